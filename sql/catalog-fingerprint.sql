@@ -1,0 +1,74 @@
+-- One text that changes with everything a model depends on. $1: names of the exposed namespaces.
+-- Each part is a count and a sum over a set of rows, mostly of `xmin`: the transaction that wrote the row version. A set, so
+-- the order in which transactions commit does not matter. `pg_class` is summed by content, because `truncate`, `cluster` and
+-- `refresh materialized view` write new row versions that mean nothing here.
+with
+exposed as (
+  select n.oid from pg_catalog.pg_namespace n where n.nspname = any ($1::pg_catalog.text[])
+),
+tables as materialized (
+  select c.oid, c.relkind,
+    pg_catalog.hashtextextended(pg_catalog.concat_ws('|', c.oid, c.relname, c.relnamespace, c.relkind, c.relowner, c.relrowsecurity, c.relacl), 0) as content
+  from pg_catalog.pg_class c
+  where c.relkind in ('r', 'v', 'm', 'f', 'p') and c.relnamespace in (select e.oid from exposed e)
+),
+columns as materialized (
+  select a.atttypid, a.xmin::pg_catalog.text::pg_catalog.int8 as version
+  from pg_catalog.pg_attribute a where a.attnum > 0 and a.attrelid in (select t.oid from tables t)
+),
+routines as materialized (
+  select p.proargtypes, p.proallargtypes, p.prorettype, p.xmin::pg_catalog.text::pg_catalog.int8 as version
+  from pg_catalog.pg_proc p where p.pronamespace in (select e.oid from exposed e)
+),
+used_types as (
+  select c.atttypid as oid from columns c
+  union select r.prorettype from routines r
+  union select pg_catalog.unnest(coalesce(r.proallargtypes, r.proargtypes::pg_catalog.oid[])) from routines r
+),
+types as materialized (
+  -- With the elements of arrays, whose access list decides for the array.
+  select t.oid, t.typnamespace, t.xmin::pg_catalog.text::pg_catalog.int8 as version
+  from pg_catalog.pg_type t
+  where t.oid in (select u.oid from used_types u)
+    or t.oid in (select a.typelem from pg_catalog.pg_type a where a.oid in (select u.oid from used_types u))
+    or t.typtype in ('e', 'd') and t.typnamespace in (select e.oid from exposed e)
+),
+parts (name, rows, version) as (
+  select 'namespace', count(*), sum(n.xmin::pg_catalog.text::pg_catalog.int8)
+  from pg_catalog.pg_namespace n where n.oid in (select e.oid from exposed e) or n.oid in (select t.typnamespace from types t)
+  union all select 'class', count(*), sum(t.content) from tables t
+  union all select 'attribute', count(*), sum(c.version) from columns c
+  union all select 'attrdef', count(*), sum(d.xmin::pg_catalog.text::pg_catalog.int8)
+    from pg_catalog.pg_attrdef d where d.adrelid in (select t.oid from tables t)
+  union all select 'index', count(*), sum(i.xmin::pg_catalog.text::pg_catalog.int8)
+    from pg_catalog.pg_index i where i.indisunique and i.indrelid in (select t.oid from tables t)
+  union all select 'constraint', count(*), sum(k.xmin::pg_catalog.text::pg_catalog.int8)
+    from pg_catalog.pg_constraint k where k.contype = 'f' and k.confrelid in (select t.oid from tables t)
+  union all select 'type', count(*), sum(t.version) from types t
+  union all select 'enum', count(*), sum(l.xmin::pg_catalog.text::pg_catalog.int8)
+    from pg_catalog.pg_enum l where l.enumtypid in (select t.oid from types t)
+  union all select 'proc', count(*), sum(r.version) from routines r
+  union all select 'rewrite', count(*), sum(w.xmin::pg_catalog.text::pg_catalog.int8)
+    from pg_catalog.pg_rewrite w where w.ev_class in (select t.oid from tables t where t.relkind in ('v', 'm'))
+  union all select 'trigger', count(*), sum(g.xmin::pg_catalog.text::pg_catalog.int8)
+    from pg_catalog.pg_trigger g where g.tgrelid in (select t.oid from tables t where t.relkind = 'v')
+  union all select 'description', count(*), sum(d.xmin::pg_catalog.text::pg_catalog.int8)
+    from pg_catalog.pg_description d where pg_catalog.strpos(d.description, '@graphql(') > 0
+  union all select 'depend', count(*), sum(d.xmin::pg_catalog.text::pg_catalog.int8)
+    from pg_catalog.pg_depend d join pg_catalog.pg_class q on q.oid = d.objid and q.relkind = 'S'
+    where d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+      and d.refobjsubid > 0 and d.deptype in ('a', 'i') and d.refobjid in (select t.oid from tables t)
+  union all select 'auth_members', count(*), sum(m.xmin::pg_catalog.text::pg_catalog.int8) from pg_catalog.pg_auth_members m
+  union all select 'db_role_setting', count(*), sum(s.xmin::pg_catalog.text::pg_catalog.int8)
+    from pg_catalog.pg_db_role_setting s
+    where s.setdatabase in (0, (select d.oid from pg_catalog.pg_database d where d.datname = pg_catalog.current_database()))
+  union all select 'roles', count(*), sum(pg_catalog.hashtextextended(pg_catalog.concat_ws('|', r.oid, r.rolname, r.rolsuper, r.rolinherit, r.rolbypassrls), 0))
+    from pg_catalog.pg_roles r
+  union all select 'event_trigger', count(*), sum(v.xmin::pg_catalog.text::pg_catalog.int8)
+    from pg_catalog.pg_event_trigger v where v.evtname in ('pgreflect_ddl', 'pgreflect_drop')
+  union all select 'event_triggers', case pg_catalog.current_setting('event_triggers', true) when 'off' then 0 else 1 end, 0
+)
+select pg_catalog.md5(pg_catalog.string_agg(pg_catalog.concat_ws(':', p.name, p.rows, p.version), ' ' order by p.name)
+  || pg_catalog.array_to_string($1::pg_catalog.text[], ',')) as fingerprint,
+  (select (count(*) + sum(m.xmin::pg_catalog.text::pg_catalog.int8))::pg_catalog.text from pg_catalog.pg_auth_members m) as memberships
+from parts p

@@ -1,0 +1,203 @@
+-- Reads the exposed part of the catalog as one JSON text in the shape that pg-introspection parses, narrowed to what the
+-- model uses. $1: names of the exposed namespaces, in order. Run with an empty search_path, so that expressions and types
+-- are printed with their namespaces. Further keys, which pg-introspection passes through: column_defaults,
+-- routine_defaults, declared_types.
+with recursive
+exposed (oid, position) as (
+  select n.oid, w.position
+  from pg_catalog.unnest($1::pg_catalog.text[]) with ordinality w (name, position)
+  join pg_catalog.pg_namespace n on n.nspname = w.name
+),
+tables as materialized (
+  select c.oid, c.relname, c.relnamespace, c.relkind, c.relrowsecurity, c.relhassubclass
+  from pg_catalog.pg_class c
+  where c.relkind in ('r', 'v', 'm', 'f', 'p') and c.relnamespace in (select e.oid from exposed e)
+),
+columns as materialized (
+  select a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attnotnull, a.attidentity, a.attgenerated, a.atthasdef
+  from pg_catalog.pg_attribute a
+  join tables t on t.oid = a.attrelid and t.relkind <> 'p'
+  where a.attnum > 0 and not a.attisdropped
+),
+routines as materialized (
+  select p.oid, p.proname, p.pronamespace, p.prokind, p.prorettype, p.proretset, p.prorows, p.provolatile, p.provariadic,
+         p.pronargs, p.pronargdefaults, p.proargtypes, p.proallargtypes, p.proargmodes, p.proargnames, p.proargdefaults
+  from pg_catalog.pg_proc p
+  where p.pronamespace in (select e.oid from exposed e)
+),
+-- Foreign tables whose wrapper has no handler, and views over them: they can be neither read nor written, and PostgreSQL
+-- refuses even to be asked whether.
+unreachable (oid) as (
+  select ft.ftrelid
+  from pg_catalog.pg_foreign_table ft
+  join pg_catalog.pg_foreign_server s on s.oid = ft.ftserver
+  join pg_catalog.pg_foreign_data_wrapper w on w.oid = s.srvfdw and w.fdwhandler = 0
+  union
+  select r.ev_class
+  from unreachable u
+  join pg_catalog.pg_depend d on d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.refobjid = u.oid
+    and d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass
+  join pg_catalog.pg_rewrite r on r.oid = d.objid
+),
+used_types (oid) as (
+  select u.oid
+  from (
+    select c.atttypid from columns c
+    union select r.prorettype from routines r
+    union select pg_catalog.unnest(coalesce(r.proallargtypes, r.proargtypes::pg_catalog.oid[])) from routines r
+    union select t.oid from pg_catalog.pg_type t where t.typtype = 'e' and t.typnamespace in (select e.oid from exposed e)
+  ) u (oid)
+  union
+  -- Elements of arrays and base types of domains; `typelem` of types such as point only adds harmless rows.
+  select part.oid
+  from used_types u
+  join pg_catalog.pg_type t on t.oid = u.oid
+  cross join lateral (values (t.typelem), (t.typbasetype)) part (oid)
+  where part.oid <> 0
+),
+types as materialized (
+  select t.oid, t.typname, t.typnamespace, t.typtype, t.typrelid, t.typelem, t.typarray, t.typbasetype, t.typtypmod, t.typdefaultbin
+  from pg_catalog.pg_type t
+  where t.oid in (select u.oid from used_types u)
+),
+namespaces as (
+  select n.oid, n.nspname, e.position
+  from pg_catalog.pg_namespace n
+  left join exposed e on e.oid = n.oid
+  where e.oid is not null or n.oid in (select t.typnamespace from types t)
+),
+foreign_keys as (
+  -- A key to a partitioned table has a derived copy per partition, on the same local table (graphql.md 2.4): not read.
+  -- Those of a local partition are copies too, but on another local table: kept.
+  select k.oid, k.conname, k.connamespace, k.conrelid, k.confrelid, k.conkey, k.confkey
+  from pg_catalog.pg_constraint k
+  where k.contype = 'f' and k.confrelid in (select t.oid from tables t)
+    and not exists (
+      select from pg_catalog.pg_constraint parent where parent.oid = k.conparentid and parent.conrelid = k.conrelid
+    )
+)
+select pg_catalog.json_build_object(
+  'database', (
+    select pg_catalog.json_build_object('_id', d.oid::pg_catalog.text, 'datname', d.datname, 'datdba', d.datdba::pg_catalog.text)
+    from pg_catalog.pg_database d where d.datname = pg_catalog.current_database()
+  ),
+  'namespaces', (
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object('_id', n.oid::pg_catalog.text, 'nspname', n.nspname)
+      order by n.position), '[]')
+    from namespaces n
+  ),
+  'classes', (
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
+      '_id', t.oid::pg_catalog.text, 'relname', t.relname, 'relnamespace', t.relnamespace::pg_catalog.text, 'relkind', t.relkind,
+      'relrowsecurity', t.relrowsecurity, 'relhassubclass', t.relhassubclass,
+      -- Bits of PostgreSQL's command numbers: 4 update, 8 insert, 16 delete. Only asked where the answer is not known,
+      -- because the function waits for whoever holds an exclusive lock.
+      'updatable_mask', case when t.relkind = 'r' then 28
+        when t.relkind in ('v', 'f') and t.oid not in (select u.oid from unreachable u)
+        then pg_catalog.pg_relation_is_updatable(t.oid, true) else 0 end
+    ) order by e.position, t.oid), '[]')
+    from tables t join exposed e on e.oid = t.relnamespace
+  ),
+  'attributes', (
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
+      'attrelid', c.attrelid::pg_catalog.text, 'attnum', c.attnum, 'attname', c.attname, 'atttypid', c.atttypid::pg_catalog.text,
+      'atttypmod', c.atttypmod, 'attnotnull', c.attnotnull, 'attidentity', c.attidentity, 'attgenerated', c.attgenerated
+    )), '[]')
+    from columns c
+  ),
+  'constraints', (
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
+      '_id', k.oid::pg_catalog.text, 'conname', k.conname, 'connamespace', k.connamespace::pg_catalog.text, 'contype', 'f',
+      'conrelid', k.conrelid::pg_catalog.text, 'confrelid', k.confrelid::pg_catalog.text, 'conkey', k.conkey, 'confkey', k.confkey
+    ) order by k.oid), '[]')
+    from foreign_keys k
+  ),
+  'procs', (
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
+      '_id', r.oid::pg_catalog.text, 'proname', r.proname, 'pronamespace', r.pronamespace::pg_catalog.text, 'prokind', r.prokind,
+      'prorettype', r.prorettype::pg_catalog.text, 'proretset', r.proretset, 'prorows', r.prorows, 'provolatile', r.provolatile,
+      'provariadic', r.provariadic::pg_catalog.text, 'pronargs', r.pronargs, 'pronargdefaults', r.pronargdefaults,
+      'proargtypes', r.proargtypes::pg_catalog.oid[], 'proallargtypes', r.proallargtypes, 'proargmodes', r.proargmodes,
+      'proargnames', r.proargnames
+    ) order by r.oid), '[]')
+    from routines r
+  ),
+  'types', (
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
+      '_id', t.oid::pg_catalog.text, 'typname', t.typname, 'typnamespace', t.typnamespace::pg_catalog.text, 'typtype', t.typtype,
+      'typrelid', t.typrelid::pg_catalog.text, 'typelem', t.typelem::pg_catalog.text, 'typarray', t.typarray::pg_catalog.text,
+      'typbasetype', t.typbasetype::pg_catalog.text, 'typtypmod', t.typtypmod
+    ) order by t.oid), '[]')
+    from types t
+  ),
+  'enums', (
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
+      '_id', l.oid::pg_catalog.text, 'enumtypid', l.enumtypid::pg_catalog.text, 'enumsortorder', l.enumsortorder, 'enumlabel', l.enumlabel
+    )), '[]')
+    from pg_catalog.pg_enum l where l.enumtypid in (select t.oid from types t)
+  ),
+  'indexes', (
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
+      'indexrelid', i.indexrelid::pg_catalog.text, 'indrelid', i.indrelid::pg_catalog.text, 'indisprimary', i.indisprimary,
+      'indisvalid', i.indisvalid, 'indkey', i.indkey::pg_catalog.int2[], 'indnkeyatts', i.indnkeyatts,
+      'indexprs', case when i.indexprs is not null then '' end, 'indpred', case when i.indpred is not null then '' end
+    )), '[]')
+    from pg_catalog.pg_index i where i.indisunique and i.indrelid in (select t.oid from tables t)
+  ),
+  'depends', (
+    -- Sequences that a column owns.
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
+      'classid', d.classid::pg_catalog.text, 'objid', d.objid::pg_catalog.text, 'objsubid', d.objsubid,
+      'refclassid', d.refclassid::pg_catalog.text, 'refobjid', d.refobjid::pg_catalog.text, 'refobjsubid', d.refobjsubid, 'deptype', d.deptype
+    )), '[]')
+    from pg_catalog.pg_depend d
+    join pg_catalog.pg_class s on s.oid = d.objid and s.relkind = 'S'
+    where d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+      and d.refobjsubid > 0 and d.deptype in ('a', 'i') and d.refobjid in (select t.oid from tables t)
+  ),
+  'descriptions', (
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
+      'classoid', d.classoid::pg_catalog.text, 'objoid', d.objoid::pg_catalog.text, 'objsubid', d.objsubid, 'description', d.description
+    )), '[]')
+    from pg_catalog.pg_description d
+    where pg_catalog.strpos(d.description, '@graphql(') > 0 and (
+      d.classoid = 'pg_catalog.pg_namespace'::pg_catalog.regclass and d.objoid in (select e.oid from exposed e)
+      or d.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.objoid in (select t.oid from tables t)
+      or d.classoid = 'pg_catalog.pg_constraint'::pg_catalog.regclass and d.objoid in (select k.oid from foreign_keys k)
+      or d.classoid = 'pg_catalog.pg_proc'::pg_catalog.regclass and d.objoid in (select r.oid from routines r)
+      or d.classoid = 'pg_catalog.pg_type'::pg_catalog.regclass and d.objoid in (select t.oid from types t where t.typtype = 'e')
+    )
+  ),
+  'catalog_by_oid', pg_catalog.json_build_object(
+    'pg_catalog.pg_namespace'::pg_catalog.regclass::pg_catalog.oid, 'pg_namespace',
+    'pg_catalog.pg_class'::pg_catalog.regclass::pg_catalog.oid, 'pg_class',
+    'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid, 'pg_proc',
+    'pg_catalog.pg_type'::pg_catalog.regclass::pg_catalog.oid, 'pg_type',
+    'pg_catalog.pg_constraint'::pg_catalog.regclass::pg_catalog.oid, 'pg_constraint',
+    'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid, 'pg_extension'
+  ),
+  'exposed', (select coalesce(pg_catalog.json_agg(e.oid::pg_catalog.text order by e.position), '[]') from exposed e),
+  'column_defaults', (
+    -- Without the table's oid: a default names no column, and with it the function would wait for exclusive locks.
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(c.attrelid::pg_catalog.text, c.attnum,
+      pg_catalog.pg_get_expr(coalesce(d.adbin, t.typdefaultbin), 0))), '[]')
+    from columns c
+    join types t on t.oid = c.atttypid
+    left join pg_catalog.pg_attrdef d on d.adrelid = c.attrelid and d.adnum = c.attnum and c.atthasdef
+    where c.attgenerated = '' and c.attidentity = '' and coalesce(d.adbin, t.typdefaultbin) is not null
+  ),
+  'routine_defaults', (
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(r.oid::pg_catalog.text, pg_catalog.pg_get_expr(r.proargdefaults, 0))), '[]')
+    from routines r where r.proargdefaults is not null
+  ),
+  'declared_types', (
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(c.attrelid::pg_catalog.text, c.attnum,
+      pg_catalog.format_type(c.atttypid, c.atttypmod))), '[]')
+    from columns c join types t on t.oid = c.atttypid
+    where c.atttypmod <> -1 and t.typnamespace <> 'pg_catalog'::pg_catalog.regnamespace
+  ),
+  'roles', '[]'::pg_catalog.json, 'auth_members', '[]'::pg_catalog.json, 'extensions', '[]'::pg_catalog.json,
+  'inherits', '[]'::pg_catalog.json, 'languages', '[]'::pg_catalog.json, 'policies', '[]'::pg_catalog.json,
+  'ranges', '[]'::pg_catalog.json, 'am', '[]'::pg_catalog.json,
+  'current_user', current_user, 'pg_version', pg_catalog.version(), 'introspection_version', 1
+)::pg_catalog.text as catalog

@@ -1,0 +1,39 @@
+-- The facts about the login role, the API roles and the schemas that decide whether the gateway can serve a database.
+--
+-- $1: json with roles (array of names) and schemas (array of names; null: the search path). One row, one json.
+select pg_catalog.json_build_object(
+  'database', pg_catalog.current_database(),
+  'login', current_user,
+  'version', pg_catalog.current_setting('server_version_num')::int,
+  'superuser', me.rolsuper,
+  'bypassesRowSecurity', me.rolbypassrls,
+  'standby', pg_catalog.pg_is_in_recovery(),
+  'schemas', (
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object('name', s.name, 'exists', n.oid is not null) order by s.position), '[]')
+    from (
+      select e.value as name, e.ordinality as position
+      from pg_catalog.json_array_elements_text($1::json -> 'schemas') with ordinality as e
+      where $1::json ->> 'schemas' is not null
+      union all
+      select c.name, c.position from pg_catalog.unnest(pg_catalog.current_schemas(false)) with ordinality as c (name, position)
+      where $1::json ->> 'schemas' is null
+    ) s
+    left join pg_catalog.pg_namespace n on n.nspname = s.name
+    where s.name <> '$user'
+  ),
+  'roles', (
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
+      'name', w.value,
+      'exists', r.oid is not null,
+      'settable', case
+        when r.oid is null then false
+        -- Since version 16 a membership may exclude `set role`.
+        when pg_catalog.current_setting('server_version_num')::int >= 160000 then pg_catalog.pg_has_role(me.oid, r.oid, 'set')
+        else pg_catalog.pg_has_role(me.oid, r.oid, 'member') end
+    ) order by w.ordinality), '[]')
+    from pg_catalog.json_array_elements_text($1::json -> 'roles') with ordinality as w
+    left join pg_catalog.pg_roles r on r.rolname = w.value
+  )
+) as facts
+from pg_catalog.pg_roles me
+where me.rolname = current_user

@@ -1,0 +1,69 @@
+-- The statements that take the gateway's roles out of a database again, in order: default privileges, privileges, roles.
+--
+-- $1: json with the names: anon, authenticated, service, login. Rows as in roles.sql. Privileges that somebody granted to
+-- these roles by hand are among those taken back, because a role with privileges cannot be dropped.
+with wanted as (
+  select w.position, w.name, r.oid
+  from (values (1, $1::json ->> 'login'), (2, $1::json ->> 'anon'), (3, $1::json ->> 'authenticated'), (4, $1::json ->> 'service'))
+    as w (position, name)
+  left join pg_catalog.pg_roles r on r.rolname = w.name
+),
+grantees as (
+  select pg_catalog.array_agg(w.oid) as oids,
+    pg_catalog.string_agg(pg_catalog.quote_ident(w.name), ', ' order by w.position) as list
+  from wanted w where w.oid is not null
+),
+namespace as (
+  select n.oid, n.nspname, n.nspacl
+  from pg_catalog.pg_namespace n
+  where n.nspname !~ '^pg_' and n.nspname <> 'information_schema'
+),
+step (section, position, topic, statement, advice) as (
+  select 1, pg_catalog.row_number() over (order by n.nspname, d.defaclobjtype, d.defaclrole),
+    pg_catalog.format('privileges on new %s of schema "%s"', k.name, n.nspname),
+    pg_catalog.format('alter default privileges for role %s in schema %I revoke all on %s from %s',
+      d.defaclrole::pg_catalog.regrole, n.nspname, k.name, g.list),
+    null::text
+  from pg_catalog.pg_default_acl d
+  join namespace n on n.oid = d.defaclnamespace
+  join (values ('r'::"char", 'tables'), ('S'::"char", 'sequences'), ('f'::"char", 'routines')) as k (type, name)
+    on k.type = d.defaclobjtype
+  cross join grantees g
+  where exists (select from pg_catalog.aclexplode(d.defaclacl) e where e.grantee = any (g.oids))
+  union all
+  select 2, pg_catalog.row_number() over (order by n.nspname), pg_catalog.format('privileges on tables of schema "%s"', n.nspname),
+    pg_catalog.format('revoke all on all tables in schema %I from %s', n.nspname, g.list), null
+  from namespace n cross join grantees g
+  where exists (
+    select from pg_catalog.pg_class c
+    left join pg_catalog.pg_attribute t on t.attrelid = c.oid and t.attacl is not null
+    cross join lateral pg_catalog.aclexplode(coalesce(t.attacl, c.relacl)) e
+    where c.relnamespace = n.oid and c.relkind <> 'S' and e.grantee = any (g.oids) and c.relowner <> e.grantee
+    union all
+    select from pg_catalog.pg_class c cross join lateral pg_catalog.aclexplode(c.relacl) e
+    where c.relnamespace = n.oid and c.relkind <> 'S' and e.grantee = any (g.oids) and c.relowner <> e.grantee)
+  union all
+  select 3, pg_catalog.row_number() over (order by n.nspname), pg_catalog.format('privileges on sequences of schema "%s"', n.nspname),
+    pg_catalog.format('revoke all on all sequences in schema %I from %s', n.nspname, g.list), null
+  from namespace n cross join grantees g
+  where exists (
+    select from pg_catalog.pg_class c cross join lateral pg_catalog.aclexplode(c.relacl) e
+    where c.relnamespace = n.oid and c.relkind = 'S' and e.grantee = any (g.oids) and c.relowner <> e.grantee)
+  union all
+  select 4, pg_catalog.row_number() over (order by n.nspname), pg_catalog.format('privileges on routines of schema "%s"', n.nspname),
+    pg_catalog.format('revoke all on all routines in schema %I from %s', n.nspname, g.list), null
+  from namespace n cross join grantees g
+  where exists (
+    select from pg_catalog.pg_proc p cross join lateral pg_catalog.aclexplode(p.proacl) e
+    where p.pronamespace = n.oid and e.grantee = any (g.oids) and p.proowner <> e.grantee)
+  union all
+  select 5, pg_catalog.row_number() over (order by n.nspname), pg_catalog.format('privileges on schema "%s"', n.nspname),
+    pg_catalog.format('revoke all on schema %I from %s', n.nspname, g.list), null
+  from namespace n cross join grantees g
+  where exists (select from pg_catalog.aclexplode(n.nspacl) e where e.grantee = any (g.oids))
+  union all
+  select 6, w.position, pg_catalog.format('role "%s"', w.name),
+    case when w.oid is not null then pg_catalog.format('drop role %I', w.name) end, null
+  from wanted w
+)
+select s.topic, s.statement, s.advice from step s order by s.section, s.position

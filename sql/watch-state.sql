@@ -1,0 +1,12 @@
+-- Whether the schema-change trigger can be relied on: both event triggers fire, and the login role may read their table.
+-- Asked by oid: asking by name fails where the namespace may not be used.
+select exists (
+  select
+  from pg_catalog.pg_class c
+  join pg_catalog.pg_namespace n on n.oid = c.relnamespace and n.nspname = 'pgreflect'
+  where c.relname = 'catalog_change' and c.relkind = 'r'
+    and pg_catalog.has_schema_privilege(n.oid, 'usage') and pg_catalog.has_table_privilege(c.oid, 'select')
+) and (
+  select count(*) = 2 from pg_catalog.pg_event_trigger t
+  where t.evtname in ('pgreflect_ddl', 'pgreflect_drop') and t.evtenabled in ('O', 'A')
+) and coalesce(pg_catalog.current_setting('event_triggers', true), 'on') <> 'off' as watched

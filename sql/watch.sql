@@ -1,0 +1,53 @@
+-- Notes every committed change of the catalog, so that no request is answered by a model older than the last one.
+--
+-- One row per transaction that changed something; nobody waits for anybody. A reader compares the rows with the snapshot
+-- of its model (src/database/settings.ts). Creating event triggers needs a superuser or the provider's stand-in. The
+-- setting `pgreflect.login_role` names the role that reads the rows; without it, whoever runs this. May be run again.
+
+create schema if not exists pgreflect;
+
+create table if not exists pgreflect.catalog_change (
+  xid xid8 primary key default pg_catalog.pg_current_xact_id(),
+  at timestamptz not null default pg_catalog.clock_timestamp()
+);
+
+create or replace function pgreflect.note_catalog_change() returns event_trigger
+  language plpgsql security definer set search_path = pg_catalog, pg_temp as $body$
+declare
+  relevant boolean;
+begin
+  if tg_event = 'sql_drop' then
+    relevant := exists (select from pg_event_trigger_dropped_objects() d
+                        where d.original and not d.is_temporary and d.schema_name is distinct from 'pg_temp');
+  elsif tg_tag in ('REFRESH MATERIALIZED VIEW', 'REINDEX', 'SECURITY LABEL') then
+    relevant := false;
+  else
+    relevant := tg_tag = 'DROP OWNED'
+      or exists (select from pg_event_trigger_ddl_commands() c where c.schema_name is distinct from 'pg_temp');
+  end if;
+  if relevant then
+    insert into pgreflect.catalog_change default values on conflict do nothing;
+    -- Keeps the table small where tables come and go all day. Rows this old are in the snapshot of every model.
+    if pg_current_xact_id()::text::numeric % 1000 = 0 then
+      delete from pgreflect.catalog_change c
+      where c.xid in (select o.xid from pgreflect.catalog_change o
+                      where o.at < now() - interval '30 days' limit 10000 for update skip locked);
+    end if;
+  end if;
+end $body$;
+
+do $body$
+declare
+  reader text := coalesce(nullif(pg_catalog.current_setting('pgreflect.login_role', true), ''), session_user);
+begin
+  execute pg_catalog.format('grant usage on schema pgreflect to %I', reader);
+  execute pg_catalog.format('grant select on pgreflect.catalog_change to %I', reader);
+end $body$;
+
+drop event trigger if exists pgreflect_ddl;
+drop event trigger if exists pgreflect_drop;
+create event trigger pgreflect_ddl on ddl_command_end execute function pgreflect.note_catalog_change();
+create event trigger pgreflect_drop on sql_drop execute function pgreflect.note_catalog_change();
+-- Also where session_replication_role is replica.
+alter event trigger pgreflect_ddl enable always;
+alter event trigger pgreflect_drop enable always;

@@ -1,0 +1,88 @@
+/**
+ * The claims of an access token, and the answer that carries one together with its refresh token.
+ */
+import type { AuthConfig } from '../config/auth-config.ts';
+import type { PasswordWeakness } from './password-policy.ts';
+import type { Session, SessionLimits } from './session.ts';
+import type { IssuedSession } from './sessions.ts';
+import type { TokenSigner } from './signing-keys.ts';
+import { type Time, toSeconds } from './times.ts';
+import { highestAal, type User } from './user.ts';
+import { toUserJson } from './user-json.ts';
+
+/** What tokens are made with. */
+export interface TokenContext {
+  readonly signer: TokenSigner;
+  /** Claim `iss`: the configured issuer, else the public address of the auth service. */
+  readonly issuer: string;
+  readonly config: Pick<AuthConfig, 'jwt_exp'> & SessionLimits;
+  readonly now: Time;
+}
+
+/** Life of an access token in seconds. */
+export function accessTokenSeconds({ jwt_exp }: Pick<AuthConfig, 'jwt_exp'>): number {
+  return jwt_exp || 3600;
+}
+
+/** All claims, in the order of the original. */
+export function accessTokenClaims(
+  user: User,
+  session: Session,
+  { issuer, config, now }: Omit<TokenContext, 'signer'>,
+): Readonly<Record<string, unknown>> & { readonly exp: number; readonly iat: number } {
+  const iat = toSeconds(now);
+  return {
+    iss: issuer,
+    sub: user.id,
+    aud: user.audience ?? '',
+    exp: expiry(user, session, iat, config),
+    iat,
+    email: user.email ?? '',
+    phone: user.phone ?? '',
+    app_metadata: user.appMetadata,
+    user_metadata: user.userMetadata,
+    role: user.role ?? '',
+    aal: session.aal,
+    amr: session.amr.map(({ method, at }) => ({ method, timestamp: toSeconds(at) })),
+    session_id: session.id,
+    is_anonymous: user.isAnonymous,
+  };
+}
+
+/** A session that lacks the second factor of its user ends early; its token must not live on. */
+function expiry(user: User, session: Session, iat: number, config: TokenContext['config']): number {
+  const usual = iat + accessTokenSeconds(config);
+  if (config.sessions_allow_low_aal <= 0 || session.aal >= highestAal(user)) return usual;
+  const end = toSeconds((session.createdAt ?? iat * 1000) + config.sessions_allow_low_aal * 3_600_000);
+  return Math.min(usual, end);
+}
+
+/** What an answer with a session may have beside it. */
+export interface SessionExtras {
+  /** Of the provider, where there was one. */
+  readonly providerToken?: string | null;
+  readonly providerRefreshToken?: string | null;
+  /** For the password grant only: what the policy has against the password, or null. */
+  readonly weakPassword?: PasswordWeakness | null;
+}
+
+/** The answer of every successful sign-in: tokens, times and the user. `user` should have been read after the sign-in. */
+export async function toSessionJson(
+  user: User,
+  { session, refreshToken }: IssuedSession,
+  context: TokenContext,
+  extras: SessionExtras = {},
+): Promise<Readonly<Record<string, unknown>>> {
+  const claims = accessTokenClaims(user, session, context);
+  return {
+    access_token: await context.signer.sign(claims),
+    token_type: 'bearer',
+    expires_in: claims.exp - claims.iat,
+    expires_at: claims.exp,
+    refresh_token: refreshToken,
+    user: toUserJson(user),
+    provider_token: extras.providerToken || undefined,
+    provider_refresh_token: extras.providerRefreshToken || undefined,
+    weak_password: extras.weakPassword,
+  };
+}

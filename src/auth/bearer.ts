@@ -1,0 +1,139 @@
+/**
+ * The `Authorization` header of an auth request -> the user and session that ask, or the admin.
+ *
+ * Signature and `exp` are checked by the verifier that is handed in; here the claims are held against the database, so a
+ * token of a session that has ended is refused although it has not expired.
+ */
+import type { SystemSession } from '../database/run-system.ts';
+import { AuthError } from './auth-error.ts';
+import { checkSession, type Session, type SessionLimits } from './session.ts';
+import { loadSession } from './sessions.ts';
+import type { Time } from './times.ts';
+import { nilUuid } from './tools.ts';
+import { highestAal, isBanned, type User } from './user.ts';
+import { loadUser } from './users.ts';
+
+/** Claims of a token whose signature and times were checked. */
+export type Claims = Readonly<Record<string, unknown>>;
+
+/** Verifies signature and `exp`. Rejects with an error whose message is the reason, fit for the client. */
+export type VerifyClaims = (token: string) => Promise<Claims>;
+
+/** What a token is checked with. */
+export interface BearerContext {
+  readonly verify: VerifyClaims;
+  readonly database: SystemSession;
+  readonly now: Time;
+}
+
+/** A user who asks. */
+export interface UserBearer {
+  readonly claims: Claims;
+  readonly user: User;
+  /** Null for a token that names none. */
+  readonly session: Session | null;
+}
+
+/** An admin who asks. */
+export interface AdminBearer {
+  readonly claims: Claims;
+  /** The role claim. */
+  readonly role: string;
+}
+
+/** @throws AuthError `no_authorization`, `bad_jwt`, `user_not_found`, `session_not_found`, `user_banned`. */
+export async function authenticateUser(authorization: string | undefined, context: BearerContext): Promise<UserBearer> {
+  const claims = await verifyBearer(authorization, context.verify);
+  const { sub } = claims;
+  if (typeof sub !== 'string' || sub === '') throw new AuthError('bad_jwt', 'invalid claim: missing sub claim');
+  if (!isUuid(sub)) throw new AuthError('bad_jwt', 'invalid claim: sub claim must be a UUID', { status: 400 });
+  const user = await loadUser(context.database, sub);
+  if (user === null) {
+    throw new AuthError('user_not_found', 'User from sub claim in JWT does not exist', { status: 403 });
+  }
+  const session = await findSession(claims, context.database);
+  if (session !== null && session.userId !== user.id) throw new AuthError('session_not_found');
+  if (isBanned(user, context.now)) throw new AuthError('user_banned');
+  return { claims, user, session };
+}
+
+/**
+ * @param adminRoles Roles that a token of an admin may have.
+ * @throws AuthError `no_authorization`, `bad_jwt`, `session_not_found`, `session_expired` (403), `user_banned`, `not_admin`.
+ */
+export async function authenticateAdmin(
+  authorization: string | undefined,
+  context: BearerContext,
+  limits: SessionLimits,
+  adminRoles: readonly string[],
+): Promise<AdminBearer> {
+  const claims = await verifyBearer(authorization, context.verify);
+  const session = await findSession(claims, context.database);
+  if (session !== null) {
+    const user = await loadUser(context.database, session.userId);
+    if (user === null) {
+      throw new AuthError('user_not_found', 'User from sub claim in JWT does not exist', { status: 403 });
+    }
+    const facts = { now: context.now, highestAal: highestAal(user), tokenUpdatedAt: null };
+    if (checkSession(session, limits, facts) !== 'valid') {
+      throw new AuthError('session_expired', 'Session is no longer valid', { status: 403 });
+    }
+    if (isBanned(user, context.now)) throw new AuthError('user_banned');
+  }
+  const { role } = claims;
+  if (typeof role !== 'string' || !adminRoles.includes(role)) throw new AuthError('not_admin');
+  return { claims, role };
+}
+
+/** Refuses anonymous users. @throws AuthError `no_authorization` (403) */
+export function assertNotAnonymous(claims: Claims): void {
+  if (claims.is_anonymous !== true) return;
+  const message = 'Anonymous user not allowed to perform these actions';
+  throw new AuthError('no_authorization', message, { status: 403 });
+}
+
+/** What the audience of a request follows from. */
+export interface AudienceFacts {
+  /** Header `X-JWT-AUD`. */
+  readonly header: string | undefined;
+  /** Of the verified token; null on endpoints that look at none. */
+  readonly claims: Claims | null;
+  readonly adminRoles: readonly string[];
+  /** The configured audience, usually `authenticated`. */
+  readonly usual: string;
+}
+
+/** The audience in which users of a request are looked up. */
+export function requestAudience({ header, claims, adminRoles, usual }: AudienceFacts): string {
+  if (header) return header;
+  const isAdmin = typeof claims?.role === 'string' && adminRoles.includes(claims.role);
+  return typeof claims?.aud === 'string' && claims.aud !== '' && !isAdmin ? claims.aud : usual;
+}
+
+async function verifyBearer(authorization: string | undefined, verify: VerifyClaims): Promise<Claims> {
+  const [, token] = /^bearer (\S+)$/i.exec(authorization ?? '') ?? [];
+  if (token === undefined) throw new AuthError('no_authorization');
+  try {
+    return await verify(token);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'unknown reason';
+    const message = `invalid JWT: unable to parse or verify signature, ${reason}`;
+    throw new AuthError('bad_jwt', message, { cause: error });
+  }
+}
+
+async function findSession(claims: Claims, database: SystemSession): Promise<Session | null> {
+  const { session_id: id } = claims;
+  if (id === undefined || id === null || id === '' || id === nilUuid) return null;
+  if (typeof id !== 'string' || !isUuid(id)) {
+    throw new AuthError('bad_jwt', 'invalid claim: session_id claim must be a UUID');
+  }
+  const session = await loadSession(database, id);
+  if (session === null) throw new AuthError('session_not_found');
+  return session;
+}
+
+/** Whether a text is a UUID with its hyphens. */
+export function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
+}

@@ -1,0 +1,80 @@
+/**
+ * Any error -> status, headers and body, in the shape that the version of the client asks for.
+ *
+ * Only `AuthError` and `OAuthStyleError` speak for themselves, and what the database's own triggers raise; everything else
+ * is masked, and the caller logs it under the id of the request.
+ */
+import { DatabaseError } from '../database/failure.ts';
+import { AuthError, authErrorCodes, OAuthStyleError } from './auth-error.ts';
+
+/** An answer, ready to be sent. */
+export interface ErrorResponse {
+  readonly status: number;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readonly<Record<string, unknown>>;
+  /** The client was told nothing of the cause: log it. */
+  readonly masked: boolean;
+}
+
+/** Header by which clients say which shape they read, and we say which one it is. Lower case. */
+export const apiVersionHeader = 'x-supabase-api-version';
+
+const newShapeVersion = '2024-01-01';
+
+/** Whether the client reads the new shape. Anything that is not a date is the old one. */
+export function readsNewShape(apiVersion: string | undefined): boolean {
+  const date = apiVersion?.trim() ?? '';
+  return /^\d{4}-\d{2}-\d{2}$/.test(date) && !Number.isNaN(Date.parse(date)) && date >= newShapeVersion;
+}
+
+/**
+ * The answer for an error.
+ *
+ * @param apiVersion Value of the header of the request.
+ * @param requestId Shown as `error_id` with statuses of 500 and above, in the old shape.
+ */
+export function toErrorResponse(error: unknown, apiVersion: string | undefined, requestId: string): ErrorResponse {
+  if (error instanceof OAuthStyleError) {
+    const body = { error: error.error, error_description: error.message };
+    return { status: 400, headers: {}, body, masked: false };
+  }
+  const known = error instanceof AuthError ? error : fromDatabase(error);
+  const { code, status, message, weakPassword, retryAfterSeconds } = known ?? new AuthError('unexpected_failure');
+  const isNew = readsNewShape(apiVersion);
+  const extra = weakPassword === null ? {} : { weak_password: { reasons: weakPassword } };
+  const shown = code === 'unknown' ? undefined : code;
+  const body = isNew
+    ? { code, message, ...extra }
+    : { code: status, error_code: shown, msg: message, ...(status >= 500 ? { error_id: requestId } : {}), ...extra };
+  const headers = {
+    'x-sb-error-code': code,
+    ...(isNew ? { [apiVersionHeader]: newShapeVersion } : {}),
+    ...(retryAfterSeconds === null ? {} : { 'retry-after': String(retryAfterSeconds) }),
+  };
+  return { status, headers, body, masked: known === null || status >= 500 };
+}
+
+/** What a database error may say: that of a user's trigger or constraint, and what is no failure of ours. */
+function fromDatabase(error: unknown): AuthError | null {
+  if (!(error instanceof DatabaseError)) return null;
+  if (error.kind === 'unavailable' || error.kind === 'overloaded') {
+    const message = 'The service cannot be reached at the moment, please retry after a moment.';
+    return new AuthError('unexpected_failure', message, { status: 503, retryAfterSeconds: 1, cause: error });
+  }
+  if (error.kind === 'timeout') return new AuthError('request_timeout', null, { cause: error });
+  const sqlstate = error.sqlstate ?? '';
+  // Text that PostgreSQL cannot store, for example a NUL character.
+  if (['22021', '22P05'].includes(sqlstate)) {
+    return new AuthError('validation_failed', 'The request has text that cannot be stored.', { cause: error });
+  }
+  if (['40001', '40P01', '55P03'].includes(sqlstate)) {
+    return new AuthError('conflict', 'Too many concurrent requests on the same row', { cause: error });
+  }
+  const [, chosen] = /^PT([1-5]\d\d)$/.exec(sqlstate) ?? [];
+  if (chosen !== undefined || sqlstate === 'P0001' || sqlstate.startsWith('23')) {
+    const status = Number(chosen ?? authErrorCodes.unexpected_failure.status);
+    return new AuthError('unexpected_failure', error.primary, { status, cause: error });
+  }
+  return null;
+}

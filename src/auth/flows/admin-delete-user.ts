@@ -1,0 +1,60 @@
+/**
+ * The end of a user: the row with everything that belongs to it, or a row that keeps the id and nothing of the person.
+ */
+import { createHash } from 'node:crypto';
+import type { SystemSession } from '../../database/run-system.ts';
+import { adminActor, writeAudit } from '../audit.ts';
+import type { AdminBearer } from '../bearer.ts';
+import { clearTokens } from '../one-time-tokens.ts';
+import { endSessions } from '../sessions.ts';
+import type { User } from '../user.ts';
+import { deleteUser, updateUser } from '../users.ts';
+import { requireUser } from './admin-user.ts';
+import { type Flow, nowOf, transact } from './flow.ts';
+import { readMembers } from './members.ts';
+
+/** Longest phone number of the column's format. */
+const phoneLength = 15;
+
+/** `DELETE /admin/users/{id}`. */
+export async function deleteAnyUser(
+  flow: Flow,
+  { role }: AdminBearer,
+  id: string,
+  body: unknown,
+): Promise<Record<string, never>> {
+  const { should_soft_delete: isSoft } = readMembers(body, { should_soft_delete: 'flag' });
+  const { config, services } = flow;
+  await transact(flow, async (session) => {
+    const user = await requireUser(session, id, 'lock');
+    const traits = { user_id: user.id, user_email: user.email ?? '', user_phone: user.phone ?? '' };
+    await writeAudit(session, { action: 'user_deleted', actor: adminActor(role), traits }, config, services);
+    if (!isSoft) await deleteUser(session, user.id);
+    else if (user.deletedAt === null) await forget(session, flow, user);
+  });
+  return {};
+}
+
+async function forget(session: SystemSession, flow: Flow, user: User): Promise<void> {
+  const now = nowOf(flow);
+  const conceal = (value: string) => createHash('sha256').update(`${user.id}${value}`).digest('base64url');
+  const concealed = <T extends string | null>(value: T) => (value ? conceal(value) : value);
+  await clearTokens(session, user.id, now);
+  await endSessions(session, user.id, 'global', null);
+  const changes = {
+    email: concealed(user.email),
+    phone: concealed(user.phone)?.slice(0, phoneLength) ?? null,
+    emailChange: concealed(user.emailChange) ?? '',
+    phoneChange: concealed(user.phoneChange)?.slice(0, phoneLength) ?? '',
+    passwordHash: '',
+    userMetadata: {},
+    appMetadata: {},
+    deletedAt: now,
+  };
+  await updateUser(session, user.id, changes, now);
+  await session.query('delete from auth.mfa_factors f where f.user_id = $1::uuid', [user.id]);
+  for (const { id, provider, providerId } of user.identities) {
+    const text = `update auth.identities set identity_data = '{}', provider_id = $2 where id = $1::uuid`;
+    await session.query(text, [id, conceal(`${provider}:${providerId}`)]);
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * What admins change of users: at once, without proof, and without telling the user.
+ */
+import type { SystemSession } from '../../database/run-system.ts';
+import { adminActor, writeAudit } from '../audit.ts';
+import { AuthError } from '../auth-error.ts';
+import type { AdminBearer } from '../bearer.ts';
+import { mergeMetadata } from '../metadata.ts';
+import { clearTokens } from '../one-time-tokens.ts';
+import { assertStrong } from '../password-policy.ts';
+import { endSessions } from '../sessions.ts';
+import type { User } from '../user.ts';
+import { toUserJson, type UserJson } from '../user-json.ts';
+import { findUserByPhone, isEmailTaken, updateUser } from '../users.ts';
+import { type AdminUserFacts, assertKnownHash, bannedUntil, readAdminUser, requireUser } from './admin-user.ts';
+import { confirmEmail, confirmPhone } from './confirm-user.ts';
+import { setEmailIdentity } from './email-change.ts';
+import { type Flow, nowOf, transact } from './flow.ts';
+import { reloadUser } from './issue-session.ts';
+import { setPhoneIdentity } from './phone-change.ts';
+
+/** `PUT /admin/users/{id}`. @returns The user as it now is. */
+export async function updateAnyUser(flow: Flow, { role }: AdminBearer, id: string, body: unknown): Promise<UserJson> {
+  const { services, config } = flow;
+  const known = await requireUser(services.database, id);
+  const facts = readAdminUser(body);
+  const passwordHash = await hashOf(flow, facts);
+  return transact(flow, async (session) => {
+    const user = await requireUser(session, known.id, 'lock');
+    await apply(session, flow, { user, facts, passwordHash });
+    const traits = { user_id: user.id, user_email: user.email ?? '', user_phone: user.phone ?? '' };
+    await writeAudit(session, { action: 'user_modified', actor: adminActor(role), traits }, config, services);
+    return toUserJson(await reloadUser(session, user.id));
+  });
+}
+
+/** The new hash; null where the password stays. */
+async function hashOf({ config, services }: Flow, { password, passwordHash }: AdminUserFacts): Promise<string | null> {
+  if (password && passwordHash !== null) {
+    throw new AuthError('validation_failed', 'Only a password or a password hash should be provided');
+  }
+  assertKnownHash(passwordHash);
+  if (password === null) return passwordHash;
+  await assertStrong(password, config, services.isPwned);
+  return services.hasher.hash(password);
+}
+
+interface Application {
+  readonly user: User;
+  readonly facts: AdminUserFacts;
+  readonly passwordHash: string | null;
+}
+
+async function apply(session: SystemSession, flow: Flow, { user, facts, passwordHash }: Application): Promise<void> {
+  const { id } = user;
+  const now = nowOf(flow);
+  const { audience, role, appMetadata, userMetadata } = facts;
+  await updateUser(
+    session,
+    id,
+    {
+      ...(audience === null ? {} : { audience }),
+      ...(role === null ? {} : { role }),
+      ...(appMetadata === null ? {} : { appMetadata: mergeMetadata(user.appMetadata, appMetadata) }),
+      ...(userMetadata === null ? {} : { userMetadata: mergeMetadata(user.userMetadata, userMetadata) }),
+      ...bannedUntil(facts, now),
+    },
+    now,
+  );
+  if (passwordHash !== null) {
+    await updateUser(session, id, { passwordHash }, now);
+    await clearTokens(session, id, now);
+    await endSessions(session, id, 'global', null);
+  }
+  await applyEmail(session, flow, await reloadUser(session, id), facts);
+  await applyPhone(session, flow, await reloadUser(session, id), facts);
+}
+
+async function applyEmail(session: SystemSession, flow: Flow, user: User, facts: AdminUserFacts): Promise<void> {
+  const { email, isEmailConfirmed } = facts;
+  if (email !== null && email !== user.email) {
+    if (await isEmailTaken(session, email, user.audience ?? flow.audience, user.id))
+      throw new AuthError('email_exists');
+    await setEmailIdentity(session, flow, { user, email, isVerified: isEmailConfirmed });
+    await updateUser(session, user.id, { email }, nowOf(flow));
+  }
+  const now = await reloadUser(session, user.id);
+  if (isEmailConfirmed && now.email !== null) await confirmEmail(session, flow, now);
+}
+
+async function applyPhone(session: SystemSession, flow: Flow, user: User, facts: AdminUserFacts): Promise<void> {
+  const { phone, isPhoneConfirmed } = facts;
+  if (phone !== null && phone !== user.phone) {
+    const owner = await findUserByPhone(session, phone, user.audience ?? flow.audience);
+    if (owner !== null && owner.id !== user.id) throw new AuthError('phone_exists');
+    await setPhoneIdentity(session, flow, { user, phone, isVerified: isPhoneConfirmed });
+    await updateUser(session, user.id, { phone }, nowOf(flow));
+  }
+  const now = await reloadUser(session, user.id);
+  if (isPhoneConfirmed && now.phone !== null) await confirmPhone(session, flow, now);
+}

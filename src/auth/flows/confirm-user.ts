@@ -1,0 +1,29 @@
+/**
+ * What becomes of a user whose address has been proved to be theirs, however that was done.
+ */
+import type { SystemSession } from '../../database/run-system.ts';
+import { verifyIdentityEmail } from '../identities.ts';
+import { mergeMetadata } from '../metadata.ts';
+import { consumeToken } from '../one-time-tokens.ts';
+import type { User } from '../user.ts';
+import { updateUser } from '../users.ts';
+import { type Flow, nowOf } from './flow.ts';
+import { reloadUser } from './issue-session.ts';
+
+/** The email address is the user's: also the identities with it say so, and nothing pending is left. */
+export async function confirmEmail(session: SystemSession, flow: Flow, user: User): Promise<User> {
+  const now = nowOf(flow);
+  await consumeToken(session, { user, type: 'confirmation_token' }, now);
+  const userMetadata = mergeMetadata(user.userMetadata, { email_verified: true });
+  await updateUser(session, user.id, { emailConfirmedAt: now, userMetadata }, now);
+  await verifyIdentityEmail(session, user, now);
+  return reloadUser(session, user.id);
+}
+
+/** The phone number is the user's, who is anonymous no longer. */
+export async function confirmPhone(session: SystemSession, flow: Flow, user: User): Promise<User> {
+  const now = nowOf(flow);
+  await consumeToken(session, { user, type: 'confirmation_token' }, now);
+  await updateUser(session, user.id, { phoneConfirmedAt: now, isAnonymous: false }, now);
+  return reloadUser(session, user.id);
+}

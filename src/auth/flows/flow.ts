@@ -1,0 +1,87 @@
+/**
+ * What every flow of the auth service is run with: the services of the process, and the facts of one request.
+ *
+ * A flow takes checked members of a request and a `Flow`, does its work in one transaction, and returns what the answer
+ * says or throws an `AuthError`. Nothing in these files knows of HTTP.
+ */
+import type { AuthConfig } from '../../config/auth-config.ts';
+import type { SystemPool, SystemSession } from '../../database/run-system.ts';
+import type { Mailer } from '../../email/mailer.ts';
+import { AuthError } from '../auth-error.ts';
+import type { VerifyClaims } from '../bearer.ts';
+import type { IsPwned } from '../password-policy.ts';
+import type { PasswordHasher } from '../passwords.ts';
+import type { RateLimiter } from '../rate-limit.ts';
+import type { ClientOrigin } from '../sessions.ts';
+import type { TokenSigner } from '../signing-keys.ts';
+import type { Tools } from '../tools.ts';
+import type { SendText } from './text-message.ts';
+
+/** What the flows share; one for a process. */
+export interface AuthServices extends Tools {
+  /** Connections of the owner of the auth tables. */
+  readonly database: SystemPool;
+  /** Counts on connections of its own: it is asked while a transaction holds one. */
+  readonly limiter: RateLimiter;
+  readonly hasher: PasswordHasher;
+  readonly isPwned: IsPwned;
+  readonly signer: TokenSigner;
+  readonly verify: VerifyClaims;
+  readonly mailer: Pick<Mailer, 'deliver'>;
+  readonly sendText: SendText;
+  /** Claim `iss` of the tokens. */
+  readonly issuer: string;
+  /** Audience of users, where the request names none. */
+  readonly audience: string;
+  /** Database role of new users. */
+  readonly userRole: string;
+  /** Roles that a token of an admin may have. */
+  readonly adminRoles: readonly string[];
+}
+
+/** One request. */
+export interface Flow {
+  readonly services: AuthServices;
+  /** The configuration as it was when the request arrived. */
+  readonly config: AuthConfig;
+  readonly client: ClientOrigin;
+  /** Audience in which users are looked up. */
+  readonly audience: string;
+  /** Where links of this request lead; resolved by the rules for redirects. */
+  readonly redirectTo: string;
+  /** Public address of the auth service for links of this request, without a slash at the end. */
+  readonly authUrl: string;
+  /** Of `performance.now()`: nothing is written after it. */
+  readonly deadline: number;
+}
+
+/**
+ * Runs `run` in a transaction, and undoes it when the request has run out of time: an answer that says so must be true.
+ *
+ * @throws AuthError `request_timeout`, besides what `run` throws.
+ */
+export function transact<T>(flow: Flow, run: (session: SystemSession) => Promise<T>): Promise<T> {
+  const leftMs = timeLeftMs(flow);
+  return flow.services.database.transaction(async (session) => {
+    const result = await run({
+      query(text, values) {
+        timeLeftMs(flow);
+        return session.query(text, values);
+      },
+    });
+    timeLeftMs(flow);
+    return result;
+  }, `begin; set local statement_timeout = ${leftMs}`);
+}
+
+/** Milliseconds that the request may still take, 1 at least. @throws AuthError `request_timeout` */
+export function timeLeftMs({ deadline }: Flow): number {
+  const leftMs = deadline - performance.now();
+  if (leftMs <= 0) throw new AuthError('request_timeout');
+  return Math.max(1, Math.floor(leftMs));
+}
+
+/** The time of the flow's clock, in milliseconds since the epoch. */
+export function nowOf({ services }: Flow): number {
+  return services.clock.now();
+}

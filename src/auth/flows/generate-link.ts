@@ -1,0 +1,176 @@
+/**
+ * A link for an admin to pass on: the same as an email would carry, and no email is sent.
+ */
+import type { SystemSession } from '../../database/run-system.ts';
+import { buildConfirmationUrl, type LinkKind } from '../../email/confirmation-url.ts';
+import { parseEmail } from '../addresses.ts';
+import { type AuditAction, adminActor, userActor, writeAudit } from '../audit.ts';
+import { AuthError } from '../auth-error.ts';
+import type { AdminBearer } from '../bearer.ts';
+import { emailIdentityData, insertIdentity } from '../identities.ts';
+import { type Metadata, mergeMetadata } from '../metadata.ts';
+import type { OneTimeTokenType } from '../one-time-tokens.ts';
+import { assertStrong } from '../password-policy.ts';
+import { randomUuid } from '../random.ts';
+import type { User } from '../user.ts';
+import { toUserJson, type UserJson } from '../user-json.ts';
+import { findUserByEmail, insertUser, isEmailTaken, updateUser } from '../users.ts';
+import { type Flow, nowOf, transact } from './flow.ts';
+import { prepareInvited } from './invite.ts';
+import { reloadUser } from './issue-session.ts';
+import { lockKnownUser } from './lock-known-user.ts';
+import { readMembers } from './members.ts';
+import { makePassword } from './random-password.ts';
+import { makeToken } from './send-token.ts';
+
+const rows = {
+  signup: { token: 'confirmation_token', kind: 'confirmation', link: 'signup' },
+  invite: { token: 'confirmation_token', kind: 'invite', link: 'invite' },
+  magiclink: { token: 'recovery_token', kind: 'magic_link', link: 'magiclink' },
+  recovery: { token: 'recovery_token', kind: 'recovery', link: 'recovery' },
+  email_change_current: { token: 'email_change_token_current', kind: 'email_change', link: 'email_change' },
+  email_change_new: { token: 'email_change_token_new', kind: 'email_change', link: 'email_change' },
+} as const satisfies Record<string, { token: OneTimeTokenType; kind: LinkKind; link: string }>;
+
+type LinkType = keyof typeof rows;
+
+interface Request {
+  readonly type: LinkType;
+  readonly email: string;
+  readonly newEmail: string | null;
+  /** Null unless a user has to be made with one. */
+  readonly passwordHash: string | null;
+  readonly data: Metadata;
+}
+
+const passwordLength = 33;
+
+/**
+ * `POST /admin/generate_link`.
+ *
+ * @param isAllowed Whether a redirect of the body may be used; else that of the request is.
+ */
+export async function generateLink(
+  given: Flow,
+  { role }: AdminBearer,
+  body: unknown,
+  isAllowed: (url: string) => boolean,
+): Promise<UserJson> {
+  const members = readMembers(body, {
+    type: 'text', email: 'text', new_email: 'text', password: 'text', data: 'object', redirect_to: 'text',
+  }); // biome-ignore format: a list of members
+  const own = members.redirect_to;
+  const flow = own && isAllowed(own) ? { ...given, redirectTo: own } : given;
+  const request = await check(flow, members);
+  return transact(flow, async (session) => {
+    const { user, type } = await prepare(session, flow, request, role);
+    return link(session, flow, user, { ...request, type });
+  });
+}
+
+interface LinkMembers {
+  readonly type: string | null;
+  readonly email: string | null;
+  readonly new_email: string | null;
+  readonly password: string | null;
+  readonly data: Metadata | null;
+}
+
+async function check(flow: Flow, members: LinkMembers): Promise<Request> {
+  const { config, services } = flow;
+  const refuse = (message: string) => new AuthError('validation_failed', message);
+  const email = parseEmail(members.email ?? '');
+  const asked = members.type ?? '';
+  if (!Object.hasOwn(rows, asked)) throw refuse(`Invalid email action link type requested: ${asked.slice(0, 100)}`);
+  const type = asked as LinkType;
+  if (type === 'email_change_current' && !config.mailer_secure_email_change_enabled) {
+    throw refuse('Enable secure email change to generate link for current email');
+  }
+  const isChange = type === 'email_change_current' || type === 'email_change_new';
+  const newEmail = isChange ? parseEmail(members.new_email ?? '') : null;
+  const facts = { type, email, newEmail, data: members.data ?? {} };
+  if (type === 'signup') {
+    if (!members.password) throw refuse('Signup requires a valid password');
+    await assertStrong(members.password, config, services.isPwned);
+    return { ...facts, passwordHash: await services.hasher.hash(members.password) };
+  }
+  if (type !== 'magiclink') return { ...facts, passwordHash: null };
+  const password = makePassword(services.random, passwordLength, config.password_required_characters);
+  return { ...facts, passwordHash: await services.hasher.hash(password) };
+}
+
+interface Prepared {
+  readonly user: User;
+  /** A magic link for somebody new is a sign-up. */
+  readonly type: LinkType;
+}
+
+async function prepare(session: SystemSession, flow: Flow, request: Request, role: string): Promise<Prepared> {
+  const { type, email, data } = request;
+  const found = await findUserByEmail(session, email, flow.audience);
+  const known = found === null ? null : await lockKnownUser(session, found);
+  const note = (user: User, action: AuditAction) => {
+    const traits = { user_id: user.id, user_email: user.email ?? '' };
+    const actor = action === 'user_recovery_requested' ? userActor(user) : adminActor(role);
+    return writeAudit(session, { action, actor, traits }, flow.config, flow.services);
+  };
+  switch (type) {
+    case 'signup':
+      return { user: await prepareSignUp(session, flow, request, known), type };
+    case 'invite': {
+      const user = await prepareInvited(session, flow, email, data);
+      await note(user, 'user_invited');
+      await updateUser(session, user.id, { invitedAt: nowOf(flow) }, nowOf(flow));
+      return { user, type };
+    }
+    case 'magiclink':
+      if (known === null) return { user: await prepareSignUp(session, flow, request, null), type: 'signup' };
+      await note(known, 'user_recovery_requested');
+      return { user: known, type };
+    default:
+      if (known === null) throw new AuthError('user_not_found', 'User with this email not found');
+      if (type === 'recovery') await note(known, 'user_recovery_requested');
+      else await prepareChange(session, flow, known, request.newEmail ?? '');
+      return { user: known, type };
+  }
+}
+
+async function prepareSignUp(session: SystemSession, flow: Flow, request: Request, known: User | null): Promise<User> {
+  const { services, audience } = flow;
+  const { email, data, passwordHash } = request;
+  if (known !== null) {
+    if (known.emailConfirmedAt !== null) throw new AuthError('email_exists');
+    const userMetadata = mergeMetadata(known.userMetadata, data);
+    await updateUser(session, known.id, { userMetadata }, nowOf(flow));
+    return known;
+  }
+  if (await isEmailTaken(session, email, audience)) throw new AuthError('email_exists');
+  const id = randomUuid(services.random);
+  const identityData = emailIdentityData(id, email, data);
+  const appMetadata = { provider: 'email', providers: ['email'] };
+  const facts = { id, audience, role: services.userRole, email, phone: null, passwordHash };
+  await insertUser(session, { ...facts, appMetadata, userMetadata: identityData }, services);
+  await insertIdentity(session, { userId: id, provider: 'email', providerId: id, identityData }, services);
+  return reloadUser(session, id);
+}
+
+async function prepareChange(session: SystemSession, flow: Flow, user: User, newEmail: string): Promise<void> {
+  if (await isEmailTaken(session, newEmail, flow.audience, user.id)) throw new AuthError('email_exists');
+  await updateUser(session, user.id, { emailChange: newEmail, emailChangeConfirmStatus: 0 }, nowOf(flow));
+}
+
+async function link(session: SystemSession, flow: Flow, { id }: User, request: Request): Promise<UserJson> {
+  const { type, email, newEmail } = request;
+  const { token, kind, link: linkType } = rows[type];
+  const address = type === 'email_change_new' ? (newEmail ?? '') : email;
+  const { code, tokenHash } = await makeToken(session, flow, { userId: id, type: token, address });
+  const { redirectTo, authUrl, config } = flow;
+  return {
+    ...toUserJson(await reloadUser(session, id)),
+    action_link: buildConfirmationUrl(kind, config, { authUrl, tokenHash, redirectTo, type: linkType }),
+    email_otp: code,
+    hashed_token: tokenHash,
+    verification_type: type,
+    redirect_to: redirectTo,
+  };
+}

@@ -1,0 +1,61 @@
+/**
+ * Invitation: a user without password, and an email whose link signs in and lets them choose one.
+ */
+import type { SystemSession } from '../../database/run-system.ts';
+import { parseEmail } from '../addresses.ts';
+import { adminActor, writeAudit } from '../audit.ts';
+import { AuthError } from '../auth-error.ts';
+import type { AdminBearer } from '../bearer.ts';
+import { emailIdentityData, insertIdentity } from '../identities.ts';
+import type { Metadata } from '../metadata.ts';
+import { randomUuid } from '../random.ts';
+import type { User } from '../user.ts';
+import { toUserJson, type UserJson } from '../user-json.ts';
+import { insertUser, updateUser } from '../users.ts';
+import { findEmailOwner } from './find-user.ts';
+import { type Flow, nowOf, transact } from './flow.ts';
+import { reloadUser } from './issue-session.ts';
+import { lockKnownUser } from './lock-known-user.ts';
+import { readMembers } from './members.ts';
+import { sendTokens } from './send-token.ts';
+
+/** `POST /invite`. */
+export async function invite(flow: Flow, { role }: AdminBearer, body: unknown): Promise<UserJson> {
+  const members = readMembers(body, { email: 'text', data: 'object' });
+  const email = parseEmail(members.email ?? '');
+  const { config, services } = flow;
+  return transact(flow, async (session) => {
+    const user = await prepareInvited(session, flow, email, members.data ?? {});
+    const traits = { user_id: user.id, user_email: email };
+    await writeAudit(session, { action: 'user_invited', actor: adminActor(role), traits }, config, services);
+    await sendTokens(session, flow, {
+      kind: 'invite',
+      user,
+      to: email,
+      tokenType: 'confirmation_token',
+      isPkce: false,
+    });
+    await updateUser(session, user.id, { invitedAt: nowOf(flow) }, nowOf(flow));
+    return toUserJson(await reloadUser(session, user.id));
+  });
+}
+
+/** The user to invite, made where there is none. @throws AuthError `email_exists` where the user has confirmed already. */
+export async function prepareInvited(session: SystemSession, flow: Flow, email: string, data: Metadata): Promise<User> {
+  const found = await findEmailOwner(session, email, flow.audience);
+  if (found === null) return insertWithoutPassword(session, flow, email, data);
+  const user = await lockKnownUser(session, found);
+  if (user.emailConfirmedAt !== null || user.email !== email) throw new AuthError('email_exists');
+  return user;
+}
+
+async function insertWithoutPassword(session: SystemSession, flow: Flow, email: string, data: Metadata): Promise<User> {
+  const { services, audience } = flow;
+  const id = randomUuid(services.random);
+  const appMetadata = { provider: 'email', providers: ['email'] };
+  const facts = { id, audience, role: services.userRole, email, phone: null, passwordHash: null };
+  await insertUser(session, { ...facts, appMetadata, userMetadata: data }, services);
+  const identityData = emailIdentityData(id, email, {});
+  await insertIdentity(session, { userId: id, provider: 'email', providerId: id, identityData }, services);
+  return reloadUser(session, id);
+}

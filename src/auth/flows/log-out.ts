@@ -1,0 +1,22 @@
+/**
+ * Sign-out: ends sessions of the user, with their refresh tokens.
+ */
+import { userActor, writeAudit } from '../audit.ts';
+import { AuthError } from '../auth-error.ts';
+import type { UserBearer } from '../bearer.ts';
+import { endSessions, type LogoutScope } from '../sessions.ts';
+import { type Flow, transact } from './flow.ts';
+
+const scopes = ['global', 'local', 'others'] as const satisfies readonly LogoutScope[];
+
+/** `POST /logout`. @param scopeName Parameter `scope`; null or empty: all sessions. */
+export async function logOut(flow: Flow, { user, session }: UserBearer, scopeName: string | null): Promise<void> {
+  const scope = scopeName ? scopes.find((name) => name === scopeName) : 'global';
+  if (scope === undefined) {
+    throw new AuthError('validation_failed', `Unsupported logout scope "${scopeName?.slice(0, 100)}"`);
+  }
+  await transact(flow, async (database) => {
+    await writeAudit(database, { action: 'logout', actor: userActor(user) }, flow.config, flow.services);
+    await endSessions(database, user.id, scope, session?.id ?? null);
+  });
+}

@@ -1,0 +1,68 @@
+/**
+ * The members of a JSON body, checked for their types before anything is done. Unknown members are ignored, null counts as
+ * absent.
+ *
+ * Text that PostgreSQL cannot store is refused here, once for all flows.
+ */
+import { AuthError } from '../auth-error.ts';
+import type { Metadata } from '../metadata.ts';
+
+interface MemberTypes {
+  readonly text: string;
+  readonly flag: boolean;
+  readonly object: Metadata;
+}
+
+/** The values of a shape; null where the member is absent. */
+export type Members<S extends Readonly<Record<string, keyof MemberTypes>>> = {
+  readonly [K in keyof S]: MemberTypes[S[K]] | null;
+};
+
+const typeNames = { text: 'a string', flag: 'true or false', object: 'an object' } as const;
+
+/** Deepest nesting of metadata; PostgreSQL and we both have to walk through it. */
+const maxDepth = 100;
+
+/**
+ * Reads members by name and type.
+ *
+ * @param body A parsed body; anything but an object is refused.
+ * @throws AuthError `bad_json` where a member has another type, `validation_failed` where text cannot be stored.
+ */
+export function readMembers<const S extends Readonly<Record<string, keyof MemberTypes>>>(
+  body: unknown,
+  shape: S,
+): Members<S> {
+  if (!isObject(body)) throw badJson('the body is not an object');
+  const entries = Object.entries(shape).map(([name, type]) => {
+    const value = Object.hasOwn(body, name) ? (body[name] ?? null) : null;
+    if (value !== null && !hasType(value, type)) throw badJson(`member "${name}" is not ${typeNames[type]}`);
+    if (!isStorable(value, 0)) {
+      throw new AuthError('validation_failed', `The value of "${name}" has text that cannot be stored.`);
+    }
+    return [name, value];
+  });
+  return Object.fromEntries(entries) as Members<S>;
+}
+
+/** The refusal of a body that is not what the endpoint reads. @param reason The rest of the sentence. */
+export function badJson(reason: string): AuthError {
+  return new AuthError('bad_json', `Could not parse request body as JSON: ${reason}`);
+}
+
+function hasType(value: unknown, type: keyof MemberTypes): boolean {
+  if (type === 'text') return typeof value === 'string';
+  return type === 'flag' ? typeof value === 'boolean' : isObject(value);
+}
+
+function isObject(value: unknown): value is Metadata {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Whether all texts, names of members included, are without NUL and without halves of characters. */
+function isStorable(value: unknown, depth: number): boolean {
+  if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
+  if (typeof value !== 'object' || value === null) return true;
+  if (depth >= maxDepth) return false;
+  return Object.entries(value).every(([name, member]) => isStorable(name, 0) && isStorable(member, depth + 1));
+}

@@ -1,0 +1,49 @@
+/**
+ * Pages of long lists: what a request asks for, and the headers that lead to the others.
+ */
+import { AuthError } from '../auth-error.ts';
+
+/** A page of a list. */
+export interface Page {
+  /** From 1. */
+  readonly number: number;
+  readonly size: number;
+}
+
+const usualSize = 50;
+const largestSize = 1000;
+
+/** Reads `page` and `per_page`; empty ones count as absent. @throws AuthError `validation_failed` */
+export function parsePage(query: URLSearchParams): Page {
+  const number = parseCount('page', query.get('page')) ?? 1;
+  const size = parseCount('per_page', query.get('per_page')) ?? usualSize;
+  if (size === 0) throw refuse('per_page must be at least 1');
+  return { number: Math.max(1, number), size: Math.min(size, largestSize) };
+}
+
+function parseCount(name: string, text: string | null): number | null {
+  if (!text) return null;
+  if (!/^[0-9]{1,9}$/.test(text)) throw refuse(`${name} must be a whole number`);
+  return Number(text);
+}
+
+function refuse(reason: string): AuthError {
+  return new AuthError('validation_failed', `Bad Pagination Parameters: ${reason}`);
+}
+
+/** Rows before the page. */
+export function offsetOf({ number, size }: Page): number {
+  return (number - 1) * size;
+}
+
+/**
+ * The headers `X-Total-Count` and `Link`. Clients cut the page's number out behind the first `=`, so `page` comes first.
+ *
+ * @param url Of the list, without a query.
+ */
+export function pageHeaders(url: string, { number, size }: Page, total: number): Readonly<Record<string, string>> {
+  const last = Math.ceil(total / size);
+  const link = (page: number, relation: string) => `<${url}?page=${page}&per_page=${size}>; rel="${relation}"`;
+  const next = number < last ? [link(number + 1, 'next')] : [];
+  return { 'x-total-count': String(total), link: [...next, link(last, 'last')].join(', ') };
+}

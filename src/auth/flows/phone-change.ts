@@ -1,0 +1,40 @@
+/**
+ * A new phone number for a user: applied once it is proved to be theirs.
+ */
+import type { SystemSession } from '../../database/run-system.ts';
+import { userActor, writeAudit } from '../audit.ts';
+import { insertIdentity, phoneIdentityData, updateIdentityData } from '../identities.ts';
+import { consumeToken } from '../one-time-tokens.ts';
+import type { User } from '../user.ts';
+import { updateUser } from '../users.ts';
+import { type Flow, nowOf } from './flow.ts';
+import { reloadUser } from './issue-session.ts';
+
+/** Makes the number the user's, confirmed, in the phone identity as well. @throws AuthError `phone_exists` */
+export async function applyPhoneChange(session: SystemSession, flow: Flow, user: User, phone: string): Promise<User> {
+  const { services, config } = flow;
+  const now = nowOf(flow);
+  await writeAudit(session, { action: 'user_modified', actor: userActor(user) }, config, services);
+  await setPhoneIdentity(session, flow, { user, phone, isVerified: true });
+  await consumeToken(session, { user, type: 'phone_change_token' }, now);
+  const changes = { phone, phoneChange: '', phoneConfirmedAt: now, isAnonymous: false };
+  await updateUser(session, user.id, changes, now);
+  return reloadUser(session, user.id);
+}
+
+/** Gives the phone identity of the user that number; makes one where there is none. */
+export async function setPhoneIdentity(
+  session: SystemSession,
+  flow: Flow,
+  { user, phone, isVerified }: { readonly user: User; readonly phone: string; readonly isVerified: boolean },
+): Promise<void> {
+  const known = user.identities.find(({ provider, providerId }) => provider === 'phone' && providerId === user.id);
+  const facts = { phone, phone_verified: isVerified };
+  if (known) return updateIdentityData(session, known.id, { ...known.identityData, ...facts }, nowOf(flow));
+  const identityData = { ...phoneIdentityData(user.id, {}), ...facts };
+  await insertIdentity(
+    session,
+    { userId: user.id, provider: 'phone', providerId: user.id, identityData },
+    flow.services,
+  );
+}

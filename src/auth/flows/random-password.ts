@@ -1,0 +1,13 @@
+/**
+ * Passwords that nobody knows, for users who sign in without one.
+ */
+import { splitCharacterSets } from '../password-policy.ts';
+import { type Random, randomText } from '../random.ts';
+
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+
+/** A random password with at least one character of each required set. @param length Without those. */
+export function makePassword(random: Random, length: number, requiredCharacters: string): string {
+  const required = splitCharacterSets(requiredCharacters).map((set) => randomText(random, set, 1));
+  return `${randomText(random, alphabet, length)}${required.join('')}`;
+}

@@ -1,0 +1,72 @@
+/**
+ * Makes a one-time code for a phone, stores it and hands over the text message that carries it, inside the transaction of
+ * the request. Numbers with a fixed test code get no message.
+ */
+import type { AuthConfig } from '../../config/auth-config.ts';
+import type { SystemSession } from '../../database/run-system.ts';
+import { AuthError } from '../auth-error.ts';
+import { hashCode, makeCode } from '../one-time-code.ts';
+import { storeToken } from '../one-time-tokens.ts';
+import { assertNotTooFrequent, assertSendAllowed } from '../rate-limit.ts';
+import type { Time } from '../times.ts';
+import type { User } from '../user.ts';
+import { type Flow, nowOf } from './flow.ts';
+import type { TextMessage } from './text-message.ts';
+
+/** What a code is for, and where it stands. */
+export type CodePurpose = 'confirmation' | 'phone_change' | 'reauthentication';
+
+const places = {
+  confirmation: { type: 'confirmation_token', sentAt: (user: User) => user.confirmationSentAt },
+  phone_change: { type: 'phone_change_token', sentAt: (user: User) => user.phoneChangeSentAt },
+  reauthentication: { type: 'reauthentication_token', sentAt: (user: User) => user.reauthenticationSentAt },
+} as const satisfies Record<CodePurpose, { type: string; sentAt: (user: User) => Time | null }>;
+
+/** A message with a code. */
+export interface CodeMessage {
+  readonly purpose: CodePurpose;
+  readonly user: User;
+  /** Digits. */
+  readonly phone: string;
+  readonly channel: TextMessage['channel'];
+}
+
+/**
+ * Stores a code and sends it.
+ *
+ * @returns The sender's id of the message; empty for a test number.
+ * @throws AuthError `over_sms_send_rate_limit`, `sms_send_failed`, `unexpected_failure` where nobody sends messages.
+ */
+export async function sendCode(session: SystemSession, flow: Flow, message: CodeMessage): Promise<string> {
+  const { services, config } = flow;
+  const { purpose, user, phone, channel } = message;
+  const { type, sentAt } = places[purpose];
+  const now = nowOf(flow);
+  assertNotTooFrequent('sms', { sentAt: sentAt(user), frequencySeconds: config.sms_max_frequency, now });
+  const testCode = findTestCode(config, phone, now);
+  if (testCode === null) await assertSendAllowed(services.limiter, 'sms', config.rate_limit_sms_sent);
+  const code = testCode ?? makeCode(services.random, config.sms_otp_length);
+  await storeToken(session, { userId: user.id, type, tokenHash: hashCode(phone, code), address: phone }, services);
+  if (testCode !== null) return '';
+  let id: string | null;
+  try {
+    id = await services.sendText({ to: phone, code, channel, config });
+  } catch (error) {
+    const text = `Error sending ${purpose} OTP to provider: the message was refused`;
+    throw new AuthError('sms_send_failed', text, { cause: error });
+  }
+  if (id === null) throw new AuthError('unexpected_failure', 'Unable to get SMS provider');
+  return id;
+}
+
+/** The fixed code of a number, for tests of applications; null for none. */
+export function findTestCode(
+  config: Pick<AuthConfig, 'sms_test_otp' | 'sms_test_otp_valid_until'>,
+  phone: string,
+  now: Time,
+): string | null {
+  const until = config.sms_test_otp_valid_until;
+  if (until !== null && until !== '' && now > Date.parse(until)) return null;
+  const pairs = (config.sms_test_otp ?? '').split(',').map((pair) => pair.split('='));
+  return pairs.find(([number]) => number === phone)?.[1] ?? null;
+}

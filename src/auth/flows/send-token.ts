@@ -1,0 +1,113 @@
+/**
+ * Makes one-time tokens, stores them in place of the older ones and hands over the emails that carry them, all inside the
+ * transaction of the request: where an email cannot be sent nothing is stored, and the older tokens stay good.
+ */
+import type { SystemSession } from '../../database/run-system.ts';
+import { buildConfirmationUrl, type LinkKind } from '../../email/confirmation-url.ts';
+import { emailKinds } from '../../email/email-kind.ts';
+import { buildMessage, type EmailMessage } from '../../email/message.ts';
+import { AuthError } from '../auth-error.ts';
+import { hashCode, makeCode, pkcePrefix } from '../one-time-code.ts';
+import { type OneTimeTokenType, storeToken } from '../one-time-tokens.ts';
+import { assertNotTooFrequent, assertSendAllowed } from '../rate-limit.ts';
+import type { Time } from '../times.ts';
+import type { User } from '../user.ts';
+import { type Flow, nowOf, timeLeftMs } from './flow.ts';
+
+/** A new token: the code to type, and its hash for links, marked for the PKCE flow. */
+export interface MadeToken {
+  readonly code: string;
+  readonly tokenHash: string;
+}
+
+/** An email with a token. */
+export interface TokenMail {
+  readonly kind: LinkKind | 'reauthentication';
+  readonly user: User;
+  /** Who gets it; also what the code is hashed with. */
+  readonly to: string;
+  readonly tokenType: OneTimeTokenType;
+  readonly isPkce: boolean;
+  /** Only for a change of the address. */
+  readonly newEmail?: string;
+}
+
+/** Stores a new token of the user. The code is for whoever reads mail of the address. */
+export async function makeToken(
+  session: SystemSession,
+  { services, config }: Flow,
+  token: { readonly userId: string; readonly type: OneTimeTokenType; readonly address: string },
+  isPkce: boolean = false,
+): Promise<MadeToken> {
+  const code = makeCode(services.random, config.mailer_otp_length);
+  const address = token.address.toLowerCase();
+  const tokenHash = `${isPkce ? pkcePrefix : ''}${hashCode(address, code)}`;
+  await storeToken(session, { userId: token.userId, type: token.type, tokenHash, address }, services);
+  return { code, tokenHash };
+}
+
+/**
+ * Stores tokens and sends their emails, which are of one kind. The user should be locked, so that frequency limits see what
+ * was sent a moment ago.
+ *
+ * @throws AuthError `email_address_not_authorized`, `over_email_send_rate_limit`, `unexpected_failure` where one cannot be
+ *   rendered or sent.
+ */
+export async function sendTokens(session: SystemSession, flow: Flow, ...mails: readonly TokenMail[]): Promise<void> {
+  const { services, config } = flow;
+  for (const { to } of mails) assertAuthorized(to, config.external_email_authorized_addresses);
+  const sent: [TokenMail, MadeToken][] = [];
+  for (const mail of mails) {
+    await assertSendAllowed(services.limiter, 'email', config.rate_limit_email_sent);
+    const token = { userId: mail.user.id, type: mail.tokenType, address: mail.to };
+    sent.push([mail, await makeToken(session, flow, token, mail.isPkce)]);
+  }
+  try {
+    const messages = sent.map(([mail, token]) => build(flow, mail, token));
+    timeLeftMs(flow);
+    await services.mailer.deliver(config, ...messages);
+  } catch (error) {
+    if (error instanceof AuthError) throw error;
+    const text = mails[0] === undefined ? null : emailKinds[mails[0].kind].failure;
+    throw new AuthError('unexpected_failure', text, { cause: error });
+  }
+}
+
+function build(flow: Flow, mail: TokenMail, { code, tokenHash }: MadeToken): EmailMessage {
+  const { config, redirectTo, authUrl } = flow;
+  const { kind, user, to, newEmail } = mail;
+  return buildMessage(kind, config, {
+    to,
+    email: user.email ?? '',
+    userMetadata: user.userMetadata,
+    redirectTo,
+    token: code,
+    tokenHash,
+    ...(kind === 'reauthentication'
+      ? {}
+      : { confirmationUrl: buildConfirmationUrl(kind, config, { authUrl, tokenHash, redirectTo }) }),
+    ...(newEmail === undefined ? {} : { newEmail }),
+  });
+}
+
+/** Refuses a second email of a kind within the configured time. @param sentAt When the last one was sent. */
+export function assertMailNotTooFrequent(flow: Flow, sentAt: Time | null): void {
+  const frequencySeconds = flow.config.smtp_max_frequency;
+  assertNotTooFrequent('email', { sentAt, frequencySeconds, now: nowOf(flow) });
+}
+
+/** @throws AuthError `email_address_not_authorized` where there is a list and the address is not on it. */
+function assertAuthorized(address: string, list: string): void {
+  const plain = (text: string) =>
+    text
+      .trim()
+      .toLowerCase()
+      .replace(/\+[^@]*@/, '@');
+  const allowed = list
+    .split(',')
+    .map(plain)
+    .filter((entry) => entry !== '');
+  if (allowed.length === 0 || allowed.includes(plain(address))) return;
+  const message = `Email address "${address}" cannot be used as it is not authorized`;
+  throw new AuthError('email_address_not_authorized', message);
+}

@@ -1,0 +1,26 @@
+/**
+ * The second half of the PKCE flow: the code of a link and the verifier of its request give a session.
+ */
+import { userActor, writeAudit } from '../audit.ts';
+import { AuthError } from '../auth-error.ts';
+import { exchangeFlowCode } from '../pkce.ts';
+import { isBanned } from '../user.ts';
+import { type Flow, nowOf, transact } from './flow.ts';
+import { issueSession, reloadUser, type SessionJson, sessionAnswer } from './issue-session.ts';
+import { readMembers } from './members.ts';
+
+/** `POST /token?grant_type=pkce`. */
+export async function signInWithCode(flow: Flow, body: unknown): Promise<SessionJson> {
+  const members = readMembers(body, { auth_code: 'text', code_verifier: 'text' });
+  const given = { authCode: members.auth_code ?? '', codeVerifier: members.code_verifier ?? '' };
+  const { signedIn, exchanged } = await transact(flow, async (session) => {
+    const exchanged = await exchangeFlowCode(session, given, nowOf(flow));
+    const user = await reloadUser(session, exchanged.userId);
+    if (isBanned(user, nowOf(flow))) throw new AuthError('user_banned');
+    const traits = { provider_type: exchanged.providerType };
+    await writeAudit(session, { action: 'login', actor: userActor(user), traits }, flow.config, flow.services);
+    return { exchanged, signedIn: await issueSession(session, flow, user.id, exchanged.method) };
+  });
+  const { providerAccessToken, providerRefreshToken } = exchanged;
+  return sessionAnswer(flow, signedIn, { providerToken: providerAccessToken, providerRefreshToken });
+}

@@ -1,0 +1,141 @@
+/**
+ * Sign-in without a password: a link or a code by email, a code by text message. Users who do not exist yet, or never
+ * confirmed their address, go through the sign-up.
+ */
+import { parseEmail, parsePhone } from '../addresses.ts';
+import { userActor, writeAudit } from '../audit.ts';
+import { AuthError } from '../auth-error.ts';
+import type { Metadata } from '../metadata.ts';
+import { createFlow, type PkceChallenge, parsePkce } from '../pkce.ts';
+import type { User } from '../user.ts';
+import { findUserByEmail, findUserByPhone } from '../users.ts';
+import { type Flow, transact } from './flow.ts';
+import { lockKnownUser } from './lock-known-user.ts';
+import { readMembers } from './members.ts';
+import { makePassword } from './random-password.ts';
+import { sendCode } from './send-code.ts';
+import { assertMailNotTooFrequent, sendTokens } from './send-token.ts';
+import { runSignUp, type SignUpAddress } from './sign-up.ts';
+import { type Channel, parseChannel } from './text-message.ts';
+
+/** The answer: empty, or with the id of the text message. */
+export type MessageAnswer = { readonly message_id?: string };
+
+const passwordLength = 33;
+
+/** `POST /otp`. */
+export async function sendOneTimeSignIn(flow: Flow, body: unknown): Promise<MessageAnswer> {
+  const members = readMembers(body, {
+    email: 'text', phone: 'text', create_user: 'flag', data: 'object', channel: 'text',
+    code_challenge: 'text', code_challenge_method: 'text',
+  }); // biome-ignore format: a list of members
+  const { email, phone, channel } = members;
+  if (email && phone) {
+    throw new AuthError('validation_failed', 'Only an email address or phone number should be provided');
+  }
+  if (email && channel) throw new AuthError('validation_failed', 'Channel should only be specified with Phone OTP');
+  const pkce = parsePkce(members.code_challenge, members.code_challenge_method);
+  if (!email && !phone) throw new AuthError('validation_failed', 'One of email or phone must be set');
+  const request = { data: members.data ?? {}, mayCreate: members.create_user ?? true };
+  if (email) return sendMagicLink(flow, { ...request, email, pkce });
+  return sendPhoneCode(flow, { ...request, phone: phone ?? '', channel: parseChannel(channel) });
+}
+
+/** `POST /magiclink`. */
+export async function sendMagicLinkOnly(flow: Flow, body: unknown): Promise<MessageAnswer> {
+  const members = readMembers(body, {
+    email: 'text', data: 'object', code_challenge: 'text', code_challenge_method: 'text',
+  }); // biome-ignore format: a list of members
+  const pkce = parsePkce(members.code_challenge, members.code_challenge_method);
+  if (!members.email) {
+    throw new AuthError('validation_failed', 'Password recovery requires an email', { status: 422 });
+  }
+  return sendMagicLink(flow, { email: members.email, data: members.data ?? {}, pkce, mayCreate: true });
+}
+
+interface Request {
+  readonly data: Metadata;
+  readonly mayCreate: boolean;
+}
+
+async function sendMagicLink(
+  flow: Flow,
+  request: Request & { readonly email: string; readonly pkce: PkceChallenge | null },
+): Promise<MessageAnswer> {
+  const { config, services, audience } = flow;
+  if (!config.external_email_enabled) throw new AuthError('email_provider_disabled');
+  if (!config.external_email_magic_link_enabled) {
+    throw new AuthError('email_provider_disabled', 'Login with magic link is disabled');
+  }
+  const email = parseEmail(request.email);
+  const find = () => findUserByEmail(services.database, email, audience);
+  const known = await find();
+  if (known === null && !request.mayCreate) throw new AuthError('otp_disabled');
+  if (known === null || known.emailConfirmedAt === null) {
+    await signUpSilently(flow, { kind: 'email', email, pkce: request.pkce }, request.data);
+    // What was sent is the sign-up mail; only a user who counts as confirmed by now needs another.
+    if (!config.mailer_autoconfirm) return {};
+  }
+  const user = await find();
+  if (user !== null) await mailMagicLink(flow, user, request.pkce);
+  return {};
+}
+
+/** The password is random: the user signs in without one, or sets one later. */
+function signUpSilently(flow: Flow, address: SignUpAddress, data: Metadata) {
+  const password = makePassword(flow.services.random, passwordLength, flow.config.password_required_characters);
+  return runSignUp(flow, { address, password, data }, { startSession: false });
+}
+
+function mailMagicLink(flow: Flow, found: User, pkce: PkceChallenge | null): Promise<void> {
+  return transact(flow, async (session) => {
+    const user = await lockKnownUser(session, found);
+    if (pkce !== null) {
+      const kind = { providerType: 'magiclink', method: 'magiclink' } as const;
+      await createFlow(session, { userId: user.id, pkce, ...kind }, flow.services);
+    }
+    const event = { action: 'user_recovery_requested', actor: userActor(user) } as const;
+    await writeAudit(session, event, flow.config, flow.services);
+    assertMailNotTooFrequent(flow, user.recoverySentAt);
+    await sendTokens(session, flow, {
+      kind: 'magic_link',
+      user,
+      to: user.email ?? '',
+      tokenType: 'recovery_token',
+      isPkce: pkce !== null,
+    });
+  });
+}
+
+async function sendPhoneCode(
+  flow: Flow,
+  request: Request & { readonly phone: string; readonly channel: Channel },
+): Promise<MessageAnswer> {
+  const { config, services, audience } = flow;
+  if (!config.external_phone_enabled) {
+    throw new AuthError('phone_provider_disabled', 'Unsupported phone provider', { status: 400 });
+  }
+  const phone = parsePhone(request.phone);
+  const { channel } = request;
+  const find = () => findUserByPhone(services.database, phone, audience);
+  const known = await find();
+  if (known === null && !request.mayCreate) throw new AuthError('otp_disabled');
+  if (known === null || known.phoneConfirmedAt === null) {
+    const outcome = await signUpSilently(flow, { kind: 'phone', phone, channel }, request.data);
+    if (!config.sms_autoconfirm) return outcome.kind === 'unconfirmed' ? messageAnswer(outcome.messageId) : {};
+  }
+  const found = await find();
+  if (found === null) return {};
+  const messageId = await transact(flow, async (session) => {
+    const user = await lockKnownUser(session, found);
+    const event = { action: 'user_recovery_requested', actor: userActor(user), traits: { channel } } as const;
+    await writeAudit(session, event, config, services);
+    return sendCode(session, flow, { purpose: 'confirmation', user, phone, channel });
+  });
+  return messageAnswer(messageId);
+}
+
+/** The answer with the sender's id of a message, where there is one. */
+export function messageAnswer(messageId: string): MessageAnswer {
+  return messageId === '' ? {} : { message_id: messageId };
+}

@@ -1,0 +1,74 @@
+/**
+ * Sign-in with a password. Unknown users, users without password and wrong passwords get the same answer after the same
+ * work.
+ */
+import type { SystemSession } from '../../database/run-system.ts';
+import { userActor, writeAudit } from '../audit.ts';
+import { AuthError } from '../auth-error.ts';
+import { findWeakness } from '../password-policy.ts';
+import { isBanned, type User } from '../user.ts';
+import { findUserByEmail, findUserByPhone, lockUser, updateUser } from '../users.ts';
+import { type Flow, nowOf, transact } from './flow.ts';
+import { issueSession, type SessionJson, sessionAnswer } from './issue-session.ts';
+import { readMembers } from './members.ts';
+
+interface Credentials {
+  readonly kind: 'email' | 'phone';
+  readonly address: string;
+  readonly password: string;
+}
+
+/** `POST /token?grant_type=password`. */
+export async function signInWithPassword(flow: Flow, body: unknown): Promise<SessionJson> {
+  const credentials = check(flow, body);
+  const { services, config } = flow;
+  const found = await find(flow, credentials);
+  const isRight = await services.hasher.verify(credentials.password, found?.passwordHash ?? null);
+  if (found === null || found.passwordHash === null) throw new AuthError('invalid_credentials');
+  if (isBanned(found, nowOf(flow))) throw new AuthError('user_banned', null, { status: 400 });
+  if (!isRight) throw new AuthError('invalid_credentials');
+  assertConfirmed(found, credentials.kind);
+  const newHash = services.hasher.isOutdated(found.passwordHash)
+    ? await services.hasher.hash(credentials.password)
+    : null;
+  const weakPassword = await findWeakness(credentials.password, config, services.isPwned);
+  const signedIn = await transact(flow, (session) => enter(session, flow, { found, newHash, kind: credentials.kind }));
+  return sessionAnswer(flow, signedIn, { weakPassword });
+}
+
+function check({ config }: Flow, body: unknown): Credentials {
+  const { email, phone, password } = readMembers(body, { email: 'text', phone: 'text', password: 'text' });
+  if (email && phone) {
+    throw new AuthError('validation_failed', 'Only an email address or phone number should be provided on login.');
+  }
+  if (!email && !phone) throw new AuthError('validation_failed', 'missing email or phone');
+  if (email && !config.external_email_enabled) throw new AuthError('email_provider_disabled');
+  if (phone && !config.external_phone_enabled) throw new AuthError('phone_provider_disabled');
+  if (email) return { kind: 'email', address: email, password: password ?? '' };
+  return { kind: 'phone', address: (phone ?? '').replace(/^\+/, '').replaceAll(' ', ''), password: password ?? '' };
+}
+
+function find({ services, audience }: Flow, { kind, address }: Credentials): Promise<User | null> {
+  const look = kind === 'email' ? findUserByEmail : findUserByPhone;
+  return look(services.database, address, audience);
+}
+
+function assertConfirmed(user: User, kind: Credentials['kind']): void {
+  if (kind === 'email' && user.emailConfirmedAt === null) throw new AuthError('email_not_confirmed');
+  if (kind === 'phone' && user.phoneConfirmedAt === null) throw new AuthError('phone_not_confirmed');
+}
+
+async function enter(
+  session: SystemSession,
+  flow: Flow,
+  { found, newHash, kind }: { readonly found: User; readonly newHash: string | null; readonly kind: string },
+) {
+  const user = await lockUser(session, found.id);
+  // While the hash was computed the password may have been changed, or the user banned.
+  if (user?.passwordHash !== found.passwordHash) throw new AuthError('invalid_credentials');
+  if (isBanned(user, nowOf(flow))) throw new AuthError('user_banned', null, { status: 400 });
+  if (newHash !== null) await updateUser(session, user.id, { passwordHash: newHash }, nowOf(flow));
+  const event = { action: 'login', actor: userActor(user), traits: { provider: kind } } as const;
+  await writeAudit(session, event, flow.config, flow.services);
+  return issueSession(session, flow, user.id, 'password');
+}

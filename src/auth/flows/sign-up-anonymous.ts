@@ -1,0 +1,23 @@
+/**
+ * Sign-in of somebody who does not say who they are: a new user without address and identity, and a session.
+ */
+import { AuthError } from '../auth-error.ts';
+import { insertUser } from '../users.ts';
+import { type Flow, transact } from './flow.ts';
+import { issueSession, type SessionJson, sessionAnswer } from './issue-session.ts';
+import { readMembers } from './members.ts';
+
+/** `POST /signup` without an address. */
+export async function signUpAnonymously(flow: Flow, body: unknown): Promise<SessionJson> {
+  const { config, services, audience } = flow;
+  const { data } = readMembers(body, { data: 'object' });
+  if (!config.external_anonymous_users_enabled) throw new AuthError('anonymous_provider_disabled');
+  if (config.disable_signup) throw new AuthError('signup_disabled');
+  const nobody = { email: null, phone: null, passwordHash: null, appMetadata: {}, isAnonymous: true };
+  const signedIn = await transact(flow, async (session) => {
+    const facts = { ...nobody, audience, role: services.userRole, userMetadata: data ?? {} };
+    const user = await insertUser(session, facts, services);
+    return issueSession(session, flow, user.id, 'anonymous');
+  });
+  return sessionAnswer(flow, signedIn);
+}

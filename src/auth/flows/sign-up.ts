@@ -1,0 +1,230 @@
+/**
+ * Sign-up with a password, by email or phone. Also what one-time sign-in does for users who do not exist yet.
+ *
+ * Whether an address has an account does not show: a confirmed user's gets the answer of a new one, made from nothing.
+ */
+import type { SystemSession } from '../../database/run-system.ts';
+import { parseEmail, parsePhone } from '../addresses.ts';
+import { type AuditAction, userActor, writeAudit } from '../audit.ts';
+import { AuthError } from '../auth-error.ts';
+import { emailIdentityData, insertIdentity, phoneIdentityData } from '../identities.ts';
+import type { Metadata } from '../metadata.ts';
+import { assertStrong } from '../password-policy.ts';
+import { createFlow, type PkceChallenge, parsePkce } from '../pkce.ts';
+import { randomUuid } from '../random.ts';
+import type { User } from '../user.ts';
+import { toUserJson, type UserJson } from '../user-json.ts';
+import { findUserByPhone, insertUser } from '../users.ts';
+import { confirmEmail, confirmPhone } from './confirm-user.ts';
+import { findEmailOwner } from './find-user.ts';
+import { type Flow, transact } from './flow.ts';
+import { imitateNewUser } from './imitate-new-user.ts';
+import { issueSession, reloadUser, type SessionJson, type SignedIn, sessionAnswer } from './issue-session.ts';
+import { lockKnownUser } from './lock-known-user.ts';
+import { readMembers } from './members.ts';
+import { sendCode } from './send-code.ts';
+import { assertMailNotTooFrequent, sendTokens } from './send-token.ts';
+import { type Channel, parseChannel } from './text-message.ts';
+
+/** Who wants to be a user. */
+export type SignUpAddress =
+  | { readonly kind: 'email'; readonly email: string; readonly pkce: PkceChallenge | null }
+  | { readonly kind: 'phone'; readonly phone: string; readonly channel: Channel };
+
+/** A checked sign-up. */
+export interface SignUpRequest {
+  readonly address: SignUpAddress;
+  readonly password: string;
+  readonly data: Metadata;
+}
+
+/** What came of it. */
+export type SignUpOutcome =
+  | { readonly kind: 'signed_in'; readonly signedIn: SignedIn }
+  /** A user who has to confirm the address, as JSON; perhaps one that does not exist. */
+  | { readonly kind: 'unconfirmed'; readonly user: UserJson; readonly messageId: string };
+
+/** `POST /signup` with an address. @returns A session where the address counts as confirmed, else the user. */
+export async function signUp(flow: Flow, body: unknown): Promise<SessionJson | UserJson> {
+  const request = await checkSignUp(flow, body);
+  const outcome = await runSignUp(flow, request, { startSession: true });
+  return outcome.kind === 'signed_in' ? sessionAnswer(flow, outcome.signedIn) : outcome.user;
+}
+
+async function checkSignUp(flow: Flow, body: unknown): Promise<SignUpRequest> {
+  const members = readMembers(body, {
+    email: 'text', phone: 'text', password: 'text', data: 'object', channel: 'text',
+    code_challenge: 'text', code_challenge_method: 'text',
+  }); // biome-ignore format: a list of members
+  if (flow.config.disable_signup) throw new AuthError('signup_disabled');
+  if (!members.password) throw new AuthError('validation_failed', 'Signup requires a valid password');
+  await assertStrong(members.password, flow.config, flow.services.isPwned);
+  if (members.email && members.phone) {
+    throw new AuthError('validation_failed', 'Only an email address or phone number should be provided on signup.');
+  }
+  const pkce = { challenge: members.code_challenge, method: members.code_challenge_method };
+  const address = members.phone
+    ? checkPhone(flow, members.phone, members.channel, pkce)
+    : checkEmail(flow, members.email ?? '', pkce);
+  return { address, password: members.password, data: members.data ?? {} };
+}
+
+interface PkceMembers {
+  readonly challenge: string | null;
+  readonly method: string | null;
+}
+
+function checkEmail(flow: Flow, email: string, { challenge, method }: PkceMembers): SignUpAddress {
+  const pkce = parsePkce(challenge, method);
+  assertEmailOn(flow);
+  return { kind: 'email', email: parseEmail(email), pkce };
+}
+
+function checkPhone(flow: Flow, phone: string, channel: string | null, pkce: PkceMembers): SignUpAddress {
+  const parsed = parseChannel(channel);
+  if (pkce.challenge) throw new AuthError('validation_failed', 'PKCE not supported for phone signups');
+  parsePkce(pkce.challenge, pkce.method);
+  if (!flow.config.external_phone_enabled) {
+    throw new AuthError('phone_provider_disabled', 'Phone signups are disabled', { status: 400 });
+  }
+  return { kind: 'phone', phone: parsePhone(phone), channel: parsed };
+}
+
+function assertEmailOn({ config }: Flow): void {
+  if (config.external_email_enabled) return;
+  throw new AuthError('email_provider_disabled', 'Email signups are disabled', { status: 400 });
+}
+
+/**
+ * Signs a user up, or goes on with the sign-up of one who never confirmed.
+ *
+ * @param startSession False: a user who counts as confirmed at once is told by `unconfirmed` all the same, without a session.
+ * @throws AuthError `signup_disabled`, `user_already_exists`, and what sending can throw; nothing is stored then.
+ */
+export async function runSignUp(
+  flow: Flow,
+  request: SignUpRequest,
+  { startSession }: { readonly startSession: boolean },
+): Promise<SignUpOutcome> {
+  if (flow.config.disable_signup) throw new AuthError('signup_disabled');
+  // Before anybody is looked up, and outside the transaction: it takes long.
+  const passwordHash = await flow.services.hasher.hash(request.password);
+  const attempt = () => transact(flow, (session) => enter(session, flow, { ...request, passwordHash, startSession }));
+  try {
+    return await attempt();
+  } catch (error) {
+    // Somebody signed up with the address at the same moment; now there is a user to go on with.
+    const isTaken = error instanceof AuthError && ['email_exists', 'phone_exists'].includes(error.code);
+    if (!isTaken) throw error;
+    return attempt();
+  }
+}
+
+interface Entry extends SignUpRequest {
+  readonly passwordHash: string;
+  readonly startSession: boolean;
+}
+
+async function enter(session: SystemSession, flow: Flow, entry: Entry): Promise<SignUpOutcome> {
+  const { address, data } = entry;
+  const known = await findKnown(session, flow, address);
+  if (known !== null && isConfirmed(known, address)) {
+    await note(session, flow, { action: 'user_repeated_signup', user: known, provider: address.kind });
+    if (flow.config.mailer_autoconfirm || flow.config.sms_autoconfirm) throw new AuthError('user_already_exists');
+    return { kind: 'unconfirmed', user: imitateNewUser(flow, address, data), messageId: '' };
+  }
+  const user = known ?? (await insert(session, flow, entry));
+  const { confirmed, messageId } = await confirmOrAsk(session, flow, { user, address });
+  if (confirmed !== null && entry.startSession) {
+    await note(session, flow, { action: 'login', user: confirmed, provider: address.kind });
+    return { kind: 'signed_in', signedIn: await issueSession(session, flow, user.id, 'password') };
+  }
+  const json = toUserJson(confirmed ?? (await reloadUser(session, user.id)));
+  // An invited user was made by somebody else, who may have put things in there that are not for everyone.
+  const hidden = known?.invitedAt ? { user_metadata: {}, identities: [] } : {};
+  return { kind: 'unconfirmed', user: { ...json, ...hidden }, messageId };
+}
+
+async function findKnown(session: SystemSession, flow: Flow, address: SignUpAddress): Promise<User | null> {
+  const found =
+    address.kind === 'email'
+      ? await findEmailOwner(session, address.email, flow.audience)
+      : await findUserByPhone(session, address.phone, flow.audience);
+  return found === null ? null : lockKnownUser(session, found);
+}
+
+/** One who has the address through another identity has confirmed it there. */
+function isConfirmed(user: User, address: SignUpAddress): boolean {
+  if (address.kind === 'phone') return user.phoneConfirmedAt !== null;
+  return user.emailConfirmedAt !== null || user.email?.toLowerCase() !== address.email;
+}
+
+async function insert(session: SystemSession, flow: Flow, { address, data, passwordHash }: Entry): Promise<User> {
+  const { services, audience } = flow;
+  const id = randomUuid(services.random);
+  const { kind } = address;
+  const identityData = kind === 'email' ? emailIdentityData(id, address.email, data) : phoneIdentityData(id, data);
+  const facts = {
+    id, audience, role: services.userRole, passwordHash,
+    email: kind === 'email' ? address.email : null,
+    phone: kind === 'phone' ? address.phone : null,
+    appMetadata: { provider: kind, providers: [kind] },
+    userMetadata: identityData,
+  }; // biome-ignore format: one user
+  await insertUser(session, facts, services);
+  await insertIdentity(session, { userId: id, provider: kind, providerId: id, identityData }, services);
+  return reloadUser(session, id);
+}
+
+/** Confirms the user where the configuration says so; else asks for the proof. */
+async function confirmOrAsk(
+  session: SystemSession,
+  flow: Flow,
+  { user, address }: { readonly user: User; readonly address: SignUpAddress },
+): Promise<{ readonly confirmed: User | null; readonly messageId: string }> {
+  const isAuto = address.kind === 'email' ? flow.config.mailer_autoconfirm : flow.config.sms_autoconfirm;
+  const action = isAuto ? 'user_signedup' : 'user_confirmation_requested';
+  await note(session, flow, { action, user, provider: address.kind });
+  if (isAuto) {
+    const confirm = address.kind === 'email' ? confirmEmail : confirmPhone;
+    return { confirmed: await confirm(session, flow, user), messageId: '' };
+  }
+  if (address.kind === 'phone') {
+    const { phone, channel } = address;
+    return {
+      confirmed: null,
+      messageId: await sendCode(session, flow, { purpose: 'confirmation', user, phone, channel }),
+    };
+  }
+  await sendConfirmation(session, flow, user, address.pkce);
+  return { confirmed: null, messageId: '' };
+}
+
+/** Sends the sign-up mail. @param user Locked, with an email address. */
+export async function sendConfirmation(
+  session: SystemSession,
+  flow: Flow,
+  user: User,
+  pkce: PkceChallenge | null,
+): Promise<void> {
+  assertMailNotTooFrequent(flow, user.confirmationSentAt);
+  if (pkce !== null) {
+    const kind = { providerType: 'email', method: 'email/signup' } as const;
+    await createFlow(session, { userId: user.id, pkce, ...kind }, flow.services);
+  }
+  await sendTokens(session, flow, {
+    kind: 'confirmation',
+    user,
+    to: user.email ?? '',
+    tokenType: 'confirmation_token',
+    isPkce: pkce !== null,
+  });
+}
+
+function note(
+  session: SystemSession,
+  { config, services }: Flow,
+  { action, user, provider }: { readonly action: AuditAction; readonly user: User; readonly provider: string },
+): Promise<void> {
+  return writeAudit(session, { action, actor: userActor(user), traits: { provider } }, config, services);
+}

@@ -1,0 +1,33 @@
+/**
+ * Text messages to phones: the seam to whoever sends them.
+ */
+import type { AuthConfig } from '../../config/auth-config.ts';
+import { AuthError } from '../auth-error.ts';
+
+/** One message to be. */
+export interface TextMessage {
+  /** Digits, without the plus sign. */
+  readonly to: string;
+  readonly code: string;
+  readonly channel: 'sms' | 'whatsapp';
+  readonly config: AuthConfig;
+}
+
+/**
+ * Hands a message over and returns the sender's id of it. Rejects where that fails.
+ *
+ * Null in its place: nobody is configured who sends messages.
+ */
+export type SendText = (message: TextMessage) => Promise<string | null>;
+
+/** How a message reaches a phone. */
+export type Channel = TextMessage['channel'];
+
+/** The channel of a request; `sms` where none is given. @throws AuthError `validation_failed` */
+export function parseChannel(channel: string | null): Channel {
+  if (!channel || channel === 'sms') return 'sms';
+  // Only Twilio speaks to WhatsApp, and no provider of this program does.
+  const message =
+    "Invalid channel, supported values are 'sms' or 'whatsapp'. 'whatsapp' is only supported if Twilio or Twilio Verify is used as the provider.";
+  throw new AuthError('validation_failed', message);
+}

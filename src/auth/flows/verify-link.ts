@@ -1,0 +1,97 @@
+/**
+ * Verification by a person who opened the link of an email: the answer is where the browser goes next.
+ *
+ * Whatever happens, it goes to the application, which learns of it from fragment and query; only a link without its
+ * parameters is answered directly.
+ */
+import type { SystemSession } from '../../database/run-system.ts';
+import { AuthError } from '../auth-error.ts';
+import { isPkceHash } from '../one-time-code.ts';
+import { issueFlowCode } from '../pkce.ts';
+import { completeVerification } from './complete-verification.ts';
+import { type Flow, nowOf, transact } from './flow.ts';
+import { issueSession, type SignedIn, sessionAnswer } from './issue-session.ts';
+import { errorParameters, withFragment, withQuery } from './redirect-target.ts';
+import {
+  findVerificationType,
+  flowMethodOf,
+  isPhoneType,
+  resolveKind,
+  type VerificationKind,
+} from './verification-types.ts';
+import { otherAddressMessage, presentHash } from './verify.ts';
+
+/** What the link says; null for an absent parameter. */
+export interface LinkParameters {
+  readonly token: string | null;
+  readonly type: string | null;
+}
+
+type Outcome =
+  | { readonly kind: 'signed_in'; readonly signedIn: SignedIn; readonly verified: VerificationKind }
+  | { readonly kind: 'code'; readonly code: string }
+  | { readonly kind: 'other_address' };
+
+/**
+ * `GET /verify`.
+ *
+ * @param onMasked Takes an error that the application is not told of.
+ * @returns The address to go to.
+ * @throws AuthError `validation_failed` where a parameter is missing.
+ */
+export async function openLink(
+  flow: Flow,
+  { token, type }: LinkParameters,
+  onMasked: (error: unknown) => void,
+): Promise<string> {
+  if (!type) throw new AuthError('validation_failed', 'Verify requires a verification type');
+  if (!token) throw new AuthError('validation_failed', 'Verify requires a token or a token hash');
+  try {
+    return await follow(flow, token, type);
+  } catch (error) {
+    if (!(error instanceof AuthError) || error.status >= 500) onMasked(error);
+    const parameters = errorParameters(error);
+    const base = isPkceHash(token) ? withQuery(flow.redirectTo, parameters) : flow.redirectTo;
+    return withFragment(base, { ...parameters, sb: '' });
+  }
+}
+
+async function follow(flow: Flow, token: string, typeName: string): Promise<string> {
+  const type = findVerificationType(typeName);
+  if (type === null || isPhoneType(type)) {
+    throw new AuthError('validation_failed', 'Invalid email verification type');
+  }
+  const outcome = await transact(flow, async (session): Promise<Outcome> => {
+    const presented = await presentHash(session, flow, { type, tokenHash: token });
+    const verified = resolveKind(type, presented.type);
+    const user = await completeVerification(session, flow, presented, verified);
+    if (user === null) return { kind: 'other_address' };
+    if (isPkceHash(token)) return { kind: 'code', code: await issueCode(session, flow, user.id, verified) };
+    return { kind: 'signed_in', verified, signedIn: await issueSession(session, flow, user.id, 'otp') };
+  });
+  return targetOf(flow, outcome, isPkceHash(token));
+}
+
+/** Without a flow nobody could use the code, so the token stays: the transaction is undone. */
+function issueCode(session: SystemSession, flow: Flow, userId: string, verified: VerificationKind): Promise<string> {
+  const method = flowMethodOf(verified);
+  if (method === null) throw new AuthError('flow_state_not_found', 'No associated flow state found.', { status: 400 });
+  return issueFlowCode(session, userId, method, nowOf(flow));
+}
+
+async function targetOf(flow: Flow, outcome: Outcome, isPkce: boolean): Promise<string> {
+  switch (outcome.kind) {
+    case 'code':
+      return withQuery(flow.redirectTo, { code: outcome.code });
+    case 'other_address': {
+      const message = { message: otherAddressMessage };
+      return withFragment(isPkce ? withQuery(flow.redirectTo, message) : flow.redirectTo, { ...message, sb: '' });
+    }
+    case 'signed_in': {
+      const answer = await sessionAnswer(flow, outcome.signedIn);
+      const names = ['access_token', 'expires_at', 'expires_in', 'refresh_token', 'token_type'];
+      const parameters = Object.fromEntries(names.map((name) => [name, String(answer[name])]));
+      return withFragment(flow.redirectTo, { ...parameters, sb: '', type: outcome.verified });
+    }
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * Verification by a program: a code that the user typed, or the hash of a link that a server received.
+ */
+import type { SystemSession } from '../../database/run-system.ts';
+import { parseEmail, parsePhone } from '../addresses.ts';
+import { AuthError } from '../auth-error.ts';
+import {
+  emailTokenSeconds,
+  findUserIdByCode,
+  type PresentedToken,
+  presentCode,
+  presentTokenHash,
+  smsTokenSeconds,
+  type TokenCheck,
+} from '../one-time-tokens.ts';
+import { findUserByEmail, findUserByPhone, loadUser } from '../users.ts';
+import { completeVerification } from './complete-verification.ts';
+import { isSecureChange } from './email-change.ts';
+import { type Flow, nowOf, transact } from './flow.ts';
+import { issueSession, type SessionJson, type SignedIn, sessionAnswer } from './issue-session.ts';
+import { readMembers } from './members.ts';
+import {
+  findVerificationType,
+  isPhoneType,
+  resolveKind,
+  tokensOf,
+  type VerificationType,
+} from './verification-types.ts';
+
+/** Text for the first of two confirmations of an email change. */
+export const otherAddressMessage = 'Confirmation link accepted. Please proceed to confirm link sent to the other email';
+
+/** The answer to that first confirmation. */
+export type OtherAddressAnswer = { readonly msg: string; readonly code: '200' };
+
+type Given =
+  | { readonly kind: 'hash'; readonly type: VerificationType; readonly tokenHash: string }
+  | { readonly kind: 'code'; readonly type: VerificationType; readonly address: string; readonly code: string };
+
+/** `POST /verify`. */
+export async function verify(flow: Flow, body: unknown): Promise<SessionJson | OtherAddressAnswer> {
+  const given = check(body);
+  const signedIn = await transact(flow, (session) => enter(session, flow, given));
+  return signedIn === null ? { msg: otherAddressMessage, code: '200' } : sessionAnswer(flow, signedIn);
+}
+
+async function enter(session: SystemSession, flow: Flow, given: Given): Promise<SignedIn | null> {
+  const presented =
+    given.kind === 'hash' ? await presentHash(session, flow, given) : await present(session, flow, given);
+  const done = await completeVerification(session, flow, presented, resolveKind(given.type, presented.type));
+  return done === null ? null : issueSession(session, flow, done.id, 'otp');
+}
+
+const refuse = (message: string) => new AuthError('validation_failed', message);
+
+function check(body: unknown): Given {
+  const members = readMembers(body, {
+    type: 'text', token: 'text', token_hash: 'text', email: 'text', phone: 'text', redirect_to: 'text',
+  }); // biome-ignore format: a list of members
+  const { type: name, token, token_hash: tokenHash, email, phone, redirect_to: redirectTo } = members;
+  if (!name) throw refuse('Verify requires a verification type');
+  if (Boolean(token) === Boolean(tokenHash)) throw refuse('Verify requires either a token or a token hash');
+  const type = findVerificationType(name);
+  if (tokenHash) {
+    if (email || phone || redirectTo) throw refuse('Only the token_hash and type should be provided');
+    if (type === null || isPhoneType(type)) throw refuse('Invalid email verification type');
+    return { kind: 'hash', type, tokenHash };
+  }
+  const addressMessage = 'Only an email address or phone number should be provided on verify';
+  if (Boolean(email) === Boolean(phone)) throw refuse(addressMessage);
+  const address = phone ? parsePhone(phone) : parseCodeEmail(email ?? '');
+  if (type === null) throw refuse('Unsupported verification type');
+  if (isPhoneType(type) !== Boolean(phone)) throw refuse(addressMessage);
+  return { kind: 'code', type, address, code: token ?? '' };
+}
+
+function parseCodeEmail(email: string): string {
+  try {
+    return parseEmail(email);
+  } catch (error) {
+    throw new AuthError('validation_failed', 'Invalid email format', { status: 422, cause: error });
+  }
+}
+
+/** Presents what a link carries. @throws AuthError `otp_expired`, `user_banned` */
+export function presentHash(
+  session: SystemSession,
+  flow: Flow,
+  { type, tokenHash }: { readonly type: VerificationType; readonly tokenHash: string },
+): Promise<PresentedToken> {
+  return presentTokenHash(session, tokenHash, checkOf(flow, type));
+}
+
+async function present(
+  session: SystemSession,
+  flow: Flow,
+  given: Extract<Given, { kind: 'code' }>,
+): Promise<PresentedToken> {
+  const { type, address, code } = given;
+  const userId = await findOwner(session, flow, given);
+  if (userId === null) throw new AuthError('otp_expired');
+  const presented = await presentCode(session, { userId, address, code }, checkOf(flow, type));
+  if (type !== 'email_change') return presented;
+  const { user } = presented;
+  // The address of the current token is that of the user, and its turn comes only with a secure change.
+  const isKnown = address === user.email?.toLowerCase() || address === user.emailChange.toLowerCase();
+  const isCurrentToken = presented.type === 'email_change_token_current';
+  if (!isKnown || (isCurrentToken && !isSecureChange(flow, user))) throw new AuthError('otp_expired');
+  return presented;
+}
+
+async function findOwner(
+  session: SystemSession,
+  { audience }: Flow,
+  { type, address, code }: Extract<Given, { kind: 'code' }>,
+): Promise<string | null> {
+  switch (type) {
+    case 'sms':
+      return (await findUserByPhone(session, address, audience))?.id ?? null;
+    case 'phone_change':
+      return findByPhoneChange(session, address, audience);
+    case 'email_change':
+      return findUserIdByCode(session, { address, code }, tokensOf(type));
+    default:
+      return (await findUserByEmail(session, address, audience))?.id ?? null;
+  }
+}
+
+/** Several users may have asked for the same number; the newest request is meant. */
+async function findByPhoneChange(session: SystemSession, phone: string, audience: string): Promise<string | null> {
+  const [row] = await session.query(
+    `select u.id from auth.users u where u.phone_change = $1 and u.aud = $2
+    order by u.phone_change_sent_at desc nulls last, u.id limit 1`,
+    [phone, audience],
+  );
+  return row === undefined ? null : ((await loadUser(session, row.id as string))?.id ?? null);
+}
+
+function checkOf(flow: Flow, type: VerificationType): TokenCheck {
+  const lifetimeSeconds = isPhoneType(type) ? smsTokenSeconds(flow.config) : emailTokenSeconds(flow.config);
+  return { types: tokensOf(type), now: nowOf(flow), lifetimeSeconds };
+}

@@ -1,0 +1,17 @@
+/**
+ * Metadata of users: free JSON objects of which clients change single members.
+ */
+
+/** A JSON object. */
+export type Metadata = Readonly<Record<string, unknown>>;
+
+/** Lays `changes` over `old` at the top level; null deletes a member, nested objects are replaced. */
+export function mergeMetadata(old: Metadata, changes: Metadata): Metadata {
+  const entries = Object.entries({ ...old, ...changes });
+  return Object.fromEntries(entries.filter(([key, value]) => value !== null || !Object.hasOwn(changes, key)));
+}
+
+/** A JSON object of the database, or an empty one where there is something else. */
+export function readMetadata(value: unknown): Metadata {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Metadata) : {};
+}

@@ -1,0 +1,41 @@
+/**
+ * Where randomness comes from, and the shapes it is needed in. It is handed to everything that needs it, so that tests can
+ * hold it still; the program uses the operating system's generator.
+ */
+import { randomBytes } from 'node:crypto';
+
+/** A source of random bytes that nobody can predict. */
+export interface Random {
+  bytes(size: number): Uint8Array;
+}
+
+/** The generator of the operating system. */
+export const systemRandom: Random = { bytes: (size) => randomBytes(size) };
+
+/**
+ * A whole number from 0 to below `limit`, every one equally likely: bytes beyond the last whole multiple of `limit` are
+ * thrown away.
+ *
+ * @param limit At most 2^48.
+ */
+export function randomInteger(random: Random, limit: number): number {
+  const space = 2 ** 48;
+  const fair = space - (space % limit);
+  for (;;) {
+    const value = Buffer.from(random.bytes(6)).readUIntBE(0, 6);
+    if (value < fair) return value % limit;
+  }
+}
+
+/** A text of `length` characters of `alphabet`, every one equally likely. */
+export function randomText(random: Random, alphabet: string, length: number): string {
+  return Array.from({ length }, () => alphabet[randomInteger(random, alphabet.length)]).join('');
+}
+
+/** A UUID of version 4. */
+export function randomUuid(random: Random): string {
+  const bytes = Buffer.from(random.bytes(16));
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}

@@ -1,0 +1,110 @@
+/**
+ * Where a link or a sign-in may lead: to the application itself, to its loopback neighbours, to what the allow list names.
+ *
+ * An address that is not allowed is no error: the next candidate, and in the end the site URL, takes its place. The address
+ * is taken apart here by its letters and then compared with what browsers make of it, because an address that the two
+ * read differently is how a redirect is led astray.
+ */
+import { isIP } from 'node:net';
+import type { AuthConfig } from '../config/auth-config.ts';
+import { compileUrlPattern, splitPatterns, type UrlPattern } from '../config/url-pattern.ts';
+
+/** The fields that decide. */
+export type RedirectConfig = Pick<AuthConfig, 'site_url' | 'uri_allow_list'>;
+
+/** What a request offers; empty and undefined are absent. */
+export interface RedirectCandidates {
+  /** Request header `redirect_to`; hides the parameter even where it is not allowed. */
+  readonly header?: string | undefined;
+  /** Parameter `redirect_to` of the query. */
+  readonly query?: string | undefined;
+  /** Header `Referer`. */
+  readonly referer?: string | undefined;
+}
+
+/** Decides by one configuration; make it once per configuration. */
+export interface RedirectRules {
+  /** The first candidate that is allowed, exactly as it was given; else the site URL. */
+  resolve(candidates: RedirectCandidates): string;
+  isAllowed(url: string): boolean;
+}
+
+interface Address {
+  /** Lower case, without the colon. */
+  readonly scheme: string;
+  /** Lower case, without brackets; empty for none. */
+  readonly host: string;
+  /** Empty where it is the scheme's usual one. */
+  readonly port: string;
+}
+
+/** Compiles the allow list. A malformed pattern of it, which validation refuses, allows nothing. */
+export function createRedirectRules(config: RedirectConfig): RedirectRules {
+  const patterns = splitPatterns(config.uri_allow_list).flatMap(compileOrSkip);
+  const site = parseAddress(config.site_url);
+  const isAllowed = (url: string) => site !== null && isAllowedAddress(url, site, patterns);
+  return {
+    isAllowed,
+    resolve({ header, query, referer }) {
+      const found = [header || query, referer].find((url) => url !== undefined && isAllowed(url));
+      return found ?? config.site_url;
+    },
+  };
+}
+
+function compileOrSkip(pattern: string): readonly UrlPattern[] {
+  try {
+    return [compileUrlPattern(pattern)];
+  } catch {
+    return [];
+  }
+}
+
+/** Never a target, whatever the list says: they run in the page that leads to them. */
+const refusedSchemes = ['javascript', 'data', 'vbscript'];
+
+function isAllowedAddress(url: string, site: Address, patterns: readonly UrlPattern[]): boolean {
+  const address = parseAddress(url);
+  if (address === null || refusedSchemes.includes(address.scheme)) return false;
+  const { scheme, host, port } = address;
+  const isSameHost = scheme === site.scheme && host === site.host;
+  if (isSameHost && (port === site.port || isLoopbackName(host))) return true;
+  if (/^[0-9]+$/.test(host)) return false;
+  if (isIP(host) !== 0) return isLoopbackIp(host);
+  const isWeb = scheme === 'http' || scheme === 'https';
+  if (isWeb && !/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(host)) return false;
+  const text = url.split('#')[0] ?? '';
+  return patterns.some((pattern) => pattern.matches(text));
+}
+
+function isLoopbackName(host: string): boolean {
+  return host.endsWith('.localhost') || ['localhost', '127.0.0.1', '::1', '0.0.0.0', '::'].includes(host);
+}
+
+function isLoopbackIp(host: string): boolean {
+  return host === '::1' || /^127\./.test(host);
+}
+
+const usualPorts: Readonly<Record<string, string>> = { http: '80', https: '443' };
+
+/** Longest address that is looked at, in characters. */
+const maxLength = 16_384;
+
+/** Null where it is no absolute address, or one that is read differently by different readers. */
+function parseAddress(url: string): Address | null {
+  // Browsers drop control characters and turn backslashes into slashes.
+  if (url.length > maxLength || /[\p{Cc}\\]/u.test(url)) return null;
+  const match = /^([a-z][a-z0-9+.-]*):(?:\/\/([^/?#]*))?/i.exec(url);
+  const parsed = URL.parse(url);
+  if (match === null || parsed === null) return null;
+  const scheme = (match[1] ?? '').toLowerCase();
+  const authority = (match[2] ?? '').split('@').at(-1) ?? '';
+  const [, bracketed, plain, port = ''] = /^(?:\[([^\]]*)\]|([^:]*))(?::([0-9]*))?$/.exec(authority) ?? [];
+  const host = (bracketed ?? plain)?.toLowerCase();
+  if (host === undefined) return null;
+  const isWeb = scheme in usualPorts;
+  const seen = parsed.hostname.replace(/^\[|\]$/g, '').toLowerCase();
+  // A host in digits alone is an IP address to a browser; it is refused by its letters later.
+  if (isWeb && (host === '' || (seen !== host && !/^[0-9]+$/.test(host)))) return null;
+  return { scheme, host, port: port === usualPorts[scheme] ? '' : port };
+}

@@ -1,0 +1,77 @@
+/**
+ * A session of a user as plain data, and the questions whether it still holds.
+ */
+import type { AuthConfig } from '../config/auth-config.ts';
+import type { Time } from './times.ts';
+import type { Aal } from './user.ts';
+
+/** One way in which the user proved to be the one, newest first in a session. */
+export interface AmrEntry {
+  readonly method: string;
+  readonly at: Time;
+}
+
+/** A row of `auth.sessions` with its methods. */
+export interface Session {
+  readonly id: string;
+  readonly userId: string;
+  readonly createdAt: Time | null;
+  readonly refreshedAt: Time | null;
+  readonly notAfter: Time | null;
+  readonly factorId: string | null;
+  readonly aal: Aal;
+  readonly userAgent: string | null;
+  readonly ip: string | null;
+  readonly tag: string | null;
+  readonly amr: readonly AmrEntry[];
+}
+
+/** The fields that limit sessions. */
+export type SessionLimits = Pick<
+  AuthConfig,
+  'sessions_timebox' | 'sessions_inactivity_timeout' | 'sessions_allow_low_aal'
+>;
+
+/** Why a session holds no longer, in the order of the checks. */
+export type SessionValidity = 'valid' | 'ended' | 'inactive' | 'low_aal';
+
+const hourMs = 3_600_000;
+
+/** What `checkSession` needs to know beside the session. */
+export interface ValidityFacts {
+  readonly now: Time;
+  /** The highest level that the user's factors allow. */
+  readonly highestAal: Aal;
+  /** Last change of the refresh token that is used; null where none is. */
+  readonly tokenUpdatedAt: Time | null;
+}
+
+/** Whether the session still holds. A limit of 0 is none. */
+export function checkSession(session: Session, limits: SessionLimits, facts: ValidityFacts): SessionValidity {
+  const { now, highestAal, tokenUpdatedAt } = facts;
+  const createdAt = session.createdAt ?? now;
+  const isPast = (since: Time, hours: number) => hours > 0 && now > since + hours * hourMs;
+  if (session.notAfter !== null && now > session.notAfter) return 'ended';
+  if (isPast(createdAt, limits.sessions_timebox)) return 'ended';
+  if (isPast(lastRefreshedAt(session, tokenUpdatedAt), limits.sessions_inactivity_timeout)) return 'inactive';
+  if (session.aal < highestAal && isPast(createdAt, limits.sessions_allow_low_aal)) return 'low_aal';
+  return 'valid';
+}
+
+/** When the session was last used, as far as is known. */
+export function lastRefreshedAt(session: Session, tokenUpdatedAt: Time | null = null): Time {
+  return Math.max(session.refreshedAt ?? 0, tokenUpdatedAt ?? 0, session.createdAt ?? 0);
+}
+
+/** The group in which a session counts: its tag if that is one of `tags`, else the first of them. */
+export function sessionGroup(session: Session, tags: string | null): string {
+  const known = (tags ?? '').split(',').map((tag) => tag.trim());
+  return known.find((tag) => tag !== '' && tag === session.tag) ?? known.find((tag) => tag !== '') ?? '';
+}
+
+const secondFactorMethods = ['totp', 'mfa/phone', 'mfa/webauthn'];
+
+/** The level that the methods of a session amount to. */
+export function aalOf(amr: readonly AmrEntry[]): Aal {
+  return amr.some(({ method }) => secondFactorMethods.includes(method)) ? 'aal2' : 'aal1';
+}

@@ -1,0 +1,99 @@
+/**
+ * Builds the auth service of a process from the configuration: everything that its flows run with.
+ */
+import type { Config } from '../config/config.ts';
+import { createSystemPool, type SystemPool } from '../database/run-system.ts';
+import { createInbox, type Inbox } from '../email/inbox.ts';
+import { createMailer } from '../email/mailer.ts';
+import type { Clock } from '../shared/clock.ts';
+import type { Observe } from '../shared/observation.ts';
+import type { VerifyClaims } from './bearer.ts';
+import { captureText } from './captured-texts.ts';
+import type { AuthServices } from './flows/flow.ts';
+import { createPwnedCheck } from './password-policy.ts';
+import { createPasswordHasher } from './passwords.ts';
+import { systemRandom } from './random.ts';
+import { createRateLimiter } from './rate-limit.ts';
+import { createTokenSigner } from './signing-keys.ts';
+
+/** What it is built from. */
+export interface AuthSetup {
+  readonly config: Config;
+  /** Public address of the service, without a slash at the end. */
+  readonly authUrl: string;
+  readonly inboxUrl: string;
+  /** Connections of the owner of the auth tables; not stopped here. */
+  readonly database: SystemPool;
+  readonly verify: VerifyClaims;
+  readonly clock: Clock;
+  readonly observe: Observe;
+  /** A connection broke. */
+  readonly onLost: (problem: Error) => void;
+}
+
+/** The running service. */
+export interface Auth {
+  readonly services: AuthServices;
+  readonly inbox: Inbox;
+  /** Whether the database has the tables of the service, and our login may use them. @throws DatabaseError */
+  isInstalled(): Promise<boolean>;
+  stop(): Promise<void>;
+}
+
+/** Connections for what is written while a request holds one of its own: counts, and captured messages. */
+const sidePoolSize = 2;
+
+/** The role of admins beside the service role, as the original has it. */
+const adminRole = 'supabase_admin';
+
+/** Starts it; connects when first used. Rejects where a signing key is malformed. */
+export async function startAuth(setup: AuthSetup): Promise<Auth> {
+  const { config, authUrl, inboxUrl, database, verify, clock, observe } = setup;
+  const signer = await createTokenSigner(config);
+  const side = createSystemPool({
+    connectionString: config.adminDatabaseUrl,
+    size: sidePoolSize,
+    waitMs: config.poolWaitMs,
+    applicationName: 'pgreflect auth side',
+    onError: setup.onLost,
+  });
+  const tools = { clock, random: systemRandom };
+  const mailer = createMailer({ database: side, authUrl, inboxUrl, observe, clock });
+  const services: AuthServices = {
+    ...tools,
+    database,
+    limiter: createRateLimiter(side, () => clock.now()),
+    hasher: createPasswordHasher(),
+    isPwned: createPwnedCheck(fetch),
+    signer,
+    verify,
+    mailer,
+    sendText: async (message) => (message.config.sms_provider === 'capture' ? captureText(side, message, tools) : null),
+    issuer: config.jwtIssuer ?? authUrl,
+    audience: config.jwtAud?.[0] ?? 'authenticated',
+    userRole: config.authenticatedRole,
+    adminRoles: [config.serviceRole, adminRole],
+  };
+  const isInstalled = createInstalledCheck(database);
+  const stop = async () => {
+    await mailer.stop();
+    await side.stop();
+  };
+  return { services, inbox: createInbox(database), isInstalled, stop };
+}
+
+/** Tables that are there stay; until they are, every request looks for them. */
+function createInstalledCheck(database: SystemPool): () => Promise<boolean> {
+  let isThere = false;
+  return async () => {
+    if (isThere) return true;
+    const [row] = await database.query(
+      `select pg_catalog.count(*) = 2 as there
+      from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+      where n.nspname = 'auth' and c.relname in ('users', 'pgreflect_rate_limits')
+        and pg_catalog.has_schema_privilege(n.oid, 'usage') and pg_catalog.has_table_privilege(c.oid, 'insert')`,
+    );
+    isThere = row?.there === true;
+    return isThere;
+  };
+}

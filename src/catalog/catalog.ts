@@ -1,0 +1,129 @@
+/**
+ * What was read from the catalog of one database at one snapshot: rows under PostgreSQL's own names, the comment
+ * directives found in them, and what each asked role may do with them.
+ *
+ * The row types list only what sql/catalog.sql reads; pg-introspection supplies the links between them (`getAttributes`
+ * and so on). Nothing here is decided for GraphQL: that is the model's business. Immutable once read.
+ */
+import type {
+  PgAttribute,
+  PgClass,
+  PgConstraint,
+  PgEnum,
+  PgIndex,
+  PgNamespace,
+  PgProc,
+  PgType,
+} from 'pg-introspection';
+import type { CommentDirective } from './comment-directive.ts';
+
+/** One row of `pg_namespace`. */
+export type CatalogNamespace = Pick<PgNamespace, '_id' | 'nspname'>;
+
+/** One row of `pg_attribute`; neither system columns nor dropped ones. */
+export type CatalogColumn = Pick<
+  PgAttribute,
+  'attrelid' | 'attname' | 'attnum' | 'atttypid' | 'atttypmod' | 'attnotnull' | 'attidentity' | 'attgenerated'
+>;
+
+/** A unique index. `indexprs` and `indpred` are null where there is none, else an empty text. */
+export type CatalogIndex = Pick<
+  PgIndex,
+  'indexrelid' | 'indrelid' | 'indisprimary' | 'indisvalid' | 'indkey' | 'indnkeyatts' | 'indexprs' | 'indpred'
+>;
+
+/** A table, view, materialized view, foreign table or partitioned table of an exposed namespace. */
+export interface CatalogTable
+  extends Pick<
+    PgClass,
+    '_id' | 'relname' | 'relnamespace' | 'relkind' | 'relrowsecurity' | 'relhassubclass' | 'updatable_mask'
+  > {
+  /** In column order; empty for partitioned tables. */
+  getAttributes(): readonly CatalogColumn[];
+  /** Unique ones only. */
+  getIndexes(): readonly CatalogIndex[];
+}
+
+/** A foreign key whose referenced table is in an exposed namespace; not those derived for its partitions. */
+export type CatalogForeignKey = Pick<
+  PgConstraint,
+  '_id' | 'conname' | 'connamespace' | 'conrelid' | 'confrelid' | 'conkey' | 'confkey'
+>;
+
+/** A type that an exposed column or routine uses, or an enum of an exposed namespace. */
+export interface CatalogType
+  extends Pick<
+    PgType,
+    '_id' | 'typname' | 'typnamespace' | 'typtype' | 'typrelid' | 'typelem' | 'typarray' | 'typbasetype' | 'typtypmod'
+  > {
+  /** Labels in their sort order; undefined or empty for other types. */
+  getEnumValues(): readonly Pick<PgEnum, 'enumlabel'>[] | undefined;
+}
+
+/** A routine of any kind in an exposed namespace. */
+export type CatalogRoutine = Pick<
+  PgProc,
+  | '_id' | 'proname' | 'pronamespace' | 'prokind' | 'prorettype' | 'proretset' | 'prorows' | 'provolatile' | 'provariadic'
+  | 'pronargs' | 'pronargdefaults' | 'proargtypes' | 'proallargtypes' | 'proargmodes' | 'proargnames'
+>; // biome-ignore format: a table of names
+
+/** Privileges on a table or column, as PostgreSQL's inquiry functions report them; TRUNCATE and the like are not read. */
+export type Privilege = 'select' | 'insert' | 'update' | 'delete';
+
+/** What one role may do. Inherited memberships, ownership, superuser and grants to PUBLIC are already considered. */
+export interface RoleAccess {
+  readonly oid: string;
+  readonly superuser: boolean;
+  readonly bypassesRowSecurity: boolean;
+  /** Settings of `alter role … set` that apply in this database and that the login role may set. */
+  readonly settings: ReadonlyMap<string, string>;
+  usesNamespace(namespace: string): boolean;
+  /** On the table as a whole; column grants do not count. */
+  hasTable(table: string, privilege: Privilege): boolean;
+  /** On the column, be it by a grant on the column or on the table. */
+  hasColumn(table: string, column: number, privilege: Exclude<Privilege, 'delete'>): boolean;
+  executes(routine: string): boolean;
+  /** USAGE on the type; of an array, on its element. */
+  usesType(type: string): boolean;
+}
+
+/** Which kind of object a comment is on. */
+export type CommentedObject = 'namespace' | 'table' | 'column' | 'constraint' | 'routine' | 'type';
+
+/** Everything that was read from one database at one snapshot; immutable. */
+export interface Catalog {
+  /** Text of the `pg_snapshot` that everything below was read with. */
+  readonly snapshot: string;
+  /** Text of catalog-fingerprint.ts at that snapshot. */
+  readonly fingerprint: string;
+  /** The schema-change trigger is installed, enabled, and its table readable for the login role. */
+  readonly watched: boolean;
+  /** `count(*) + sum(xmin)` of `pg_auth_members`; moves with every grant of a role. */
+  readonly memberships: string;
+  /** Exposed namespaces that exist, in the order of the search path. */
+  readonly namespaces: readonly CatalogNamespace[];
+  /** In order of namespace, then oid. */
+  readonly tables: readonly CatalogTable[];
+  /** In order of oid. */
+  readonly foreignKeys: readonly CatalogForeignKey[];
+  /** In order of oid. */
+  readonly routines: readonly CatalogRoutine[];
+  /** Enums of exposed namespaces, in order of namespace, then oid. */
+  readonly enums: readonly CatalogType[];
+  table(oid: string): CatalogTable | undefined;
+  type(oid: string): CatalogType | undefined;
+  /** Also of types outside the exposed namespaces. */
+  namespace(oid: string): CatalogNamespace | undefined;
+  /** The comment directive of an object; `none` for the many without one. */
+  directive(kind: CommentedObject, oid: string, column?: number): CommentDirective;
+  /** Default of a column, its domain's where it has none of its own; null without one, for generated and identity columns. */
+  columnDefault(table: string, column: number): string | null;
+  /** The column owns a sequence, as `serial`, identity or `owned by` make it. */
+  ownsSequence(table: string, column: number): boolean;
+  /** Declared type of a column as `format_type` prints it; only for modified types outside `pg_catalog`, else null. */
+  declaredType(table: string, column: number): string | null;
+  /** `pg_get_expr` of all argument defaults, joined by commas as PostgreSQL does; null without any. */
+  routineDefaults(routine: string): string | null;
+  /** By role name; roles that were not asked for or do not exist are missing. */
+  readonly roles: ReadonlyMap<string, RoleAccess>;
+}

@@ -1,0 +1,156 @@
+/**
+ * The command line: makes commander's program of the commands and of the option table, with help for each.
+ *
+ * Unknown flags are collected rather than refused by commander, so that a person sees them in one list with all other
+ * problems of the configuration.
+ */
+import { Option, Command as Program } from 'commander';
+import type { Problem } from '../config/config-error.ts';
+import type { Sources } from '../config/load-options.ts';
+import { nearestName } from '../config/nearest-name.ts';
+import { environmentName, flagName, type OptionName, optionNames, optionRow } from '../config/options.ts';
+import type { Command, CommandContext } from './command.ts';
+
+/** What the process gives to the program. */
+export interface Edge {
+  readonly environment: Sources['environment'];
+  readonly workingDirectory: string;
+  readonly version: string;
+  print(text: string): void;
+  note(text: string): void;
+  /** Told the exit code of the command that ran. */
+  finished(exitCode: number): void;
+}
+
+/** The program; `parseAsync(argv)` runs a command. Throws `CommanderError` for usage errors, help and version. */
+export function buildProgram(commands: readonly Command[], edge: Edge): Program {
+  const program = new Program('pgreflect')
+    .description('A GraphQL API reflected from any PostgreSQL 14-18, without an extension.')
+    .version(edge.version, '--version', 'Print the version.')
+    .helpOption('--help', 'Print this help.')
+    .helpCommand(false)
+    .showSuggestionAfterError()
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => edge.print(text.trimEnd()), writeErr: (text) => edge.note(text.trimEnd()) })
+    .configureHelp({ helpWidth: 120 });
+  for (const command of commands) addCommand(program, command, edge);
+  return program;
+}
+
+function addCommand(program: Program, command: Command, edge: Edge): void {
+  const names = optionNames.filter((name) => optionRow(name).commands.includes(command.name));
+  const sub = program
+    .command(command.name)
+    .summary(command.summary)
+    .description(command.summary)
+    .helpOption('--help', 'Print this help.')
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .addHelpText('after', `\n${command.notes}\n`);
+  if (command.operand !== null) sub.argument(`[${command.operand}]`);
+  if (command.secondOperand !== undefined) sub.argument(`[${command.secondOperand}]`);
+  for (const flag of command.flags) {
+    const value = flag.placeholder === null ? '' : ` <${flag.placeholder}>`;
+    sub.addOption(new Option(`--${flag.flag}${value}`, flag.doc).helpGroup('Of this command:'));
+  }
+  const config = new Option(
+    '--config <FILE>',
+    'Configuration file (default: pgreflect.toml where it exists; environment: PGREFLECT_CONFIG)',
+  );
+  sub.addOption(config.helpGroup('Of this command:'));
+  for (const name of names) for (const option of toCommanderOptions(name)) sub.addOption(option);
+  sub.action(async () => {
+    edge.finished(await command.run(toContext(sub, command, names, edge)));
+  });
+}
+
+/** The option itself, and for a switch its negation, which the help leaves out. */
+function toCommanderOptions(name: OptionName): readonly Option[] {
+  const row = optionRow(name);
+  const value = row.placeholder === null ? '[true|false]' : `<${row.placeholder}>`;
+  const option = new Option(`--${flagName(name)} ${value}`, `${row.doc} ${facts(name)}`);
+  option.helpGroup(`${row.group}:`).argParser(collect);
+  if (row.placeholder !== null) return [option];
+  return [option, new Option(`--no-${flagName(name)}`).hideHelp()];
+}
+
+function collect(text: string, previous: unknown): string[] {
+  return [...(Array.isArray(previous) ? (previous as string[]) : []), text];
+}
+
+function facts(name: OptionName): string {
+  const row = optionRow(name);
+  const fallback = row.default ?? row.defaultNote;
+  const variables = [
+    environmentName(name),
+    ...(row.secret ? [`${environmentName(name)}_FILE`] : []),
+    ...(row.ecosystem ?? []),
+  ];
+  const parts = [
+    ...(fallback === undefined ? [] : [`default: ${fallback}`]),
+    `environment: ${variables.join(', ')}`,
+    ...(row.repeatable ? ['may be given several times'] : []),
+  ];
+  return `(${parts.join('; ')})`;
+}
+
+function toContext(sub: Program, command: Command, names: readonly OptionName[], edge: Edge): CommandContext {
+  const given = sub.opts<Record<string, unknown>>();
+  const flags = new Map<OptionName, readonly string[]>();
+  for (const name of names) {
+    const value = given[name];
+    if (Array.isArray(value)) flags.set(name, value as string[]);
+    else if (typeof value === 'boolean' && (value || sub.getOptionValueSource(name) === 'cli'))
+      flags.set(name, [String(value)]);
+  }
+  const own = command.flags.map(({ flag }) => [flag, given[camelCase(flag)]] as const);
+  const operands = sub.args.filter((text) => !text.startsWith('-'));
+  return {
+    flags: Object.fromEntries(own) as CommandContext['flags'],
+    operand: command.operand === null ? null : (operands[0] ?? null),
+    secondOperand: command.secondOperand === undefined ? null : (operands[1] ?? null),
+    sources: {
+      flags,
+      configFile: typeof given.config === 'string' ? given.config : null,
+      environment: edge.environment,
+      workingDirectory: edge.workingDirectory,
+      problems: findUnknown(sub, command, names),
+    },
+    print: edge.print,
+    note: edge.note,
+  };
+}
+
+function findUnknown(sub: Program, command: Command, names: readonly OptionName[]): readonly Problem[] {
+  const known = [...names.map(flagName), ...command.flags.map(({ flag }) => flag), 'config', 'help'];
+  const unknown = sub.args.filter((text) => text.startsWith('-') && text !== '-');
+  if (unknown.length > 0) return unknown.map((text) => unknownFlag(text, command, known));
+  const operands = [command.operand, command.secondOperand].filter((name) => typeof name === 'string');
+  const extra = sub.args.slice(operands.length);
+  if (extra.length === 0) return [];
+  const fix = `pgreflect ${command.name} --help`;
+  return [
+    {
+      problem: `pgreflect ${command.name} takes ${operands.join(' and ') || 'no operand'}, but got ${sub.args.length}.`,
+      fix,
+    },
+  ];
+}
+
+function unknownFlag(text: string, command: Command, known: readonly string[]): Problem {
+  // What follows `=` may be a secret.
+  const flag = text.replace(/=.*$/s, '');
+  const name = flag.replace(/^-+/, '');
+  const elsewhere = optionNames.find((option) => flagName(option) === name);
+  if (elsewhere !== undefined) {
+    const takers = optionRow(elsewhere).commands.join(', ');
+    return { problem: `pgreflect ${command.name} has no option ${flag}; it belongs to: ${takers}.`, fix: null };
+  }
+  const nearest = nearestName(name, known);
+  const fix = nearest === null ? `pgreflect ${command.name} --help` : `Did you mean --${nearest}?`;
+  return { problem: `pgreflect ${command.name} has no option ${flag}.`, fix };
+}
+
+function camelCase(flag: string): string {
+  return flag.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,71 @@
+/**
+ * What a command of `pgreflect` is: its flags, and a function from what was typed to an exit code.
+ *
+ * Commands print through the context and never end the process: main.ts does. A `CommandError` is a refusal with what to do
+ * about it; anything else that is thrown and not a known error counts as our bug.
+ */
+import type { Problem } from '../config/config-error.ts';
+import type { Sources } from '../config/load-options.ts';
+import type { CommandName } from '../config/options.ts';
+
+/** A flag that only one command has; options of several commands are rows of config/options.ts. */
+export interface CommandFlag {
+  /** Without the two dashes. */
+  readonly flag: string;
+  /** What stands for the value in `--help`; null: a switch. */
+  readonly placeholder: string | null;
+  readonly doc: string;
+}
+
+/** One command of the command line. */
+/** One command of `pgreflect`. */
+export interface Command {
+  readonly name: CommandName;
+  /** One sentence for the list of commands. */
+  readonly summary: string;
+  /** What `--help` says below the options; examples mostly. */
+  readonly notes: string;
+  /** Name of the one operand, as `--help` shows it; null for none. */
+  readonly operand: string | null;
+  /** Name of a second operand. */
+  readonly secondOperand?: string;
+  readonly flags: readonly CommandFlag[];
+  /** @returns The exit code. */
+  run(context: CommandContext): Promise<number>;
+}
+
+/** What a command gets from the process it runs in. */
+/** What was typed, and where the answer goes. */
+export interface CommandContext {
+  readonly sources: Sources;
+  /** Values of the command's own flags; a switch that was given is `true`. */
+  readonly flags: Readonly<Record<string, string | true | undefined>>;
+  readonly operand: string | null;
+  readonly secondOperand: string | null;
+  /** Writes one line (or several) of the result to standard output. */
+  print(text: string): void;
+  /** Writes a remark to standard error: progress, warnings, what is not part of the result. */
+  note(text: string): void;
+}
+
+/** A refusal, as a list of problems with what to do about each. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[], cause?: unknown) {
+    super(problems.map(({ problem }) => problem).join(' '), cause === undefined ? undefined : { cause });
+    this.problems = problems;
+  }
+}
+
+/** Throws a `CommandError` with one problem. */
+export function refuse(problem: string, fix: string | null = null): never {
+  throw new CommandError([{ problem, fix }]);
+}
+
+/** Value of a flag that takes one; null where it was not given. */
+export function flagText(context: CommandContext, flag: string): string | null {
+  const value = context.flags[flag];
+  return typeof value === 'string' ? value : null;
+}

@@ -1,0 +1,113 @@
+/**
+ * Says in words for operators what went wrong with a command, and what to do.
+ *
+ * Never shows a connection string's password or the text of a statement.
+ */
+import { ConfigError, type Problem, printProblem } from '../config/config-error.ts';
+import { EmbeddedServerError } from '../database/embedded-server-error.ts';
+import { DatabaseError } from '../database/failure.ts';
+import { CommandError } from './command.ts';
+
+/** A whole message for standard error. */
+export function describeError(error: unknown): string {
+  if (error instanceof ConfigError || error instanceof CommandError) return listProblems(error.problems);
+  if (error instanceof EmbeddedServerError) return listProblems([{ problem: error.message, fix: error.hint }]);
+  if (error instanceof DatabaseError) return listProblems([describeDatabaseError(error, null)]);
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return `pgreflect failed in a way it should not; please report this:\n${stack}`;
+}
+
+/** A heading and the list. */
+export function listProblems(problems: readonly Problem[]): string {
+  const heading = problems.length === 1 ? 'There is a problem:' : `There are ${problems.length} problems:`;
+  return `${heading}\n${problems.map(printProblem).join('\n')}`;
+}
+
+/** Host, port and database of a connection string, without user and password. */
+export function describePlace(connectionString: string): string {
+  const url = URL.parse(connectionString);
+  if (url === null) return 'the database';
+  const host = url.hostname || url.searchParams.get('host') || 'localhost';
+  return `the database "${decodeURIComponent(url.pathname.slice(1)) || 'of the login role'}" at ${host}:${url.port || '5432'}`;
+}
+
+/** A connection string that may be shown: the password is replaced. */
+export function withoutPassword(connectionString: string): string {
+  const url = URL.parse(connectionString);
+  if (url === null) return 'postgresql://...';
+  if (url.password !== '') url.password = 'PASSWORD';
+  if (url.searchParams.has('password')) url.searchParams.set('password', 'PASSWORD');
+  return url.href;
+}
+
+/** What kept us from the database. `connectionString` null: not known. */
+export function describeDatabaseError(error: DatabaseError, connectionString: string | null): Problem {
+  const place = connectionString === null ? 'the database' : describePlace(connectionString);
+  const user = connectionString === null ? '' : (URL.parse(connectionString)?.username ?? '');
+  const cause = error.cause as { code?: string; message?: string; errors?: { code?: string }[] } | undefined;
+  const code = error.sqlstate ?? cause?.code ?? cause?.errors?.[0]?.code ?? '';
+  const reason = reasons[code];
+  if (reason !== undefined) return { problem: reason.problem(place, user), fix: reason.fix };
+  if (error.kind === 'unavailable' || error.kind === 'overloaded') {
+    const detail = cause?.message ?? error.primary;
+    return {
+      problem: `Cannot connect to ${place}: ${detail}`,
+      fix: 'Check --database-url, and that the server is reachable.',
+    };
+  }
+  const state = error.sqlstate === null ? '' : ` (${error.sqlstate})`;
+  return { problem: `PostgreSQL refused: ${error.primary}${state}`, fix: error.hint };
+}
+
+/** True where the server could not be reached or is not ready, false where it answered with a refusal. */
+export function isAway(error: unknown): boolean {
+  if (!(error instanceof DatabaseError) || !['unavailable', 'overloaded'].includes(error.kind)) return false;
+  const code = (error.cause as { code?: string } | undefined)?.code ?? '';
+  const ofTls = /CERT|SSL|TLS/.test(code) || /SSL/.test((error.cause as Error | undefined)?.message ?? '');
+  return !ofTls && (error.sqlstate === null || error.sqlstate.startsWith('57P') || error.sqlstate === '53300');
+}
+
+interface Reason {
+  problem(place: string, user: string): string;
+  readonly fix: string;
+}
+
+const password: Reason = {
+  problem: (place, user) => `Cannot log in to ${place}: the password of "${user}" is wrong, or there is no such role.`,
+  fix: 'Check user and password in --database-url; `pgreflect init` makes a login role.',
+};
+const unreachable: Reason = {
+  problem: (place) => `Cannot connect to ${place}: nothing listens there.`,
+  fix: 'Start PostgreSQL, or check host and port in --database-url.\nWithout a database of your own: pgreflect start',
+};
+const unknownHost: Reason = {
+  problem: (place) => `Cannot connect to ${place}: the host is unknown.`,
+  fix: 'Check the host in --database-url.',
+};
+const refusedByRules: Reason = {
+  problem: (place, user) => `The server does not let "${user}" log in to ${place} from here.`,
+  fix: "Check the server's pg_hba.conf, and whether it demands TLS (?sslmode=require).",
+};
+
+const reasons: Readonly<Record<string, Reason>> = {
+  '28P01': password,
+  '28000': refusedByRules,
+  '3D000': {
+    problem: (place) => `${place[0]?.toUpperCase()}${place.slice(1)} does not exist.`,
+    fix: 'Create it (create database NAME;) or check the name in --database-url.',
+  },
+  '53300': {
+    problem: (place) => `The server has no free connection for ${place}.`,
+    fix: 'Raise max_connections, or lower --pool-size.',
+  },
+  '57P03': { problem: (place) => `The server of ${place} is still starting.`, fix: 'Try again in a moment.' },
+  ECONNREFUSED: unreachable,
+  ETIMEDOUT: unreachable,
+  EHOSTUNREACH: unreachable,
+  ENOTFOUND: unknownHost,
+  EAI_AGAIN: unknownHost,
+  SELF_SIGNED_CERT_IN_CHAIN: {
+    problem: (place) => `The certificate of ${place} is signed by nobody this machine trusts.`,
+    fix: "Name the authority's certificate with ?sslrootcert=FILE in --database-url.",
+  },
+};

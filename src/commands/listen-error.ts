@@ -1,0 +1,44 @@
+/**
+ * Why the gateway could not listen, as a problem that names the option.
+ */
+import { createServer } from 'node:net';
+import { CommandError } from './command.ts';
+
+interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A `CommandError` for the operating system's refusal of an address; null for any other error. */
+export function describeListenError(error: unknown, { host, port }: Address): CommandError | null {
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'EADDRINUSE':
+      return problem(
+        `The port ${port} is taken by another program.`,
+        'Choose another one: --port 54322, or --port 0 for a free one.',
+      );
+    case 'EACCES':
+      return problem(`This user may not listen on port ${port}.`, 'Choose a port above 1023: --port 54321.');
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return problem(
+        `"${host}" is no address of this machine.`,
+        'Choose another one: --host 127.0.0.1, or --host 0.0.0.0 for all.',
+      );
+    default:
+      return null;
+  }
+}
+
+/** Throws at once where the address cannot be had, before anything slow is started. @throws CommandError */
+export async function assertFree(address: Address): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', (error) => reject(describeListenError(error, address) ?? error));
+    probe.listen(address.port, address.host, () => probe.close(() => resolve()));
+  });
+}
+
+function problem(text: string, fix: string): CommandError {
+  return new CommandError([{ problem: text, fix }]);
+}

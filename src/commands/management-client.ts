@@ -1,0 +1,88 @@
+/**
+ * Calls the management API of a running project, for commands that work on it from outside.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { OptionValues } from '../config/load-options.ts';
+import { CommandError, refuse } from './command.ts';
+import { projectDirectory } from './local-project.ts';
+
+/** The configuration of one project. */
+export interface ManagementClient {
+  /** @throws CommandError with what the API said. */
+  readConfig(): Promise<Readonly<Record<string, unknown>>>;
+  /** @returns Warnings of the API. @throws CommandError with every problem of the changes. */
+  changeConfig(changes: Readonly<Record<string, unknown>>): Promise<readonly string[]>;
+}
+
+/** Longest wait for an answer, in milliseconds. */
+const answerTimeoutMs = 30_000;
+
+/**
+ * Makes the client. What the options leave open comes from the local project of the working directory, where there is one.
+ *
+ * @throws CommandError where ref or token are missing.
+ */
+export function createManagementClient(
+  values: OptionValues<'externalUrl' | 'projectRef' | 'accessToken'>,
+  workingDirectory: string,
+): ManagementClient {
+  const local = readLocalProject(workingDirectory);
+  const url = values.externalUrl ?? 'http://localhost:54321';
+  const ref = values.projectRef ?? local.ref;
+  const token = values.accessToken ?? local.accessToken;
+  if (ref === undefined) refuse('No project is named.', 'Give --project-ref; the gateway names its ref in its log.');
+  if (token === undefined)
+    refuse(
+      'No access token is given.',
+      'Give --access-token, or set PGREFLECT_ACCESS_TOKEN; pgreflect tokens create makes one.',
+    );
+  const address = `${url}/v1/projects/${ref}/config/auth`;
+  const headers = { authorization: `Bearer ${token}` };
+  return {
+    async readConfig() {
+      const { body } = await call(address, { headers });
+      return body;
+    },
+    async changeConfig(changes) {
+      const answer = await call(address, {
+        method: 'PATCH',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: JSON.stringify(changes),
+      });
+      return answer.headers.get('x-pgreflect-warnings')?.split('; ') ?? [];
+    },
+  };
+}
+
+function readLocalProject(workingDirectory: string): { readonly ref?: string; readonly accessToken?: string } {
+  try {
+    return JSON.parse(readFileSync(join(projectDirectory(workingDirectory), 'project.json'), 'utf8'));
+  } catch {
+    // There need not be one.
+    return {};
+  }
+}
+
+type Answer = { readonly headers: Headers; readonly body: Readonly<Record<string, unknown>> };
+
+async function call(address: string, request: RequestInit): Promise<Answer> {
+  const response = await fetch(address, { ...request, signal: AbortSignal.timeout(answerTimeoutMs) }).catch((error) => {
+    const code = (error.cause as { code?: string } | undefined)?.code ?? (error as Error).message;
+    const problem = `The gateway at ${new URL(address).origin} does not answer (${code}).`;
+    throw new CommandError([{ problem, fix: 'Start it, or name its address with --external-url.' }], error);
+  });
+  const body = (await response.json().catch(() => null)) as Record<string, unknown> | null;
+  if (response.status === 200 && body !== null) return { headers: response.headers, body };
+  const fix = fixes[response.status] ?? null;
+  const message = typeof body?.message === 'string' ? body.message : `status ${response.status}`;
+  // One problem for each field, as the API joins them.
+  const problems = response.status === 400 ? message.split('; ') : [message];
+  throw new CommandError(problems.map((problem) => ({ problem: `The management API refused: ${problem}`, fix })));
+}
+
+const fixes: Readonly<Record<number, string>> = {
+  401: 'Check --access-token; pgreflect tokens create makes one.',
+  403: 'The token lacks a scope, or belongs to another project: pgreflect tokens list',
+  404: 'Check --project-ref and --external-url.',
+};

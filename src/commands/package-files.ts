@@ -1,0 +1,29 @@
+/**
+ * Finds the files that are part of the package: statements in `sql/`, examples, and the version.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Root of the package; the same from `src/commands` and from `dist/commands`. */
+const root = new URL('../../', import.meta.url);
+
+/** Text of a file of the package, for example `examples/shop/schema.sql`. */
+export function readPackageFile(path: string): string {
+  return readFileSync(new URL(path, root), 'utf8');
+}
+
+/** Text of a file of `sql/`. */
+export function readSqlFile(name: string): string {
+  return readPackageFile(`sql/${name}`);
+}
+
+/** Texts of the example's operations, in order of their file names. */
+export function readExampleOperations(): readonly string[] {
+  const directory = 'examples/shop/queries/';
+  const names = readdirSync(new URL(directory, root)).filter((name) => name.endsWith('.graphql'));
+  return names.sort().map((name) => readPackageFile(`${directory}${name}`));
+}
+
+/** The version of the package. */
+export function readVersion(): string {
+  return (JSON.parse(readPackageFile('package.json')) as { version: string }).version;
+}

@@ -1,0 +1,133 @@
+/**
+ * Looks at a database before it is served: everything that would make the gateway fail or mislead, all at once, each with
+ * the command that mends it.
+ */
+import type { Config } from '../config/config.ts';
+import type { Problem } from '../config/config-error.ts';
+import type { SystemSession } from '../database/run-system.ts';
+import { withoutPassword } from './describe-error.ts';
+import { readSqlFile } from './package-files.ts';
+
+/** What `findProblems` asks about. */
+export type PreflightConfig = Pick<
+  Config,
+  'databaseUrl' | 'schemas' | 'anonRole' | 'authenticatedRole' | 'serviceRole' | 'allowedRoles'
+>;
+
+/** What was found. Warnings do not keep the gateway from starting. */
+export interface Findings {
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+}
+
+/** One row of sql/roles-preflight.sql. */
+interface Facts {
+  readonly database: string;
+  readonly login: string;
+  readonly version: number;
+  readonly superuser: boolean;
+  readonly bypassesRowSecurity: boolean;
+  readonly schemas: readonly { readonly name: string; readonly exists: boolean }[];
+  readonly roles: readonly { readonly name: string; readonly exists: boolean; readonly settable: boolean }[];
+}
+
+/** Oldest version that is supported, as `server_version_num` has it. */
+const oldestVersion = 140_000;
+
+/** Asks the database with one statement. @throws DatabaseError */
+export async function findProblems(session: SystemSession, config: PreflightConfig): Promise<Findings> {
+  const { anonRole, authenticatedRole, serviceRole, allowedRoles, schemas } = config;
+  const roles = [...new Set([anonRole, authenticatedRole, serviceRole, ...(allowedRoles === '*' ? [] : allowedRoles)])];
+  const [row] = await session.query(readSqlFile('roles-preflight.sql'), [JSON.stringify({ roles, schemas })]);
+  const facts = row?.facts as Facts;
+  return {
+    problems: [...versionProblems(facts), ...roleProblems(facts, config), ...schemaProblems(facts)],
+    warnings: [...loginWarnings(facts), ...missingSchemas(facts)],
+  };
+}
+
+function versionProblems({ version }: Facts): readonly Problem[] {
+  if (version >= oldestVersion) return [];
+  const problem = `The server is PostgreSQL ${Math.floor(version / 10_000)}; pgreflect needs 14 or newer.`;
+  return [{ problem, fix: 'Upgrade the server.' }];
+}
+
+function roleProblems(facts: Facts, config: PreflightConfig): readonly Problem[] {
+  const missing = facts.roles.filter((role) => !role.exists).map(({ name }) => name);
+  const barred = facts.roles.filter((role) => role.exists && !role.settable).map(({ name }) => name);
+  const problems: Problem[] = [];
+  const usual = [config.anonRole, config.authenticatedRole, config.serviceRole];
+  if (missing.some((name) => usual.includes(name))) {
+    problems.push({
+      problem: `${list('role', missing)} missing in the database.`,
+      fix: `As a superuser or a role with CREATEROLE:\n${initCommand(config)}`,
+    });
+  } else if (missing.length > 0) {
+    problems.push({
+      problem: `${list('role', missing)} missing in the database, but --allowed-roles names ${missing.length === 1 ? 'it' : 'them'}.`,
+      fix: missing
+        .map((name) => `create role ${quoted(name)} nologin; grant ${quoted(name)} to ${quoted(facts.login)};`)
+        .join('\n'),
+    });
+  }
+  if (barred.length > 0) {
+    problems.push({
+      problem: `The login role "${facts.login}" may not become ${barred.map((name) => `"${name}"`).join(', ')}.`,
+      fix: `grant ${barred.map(quoted).join(', ')} to ${quoted(facts.login)};`,
+    });
+  }
+  return problems;
+}
+
+/** The command that makes the roles, with the flags that were given here. */
+function initCommand(config: PreflightConfig): string {
+  const flags = [
+    `--database-url '${withoutPassword(config.databaseUrl)}'`,
+    ...(config.schemas === null ? [] : [`--schemas '${config.schemas.join(',')}'`]),
+    ...(config.anonRole === 'anon' ? [] : [`--anon-role '${config.anonRole}'`]),
+    ...(config.authenticatedRole === 'authenticated' ? [] : [`--authenticated-role '${config.authenticatedRole}'`]),
+    ...(config.serviceRole === 'service_role' ? [] : [`--service-role '${config.serviceRole}'`]),
+  ];
+  return `pgreflect init ${flags.join(' ')}`;
+}
+
+function schemaProblems(facts: Facts): readonly Problem[] {
+  if (facts.schemas.some(({ exists }) => exists)) return [];
+  const names = facts.schemas.map(({ name }) => name);
+  if (names.length > 0) {
+    return [
+      {
+        problem: `${list('schema', names)} missing in the database "${facts.database}".`,
+        fix: names.map((name) => `create schema ${quoted(name)};`).join('\n'),
+      },
+    ];
+  }
+  const problem = `The search path of "${facts.login}" names no schema that exists, so there is nothing to expose.`;
+  return [{ problem, fix: 'Name the schemas: --schemas public' }];
+}
+
+function missingSchemas(facts: Facts): readonly Problem[] {
+  const missing = facts.schemas.filter(({ exists }) => !exists);
+  if (missing.length === facts.schemas.length) return [];
+  return missing.map(({ name }) => ({
+    problem: `There is no schema "${name}" (yet).`,
+    fix: `create schema ${quoted(name)};`,
+  }));
+}
+
+function loginWarnings(facts: Facts): readonly Problem[] {
+  if (!facts.superuser && !facts.bypassesRowSecurity) return [];
+  const what = facts.superuser ? 'is a superuser' : 'passes row security';
+  const problem = `The login role "${facts.login}" ${what}. The gateway needs only a login that may become the API roles.`;
+  return [{ problem, fix: 'Use the role that `pgreflect init` made (authenticator) in --database-url.' }];
+}
+
+function list(noun: string, names: readonly string[]): string {
+  const quotedNames = names.map((name) => `"${name}"`).join(', ');
+  return names.length === 1 ? `The ${noun} ${quotedNames} is` : `The ${noun}s ${quotedNames} are`;
+}
+
+/** An identifier for SQL that a person copies; never run by us. */
+function quoted(name: string): string {
+  return /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
+}

@@ -1,0 +1,36 @@
+/**
+ * Reads the model of a role for the commands that show what the role sees.
+ */
+import type { Catalog } from '../catalog/catalog.ts';
+import { readCatalog } from '../catalog/read-catalog.ts';
+import type { SystemPool } from '../database/run-system.ts';
+import { refuse } from './command.ts';
+
+/**
+ * The catalog with the privileges of one role.
+ *
+ * @throws CommandError where the role does not exist.
+ */
+export async function readCatalogFor(
+  pool: SystemPool,
+  schemas: readonly string[] | null,
+  role: string,
+): Promise<Catalog> {
+  const catalog = await readCatalog(pool, { schemas, roles: [role] });
+  if (!catalog.roles.has(role)) {
+    refuse(
+      `There is no role "${role}" in the database.`,
+      'Check --role; `pgreflect init` makes anon, authenticated and service_role.',
+    );
+  }
+  return catalog;
+}
+
+/** The connection a command needs. @throws CommandError */
+export function requireDatabaseUrl(databaseUrl: string | null): string {
+  if (databaseUrl !== null) return databaseUrl;
+  refuse(
+    'No database is named.',
+    'Give --database-url postgresql://USER:PASSWORD@HOST:5432/DATABASE, or set DATABASE_URL.',
+  );
+}

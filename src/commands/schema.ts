@@ -1,0 +1,132 @@
+/**
+ * `pgreflect schema`: prints what a role sees as GraphQL SDL or as an introspection result, for code generators and CI.
+ * Whether introspection is on for clients makes no difference.
+ */
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { introspectionFromSchema } from 'graphql';
+import { readFingerprint } from '../catalog/catalog-fingerprint.ts';
+import { loadOptionsOrThrow } from '../config/load-options.ts';
+import type { SystemPool } from '../database/run-system.ts';
+import { buildModel } from '../model/build-model.ts';
+import { printRoleSchema } from '../schema/print-sdl.ts';
+import { buildIntrospectionSchema } from '../schema/prune-schema.ts';
+import { type Command, type CommandContext, flagText, refuse } from './command.ts';
+import { describeError } from './describe-error.ts';
+import { readCatalogFor, requireDatabaseUrl } from './read-model.ts';
+import { withDatabase } from './with-database.ts';
+
+/** The command `pgreflect schema`. */
+export const schema: Command = {
+  name: 'schema',
+  summary: 'Print the GraphQL schema of a role.',
+  operand: null,
+  flags: [
+    { flag: 'role', placeholder: 'ROLE', doc: 'Whose schema; by default the anon role.' },
+    { flag: 'json', placeholder: null, doc: 'Print the introspection result instead of SDL.' },
+    { flag: 'out', placeholder: 'FILE', doc: 'Write to a file instead of standard output.' },
+    { flag: 'check', placeholder: 'FILE', doc: 'Compare with a file; exit 1 when different.' },
+    { flag: 'watch', placeholder: null, doc: 'Go on, and print or write again whenever the schema changes.' },
+  ],
+  notes: `Examples:
+  pgreflect schema --role authenticated --out schema.graphql
+  pgreflect schema --check schema.graphql      # in CI
+  pgreflect schema --json --out schema.json --watch`,
+  run: runSchema,
+};
+
+async function runSchema(context: CommandContext): Promise<number> {
+  const { values } = loadOptionsOrThrow(['databaseUrl', 'schemas', 'anonRole', 'schemaPollMs'], context.sources);
+  const [out, check] = [flagText(context, 'out'), flagText(context, 'check')];
+  const watch = context.flags.watch === true;
+  if (check !== null && (out !== null || watch))
+    refuse('--check cannot be joined with --out or --watch.', 'Keep one of them.');
+  const role = flagText(context, 'role') ?? values.anonRole!;
+  const render = async (pool: SystemPool) => {
+    const model = buildModel(await readCatalogFor(pool, values.schemas, role), role);
+    if (model.directiveError !== null) {
+      const { object, problem } = model.directiveError;
+      refuse(`The comment directive of ${object} is malformed: ${problem}`, 'pgreflect check lists all of them.');
+    }
+    if (!context.flags.json) return printRoleSchema(model);
+    const full = buildIntrospectionSchema(model, 'always')!;
+    return `${JSON.stringify({ data: introspectionFromSchema(full) }, null, 2)}\n`;
+  };
+  const url = requireDatabaseUrl(values.databaseUrl);
+  if (watch) return watchSchema(url, { context, schemas: values.schemas, pollMs: values.schemaPollMs!, render, out });
+  const text = await withDatabase(url, render);
+  if (check !== null) return compare(text, check, context);
+  deliver(text, out, context);
+  return 0;
+}
+
+function deliver(text: string, out: string | null, context: CommandContext): void {
+  if (out === null) {
+    context.print(text.trimEnd());
+    return;
+  }
+  const path = resolvePath(out, context);
+  // A watching code generator must never read half a file.
+  writeFileSync(`${path}.new`, text);
+  renameSync(`${path}.new`, path);
+  context.note(`Written to ${out}.`);
+}
+
+function compare(text: string, file: string, context: CommandContext): number {
+  let known: string;
+  try {
+    known = readFileSync(resolvePath(file, context), 'utf8');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    refuse(`--check: "${file}" cannot be read (${code}).`, `Make it: pgreflect schema --out ${file}`);
+  }
+  const [now, before] = [text.split('\n'), known.replaceAll('\r\n', '\n').split('\n')];
+  const line = now.findIndex((content, index) => content !== before[index]);
+  if (line === -1 && now.length === before.length) {
+    context.note(`${file} is up to date.`);
+    return 0;
+  }
+  const at = line === -1 ? now.length : line;
+  context.note(`${file} differs from the database, first in line ${at + 1}:`);
+  context.note(`  file:     ${before[at] ?? '(ends)'}\n  database: ${now[at] ?? '(ends)'}`);
+  context.note(`To bring it up to date: pgreflect schema --out ${file}`);
+  return 1;
+}
+
+interface Watch {
+  readonly context: CommandContext;
+  readonly schemas: readonly string[] | null;
+  readonly pollMs: number;
+  readonly render: (pool: SystemPool) => Promise<string>;
+  readonly out: string | null;
+}
+
+async function watchSchema(url: string, watch: Watch): Promise<number> {
+  const stopping = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stopping.abort());
+  let fingerprint = '';
+  let last = '';
+  await withDatabase(url, async (pool) => {
+    while (!stopping.signal.aborted) {
+      try {
+        const now = await readFingerprint(pool, watch.schemas);
+        if (now !== fingerprint) {
+          const text = await watch.render(pool);
+          if (text !== last) deliver(text, watch.out, watch.context);
+          [fingerprint, last] = [now, text];
+        }
+      } catch (error) {
+        // At the first reading a mistake of the operator, later the database's or a half-done change.
+        if (fingerprint === '') throw error;
+        watch.context.note(describeError(error));
+      }
+      await sleep(watch.pollMs, undefined, { signal: stopping.signal }).catch(() => {});
+    }
+  });
+  return 0;
+}
+
+function resolvePath(file: string, context: CommandContext): string {
+  return isAbsolute(file) ? file : join(context.sources.workingDirectory, file);
+}

@@ -1,0 +1,144 @@
+/**
+ * `pgreflect serve`: serves a database that exists already. Creates nothing in it.
+ *
+ * Refuses with one list of everything that is wrong. Only a database that is away is no reason to refuse: the gateway
+ * then answers 503 until it comes, because in a group of containers it may come later.
+ */
+import { watchFile } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import { readCatalog } from '../catalog/read-catalog.ts';
+import type { Config } from '../config/config.ts';
+import { ConfigError, type Problem, printProblem } from '../config/config-error.ts';
+import { loadConfig, loadServeOptions } from '../config/load-config.ts';
+import type { Sources } from '../config/load-options.ts';
+import { DatabaseError } from '../database/failure.ts';
+import { type Gateway, obeySignals, startGateway } from '../gateway.ts';
+import { buildModel } from '../model/build-model.ts';
+import type { ModelWarning } from '../model/model.ts';
+import { type Command, type CommandContext, CommandError } from './command.ts';
+import { describeError, describePlace, isAway } from './describe-error.ts';
+import { makeFirstOperation, printCurl } from './first-operation.ts';
+import { describeListenError } from './listen-error.ts';
+import { type Findings, findProblems, type PreflightConfig } from './preflight.ts';
+import { withDatabase } from './with-database.ts';
+
+/** The command `pgreflect serve`. */
+export const serve: Command = {
+  name: 'serve',
+  summary: 'Serve the database that --database-url names.',
+  operand: null,
+  flags: [],
+  notes: `The database is prepared once by \`pgreflect init\`, the secret and the keys are made by \`pgreflect keys\`.
+SIGTERM stops after the requests in flight, SIGUSR2 reads the catalog again, SIGHUP reads --schemas again.
+
+Example:
+  pgreflect serve --database-url postgresql://authenticator:PASSWORD@localhost:5432/shop --jwt-secret SECRET`,
+  run: runServe,
+};
+
+async function runServe(context: CommandContext): Promise<number> {
+  await refuseProblems(context);
+  const { config } = loadConfig(context.sources);
+  const gateway = await startGateway(config).catch((error) => {
+    throw describeListenError(error, config) ?? error;
+  });
+  context.note(`pgreflect serves ${describePlace(config.databaseUrl)}.`);
+  context.note(`GraphQL and GraphiQL: ${gateway.url}/graphql/v1`);
+  await noteFirstOperation(config, gateway, context).catch((error) => context.note(describeError(error)));
+  const schemas = { current: JSON.stringify(config.schemas) };
+  const exposeAgain = () => void exposeFromOptions(gateway, schemas, context);
+  const { configFile, environment, workingDirectory } = context.sources;
+  const path = configFile ?? (environment.PGREFLECT_CONFIG || 'pgreflect.toml');
+  // Polled, because editors and orchestrators replace files instead of writing them.
+  const watcher = watchFile(isAbsolute(path) ? path : join(workingDirectory, path), { interval: 2000 }, exposeAgain);
+  watcher.unref();
+  await new Promise<void>((onStopped) => obeySignals(gateway, { onStopped, onHangup: exposeAgain }));
+  watcher.removeAllListeners();
+  return 0;
+}
+
+/** Throws one list of what is wrong with options and database; warnings are printed. */
+async function refuseProblems(context: CommandContext): Promise<void> {
+  const loaded = loadServeOptions(context.sources);
+  for (const warning of loaded.warnings) context.note(`Warning: ${warning}`);
+  const { values } = loaded;
+  const problems: Problem[] = [...loaded.allProblems];
+  if (values.databaseUrl !== null && values.anonRole && values.authenticatedRole && values.serviceRole) {
+    const roles = [values.anonRole, values.authenticatedRole, values.serviceRole] as const;
+    const [anonRole, authenticatedRole, serviceRole] = roles;
+    const asked = {
+      databaseUrl: values.databaseUrl,
+      schemas: values.schemas,
+      anonRole,
+      authenticatedRole,
+      serviceRole,
+    };
+    const findings = await inspectDatabase({ ...asked, allowedRoles: values.allowedRoles ?? roles });
+    problems.push(...findings.problems);
+    for (const warning of findings.warnings) context.note(`Warning:\n${printProblem(warning)}`);
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+}
+
+async function inspectDatabase(config: PreflightConfig): Promise<Findings> {
+  try {
+    return await withDatabase(config.databaseUrl, (pool) => findProblems(pool, config));
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    if (!isAway(error.cause)) return { problems: error.problems, warnings: [] };
+    const later = { problem: 'Until the database answers, every request is answered with 503.', fix: null };
+    return { problems: [], warnings: [...error.problems, later] };
+  }
+}
+
+/** Prints a line that can be pasted, or why the API is empty and what fills it. */
+async function noteFirstOperation(config: Config, gateway: Gateway, context: CommandContext): Promise<void> {
+  const { schemas, anonRole } = config;
+  const model = await withDatabase(config.databaseUrl, async (pool) =>
+    buildModel(await readCatalog(pool, { schemas, roles: [anonRole] }), anonRole),
+  ).catch((error) => {
+    if (error instanceof CommandError || error instanceof DatabaseError) return null;
+    throw error;
+  });
+  if (model === null) return;
+  const operation = makeFirstOperation(model);
+  if (operation !== null) {
+    context.note(`Try:\n  ${printCurl(`${gateway.url}/graphql/v1`, '$PGREFLECT_ANON_KEY', operation)}`);
+    return;
+  }
+  context.note(`The API of the role "${anonRole}" is empty so far:`);
+  if (model.namespaces.length === 0) {
+    const names = (schemas ?? ['public']).join(', ');
+    context.note(
+      `  - The role has no usage on any exposed schema.\n      grant usage on schema ${names} to ${anonRole};`,
+    );
+  }
+  for (const warning of model.warnings.slice(0, 5)) context.note(printWarning(warning));
+  const example = 'create table note (id bigint generated always as identity primary key, body text not null);';
+  context.note(`  A table needs a primary key and a grant, for example:
+      ${example}
+      grant select on note to ${anonRole};
+  The gateway takes notice by itself.`);
+}
+
+function printWarning({ reason, fix }: ModelWarning): string {
+  return fix === null ? `  - ${reason}` : `  - ${reason}\n      ${fix}`;
+}
+
+async function exposeFromOptions(gateway: Gateway, last: { current: string }, context: CommandContext): Promise<void> {
+  try {
+    const { config } = loadConfig(readAgain(context.sources));
+    const text = JSON.stringify(config.schemas);
+    if (text === last.current) return;
+    await gateway.expose(config.schemas);
+    last.current = text;
+    context.note(`Exposed schemas are now: ${config.schemas?.join(', ') ?? "the login role's search path"}.`);
+  } catch (error) {
+    context.note(`The configuration was not read again.\n${describeError(error)}`);
+  }
+}
+
+/** The environment of a process does not change; files do. */
+function readAgain(sources: Sources): Sources {
+  return { ...sources, problems: [] };
+}

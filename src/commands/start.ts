@@ -1,0 +1,186 @@
+/**
+ * `pgreflect start`: everything on one machine with nothing to prepare. Runs an embedded PostgreSQL in `.pgreflect/`, fills
+ * it on the first start, serves it, and prints what a person needs for the first request.
+ */
+import { join } from 'node:path';
+import { readCatalog } from '../catalog/read-catalog.ts';
+import type { Config } from '../config/config.ts';
+import { loadLocalConfig, loadStartOptions } from '../config/load-config.ts';
+import { type EmbeddedServer, startEmbeddedServer } from '../database/embedded-server.ts';
+import { type Gateway, obeySignals, startGateway } from '../gateway.ts';
+import { buildModel } from '../model/build-model.ts';
+import { type Command, type CommandContext, flagText } from './command.ts';
+import { type Content, createLocalDatabase, fillDatabase, localDatabase, readContent } from './fill-database.ts';
+import { makeFirstOperation, printCurl, toOneLine } from './first-operation.ts';
+import { assertFree, describeListenError } from './listen-error.ts';
+import { claimProject, type LocalProject, loadProject, projectDirectory, writeProject } from './local-project.ts';
+import { readExampleOperations } from './package-files.ts';
+import { withDatabase } from './with-database.ts';
+
+/** The command `pgreflect start`. */
+export const start: Command = {
+  name: 'start',
+  summary: 'Start everything on an embedded PostgreSQL, with an example schema and data.',
+  operand: null,
+  flags: [
+    { flag: 'empty', placeholder: null, doc: 'Start with an empty database instead of the example.' },
+    {
+      flag: 'schema-file',
+      placeholder: 'FILE.sql',
+      doc: 'Start with the schema (and data) of a file instead of the example.',
+    },
+  ],
+  notes: `Data, secret and keys are kept in .pgreflect/ of the working directory; remove it to start anew.
+
+Examples:
+  pgreflect start
+  pgreflect start --empty --port 8000
+  pgreflect start --schema-file schema.sql`,
+  run: runStart,
+};
+
+async function runStart(context: CommandContext): Promise<number> {
+  const { values, warnings } = loadStartOptions(context.sources);
+  for (const warning of warnings) context.note(`Warning: ${warning}`);
+  const { workingDirectory } = context.sources;
+  const content = readContent(context.flags.empty === true, flagText(context, 'schema-file'), workingDirectory);
+  const directory = projectDirectory(workingDirectory);
+  const release = claimProject(directory);
+  try {
+    await assertFree({ host: values.host!, port: values.port! });
+    return await startProject(directory, {
+      context,
+      content,
+      roles: { anonRole: values.anonRole!, serviceRole: values.serviceRole! },
+    });
+  } finally {
+    release();
+  }
+}
+
+interface ProjectStart {
+  readonly context: CommandContext;
+  readonly content: Content;
+  readonly roles: { readonly anonRole: string; readonly serviceRole: string };
+}
+
+async function startProject(directory: string, { context, content, roles }: ProjectStart): Promise<number> {
+  const project = await loadProject(directory, roles);
+  const asked = content.kind !== 'example';
+  if (asked && project.content !== null && project.content !== content.kind) {
+    context.note(
+      'Warning: the project has its data already, so --empty and --schema-file do nothing. To start anew: rm -rf .pgreflect',
+    );
+  }
+  context.note(project.content === null ? 'Preparing a new PostgreSQL in .pgreflect/ ...' : 'Starting PostgreSQL ...');
+  const server = await startEmbeddedServer({
+    dataDirectory: join(directory, 'data'),
+    password: project.superuserPassword,
+    persistent: true,
+  });
+  try {
+    return await serveProject({ context, server, directory, project, content });
+  } finally {
+    await server.stop();
+  }
+}
+
+interface LocalStart {
+  readonly context: CommandContext;
+  readonly server: EmbeddedServer;
+  readonly directory: string;
+  readonly project: LocalProject;
+  readonly content: Content;
+}
+
+async function serveProject(run: LocalStart): Promise<number> {
+  const { context, server, project, content } = run;
+  const config = localConfig(run);
+  if (project.content === null && content.kind !== 'empty')
+    context.note(`Loading ${content.scripts.map(({ title }) => title).join(', ')} ...`);
+  await withDatabase(server.url, createLocalDatabase);
+  const { anonRole, authenticatedRole, serviceRole, schemas } = config;
+  const names = { anon: anonRole, authenticated: authenticatedRole, service: serviceRole, login: 'authenticator' };
+  const setup = { ...names, loginPassword: project.loginPassword, schemas, grantDefaults: true };
+  await fillDatabase(config.adminDatabaseUrl, project, setup, content);
+  if (project.content === null) writeProject(run.directory, { ...project, content: content.kind });
+  const gateway = await startGateway(config).catch((error) => {
+    throw describeListenError(error, config) ?? error;
+  });
+  const stopped = new Promise<void>((onStopped) => {
+    // Without a terminal nobody is left to use a local project.
+    obeySignals(gateway, { onStopped, onHangup: () => process.kill(process.pid, 'SIGTERM') });
+  });
+  context.print(await printWelcome(config, gateway));
+  await stopped;
+  return 0;
+}
+
+function localConfig({ context, server, project, content }: LocalStart): Config {
+  const isExample = (project.content ?? content.kind) === 'example';
+  const adminDatabaseUrl = toDatabase(server.url, 'postgres', project.superuserPassword);
+  return loadLocalConfig(context.sources, {
+    databaseUrl: toDatabase(server.url, 'authenticator', project.loginPassword),
+    adminDatabaseUrl,
+    projectRef: project.ref,
+    jwtSecret: project.jwtSecret,
+    anonKey: project.anonKey,
+    serviceKey: project.serviceKey,
+    accessToken: project.accessToken,
+    exampleOperations: isExample ? readExampleOperations() : [],
+  }).config;
+}
+
+function toDatabase(serverUrl: string, user: string, password: string): string {
+  const url = new URL(serverUrl);
+  url.pathname = `/${localDatabase}`;
+  url.username = user;
+  url.password = password;
+  return url.href;
+}
+
+async function printWelcome(config: Config, gateway: Gateway): Promise<string> {
+  const graphql = `${externalOrigin(config, gateway)}/graphql/v1`;
+  const operation = await findFirstOperation(config);
+  return `
+pgreflect is ready. Ctrl-C stops it.
+
+  GraphQL      ${graphql}
+  GraphiQL     ${graphql}   (in a browser)
+  Auth         ${externalOrigin(config, gateway)}/auth/v1
+  Inbox        ${externalOrigin(config, gateway)}/studio/inbox   (emails are kept here until a mail server is named)
+  Database     ${config.adminDatabaseUrl}
+  anon key     ${config.anonKey}
+  service key  ${config.serviceKey}   (for servers only: passes row security)
+  Management   ${externalOrigin(config, gateway)}/v1/projects/${config.projectRef}/config/auth
+  access token ${config.accessToken}   (of the management API)
+
+Try it:
+
+  ${printCurl(graphql, config.anonKey ?? '', operation ?? '{ __typename }')}
+${operation === null ? emptyAdvice(config) : ''}`;
+}
+
+/** The default names the port that was asked for, which 0 leaves open. */
+function externalOrigin(config: Config, gateway: Gateway): string {
+  return config.port === 0 ? gateway.url : config.externalUrl;
+}
+
+async function findFirstOperation(config: Config): Promise<string | null> {
+  const [example] = config.exampleOperations;
+  if (example !== undefined) return toOneLine(example);
+  const { schemas, anonRole } = config;
+  const model = await withDatabase(config.databaseUrl, async (pool) =>
+    buildModel(await readCatalog(pool, { schemas, roles: [anonRole] }), anonRole),
+  );
+  return makeFirstOperation(model);
+}
+
+/** Tables made by this connection are granted to the API roles by the default privileges of the start. */
+function emptyAdvice(config: Config): string {
+  return `
+There is no table yet. Make one, and its fields are there at once:
+
+  psql '${config.adminDatabaseUrl}' -c 'create table note (id bigint generated always as identity primary key, body text)'
+`;
+}

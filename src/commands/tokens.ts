@@ -1,0 +1,203 @@
+/**
+ * `pgreflect tokens create|list|revoke`: access tokens of the management API, kept in the database as hashes.
+ */
+import { loadOptionsOrThrow } from '../config/load-options.ts';
+import { nearestName } from '../config/nearest-name.ts';
+import { DatabaseError } from '../database/failure.ts';
+import type { SystemPool } from '../database/run-system.ts';
+import {
+  type AccessScope,
+  type AccessToken,
+  accessScopes,
+  createAccessToken,
+  listAccessTokens,
+  revokeAccessToken,
+} from '../management/access-tokens.ts';
+import { type Command, type CommandContext, CommandError, flagText, refuse } from './command.ts';
+import { withDatabase } from './with-database.ts';
+
+const names = ['databaseUrl', 'adminDatabaseUrl', 'projectRef'] as const;
+const actions = ['create', 'list', 'revoke'] as const;
+
+/** The command `pgreflect tokens`. */
+export const tokens: Command = {
+  name: 'tokens',
+  summary: 'Make, list and revoke access tokens of the management API.',
+  operand: actions.join('|'),
+  secondOperand: 'ID',
+  flags: [
+    { flag: 'name', placeholder: 'TEXT', doc: 'What the token is for; shown in the list and with every change it makes.' },
+    {
+      flag: 'scope',
+      placeholder: 'SCOPES',
+      doc: `What the token may do, separated by commas (default: all): ${accessScopes.join(', ')}.`,
+    },
+    { flag: 'expires', placeholder: 'TIME', doc: 'When it ends: 12h, 30d, 1y, or a date such as 2030-01-31. Default: never.' },
+    { flag: 'json', placeholder: null, doc: 'Print JSON.' },
+  ],
+  notes: `Connects as the owner of the auth tables (--admin-database-url, else --database-url). A token is shown once, when it is made:
+only its hash is stored. With --project-ref it works for that project alone. revoke takes an id, or the beginning of one.
+
+Examples:
+  pgreflect tokens create --name "release pipeline" --scope auth_config:write,auth_config:read --expires 90d
+  pgreflect tokens list
+  pgreflect tokens revoke 3f2a`,
+  run: runTokens,
+}; // biome-ignore format: long sentences
+
+async function runTokens(context: CommandContext): Promise<number> {
+  const { values } = loadOptionsOrThrow(names, context.sources);
+  const action = actions.find((word) => word === context.operand);
+  if (action === undefined) refuseAction(context.operand);
+  if (action !== 'revoke' && context.secondOperand !== null)
+    refuse(`pgreflect tokens ${action} takes no id.`, 'pgreflect tokens --help');
+  const url = values.adminDatabaseUrl ?? values.databaseUrl;
+  if (url === null) {
+    refuse(
+      'No database is named.',
+      'Give --database-url postgresql://postgres:PASSWORD@HOST:5432/DATABASE, or set DATABASE_URL.',
+    );
+  }
+  const run = { create: runCreate, list: runList, revoke: runRevoke }[action];
+  // Problems of the flags come before those of the database.
+  const wanted = action === 'create' ? readWanted(context, values.projectRef) : null;
+  return withDatabase(url, async (pool) => {
+    try {
+      return await run(pool, context, wanted as Wanted);
+    } catch (error) {
+      throw explainMissing(error);
+    }
+  });
+}
+
+function refuseAction(given: string | null): never {
+  const nearest = given === null ? null : nearestName(given, actions);
+  const problem = given === null ? 'pgreflect tokens needs an action.' : `pgreflect tokens has no action "${given}".`;
+  refuse(problem, nearest === null ? `One of: ${actions.join(', ')}.` : `Did you mean pgreflect tokens ${nearest}?`);
+}
+
+type Wanted = Parameters<typeof createAccessToken>[1];
+
+async function runCreate(pool: SystemPool, context: CommandContext, wanted: Wanted): Promise<number> {
+  const { token, stored } = await createAccessToken(pool, wanted);
+  if (context.flags.json) {
+    context.print(JSON.stringify({ token, ...toJson(stored) }));
+    return 0;
+  }
+  // The token alone goes to standard output, so that it can be caught by a script.
+  context.print(token);
+  context.note(`Id ${stored.id}, ${stored.scopes.join(' ')}, ${describeEnd(stored)}. It is not shown again.`);
+  return 0;
+}
+
+async function runList(pool: SystemPool, context: CommandContext): Promise<number> {
+  const found = await listAccessTokens(pool);
+  if (context.flags.json) context.print(JSON.stringify(found.map(toJson)));
+  else if (found.length === 0) context.note('There are no access tokens. To make one: pgreflect tokens create');
+  else for (const token of found) context.print(describeToken(token));
+  return 0;
+}
+
+async function runRevoke(pool: SystemPool, context: CommandContext): Promise<number> {
+  const which = context.secondOperand;
+  if (which === null || !/^[0-9a-f-]{4,36}$/i.test(which)) {
+    refuse(
+      'pgreflect tokens revoke needs the id of a token, or the first four or more of its digits.',
+      'pgreflect tokens list',
+    );
+  }
+  const found = await revokeAccessToken(pool, which, new Date());
+  const [only] = found;
+  if (only === undefined) refuse(`There is no token in use whose id begins with "${which}".`, 'pgreflect tokens list');
+  if (found.length > 1)
+    refuse(`${found.length} ids begin with "${which}"; none was revoked.`, 'Give more digits: pgreflect tokens list');
+  if (context.flags.json) context.print(JSON.stringify(toJson(only)));
+  else context.print(`Revoked: ${only.id}  ${only.name}`);
+  return 0;
+}
+
+/** What the flags say of a new token. */
+function readWanted(context: CommandContext, projectRef: string | null): Wanted {
+  const name = (flagText(context, 'name') ?? '').trim();
+  if (name.length > 200 || /[\p{Cc}]/u.test(name)) refuse('--name must be one line of at most 200 characters.');
+  const createdAt = new Date();
+  return {
+    name: name === '' ? 'unnamed' : name,
+    scopes: readScopes(flagText(context, 'scope')),
+    projectRef,
+    createdAt,
+    expiresAt: readEnd(flagText(context, 'expires'), createdAt),
+  };
+}
+
+function readScopes(text: string | null): readonly AccessScope[] {
+  if (text === null) return accessScopes;
+  const given = text.split(',').map((word) => word.trim());
+  const unknown = given.find((word) => !accessScopes.includes(word as AccessScope));
+  if (unknown !== undefined)
+    refuse(`--scope: there is no scope "${unknown}".`, `Scopes are: ${accessScopes.join(', ')}.`);
+  return accessScopes.filter((scope) => given.includes(scope));
+}
+
+const unitMs: Readonly<Record<string, number>> = {
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+  y: 31_536_000_000,
+};
+
+function readEnd(text: string | null, now: Date): Date | null {
+  if (text === null) return null;
+  const [, count, unit = ''] = /^([0-9]{1,6})([mhdwy])$/.exec(text.trim()) ?? [];
+  const isDate = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/.test(text.trim());
+  const time =
+    count === undefined
+      ? isDate
+        ? Date.parse(text)
+        : Number.NaN
+      : now.getTime() + Number(count) * (unitMs[unit] ?? 0);
+  // PostgreSQL's years end later than JavaScript's dates; what is further away is a slip.
+  if (Number.isNaN(time) || time > Date.parse('9999-12-31'))
+    refuse('--expires must be a time from now such as 12h, 30d or 1y, or a date such as 2030-01-31.');
+  if (time <= now.getTime()) refuse('--expires names a time that has passed.');
+  return new Date(time);
+}
+
+function describeToken(token: AccessToken): string {
+  const project = token.projectRef === null ? '' : `  project ${token.projectRef}`;
+  const made = token.createdAt.toISOString().slice(0, 10);
+  return `${token.id}  made ${made}  ${describeEnd(token)}  ${token.scopes.join(' ')}${project}  ${token.name}`;
+}
+
+function describeEnd({ expiresAt, revokedAt }: AccessToken): string {
+  if (revokedAt !== null) return `revoked ${revokedAt.toISOString().slice(0, 10)}`;
+  if (expiresAt === null) return 'never expires';
+  return `${expiresAt.getTime() < Date.now() ? 'expired' : 'expires'} ${expiresAt.toISOString().slice(0, 16)}Z`;
+}
+
+function toJson({ id, name, scopes, projectRef, createdAt, expiresAt, revokedAt }: AccessToken) {
+  return {
+    id,
+    name,
+    scopes,
+    project_ref: projectRef,
+    created_at: createdAt,
+    expires_at: expiresAt,
+    revoked_at: revokedAt,
+  };
+}
+
+/** Says what to do where the tables are missing or belong to somebody else. */
+function explainMissing(error: unknown): unknown {
+  const sqlstate = error instanceof DatabaseError ? error.sqlstate : null;
+  if (sqlstate === '42P01' || sqlstate === '3F000') {
+    const fix = 'pgreflect init --auth --database-url CONNECTION_OF_THE_OWNER';
+    return new CommandError([{ problem: 'This database has no auth tables.', fix }], error);
+  }
+  if (sqlstate === '42501') {
+    const fix = 'Give their owner as --admin-database-url.';
+    return new CommandError([{ problem: 'This login may not use the auth tables.', fix }], error);
+  }
+  return error;
+}

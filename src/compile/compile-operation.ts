@@ -1,0 +1,210 @@
+/**
+ * Compiles an operation for the variables of a request, and keeps what it compiled.
+ *
+ * Planning asks questions about the variables (decisions.ts). The answers form a path through a tree; at its end hangs the
+ * compiled operation, which serves every request that gives the same answers. A warm request asks the questions of one
+ * path and fills slots.
+ */
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type GraphQLSchema,
+  Kind,
+  type OperationDefinitionNode,
+} from 'graphql';
+import { LRUCache } from 'lru-cache';
+import type { Model } from '../model/model.ts';
+import type { PublicError } from '../shared/errors.ts';
+import { maxSelections } from './collect-fields.ts';
+import { answerQuestion, Decisions, type Question } from './decisions.ts';
+import type { DocumentVariables } from './document-variables.ts';
+import type { Entry, LimitPlan, ValuePlan } from './plan.ts';
+import { planObject } from './plan-object.ts';
+import { planOperation } from './plan-operation.ts';
+import type { Planner } from './planner.ts';
+import { printOperation, type Statement } from './print-operation.ts';
+import type { Variables } from './slot.ts';
+
+/** A compiled operation: good for all variables that give the same answers. */
+export interface CompiledOperation {
+  readonly kind: 'query' | 'mutation';
+  /** Queries have one statement, which returns `data`; mutations one for each of `keys`. */
+  readonly statements: readonly Statement[];
+  /** Response keys of the fields that are answered, in order. */
+  readonly keys: readonly string[];
+  /** Response keys of `__schema` and `__type`. */
+  readonly introspectionKeys: readonly string[];
+  /**
+   * For a query of nothing but meta fields, which needs no statement: the JSON text of each of `keys`, null for those of
+   * `introspectionKeys`. Null for every other operation.
+   */
+  readonly constants: readonly (string | null)[] | null;
+  /** Contract message for each statement that guards `atMost`, null for the others. */
+  readonly atMostMessages: readonly (string | null)[];
+  /** Refused root fields. */
+  readonly errors: readonly PublicError[];
+  readonly costs: readonly (readonly LimitPlan[])[];
+  readonly depth: number;
+}
+
+/** What an operation is compiled from. */
+export interface OperationSource {
+  readonly model: Model;
+  readonly schema: GraphQLSchema;
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  readonly places: DocumentVariables;
+  /** `__schema` and `__type` are answered. */
+  readonly introspection: boolean;
+  readonly maxResponseBytes: number;
+  readonly kept: CompiledOperations;
+}
+
+type Branch =
+  | { readonly kind: 'compiled'; readonly compiled: CompiledOperation }
+  | { readonly kind: 'question'; readonly question: Question; readonly answers: Map<string, Branch> };
+
+/** Most shapes kept of one operation; past that it starts over, so that a client that varies shapes harms itself. */
+const maxShapes = 100;
+
+/** The operations of one schema that have something compiled; those used last keep it. */
+export type CompiledOperations = LRUCache<OperationCompiler, true>;
+
+/**
+ * Bounds what is compiled of one schema to about 64 MB, of one operation to a quarter of that: a list of ten thousand
+ * filters is one shape too, and a large one.
+ */
+export function createCompiledOperations(): CompiledOperations {
+  return new LRUCache<OperationCompiler, true>({
+    maxSize: 64 * 1024 * 1024,
+    maxEntrySize: 16 * 1024 * 1024,
+    sizeCalculation: (_, compiler) => compiler.bytes,
+    dispose: (_, compiler, reason) => {
+      if (reason !== 'set') compiler.forget();
+    },
+  });
+}
+
+/** Compiles one operation, once for each shape of its variables. */
+export class OperationCompiler {
+  readonly #source: OperationSource;
+  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  #root: Branch | null = null;
+  #shapes = 0;
+  #bytes = 0;
+
+  constructor(source: OperationSource) {
+    this.#source = source;
+    const fragments = source.document.definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
+    this.#fragments = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
+  }
+
+  /** Estimated memory of what is compiled, and of the document, which may have left the cache of documents. */
+  get bytes(): number {
+    return this.#bytes + bytesPerToken * (this.#source.document.tokenCount ?? 0);
+  }
+
+  /** The operation for these coerced variables. */
+  compile(variables: Variables): CompiledOperation {
+    let branch = this.#root;
+    while (branch?.kind === 'question') {
+      branch = branch.answers.get(answerQuestion(branch.question, variables)) ?? null;
+    }
+    if (branch === null) return this.#compileNew(variables);
+    this.#source.kept.get(this);
+    return branch.compiled;
+  }
+
+  /** Drops everything compiled; it is compiled again when it is asked for. */
+  forget(): void {
+    this.#root = null;
+    this.#shapes = 0;
+    this.#bytes = 0;
+  }
+
+  #compileNew(variables: Variables): CompiledOperation {
+    const decisions = new Decisions(variables);
+    const compiled = compileOperation(this.#source, this.#fragments, decisions);
+    // Until it is read, the stack of an error holds everything on it, the variables too, for as long as it is kept.
+    for (const error of compiled.errors) void error.stack;
+    if (this.#shapes >= maxShapes) this.forget();
+    this.#root = insert(this.#root, decisions, compiled);
+    this.#shapes += 1;
+    this.#bytes += bytesOf(decisions, compiled);
+    // One that alone is over the limit is disposed of here, and so forgotten.
+    this.#source.kept.set(this, true);
+    if (!this.#source.kept.has(this)) this.forget();
+    return compiled;
+  }
+}
+
+/** Measured: what graphql-js keeps for one token of a document, its nodes and places included. */
+export const bytesPerToken = 450;
+
+/** Estimated: a question with its branch takes about 400 bytes, a slot 150. */
+function bytesOf({ trace }: Decisions, { statements }: CompiledOperation): number {
+  const texts = statements.reduce((sum, { text, slots }) => sum + text.length + 150 * slots.length, 0);
+  return 1000 + 400 * trace.length + texts;
+}
+
+function compileOperation(
+  source: OperationSource,
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+  decisions: Decisions,
+): CompiledOperation {
+  const planner: Planner = {
+    model: source.model,
+    schema: source.schema,
+    introspection: source.introspection,
+    fragments,
+    input: { decisions, variableKey: (node) => source.places.key(node) },
+    budget: { selections: maxSelections },
+    costs: [],
+    maxDepth: 0,
+    planObject,
+  };
+  const plan = planOperation(planner, source.operation);
+  const constants = plan.kind === 'query' ? constantsOf(plan.fields) : null;
+  return {
+    kind: plan.kind,
+    statements: constants === null ? printOperation(plan, source.maxResponseBytes) : [],
+    constants,
+    keys: plan.fields.map(({ key }) => key),
+    introspectionKeys: plan.fields.flatMap(({ key, value }) => (value.kind === 'introspection' ? [key] : [])),
+    atMostMessages: plan.fields.map(({ value }) => atMostMessage(value)),
+    errors: plan.errors,
+    costs: plan.costs,
+    depth: plan.depth,
+  };
+}
+
+function constantsOf(fields: readonly Entry[]): readonly (string | null)[] | null {
+  const isConstant = fields.every(({ value }) => value.kind === 'typename' || value.kind === 'introspection');
+  return isConstant ? fields.map(({ value }) => (value.kind === 'typename' ? JSON.stringify(value.name) : null)) : null;
+}
+
+function atMostMessage(value: ValuePlan): string | null {
+  return value.kind === 'write' && value.write.change.kind !== 'insert'
+    ? `${value.write.change.kind} impacts too many records`
+    : null;
+}
+
+// Planning is a function of the answers alone, so along one path of answers the same questions follow.
+function insert(root: Branch | null, decisions: Decisions, compiled: CompiledOperation): Branch {
+  const leaf: Branch = { kind: 'compiled', compiled };
+  const { trace } = decisions;
+  const first = trace[0];
+  if (first === undefined) return leaf;
+  const top: Branch = root ?? { kind: 'question', question: first.question, answers: new Map() };
+  let branch = top;
+  trace.forEach(({ answer }, index) => {
+    if (branch.kind !== 'question') return;
+    const following = trace[index + 1];
+    const next: Branch =
+      branch.answers.get(answer) ??
+      (following === undefined ? leaf : { kind: 'question', question: following.question, answers: new Map() });
+    branch.answers.set(answer, next);
+    branch = next;
+  });
+  return top;
+}

@@ -1,0 +1,71 @@
+/**
+ * Cursors and node ids: Base64 of a JSON array (graphql.md 6.2, 8.1). PostgreSQL makes them, this file reads them.
+ *
+ * Numbers keep all their digits: they are taken as source text, never through a JavaScript number.
+ */
+
+/**
+ * Decodes to the elements as text, null for JSON null. Returns null when the text is not Base64, not UTF-8, not a JSON
+ * array, or holds an object or an array.
+ */
+export function decodeJsonArray(encoded: string): (string | null)[] | null {
+  const text = decodeBase64(encoded);
+  if (text === null) return null;
+  let value: unknown;
+  try {
+    value = JSON.parse(text, keepDigits as (key: string, value: unknown) => unknown);
+  } catch {
+    return null;
+  }
+  if (!Array.isArray(value)) return null;
+  const elements: (string | null)[] = [];
+  for (const element of value as unknown[]) {
+    if (element === null) elements.push(null);
+    else if (typeof element === 'string' || typeof element === 'boolean') elements.push(String(element));
+    else if (element instanceof Digits) elements.push(element.source);
+    else return null;
+  }
+  return elements;
+}
+
+/** A decoded node id. */
+export interface NodeId {
+  readonly namespace: string;
+  readonly table: string;
+  /** Number of primary key values. */
+  readonly keys: number;
+}
+
+/** Decodes the names of a node id; null when it is not one. Key values start at element 2 of the array. */
+export function decodeNodeId(encoded: string): NodeId | null {
+  const elements = decodeJsonArray(encoded);
+  if (elements === null || elements.length < 3) return null;
+  const [namespace, table] = elements;
+  // A number or a boolean in place of a name decodes to text too, but names no table.
+  if (typeof namespace !== 'string' || typeof table !== 'string') return null;
+  return { namespace, table, keys: elements.length - 2 };
+}
+
+class Digits {
+  readonly source: string;
+  constructor(source: string) {
+    this.source = source;
+  }
+}
+
+/** JSON.parse reviver with access to source text. */
+function keepDigits(_key: string, value: unknown, context: { readonly source?: string }): unknown {
+  return typeof value === 'number' && context.source !== undefined ? new Digits(context.source) : value;
+}
+
+const alphabet = /^[A-Za-z0-9+/]*={0,2}$/;
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function decodeBase64(encoded: string): string | null {
+  if (encoded === '' || !alphabet.test(encoded)) return null;
+  try {
+    return utf8.decode(Buffer.from(encoded, 'base64'));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * Coerces the variables of a request: by their declared types and, where a variable stands in a place of another type,
+ * once more by the type of that place (graphql.md 12.3: the rule on variable positions is left out).
+ *
+ * A document is examined once; a request pays for its values only.
+ */
+import {
+  coerceInputLiteral,
+  coerceInputValue,
+  type DocumentNode,
+  type GraphQLError,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  getNullableType,
+  getVariableValues,
+  isTypeSubTypeOf,
+  type OperationDefinitionNode,
+  TypeInfo,
+  typeFromAST,
+  type ValueNode,
+  type VariableNode,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
+import { PublicError } from '../shared/errors.ts';
+import type { Variables } from './slot.ts';
+import { findUnstorable, printPath } from './storable-text.ts';
+
+/** Where the variables of one operation stand. */
+export interface DocumentVariables {
+  /** The key of a variable's value for the place of this node. */
+  key(node: VariableNode): string;
+  /** Values for places whose type differs from the declared one. */
+  readonly adapted: readonly AdaptedVariable[];
+}
+
+interface AdaptedVariable {
+  readonly key: string;
+  readonly name: string;
+  readonly type: GraphQLInputType;
+  readonly defaultValue: ValueNode | undefined;
+}
+
+/** Finds the places of an operation's variables, in fragments as well. */
+export function examineVariables(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+): DocumentVariables {
+  const declared = new Map(
+    (operation.variableDefinitions ?? []).map((definition) => [definition.variable.name.value, definition]),
+  );
+  const keys = new Map<VariableNode, string>();
+  const adapted = new Map<string, AdaptedVariable>();
+  const typeInfo = new TypeInfo(schema);
+  const enterVariable = (node: VariableNode): void => {
+    const name = node.name.value;
+    const definition = declared.get(name);
+    const placeType = typeInfo.getInputType();
+    const declaredType = definition && (typeFromAST(schema, definition.type) as GraphQLInputType | undefined);
+    if (!definition || !placeType || !declaredType) return;
+    // Absent and null are the planner's business, so nullability alone is no difference.
+    const place = getNullableType(placeType);
+    if (isTypeSubTypeOf(schema, declaredType, place)) return;
+    const key = `${name}#${String(place)}`;
+    keys.set(node, key);
+    adapted.set(key, { key, name, type: place, defaultValue: definition.defaultValue });
+  };
+  visit(document, visitWithTypeInfo(typeInfo, { VariableDefinition: () => false, Variable: enterVariable }));
+  return { key: (node) => keys.get(node) ?? node.name.value, adapted: [...adapted.values()] };
+}
+
+/** Coerced variables, or what is wrong with them. */
+export type CoercedVariables =
+  | { readonly kind: 'coerced'; readonly variables: Variables }
+  | { readonly kind: 'refused'; readonly errors: readonly (GraphQLError | PublicError)[] };
+
+/** Coerces the values of a request. Values without a declaration are ignored. */
+export function coerceVariables(
+  schema: GraphQLSchema,
+  operation: OperationDefinitionNode,
+  places: DocumentVariables,
+  options: { readonly values: Readonly<Record<string, unknown>>; readonly suggestions: boolean },
+): CoercedVariables {
+  const definitions = operation.variableDefinitions ?? [];
+  if (definitions.length === 0) return { kind: 'coerced', variables: {} };
+  const settings = { hideSuggestions: !options.suggestions, maxErrors: 50 };
+  let { values } = options;
+  let result = getVariableValues(schema, definitions, values, settings);
+  if (result.errors) {
+    // graphql-js finds the methods of every object under the names of missing fields, such as `constructor`.
+    values = withoutMethods(values) as Readonly<Record<string, unknown>>;
+    result = getVariableValues(schema, definitions, values, settings);
+  }
+  if (result.errors) return { kind: 'refused', errors: result.errors };
+  const unstorable = findUnstorable(result.variableValues.coerced);
+  if (unstorable !== null) {
+    const message = `Variable "${printPath(unstorable.path)}" holds ${unstorable.problem}, which PostgreSQL cannot store.`;
+    return { kind: 'refused', errors: [new PublicError('BAD_USER_INPUT', message)] };
+  }
+  if (places.adapted.length === 0) return { kind: 'coerced', variables: result.variableValues.coerced };
+  const variables: Record<string, unknown> = { ...result.variableValues.coerced };
+  for (const { key, name, type, defaultValue } of places.adapted) {
+    const isGiven = Object.hasOwn(values, name) && values[name] !== undefined;
+    if (!isGiven && defaultValue === undefined) continue;
+    const given = isGiven ? values[name] : undefined;
+    if (given === null) {
+      variables[key] = null;
+      continue;
+    }
+    const value = isGiven ? coerceInputValue(withoutMethods(given), type) : coerceInputLiteral(defaultValue!, type);
+    if (value === undefined) {
+      const message = `Variable "$${name}" got a value that does not fit its place, where "${String(type)}" is expected.`;
+      return { kind: 'refused', errors: [new PublicError('BAD_USER_INPUT', message)] };
+    }
+    variables[key] = value;
+  }
+  return { kind: 'coerced', variables };
+}
+
+/** Deeper than any input that a document within the limits can take; a deeper value is refused by its type anyway. */
+const maxCopiedLevels = 500;
+
+/** A copy of JSON data whose objects have no prototype. */
+function withoutMethods(value: unknown, level = 0): unknown {
+  if (value === null || typeof value !== 'object' || level > maxCopiedLevels) return value;
+  if (Array.isArray(value)) return value.map((item) => withoutMethods(item, level + 1));
+  const copy: Record<string, unknown> = Object.create(null);
+  for (const [key, item] of Object.entries(value)) copy[key] = withoutMethods(item, level + 1);
+  return copy;
+}

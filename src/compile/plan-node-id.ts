@@ -1,0 +1,46 @@
+/**
+ * Plans a node id: which of the given tables it names, and one slot for each primary key column (graphql.md 7.6, 8.2).
+ */
+import type { Table } from '../model/model.ts';
+import { PublicError } from '../shared/errors.ts';
+import { decodeJsonArray, decodeNodeId } from './cursor.ts';
+import type { Input } from './input.ts';
+import type { Slot } from './slot.ts';
+
+/** The table a node id names, with its key. Refused when it is undecodable or names none of `tables`. */
+export function planNodeId(
+  input: Input,
+  tables: readonly Table[],
+): { readonly table: Table; readonly slots: readonly Slot[] } {
+  if (input.state() !== 'value') throw new PublicError('BAD_USER_INPUT', 'A nodeId must not be null.');
+  const named = input.ask('node', (namespace, name, keys) => find(tables, namespace, name, keys) !== undefined);
+  const path = input.path();
+  if (path !== null) {
+    const [namespace, name, keys] = (named ?? 'bad').split('\0');
+    const table = namespace === 'bad' || name === undefined ? undefined : find(tables, namespace!, name, Number(keys));
+    if (table === undefined) throw refusal(tables);
+    return { table, slots: table.primaryKey.map((_, index) => ({ kind: 'element', path, index: index + 2 })) };
+  }
+  const encoded = String(input.known());
+  const id = decodeNodeId(encoded);
+  const elements = decodeJsonArray(encoded);
+  if (id === null || elements === null) throw new PublicError('BAD_USER_INPUT', 'Invalid nodeId.');
+  const table = find(tables, id.namespace, id.table, id.keys);
+  if (table === undefined) throw refusal(tables);
+  return {
+    table,
+    slots: table.primaryKey.map((_, index) => ({ kind: 'constant', value: elements[index + 2] ?? null })),
+  };
+}
+
+function find(tables: readonly Table[], namespace: string, name: string, keys: number): Table | undefined {
+  return tables.find(
+    (table) => table.namespace === namespace && table.name === name && table.primaryKey.length === keys,
+  );
+}
+
+// One table is asked for in a filter; then the id of a hidden table and of another one read alike.
+function refusal(tables: readonly Table[]): PublicError {
+  const message = tables.length === 1 ? 'nodeId belongs to a different collection' : 'Invalid nodeId.';
+  return new PublicError('BAD_USER_INPUT', message);
+}

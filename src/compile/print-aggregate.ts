@@ -1,0 +1,80 @@
+/**
+ * Prints the `aggregate` object of a connection: one scan computes every value once, objects are put around them.
+ *
+ * Numeric results are JSON numbers (graphql.md 9.3): whole ones exact, fractional ones as double precision.
+ */
+import type { Column } from '../model/model.ts';
+import type { AggregateFunction } from '../schema/origin.ts';
+import type { AggregateColumnEntry, AggregateEntry } from './plan.ts';
+import { where } from './print-condition.ts';
+import type { RowSet } from './print-connection.ts';
+import { type Member, printObject } from './print-object.ts';
+import { list } from './print-row.ts';
+import { type Printer, printTypename } from './printer.ts';
+import { ident, type Sql, sql } from './sql.ts';
+
+/** The aggregate object as json. */
+export function printAggregate(printer: Printer, entries: readonly AggregateEntry[], rows: RowSet): Sql {
+  const { from, row, condition } = rows.scan();
+  const name = printer.names.next('g');
+  const columns = new Map<string, Sql>();
+  const laterals: Sql[] = [];
+  const compute = (id: string, expression: Sql): Sql => {
+    columns.set(id, expression);
+    return ident(name, id);
+  };
+  const members = entries.map((entry): Member => {
+    const { key } = entry;
+    if (entry.kind === 'typename') return { key, value: printTypename(entry.name) };
+    if (entry.kind === 'count') return { key, value: compute('n', sql`pg_catalog.count(*)`) };
+    const inner = entry.entries.map((item): Member => {
+      if (item.kind === 'typename') return { key: item.key, value: printTypename(item.name) };
+      const value = compute(`${item.function}${item.column.number}`, printFunction(item, row.column(item.column)));
+      return { key: item.key, value: printNumber(value, item) };
+    });
+    const object = printObject(printer.names, inner);
+    laterals.push(sql` cross join ${object.from}`);
+    return { key, value: object.value };
+  });
+  const object = printObject(printer.names, members);
+  const values = [...columns].map(([id, expression]) => sql`${expression} as ${ident(id)}`);
+  const scan = values.length === 0 ? sql`select` : sql`select ${list(values)} from ${from}${where(condition)}`;
+  const joined = laterals.reduce((all, lateral) => sql`${all}${lateral}`, sql`(${scan}) as ${ident(name)}`);
+  return sql`(select ${object.json} from ${joined} cross join ${object.from})`;
+}
+
+type ColumnEntry = Extract<AggregateColumnEntry, { kind: 'column' }>;
+
+const functions = {
+  sum: (value) => sql`pg_catalog.sum(${value})`,
+  avg: (value) => sql`pg_catalog.avg(${value}::pg_catalog.numeric)`,
+  min: (value, column) => (isBoolean(column) ? sql`pg_catalog.bool_and(${value})` : sql`pg_catalog.min(${value})`),
+  max: (value, column) => (isBoolean(column) ? sql`pg_catalog.bool_or(${value})` : sql`pg_catalog.max(${value})`),
+} satisfies Record<AggregateFunction, (value: Sql, column: Column) => Sql>;
+
+function printFunction(entry: ColumnEntry, value: Sql): Sql {
+  return functions[entry.function](comparable(entry, value), entry.column);
+}
+
+// There is no min of "char" or of name; citext has its own min in the namespace of its extension.
+function comparable(entry: ColumnEntry, value: Sql): Sql {
+  const { namespace, name } = entry.column.cast;
+  if (entry.function !== 'min' && entry.function !== 'max') return value;
+  const asText =
+    namespace === 'pg_catalog' ? ['char', 'name'].includes(name) : entry.column[entry.function] === 'String';
+  return asText ? sql`${value}::pg_catalog.text` : value;
+}
+
+function isBoolean(column: Column): boolean {
+  return column.cast.namespace === 'pg_catalog' && column.cast.name === 'bool';
+}
+
+function printNumber(value: Sql, entry: ColumnEntry): Sql {
+  const { name } = entry.column.cast;
+  const isNumeric =
+    entry.function === 'avg' ||
+    (entry.function === 'sum' && (name === 'int8' || name === 'numeric')) ||
+    name === 'numeric';
+  if (!isNumeric) return value;
+  return sql`case when ${value} = pg_catalog.trunc(${value}) then pg_catalog.to_json(pg_catalog.trunc(${value})) else pg_catalog.to_json(${value}::pg_catalog.float8) end`;
+}

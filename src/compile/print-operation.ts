@@ -1,0 +1,55 @@
+/**
+ * Prints a planned operation. A query is one statement that returns the whole `data` object as text; a mutation is one
+ * statement for each root field, each returning the value of its field.
+ */
+import type { Entry, OperationPlan } from './plan.ts';
+import { type Member, printObject } from './print-object.ts';
+import { Names } from './print-row.ts';
+import { printValue } from './print-value.ts';
+import { printWrite } from './print-write.ts';
+import type { Printer } from './printer.ts';
+import type { Slot } from './slot.ts';
+import { integer, printSql, type Sql, sql } from './sql.ts';
+
+/** One SQL text and what fills its parameters. It returns one row with one text column. */
+export interface Statement {
+  readonly text: string;
+  readonly slots: readonly Slot[];
+}
+
+/** Prints the statements of an operation; none where every field was refused. */
+export function printOperation(plan: OperationPlan, maxResponseBytes: number): readonly Statement[] {
+  if (plan.fields.length === 0 && plan.errors.length > 0) return [];
+  if (plan.kind === 'mutation') {
+    return plan.fields.map((field) => printSql(printMutationField(plan, field, maxResponseBytes)));
+  }
+  const printer = makePrinter(plan);
+  const members = plan.fields.map(({ key, value }): Member => ({ key, value: printValue(printer, value, null) }));
+  const object = printObject(printer.names, members);
+  return [printSql(guardSize(null, sql`select ${object.json} from ${object.from}`, maxResponseBytes))];
+}
+
+function printMutationField(plan: OperationPlan, field: Entry, maxResponseBytes: number): Sql {
+  const printer = makePrinter(plan);
+  if (field.value.kind === 'write') {
+    const { expressions, select } = printWrite(printer, field.value.write);
+    return guardSize(expressions, select, maxResponseBytes);
+  }
+  const value = printValue(printer, field.value, null);
+  return guardSize(null, sql`select coalesce(pg_catalog.to_json(${value}), 'null'::pg_catalog.json)`, maxResponseBytes);
+}
+
+function makePrinter(plan: OperationPlan): Printer {
+  return { names: new Names(), enums: plan.enums, printValue };
+}
+
+// Too large an answer fails inside the database, before anything is sent. `offset 0` keeps the planner from merging the
+// subquery into the outer select, which would make the text twice. Expressions that write stand in front: PostgreSQL
+// accepts them at the top of a statement only.
+function guardSize(expressions: Sql | null, select: Sql, maxResponseBytes: number): Sql {
+  const bytes = sql`pg_catalog.octet_length(d."t")`;
+  const marker = sql`('pgreflect:too_large:' operator(pg_catalog.||) ${bytes})::pg_catalog.int4`;
+  const before = expressions === null ? sql`` : sql`with ${expressions} `;
+  const text = sql`(select v."j"::pg_catalog.text as "t" from (${select}) as v("j") offset 0) as d`;
+  return sql`${before}select case when ${bytes} > ${integer(maxResponseBytes)} then (${marker})::pg_catalog.text else d."t" end from ${text}`;
+}

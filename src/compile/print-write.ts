@@ -1,0 +1,85 @@
+/**
+ * Prints an insert, update or delete with what it returns as one statement (graphql.md 10).
+ *
+ *     with x as (update … returning …), n as (select count(*) from x) select … from n
+ *
+ * Everything but the written rows is read as it was before the statement. Every column the role may select is returned,
+ * asked for or not, so a row that policies hide from the role makes the write fail.
+ */
+import type { Table } from '../model/model.ts';
+import { unreachable } from '../shared/invariant.ts';
+import type { WriteChange, WritePlan } from './plan.ts';
+import { printCondition, where } from './print-condition.ts';
+import { printInserts } from './print-insert.ts';
+import { type Member, printObject, printObjectQuery } from './print-object.ts';
+import { directRow, HandedOnRow, list, type Names } from './print-row.ts';
+import { type Printer, printMembers, printTypename, tableName } from './printer.ts';
+import { builtin, ident, param, type Sql, sql } from './sql.ts';
+
+type InsertChange = Extract<WriteChange, { kind: 'insert' }>;
+
+/** The payload as json, `select`ed from the common table expressions that write. */
+export function printWrite(printer: Printer, plan: WritePlan): { readonly expressions: Sql; readonly select: Sql } {
+  const { names } = printer;
+  const written = new HandedOnRow(names.next('x'));
+  for (const column of plan.table.columns.filter(({ selectable }) => selectable)) written.column(column);
+  const counted = names.next('n');
+  const members = plan.entries.map((entry): Member => {
+    const { key } = entry;
+    switch (entry.kind) {
+      case 'typename':
+        return { key, value: printTypename(entry.name) };
+      case 'affected_count':
+        return { key, value: ident(counted, 'n') };
+      case 'records': {
+        const object = printObject(names, printMembers(printer, entry.object, written));
+        const rows = sql`${ident(written.alias)} cross join ${object.from}`;
+        return {
+          key,
+          value: sql`(select coalesce(pg_catalog.json_agg(${object.value}), '[]'::pg_catalog.json) from ${rows})`,
+        };
+      }
+      default:
+        return unreachable(entry);
+    }
+  });
+  const payload = guardCount(plan.change, ident(counted, 'n'), printObjectQuery(names, members));
+  const changes =
+    plan.change.kind === 'insert'
+      ? printInserts(names, plan.table, plan.change, written)
+      : sql`${ident(written.alias)} as (${printChange(names, plan.table, plan.change, written)})`;
+  const count = sql`select pg_catalog.count(*) as "n" from ${ident(written.alias)}`;
+  const expressions = sql`${changes}, ${ident(counted)} as (${count})`;
+  return { expressions, select: sql`select ${payload} from ${ident(counted)}` };
+}
+
+// The failing cast must contain a column, or the planner computes it before it looks at the condition.
+function guardCount(change: WriteChange, count: Sql, payload: Sql): Sql {
+  if (change.kind === 'insert') return payload;
+  const marker = sql`('pgreflect:at_most:' operator(pg_catalog.||) ${count})::pg_catalog.int4`;
+  const limit = param(change.atMost, builtin.int8);
+  return sql`case when ${count} > ${limit} then pg_catalog.to_json(${marker}) else ${payload} end`;
+}
+
+function printChange(
+  names: Names,
+  table: Table,
+  change: Exclude<WriteChange, InsertChange>,
+  written: HandedOnRow,
+): Sql {
+  const alias = names.next('t');
+  const row = directRow(alias, table);
+  const target = sql`${tableName(table)} as ${ident(alias)}`;
+  const filter = where(change.filter === null ? null : printCondition(change.filter, row));
+  const rest = sql`${filter} returning ${list(written.selectList(row))}`;
+  switch (change.kind) {
+    case 'update': {
+      const set = change.set.map(({ column, slot }) => sql`${ident(column.name)} = ${param(slot, column.cast)}`);
+      return sql`update ${target} set ${list(set)}${rest}`;
+    }
+    case 'delete':
+      return sql`delete from ${target}${rest}`;
+    default:
+      return unreachable(change);
+  }
+}

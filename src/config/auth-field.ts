@@ -1,0 +1,147 @@
+/**
+ * What a field of the auth configuration is: one row with its kind, default and names, and the kinds that values have.
+ *
+ * A value reaches a field as JSON (management API), as text (environment, flags) or as a value of TOML (file). Every kind
+ * reads all three and throws `Error` with the rest of a sentence that begins with the field's name.
+ */
+
+/** How values of one kind are read and checked. */
+export interface FieldKind<T> {
+  /** The type in JSON, for schemas and messages. */
+  readonly type: 'boolean' | 'integer' | 'number' | 'string';
+  /** Range of a number. */
+  readonly minimum?: number;
+  readonly maximum?: number;
+  /** Allowed texts. */
+  readonly choices?: readonly string[];
+  /** Reads a value of the management API: no coercion. @throws Error "must be …" */
+  fromJson(value: unknown): T;
+  /** Reads a start value. @throws Error "must be …" */
+  fromText(text: string): T;
+}
+
+/** Where a field stands in the tables of the configuration file. */
+export interface FilePlace {
+  /** `auth`, `auth.email.smtp`, … */
+  readonly table: string;
+  readonly key: string;
+  /** Turns the file's value into the field's, before the kind reads it; for lists, inverted switches and words. */
+  readonly convert?: (value: unknown) => unknown;
+}
+
+/** One field. `T` is the type of its value; it includes null only where null is the default. */
+export interface AuthField<T> {
+  readonly kind: FieldKind<NonNullable<T>>;
+  /** The value while none is set, and what a null in the management API restores. */
+  readonly default: T;
+  /** The management API refuses null. */
+  readonly notNull?: true;
+  /** Shown as a digest only, and not quoted in messages. */
+  readonly secret?: true;
+  /** Name in the environment of the original; without it `GOTRUE_` and the field's name. Null: it has none. */
+  readonly environment?: string | null;
+  readonly file?: FilePlace;
+  /** One sentence for the reference. */
+  readonly doc: string;
+}
+
+/** Keeps the type of a row's value. */
+export function field<T>(row: AuthField<T>): AuthField<T> {
+  return row;
+}
+
+/** `true` or `false`. */
+export const boolean: FieldKind<boolean> = {
+  type: 'boolean',
+  fromJson(value) {
+    if (typeof value !== 'boolean') throw new Error('must be true or false');
+    return value;
+  },
+  fromText(text) {
+    const word = text.trim().toLowerCase();
+    if (['true', '1', 't', 'yes', 'on'].includes(word)) return true;
+    if (['false', '0', 'f', 'no', 'off'].includes(word)) return false;
+    throw new Error('must be true or false');
+  },
+};
+
+/** A whole number from `minimum` to `maximum`; `read` turns text into it where more than digits are possible. */
+export function integer(minimum: number, maximum: number, read: (text: string) => number = Number): FieldKind<number> {
+  const check = (value: number): number => {
+    if (value >= minimum && value <= maximum && Number.isInteger(value)) return value;
+    throw new Error(`must be a whole number from ${minimum} to ${maximum}`);
+  };
+  return {
+    type: 'integer',
+    minimum,
+    maximum,
+    fromJson(value) {
+      if (typeof value !== 'number' || !Number.isInteger(value)) throw new Error('must be an integer');
+      return check(value);
+    },
+    fromText: (text) => check(text.trim() === '' ? Number.NaN : read(text.trim())),
+  };
+}
+
+/** A whole number of seconds; as text also a duration such as `90s` or `1h30m`. */
+export function seconds(minimum: number, maximum: number): FieldKind<number> {
+  return integer(minimum, maximum, (text) => (/^[0-9]+$/.test(text) ? Number(text) : parseDurationSeconds(text)));
+}
+
+/** A number of hours, 0 or more; as text also a duration such as `24h`. */
+export const hours: FieldKind<number> = {
+  type: 'number',
+  minimum: 0,
+  fromJson(value) {
+    if (typeof value !== 'number' || !Number.isFinite(value) || value < 0)
+      throw new Error('must be a number of hours, 0 or more');
+    return value;
+  },
+  fromText: (text) => (/^[0-9]+(\.[0-9]+)?$/.test(text.trim()) ? Number(text) : parseDurationSeconds(text) / 3600),
+};
+
+/** Text of at most `maxBytes`; `check` returns the rest of a sentence where it is not acceptable. */
+export function string(check: (text: string) => string | null = () => null, maxBytes = 1_000_000): FieldKind<string> {
+  const read = (text: string): string => {
+    if (Buffer.byteLength(text) > maxBytes) throw new Error(`must have at most ${maxBytes} bytes`);
+    if (text.includes('\0')) throw new Error('must not contain a NUL character');
+    const problem = check(text);
+    if (problem !== null) throw new Error(problem);
+    return text;
+  };
+  return {
+    type: 'string',
+    fromJson(value) {
+      if (typeof value !== 'string') throw new Error('must be a string');
+      return read(value);
+    },
+    fromText: read,
+  };
+}
+
+/** One of some words. */
+export function choice<const C extends string>(...choices: readonly C[]): FieldKind<C> {
+  const read = (value: unknown): C => {
+    const found = choices.find((word) => word === value);
+    if (found === undefined) throw new Error(`must be one of ${choices.join(', ')}`);
+    return found;
+  };
+  return { type: 'string', choices, fromJson: read, fromText: (text) => read(text.trim()) };
+}
+
+const unitSeconds: Readonly<Record<string, number>> = {
+  ns: 1e-9, us: 1e-6, 'µs': 1e-6, ms: 1e-3, s: 1, m: 60, h: 3600,
+}; // biome-ignore format: a table
+
+/** `1h30m`, `300ms`, `0` -> seconds. @throws Error "must be a duration …" */
+export function parseDurationSeconds(text: string): number {
+  const trimmed = text.trim();
+  if (trimmed === '0') return 0;
+  if (!/^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$/.test(trimmed)) {
+    throw new Error('must be a duration such as 60s, 24h or 1h30m');
+  }
+  return [...trimmed.matchAll(/([0-9.]+)([a-zµ]+)/g)].reduce(
+    (sum, [, amount, unit]) => sum + Number(amount) * (unitSeconds[unit ?? ''] ?? 0),
+    0,
+  );
+}

@@ -1,0 +1,36 @@
+/**
+ * Every field of the auth configuration once, under the name that the management API gives it.
+ *
+ * Start values (load-auth-config.ts), validation, the management API and the reference table all come from these rows.
+ * Fields of the original that have no effect here are not among them.
+ */
+import { deliveryFields } from './auth-delivery-fields.ts';
+import type { AuthField } from './auth-field.ts';
+import { providerFields } from './auth-provider-fields.ts';
+import { signInFields } from './auth-sign-in-fields.ts';
+import { templateFields } from './auth-template-fields.ts';
+
+/** The rows, in the order of the reference. */
+export const authFields = { ...signInFields, ...deliveryFields, ...templateFields, ...providerFields };
+
+/** Name of a field. */
+export type AuthFieldName = keyof typeof authFields;
+
+/** Names of all fields. */
+export const authFieldNames = Object.keys(authFields) as readonly AuthFieldName[];
+
+/** The row of a field, without the type of its value. */
+export function authField(name: AuthFieldName): AuthField<unknown> {
+  return authFields[name] as AuthField<unknown>;
+}
+
+/** Whether we give the name a meaning. */
+export function isAuthFieldName(name: string): name is AuthFieldName {
+  return Object.hasOwn(authFields, name);
+}
+
+/** Name of a field in the environment of the original; null where it has none. */
+export function originalVariable(name: AuthFieldName): string | null {
+  const { environment } = authField(name);
+  return environment === undefined ? `GOTRUE_${name.toUpperCase()}` : environment;
+}

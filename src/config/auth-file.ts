@@ -1,0 +1,154 @@
+/**
+ * The tables of the configuration file that concern the auth service: `[auth]`, `[auth.email.smtp]` and so on, or fields
+ * under their own names at the top.
+ *
+ * A key that nearly is one of ours is a problem, because a mistyped setting that is silently ignored is the worst outcome;
+ * keys of the original without effect here are a warning, so that its files can be used as they are.
+ */
+import { isAbsolute, join } from 'node:path';
+import { type AuthFieldName, authField, authFieldNames, isAuthFieldName } from './auth-fields.ts';
+import { readTemplateFile } from './auth-template-source.ts';
+import type { Problem } from './config-error.ts';
+import { nearestName } from './nearest-name.ts';
+
+/** A value as TOML has it, in the meaning of the field: inverted switches are turned already. */
+export interface AuthFileValue {
+  readonly kind: 'json';
+  readonly value: unknown;
+}
+
+/** What the file says about a field, and where. */
+export interface AuthFileEntry {
+  /** `pgreflect.toml: auth.email.otp_length` */
+  readonly origin: string;
+  readonly value: AuthFileValue;
+}
+
+interface FileSources {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly file: Readonly<Record<string, unknown>>;
+  readonly fileName: string;
+  readonly fileDirectory: string;
+}
+
+interface Report {
+  readonly problems: Problem[];
+  readonly warnings: string[];
+}
+
+const fieldByPlace: ReadonlyMap<string, AuthFieldName> = new Map(
+  authFieldNames.flatMap((name) => {
+    const { file } = authField(name);
+    return file === undefined ? [] : [[`${file.table}.${file.key}`, name] as const];
+  }),
+);
+const tables = new Set([...fieldByPlace.keys()].flatMap(withParents));
+
+/** Names under which fields may stand at the top of the file, and the table of all others. */
+export function isAuthFileKey(key: string): boolean {
+  return key === 'auth' || isAuthFieldName(key);
+}
+
+/** Reads what the file says about each field. Problems and warnings go to `report`. */
+export function readAuthTables(sources: FileSources, report: Report): ReadonlyMap<AuthFieldName, AuthFileEntry> {
+  const entries = new Map<AuthFieldName, AuthFileEntry>();
+  const add = (name: AuthFieldName, place: string, value: unknown) => {
+    const origin = `${sources.fileName}: ${place}`;
+    const earlier = entries.get(name);
+    if (earlier) {
+      const problem = `${origin} says the same as ${earlier.origin.slice(sources.fileName.length + 2)}.`;
+      report.problems.push({ problem, fix: 'Keep one of them.' });
+      return;
+    }
+    const converted = convert(name, { place, origin, value }, sources, report);
+    if (converted !== undefined) entries.set(name, { origin, value: { kind: 'json', value: converted } });
+  };
+  for (const [key, value] of Object.entries(sources.file)) {
+    if (isAuthFieldName(key)) add(key, key, value);
+    else if (key === 'auth') readTable('auth', value, { add, sources, report });
+  }
+  return entries;
+}
+
+interface TableReader {
+  readonly add: (name: AuthFieldName, place: string, value: unknown) => void;
+  readonly sources: FileSources;
+  readonly report: Report;
+}
+
+function readTable(path: string, table: unknown, reader: TableReader): void {
+  if (!isTable(table)) {
+    const problem = `${reader.sources.fileName}: "${path}" must be a table.`;
+    reader.report.problems.push({ problem, fix: `Write [${path}].` });
+    return;
+  }
+  for (const [key, value] of Object.entries(table)) {
+    const place = `${path}.${key}`;
+    const name = fieldByPlace.get(place) ?? fieldByPlace.get(place.replace(/content_path$/, 'content'));
+    if (name !== undefined) reader.add(name, place, value);
+    else if (place === 'auth.sms.test_otp') reader.add('sms_test_otp', place, value);
+    else if (tables.has(place)) readTable(place, value, reader);
+    else reportUnknown(path, key, reader);
+  }
+}
+
+function reportUnknown(path: string, key: string, { sources, report }: TableReader): void {
+  const known = [...fieldByPlace.keys(), ...tables]
+    .filter((place) => place.startsWith(`${path}.`))
+    .map((place) => place.slice(path.length + 1))
+    .filter((rest) => !rest.includes('.'));
+  const nearest = nearestName(key, known, 2);
+  if (nearest === null) report.warnings.push(`${sources.fileName}: "${path}.${key}" has no effect here.`);
+  else {
+    const problem = `${sources.fileName}: there is no setting "${path}.${key}".`;
+    report.problems.push({ problem, fix: `Did you mean "${nearest}"?` });
+  }
+}
+
+/** The value in the field's meaning; undefined where it cannot be had, which has been reported then. */
+function convert(
+  name: AuthFieldName,
+  { place, origin, value }: { readonly place: string; readonly origin: string; readonly value: unknown },
+  sources: FileSources,
+  { problems, warnings }: Report,
+): unknown {
+  try {
+    const resolved = resolveVariables(value, sources.environment);
+    if (place.endsWith('.content_path')) {
+      const path = String(resolved);
+      const source = readTemplateFile(isAbsolute(path) ? path : join(sources.fileDirectory, path), origin);
+      if (source.kind === 'unreadable') warnings.push(source.warning);
+      return source.kind === 'text' ? source.text : undefined;
+    }
+    if (place === 'auth.sms.test_otp' && isTable(resolved)) {
+      return Object.entries(resolved)
+        .map(([phone, code]) => `${phone}=${String(code)}`)
+        .join(',');
+    }
+    const { file } = authField(name);
+    return place === name ? resolved : (file?.convert?.(resolved) ?? resolved);
+  } catch (error) {
+    problems.push({ problem: `${origin} ${(error as Error).message}.`, fix: null });
+    return undefined;
+  }
+}
+
+/** `env(NAME)` as a whole text is the variable. @throws Error where it is not set. */
+function resolveVariables(value: unknown, environment: FileSources['environment']): unknown {
+  if (Array.isArray(value)) return value.map((item) => resolveVariables(item, environment));
+  const [, name] = typeof value === 'string' ? (/^env\(([A-Za-z_][A-Za-z0-9_]*)\)$/.exec(value) ?? []) : [];
+  if (name === undefined) return value;
+  const text = environment[name];
+  if (text === undefined) throw new Error(`names the variable ${name}, which is not set`);
+  return text;
+}
+
+function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
+}
+
+/** `auth.email.smtp.host` -> `auth`, `auth.email`, `auth.email.smtp`. */
+function withParents(place: string): readonly string[] {
+  const parts = place.split('.').slice(0, -1);
+  return parts.map((_, index) => parts.slice(0, index + 1).join('.'));
+}

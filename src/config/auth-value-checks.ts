@@ -1,0 +1,73 @@
+/**
+ * Checks of single values of the auth configuration: each returns null, or the rest of a sentence that begins with the
+ * field's name.
+ */
+
+/** An absolute URL without a comma. */
+export function checkSiteUrl(text: string): string | null {
+  if (text.includes(',')) return 'must not contain a comma';
+  return /^[a-z][a-z0-9+.-]*:\/\/[^\s]+$/i.test(text) && URL.canParse(text) ? null : 'must be an absolute URL';
+}
+
+/** `name@host`, as loosely as HTML forms take it. */
+export function checkEmail(text: string): string | null {
+  return /^[^\s@<>",]+@[^\s@<>",]+$/.test(text) ? null : 'must be an email address';
+}
+
+/** A TCP port as digits. */
+export function checkPort(text: string): string | null {
+  return /^[0-9]{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535
+    ? null
+    : 'must be a port from 1 to 65535';
+}
+
+/** One line: no line break could become a header of its own. */
+export function checkLine(text: string): string | null {
+  return /[\r\n]/.test(text) ? 'must not contain a line break' : null;
+}
+
+/** A subject of an email. */
+export function checkSubject(text: string): string | null {
+  return [...text].length > 998 ? 'must have at most 998 characters' : checkLine(text);
+}
+
+/** Names of groups of sessions. */
+export function checkSessionTags(text: string): string | null {
+  // Split by hand: the pattern of the original backtracks.
+  const tags = text.split(',').map((tag) => tag.trim());
+  return tags.every((tag) => /^[a-zA-Z0-9_-]*$/.test(tag)) ? null : 'must be names separated by commas';
+}
+
+/** `123=456,…` */
+export function checkTestCodes(text: string): string | null {
+  const pairs = text.split(',').filter((pair, index, all) => pair !== '' || index < all.length - 1);
+  return pairs.every((pair) => /^[0-9]{1,15}=[0-9]+$/.test(pair))
+    ? null
+    : 'must be pairs of phone number and code, for example 4915100000=123456';
+}
+
+/** A moment as RFC 3339 has it. */
+export function checkDateTime(text: string): string | null {
+  const form = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/i;
+  return form.test(text) && !Number.isNaN(Date.parse(text))
+    ? null
+    : 'must be a date and time such as 2030-01-31T12:00:00Z';
+}
+
+/** A JSON object whose members are texts or lists of texts. */
+export function checkHeaders(text: string): string | null {
+  const problem = 'must be a JSON object of header names and texts';
+  try {
+    const json: unknown = JSON.parse(text);
+    if (typeof json !== 'object' || json === null || Array.isArray(json)) return problem;
+    const texts = Object.entries(json).flatMap(([name, value]) => [name, ...(Array.isArray(value) ? value : [value])]);
+    return texts.every((item) => typeof item === 'string' && checkLine(item) === null) ? null : problem;
+  } catch {
+    return problem;
+  }
+}
+
+/** A path below the auth service. */
+export function checkPath(text: string): string | null {
+  return /^\/[^\s?#]*$/.test(text) || URL.canParse(text) ? null : 'must be a path such as /verify, or an absolute URL';
+}

@@ -1,0 +1,76 @@
+/**
+ * Makes signing secrets, signing keys, and the API keys that are tokens signed by them. Works offline.
+ *
+ * The tokens of one secret are always the same text: their times are fixed, so that a key can be made again wherever the
+ * secret is known, and nothing has to be stored. ECDSA signatures are random, so keys of an ES256 pair differ each time.
+ */
+import { createPrivateKey, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { calculateJwkThumbprint, SignJWT } from 'jose';
+import type { JsonWebKeyMember } from './config.ts';
+import { isSigner } from './json-web-keys.ts';
+
+/** Issuer of our API keys. */
+export const keyIssuer = 'pgreflect';
+
+// 2025-01-01 and 2100-01-01, in seconds. Fixed: see the header.
+const issuedAtSeconds = 1_735_689_600;
+const expiresAtSeconds = 4_102_444_800;
+
+/** What signs: an HS256 secret, or a private JSON Web Key with `alg`. */
+export type Signer =
+  | { readonly kind: 'secret'; readonly secret: string }
+  | { readonly kind: 'key'; readonly key: JsonWebKeyMember };
+
+/** The two API keys of a project. */
+export interface ApiKeys {
+  readonly anonKey: string;
+  readonly serviceKey: string;
+}
+
+/** A new HS256 secret: 43 letters, digits, `-` and `_`, 256 random bits. */
+export function makeSecret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** A new ES256 private key, marked as the one that signs, with its thumbprint as `kid`. */
+export async function makeSigningKey(): Promise<JsonWebKeyMember> {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const jwk = privateKey.export({ format: 'jwk' }) as { kty: 'EC'; crv: string; x: string; y: string; d: string };
+  const kid = await calculateJwkThumbprint(jwk);
+  return { ...jwk, kid, alg: 'ES256', use: 'sig', key_ops: ['sign', 'verify'] };
+}
+
+/** The key that signs, of several; null where none does. */
+export function findSigningKey(keys: readonly JsonWebKeyMember[]): JsonWebKeyMember | null {
+  return keys.find(isSigner) ?? null;
+}
+
+/** The part of a private key that may be shown: what others need to verify. */
+export function toPublicKey(key: JsonWebKeyMember): JsonWebKeyMember {
+  const { d: _d, p: _p, q: _q, dp: _dp, dq: _dq, qi: _qi, ...rest } = key;
+  return { ...rest, key_ops: ['verify'] } as JsonWebKeyMember;
+}
+
+/** Signs an API key of each of the two roles. */
+export async function makeApiKeys(signer: Signer, anonRole: string, serviceRole: string): Promise<ApiKeys> {
+  return { anonKey: await makeApiKey(signer, anonRole), serviceKey: await makeApiKey(signer, serviceRole) };
+}
+
+/** A token that names the role and has no `sub`: nobody's, but allowed in. */
+async function makeApiKey(signer: Signer, role: string): Promise<string> {
+  const token = new SignJWT({ role, iss: keyIssuer, iat: issuedAtSeconds, exp: expiresAtSeconds });
+  switch (signer.kind) {
+    case 'secret':
+      return token.setProtectedHeader({ alg: 'HS256', typ: 'JWT' }).sign(Buffer.from(signer.secret));
+    case 'key': {
+      const { alg = 'ES256', kid } = signer.key;
+      const header = kid === undefined ? { alg, typ: 'JWT' } : { alg, kid, typ: 'JWT' };
+      return token.setProtectedHeader(header).sign(signingKey(signer.key));
+    }
+  }
+}
+
+function signingKey(key: JsonWebKeyMember) {
+  if (key.kty === 'oct') return Buffer.from(String(key.k), 'base64url');
+  return createPrivateKey({ key: key as never, format: 'jwk' });
+}

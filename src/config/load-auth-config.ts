@@ -1,0 +1,140 @@
+/**
+ * Finds the start values of the auth configuration: flags win over `PGREFLECT_*`, these over the names of the original
+ * (`GOTRUE_*`), these over the tables of the configuration file.
+ *
+ * Reports all problems at once. A template that cannot be had is no problem but a warning: the built-in one serves then,
+ * because a mistake in a mail must not keep users from signing in.
+ */
+import { readFileSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import { type AuthConfig, type AuthValues, checkAuthConfig, layerAuthConfig } from './auth-config.ts';
+import { type AuthFieldName, authField, authFieldNames, originalVariable } from './auth-fields.ts';
+import { type AuthFileValue, readAuthTables } from './auth-file.ts';
+import { type ReadTemplate, type RemoteTemplate, readTemplateVariable } from './auth-template-source.ts';
+import type { Problem } from './config-error.ts';
+
+/** Where the values come from; given by the process edge, so that tests can hold everything still. */
+export interface AuthSources {
+  /** Texts by field, as flags gave them. */
+  readonly flags: ReadonlyMap<AuthFieldName, string>;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** What a configuration file says, parsed: the table `auth`, and fields under their own names. */
+  readonly file: Readonly<Record<string, unknown>>;
+  /** Name of that file in messages; `content_path` is relative to its directory. */
+  readonly fileName: string;
+  readonly fileDirectory: string;
+  readonly workingDirectory: string;
+}
+
+/** Start values, where each came from, and what is wrong or worth a word. */
+export interface LoadedAuthConfig {
+  /** Defaults where nothing was given. */
+  readonly config: AuthConfig;
+  /** What was given, without defaults: the layer below the stored values. */
+  readonly given: AuthValues;
+  /** `GOTRUE_SITE_URL`, `pgreflect.toml: auth.site_url`; absent where the default holds. */
+  readonly origins: ReadonlyMap<AuthFieldName, string>;
+  /** Templates that live at an address; whoever sends mail fetches them. */
+  readonly remoteTemplates: readonly RemoteTemplate[];
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly string[];
+}
+
+interface Given {
+  readonly origin: string;
+  /** Text of a variable or flag, or a value of the file. */
+  readonly value: { readonly kind: 'text'; readonly text: string } | AuthFileValue;
+}
+
+interface Findings {
+  readonly problems: Problem[];
+  readonly warnings: string[];
+  readonly remoteTemplates: RemoteTemplate[];
+}
+
+/** Reads the start values. Touches only the files that the sources name. */
+export function loadAuthConfig(sources: AuthSources): LoadedAuthConfig {
+  const findings: Findings = { problems: [], warnings: [], remoteTemplates: [] };
+  const file = readAuthTables(sources, findings);
+  const given: Record<string, unknown> = {};
+  const origins = new Map<AuthFieldName, string>();
+  for (const name of authFieldNames) {
+    const found = fromFlag(name, sources) ?? fromEnvironment(name, sources, findings) ?? file.get(name) ?? null;
+    if (found === null) continue;
+    const value = readValue(name, found, sources, findings);
+    if (value === undefined) continue;
+    given[name] = value;
+    origins.set(name, found.origin);
+  }
+  const config = layerAuthConfig(given);
+  const contradictions = checkAuthConfig(config).map((text) => ({
+    problem: `${text}.`,
+    fix: 'Switch one of them off.',
+  }));
+  return { ...findings, config, given, origins, problems: [...findings.problems, ...contradictions] };
+}
+
+function fromFlag(name: AuthFieldName, { flags }: AuthSources): Given | null {
+  const text = flags.get(name);
+  return text === undefined ? null : { origin: `--${name.replaceAll('_', '-')}`, value: { kind: 'text', text } };
+}
+
+function fromEnvironment(name: AuthFieldName, { environment, workingDirectory }: AuthSources, findings: Findings) {
+  const ours = `PGREFLECT_${name.toUpperCase()}`;
+  const path = authField(name).secret ? environment[`${ours}_FILE`] : undefined;
+  const names = [ours, originalVariable(name)];
+  // An empty variable counts as none: compose files write `X: ${X:-}` for "not set".
+  const found = names.find((variable) => variable !== null && environment[variable]);
+  if (path && environment[ours]) {
+    findings.problems.push({ problem: `${ours} and ${ours}_FILE are both set.`, fix: 'Keep one of them.' });
+  } else if (path) {
+    const text = readSecretFile(`${ours}_FILE`, isAbsolute(path) ? path : join(workingDirectory, path), findings);
+    return text === null ? null : { origin: `${ours}_FILE`, value: { kind: 'text' as const, text } };
+  }
+  if (!found) return null;
+  return { origin: found, value: { kind: 'text' as const, text: environment[found] ?? '' } };
+}
+
+function readSecretFile(origin: string, path: string, { problems }: Findings): string | null {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    problems.push({ problem: `${origin}: the file cannot be read (${code}).`, fix: null });
+    return null;
+  }
+}
+
+/** The checked value; undefined where there is none, which has been reported then. */
+function readValue(name: AuthFieldName, { origin, value }: Given, sources: AuthSources, findings: Findings): unknown {
+  const { kind, secret } = authField(name);
+  try {
+    if (value.kind === 'text') {
+      const isTemplate = name.startsWith('mailer_templates_');
+      return isTemplate
+        ? readTemplate(name, { text: value.text, origin }, sources, findings)
+        : kind.fromText(value.text);
+    }
+    // TOML has numbers and booleans of its own; texts may stand for them, as a duration does.
+    return typeof value.value === 'string' && kind.type !== 'string'
+      ? kind.fromText(value.value)
+      : kind.fromJson(value.value);
+  } catch (error) {
+    const shown = secret || value.kind !== 'text' ? '' : ` (given: "${value.text.slice(0, 80)}")`;
+    const problem = `${origin} ${(error as Error).message}${shown}.`.replace(' : ', ': ');
+    findings.problems.push({ problem, fix: authField(name).doc });
+    return undefined;
+  }
+}
+
+function readTemplate(
+  name: AuthFieldName,
+  { text, origin }: Parameters<ReadTemplate>[0],
+  { workingDirectory }: AuthSources,
+  findings: Findings,
+): string | undefined {
+  const found = readTemplateVariable({ text, origin }, workingDirectory);
+  if (found.kind === 'remote') findings.remoteTemplates.push({ field: name, location: found.location });
+  if (found.kind === 'unreadable') findings.warnings.push(found.warning);
+  return found.kind === 'text' ? (authField(name).kind.fromText(found.text) as string) : undefined;
+}

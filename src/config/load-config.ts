@@ -1,0 +1,210 @@
+/**
+ * Makes the `Config` of a gateway from the values of all options, and checks what concerns several of them at once.
+ */
+import { dirname, isAbsolute, join } from 'node:path';
+import type { Config } from './config.ts';
+import { ConfigError, type Problem } from './config-error.ts';
+import { loadConfigFile } from './config-file.ts';
+import { type LoadedAuthConfig, loadAuthConfig } from './load-auth-config.ts';
+import { type LoadedOptions, loadOptions, type OptionValues, type Sources } from './load-options.ts';
+import { type OptionName, optionNames, optionRow } from './options.ts';
+
+/** What a local project decides instead of the options; null for `serve`. */
+export type LocalProject = Pick<
+  Config,
+  | 'databaseUrl'
+  | 'adminDatabaseUrl'
+  | 'projectRef'
+  | 'jwtSecret'
+  | 'anonKey'
+  | 'serviceKey'
+  | 'accessToken'
+  | 'exampleOperations'
+>;
+
+/** A checked configuration, and remarks for the operator. */
+export interface LoadedConfig {
+  readonly config: Config;
+  readonly warnings: readonly string[];
+}
+
+type Name = Exclude<OptionName, 'loginRole' | 'loginPassword'>;
+type Values = OptionValues<Name>;
+
+/** Options that only `init` takes are no part of a `Config`. */
+const names = optionNames.filter((name) => name !== 'loginRole' && name !== 'loginPassword') as Name[];
+
+/** Options of the command `serve`, without a look at anything but the sources. Problems are in the result. */
+export function loadServeOptions(sources: Sources): LoadedOptions<Name> & { readonly allProblems: readonly Problem[] } {
+  const loaded = loadOptions(names, sources);
+  const auth = loadAuthValues(sources);
+  const allProblems = [...loaded.problems, ...disagreements(loaded, sources), ...missing(loaded), ...auth.problems];
+  return { ...loaded, warnings: [...loaded.warnings, ...auth.warnings], allProblems };
+}
+
+/**
+ * The configuration of `pgreflect serve`.
+ *
+ * @throws ConfigError with every problem of the options; the database is not asked.
+ */
+export function loadConfig(sources: Sources): LoadedConfig {
+  const loaded = loadServeOptions(sources);
+  if (loaded.allProblems.length > 0) throw new ConfigError(loaded.allProblems);
+  return { config: toConfig(loaded.values, null, sources), warnings: loaded.warnings };
+}
+
+/**
+ * The configuration of `pgreflect start`: as for `serve`, but what the local project keeps is not read from options.
+ *
+ * @throws ConfigError with every problem of the options.
+ */
+export function loadLocalConfig(sources: Sources, project: LocalProject): LoadedConfig {
+  const loaded = loadStartOptions(sources);
+  const merged = { ...emptyValues(), ...loaded.values } as Values;
+  return { config: toConfig(merged, project, sources), warnings: loaded.warnings };
+}
+
+/** The options of the command `start`. @throws ConfigError with every problem. */
+export function loadStartOptions(sources: Sources): LoadedOptions<Name> {
+  const loaded = loadOptions(
+    names.filter((name) => optionRow(name).commands.includes('start')),
+    sources,
+  );
+  const auth = loadAuthValues(sources);
+  const problems = [...loaded.problems, ...disagreements(loaded, sources), ...auth.problems];
+  if (problems.length > 0) throw new ConfigError(problems);
+  return { ...loaded, warnings: [...loaded.warnings, ...auth.warnings] };
+}
+
+/**
+ * The start values of the auth configuration. What is wrong with the file itself is reported by whoever reads the options.
+ */
+export function loadAuthValues({ configFile, environment, workingDirectory }: Sources): LoadedAuthConfig {
+  const file = loadConfigFile(configFile ?? (environment.PGREFLECT_CONFIG || null), workingDirectory);
+  const fileName = file.path ?? 'pgreflect.toml';
+  const path = isAbsolute(fileName) ? fileName : join(workingDirectory, fileName);
+  return loadAuthConfig({
+    flags: new Map(),
+    environment,
+    file: file.auth,
+    fileName,
+    fileDirectory: dirname(path),
+    workingDirectory,
+  });
+}
+
+function emptyValues(): Record<string, unknown> {
+  return Object.fromEntries(names.map((name) => [name, optionRow(name).repeatable ? [] : null]));
+}
+
+function missing({ values, problems, origins }: LoadedOptions<Name>): readonly Problem[] {
+  const found: Problem[] = [];
+  const isBroken = (name: Name) => problems.length > 0 && origins.has(name);
+  if (values.databaseUrl === null && !isBroken('databaseUrl')) {
+    found.push({
+      problem: 'No database is named.',
+      fix: 'Give --database-url postgresql://authenticator:PASSWORD@HOST:5432/DATABASE, or set DATABASE_URL.\nWithout a database of your own: pgreflect start',
+    });
+  }
+  const verifiers: readonly Name[] = ['jwtSecret', 'jwtKeys', 'jwks', 'jwksUrl'];
+  if (verifiers.every((name) => values[name] === null && !isBroken(name))) {
+    found.push({
+      problem: 'No signing secret is given (--jwt-secret or --jwt-keys), so no key and no token could be checked.',
+      fix: 'pgreflect keys > keys.env && set -a && . ./keys.env && set +a',
+    });
+  }
+  return found;
+}
+
+/** `API_EXTERNAL_URL` names the same place as `--external-url`, with the path of the auth service behind it. */
+function disagreements({ values }: LoadedOptions<Name>, sources: Sources): readonly Problem[] {
+  const given = values.externalUrl ?? null;
+  const fromApi = apiExternalUrl(sources);
+  if (given === null || fromApi === null || given === fromApi) return [];
+  const problem = `--external-url says "${given}", API_EXTERNAL_URL says "${fromApi}".`;
+  return [{ problem, fix: 'Keep one of them (API_EXTERNAL_URL is the external URL with /auth/v1 behind it).' }];
+}
+
+function apiExternalUrl(sources: Sources): string | null {
+  const text = sources.environment.API_EXTERNAL_URL;
+  return text ? text.replace(/\/+$/, '').replace(/\/auth\/v1$/, '') : null;
+}
+
+function toConfig(values: Values, project: LocalProject | null, sources: Sources): Config {
+  const databaseUrl = project?.databaseUrl ?? values.databaseUrl!;
+  const roles = [values.anonRole!, values.authenticatedRole!, values.serviceRole!];
+  const limits = {
+    maxDepth: values.maxDepth!,
+    maxAliases: values.maxAliases!,
+    maxTokens: values.maxTokens!,
+    maxCost: values.maxCost!,
+    maxRootFields: values.maxRootFields!,
+    maxBodyBytes: values.maxBodyBytes!,
+    maxResponseBytes: values.maxResponseBytes!,
+    limitServiceRole: values.limitServiceRole!,
+  };
+  return {
+    ...requestValues(values),
+    ...keyValues(values, project),
+    databaseUrl,
+    adminDatabaseUrl: project?.adminDatabaseUrl ?? values.adminDatabaseUrl ?? databaseUrl,
+    readReplicaUrls: values.readReplicaUrl ?? [],
+    schemas: values.schemas,
+    extraSearchPath: values.extraSearchPath ?? [],
+    externalUrl: values.externalUrl ?? apiExternalUrl(sources) ?? `http://localhost:${values.port}`,
+    projectRef: values.projectRef ?? project?.projectRef ?? null,
+    anonRole: roles[0]!,
+    authenticatedRole: roles[1]!,
+    serviceRole: roles[2]!,
+    allowedRoles: values.allowedRoles ?? roles,
+    limits,
+    rateLimit: values.rateLimit,
+    authValues: loadAuthValues(sources).given,
+    logFormat: values.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json'),
+    serverTiming: values.serverTiming ?? project !== null,
+    localProject: project !== null,
+    exampleOperations: project?.exampleOperations ?? [],
+  };
+}
+
+function keyValues(values: Values, project: LocalProject | null) {
+  return {
+    jwtSecret: project?.jwtSecret ?? values.jwtSecret,
+    jwtKeys: values.jwtKeys ?? [],
+    jwks: values.jwks ?? [],
+    jwksUrl: values.jwksUrl,
+    jwtAud: values.jwtAud,
+    jwtIssuer: values.jwtIssuer,
+    jwtRoleClaim: values.jwtRoleClaim!,
+    anonKey: project?.anonKey ?? values.anonKey,
+    serviceKey: project?.serviceKey ?? values.serviceKey,
+    requireApiKey: values.requireApiKey!,
+    accessToken: values.accessToken ?? project?.accessToken ?? null,
+  } satisfies Partial<Config>;
+}
+
+function requestValues(values: Values) {
+  return {
+    host: values.host!,
+    port: values.port!,
+    poolSize: values.poolSize!,
+    systemPoolSize: values.systemPoolSize!,
+    poolWaitMs: values.poolWaitMs!,
+    preparedStatements: values.preparedStatements!,
+    statementTimeoutMs: values.statementTimeoutMs!,
+    readOnlyQueries: values.readOnlyQueries!,
+    freshness: values.freshness!,
+    schemaPollMs: values.schemaPollMs!,
+    variablePositions: values.variablePositions!,
+    introspection: values.introspection!,
+    corsOrigins: values.corsOrigins!,
+    workers: values.workers!,
+    drainTimeoutMs: values.drainTimeoutMs!,
+    configOnly: values.configOnly!,
+    managementApiEnabled: values.managementApiEnabled!,
+    managementIgnoreUnknownFields: values.managementIgnoreUnknownFields!,
+    metricsPort: values.metricsPort,
+    logLevel: values.logLevel!,
+    slowMs: values.slowMs!,
+  } satisfies Partial<Config>;
+}

@@ -1,0 +1,126 @@
+/**
+ * How the text of an option becomes a value: one maker per kind of value, each a pure function from text to value.
+ *
+ * A parser throws `Error` with the rest of a sentence that begins with the option's name ("must be a whole number ...").
+ * It never repeats the text it was given: the loader quotes it, unless the option is a secret.
+ */
+
+/** Turns the text of one option into its value, or throws an `Error` that says what it must be. */
+export type ParseValue<T> = (text: string) => T;
+
+/** Any text that is not empty. */
+export function parseText(text: string): string {
+  if (text.trim() === '') throw new Error('must not be empty');
+  return text;
+}
+
+/** `true`, `false` and the words people use for them. */
+export function parseBoolean(text: string): boolean {
+  const word = text.trim().toLowerCase();
+  if (['true', 'on', 'yes', '1'].includes(word)) return true;
+  if (['false', 'off', 'no', '0'].includes(word)) return false;
+  throw new Error('must be true or false');
+}
+
+/** A whole number from `least` to `most`, both included. */
+export function integerBetween(least: number, most: number): ParseValue<number> {
+  return (text) => {
+    const value = /^-?[0-9]+(_[0-9]+)*$/.test(text.trim()) ? Number(text.trim().replaceAll('_', '')) : Number.NaN;
+    if (value >= least && value <= most) return value;
+    const kubernetes = text.startsWith('tcp://')
+      ? ' (Kubernetes sets such variables for a service of that name; switch `enableServiceLinks` off)'
+      : '';
+    throw new Error(`must be a whole number from ${least} to ${most}${kubernetes}`);
+  };
+}
+
+/** One of the given words. */
+export function oneOf<const T extends string>(...choices: readonly T[]): ParseValue<T> {
+  return (text) => {
+    const found = choices.find((choice) => choice === text.trim());
+    if (found !== undefined) return found;
+    throw new Error(`must be one of ${choices.join(', ')}`);
+  };
+}
+
+/** Names separated by commas; blanks around them do not count, at least one is needed, none may come twice. */
+export function parseNames(text: string): readonly string[] {
+  const names = text.split(',').map((name) => name.trim());
+  if (names.some((name) => name === '')) throw new Error('must be names separated by commas, none of them empty');
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new Error(`names "${twice}" twice`);
+  return names;
+}
+
+/** Names separated by commas, or `*` for all. */
+export function parseNamesOrAll(text: string): readonly string[] | '*' {
+  return text.trim() === '*' ? '*' : parseNames(text);
+}
+
+/** Role names that may appear in a token. `none` and empty mean "the login role" to PostgreSQL, so they are refused. */
+export function parseRoles(text: string): readonly string[] | '*' {
+  const roles = parseNamesOrAll(text);
+  if (roles !== '*') for (const role of roles) parseRole(role);
+  return roles;
+}
+
+/** The name of a database role. */
+export function parseRole(text: string): string {
+  const role = text.trim();
+  if (role === '' || role.toLowerCase() === 'none')
+    throw new Error('must be the name of a role, and "none" is not one');
+  if (Buffer.byteLength(role) > 63) throw new Error('must be a role name of at most 63 bytes');
+  return role;
+}
+
+/** A PostgreSQL connection string; only its form is looked at. */
+export function parseConnectionString(text: string): string {
+  const url = URL.parse(text.trim());
+  if (url === null || !['postgres:', 'postgresql:'].includes(url.protocol)) {
+    throw new Error('must look like postgresql://user:password@host:5432/database');
+  }
+  return text.trim();
+}
+
+/** An address that begins with `http://` or `https://`, without its trailing slash. */
+export function parseHttpUrl(text: string): string {
+  const url = URL.parse(text.trim());
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) throw new Error('must be an http or https address');
+  return text.trim().replace(/\/+$/, '');
+}
+
+/** Origins (`https://host:port`) separated by commas, or `*`. */
+export function parseOrigins(text: string): readonly string[] | '*' {
+  const origins = parseNamesOrAll(text);
+  if (origins === '*') return '*';
+  return origins.map((origin) => {
+    const url = URL.parse(origin);
+    if (
+      url === null ||
+      origin.includes('*') ||
+      url.origin === 'null' ||
+      url.origin !== origin.replace(/\/$/, '').toLowerCase()
+    ) {
+      throw new Error('must be `*` or origins like https://app.example.com, separated by commas');
+    }
+    return url.origin;
+  });
+}
+
+/** Twenty letters or digits. */
+export function parseProjectRef(text: string): string {
+  if (!/^[a-z0-9]{20}$/.test(text.trim())) throw new Error('must be 20 lower-case letters or digits');
+  return text.trim();
+}
+
+/** A signing secret long enough for HS256. */
+export function parseSecret(text: string): string {
+  if (text.trim().length < 32) throw new Error('must have at least 32 characters; `pgreflect keys` makes one');
+  return text.trim();
+}
+
+/** A number of requests, or `off`. */
+export function parseRate(text: string): number | null {
+  if (text.trim() === 'off') return null;
+  return integerBetween(1, 1_000_000)(text);
+}

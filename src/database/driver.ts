@@ -1,0 +1,107 @@
+/**
+ * The part of the driver that its type declarations leave out: the protocol level of one connection.
+ *
+ * It is what the driver itself offers to its cursor and stream packages, and stable since version 7. Types only, plus
+ * the pool settings that both of our pools share; the messages are explained in flight.ts.
+ */
+import pg from 'pg';
+import { DatabaseError } from './failure.ts';
+
+/** One connection at protocol level. Every method queues bytes; nothing waits for an answer. */
+export interface DriverConnection {
+  /** The socket, or what encrypts it. */
+  readonly stream: { readonly writable: boolean; write(messages: Uint8Array): void; destroy(problem?: Error): void };
+  sync(): void;
+  sendCopyFail(reason: string): void;
+  once(event: 'readyForQuery' | 'end', listener: () => void): void;
+  /** ParameterStatus: a setting of the session has another value since the last flight. */
+  on(
+    event: 'parameterStatus',
+    listener: (status: { readonly parameterName: string; readonly parameterValue: string }) => void,
+  ): void;
+  off(event: 'readyForQuery' | 'end', listener: () => void): void;
+}
+
+/** A client of the driver with the members that a flight and a cancel request need. */
+export interface DriverClient {
+  readonly connection: DriverConnection;
+  readonly processID: number;
+  readonly secretKey: number;
+  readonly host: string;
+  readonly port: number;
+  readonly ssl: unknown;
+  readonly sslNegotiation: string;
+  /** Runs a statement of the ordinary kind. */
+  query(text: string, values?: readonly unknown[]): Promise<unknown>;
+  /** The same, prepared under the name the first time on this connection. */
+  query(statement: {
+    readonly name: string;
+    readonly text: string;
+    readonly values: readonly unknown[];
+  }): Promise<unknown>;
+  /** Runs a query object, which is told about every message; see flight.ts. */
+  query(object: { submit(connection: DriverConnection): void }): unknown;
+  /** `I` outside a transaction; as of the last answer. */
+  getTransactionStatus(): string | null;
+  /** Back to the pool, or thrown away. */
+  release(destroy: boolean): void;
+}
+
+/** What a pool of the driver is made with. */
+export interface DriverPoolOptions {
+  readonly connectionString: string;
+  readonly size: number;
+  /** Longest wait for a connection, and for one to be made, in milliseconds. */
+  readonly waitMs: number;
+  readonly applicationName: string;
+  /** A connection broke while idle or in use. */
+  readonly onError: (problem: Error) => void;
+}
+
+/** Makes a pool of the driver; connects when first used. */
+export function createDriverPool(options: DriverPoolOptions): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: options.connectionString,
+    max: options.size,
+    connectionTimeoutMillis: options.waitMs,
+    application_name: options.applicationName,
+    keepAlive: true,
+    idleTimeoutMillis: 5 * 60_000,
+    // A server process keeps what it ever cached; a new one each hour bounds that.
+    maxLifetimeSeconds: 3600,
+  });
+  // The pool itself listens only while a connection is idle: a server that dies under one in use would end the process.
+  pool.on('connect', (client) => client.on('error', options.onError));
+  // Repeated by the pool for idle connections; the listener above has told it already.
+  pool.on('error', () => {});
+  return pool;
+}
+
+/**
+ * Takes a connection, first come first served.
+ *
+ * @throws DatabaseError `overloaded` when none became free in time, `unavailable` when none could be made.
+ */
+export function takeConnection(pool: pg.Pool, waitMs: number): Promise<DriverClient> {
+  return new Promise((resolve, reject) => {
+    pool.connect((problem, client) => {
+      if (client) resolve(client as unknown as DriverClient);
+      else reject(connectError(problem, waitMs));
+    });
+  });
+}
+
+function connectError(problem: unknown, waitMs: number): DatabaseError {
+  if (problem instanceof Error && problem.message === 'timeout exceeded when trying to connect') {
+    return new DatabaseError({
+      kind: 'overloaded',
+      primary: `No database connection became free within ${waitMs} ms.`,
+    });
+  }
+  return new DatabaseError({
+    kind: 'unavailable',
+    primary: 'The database cannot be reached.',
+    sqlstate: problem instanceof pg.DatabaseError ? (problem.code ?? null) : null,
+    cause: problem,
+  });
+}

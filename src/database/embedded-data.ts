@@ -1,0 +1,191 @@
+/**
+ * The embedded server's data directory: where it really is, whether it may be used, and making it.
+ *
+ * Promises: a directory is either complete or not there (a start that is killed half-way leaves nothing that looks like
+ * data), and two servers never use the same one.
+ */
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, lstatSync, readFileSync, readlinkSync } from 'node:fs';
+import { chown, mkdir, mkdtemp, realpath, rename, rm, rmdir, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EmbeddedBinaries } from './embedded-binaries.ts';
+import { EmbeddedServerError } from './embedded-server-error.ts';
+import { canEnter, type ServerUser } from './server-user.ts';
+
+/** Data that the server's user could not reach where it was asked for. */
+const elsewhere = '/var/lib/pgreflect';
+
+/**
+ * The directory to use for `requested`, which need not exist yet.
+ *
+ * Where we are root and the server's user cannot enter the directories above (a checkout in root's home), the data lies
+ * under `/var/lib/pgreflect` and `requested` is a link to it, so that deleting the link still means starting anew.
+ */
+export async function locateData(
+  requested: string,
+  user: ServerUser | null,
+  log: (line: string) => void,
+): Promise<string> {
+  const wanted = resolve(requested);
+  await mkdir(dirname(wanted), { recursive: true });
+  const parent = await realpath(dirname(wanted));
+  const direct = join(parent, basename(wanted));
+  const link = lstatSync(direct, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+  if (link && existsSync(direct)) return realpath(direct);
+  if (link) await rm(direct);
+  if (user === null || (await canEnter(parent, user))) return direct;
+  if (existsSync(direct)) {
+    throw new EmbeddedServerError('failed', `The user "postgres" cannot enter "${parent}".`, {
+      hint: `Move "${direct}" to a place it can enter, run as an ordinary user, or: chmod o+x "${parent}" and the directories above.`,
+    });
+  }
+  await mkdir(elsewhere, { recursive: true, mode: 0o755 });
+  const real = join(elsewhere, `data-${randomBytes(6).toString('hex')}`);
+  await symlink(real, direct);
+  log(`The user "postgres" cannot enter ${parent}; the data is in ${real}.`);
+  return real;
+}
+
+/**
+ * Waits while a server that is stopping still uses the directory, and removes a lock file that an ended one has left.
+ *
+ * @throws EmbeddedServerError `in_use` where a server runs there.
+ */
+export async function awaitUnused(directory: string): Promise<void> {
+  const patienceUntil = performance.now() + 15_000;
+  for (let round = 0; ; round += 1) {
+    const owner = readOwner(directory);
+    if (owner === null || !isAlive(owner.pid)) return;
+    if (!isServerOf(owner.pid, directory)) {
+      // After a restart of the machine the number belongs to some other process; PostgreSQL would refuse to start.
+      await rm(join(directory, 'postmaster.pid'), { force: true });
+      return;
+    }
+    const mayEnd = round < 20 || owner.status === 'stopping';
+    if (!mayEnd || performance.now() > patienceUntil) {
+      throw new EmbeddedServerError('in_use', `Another PostgreSQL (process ${owner.pid}) uses "${directory}".`, {
+        hint: `Stop the other pgreflect first. Where there is none, stop the server: kill -INT ${owner.pid}`,
+      });
+    }
+    await sleep(100);
+  }
+}
+
+/**
+ * Makes the database cluster where there is none.
+ *
+ * @throws EmbeddedServerError `other_major` where another major version made it, `failed` with the last lines of the log.
+ */
+export async function initialiseData(
+  directory: string,
+  password: string,
+  binaries: EmbeddedBinaries,
+  user: ServerUser | null,
+): Promise<void> {
+  // biome-ignore format: short
+  if (existsSync(join(directory, 'PG_VERSION'))) {
+    assertMajor(directory, binaries.major);
+    return;
+  }
+  const staging = `${directory}.new`;
+  await rm(staging, { recursive: true, force: true });
+  await mkdir(staging, { mode: 0o700 });
+  const secrets = await mkdtemp(join(tmpdir(), 'pgreflect-'));
+  const passwordFile = join(secrets, 'password');
+  try {
+    await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
+    if (user) for (const path of [staging, secrets, passwordFile]) await chown(path, user.uid, user.gid);
+    await runInitdb(binaries.initdb, staging, passwordFile, user);
+  } finally {
+    await rm(secrets, { recursive: true, force: true });
+  }
+  if (existsSync(directory)) await removeEmpty(directory);
+  await rename(staging, directory);
+}
+
+/** The environment of the server's programs: none of ours, which may hold secrets that SQL functions could read. */
+export function serverEnvironment(): Record<string, string> {
+  return { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', ...(process.env.TZ ? { TZ: process.env.TZ } : {}) };
+}
+
+function runInitdb(initdb: string, directory: string, passwordFile: string, user: ServerUser | null): Promise<void> {
+  const options = [
+    `--pgdata=${directory}`, '--username=postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256',
+    // The provider inside PostgreSQL sorts and folds alike on every operating system.
+    '--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C', '--no-instructions',
+  ]; // biome-ignore format: pairs
+  return new Promise((resolvePromise, reject) => {
+    const child = spawn(initdb, options, {
+      ...(user ?? {}), cwd: '/', env: serverEnvironment(), stdio: ['ignore', 'pipe', 'pipe'],
+    }); // biome-ignore format: short
+    let output = '';
+    const note = (chunk: Buffer) => {
+      output += chunk.toString();
+    };
+    child.stdout.on('data', note);
+    child.stderr.on('data', note);
+    const fail = (cause: unknown) =>
+      reject(
+        new EmbeddedServerError('failed', `The database could not be made: ${output.trim().split('\n').at(-1)}`, {
+          hint: `Check the rights and the free space of "${directory}".`,
+          cause,
+        }),
+      );
+    child.on('error', fail);
+    child.on('close', (code) => (code === 0 ? resolvePromise() : fail(new Error(output))));
+  });
+}
+
+function assertMajor(directory: string, major: number): void {
+  const found = readFileSync(join(directory, 'PG_VERSION'), 'utf8').trim();
+  if (found === String(major)) return;
+  throw new EmbeddedServerError('other_major', `"${directory}" was made by PostgreSQL ${found}, this is ${major}.`, {
+    hint:
+      'Start it with the pgreflect that made it and dump it: pg_dump --format=custom --file=old.dump DATABASE_URL. ' +
+      `Move "${directory}" away, start again, then: pg_restore --clean --if-exists --dbname=DATABASE_URL old.dump`,
+  });
+}
+
+async function removeEmpty(directory: string): Promise<void> {
+  try {
+    await rmdir(directory);
+  } catch (problem) {
+    throw new EmbeddedServerError('failed', `"${directory}" is not empty and not the data of a PostgreSQL.`, {
+      hint: 'Choose another directory, or move its content away.',
+      cause: problem,
+    });
+  }
+}
+
+/** Process number and state from the lock file, which the server keeps while it runs. */
+function readOwner(directory: string): { readonly pid: number; readonly status: string } | null {
+  try {
+    const lines = readFileSync(join(directory, 'postmaster.pid'), 'utf8').split('\n');
+    const pid = Number.parseInt(lines[0] ?? '', 10);
+    return Number.isInteger(pid) && pid > 0 ? { pid, status: (lines[7] ?? '').trim() } : null;
+  } catch {
+    return null;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (problem) {
+    return (problem as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** A server's working directory is its data directory; where that cannot be seen, a living process counts as one. */
+function isServerOf(pid: number, directory: string): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`) === directory;
+  } catch (problem) {
+    const { code } = problem as NodeJS.ErrnoException;
+    return code === 'EACCES' || process.platform !== 'linux';
+  }
+}

@@ -1,0 +1,148 @@
+/**
+ * What can go wrong with a statement, as one typed error, and the mapping from the driver's errors to it.
+ *
+ * Classified by step first, SQLSTATE second, text last: a user's value can spell any text, and a user's function can
+ * raise any SQLSTATE, but neither can make its error happen in the settings step.
+ *
+ * Used by execute/public-error.ts, which decides what of it a client may see. Nothing here is meant for clients.
+ */
+import pg from 'pg';
+
+/**
+ * What the caller of the database can do about it.
+ *
+ * - `stale`: the model is older than the catalog; nothing ran. Load the model, then run again.
+ * - `statement`: PostgreSQL refused a statement; everything in the flight is undone.
+ * - `unavailable`: no connection, or it was lost (see `maybeCommitted`).
+ * - `overloaded`: no connection became free in time; nothing was sent.
+ * - `cancelled`: the client went away; everything is undone unless `maybeCommitted`.
+ * - `timeout`: a limit passed (57014 or our own timer); everything is undone unless `maybeCommitted`.
+ */
+export type DatabaseErrorKind = 'stale' | 'statement' | 'unavailable' | 'overloaded' | 'cancelled' | 'timeout';
+
+/** The facts of a `DatabaseError`; all but `kind` and `primary` have a neutral default. */
+export interface DatabaseErrorFacts {
+  readonly kind: DatabaseErrorKind;
+  readonly primary: string;
+  readonly step?: number;
+  readonly sqlstate?: string | null;
+  readonly detail?: string | null;
+  readonly hint?: string | null;
+  readonly schema?: string | null;
+  readonly table?: string | null;
+  readonly column?: string | null;
+  readonly constraint?: string | null;
+  readonly maybeCommitted?: boolean;
+  readonly cause?: unknown;
+}
+
+/** A failure of the database or of the way to it. `message` is the server's primary message, or ours. */
+export class DatabaseError extends Error {
+  override readonly name = 'DatabaseError';
+  readonly kind: DatabaseErrorKind;
+  /**
+   * Where the flight failed: 0 = settings, 1.. = the main step of that number, one more than there are main steps = at
+   * the commit (a deferred constraint). For system statements always 1; 0 where nothing was sent.
+   */
+  readonly step: number;
+  /** PostgreSQL's five-character code; null where the server said nothing. */
+  readonly sqlstate: string | null;
+  /** The server's message without detail and hint. */
+  readonly primary: string;
+  /** Holds values of rows; not enumerable, so that a logger which copies an error's properties leaves it out. */
+  declare readonly detail: string | null;
+  readonly hint: string | null;
+  readonly schema: string | null;
+  readonly table: string | null;
+  readonly column: string | null;
+  readonly constraint: string | null;
+  /** True where the connection was lost after a write was sent: nobody knows whether it was committed. */
+  readonly maybeCommitted: boolean;
+
+  constructor(facts: DatabaseErrorFacts) {
+    super(facts.primary, facts.cause === undefined ? undefined : { cause: facts.cause });
+    this.kind = facts.kind;
+    this.step = facts.step ?? 0;
+    this.sqlstate = facts.sqlstate ?? null;
+    this.primary = facts.primary;
+    Object.defineProperty(this, 'detail', { value: facts.detail ?? null, enumerable: false });
+    this.hint = facts.hint ?? null;
+    this.schema = facts.schema ?? null;
+    this.table = facts.table ?? null;
+    this.column = facts.column ?? null;
+    this.constraint = facts.constraint ?? null;
+    this.maybeCommitted = facts.maybeCommitted ?? false;
+  }
+}
+
+/** Start of the text that the freshness check casts to a number, to fail on purpose (settings.ts). */
+export const staleMarker = 'pgreflect:stale:';
+
+/** Start of the text that fails on purpose where the session has temporary tables (settings.ts). */
+export const temporaryMarker = 'pgreflect:temporary:';
+
+/** What is known about the moment an error of the driver arrived. */
+export interface FailureContext {
+  /** As `DatabaseError.step`. */
+  readonly step: number;
+  /** Why we asked the server to cancel, if we did. */
+  readonly cancelled: 'client' | 'timer' | null;
+  /** The flight could write, and its Sync was sent. */
+  readonly mutation: boolean;
+  /** The connection is gone, whatever the server said last. */
+  readonly lost: boolean;
+}
+
+/**
+ * True for SQLSTATEs after which the server closes the connection: class 08, shutdown and crash (57P01-57P03), session
+ * ended for idleness (57P05) or for a limit (25P03, 25P04).
+ */
+export function endsConnection(sqlstate: string): boolean {
+  return sqlstate.startsWith('08') || /^(57P0[1235]|25P0[34])$/.test(sqlstate);
+}
+
+/** The typed error for whatever the driver handed out. Errors that are ours already pass through. */
+export function toDatabaseError(problem: unknown, context: FailureContext): DatabaseError {
+  if (problem instanceof DatabaseError) return problem;
+  if (problem instanceof pg.DatabaseError) {
+    const facts = serverFacts(problem, context.step);
+    if (context.lost || endsConnection(problem.code ?? '')) {
+      return new DatabaseError({ ...facts, kind: lostKind(context), maybeCommitted: context.mutation });
+    }
+    return new DatabaseError({ ...facts, kind: statementKind(problem, context) });
+  }
+  return new DatabaseError({
+    kind: lostKind(context),
+    step: context.step,
+    primary: 'The connection to the database was lost or could not be made.',
+    maybeCommitted: context.mutation,
+    cause: problem,
+  });
+}
+
+/** A connection thrown away after a cancel that nobody answered counts as the cancel, not as an outage. */
+function lostKind(context: FailureContext): DatabaseErrorKind {
+  if (context.cancelled === 'client') return 'cancelled';
+  return context.cancelled === 'timer' ? 'timeout' : 'unavailable';
+}
+
+function statementKind(problem: pg.DatabaseError, context: FailureContext): DatabaseErrorKind {
+  if (problem.code === '57014') return context.cancelled === 'client' ? 'cancelled' : 'timeout';
+  if (context.step === 0 && problem.code === '22P02' && problem.message.includes(staleMarker)) return 'stale';
+  return 'statement';
+}
+
+/** The server's fields. The driver's error is not kept as the cause: it carries SQL text and values. */
+function serverFacts(problem: pg.DatabaseError, step: number): Omit<DatabaseErrorFacts, 'kind'> {
+  return {
+    step,
+    sqlstate: problem.code ?? null,
+    primary: problem.message,
+    detail: problem.detail ?? null,
+    hint: problem.hint ?? null,
+    schema: problem.schema ?? null,
+    table: problem.table ?? null,
+    column: problem.column ?? null,
+    constraint: problem.constraint ?? null,
+  };
+}

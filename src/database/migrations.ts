@@ -1,0 +1,48 @@
+/**
+ * Reads the numbered migrations of the authentication service (`sql/auth/0001-….sql`) into pieces, each with the object
+ * whose absence calls for it.
+ *
+ * A piece begins with a line `-- missing: KIND NAME` and ends before the next one. Because a piece says itself what it
+ * makes, the same files serve a new database, one that the original service has made, and one of an earlier version.
+ */
+import { invariant } from '../shared/invariant.ts';
+import { listSqlFiles, loadSqlFile } from './sql-file.ts';
+
+/** Statements that make one object. */
+export interface MigrationPiece {
+  readonly kind: 'schema' | 'type' | 'table' | 'column' | 'function';
+  /** Qualified, as SQL has it: `auth.users`, `auth.users.is_anonymous`, `auth.uid()`. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** One file. */
+export interface Migration {
+  /** The number that its name begins with. */
+  readonly version: number;
+  /** The file's name without number and ending. */
+  readonly title: string;
+  readonly pieces: readonly MigrationPiece[];
+}
+
+/** All migrations in order. */
+export function loadMigrations(): readonly Migration[] {
+  return listSqlFiles('auth').flatMap((file) => {
+    const [, version, title] = /^(\d{4})-(.+)\.sql$/.exec(file) ?? [];
+    if (version === undefined || title === undefined) return [];
+    return [{ version: Number(version), title, pieces: parsePieces(loadSqlFile(`auth/${file}`)) }];
+  });
+}
+
+const kinds = ['schema', 'type', 'table', 'column', 'function'] as const;
+
+/** Splits the text of a migration. What stands before the first piece is its header. */
+export function parsePieces(text: string): readonly MigrationPiece[] {
+  const [, ...parts] = text.split(/^-- missing: /m);
+  return parts.map((part) => {
+    const [, word, name] = /^(\w+) (.+)$/m.exec(part) ?? [];
+    const kind = kinds.find((known) => known === word);
+    invariant(kind !== undefined && name !== undefined, `a migration names an object of unknown kind: ${word}`);
+    return { kind, name, text: part.slice(part.indexOf('\n') + 1).trim() };
+  });
+}

@@ -1,0 +1,75 @@
+/**
+ * The first steps of a flight, hygiene and settings, kept for the next request of the same caller.
+ *
+ * HTTP gives the same `Caller` object to requests that say the same about their caller; such a request then sends the
+ * bytes that were made for the one before. Nothing is shared between two callers: what is kept hangs on the object.
+ */
+import type { Caller } from './caller.ts';
+import { encodeStep, type FlightStep } from './flight.ts';
+import { afterMutation, alwaysFirst, buildSettings, type SettingsInput, type SettingsStatements } from './settings.ts';
+import type { StatementNames } from './statement-names.ts';
+
+/** What opens the flights of one request. */
+export interface Opening {
+  readonly settings: SettingsStatements;
+  /** By connection: as it is, and in need of cleaning. Only named steps are kept. */
+  plain: readonly FlightStep[] | null;
+  cleaning: readonly FlightStep[] | null;
+}
+
+interface Kept {
+  readonly input: SettingsInput;
+  readonly opening: Opening;
+}
+
+const kept = new WeakMap<Caller, Kept>();
+
+/**
+ * The opening for a request, the one before where nothing differs.
+ *
+ * @throws PublicError as `buildSettings`.
+ */
+export function openingOf(input: SettingsInput): Opening {
+  const known = kept.get(input.caller);
+  if (known !== undefined && isSame(known.input, input)) return known.opening;
+  const opening: Opening = { settings: buildSettings(input), plain: null, cleaning: null };
+  const { caller, searchPath, settings, timeoutMs, freshness, readOnly } = input;
+  kept.set(caller, { input: { caller, searchPath, settings, timeoutMs, freshness, readOnly }, opening });
+  return opening;
+}
+
+function isSame(a: SettingsInput, b: SettingsInput): boolean {
+  return (
+    a.settings === b.settings &&
+    a.searchPath === b.searchPath &&
+    a.timeoutMs === b.timeoutMs &&
+    a.readOnly === b.readOnly &&
+    a.freshness?.snapshot === b.freshness?.snapshot &&
+    a.freshness?.memberships === b.freshness?.memberships
+  );
+}
+
+/** Step 0 of a flight. `names` null: everything unnamed. */
+export function openingSteps(
+  opening: Opening,
+  isCleaned: boolean,
+  names: StatementNames | null,
+): readonly FlightStep[] {
+  if (names === null || !names.enabled) return makeSteps(opening.settings, isCleaned, null);
+  const known = isCleaned ? opening.cleaning : opening.plain;
+  if (known !== null) return known;
+  const steps = makeSteps(opening.settings, isCleaned, names).map((step) => ({ ...step, messages: encodeStep(step) }));
+  if (isCleaned) opening.cleaning = steps;
+  else opening.plain = steps;
+  return steps;
+}
+
+function makeSteps(settings: SettingsStatements, isCleaned: boolean, names: StatementNames | null): FlightStep[] {
+  const nameOf = (text: string) => names?.fixedNameOf(text) ?? '';
+  const text = isCleaned ? settings.textAfterCleaning : settings.text;
+  const steps = (isCleaned ? afterMutation : alwaysFirst).map(
+    (each): FlightStep => ({ text: each, values: [], name: nameOf(each) }),
+  );
+  steps.push({ text, values: settings.values, name: nameOf(text) });
+  return steps;
+}

@@ -1,0 +1,90 @@
+/**
+ * The connections of API requests, each with what we know of its named statements and of its cleanliness.
+ *
+ * The driver's pool does the waiting (bounded, first come first served), the connecting and the closing; this adds the
+ * knowledge that outlives a flight. Used by run-as.ts alone.
+ */
+import type pg from 'pg';
+import { createDriverPool, type DriverClient, takeConnection } from './driver.ts';
+import { PreparedStatements } from './prepared-statements.ts';
+import { StatementNames } from './statement-names.ts';
+
+/** One connection, in the hands of one flight. */
+export interface ApiConnection {
+  readonly client: DriverClient;
+  readonly prepared: PreparedStatements;
+  /** A user's function may have left state in the session: the next flight cleans it first. */
+  dirty: boolean;
+  /** A user's function has made temporary tables in the session: from now on every flight cleans it first. */
+  hasTemporaryTables: boolean;
+  /** A user's function has changed what transactions begin with, before any statement of ours could clean that up. */
+  isSpoiled: boolean;
+}
+
+/** What runs requests; see run-as.ts. */
+export interface ApiPool {
+  readonly names: StatementNames;
+  /**
+   * Takes a connection, waiting at most `waitMs`.
+   *
+   * @throws DatabaseError `overloaded` or `unavailable`.
+   */
+  acquire(): Promise<ApiConnection>;
+  /** Gives it back; one that is `broken` or spoiled is thrown away. */
+  release(connection: ApiConnection, broken: boolean): void;
+  /** Refuses new work, waits for what runs, closes the connections. */
+  stop(): Promise<void>;
+}
+
+/** What the pool has to tell an operator. */
+export type PoolEvent =
+  /** A connection broke while idle or in use. */
+  | { readonly kind: 'connection_lost'; readonly problem: Error }
+  /** A pooler between us and PostgreSQL loses prepared statements; naming is off from now on. */
+  | { readonly kind: 'prepared_statements_off'; readonly option: '--prepared-statements' };
+
+/** Size and behaviour of the pool for API requests. */
+export interface ApiPoolOptions {
+  readonly connectionString: string;
+  readonly size: number;
+  /** Longest wait for a connection, in milliseconds. */
+  readonly waitMs: number;
+  readonly applicationName: string;
+  /** False behind a pooler that cannot keep them. */
+  readonly preparedStatements: boolean;
+  /** Ceiling of named statements in one server process; a nested one can hold 100 KB there. */
+  readonly maxStatementsPerConnection: number;
+  readonly onEvent: (event: PoolEvent) => void;
+}
+
+/** Makes the pool; connects when first used. */
+export function createApiPool(options: ApiPoolOptions): ApiPool {
+  const pool: pg.Pool = createDriverPool({
+    ...options,
+    onError: (problem) => options.onEvent({ kind: 'connection_lost', problem }),
+  });
+  const connections = new WeakMap<DriverClient, ApiConnection>();
+  return {
+    names: new StatementNames(options.preparedStatements, () =>
+      options.onEvent({ kind: 'prepared_statements_off', option: '--prepared-statements' }),
+    ),
+    async acquire() {
+      const client = await takeConnection(pool, options.waitMs);
+      const known = connections.get(client);
+      if (known) return known;
+      const prepared = new PreparedStatements(options.maxStatementsPerConnection);
+      // Behind a transaction pooler the first session is not a new one.
+      const state = { dirty: true, hasTemporaryTables: false, isSpoiled: false };
+      const connection: ApiConnection = { client, prepared, ...state };
+      client.connection.on('parameterStatus', ({ parameterName }) => {
+        if (parameterName === 'default_transaction_read_only') connection.isSpoiled = true;
+      });
+      connections.set(client, connection);
+      return connection;
+    },
+    release(connection, broken) {
+      connection.client.release(broken || connection.isSpoiled);
+    },
+    stop: () => pool.end(),
+  };
+}

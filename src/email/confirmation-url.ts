@@ -1,0 +1,79 @@
+/**
+ * The link in an email: `<link base>?token=…&type=…&redirect_to=…` (auth.md 5.4).
+ *
+ * The redirect stays readable where it can: it is encoded only if something in it would not survive the way through the
+ * query of the link.
+ */
+import type { AuthConfig } from '../config/auth-config.ts';
+import type { EmailKind } from './email-kind.ts';
+
+/** Emails with a link. */
+export type LinkKind = Extract<EmailKind, 'confirmation' | 'invite' | 'magic_link' | 'recovery' | 'email_change'>;
+
+/** What a link is made of. */
+export interface ConfirmationLink {
+  /** Public base of the auth service without a slash at the end: `https://db.example.net/auth/v1`. */
+  readonly authUrl: string;
+  /** The stored hash of the token, with `pkce_` where the flow has it. */
+  readonly tokenHash: string;
+  /** The resolved redirect. */
+  readonly redirectTo: string;
+  /** Instead of the type that the kind has: links of the admin API say `signup` for a confirmation. */
+  readonly type?: string;
+}
+
+/** The fields that decide about links. */
+export type LinkConfig = Pick<
+  AuthConfig,
+  | 'mailer_confirmation_link_type'
+  | 'mailer_urlpaths_confirmation'
+  | 'mailer_urlpaths_invite'
+  | 'mailer_urlpaths_recovery'
+  | 'mailer_urlpaths_email_change'
+>;
+
+/** The URL, parameters in this order and no others. */
+export function buildConfirmationUrl(kind: LinkKind, config: LinkConfig, link: ConfirmationLink): string {
+  const type = link.type ?? (kind === 'confirmation' ? config.mailer_confirmation_link_type : linkTypes[kind]);
+  const query = `token=${encodeQuery(link.tokenHash)}&type=${encodeQuery(type)}&redirect_to=${encodeRedirect(link.redirectTo)}`;
+  return `${linkBase(config[pathFields[kind]], link.authUrl)}?${query}`;
+}
+
+const linkTypes = {
+  invite: 'invite',
+  magic_link: 'magiclink',
+  recovery: 'recovery',
+  email_change: 'email_change',
+} as const satisfies Record<Exclude<LinkKind, 'confirmation'>, string>;
+
+const pathFields = {
+  confirmation: 'mailer_urlpaths_confirmation',
+  invite: 'mailer_urlpaths_invite',
+  // The original has no path of its own for it.
+  magic_link: 'mailer_urlpaths_recovery',
+  recovery: 'mailer_urlpaths_recovery',
+  email_change: 'mailer_urlpaths_email_change',
+} as const satisfies Record<LinkKind, keyof LinkConfig>;
+
+const defaultPath = '/verify';
+
+function linkBase(path: string, authUrl: string): string {
+  // The default means the endpoint of this service, wherever it is mounted; any other path starts at the host.
+  if (path === '' || path === defaultPath) return `${authUrl}${defaultPath}`;
+  if (path.startsWith('/')) return new URL(authUrl).origin + path.replace(/[?#].*$/s, '');
+  return path.replace(/[?#].*$/s, '');
+}
+
+/** Everything outside these survives the query of a link only when encoded; so do `&`, `=` and `#`. */
+const readable = /^[A-Za-z0-9\-._~:/?@!$'()*,;]*$/;
+
+function encodeRedirect(url: string): string {
+  return readable.test(url) ? url : encodeQuery(url);
+}
+
+/** As HTML forms encode, but for `*`: everything except `A-Za-z0-9-_.~`, blanks as `+`. */
+function encodeQuery(text: string): string {
+  return encodeURIComponent(text.toWellFormed())
+    .replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+    .replaceAll('%20', '+');
+}

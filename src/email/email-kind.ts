@@ -1,0 +1,68 @@
+/**
+ * The 13 emails: what each is called where, and which variables its template sees (auth.md 5.1-5.3).
+ *
+ * One table, so that the renderer, the validation of templates and the studio agree on what a template may use.
+ */
+import type { EmailName } from '../config/auth-template-fields.ts';
+
+/** Name of an email, as in its configuration fields. */
+export type EmailKind = EmailName;
+
+/** Top-level names that a template can have. */
+export type EmailVariable =
+  | 'SiteURL'
+  | 'Data'
+  | 'Email'
+  | 'RedirectTo'
+  | 'Token'
+  | 'TokenHash'
+  | 'ConfirmationURL'
+  | 'NewEmail'
+  | 'SendingTo'
+  | 'OldEmail'
+  | 'Phone'
+  | 'OldPhone'
+  | 'Provider'
+  | 'FactorType';
+
+/** What is fixed about a kind of email. */
+export interface EmailKindRow {
+  /** What `$messageType` in an extra header becomes. */
+  readonly messageType: string;
+  /** Every variable of its template; others are absent there and print nothing. */
+  readonly variables: readonly EmailVariable[];
+  /** What a client is told where it could not be sent; null for notifications, whose failures nobody is told. */
+  readonly failure: string | null;
+}
+
+const all = ['SiteURL', 'Data', 'Email', 'RedirectTo'] as const;
+const link = [...all, 'Token', 'TokenHash', 'ConfirmationURL'] as const;
+
+function authentication(messageType: string, variables: readonly EmailVariable[], called: string): EmailKindRow {
+  return { messageType, variables, failure: `Error sending ${called} email` };
+}
+
+function notification(messageType: string, ...own: readonly EmailVariable[]): EmailKindRow {
+  return { messageType, variables: [...all, ...own], failure: null };
+}
+
+/** All kinds. */
+export const emailKinds = {
+  confirmation: authentication('confirmation', link, 'confirmation'),
+  invite: authentication('invite', link, 'invite'),
+  magic_link: authentication('magic_link', link, 'magic link'),
+  email_change: authentication('email_change', [...link, 'NewEmail', 'SendingTo'], 'email change'),
+  recovery: authentication('recovery', link, 'recovery'),
+  // The original names this one after the verb.
+  reauthentication: authentication('reauthenticate', [...all, 'Token', 'TokenHash'], 'reauthentication'),
+  password_changed_notification: notification('password_changed_notification'),
+  email_changed_notification: notification('email_changed_notification', 'OldEmail'),
+  phone_changed_notification: notification('phone_changed_notification', 'Phone', 'OldPhone'),
+  identity_linked_notification: notification('identity_linked_notification', 'Provider'),
+  identity_unlinked_notification: notification('identity_unlinked_notification', 'Provider'),
+  mfa_factor_enrolled_notification: notification('mfa_factor_enrolled_notification', 'FactorType'),
+  mfa_factor_unenrolled_notification: notification('mfa_factor_unenrolled_notification', 'FactorType'),
+} as const satisfies Record<EmailKind, EmailKindRow>;
+
+/** Names of all kinds, in the order of the table. */
+export const emailKindNames = Object.keys(emailKinds) as readonly EmailKind[];

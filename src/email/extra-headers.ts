@@ -1,0 +1,49 @@
+/**
+ * The headers that `smtp_headers` adds to every email (auth.md 5.5): switches of mail providers, for example against link
+ * tracking.
+ *
+ * What makes the message what it is (addresses, subject, encoding) cannot be replaced this way.
+ */
+
+/** Header name -> value. */
+export type ExtraHeaders = Readonly<Record<string, string>>;
+
+/** Names that belong to the message itself. */
+const reserved = /^(from|to|cc|bcc|subject|date|message-id|mime-version|content-.*|resent-.*|return-path|received)$/i;
+
+/** The characters of a header name (RFC 5322). */
+const headerName = /^[!-9;-~]+$/;
+
+/** Reads the JSON object; null where it is none. Values are texts or lists of texts; anything else in it is left out. */
+export function parseExtraHeaders(json: string | null): Readonly<Record<string, readonly string[]>> | null {
+  if (json === null || json.trim() === '') return {};
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(json);
+  } catch {
+    return null;
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return null;
+  const entries = Object.entries(parsed).map(([name, value]) => [name, toTexts(value)] as const);
+  return Object.fromEntries(entries);
+}
+
+/** The headers of one email. Several values of a name are joined; names and values that are empty are left out. */
+export function extraHeaders(json: string | null, messageType: string): ExtraHeaders {
+  const headers: [string, string][] = [];
+  for (const [name, values] of Object.entries(parseExtraHeaders(json) ?? {})) {
+    if (!headerName.test(name) || reserved.test(name)) continue;
+    const value = values.map((text) => cleanValue(text.replaceAll('$messageType', () => messageType))).filter(Boolean);
+    if (value.length > 0) headers.push([name, value.join(', ')]);
+  }
+  return Object.fromEntries(headers);
+}
+
+function toTexts(value: unknown): readonly string[] {
+  return (Array.isArray(value) ? value : [value]).filter((item) => typeof item === 'string');
+}
+
+/** A line break would begin a header of its own. */
+function cleanValue(text: string): string {
+  return text.replace(/\p{Cc}+/gu, ' ').trim();
+}

@@ -1,0 +1,166 @@
+/**
+ * A kind of email, the configuration and the facts of one occasion -> the message that is sent or captured.
+ *
+ * All that users can put into a message comes in through the template's data: the addresses are checked, the subject is
+ * one line, the body is escaped by the template engine.
+ */
+import { randomUUID } from 'node:crypto';
+import type { AuthConfig } from '../config/auth-config.ts';
+import { invariant } from '../shared/invariant.ts';
+import { defaultTemplates } from './default-templates.ts';
+import { type EmailKind, type EmailVariable, emailKinds } from './email-kind.ts';
+import { type ExtraHeaders, extraHeaders } from './extra-headers.ts';
+import { cleanSubject } from './subject.ts';
+import { renderTemplate, type Template, type TemplateData } from './template/template.ts';
+import { cachedTemplate } from './template-cache.ts';
+
+/** A name and an address; the name is empty where there is none. */
+export interface Mailbox {
+  readonly name: string;
+  readonly address: string;
+}
+
+/** An email, complete but for the time of sending. Plain data: it may be stored as JSON and sent later. */
+export interface EmailMessage {
+  readonly kind: EmailKind;
+  readonly from: Mailbox;
+  /** The only recipient. */
+  readonly to: string;
+  /** One line. */
+  readonly subject: string;
+  readonly html: string;
+  /** Beside those that every message has. */
+  readonly headers: ExtraHeaders;
+  /** With its angle brackets. */
+  readonly messageId: string;
+}
+
+/** The facts of one occasion. Which of the optional ones a kind needs is in `emailKinds`. */
+export interface MessageData {
+  /** Where it goes; also `.SendingTo`. */
+  readonly to: string;
+  /** `.Email`: the present address of the user, empty for an anonymous one; see auth.md 5.3 for notifications. */
+  readonly email: string;
+  /** `.Data` */
+  readonly userMetadata: Readonly<Record<string, unknown>>;
+  /** `.RedirectTo`, resolved. */
+  readonly redirectTo: string;
+  readonly token?: string;
+  /** With `pkce_` where the flow has it. */
+  readonly tokenHash?: string;
+  /** See confirmation-url.ts. */
+  readonly confirmationUrl?: string;
+  readonly newEmail?: string;
+  readonly oldEmail?: string;
+  /** Digits without a plus sign, as in `oldPhone`. */
+  readonly phone?: string;
+  readonly oldPhone?: string;
+  readonly provider?: string;
+  readonly factorType?: string;
+}
+
+/** What a test may hold still, and who is told what a template got away with. */
+export interface MessageTools {
+  readonly newId?: () => string;
+  /** A comparison that is no error because `mailer_template_lenient_compare` is on. */
+  readonly onWarning?: (message: string) => void;
+}
+
+/**
+ * Builds the message.
+ *
+ * @throws TemplateError where a text of the configuration is no template, or fails with these data.
+ */
+export function buildMessage(
+  kind: EmailKind,
+  config: AuthConfig,
+  data: MessageData,
+  tools: MessageTools = {},
+): EmailMessage {
+  const variables = templateData(kind, config, data);
+  const { newId = randomUUID } = tools;
+  const from = senderOf(config);
+  return {
+    kind,
+    from,
+    to: data.to,
+    subject: renderSubject(kind, config, variables, tools),
+    html: renderBody(kind, config, variables, tools),
+    headers: extraHeaders(config.smtp_headers, emailKinds[kind].messageType),
+    messageId: `<${newId()}@${hostOf(from.address)}>`,
+  };
+}
+
+/** The texts in force: those of the configuration, or the built-in ones where it has none. */
+export function templateTexts(
+  kind: EmailKind,
+  config: AuthConfig,
+): { readonly subject: string; readonly content: string } {
+  const { subject, content } = defaultTemplates[kind];
+  return {
+    subject: config[`mailer_subjects_${kind}`] || subject,
+    content: config[`mailer_templates_${kind}_content`] || content,
+  };
+}
+
+/** What the template of a kind sees. Also for previews with made-up facts. */
+export function templateData(kind: EmailKind, config: Pick<AuthConfig, 'site_url'>, data: MessageData): TemplateData {
+  const values: Readonly<Record<EmailVariable, unknown>> = {
+    SiteURL: config.site_url,
+    Data: data.userMetadata,
+    Email: data.email,
+    RedirectTo: data.redirectTo,
+    Token: data.token,
+    TokenHash: data.tokenHash,
+    ConfirmationURL: data.confirmationUrl,
+    NewEmail: data.newEmail,
+    SendingTo: data.to,
+    OldEmail: data.oldEmail,
+    Phone: data.phone,
+    OldPhone: data.oldPhone,
+    Provider: data.provider,
+    FactorType: data.factorType,
+  };
+  const entries = emailKinds[kind].variables.map((name) => {
+    invariant(values[name] !== undefined, `the email ${kind} was built without ${name}`);
+    return [name, values[name]] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+function renderSubject(kind: EmailKind, config: AuthConfig, data: TemplateData, tools: MessageTools): string {
+  const mode = config.mailer_subject_html_escape ? 'html' : 'text';
+  const template = cachedTemplate(templateTexts(kind, config).subject, { ...parseOptions(config), kind: mode });
+  return cleanSubject(renderTemplate(tolerant(template, config, tools), data));
+}
+
+function renderBody(kind: EmailKind, config: AuthConfig, data: TemplateData, tools: MessageTools): string {
+  const template = cachedTemplate(templateTexts(kind, config).content, { ...parseOptions(config), kind: 'html' });
+  return renderTemplate(tolerant(template, config, tools), data);
+}
+
+function parseOptions(config: AuthConfig): {
+  readonly extraUrlSchemes: readonly string[];
+  readonly keepConditionalComments: boolean;
+} {
+  const schemes = config.mailer_extra_url_schemes.split(',').map((item) => item.trim().toLowerCase());
+  return {
+    // People write what they see in links.
+    extraUrlSchemes: schemes.map((scheme) => scheme.replace(/:(\/\/)?$/, '')).filter((scheme) => scheme !== ''),
+    keepConditionalComments: config.mailer_keep_conditional_comments,
+  };
+}
+
+function tolerant(template: Template, config: AuthConfig, { onWarning = () => {} }: MessageTools): Template {
+  return config.mailer_template_lenient_compare ? { ...template, onUnequalKinds: onWarning } : template;
+}
+
+/** The sender. Without an address in the configuration it is one that cannot be answered, at the application's host. */
+function senderOf({ smtp_admin_email, smtp_sender_name, site_url }: AuthConfig): Mailbox {
+  const address = smtp_admin_email || `noreply@${URL.parse(site_url)?.hostname || 'localhost'}`;
+  return { name: cleanSubject(smtp_sender_name ?? ''), address };
+}
+
+function hostOf(address: string): string {
+  return address.slice(address.lastIndexOf('@') + 1) || 'localhost';
+}

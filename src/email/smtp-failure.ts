@@ -1,0 +1,68 @@
+/**
+ * Errors of the SMTP client -> typed errors with a sentence for the operator.
+ *
+ * What a server answers is quoted only as its numbers (`535 5.7.8`): the text may repeat the recipient, the login or parts
+ * of the content.
+ */
+import type { NodemailerError } from 'nodemailer/lib/errors';
+import { MailError, type MailErrorCode } from './mail-error.ts';
+import type { SmtpSettings } from './smtp-settings.ts';
+
+/** @param timedOut The time limit of the message was what ended it. */
+export function toMailError(error: NodemailerError, settings: SmtpSettings, timedOut: boolean): MailError {
+  const server = `The mail server ${settings.host}:${settings.port}`;
+  const code = timedOut ? 'timed_out' : codeOf(error);
+  return new MailError(code, `${server} ${sentences[code](detailOf(error))}`);
+}
+
+const sentences: Readonly<Record<MailErrorCode, (detail: string) => string>> = {
+  unreachable: (detail) => `cannot be reached${detail}. Check smtp_host and smtp_port, and that it is up.`,
+  tls_failed: (detail) =>
+    `could not be spoken to in an encrypted way${detail}. Its certificate must be valid for smtp_host; a login needs TLS.`,
+  login_refused: (detail) => `refused the login${detail}. Check smtp_user and smtp_pass.`,
+  sender_refused: (detail) => `refused the sender${detail}. Check smtp_admin_email.`,
+  recipient_refused: (detail) => `refused the recipient${detail}.`,
+  message_refused: (detail) => `refused the message${detail}.`,
+  try_later: (detail) => `asks to try again later${detail}.`,
+  connection_lost: (detail) => `closed the connection before it had taken the message${detail}.`,
+  timed_out: () => 'did not take the message in time.',
+  stopped: () => 'was not asked: the gateway stops.',
+};
+
+/** Codes of Node for certificates and TLS, wherever they came up. */
+const tlsCode = /CERT|TLS|SSL|SIGNATURE|ISSUER|^EPROTO$|^HOSTNAME_MISMATCH$/;
+
+function codeOf(error: NodemailerError): MailErrorCode {
+  const { code = '', originalCode = '', responseCode, command = '' } = error;
+  if (code === 'ETLS' || tlsCode.test(originalCode) || tlsCode.test(code)) return 'tls_failed';
+  if (responseCode !== undefined && responseCode >= 400 && responseCode < 500) return 'try_later';
+  switch (code) {
+    case 'EAUTH':
+    case 'ENOAUTH':
+      return 'login_refused';
+    case 'EENVELOPE':
+      if (command.startsWith('MAIL')) return 'sender_refused';
+      return command.startsWith('DATA') ? 'message_refused' : 'recipient_refused';
+    case 'EMESSAGE':
+      return 'message_refused';
+    case 'EDNS':
+      return 'unreachable';
+    case 'ETIMEDOUT':
+      return error.timeoutType === 'SOCKET_TIMEOUT' ? 'connection_lost' : 'unreachable';
+    case 'ESOCKET':
+      // The client says the same of a connection that broke while a message was under way.
+      return originalCode === 'ECONNRESET' || originalCode === 'EPIPE' ? 'connection_lost' : 'unreachable';
+    default:
+      return 'connection_lost';
+  }
+}
+
+/** ` (535 5.7.8)`, ` (ECONNREFUSED)`, or nothing. */
+function detailOf({ response, responseCode, originalCode, code }: NodemailerError): string {
+  if (responseCode !== undefined) {
+    const [, enhanced] = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(response ?? '') ?? [];
+    return ` (${responseCode}${enhanced === undefined ? '' : ` ${enhanced}`})`;
+  }
+  const reason = originalCode ?? code;
+  return reason === undefined ? '' : ` (${reason})`;
+}

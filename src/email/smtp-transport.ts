@@ -1,0 +1,102 @@
+/**
+ * Hands messages to a mail server over SMTP, on a few connections that are kept and used again (auth.md 5.5).
+ *
+ * Encrypted whenever the server can do it: from the first byte on port 465, else by STARTTLS when offered, and then the
+ * certificate must be trusted. A login is never sent in the clear except to this machine.
+ */
+import { createTransport } from 'nodemailer';
+import type { NodemailerError } from 'nodemailer/lib/errors';
+import { type Clock, systemClock } from '../shared/clock.ts';
+import { composeMessage } from './compose-message.ts';
+import { MailError } from './mail-error.ts';
+import type { EmailMessage } from './message.ts';
+import { toMailError } from './smtp-failure.ts';
+import type { SmtpSettings } from './smtp-settings.ts';
+import type { EmailTransport } from './transport.ts';
+
+/** Longest wait for a connection, its greeting and its encryption, in milliseconds. */
+const connectTimeoutMs = 10_000;
+
+/** What a test may change. */
+export interface SmtpTransportOptions {
+  /** Time for one message in milliseconds, the wait for a free connection included. */
+  readonly timeoutMs?: number;
+  readonly clock?: Clock;
+}
+
+/** Connections to the server at the same time. */
+const maxConnections = 5;
+
+/** Makes the transport; connects when first used. */
+export function createSmtpTransport(settings: SmtpSettings, options: SmtpTransportOptions = {}): EmailTransport {
+  const { timeoutMs = 10_000, clock = systemClock } = options;
+  const pool = createTransport(poolOptions(settings));
+  const underway = new Set<Promise<unknown>>();
+  let stopped = false;
+
+  async function hand(message: EmailMessage): Promise<void> {
+    const raw = await composeMessage(message, new Date(clock.now()));
+    const signal = AbortSignal.timeout(timeoutMs);
+    const envelope = { from: message.from.address, to: [message.to] };
+    try {
+      await pool.sendMail({ envelope, raw, messageId: message.messageId, signal });
+    } catch (error) {
+      throw toMailError(error as NodemailerError, settings, signal.aborted);
+    }
+  }
+
+  return {
+    async send(message) {
+      if (stopped) throw new MailError('stopped', 'The mail transport has been stopped.');
+      assertAddress(message.to, 'recipient');
+      assertAddress(message.from.address, 'sender');
+      const work = hand(message);
+      underway.add(work);
+      try {
+        await work;
+      } finally {
+        underway.delete(work);
+      }
+    },
+    async stop() {
+      stopped = true;
+      await Promise.allSettled(underway);
+      pool.close({ force: true });
+    },
+  };
+}
+
+function poolOptions({ host, port, implicitTls, login, greetingName }: SmtpSettings) {
+  return {
+    pool: true as const,
+    host,
+    port,
+    secure: implicitTls,
+    // A login waits for encryption, whatever somebody between us and the server takes out of its greeting.
+    requireTLS: login !== null && !implicitTls && !isThisMachine(host),
+    ...(login !== null && { auth: { user: login.user, pass: login.password } }),
+    name: greetingName,
+    maxConnections,
+    // A kept connection that the server has closed in the meantime is replaced; a new one is not tried twice.
+    maxRequeues: 1,
+    connectionTimeout: connectTimeoutMs,
+    greetingTimeout: connectTimeoutMs,
+    socketTimeout: 60_000,
+    dnsTimeout: connectTimeoutMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    logger: false,
+  };
+}
+
+function isThisMachine(host: string): boolean {
+  const name = host.toLowerCase();
+  return name === 'localhost' || name.endsWith('.localhost') || name === '::1' || /^127(\.\d{1,3}){3}$/.test(name);
+}
+
+/** One address and nothing that could end a command of the protocol. Addresses of users were checked long before. */
+function assertAddress(address: string, role: 'recipient' | 'sender'): void {
+  const isAddress = /^[^\s<>@",;:\\]+@[^\s<>@",;\\]+$/.test(address) && !/\p{Cc}/u.test(address);
+  if (!isAddress)
+    throw new MailError(`${role}_refused`, `The address of the ${role} is not one that mail can be sent to.`);
+}

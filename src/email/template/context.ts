@@ -1,0 +1,115 @@
+/**
+ * Where in a page an action stands, as far as it matters for escaping. Contexts are immutable; scanning literal text makes
+ * new ones, and branches join theirs.
+ */
+
+/** The innermost thing that text is part of. */
+export type ContextState =
+  | 'text' | 'tag' | 'attributeName' | 'afterName' | 'beforeValue' | 'htmlComment' | 'keptComment' | 'rcdata'
+  | 'attribute' | 'url' | 'srcset' | 'metaContent' | 'metaUrl'
+  | 'script' | 'doubleString' | 'singleString' | 'templateLiteral' | 'regexp' | 'blockComment' | 'lineComment'
+  | 'htmlOpenComment' | 'htmlCloseComment'
+  | 'css' | 'cssDoubleString' | 'cssSingleString' | 'cssDoubleUrl' | 'cssSingleUrl' | 'cssUrl' | 'cssBlockComment' | 'cssLineComment'
+  /** Behind `break` and `continue`: never reached. */
+  | 'dead'; // biome-ignore format: a list
+
+/** What ends the attribute value that text is part of. `space` is white space or `>`; `none`: not in a value. */
+export type Delimiter = 'none' | 'double' | 'single' | 'space';
+
+/** How far a URL has come. `mixed`: branches disagree. */
+export type UrlPart = 'start' | 'path' | 'query' | 'mixed';
+
+/** What a slash in a script begins. `mixed`: branches disagree. */
+export type Slash = 'regexp' | 'division' | 'mixed';
+
+/** What the attribute holds whose name or value comes next. */
+export type ContextAttribute = 'plain' | 'script' | 'scriptType' | 'css' | 'url' | 'srcset' | 'metaContent';
+
+/** The element whose tag or content text is part of, where it matters. */
+export type ContextElement = 'none' | 'script' | 'style' | 'textarea' | 'title' | 'meta';
+
+/** A context. */
+export interface Context {
+  readonly state: ContextState;
+  readonly delimiter: Delimiter;
+  readonly urlPart: UrlPart;
+  readonly slash: Slash;
+  /** For each open `${` of template literals, the braces open inside it; the innermost last. */
+  readonly braces: readonly number[];
+  readonly attribute: ContextAttribute;
+  readonly element: ContextElement;
+}
+
+/** The context in which a page begins and must end. */
+export const startContext: Context = {
+  state: 'text',
+  delimiter: 'none',
+  urlPart: 'start',
+  slash: 'regexp',
+  braces: [],
+  attribute: 'plain',
+  element: 'none',
+};
+
+/** The context behind `break` and `continue`. */
+export const deadContext: Context = { ...startContext, state: 'dead' };
+
+/** Equal for equal contexts only. */
+export function contextKey({ state, delimiter, urlPart, slash, braces, attribute, element }: Context): string {
+  return `${state} ${delimiter} ${urlPart} ${slash} ${braces.join(',')} ${attribute} ${element}`;
+}
+
+/** Whether two contexts are the same. */
+export function sameContext(a: Context, b: Context): boolean {
+  return a === b || contextKey(a) === contextKey(b);
+}
+
+/** States in which an attribute's value begins. */
+export const valueStates = {
+  plain: 'attribute',
+  script: 'script',
+  scriptType: 'attribute',
+  css: 'css',
+  url: 'url',
+  srcset: 'srcset',
+  metaContent: 'metaContent',
+} as const satisfies Record<ContextAttribute, ContextState>;
+
+/** The context that an action itself brings about: it begins a name or an unquoted value. */
+export function beginAction(context: Context): Context {
+  switch (context.state) {
+    case 'tag':
+      return { ...context, state: 'attributeName' };
+    case 'beforeValue':
+      return { ...context, state: valueStates[context.attribute], delimiter: 'space', attribute: 'plain' };
+    case 'afterName':
+      return { ...context, state: 'attributeName', attribute: 'plain' };
+    default:
+      return context;
+  }
+}
+
+/** The context behind two branches; null where they must not differ as they do. */
+export function joinContexts(a: Context, b: Context): Context | null {
+  if (a.state === 'dead') return b;
+  if (b.state === 'dead' || sameContext(a, b)) return a;
+  if (sameContext({ ...a, urlPart: b.urlPart }, b)) return { ...a, urlPart: 'mixed' };
+  if (sameContext({ ...a, slash: b.slash }, b)) return { ...a, slash: 'mixed' };
+  // `<p title={{ if .C }}{{ . }}{{ end }}` ends in an unquoted value, although without the action none has begun.
+  const [begunA, begunB] = [beginAction(a), beginAction(b)];
+  return begunA === a && begunB === b ? null : joinContexts(begunA, begunB);
+}
+
+const comments: ReadonlySet<ContextState> = new Set<ContextState>([
+  'htmlComment', 'blockComment', 'lineComment', 'htmlOpenComment', 'htmlCloseComment', 'cssBlockComment', 'cssLineComment',
+]); // biome-ignore format: a list
+
+/** Whether text is part of a comment that is left out of the output. */
+export function isComment(state: ContextState): boolean {
+  return comments.has(state);
+}
+
+/** Whether text is part of a string, template literal or regular expression of a script. */
+export function isScriptLiteral(state: ContextState): boolean {
+  return state === 'doubleString' || state === 'singleString' || state === 'templateLiteral' || state === 'regexp';
+}

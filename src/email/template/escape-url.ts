@@ -1,0 +1,78 @@
+/**
+ * Escapers for URLs: the filter of schemes, two degrees of percent-encoding, and lists of images.
+ */
+import { refused } from './escape-html.ts';
+
+const alwaysKept = /^[\w\-.~]$/;
+const hexDigits = /^[0-9a-fA-F]{2}$/;
+const mayChange = /[^A-Za-z0-9\-._~!#$&*+,/:;=?@[\]]/;
+const mustChange = /[^A-Za-z0-9\-._~]/;
+const keptInNormal = '!#$&*+,/:;=?@[]';
+
+/** Makes a URL safe to stand in an attribute or in CSS; what is already encoded stays. */
+export function normalizeUrl(text: string): string {
+  return mayChange.test(text) ? encode(text, true) : text;
+}
+
+/** Percent-encodes everything but letters, digits and `-._~`, for values in a query or fragment. */
+export function encodeUrl(text: string): string {
+  return mustChange.test(text) ? encode(text, false) : text;
+}
+
+/** The function `urlquery`: blanks as `+`, upper-case digits. */
+export function encodeQueryFunction(text: string): string {
+  if (!mustChange.test(text)) return text;
+  return encode(text, false)
+    .replaceAll('%20', '+')
+    .replace(/%../g, (code) => code.toUpperCase());
+}
+
+const encodedBytes = Array.from({ length: 256 }, (_, byte) => `%${byte.toString(16).padStart(2, '0')}`);
+
+function encode(text: string, normal: boolean): string {
+  let result = '';
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at] as string;
+    if (alwaysKept.test(character) || (normal && keeps(text, at))) result += character;
+    else if (character <= '\x7f') result += encodedBytes[character.charCodeAt(0)];
+    else {
+      const whole = String.fromCodePoint(text.codePointAt(at) as number);
+      for (const byte of Buffer.from(whole)) result += encodedBytes[byte];
+      at += whole.length - 1;
+    }
+  }
+  return result;
+}
+
+function keeps(text: string, at: number): boolean {
+  const character = text[at] as string;
+  return keptInNormal.includes(character) || (character === '%' && hexDigits.test(text.slice(at + 1, at + 3)));
+}
+
+/** Schemes that a value may begin with, beside those a caller adds. Lower case. */
+const usualSchemes = ['http', 'https', 'mailto'];
+
+/** Whether a URL has no scheme or an allowed one. */
+function isSafe(url: string, extraSchemes: readonly string[]): boolean {
+  const colon = url.indexOf(':');
+  const slash = url.indexOf('/');
+  if (colon < 0 || (slash >= 0 && slash < colon)) return true;
+  // `ſ` is an `s` to whoever compares without case.
+  const scheme = url.slice(0, colon).replaceAll('ſ', 's').toLowerCase();
+  return usualSchemes.includes(scheme) || extraSchemes.includes(scheme);
+}
+
+/** A filter that lets no scripts through: a value with another scheme becomes `#ZgotmplZ`. */
+export function makeSchemeFilter(extraSchemes: readonly string[]): (text: string) => string {
+  return (text) => (isSafe(text, extraSchemes) ? text : `#${refused}`);
+}
+
+/** Escapes a list of images; a part with another scheme, or with anything but plain descriptors, becomes `#ZgotmplZ`. */
+export function makeSrcsetEscaper(extraSchemes: readonly string[]): (text: string) => string {
+  const escapePart = (part: string) => {
+    const [, before = '', url = '', after = ''] = /^([ \t\n\f\r]*)([^ \t\n\f\r]*)([\s\S]*)$/.exec(part) ?? [];
+    const plain = /^[A-Za-z0-9 \t\n\f\r]*$/.test(after);
+    return plain && isSafe(url, extraSchemes) ? before + normalizeUrl(url) + after : `#${refused}`;
+  };
+  return (text) => text.split(',').map(escapePart).join(',');
+}

@@ -1,0 +1,28 @@
+/**
+ * The two ways in which a value becomes text before it is escaped: by the contexts of a body, and by the functions `html`,
+ * `js` and `urlquery`, which show a missing value.
+ */
+import { printValue } from './format-value.ts';
+import type { Value } from './value.ts';
+
+/** The text of a printed value; null and no value are empty. */
+export function stringify(value: Value): string {
+  if (typeof value === 'string') return value;
+  return value === null || value === undefined ? '' : printValue(value);
+}
+
+/** All values in one text; a blank stands between two of which neither is a text. */
+export function printAll(values: readonly Value[]): string {
+  return values
+    .map((value, index) => (needsBlank(values, index) ? ` ${printValue(value)}` : printValue(value)))
+    .join('');
+}
+
+function needsBlank(values: readonly Value[], index: number): boolean {
+  return index > 0 && typeof values[index] !== 'string' && typeof values[index - 1] !== 'string';
+}
+
+/** Like `printAll`, but null and no value are the text `<no value>`. */
+export function printShown(values: readonly Value[]): string {
+  return printAll(values.map((value) => (value === null || value === undefined ? '<no value>' : value)));
+}

@@ -1,0 +1,89 @@
+/**
+ * What can be wrong with a template: every code once, with the phase that finds it, and the error that carries one.
+ *
+ * `parse` and `escape` faults depend on the text of the template alone and are found by `parseTemplate`; `exec` faults depend
+ * on the data and are found by `renderTemplate`. Codes are stable; messages are for people and may change.
+ */
+
+/** When a fault is found: reading the text, working out the contexts of its actions, or rendering it with data. */
+export type TemplatePhase = 'parse' | 'escape' | 'exec';
+
+/** All codes with their phase. Names are never reused. */
+export const templateErrorCodes = {
+  syntax: 'parse',
+  unknown_function: 'parse',
+  unknown_variable: 'parse',
+  duplicate_template: 'parse',
+  nested_too_deep: 'parse',
+  open_markup: 'escape',
+  bad_markup: 'escape',
+  bad_script: 'escape',
+  branches_differ: 'escape',
+  ambiguous_url: 'escape',
+  ambiguous_slash: 'escape',
+  misplaced_escaper: 'escape',
+  unknown_template: 'escape',
+  unstable_recursion: 'escape',
+  too_many_contexts: 'escape',
+  wrong_value: 'exec',
+  wrong_arguments: 'exec',
+  unset_variable: 'exec',
+  missing_template: 'exec',
+  depth_limit: 'exec',
+  iteration_limit: 'exec',
+  output_limit: 'exec',
+  time_limit: 'exec',
+} as const satisfies Record<string, TemplatePhase>;
+
+/** One of the codes above. */
+export type TemplateErrorCode = keyof typeof templateErrorCodes;
+
+/** A place in a template: line and column count from 1, the column in UTF-16 units. */
+export interface TemplatePlace {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A fault of a template. Never holds a value of the data beyond what the message quotes. */
+export class TemplateError extends Error {
+  override readonly name = 'TemplateError';
+  readonly code: TemplateErrorCode;
+  readonly phase: TemplatePhase;
+  /** From 1; null where the fault has no place, like markup that is still open at the end. */
+  readonly line: number | null;
+  /** From 1, in UTF-16 units; null exactly where `line` is. */
+  readonly column: number | null;
+
+  constructor(code: TemplateErrorCode, message: string, place: TemplatePlace | null) {
+    super(message);
+    this.code = code;
+    this.phase = templateErrorCodes[code];
+    this.line = place?.line ?? null;
+    this.column = place?.column ?? null;
+  }
+}
+
+/** A fault found by code that does not know its place; `renderTemplate` adds it and throws a `TemplateError`. */
+export class EvaluationFailure extends Error {
+  override readonly name = 'EvaluationFailure';
+  readonly code: TemplateErrorCode;
+  /** How far behind the beginning of what is being looked at, in UTF-16 units. */
+  readonly offset: number;
+
+  constructor(code: TemplateErrorCode, message: string, offset = 0) {
+    super(message);
+    this.code = code;
+    this.offset = offset;
+  }
+}
+
+/** Throws an `EvaluationFailure` about a value of a wrong kind. */
+export function failValue(message: string): never {
+  throw new EvaluationFailure('wrong_value', message);
+}
+
+/** Line and column of an offset in UTF-16 units. */
+export function placeOf(source: string, offset: number): TemplatePlace {
+  const before = source.slice(0, offset);
+  return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
+}

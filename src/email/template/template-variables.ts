@@ -1,0 +1,84 @@
+/**
+ * Finds which variables of the data a template uses, without running it: for the studio, and for warnings about names that a
+ * kind of email does not have.
+ */
+import type { Operand, Pipeline, TemplateNode, TemplateTree } from './tree.ts';
+
+/** Names of the top-level fields, sorted. What is reached only through `index` is not seen. */
+export function findVariables(tree: TemplateTree): readonly string[] {
+  const finder = new Finder(tree);
+  finder.list(tree.main, true, true);
+  return [...finder.found].sort();
+}
+
+/** Follows where dot and `$` are still the whole data. */
+class Finder {
+  readonly found = new Set<string>();
+  readonly #tree: TemplateTree;
+  readonly #seen = new Set<string>();
+
+  constructor(tree: TemplateTree) {
+    this.#tree = tree;
+  }
+
+  list(nodes: readonly TemplateNode[], dotIsRoot: boolean, dollarIsRoot: boolean): void {
+    for (const node of nodes) {
+      if (node.kind === 'action') this.#pipeline(node.pipeline, dotIsRoot, dollarIsRoot);
+      else if (node.kind === 'call') {
+        if (node.pipeline === null) continue;
+        this.#pipeline(node.pipeline, dotIsRoot, dollarIsRoot);
+        if (this.#isRoot(node.pipeline, dotIsRoot, dollarIsRoot)) this.#template(node.name);
+      } else if (node.kind === 'if' || node.kind === 'with' || node.kind === 'range') {
+        this.#pipeline(node.pipeline, dotIsRoot, dollarIsRoot);
+        const keepsRoot = node.kind === 'with' && this.#isRoot(node.pipeline, dotIsRoot, dollarIsRoot);
+        this.list(node.list, node.kind === 'if' ? dotIsRoot : keepsRoot, dollarIsRoot);
+        this.list(node.otherwise ?? [], dotIsRoot, dollarIsRoot);
+      }
+    }
+  }
+
+  /** A named template that is called with the whole data. */
+  #template(name: string): void {
+    if (this.#seen.has(name)) return;
+    this.#seen.add(name);
+    this.list(this.#tree.named.get(name) ?? [], true, true);
+  }
+
+  /** Whether a pipeline is `.` or `$`. */
+  #isRoot({ commands }: Pipeline, dotIsRoot: boolean, dollarIsRoot: boolean): boolean {
+    const [command, more] = commands;
+    if (command === undefined || more !== undefined || command.operands.length > 1) return false;
+    const [operand] = command.operands;
+    if (operand.kind === 'dot') return dotIsRoot;
+    return operand.kind === 'variable' && operand.name === '$' && operand.path.length === 0 && dollarIsRoot;
+  }
+
+  #pipeline(pipeline: Pipeline, dotIsRoot: boolean, dollarIsRoot: boolean): void {
+    for (const { operands } of pipeline.commands)
+      for (const operand of operands) this.#operand(operand, dotIsRoot, dollarIsRoot);
+  }
+
+  #operand(operand: Operand, dotIsRoot: boolean, dollarIsRoot: boolean): void {
+    switch (operand.kind) {
+      case 'field':
+        if (dotIsRoot) this.#add(operand.path);
+        break;
+      case 'variable':
+        if (operand.name === '$' && dollarIsRoot) this.#add(operand.path);
+        break;
+      case 'chain':
+        if (operand.of.kind === 'pipeline' && this.#isRoot(operand.of, dotIsRoot, dollarIsRoot))
+          this.#add(operand.path);
+        this.#operand(operand.of, dotIsRoot, dollarIsRoot);
+        break;
+      case 'pipeline':
+        this.#pipeline(operand, dotIsRoot, dollarIsRoot);
+        break;
+      default:
+    }
+  }
+
+  #add([name]: readonly string[]): void {
+    if (name !== undefined) this.found.add(name);
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * Templates of emails in Go's template language: parse once, render often.
+ *
+ * `html` bodies escape every value for the place where it stands in the page; `text` subjects do not escape. A template sees
+ * the data it is given and nothing else, and a rendering is bounded in time, output and recursion.
+ */
+import { escapeTree } from './escape-tree.ts';
+import { makeEscapers } from './escapers.ts';
+import { functionNames } from './functions.ts';
+import { parseTree } from './parse-tree.ts';
+import { type TemplateLimits, TemplateRun } from './run-template.ts';
+import { EvaluationFailure, placeOf, TemplateError, type TemplateErrorCode } from './template-error.ts';
+import { findVariables } from './template-variables.ts';
+import type { TemplateTree } from './tree.ts';
+import { fromData } from './value.ts';
+
+/** How a source is to be read. */
+export interface TemplateOptions {
+  readonly kind: 'html' | 'text';
+  /** For the messages of errors. */
+  readonly name?: string;
+  /** Schemes that a URL in a value may have beside http, https and mailto; for links into apps. Lower case. */
+  readonly extraUrlSchemes?: readonly string[];
+  /** Keeps `<!--[if mso]>…<![endif]-->`, with actions inside escaped as HTML text. */
+  readonly keepConditionalComments?: boolean;
+  /** Makes `eq` and `ne` of values of different kinds "not equal" instead of a fault; told the message each time. */
+  readonly onUnequalKinds?: (message: string) => void;
+}
+
+/** A template that is ready to be rendered. Immutable; may be kept and shared. */
+export interface Template {
+  readonly kind: 'html' | 'text';
+  readonly name: string | null;
+  readonly source: string;
+  readonly tree: TemplateTree;
+  readonly onUnequalKinds: ((message: string) => void) | null;
+}
+
+/** Variables by name: JSON values, plain objects and Maps at any depth. */
+export type TemplateData = Readonly<Record<string, unknown>>;
+
+/** What a rendering may use where nothing else is said. */
+export const defaultTemplateLimits: TemplateLimits = {
+  maxOutputBytes: 1024 * 1024,
+  maxIterations: 10_000,
+  maxDepth: 1000,
+  maxMs: 1000,
+};
+
+/**
+ * Reads a template and works out the escaping of each of its actions.
+ *
+ * @throws TemplateError of the phases `parse` and `escape`.
+ */
+export function parseTemplate(source: string, options: TemplateOptions): Template {
+  const { kind, name = null, extraUrlSchemes = [], keepConditionalComments = false, onUnequalKinds = null } = options;
+  const text = source.toWellFormed();
+  return { kind, name, source: text, tree: guardStack('nested_too_deep', makeTree), onUnequalKinds };
+
+  function makeTree(): TemplateTree {
+    const parsed = parseTree(text, functionNames);
+    if (kind === 'text') return parsed;
+    return escapeTree(parsed, text, {
+      escapers: makeEscapers(extraUrlSchemes),
+      keepsConditional: keepConditionalComments,
+    });
+  }
+}
+
+/**
+ * Renders a template; on any fault nothing of the output is kept.
+ *
+ * @param limits Those that differ from the defaults.
+ * @throws TemplateError of the phase `exec`.
+ */
+export function renderTemplate(template: Template, data: TemplateData, limits: Partial<TemplateLimits> = {}): string {
+  const run = new TemplateRun(
+    template.tree,
+    { ...defaultTemplateLimits, ...limits },
+    { tolerate: template.onUnequalKinds },
+  );
+  try {
+    return guardStack('depth_limit', () => run.main(fromData(data)));
+  } catch (error) {
+    if (!(error instanceof EvaluationFailure)) throw error;
+    throw new TemplateError(error.code, error.message, placeOf(template.source, run.evaluator.at));
+  }
+}
+
+/** Names of the top-level variables that a template uses, sorted: `Email`, `Data`. */
+export function templateVariables(template: Template): readonly string[] {
+  return findVariables(template.tree);
+}
+
+/** Turns an exhausted stack, which only a template made for it can cause, into an error of the template. */
+function guardStack<T>(code: TemplateErrorCode, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    if (!(error instanceof RangeError) || !error.message.includes('call stack')) throw error;
+    throw new TemplateError(code, 'the template is nested too deeply', null);
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * Makes the executor: the one way from a caller's request to the body of its answer.
+ */
+import type { PublicError } from '../shared/errors.ts';
+import { executeOperation, type Outcome } from './execute-operation.ts';
+import type { Answer, Executor } from './executor.ts';
+import { toErrorEntry, toPublicError } from './public-error.ts';
+import type { ExecuteOptions, Stopwatch } from './run-flight.ts';
+
+/** An executor on a pool and a reflector, which belong to the caller. */
+export function createExecutor(options: ExecuteOptions): Executor {
+  return {
+    async execute(caller, request, context): Promise<Answer> {
+      const watch: Stopwatch = { parseMs: 0, compileMs: 0, runMs: 0 };
+      try {
+        return toAnswer(await executeOperation(options, { caller, request, context, watch }), watch);
+      } catch (error) {
+        const { requestId } = context;
+        const { observe, maxResponseBytes } = options;
+        const nothingRan = { model: null, atMostMessages: [], keys: [], citedInput: () => null };
+        const errors = [toPublicError(error, { ...nothingRan, requestId, observe, maxResponseBytes })];
+        return toAnswer({ data: undefined, errors, operationName: request.operationName, documentHash: null }, watch);
+      }
+    },
+    notReady: () => options.reflector.problem(),
+  };
+}
+
+function toAnswer(outcome: Outcome, stages: Stopwatch): Answer {
+  const { data, errors, operationName, documentHash } = outcome;
+  const codes = errors.map(({ code }) => code);
+  return { body: toBody(data, errors), executed: data !== undefined, codes, operationName, documentHash, stages };
+}
+
+// The data of the database goes into the body as it came.
+function toBody(data: string | undefined, errors: readonly PublicError[]): string {
+  if (errors.length === 0) return `{"data":${data ?? 'null'}}`;
+  const entries = JSON.stringify(errors.map(toErrorEntry));
+  return data === undefined ? `{"errors":${entries}}` : `{"data":${data},"errors":${entries}}`;
+}

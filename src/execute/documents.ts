@@ -1,0 +1,175 @@
+/**
+ * Documents of one schema: parsed, validated and compiled once, then found by their text. Refused ones are kept as well, so
+ * that a client which repeats a mistake costs no more than one that does not.
+ */
+import { createHash } from 'node:crypto';
+import {
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  Kind,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+  parse,
+  visit,
+} from 'graphql';
+import { LRUCache } from 'lru-cache';
+import { bytesPerToken, createCompiledOperations, OperationCompiler } from '../compile/compile-operation.ts';
+import { type DocumentVariables, examineVariables } from '../compile/document-variables.ts';
+import type { Model } from '../model/model.ts';
+import { subscriptionMessage, validateDocument } from '../schema/validate.ts';
+import { PublicError } from '../shared/errors.ts';
+import { fromGraphQLError, isStackOverflow, tooDeep } from './public-error.ts';
+
+/** A document that fits the schema. */
+export interface PreparedDocument {
+  readonly kind: 'prepared';
+  readonly hash: string;
+  readonly document: DocumentNode;
+  readonly tokens: number;
+  readonly aliases: number;
+  readonly operations: readonly OperationDefinitionNode[];
+}
+
+/** A document that does not; `fatal` ones do not even parse, whatever the schema. */
+export interface RefusedDocument {
+  readonly kind: 'refused';
+  readonly hash: string;
+  readonly errors: readonly PublicError[];
+  /** Unknown fields, for hints. */
+  readonly unknownFields: readonly (string | null)[];
+  readonly fatal: boolean;
+}
+
+/** An operation with everything that compiling it for a request needs. */
+export interface PreparedOperation {
+  readonly operation: OperationDefinitionNode;
+  readonly places: DocumentVariables;
+  readonly compiler: OperationCompiler;
+}
+
+/** What the documents of a schema are validated and compiled against. */
+export interface DocumentsOptions {
+  readonly model: Model;
+  readonly schema: GraphQLSchema;
+  readonly introspection: boolean;
+  /** Messages may name what was perhaps meant: everything that exists may be introspected anyway. */
+  readonly suggestions: boolean;
+  readonly strictVariablePositions: boolean;
+  readonly maxResponseBytes: number;
+}
+
+/** Bounds of the cache: number of documents, and their estimated bytes; one over a quarter of them is not kept. */
+const maxDocuments = 1000;
+const maxBytes = 64 * 1024 * 1024;
+
+/** The documents of one schema. */
+export class Documents {
+  readonly #options: DocumentsOptions;
+  readonly #documents = new LRUCache<string, PreparedDocument | RefusedDocument>({
+    max: maxDocuments,
+    maxSize: maxBytes,
+    maxEntrySize: maxBytes / 4,
+    sizeCalculation: (document, text) =>
+      2 * text.length + 1 + (document.kind === 'prepared' ? bytesPerToken * document.tokens : 0),
+  });
+  readonly #kept = createCompiledOperations();
+  readonly #operations = new WeakMap<OperationDefinitionNode, PreparedOperation>();
+
+  constructor(options: DocumentsOptions) {
+    this.#options = options;
+  }
+
+  /** Parses and validates. `maxTokens` null: no limit. */
+  prepare(text: string, maxTokens: number | null): PreparedDocument | RefusedDocument {
+    const known = this.#documents.get(text);
+    if (known) return known;
+    const prepared = prepareDocument(text, maxTokens, this.#options);
+    // A text that was refused for its length in tokens may be fine for a caller without that limit.
+    if (prepared.kind === 'prepared' || !prepared.fatal) this.#documents.set(text, prepared);
+    return prepared;
+  }
+
+  /** The operation to run (graphql.md 12.2). */
+  choose(document: PreparedDocument, operationName: string | null): PreparedOperation {
+    const found = document.operations.filter(({ name }) => operationName === null || name?.value === operationName);
+    const [operation, another] = found;
+    if (operation === undefined || another !== undefined)
+      throw new PublicError('OPERATION_NOT_FOUND', 'Operation not found');
+    if (operation.operation === OperationTypeNode.SUBSCRIPTION) {
+      throw new PublicError('GRAPHQL_VALIDATION_FAILED', subscriptionMessage);
+    }
+    const known = this.#operations.get(operation);
+    if (known) return known;
+    const { model, schema, introspection, maxResponseBytes } = this.#options;
+    const places = examineVariables(schema, document.document, operation);
+    const compiling = { model, schema, introspection, maxResponseBytes, kept: this.#kept };
+    const source = { ...compiling, document: document.document, operation, places };
+    const prepared = { operation, places, compiler: new OperationCompiler(source) };
+    this.#operations.set(operation, prepared);
+    return prepared;
+  }
+}
+
+function prepareDocument(
+  text: string,
+  maxTokens: number | null,
+  options: DocumentsOptions,
+): PreparedDocument | RefusedDocument {
+  const hash = createHash('sha256').update(text).digest('hex').slice(0, 16);
+  const refused = (errors: readonly PublicError[], fatal: boolean, unknownFields: readonly (string | null)[] = []) => {
+    // Until it is read, the stack of an error holds everything on it, the whole document too, for as long as it is cached.
+    for (const error of errors) void error.stack;
+    return { kind: 'refused', hash, errors, fatal, unknownFields } as const;
+  };
+  try {
+    // The grammar asks for a field between braces; graphql-js takes none at all unless told otherwise.
+    const strict = { allowEmptySelectionSets: false };
+    const document = parse(text, maxTokens === null ? strict : { ...strict, maxTokens });
+    const { strictVariablePositions, suggestions } = options;
+    const errors = validateDocument(options.schema, document, { strictVariablePositions, suggestions });
+    if (errors.length > 0) {
+      const visible = errors.map((error) => fromGraphQLError(error, 'GRAPHQL_VALIDATION_FAILED'));
+      return refused(visible, false, errors.map(unknownField));
+    }
+    const operations = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
+    return {
+      kind: 'prepared',
+      hash,
+      document,
+      tokens: document.tokenCount ?? 0,
+      aliases: countAliases(document),
+      operations,
+    };
+  } catch (error) {
+    if (error instanceof GraphQLError) return refused([fromSyntaxError(error, maxTokens)], true);
+    if (isStackOverflow(error)) return refused([tooDeep(error)], true);
+    throw error;
+  }
+}
+
+function fromSyntaxError(error: GraphQLError, maxTokens: number | null): PublicError {
+  if (maxTokens !== null && error.message.includes(`more than ${maxTokens} tokens`)) return tooManyTokens(maxTokens);
+  return fromGraphQLError(error, 'GRAPHQL_PARSE_FAILED');
+}
+
+/** The refusal of a document over the token limit. */
+export function tooManyTokens(maxTokens: number): PublicError {
+  const message = `The document has more than ${maxTokens} tokens (option --max-tokens).`;
+  return new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'max-tokens' } });
+}
+
+function countAliases(document: DocumentNode): number {
+  let count = 0;
+  visit(document, {
+    Field(node) {
+      if (node.alias) count += 1;
+    },
+  });
+  return count;
+}
+
+function unknownField(error: GraphQLError): string | null {
+  const node = error.nodes?.[0];
+  return node?.kind === Kind.FIELD && error.message.startsWith('Cannot query field') ? node.name.value : null;
+}

@@ -1,0 +1,252 @@
+/**
+ * Runs one request: document to operation to statements to one flight to the body of the answer.
+ *
+ * The answer of the database is text and stays text. A request never runs against a model older than the last committed
+ * change: with the trigger the settings step of the flight checks, and a stale request runs once more on a new model.
+ */
+import type { CompiledOperation } from '../compile/compile-operation.ts';
+import { coerceVariables } from '../compile/document-variables.ts';
+import { RequestRefusal } from '../compile/input.ts';
+import { bindSlots, type Variables } from '../compile/slot.ts';
+import type { Step } from '../database/run-as.ts';
+import { explainMissing } from '../model/explain-missing.ts';
+import { PublicError } from '../shared/errors.ts';
+import { answerIntrospection } from './answer-introspection.ts';
+import { citedInput } from './cited-input.ts';
+import type { PreparedOperation, RefusedDocument } from './documents.ts';
+import { assertDocumentLimits, assertOperationLimits, type RequestLimits } from './limits.ts';
+import { maxAttempts, repeatSince } from './newer-model.ts';
+import { type ErrorScope, fromGraphQLError, toPublicError } from './public-error.ts';
+import type { RoleReflection } from './reflection.ts';
+import { type Attempt, checkFreshness, type ExecuteOptions, type Execution, fly } from './run-flight.ts';
+
+/** Result of a request before it becomes a body. `data` is JSON text; undefined: not executed. */
+export interface Outcome {
+  readonly data: string | undefined;
+  readonly errors: readonly PublicError[];
+  readonly operationName: string | null;
+  readonly documentHash: string | null;
+}
+
+/** Runs a request. Everything a client, an operator or the database did wrong is in the outcome. */
+export async function executeOperation(options: ExecuteOptions, execution: Execution): Promise<Outcome> {
+  const arrival = performance.now();
+  let since: number | null = null;
+  for (let attempts = 1; ; attempts++) {
+    const role = await roleOf(options, execution, since);
+    const attempt: Attempt = { role, isFresh: since !== null };
+    try {
+      return await runAttempt(options, execution, attempt);
+    } catch (error) {
+      const cause = error instanceof FailedRun ? error.cause : error;
+      const readSince: number | null =
+        attempts < maxAttempts ? await repeatSince(options, execution, { attempt, cause, arrival }) : null;
+      if (readSince === null) return failedOutcome(error);
+      since = readSince;
+    }
+  }
+}
+
+/** The statements of an operation failed, and everything they did is undone. */
+class FailedRun extends Error {
+  override readonly name = 'FailedRun';
+  override readonly cause: unknown;
+  readonly scope: ErrorScope;
+  readonly outcome: Pick<Outcome, 'operationName' | 'documentHash'>;
+
+  constructor(cause: unknown, scope: ErrorScope, outcome: Pick<Outcome, 'operationName' | 'documentHash'>) {
+    super('The statements of an operation failed.');
+    this.cause = cause;
+    this.scope = scope;
+    this.outcome = outcome;
+  }
+}
+
+// One error and nothing else: what one statement of a transaction did is worth nothing without the others (12.6).
+function failedOutcome(error: unknown): Outcome {
+  if (!(error instanceof FailedRun)) throw error;
+  return { data: 'null', errors: [toPublicError(error.cause, error.scope)], ...error.outcome };
+}
+
+async function roleOf(options: ExecuteOptions, execution: Execution, since: number | null): Promise<RoleReflection> {
+  const role = await options.reflector.role(execution.caller.role, since);
+  if (role !== null) return role;
+  throw new PublicError('ROLE_NOT_ALLOWED', `The role "${execution.caller.role}" does not exist.`);
+}
+
+async function runAttempt(options: ExecuteOptions, execution: Execution, attempt: Attempt): Promise<Outcome> {
+  const { request, context, watch } = execution;
+  const { shared } = attempt.role;
+  const refuse = async (errors: readonly PublicError[], hash: string | null, name: string | null): Promise<Outcome> => {
+    // The model, not the request, may be at fault: a table may have been created a moment ago.
+    await checkFreshness(options, execution, attempt);
+    return { data: undefined, errors, operationName: name, documentHash: hash };
+  };
+  const broken = directiveProblem(options, execution, attempt);
+  if (broken !== null) return refuse([broken], null, null);
+
+  const parseStart = performance.now();
+  const limits = context.unlimited ? null : options.limits;
+  const document = shared.documents.prepare(request.query, limits?.maxTokens ?? null);
+  watch.parseMs += performance.now() - parseStart;
+  if (document.kind === 'refused') {
+    if (document.fatal) {
+      return { data: undefined, errors: document.errors, operationName: null, documentHash: document.hash };
+    }
+    return refuse(withHints(document, execution, attempt), document.hash, null);
+  }
+  const { hash } = document;
+
+  const compileStart = performance.now();
+  let operation: PreparedOperation;
+  try {
+    if (limits !== null) assertDocumentLimits(document, limits);
+    operation = shared.documents.choose(document, request.operationName);
+  } catch (error) {
+    if (!(error instanceof PublicError)) throw error;
+    return { data: undefined, errors: [error], operationName: request.operationName, documentHash: hash };
+  }
+  const name = operation.operation.name?.value ?? null;
+  const coerced = coerceVariables(shared.schema, operation.operation, operation.places, {
+    values: request.variables ?? {},
+    suggestions: shared.suggestions,
+  });
+  if (coerced.kind === 'refused') {
+    const errors = coerced.errors.map((error) =>
+      error instanceof PublicError ? error : fromGraphQLError(error, 'BAD_USER_INPUT'),
+    );
+    return refuse(errors, hash, name);
+  }
+  const compiled = compileFor(operation, coerced.variables);
+  if (compiled instanceof PublicError) return refuse([compiled], hash, name);
+  if (limits !== null) {
+    const refusal = operationRefusal(compiled, coerced.variables, limits);
+    if (refusal) return { data: undefined, errors: [refusal], operationName: name, documentHash: hash };
+  }
+  watch.compileMs += performance.now() - compileStart;
+  const outcome = { operationName: name, documentHash: hash };
+  const data = await runCompiled(options, execution, { attempt, compiled, variables: coerced.variables, outcome });
+  return { data: data.text, errors: data.errors, ...outcome };
+}
+
+// Some variables fit their declared types and yet not the places where they stand.
+function compileFor(operation: PreparedOperation, variables: Variables): CompiledOperation | PublicError {
+  try {
+    return operation.compiler.compile(variables);
+  } catch (error) {
+    if (error instanceof RequestRefusal) return error;
+    throw error;
+  }
+}
+
+function operationRefusal(
+  compiled: CompiledOperation,
+  variables: Variables,
+  limits: RequestLimits,
+): PublicError | null {
+  try {
+    assertOperationLimits(compiled, variables, limits);
+    return null;
+  } catch (error) {
+    if (error instanceof PublicError) return error;
+    throw error;
+  }
+}
+
+interface CompiledRun {
+  readonly attempt: Attempt;
+  readonly compiled: CompiledOperation;
+  readonly variables: Variables;
+  readonly outcome: Pick<Outcome, 'operationName' | 'documentHash'>;
+}
+
+async function runCompiled(
+  options: ExecuteOptions,
+  execution: Execution,
+  run: CompiledRun,
+): Promise<{ readonly text: string; readonly errors: readonly PublicError[] }> {
+  const { compiled, attempt } = run;
+  const isMutation = compiled.kind === 'mutation';
+  if (compiled.errors.length > 0 && (isMutation || compiled.keys.length === 0)) {
+    await checkFreshness(options, execution, attempt);
+    return { text: 'null', errors: isMutation ? compiled.errors.slice(0, 1) : compiled.errors };
+  }
+  const introspection = describeSchema(execution, run);
+  if (compiled.constants !== null) {
+    await checkRole(options, execution, run);
+    const values = compiled.constants.map((text, index) => text ?? introspection.get(compiled.keys[index]!) ?? null);
+    return { text: joinFields(compiled.keys, values), errors: compiled.errors };
+  }
+  const source = { variables: run.variables, introspection };
+  const steps = compiled.statements.map(({ text, slots }): Step => ({ text, values: bindSlots(slots, source) }));
+  try {
+    const results = await fly(options, execution, attempt, { steps, mutation: isMutation });
+    return { text: isMutation ? joinFields(compiled.keys, results) : (results[0] ?? 'null'), errors: compiled.errors };
+  } catch (error) {
+    throw new FailedRun(error, scopeOf(options, execution, run), run.outcome);
+  }
+}
+
+// Nothing is asked of the database, but whether the role may still be used and the model is still true.
+async function checkRole(options: ExecuteOptions, execution: Execution, run: CompiledRun): Promise<void> {
+  try {
+    await fly(options, execution, run.attempt, { steps: [], mutation: false });
+  } catch (error) {
+    throw new FailedRun(error, scopeOf(options, execution, run), run.outcome);
+  }
+}
+
+function scopeOf(options: ExecuteOptions, execution: Execution, run: CompiledRun): ErrorScope {
+  const { kind, keys, statements } = run.compiled;
+  return {
+    model: run.attempt.role.shared.model,
+    requestId: execution.context.requestId,
+    observe: options.observe,
+    maxResponseBytes: options.maxResponseBytes,
+    atMostMessages: kind === 'mutation' ? run.compiled.atMostMessages : [],
+    keys: kind === 'mutation' ? keys : [keys.length === 1 ? keys[0]! : null],
+    citedInput: (step, message) => citedInput(message, statements[step - 1]?.slots ?? [], run.variables),
+  };
+}
+
+function describeSchema(execution: Execution, run: CompiledRun): ReadonlyMap<string, string> {
+  const { introspection } = run.attempt.role.shared;
+  if (run.compiled.introspectionKeys.length === 0 || introspection === null) return new Map();
+  const { query, operationName, variables } = execution.request;
+  const document = run.attempt.role.shared.documents.prepare(query, null);
+  if (document.kind !== 'prepared') return new Map();
+  const responseKeys = new Set(run.compiled.introspectionKeys);
+  return answerIntrospection(introspection, {
+    document: document.document,
+    operationName,
+    variableValues: variables ?? {},
+    responseKeys,
+  });
+}
+
+function joinFields(keys: readonly string[], values: readonly (string | null)[]): string {
+  return `{${keys.map((key, index) => `${JSON.stringify(key)}:${values[index] ?? 'null'}`).join(',')}}`;
+}
+
+function directiveProblem(options: ExecuteOptions, execution: Execution, attempt: Attempt): PublicError | null {
+  const problem = attempt.role.shared.model.directiveError;
+  if (problem === null) return null;
+  const prefix = 'Error while loading schema, check comment directives.';
+  if (problem.visible) return new PublicError('DIRECTIVE_INVALID', `${prefix} ${problem.object}: ${problem.problem}`);
+  const id = execution.context.requestId;
+  const error = new Error(`${problem.object}: ${problem.problem}`);
+  options.observe({ kind: 'masked_error', id, requestId: id, error });
+  return new PublicError('DIRECTIVE_INVALID', prefix, { extensions: { id } });
+}
+
+function withHints(document: RefusedDocument, execution: Execution, attempt: Attempt): readonly PublicError[] {
+  if (!execution.context.showHints) return document.errors;
+  const { catalog, role } = attempt.role;
+  return document.errors.map((error, index) => {
+    const name = document.unknownFields[index];
+    const found = name ? explainMissing(catalog, role, name) : null;
+    if (found === null) return error;
+    const hint = found.fix === null ? found.reason : `${found.reason} Change it with: ${found.fix}`;
+    return new PublicError(error.code, error.message, { ...error.details, hint });
+  });
+}

@@ -1,0 +1,58 @@
+/**
+ * The face of the executor towards HTTP: one GraphQL request of one caller in, one finished JSON body out.
+ */
+import type { Caller } from '../database/caller.ts';
+import type { Code } from '../shared/errors.ts';
+import type { Leaving } from '../shared/leaving.ts';
+
+/** The members of a request body that matter, already checked for their JSON types (graphql.md 12.1). */
+export interface GraphQLRequest {
+  readonly query: string;
+  readonly operationName: string | null;
+  /** Numbers that JavaScript cannot hold exactly are given as `bigint` (integers) or kept as text; never rounded. */
+  readonly variables: Readonly<Record<string, unknown>> | null;
+}
+
+/** What the executor is told about a request besides its body. */
+export interface RequestContext {
+  readonly requestId: string;
+  /** Aborted when the client goes away; cancels the statement. */
+  readonly signal: Leaving | null;
+  /** Errors may carry `extensions.hint` about hidden objects: local project or service role. */
+  readonly showHints: boolean;
+  /** Not subject to depth, alias, token, cost and root-field limits. */
+  readonly unlimited: boolean;
+}
+
+/** Names are those of `Server-Timing` and of the log. */
+export interface StageTimes {
+  readonly parseMs: number;
+  readonly compileMs: number;
+  readonly runMs: number;
+}
+
+/** A finished answer, with what the edge and the log need to know of it. */
+export interface Answer {
+  /** The complete response body: JSON with `data` and/or `errors`. */
+  readonly body: string;
+  /** False where `data` is absent: the request could not be executed (400 for `application/graphql-response+json`). */
+  readonly executed: boolean;
+  /** Codes of the errors in the body, in order; empty on success. The edge reads `errorCodes[code].transport`. */
+  readonly codes: readonly Code[];
+  readonly operationName: string | null;
+  readonly documentHash: string | null;
+  readonly stages: StageTimes;
+}
+
+/** Everything HTTP knows of GraphQL. */
+export interface Executor {
+  /** Never rejects for anything a client, operator or database did; those are answers. */
+  execute(caller: Caller, request: GraphQLRequest, context: RequestContext): Promise<Answer>;
+  /** Null when the database answers and a model is loaded, else the reason in one sentence (for `/ready`). */
+  notReady(): string | null;
+}
+
+/** A body that holds only errors, for refusals that happen before the executor is reached. */
+export function errorBody(code: Code, message: string, extra: Readonly<Record<string, unknown>> = {}): string {
+  return JSON.stringify({ errors: [{ message, extensions: { code, ...extra } }] });
+}

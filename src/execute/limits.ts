@@ -1,0 +1,47 @@
+/**
+ * Limits of a request that are known before it runs (operations.md, `--max-…`). Every refusal names the limit and the
+ * option that raises it.
+ */
+import type { CompiledOperation } from '../compile/compile-operation.ts';
+import type { LimitPlan } from '../compile/plan.ts';
+import { bindSlot, type Variables } from '../compile/slot.ts';
+import { PublicError } from '../shared/errors.ts';
+import { type PreparedDocument, tooManyTokens } from './documents.ts';
+
+/** Ceilings of one request. */
+export interface RequestLimits {
+  readonly maxDepth: number;
+  readonly maxAliases: number;
+  readonly maxTokens: number;
+  readonly maxCost: number;
+  readonly maxRootFields: number;
+}
+
+/** Refuses a document with too many tokens or aliases. */
+export function assertDocumentLimits(document: PreparedDocument, limits: RequestLimits): void {
+  if (document.tokens > limits.maxTokens) throw tooManyTokens(limits.maxTokens);
+  if (document.aliases > limits.maxAliases) throw refuse('aliases', document.aliases, limits.maxAliases, 'max-aliases');
+}
+
+/** Refuses an operation that is too deep, too wide or too dear. */
+export function assertOperationLimits(compiled: CompiledOperation, variables: Variables, limits: RequestLimits): void {
+  const rootFields = compiled.keys.length + compiled.errors.length;
+  if (rootFields > limits.maxRootFields)
+    throw refuse('root fields', rootFields, limits.maxRootFields, 'max-root-fields');
+  if (compiled.depth > limits.maxDepth) throw refuse('levels of tables', compiled.depth, limits.maxDepth, 'max-depth');
+  const cost = costOf(compiled, variables);
+  if (cost > limits.maxCost) throw refuse('rows at most', cost, limits.maxCost, 'max-cost');
+}
+
+/** Sum over collections of the product of the page sizes on their path. */
+function costOf(compiled: CompiledOperation, variables: Variables): number {
+  const source = { variables, introspection: new Map<string, string>() };
+  const size = (limit: LimitPlan): number =>
+    limit.kind === 'constant' ? limit.value : Number(bindSlot(limit.slot, source));
+  return compiled.costs.reduce((sum, pages) => sum + pages.reduce((product, page) => product * size(page), 1), 0);
+}
+
+function refuse(what: string, value: number, limit: number, option: string): PublicError {
+  const message = `The operation has ${value} ${what}, more than the limit of ${limit} (option --${option}).`;
+  return new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: option } });
+}

@@ -1,0 +1,129 @@
+/**
+ * What was reflected from one catalog: for each role its model, schema and compiled operations. Immutable but for caches; a
+ * reload makes a new one and hands over the schemas that came out the same, with everything compiled for them.
+ */
+import type { GraphQLSchema } from 'graphql';
+import type { Catalog } from '../catalog/catalog.ts';
+import { buildModel } from '../model/build-model.ts';
+import type { Model } from '../model/model.ts';
+import { roleSettings, searchPathText } from '../model/role-settings.ts';
+import { buildSchema } from '../schema/build-schema.ts';
+import { buildIntrospectionSchema, type IntrospectionPolicy } from '../schema/prune-schema.ts';
+import { Documents } from './documents.ts';
+
+/** How introspection is decided (operations.md, `--introspection`). */
+export type IntrospectionMode = 'directive' | 'never' | 'always' | 'service';
+
+/** The part of the configuration that decides what a catalog becomes. */
+export interface ReflectionOptions {
+  readonly introspection: IntrospectionMode;
+  readonly serviceRole: string;
+  readonly extraSearchPath: readonly string[];
+  readonly statementTimeoutMs: number;
+  readonly strictVariablePositions: boolean;
+  readonly maxResponseBytes: number;
+}
+
+/** The schema of all roles that see the same. */
+export interface SharedSchema {
+  readonly model: Model;
+  readonly schema: GraphQLSchema;
+  /** What `__schema` and `__type` describe; null where introspection is off. */
+  readonly introspection: GraphQLSchema | null;
+  /** Messages may name what was perhaps meant. */
+  readonly suggestions: boolean;
+  readonly documents: Documents;
+}
+
+/** Everything a request of a role needs. */
+export interface RoleReflection {
+  readonly role: string;
+  readonly catalog: Catalog;
+  readonly shared: SharedSchema;
+  /** Value of `search_path` for its transactions. */
+  readonly searchPath: string;
+  /** The role's own settings without `statement_timeout`. */
+  readonly settings: ReadonlyMap<string, string>;
+  /** The smaller of the role's and the gateway's statement timeout, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/** One catalog and what was built from it so far. */
+export class Reflection {
+  readonly catalog: Catalog;
+  /** When reading began, on the clock of `performance.now()`: changes committed before are in it. */
+  readonly readSince: number;
+  readonly #options: ReflectionOptions;
+  readonly #roles = new Map<string, RoleReflection>();
+  readonly #schemas: Map<string, SharedSchema>;
+  readonly #previous: ReadonlyMap<string, SharedSchema>;
+
+  constructor(catalog: Catalog, readSince: number, options: ReflectionOptions, previous: Reflection | null) {
+    this.catalog = catalog;
+    this.readSince = readSince;
+    this.#options = options;
+    this.#schemas = new Map();
+    this.#previous = previous === null ? new Map() : previous.#schemas;
+  }
+
+  /** The reflection of a role, built when it is asked for; null for a role that was not read or does not exist. */
+  role(role: string): RoleReflection | null {
+    const known = this.#roles.get(role);
+    if (known) return known;
+    if (!this.catalog.roles.has(role)) return null;
+    const { extraSearchPath, statementTimeoutMs } = this.#options;
+    const shared = this.#share(role);
+    const own = new Map(roleSettings(this.catalog, role));
+    const timeoutMs = smallerTimeout(own.get('statement_timeout'), statementTimeoutMs);
+    own.delete('statement_timeout');
+    const searchPath = searchPathText([...shared.model.namespaces.map(({ name }) => name), ...extraSearchPath]);
+    const reflection = { role, catalog: this.catalog, shared, searchPath, settings: own, timeoutMs };
+    this.#roles.set(role, reflection);
+    return reflection;
+  }
+
+  #share(role: string): SharedSchema {
+    const model = buildModel(this.catalog, role);
+    const { introspection: mode, serviceRole, strictVariablePositions, maxResponseBytes } = this.#options;
+    const always = mode === 'always' || (mode === 'service' && role === serviceRole);
+    const policy: IntrospectionPolicy = mode === 'never' ? 'never' : always ? 'always' : 'directive';
+    const key = `${policy}:${model.fingerprint}`;
+    const known = this.#schemas.get(key) ?? this.#previous.get(key);
+    if (known) {
+      this.#schemas.set(key, known);
+      return known;
+    }
+    const schema = buildSchema(model);
+    const introspection = buildIntrospectionSchema(model, policy);
+    // Where one namespace is hidden, a suggestion could name what is in it.
+    const suggestions = introspection !== null && (always || model.namespaces.every((each) => each.introspection));
+    const options = {
+      model,
+      schema,
+      introspection: introspection !== null,
+      suggestions,
+      strictVariablePositions,
+      maxResponseBytes,
+    };
+    const shared = { model, schema, introspection, suggestions, documents: new Documents(options) };
+    this.#schemas.set(key, shared);
+    return shared;
+  }
+}
+
+const unitsInMs: Readonly<Record<string, number>> = {
+  us: 0.001,
+  ms: 1,
+  s: 1000,
+  min: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+// PostgreSQL's notation: a number, in milliseconds unless a unit follows; 0 is no limit.
+function smallerTimeout(own: string | undefined, ceilingMs: number): number {
+  const match = /^\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*$/.exec(own ?? '');
+  const ownMs = match ? Number(match[1]) * (unitsInMs[match[2] || 'ms'] ?? 1) : 0;
+  if (ownMs <= 0) return ceilingMs;
+  return ceilingMs === 0 ? Math.ceil(ownMs) : Math.min(Math.ceil(ownMs), ceilingMs);
+}

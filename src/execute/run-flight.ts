@@ -1,0 +1,93 @@
+/**
+ * One flight of a request: the caller, the role's settings and limits, and the check of the model's age.
+ */
+import type { Caller } from '../database/caller.ts';
+import type { ApiPool } from '../database/pool.ts';
+import { runAs, type Step } from '../database/run-as.ts';
+import type { Observe } from '../shared/observation.ts';
+import type { GraphQLRequest, RequestContext } from './executor.ts';
+import type { RequestLimits } from './limits.ts';
+import type { RoleReflection } from './reflection.ts';
+import type { Reflector } from './reflector.ts';
+
+/** What every request runs with. */
+export interface ExecuteOptions {
+  readonly pool: ApiPool;
+  readonly reflector: Reflector;
+  readonly limits: RequestLimits;
+  readonly maxResponseBytes: number;
+  readonly requestTimeoutMs: number;
+  readonly readOnlyQueries: boolean;
+  /** `bounded`: the old model serves while a new one is read. */
+  readonly freshness: 'exact' | 'bounded';
+  readonly observe: Observe;
+}
+
+/** Measures the stages of a request. */
+export interface Stopwatch {
+  parseMs: number;
+  compileMs: number;
+  runMs: number;
+}
+
+/** One request of one caller. */
+export interface Execution {
+  readonly caller: Caller;
+  readonly request: GraphQLRequest;
+  readonly context: RequestContext;
+  readonly watch: Stopwatch;
+}
+
+/** A role whose model may be older than the last change is checked; one that was read for this request is not. */
+export interface Attempt {
+  readonly role: RoleReflection;
+  readonly isFresh: boolean;
+}
+
+/** Runs the check of the model's age alone, before a refusal is believed. */
+export async function checkFreshness(options: ExecuteOptions, execution: Execution, attempt: Attempt): Promise<void> {
+  if (freshnessOf(options, attempt) === null) return;
+  await fly(options, execution, attempt, { steps: [], mutation: false });
+}
+
+/** Whether flights check the age of the model. */
+export function isChecked(options: ExecuteOptions, attempt: Attempt): boolean {
+  return attempt.role.catalog.watched && options.freshness === 'exact';
+}
+
+function freshnessOf(options: ExecuteOptions, attempt: Attempt) {
+  const { catalog } = attempt.role;
+  if (attempt.isFresh || !isChecked(options, attempt)) return null;
+  return { snapshot: catalog.snapshot, memberships: catalog.memberships };
+}
+
+/**
+ * Runs statements as the caller in one flight; without any, only the settings and the check.
+ *
+ * @throws DatabaseError of every kind.
+ */
+export async function fly(
+  options: ExecuteOptions,
+  execution: Execution,
+  attempt: Attempt,
+  work: { readonly steps: readonly Step[]; readonly mutation: boolean },
+): Promise<readonly (string | null)[]> {
+  const { role } = attempt;
+  const start = performance.now();
+  try {
+    return await runAs(options.pool, {
+      caller: execution.caller,
+      searchPath: role.searchPath,
+      settings: role.settings,
+      timeoutMs: role.timeoutMs,
+      requestTimeoutMs: options.requestTimeoutMs,
+      freshness: freshnessOf(options, attempt),
+      readOnly: options.readOnlyQueries && !work.mutation,
+      mutation: work.mutation,
+      steps: work.steps,
+      signal: execution.context.signal,
+    });
+  } finally {
+    execution.watch.runMs += performance.now() - start;
+  }
+}

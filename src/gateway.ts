@@ -1,0 +1,381 @@
+/**
+ * Composition root: builds the parts from a configuration, joins them, and owns start, reload and stop.
+ *
+ * The database may be away at any time, at the start too: the gateway then answers 503, says so once, and goes on when it
+ * is back. Nothing here decides anything about requests.
+ */
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Allowance, createRateLimiter } from './auth/rate-limit.ts';
+import type { Config } from './config/config.ts';
+import { DatabaseError } from './database/failure.ts';
+import { type Listener, startListener } from './database/listener.ts';
+import { type ApiPool, createApiPool } from './database/pool.ts';
+import { createSystemPool, type SystemPool } from './database/run-system.ts';
+import { createExecutor } from './execute/create-executor.ts';
+import type { Executor } from './execute/executor.ts';
+import { Reflector } from './execute/reflector.ts';
+import { createAuthenticator } from './http/authenticate.ts';
+import { type OpenAuth, openAuth } from './http/open-auth.ts';
+import type { HttpParts } from './http/parts.ts';
+import { createHttpServer, type HttpServer } from './http/server.ts';
+import { type Management, startManagement } from './management/start-management.ts';
+import { type Clock, systemClock } from './shared/clock.ts';
+import { createLogger, type ObservationLogger } from './shared/logger.ts';
+import type { Observe } from './shared/observation.ts';
+
+/** A running gateway. */
+export interface Gateway {
+  /** Origin on which it listens, for example `http://127.0.0.1:54321`; empty where it does not listen. */
+  readonly url: string;
+  /** 0 where it does not listen. */
+  readonly port: number;
+  /** The HTTP server, for programs that add routes' callers of their own (`app.inject`, `app.routing`). */
+  readonly app: HttpServer;
+  /** Reads the catalog again, whatever has changed; rejects where the database refuses, and the old model stays. */
+  reload(reason?: string): Promise<void>;
+  /** Exposes other namespaces from now on; null: the login role's search path. */
+  expose(schemas: readonly string[] | null): Promise<void>;
+  /** Accepts no more, finishes what runs for at most `drainTimeoutMs`, then cancels it; closes the connections. */
+  stop(): Promise<void>;
+}
+
+/** What an embedding program or a test may replace. */
+export interface GatewayExtras {
+  /** Takes the observations instead of the log. */
+  readonly observe?: Observe;
+  /** False: build everything, but leave listening to the caller. */
+  readonly listen?: boolean;
+  /** Time that tokens, limits and mails go by; the machine's where none is given. */
+  readonly clock?: Clock;
+  /** Key to fill into GraphiQL, which everyone can read there; by default the anon key of a local project. */
+  readonly graphiqlApiKey?: string;
+}
+
+/**
+ * Statements kept by name on each connection; more cost memory in every server process, about 100 KB for a nested one.
+ * Room for 200 operations that are used in turn, which with less room would push each other out.
+ */
+const maxStatementsPerConnection = 250;
+
+/**
+ * Starts a gateway. It has read the schema, or found the database away, when the promise resolves.
+ *
+ * @throws DatabaseError where the database refuses the login or the reading; an error of the operating system, for example
+ *   `EADDRINUSE`, where the address cannot be had. Everything is closed again then.
+ */
+export async function startGateway(config: Config, extras: GatewayExtras = {}): Promise<Gateway> {
+  const logger = extras.observe
+    ? null
+    : createLogger({ level: config.logLevel, format: config.logFormat, slowMs: config.slowMs });
+  const observe = extras.observe ?? (logger as ObservationLogger).observe;
+  const clock = extras.clock ?? systemClock;
+  const core = createCore(config, observe, clock);
+  let app: HttpServer | null = null;
+  let auth: OpenAuth | null = null;
+  try {
+    await Promise.all([startReflector(core), core.management.loaded]);
+    const graphiqlApiKey = extras.graphiqlApiKey ?? (config.localProject ? config.anonKey : null);
+    const authenticate = await createAuthenticator(config, clock);
+    const { executor, management } = core;
+    auth = await openAuth({
+      ...{ config, management, clock, observe, database: core.authPool },
+      onLost: (problem) => core.availability.suspect(problem),
+    });
+    const parts = { config, executor, authenticate, ready: readiness(core), observe, graphiqlApiKey };
+    app = await createHttpServer({ ...parts, ...authParts(auth), ...managementParts(core, config) });
+    await app.ready();
+    if (extras.listen ?? true) await app.listen({ host: config.host, port: config.port });
+  } catch (error) {
+    await app?.close();
+    await auth?.stop();
+    await stopCore(core);
+    logger?.flush();
+    throw error;
+  }
+  const { url, port } = addressOf(app);
+  if (url !== '') observe({ kind: 'listening', url });
+  return joinGateway({ config, core, auth, app, observe, logger, url, port });
+}
+
+/** What answers requests, without HTTP. */
+interface Core {
+  readonly apiPool: ApiPool;
+  readonly systemPool: SystemPool;
+  readonly reflector: Reflector;
+  readonly executor: Executor;
+  readonly listener: Listener;
+  /** For the tables of the auth service. */
+  readonly authPool: SystemPool;
+  readonly management: Management;
+  readonly availability: Availability;
+}
+
+function createCore(config: Config, observe: Observe, clock: Clock): Core {
+  const { statementTimeoutMs, limits } = config;
+  const connection = { connectionString: config.databaseUrl, waitMs: config.poolWaitMs };
+  const systemPool = createSystemPool({
+    ...connection,
+    size: config.systemPoolSize,
+    applicationName: 'pgreflect system',
+    onError: (problem) => availability.suspect(problem),
+  });
+  const availability = new Availability(systemPool, observe, () => void reload('database back'));
+  const reflector = new Reflector({
+    systemPool,
+    schemas: config.schemas,
+    roles: configuredRoles(config),
+    pollMs: config.schemaPollMs,
+    introspection: config.introspection,
+    serviceRole: config.serviceRole,
+    extraSearchPath: config.extraSearchPath,
+    statementTimeoutMs,
+    strictVariablePositions: config.variablePositions === 'strict',
+    maxResponseBytes: limits.maxResponseBytes,
+    observe: (observation) => {
+      if (observation.kind === 'reload_failed' && isAway(observation.error)) availability.suspect(observation.error);
+      else observe(observation);
+    },
+  });
+  // A failed reload is observed where it happens; requests go on with the old model.
+  const reload = (reason: string) => reflector.readSince(performance.now(), reason).catch(() => {});
+  const apiPool = createApiPool({
+    ...connection,
+    size: config.poolSize,
+    applicationName: 'pgreflect',
+    preparedStatements: config.preparedStatements,
+    maxStatementsPerConnection,
+    onEvent: (event) => {
+      if (event.kind === 'connection_lost') availability.suspect(event.problem);
+      else observe({ kind: 'prepared_statements_off' });
+    },
+  });
+  const executor = createExecutor({
+    pool: apiPool,
+    reflector,
+    limits,
+    maxResponseBytes: limits.maxResponseBytes,
+    requestTimeoutMs: statementTimeoutMs,
+    readOnlyQueries: config.readOnlyQueries,
+    freshness: config.freshness,
+    observe,
+  });
+  const listener = startListener({
+    connectionString: config.databaseUrl,
+    applicationName: 'pgreflect listener',
+    onReload: () => void reload('notification'),
+    onLost: (problem) => availability.suspect(problem),
+  });
+  warnOfReplicas(config, observe);
+  const auth = createAuthParts(config, observe, clock, (problem) => availability.suspect(problem));
+  return { apiPool, systemPool, reflector, executor, listener, ...auth, availability };
+}
+
+function warnOfReplicas({ readReplicaUrls }: Config, observe: Observe): void {
+  if (readReplicaUrls.length === 0) return;
+  observe({ kind: 'warning', message: 'read replicas are not used yet; the primary answers every request' });
+}
+
+/** What works on the tables of the auth service, which the login role of requests need not be able to see. */
+function createAuthParts(
+  config: Config,
+  observe: Observe,
+  clock: Clock,
+  onError: (problem: Error) => void,
+): Pick<Core, 'authPool' | 'management'> {
+  const authPool = createSystemPool({
+    connectionString: config.adminDatabaseUrl,
+    size: config.systemPoolSize,
+    waitMs: config.poolWaitMs,
+    applicationName: 'pgreflect auth',
+    onError,
+  });
+  return { authPool, management: startManagement({ config, pool: authPool, clock, observe }) };
+}
+
+function configuredRoles(config: Config): readonly string[] {
+  const named = config.allowedRoles === '*' ? [] : config.allowedRoles;
+  return [...new Set([config.anonRole, config.authenticatedRole, config.serviceRole, ...named])];
+}
+
+async function startReflector({ reflector }: Core): Promise<void> {
+  try {
+    await reflector.start();
+  } catch (error) {
+    if (!isAway(error) || isRefusal(error)) throw error;
+  }
+}
+
+function isAway(error: unknown): error is DatabaseError {
+  return error instanceof DatabaseError && (error.kind === 'unavailable' || error.kind === 'overloaded');
+}
+
+/** A wrong name, password or database: waiting would not help. Past the start it does, operators change passwords. */
+function isRefusal({ sqlstate }: DatabaseError): boolean {
+  return sqlstate !== null && (sqlstate.startsWith('28') || sqlstate === '3D000');
+}
+
+async function stopCore(core: Core): Promise<void> {
+  const { apiPool, systemPool, authPool } = core;
+  core.availability.stop();
+  core.reflector.stop();
+  await Promise.all([core.listener.stop(), core.management.stop()]);
+  await Promise.all([apiPool.stop(), systemPool.stop(), authPool.stop()]);
+}
+
+/** Requests that one access token may make at once, and within a minute. */
+const managementRequests: Allowance = { kind: 'window', limit: 60, windowMs: 60_000 };
+
+function managementParts({ management, authPool }: Core, config: Config): Pick<HttpParts, 'management'> {
+  if (!config.managementApiEnabled) return {};
+  const limiter = createRateLimiter(authPool, () => systemClock.now());
+  const takeRequest = (tokenId: string) => limiter.take(`management:${tokenId}`, managementRequests);
+  return { management: { api: management.api, takeRequest } };
+}
+
+function authParts(opened: OpenAuth | null): Pick<HttpParts, 'auth' | 'inbox'> {
+  return opened === null ? {} : { auth: opened.auth, inbox: opened.inbox };
+}
+
+function addressOf(app: HttpServer): { readonly url: string; readonly port: number } {
+  const address = app.server.address() as AddressInfo | null;
+  if (address === null) return { url: '', port: 0 };
+  const anywhere = address.address === '::' || address.address === '0.0.0.0';
+  const host = anywhere ? 'localhost' : address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  return { url: `http://${host}:${address.port}`, port: address.port };
+}
+
+/** How long the answer of `/ready` is good for, so that asking often costs the database nothing. */
+const readyForMs = 500;
+
+function readiness({ executor, systemPool }: Core): () => Promise<string | null> {
+  let asked: { readonly at: number; readonly answer: Promise<string | null> } | null = null;
+  return async () => {
+    const reason = executor.notReady();
+    if (reason !== null) return reason;
+    if (asked === null || performance.now() - asked.at > readyForMs) {
+      const answer = systemPool.query('select 1').then(
+        () => null,
+        () => 'The database does not answer.',
+      );
+      asked = { at: performance.now(), answer };
+    }
+    return asked.answer;
+  };
+}
+
+interface Running {
+  readonly config: Config;
+  readonly core: Core;
+  readonly auth: OpenAuth | null;
+  readonly app: HttpServer;
+  readonly observe: Observe;
+  readonly logger: ObservationLogger | null;
+  readonly url: string;
+  readonly port: number;
+}
+
+function joinGateway({ config, core, auth, app, observe, logger, url, port }: Running): Gateway {
+  let stopping: Promise<void> | null = null;
+  async function stop(): Promise<void> {
+    observe({ kind: 'stopping' });
+    // Connections that become idle while others are still busy would keep the server open.
+    const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
+    const giveUp = setTimeout(() => app.server.closeAllConnections(), config.drainTimeoutMs);
+    try {
+      await app.close();
+    } finally {
+      clearInterval(sweep);
+      clearTimeout(giveUp);
+    }
+    await auth?.stop();
+    await stopCore(core);
+    observe({ kind: 'stopped' });
+    logger?.flush();
+  }
+  return {
+    url,
+    port,
+    app,
+    async reload(reason = 'asked') {
+      await core.reflector.readSince(performance.now(), reason);
+    },
+    expose: (schemas) => core.reflector.expose(schemas),
+    stop: () => {
+      stopping ??= stop();
+      return stopping;
+    },
+  };
+}
+
+const firstDelayMs = 250;
+const longestDelayMs = 5000;
+
+/**
+ * Knows whether the database answers. Any part that loses a connection reports it here; one question to the database tells
+ * a lost connection from a lost database, and an outage is observed once, with its end.
+ */
+class Availability {
+  readonly #pool: SystemPool;
+  readonly #observe: Observe;
+  readonly #onBack: () => void;
+  readonly #stopping = new AbortController();
+  #asking = false;
+
+  constructor(pool: SystemPool, observe: Observe, onBack: () => void) {
+    this.#pool = pool;
+    this.#observe = observe;
+    this.#onBack = onBack;
+  }
+
+  /** Somebody lost a connection. */
+  suspect(problem: Error): void {
+    if (this.#asking || this.#stopping.signal.aborted) return;
+    this.#asking = true;
+    void this.#ask(problem).finally(() => {
+      this.#asking = false;
+    });
+  }
+
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  async #ask(problem: Error): Promise<void> {
+    const { signal } = this.#stopping;
+    let delayMs = firstDelayMs;
+    for (let outage = false; !signal.aborted; outage = true) {
+      const answers = await this.#pool.query('select 1').then(
+        () => true,
+        (error) => !isAway(error),
+      );
+      if (answers && outage) {
+        this.#observe({ kind: 'database_back' });
+        this.#onBack();
+      }
+      if (answers || signal.aborted) return;
+      if (!outage) this.#observe({ kind: 'database_lost', reason: problem.message });
+      await sleep(delayMs, undefined, { signal }).catch(() => {});
+      delayMs = Math.min(delayMs * 2, longestDelayMs);
+    }
+  }
+}
+
+/**
+ * Lets the process obey signals: `SIGTERM` and `SIGINT` stop the gateway and then call `onStopped`, `SIGUSR2` reloads the
+ * schema, `SIGHUP` calls `onHangup` (for example to read the configuration again). A second `SIGINT` ends at once.
+ */
+export function obeySignals(
+  gateway: Gateway,
+  { onStopped, onHangup }: { readonly onStopped: () => void; readonly onHangup?: () => void },
+): void {
+  const stop = (): void => {
+    process.once('SIGINT', () => process.exit(130));
+    gateway.stop().then(onStopped, () => process.exit(1));
+  };
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
+  // A failed reload is in the log, and the old model stays.
+  process.on('SIGUSR2', () => void gateway.reload('signal').catch(() => {}));
+  if (onHangup) process.on('SIGHUP', onHangup);
+}

@@ -1,0 +1,155 @@
+/**
+ * The routes of the auth service for applications and their users.
+ */
+import { AuthError } from '../auth/auth-error.ts';
+import type { UserBearer } from '../auth/bearer.ts';
+import type { Flow } from '../auth/flows/flow.ts';
+import { logOut } from '../auth/flows/log-out.ts';
+import { readMembers } from '../auth/flows/members.ts';
+import { reauthenticate } from '../auth/flows/reauthenticate.ts';
+import { recover } from '../auth/flows/recover.ts';
+import { resend } from '../auth/flows/resend.ts';
+import { publicSettings } from '../auth/flows/settings.ts';
+import { signInWithCode } from '../auth/flows/sign-in-code.ts';
+import { refuseIdToken } from '../auth/flows/sign-in-id-token.ts';
+import { sendMagicLinkOnly, sendOneTimeSignIn } from '../auth/flows/sign-in-one-time.ts';
+import { signInWithPassword } from '../auth/flows/sign-in-password.ts';
+import { signInWithRefreshToken } from '../auth/flows/sign-in-refresh.ts';
+import { signUp } from '../auth/flows/sign-up.ts';
+import { signUpAnonymously } from '../auth/flows/sign-up-anonymous.ts';
+import { updateOwnUser } from '../auth/flows/update-user.ts';
+import { verify } from '../auth/flows/verify.ts';
+import { openLink } from '../auth/flows/verify-link.ts';
+import { requestAllowance } from '../auth/rate-limit.ts';
+import { toUserJson } from '../auth/user-json.ts';
+import type { Observe } from '../shared/observation.ts';
+import type { AuthReply } from './auth-reply.ts';
+import type { AuthRequest } from './auth-request.ts';
+import { type AuthRow, json, row } from './auth-rows.ts';
+
+/** Seconds in which a configured number of requests comes back. */
+const fiveMinutes = 300;
+const hour = 3600;
+
+/** The rows. */
+export function createUserRoutes(observe: Observe): readonly AuthRow[] {
+  return [
+    row('GET', '/settings', ({ flow }) => json(publicSettings(flow.config))),
+    row('POST', '/signup', runSignUp),
+    row('POST', '/token', runToken),
+    row(
+      'POST',
+      '/otp',
+      limited('otp', (request) => json(sendOneTimeSignIn(request.flow, request.body()))),
+    ),
+    row('POST', '/magiclink', limited('magiclink', runMagicLink)),
+    row(
+      'POST',
+      '/recover',
+      limited('recover', (request) => json(recover(request.flow, request.body()))),
+    ),
+    row(
+      'POST',
+      '/resend',
+      limited('resend', (request) => json(resend(request.flow, request.body()))),
+    ),
+    row('POST', '/verify', async (request) => {
+      await limitVerify(request);
+      return json(verify(request.flow, request.body()));
+    }),
+    { method: 'GET', path: '/verify', access: 'anyone', run: (request) => runVerifyLink(request, observe) },
+    { method: 'GET', path: '/authorize', access: 'anyone', run: refuseProvider },
+    row('GET', '/reauthenticate', async (request) => {
+      const { flow, bearer } = await asUser(request);
+      return json(reauthenticate(flow, bearer.user));
+    }),
+    row('GET', '/user', async (request) => json(toUserJson((await asUser(request)).bearer.user))),
+    row('PUT', '/user', limited('user', runUpdateUser)),
+    row('POST', '/logout', async (request) => {
+      const { flow, bearer } = await request.asUser();
+      await logOut(flow, bearer, request.query.get('scope'));
+      return { status: 204 };
+    }),
+  ];
+}
+
+/** Sign-ups and requests for a message: each route has a bucket of its own. */
+function limited(bucket: string, run: AuthRow['run']): AuthRow['run'] {
+  return async (request) => {
+    await request.limit(bucket, requestAllowance(request.flow.config.rate_limit_otp, fiveMinutes));
+    return run(request);
+  };
+}
+
+async function runSignUp(request: AuthRequest): Promise<AuthReply> {
+  const { flow } = request;
+  const body = request.body();
+  const { email, phone } = readMembers(body, { email: 'text', phone: 'text' });
+  if (email || phone) return limited('signup', () => json(signUp(flow, body)))(request);
+  const perHour = flow.config.rate_limit_anonymous_users;
+  await request.limit('anonymous', requestAllowance(perHour, hour, perHour));
+  return json(signUpAnonymously(flow, body));
+}
+
+const grants: Readonly<Record<string, (flow: Flow, body: unknown) => Promise<unknown>>> = {
+  password: signInWithPassword,
+  refresh_token: signInWithRefreshToken,
+  pkce: signInWithCode,
+  id_token: refuseIdToken,
+  web3: async () => {
+    throw new AuthError('web3_provider_disabled');
+  },
+};
+
+async function runToken(request: AuthRequest): Promise<AuthReply> {
+  const { flow } = request;
+  const name = request.query.get('grant_type') ?? '';
+  const grant = Object.hasOwn(grants, name) ? grants[name] : undefined;
+  if (grant === undefined) throw new AuthError('invalid_credentials', 'unsupported_grant_type');
+  await request.limit('token', requestAllowance(flow.config.rate_limit_token_refresh, fiveMinutes));
+  return json(grant(flow, request.body()));
+}
+
+/** The original has words of its own for a body that this route cannot read. */
+async function runMagicLink(request: AuthRequest): Promise<AuthReply> {
+  try {
+    return await json(sendMagicLinkOnly(request.flow, request.body()));
+  } catch (error) {
+    if (!(error instanceof AuthError) || error.code !== 'bad_json') throw error;
+    const reason = error.message.replace('Could not parse request body as JSON: ', '');
+    throw new AuthError('bad_json', `Could not read verification params: ${reason}`);
+  }
+}
+
+function limitVerify(request: AuthRequest): Promise<void> {
+  return request.limit('verify', requestAllowance(request.flow.config.rate_limit_verify, fiveMinutes));
+}
+
+async function runVerifyLink(request: AuthRequest, observe: Observe): Promise<AuthReply> {
+  await limitVerify(request);
+  const { query, flow } = request;
+  const parameters = { token: query.get('token') || query.get('token_hash'), type: query.get('type') };
+  const location = await openLink(flow, parameters, (error) => {
+    observe({ kind: 'masked_error', id: request.id, requestId: request.id, error });
+  });
+  // The address that is left has a token in it, and the one that follows perhaps a session.
+  return { status: 303, headers: { location, 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' } };
+}
+
+async function refuseProvider({ query }: AuthRequest): Promise<AuthReply> {
+  const provider = (query.get('provider') ?? '').slice(0, 100);
+  throw new AuthError('validation_failed', `Unsupported provider: provider "${provider}" is not enabled`);
+}
+
+async function asUser(request: AuthRequest): Promise<{ readonly bearer: UserBearer; readonly flow: Flow }> {
+  const asking = await request.asUser();
+  if (asking.bearer.claims.aud !== asking.flow.audience) {
+    throw new AuthError('validation_failed', "Token audience doesn't match request audience");
+  }
+  return asking;
+}
+
+async function runUpdateUser(request: AuthRequest): Promise<AuthReply> {
+  const { flow, bearer } = await request.asUser();
+  return json(updateOwnUser(flow, bearer, request.body()));
+}

@@ -1,0 +1,46 @@
+/**
+ * Compresses a body where the client asked for it and it is worth the time.
+ *
+ * Measured on JSON of rows: gzip level 1 leaves 20-25 % and costs 22 us for 3.5 kB, 50 us for 17 kB in place; handing it
+ * to the thread pool adds 90 us, so only large bodies go there. For those Brotli at quality 1 is smaller and no slower.
+ */
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip, gzipSync } from 'node:zlib';
+
+/** Smaller bodies fit into one or two packets anyway. */
+export const minCompressedBytes = 2048;
+
+const maxBytesInPlace = 32 * 1024;
+const gzipLater = promisify(gzip);
+const brotliLater = promisify(brotliCompress);
+
+/** A body and its `Content-Encoding`. */
+export interface Encoded {
+  readonly body: string | Buffer;
+  readonly encoding: 'gzip' | 'br' | null;
+}
+
+/** The body as the `Accept-Encoding` header allows; unchanged where it is small or nothing suits. */
+export function compress(body: string | Buffer, acceptEncoding: string | undefined): Encoded | Promise<Encoded> {
+  if (acceptEncoding === undefined || body.length < minCompressedBytes) return { body, encoding: null };
+  const accepted = acceptedEncodings(acceptEncoding);
+  const bytes = typeof body === 'string' ? Buffer.from(body, 'utf8') : body;
+  if (accepted.gzip && bytes.length <= maxBytesInPlace)
+    return { body: gzipSync(bytes, { level: 1 }), encoding: 'gzip' };
+  if (accepted.br) {
+    const params = { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+    return brotliLater(bytes, { params }).then((encoded) => ({ body: encoded, encoding: 'br' }));
+  }
+  if (accepted.gzip) return gzipLater(bytes, { level: 1 }).then((encoded) => ({ body: encoded, encoding: 'gzip' }));
+  return { body: bytes, encoding: null };
+}
+
+function acceptedEncodings(header: string): { readonly gzip: boolean; readonly br: boolean } {
+  const entries = new Map<string, boolean>();
+  for (const entry of header.toLowerCase().split(',')) {
+    const [name = '', quality] = entry.split(';').map((part) => part.trim());
+    entries.set(name, !(quality?.startsWith('q=') && Number(quality.slice(2)) === 0));
+  }
+  const any = entries.get('*') ?? false;
+  return { gzip: entries.get('gzip') ?? any, br: entries.get('br') ?? any };
+}

@@ -1,0 +1,63 @@
+/**
+ * Cross-origin rules: any of the configured origins, never with credentials, since keys and tokens travel in headers.
+ *
+ * The auth service has more headers than the other APIs: without those that it exposes, clients in browsers could not tell
+ * one of its errors from another.
+ */
+import cors from '@fastify/cors';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { authPath } from './auth-parts.ts';
+
+const exposedHeaders = ['x-request-id', 'retry-after', 'server-timing'];
+const allowedHeaders = ['apikey', 'authorization', 'content-type', 'x-client-info', 'x-supabase-api-version'];
+
+/** Configuration of the routes of the auth service, and of the route that takes its preflights. */
+export const authCors = {
+  cors: {
+    exposedHeaders: [...exposedHeaders, 'x-total-count', 'link', 'x-supabase-api-version', 'x-sb-error-code'],
+    allowedHeaders: [...allowedHeaders, 'accept', 'x-client-ip', 'x-jwt-aud', 'x-use-cookie', 'redirect_to'],
+  },
+};
+
+/** Seconds for which a browser may remember a preflight; more is not honoured by all of them. */
+const maxAgeSeconds = 7200;
+
+/** Adds the CORS headers and answers `OPTIONS` on every path. */
+export async function registerCors(app: FastifyInstance, origins: readonly string[] | '*'): Promise<void> {
+  await app.register(cors, {
+    origin: origins === '*' ? '*' : [...origins],
+    credentials: false,
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    allowedHeaders,
+    exposedHeaders,
+    maxAge: maxAgeSeconds,
+    // An `OPTIONS` that is no preflight gets the same answer instead of an error.
+    strictPreflight: false,
+  });
+  if (origins !== '*') return;
+  // For routes that go past the plugin.
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    reply.headers(isAuth(request) ? authHeaders : anyOriginHeaders);
+    done();
+  });
+}
+
+/** Configuration of a busy route: where all origins are allowed, there is nothing to find out for each request. */
+export function corsOfRoute(origins: readonly string[] | '*'): { readonly cors?: false } {
+  return origins === '*' ? { cors: false } : {};
+}
+
+/** What every answer carries where all origins are allowed. */
+export const anyOriginHeaders: Readonly<Record<string, string>> = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': exposedHeaders.join(', '),
+};
+
+const authHeaders: Readonly<Record<string, string>> = {
+  ...anyOriginHeaders,
+  'access-control-expose-headers': authCors.cors.exposedHeaders.join(', '),
+};
+
+function isAuth({ url }: FastifyRequest): boolean {
+  return url.startsWith(`${authPath}/`);
+}

@@ -1,0 +1,64 @@
+/**
+ * What both doors of `/graphql/v1` do: run a request for its caller, and write the answer.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../database/caller.ts';
+import type { Answer, GraphQLRequest } from '../execute/executor.ts';
+import { compress } from './compress.ts';
+import { retryAfterSeconds, statusOf } from './error-body.ts';
+import type { AnswerType } from './media-types.ts';
+import type { HttpParts } from './parts.ts';
+
+/** An answer and the type it is written as. */
+export interface TypedAnswer {
+  readonly answer: Answer;
+  readonly answerType: AnswerType;
+}
+
+/** Runs a request whose caller has been verified. Rejects only where we are at fault. */
+export async function run(
+  { config, executor }: HttpParts,
+  { id, state }: FastifyRequest,
+  graphql: GraphQLRequest,
+): Promise<Answer> {
+  const caller = state.caller as Caller;
+  const isService = caller.role === config.serviceRole;
+  const answer = await executor.execute(caller, graphql, {
+    requestId: id,
+    signal: state,
+    showHints: config.localProject || isService,
+    unlimited: isService && !config.limits.limitServiceRole,
+  });
+  state.answer = answer;
+  return answer;
+}
+
+/** Sets status and headers. */
+export function writeHead(
+  { config }: HttpParts,
+  { state }: FastifyRequest,
+  reply: FastifyReply,
+  { answer, answerType }: TypedAnswer,
+): void {
+  const status = statusOf(answer, answerType);
+  reply.code(status).header('content-type', `${answerType}; charset=utf-8`);
+  const retryAfter = retryAfterSeconds(status);
+  if (retryAfter !== null) reply.header('retry-after', retryAfter);
+  state.bytes = Buffer.byteLength(answer.body);
+  if (!config.serverTiming) return;
+  const { parseMs, compileMs, runMs } = answer.stages;
+  const stages = Object.entries({ authenticate: state.authenticateMs, parse: parseMs, compile: compileMs, run: runMs });
+  reply.header('server-timing', stages.map(([name, ms]) => `${name};dur=${ms.toFixed(3)}`).join(', '));
+}
+
+/** Sends a body, compressed where the client wishes. */
+export async function sendText(request: FastifyRequest, reply: FastifyReply, text: string): Promise<FastifyReply> {
+  const { body, encoding } = await compress(text, request.headers['accept-encoding'] as string | undefined);
+  reply.header('vary', appendVary(reply.getHeader('vary'), 'Accept-Encoding'));
+  if (encoding !== null) reply.header('content-encoding', encoding);
+  return reply.send(body);
+}
+
+function appendVary(given: unknown, name: string): string {
+  return typeof given === 'string' && given !== '' ? `${given}, ${name}` : name;
+}

@@ -1,0 +1,73 @@
+/**
+ * `/studio/inbox` and `/studio/inbox.json`: the emails of a project without a mail server, for people and for tests.
+ *
+ * The answers never reach other origins: the CORS headers of the APIs are taken off again.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Inbox } from '../email/inbox.ts';
+import { PublicError } from '../shared/errors.ts';
+import { mayReadInbox, type VerifyAccessToken } from './inbox-access.ts';
+import { inboxContentSecurityPolicy, renderInboxPage } from './inbox-page.ts';
+
+/** The page's path. */
+export const inboxPath = '/studio/inbox';
+
+/** What the routes work with. */
+export interface InboxParts {
+  readonly inbox: Inbox;
+  /** Whether emails are captured at the moment; where they are not, there is nothing at these paths. */
+  readonly isCaptured: () => boolean;
+  readonly verifyAccessToken: VerifyAccessToken;
+}
+
+/**
+ * Adds both routes. `?to=address` leaves only the emails to one recipient; `?id=` opens one of them on the page.
+ *
+ * The JSON is a list of `CapturedEmail`, newest first.
+ */
+export function registerInbox(app: FastifyInstance, parts: InboxParts): void {
+  app.get(`${inboxPath}.json`, { onSend: closeToOthers }, async (request, reply) => {
+    await admit(request, reply, parts);
+    const emails = await parts.inbox.read(parameter(request, 'to'));
+    return reply.type('application/json; charset=utf-8').send(JSON.stringify(emails));
+  });
+  app.get(inboxPath, { onSend: closeToOthers }, async (request, reply) => {
+    await admit(request, reply, parts);
+    const emails = await parts.inbox.list(parameter(request, 'to'));
+    const id = parameter(request, 'id') ?? emails[0]?.id.toString() ?? '';
+    const shown = /^\d{1,15}$/.test(id) ? await parts.inbox.find(Number(id)) : null;
+    reply.header('content-security-policy', inboxContentSecurityPolicy);
+    return reply.type('text/html; charset=utf-8').send(renderInboxPage(emails, shown));
+  });
+}
+
+/** Runs behind the hooks of the whole server, one of which adds these headers. */
+function closeToOthers(
+  _request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  done: (error: null, payload: unknown) => void,
+): void {
+  reply.removeHeader('access-control-allow-origin').removeHeader('access-control-expose-headers');
+  done(null, payload);
+}
+
+async function admit(request: FastifyRequest, reply: FastifyReply, parts: InboxParts): Promise<void> {
+  // A link in an email must look as if it was opened from a mail client: without a referrer.
+  reply.header('referrer-policy', 'no-referrer').header('cross-origin-resource-policy', 'same-origin');
+  reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
+  if (!parts.isCaptured()) {
+    throw new PublicError('NOT_FOUND', 'Emails are sent by a mail server here (smtp_host); there is no inbox.');
+  }
+  if (await mayReadInbox(request, parts.verifyAccessToken)) return;
+  reply.header('www-authenticate', 'Basic realm="pgreflect inbox: the access token as password", charset="UTF-8"');
+  throw new PublicError('UNAUTHENTICATED', 'The inbox needs an access token, or a request from the same machine.', {
+    hint: 'Send "Authorization: Bearer <access token>", or open it as http://localhost:<port>/studio/inbox.',
+  });
+}
+
+function parameter(request: FastifyRequest, name: string): string | null {
+  const value = (request.query as Readonly<Record<string, unknown>>)[name];
+  // PostgreSQL reads no NUL.
+  return typeof value === 'string' && value !== '' && !value.includes('\0') ? value : null;
+}

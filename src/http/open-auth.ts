@@ -1,0 +1,53 @@
+/**
+ * Starts the auth service and joins it with what HTTP needs of it: routes, and the inbox for captured messages.
+ */
+import { type Auth, type AuthSetup, startAuth } from '../auth/start-auth.ts';
+import { isMailCaptured } from '../email/mailer.ts';
+import type { Management } from '../management/start-management.ts';
+import { type AuthParts, authPath } from './auth-parts.ts';
+import { type InboxParts, inboxPath } from './inbox-route.ts';
+import { createClaimsVerifier } from './verify-claims.ts';
+
+/** What the service is started with. */
+export interface AuthDoor extends Omit<AuthSetup, 'authUrl' | 'inboxUrl' | 'verify'> {
+  readonly management: Management;
+}
+
+/** The started service; the caller stops it. */
+export interface OpenAuth {
+  readonly auth: AuthParts;
+  readonly inbox: InboxParts;
+  stop(): Promise<void>;
+}
+
+/** Null where no key could sign tokens: the gateway then serves without the service. */
+export async function openAuth({ management, ...setup }: AuthDoor): Promise<OpenAuth | null> {
+  const { config, database, clock, observe } = setup;
+  if (config.jwtSecret === null && config.jwtKeys.every(({ key_ops }) => !key_ops?.includes('sign'))) {
+    const message = 'No key signs tokens, so there is no auth service.';
+    observe({ kind: 'warning', message, hint: 'Give --jwt-secret, or a key with `sign` in key_ops in --jwt-keys.' });
+    return null;
+  }
+  const authUrl = `${config.externalUrl}${authPath}`;
+  const inboxUrl = `${config.externalUrl}${inboxPath}`;
+  const verify = await createClaimsVerifier(config, clock);
+  const { services, inbox, isInstalled, stop }: Auth = await startAuth({ ...setup, authUrl, inboxUrl, verify });
+  const { store } = management;
+  const isCaptured = () => isMailCaptured(store.current()) || store.current().sms_provider === 'capture';
+  const verifyAccessToken = async (token: string) =>
+    management.api.authorize(await management.ref(), `Bearer ${token}`).then(
+      () => true,
+      () => false,
+    );
+  return {
+    auth: {
+      services,
+      authUrl,
+      knownConfig: () => store.current(),
+      currentConfig: () => store.refreshIfNewer(database),
+      isInstalled,
+    },
+    inbox: { inbox, isCaptured, verifyAccessToken },
+    stop,
+  };
+}

@@ -1,0 +1,79 @@
+/**
+ * Remembers who asked last on each socket: clients keep sockets open and send the same headers again and again, and then
+ * neither a hash, nor a look-up, nor new text for the database is needed.
+ *
+ * Only the very same headers count, all of them but the length of the body. They stay in memory as long as the socket is
+ * open, the token among them; what was verified is verified again as soon as anywhere else.
+ */
+import type { Socket } from 'node:net';
+import type { FastifyRequest } from 'fastify';
+import type { Caller } from '../database/caller.ts';
+import { type Authenticate, callerOf, type Identity } from './authenticate.ts';
+import { graphqlPath } from './parts.ts';
+
+/** The caller of one request, on both sides of the gateway. */
+export interface KnownCaller {
+  readonly identity: Identity;
+  readonly caller: Caller;
+}
+
+/** Verifies the headers of a request; answers at once where it has seen them before. @throws PublicError (or rejects with one). */
+export type FindCaller = (request: FastifyRequest) => KnownCaller | Promise<KnownCaller>;
+
+interface Remembered {
+  readonly method: string;
+  readonly rawHeaders: readonly string[];
+  readonly identity: Identity;
+  /** By length of the body, which is among the headers that the database is told. */
+  readonly callers: Map<string, Caller>;
+}
+
+/** Most lengths remembered for one socket. */
+const maxLengths = 32;
+
+/** Builds the look-up; sockets are remembered as long as they live. */
+export function rememberCallers(authenticate: Authenticate): FindCaller {
+  const sockets = new WeakMap<Socket, Remembered>();
+
+  function find(request: FastifyRequest, identity: Identity): KnownCaller {
+    const { raw, method } = request;
+    const caller = callerOf(identity, request.headers, method, graphqlPath);
+    const callers = new Map([[lengthOf(request), caller]]);
+    sockets.set(raw.socket, { method, rawHeaders: raw.rawHeaders, identity, callers });
+    return { identity, caller };
+  }
+
+  return (request) => {
+    const { raw } = request;
+    const known = sockets.get(raw.socket);
+    if (known === undefined || known.identity.validUntil <= authenticate.now() || !isSame(known, request)) {
+      const identity = authenticate(request.headers);
+      return identity instanceof Promise ? identity.then((found) => find(request, found)) : find(request, identity);
+    }
+    const { identity, callers } = known;
+    const length = lengthOf(request);
+    let caller = callers.get(length);
+    if (caller === undefined) {
+      if (callers.size >= maxLengths) callers.clear();
+      caller = callerOf(identity, request.headers, request.method, graphqlPath);
+      callers.set(length, caller);
+    }
+    return { identity, caller };
+  };
+}
+
+function lengthOf({ headers }: FastifyRequest): string {
+  return headers['content-length'] ?? '';
+}
+
+/** Names and values as they were sent, in order; the same name may come twice. */
+function isSame({ method, rawHeaders }: Remembered, request: FastifyRequest): boolean {
+  const { rawHeaders: sent } = request.raw;
+  if (sent.length !== rawHeaders.length || method !== request.method) return false;
+  for (let at = 0; at < sent.length; at += 2) {
+    const name = sent[at];
+    if (name !== rawHeaders[at]) return false;
+    if (sent[at + 1] !== rawHeaders[at + 1] && name?.toLowerCase() !== 'content-length') return false;
+  }
+  return true;
+}

@@ -1,0 +1,120 @@
+/**
+ * Builds the HTTP server: every route, and the rules that hold for all of them (ids, caching, CORS, errors, the log).
+ *
+ * The only place where an error of any kind becomes a response: public errors as they are, everything else masked under
+ * an id.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import fastify, { type FastifyError, type FastifyInstance } from 'fastify';
+import { type Code, PublicError } from '../shared/errors.ts';
+import { describeAuth } from './auth-description.ts';
+import { registerAuth } from './auth-route.ts';
+import { registerCors } from './cors.ts';
+import { errorAnswer, retryAfterSeconds } from './error-body.ts';
+import { registerGraphqlRoutes } from './graphql-route.ts';
+import { registerHealth } from './health.ts';
+import { registerInbox } from './inbox-route.ts';
+import { describeManagement } from './management-description.ts';
+import { registerManagementRoutes } from './management-route.ts';
+import { answerTypeOf } from './media-types.ts';
+import { registerOpenApi } from './openapi-route.ts';
+import { graphqlPath, type HttpParts } from './parts.ts';
+import { requestId } from './request-id.ts';
+import { noStages, pathOf, trackRequests } from './track-requests.ts';
+
+/** The server: Fastify's, with every route in place. */
+export type HttpServer = FastifyInstance;
+
+/** Time for a client to send its whole request, in milliseconds. */
+const receiveTimeoutMs = 30_000;
+
+/** Builds the server without listening. */
+export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
+  const app = fastify({
+    logger: false,
+    bodyLimit: parts.config.limits.maxBodyBytes,
+    requestTimeout: receiveTimeoutMs,
+    genReqId: (request) => requestId(request.headers['x-request-id']),
+    forceCloseConnections: 'idle',
+    // While the server drains, connections that are still open get answers.
+    return503OnClosing: false,
+    clientErrorHandler: refuseConnection,
+  });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  trackRequests(app, parts.observe);
+  answerErrors(app, parts);
+  await registerCors(app, parts.config.corsOrigins);
+  registerHealth(app, parts);
+  if (parts.auth) await registerAuth(app, parts, parts.auth);
+  if (parts.inbox) registerInbox(app, parts.inbox);
+  if (parts.management) await registerManagementRoutes(app, parts.management, parts.observe);
+  registerOpenApi(app, parts.config.externalUrl, [
+    ...(parts.auth ? [describeAuth()] : []),
+    ...(parts.management ? [describeManagement()] : []),
+  ]);
+  await registerGraphqlRoutes(app, parts);
+  return app;
+}
+
+function answerErrors(app: FastifyInstance, { observe }: HttpParts): void {
+  app.setNotFoundHandler((request) => {
+    const hint = pathOf(request) === `${graphqlPath}/` ? 'without the slash at the end' : 'for POST requests';
+    throw new PublicError(
+      'NOT_FOUND',
+      `There is nothing at this path; the GraphQL API is at "${graphqlPath}", ${hint}.`,
+    );
+  });
+  app.setErrorHandler((error: FastifyError | PublicError, request, reply) => {
+    const shown = toPublicError(error, () => {
+      const id = randomUUID();
+      observe({ kind: 'masked_error', id, requestId: request.id, error });
+      return id;
+    });
+    const wished = answerTypeOf(request.headers.accept);
+    const type = wished === 'application/graphql-response+json' ? wished : 'application/json';
+    const { status, body, code } = errorAnswer(shown, type);
+    request.state.answer ??= {
+      executed: false,
+      codes: [code],
+      operationName: null,
+      documentHash: null,
+      stages: noStages,
+    };
+    request.state.bytes = Buffer.byteLength(body);
+    const retryAfter = retryAfterSeconds(status);
+    if (retryAfter !== null && !reply.hasHeader('retry-after')) reply.header('retry-after', retryAfter);
+    // The rest of a body that was refused is not worth receiving.
+    if (status === 413) reply.header('connection', 'close');
+    return reply.code(status).type(`${type}; charset=utf-8`).send(body);
+  });
+}
+
+function toPublicError(error: FastifyError | PublicError, mask: () => string): PublicError {
+  if (error instanceof PublicError) return error;
+  if (error.statusCode === 413)
+    return new PublicError('BODY_TOO_LARGE', 'The request body is over the limit (--max-body-bytes).');
+  if (error.statusCode === 415) return new PublicError('UNSUPPORTED_MEDIA_TYPE', 'The content type is not supported.');
+  if (error.code?.startsWith('FST_ERR_') && error.statusCode === 400) {
+    return new PublicError('BAD_REQUEST', 'The HTTP request is malformed.', { cause: error });
+  }
+  return new PublicError('INTERNAL', 'An error occurred in the gateway; its log says more under this id.', {
+    extensions: { id: mask() },
+  });
+}
+
+/** Answers bytes that are not an HTTP request, or not a finished one. */
+function refuseConnection(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const [line, code, message]: readonly [string, Code, string] =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? ['431 Request Header Fields Too Large', 'BAD_REQUEST', 'The request headers are too large.']
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? ['408 Request Timeout', 'BAD_REQUEST', 'The request did not arrive in time.']
+        : ['400 Bad Request', 'BAD_REQUEST', 'The HTTP request is malformed.'];
+  const { body } = errorAnswer(new PublicError(code, message));
+  socket.end(
+    `HTTP/1.1 ${line}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}

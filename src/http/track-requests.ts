@@ -1,0 +1,91 @@
+/**
+ * What every request gets on arrival, its id and a place for what becomes known of it, and the one observation when it is
+ * over: answered, or left by its client.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Observe } from '../shared/observation.ts';
+import type { RequestState } from './parts.ts';
+
+/** Stage times of a request that never reached the executor. */
+export const noStages = { parseMs: 0, compileMs: 0, runMs: 0 };
+
+/** Adds the hooks. */
+export function trackRequests(app: FastifyInstance, observe: Observe): void {
+  app.decorateRequest('state');
+  app.addHook('onRequest', (request, reply, done) => {
+    const state = new TrackedRequest();
+    request.state = state;
+    reply.raw.on('finish', () => {
+      state.finished = true;
+    });
+    // Comes after that, or instead of it. Both come once: `on` is the cheaper way to say so.
+    reply.raw.on('close', () => {
+      if (!state.finished) state.leave();
+      observeRequest(request, reply, observe);
+    });
+    done();
+  });
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    reply.header('x-request-id', request.id);
+    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
+    done();
+  });
+}
+
+class TrackedRequest implements RequestState {
+  identity: RequestState['identity'] = null;
+  caller: RequestState['caller'] = null;
+  authenticateMs = 0;
+  readonly startedAt = performance.now();
+  answer: RequestState['answer'] = null;
+  bytes = 0;
+  /** The answer has been written out. */
+  finished = false;
+  aborted = false;
+  readonly #listeners: (() => void)[] = [];
+
+  addEventListener(_type: 'abort', listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    const at = this.#listeners.indexOf(listener);
+    if (at !== -1) this.#listeners.splice(at, 1);
+  }
+
+  leave(): void {
+    this.aborted = true;
+    for (const listener of this.#listeners.splice(0)) listener();
+  }
+}
+
+function observeRequest(request: FastifyRequest, reply: FastifyReply, observe: Observe): void {
+  const { state } = request;
+  const { answer } = state;
+  observe({
+    kind: 'request',
+    requestId: request.id,
+    method: request.method,
+    path: pathOf(request),
+    status: reply.raw.statusCode,
+    role: state.identity?.role ?? null,
+    operationName: loggableName(answer?.operationName ?? null),
+    documentHash: answer?.documentHash ?? null,
+    codes: answer?.codes ?? [],
+    stages: { authenticateMs: state.authenticateMs, ...(answer?.stages ?? noStages) },
+    totalMs: performance.now() - state.startedAt,
+    bytes: state.bytes,
+    aborted: state.aborted,
+  });
+}
+
+/** Clients may send anything as the name of an operation; one that no document can have is not repeated. */
+function loggableName(name: string | null): string | null {
+  return name !== null && /^[_A-Za-z]\w{0,127}$/.test(name) ? name : null;
+}
+
+/** The path without the query string, which may hold keys. */
+export function pathOf(request: FastifyRequest): string {
+  const end = request.url.indexOf('?');
+  return end === -1 ? request.url : request.url.slice(0, end);
+}

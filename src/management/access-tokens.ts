@@ -1,0 +1,117 @@
+/**
+ * Access tokens of the management API: made by `pgreflect tokens`, checked at every request, stored as SHA-256 hashes only.
+ *
+ * A token is random enough that its hash needs neither salt nor slowness.
+ */
+import { hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import type { SystemSession } from '../database/run-system.ts';
+
+/** What a token may do. */
+export const accessScopes = ['auth_config:read', 'auth_config:write'] as const;
+
+/** One of the scopes. */
+export type AccessScope = (typeof accessScopes)[number];
+
+/** A token as it is listed; the token itself cannot be had again. */
+export interface AccessToken {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: readonly AccessScope[];
+  /** Null: valid for every project of this database. */
+  readonly projectRef: string | null;
+  readonly createdAt: Date;
+  /** Null: never. */
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+}
+
+/** What a new token is to be. */
+export type NewAccessToken = Pick<AccessToken, 'name' | 'scopes' | 'projectRef' | 'createdAt' | 'expiresAt'>;
+
+/** A new token in the form that programs for the original accept. */
+export function makeAccessToken(): string {
+  return `sbp_${randomBytes(20).toString('hex')}`;
+}
+
+/**
+ * Makes a token.
+ *
+ * @returns The token, which is shown once, and what is stored of it.
+ */
+export async function createAccessToken(
+  session: SystemSession,
+  wanted: NewAccessToken,
+): Promise<{ readonly token: string; readonly stored: AccessToken }> {
+  const token = makeAccessToken();
+  const stored: AccessToken = { ...wanted, id: randomUUID(), revokedAt: null };
+  await session.query(
+    `insert into auth.pgreflect_access_tokens (id, name, token_hash, scopes, project_ref, created_at, expires_at)
+    values ($1, $2, $3, $4::text[], $5, $6::timestamptz, $7::timestamptz)`,
+    [stored.id, stored.name, tokenHash(token), stored.scopes, stored.projectRef, stored.createdAt, stored.expiresAt],
+  );
+  return { token, stored };
+}
+
+const columns = 't.id, t.name, t.scopes, t.project_ref, t.created_at, t.expires_at, t.revoked_at';
+
+/** All tokens, newest first. */
+export async function listAccessTokens(session: SystemSession): Promise<readonly AccessToken[]> {
+  const rows = await session.query(
+    `select ${columns} from auth.pgreflect_access_tokens t order by t.created_at desc, t.id`,
+  );
+  return rows.map(toAccessToken);
+}
+
+/**
+ * Ends a token at once.
+ *
+ * @param which Its id, or the beginning of one.
+ * @returns The tokens that are revoked by this call; several or none where `which` is not exactly one's, and nothing is done.
+ */
+export async function revokeAccessToken(
+  session: SystemSession,
+  which: string,
+  now: Date,
+): Promise<readonly AccessToken[]> {
+  const found = (await listAccessTokens(session)).filter(
+    ({ id, revokedAt }) => revokedAt === null && id.startsWith(which.toLowerCase()),
+  );
+  const [only] = found;
+  if (found.length !== 1 || only === undefined) return found;
+  await session.query(
+    'update auth.pgreflect_access_tokens set revoked_at = $2::timestamptz where id = $1 and revoked_at is null',
+    [only.id, now],
+  );
+  return [{ ...only, revokedAt: now }];
+}
+
+/** The token that is valid now; null where there is none. */
+export async function findAccessToken(session: SystemSession, token: string, now: Date): Promise<AccessToken | null> {
+  const [row] = await session.query(
+    `select ${columns} from auth.pgreflect_access_tokens t
+    where t.token_hash = $1 and t.revoked_at is null and (t.expires_at is null or t.expires_at > $2::timestamptz)`,
+    [tokenHash(token), now],
+  );
+  return row === undefined ? null : toAccessToken(row);
+}
+
+/** Whether both are the same text, in a time that does not depend on where they differ. */
+export function isSameToken(given: string, expected: string): boolean {
+  return timingSafeEqual(tokenHash(given), tokenHash(expected));
+}
+
+function tokenHash(token: string): Buffer {
+  return hash('sha256', token, 'buffer');
+}
+
+function toAccessToken(row: Record<string, unknown>): AccessToken {
+  return {
+    id: row.id as string,
+    name: row.name as string,
+    scopes: row.scopes as AccessScope[],
+    projectRef: row.project_ref as string | null,
+    createdAt: row.created_at as Date,
+    expiresAt: row.expires_at as Date | null,
+    revokedAt: row.revoked_at as Date | null,
+  };
+}

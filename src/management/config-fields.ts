@@ -1,0 +1,35 @@
+/**
+ * All fields that the management API knows: those with a meaning (src/config/auth-fields.ts) before the inert ones.
+ *
+ * Validation, answers and the OpenAPI description are made from these rows; there is no second list.
+ */
+import type { AuthField } from '../config/auth-field.ts';
+import { type AuthFieldName, authField, authFieldNames, isAuthFieldName } from '../config/auth-fields.ts';
+import { inertFields } from './inert-fields.ts';
+
+/** One known field. */
+export interface ConfigField {
+  readonly name: string;
+  readonly row: AuthField<unknown>;
+  /** Accepted and stored, without effect. */
+  readonly inert: boolean;
+}
+
+/** The fields by name, in the order in which problems are reported. */
+export const configFields: ReadonlyMap<string, ConfigField> = new Map([
+  ...authFieldNames.map((name): [string, ConfigField] => [name, { name, row: authField(name), inert: false }]),
+  ...[...inertFields].map(([name, row]): [string, ConfigField] => [name, { name, row, inert: true }]),
+]);
+
+/** Values of fields by name, as JSON has them. What is absent is at its default or start value. */
+export type StoredValues = Readonly<Record<string, unknown>>;
+
+/** Checks a stored value again, because another version may have stored it. @throws Error with the rest of a sentence. */
+export function readStoredValue({ row }: ConfigField, value: unknown): unknown {
+  return row.kind.fromJson(value);
+}
+
+/** Whether the field decides what the service does. */
+export function isEffective(name: string): name is AuthFieldName {
+  return isAuthFieldName(name);
+}

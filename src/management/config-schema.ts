@@ -1,0 +1,65 @@
+/**
+ * JSON Schemas of the auth configuration, made from the rows that validate it: what GET answers, and what PATCH takes.
+ */
+import type { AuthField, FieldKind } from '../config/auth-field.ts';
+import { configFields } from './config-fields.ts';
+
+/** A JSON Schema, as OpenAPI 3.1 has it. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** The object that is answered: every field, in its order. */
+export function answerSchema(): JsonSchema {
+  const properties = [...configFields].map(([name, { row }]) => {
+    const value = row.default === null ? orNull(answerValue(row)) : answerValue(row);
+    return [name, { ...value, description: describe(row, 'answer') }];
+  });
+  return { type: 'object', properties: Object.fromEntries(properties), required: [...configFields.keys()] };
+}
+
+/** The object that is taken: any of the fields, null for "back to the start value". */
+export function changeSchema(): JsonSchema {
+  const properties = [...configFields].map(([name, { row }]) => {
+    const value = valueSchema(row);
+    const taken = row.notNull ? value : orNull(value);
+    return [name, { ...taken, description: describe(row, 'change'), ...(row.secret && { writeOnly: true }) }];
+  });
+  return { type: 'object', properties: Object.fromEntries(properties), additionalProperties: false };
+}
+
+function valueSchema({ kind }: AuthField<unknown>): JsonSchema {
+  const { type, minimum, maximum, choices } = kind;
+  return {
+    type: type === 'string' && takesInteger(kind) ? ['string', 'integer'] : type,
+    ...(minimum !== undefined && { minimum }),
+    ...(maximum !== undefined && { maximum }),
+    ...(choices !== undefined && { enum: [...choices] }),
+  };
+}
+
+/** A port may come as a number. */
+function takesInteger(kind: FieldKind<unknown>): boolean {
+  try {
+    kind.fromJson(1);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A secret is answered as a digest, and a text of an email may have been a start value of any form. */
+function answerValue(row: AuthField<unknown>): JsonSchema {
+  if (row.secret) return { type: 'string', pattern: '^([0-9a-f]{64})?$' };
+  const { type, choices } = row.kind;
+  return choices === undefined ? { type } : { type, enum: [...choices] };
+}
+
+function orNull(schema: JsonSchema): JsonSchema {
+  const choices = schema.enum as readonly unknown[] | undefined;
+  return { ...schema, type: [schema.type, 'null'].flat(), ...(choices !== undefined && { enum: [...choices, null] }) };
+}
+
+function describe({ doc, secret, default: fallback }: AuthField<unknown>, use: 'answer' | 'change'): string {
+  const digest = secret && use === 'answer' ? ' Shown as HMAC-SHA-256 with the ref as key, in hex.' : '';
+  const note = fallback === null || fallback === '' ? '' : ` Default: ${String(fallback)}.`;
+  return `${doc}${digest}${note}`;
+}

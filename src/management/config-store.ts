@@ -1,0 +1,172 @@
+/**
+ * The auth configuration in force: defaults, below start values, below what the management API has stored.
+ *
+ * Immutable snapshots. A change is in force for every request that starts after it was answered, on any process: each request
+ * compares the version (`refreshIfNewer`) on a connection it uses anyway; notifications only make that comparison find nothing.
+ * A request works to its end with the snapshot it started with.
+ */
+import { type AuthConfig, type AuthValues, layerAuthConfig } from '../config/auth-config.ts';
+import { authFieldNames } from '../config/auth-fields.ts';
+import { DatabaseError } from '../database/failure.ts';
+import type { SystemSession } from '../database/run-system.ts';
+import type { Observe } from '../shared/observation.ts';
+import { configFields, isEffective, readStoredValue, type StoredValues } from './config-fields.ts';
+import { emptyStored, readIfNewer, type StoredConfig } from './stored-config.ts';
+
+/** The configuration at one moment. */
+export interface ConfigSnapshot {
+  /** Of the stored layer; 0 where nothing is stored or the stored layer is ignored. */
+  readonly version: number;
+  /** What the stored layer says, inert fields included. */
+  readonly stored: StoredValues;
+  readonly start: AuthValues;
+  readonly config: AuthConfig;
+}
+
+/** Keeps the configuration of one project up to date. */
+export interface ConfigStore {
+  /** The configuration as this process knows it, without a look at the database. */
+  current(): AuthConfig;
+  snapshot(): ConfigSnapshot;
+  /** Of the stored layer; 0 where nothing is stored. */
+  readonly version: number;
+  /** The stored layer is ignored. */
+  readonly configOnly: boolean;
+  /**
+   * The configuration that is committed now: one look at one row, before the first statement of a request.
+   *
+   * @param session The pool, or the connection of the request.
+   * @throws DatabaseError where the database cannot be asked. Where it can, but what is stored cannot be read, the last good
+   *   configuration stays, and the reason is observed once.
+   */
+  refreshIfNewer(session: SystemSession): Promise<AuthConfig>;
+  /** Takes over what this process has just stored. */
+  accept(stored: StoredConfig): ConfigSnapshot;
+  /** Replaces the layer below, for example when a file was read again. */
+  setStartValues(values: AuthValues): void;
+}
+
+/** What the store is made of. */
+export interface ConfigStoreOptions {
+  /** Ref of the project; asked for when the database is first read. */
+  readonly ref: (session: SystemSession) => Promise<string>;
+  readonly startValues: AuthValues;
+  /** Ignore what is stored (`--config-only`). */
+  readonly configOnly: boolean;
+  readonly observe: Observe;
+}
+
+/** Makes the store; it holds the start values until it is refreshed. */
+export function createConfigStore(options: ConfigStoreOptions): ConfigStore {
+  return new Store(options);
+}
+
+class Store implements ConfigStore {
+  readonly configOnly: boolean;
+  readonly #ref: ConfigStoreOptions['ref'];
+  readonly #observe: Observe;
+  #snapshot: ConfigSnapshot;
+  /** Reads are numbered in the order of their start; the snapshot came from read number `#appliedRead`. */
+  #reads = 0;
+  #appliedRead = 0;
+  #lastProblem: string | null = null;
+  #toldOverrides = false;
+
+  constructor({ ref, startValues, configOnly, observe }: ConfigStoreOptions) {
+    this.configOnly = configOnly;
+    this.#ref = ref;
+    this.#observe = observe;
+    this.#snapshot = { ...emptySnapshot, start: startValues, config: layerAuthConfig(startValues) };
+  }
+
+  get version(): number {
+    return this.#snapshot.version;
+  }
+
+  current(): AuthConfig {
+    return this.#snapshot.config;
+  }
+
+  snapshot(): ConfigSnapshot {
+    return this.#snapshot;
+  }
+
+  async refreshIfNewer(session: SystemSession): Promise<AuthConfig> {
+    if (this.configOnly) return this.#snapshot.config;
+    this.#reads += 1;
+    const read = this.#reads;
+    const known = this.#snapshot;
+    let stored: StoredConfig | null;
+    try {
+      stored = await readIfNewer(session, await this.#ref(session), known.version);
+      this.#lastProblem = null;
+    } catch (error) {
+      if (!(error instanceof DatabaseError) || error.kind !== 'statement') throw error;
+      this.#noteUnreadable(error);
+      return this.#snapshot.config;
+    }
+    // Nothing newer than what was known when this read began; a later read may have brought more meanwhile.
+    if (stored === null) return this.#snapshot.version >= known.version ? this.#snapshot.config : known.config;
+    return this.#apply(stored, read).config;
+  }
+
+  accept(stored: StoredConfig): ConfigSnapshot {
+    this.#reads += 1;
+    return this.#apply(stored, this.#reads);
+  }
+
+  setStartValues(values: AuthValues): void {
+    this.#snapshot = this.#build({ version: this.#snapshot.version, values: this.#snapshot.stored }, values);
+  }
+
+  /** An answer that was overtaken by a later read is used by its own request only, unless it is the newer version. */
+  #apply(stored: StoredConfig, read: number): ConfigSnapshot {
+    const snapshot = this.#build(stored, this.#snapshot.start);
+    if (read > this.#appliedRead || stored.version > this.#snapshot.version) {
+      this.#snapshot = snapshot;
+      this.#appliedRead = Math.max(read, this.#appliedRead);
+    }
+    this.#tellOverrides(snapshot);
+    return snapshot;
+  }
+
+  #build({ version, values }: StoredConfig, start: AuthValues): ConfigSnapshot {
+    const effective: Record<string, unknown> = {};
+    for (const [name, value] of Object.entries(values)) {
+      const known = configFields.get(name);
+      if (known === undefined || !isEffective(name)) continue;
+      try {
+        effective[name] = readStoredValue(known, value);
+      } catch (error) {
+        this.#warnOnce(`The stored value of ${name} ${(error as Error).message}; its start value is used instead.`);
+      }
+    }
+    return { version, stored: values, start, config: layerAuthConfig(start, effective as AuthValues) };
+  }
+
+  #noteUnreadable(error: DatabaseError): void {
+    // Without the tables nothing can be stored, which is no problem of this process.
+    if (error.sqlstate === '42P01' || error.sqlstate === '3F000') return;
+    this.#warnOnce(
+      `The stored auth configuration cannot be read (${error.primary}); the last one known stays in force.`,
+    );
+  }
+
+  #warnOnce(message: string): void {
+    if (this.#lastProblem === message) return;
+    this.#lastProblem = message;
+    this.#observe({ kind: 'warning', message });
+  }
+
+  /** Said once, after the start: from then on people change what is stored knowingly. */
+  #tellOverrides({ stored, start }: ConfigSnapshot): void {
+    if (this.#toldOverrides) return;
+    this.#toldOverrides = true;
+    const names = authFieldNames.filter((name) => Object.hasOwn(stored, name) && Object.hasOwn(start, name));
+    if (names.length === 0) return;
+    const message = `Values stored by the management API override these start values: ${names.join(', ')}.`;
+    this.#observe({ kind: 'warning', message, hint: '--config-only ignores what is stored.' });
+  }
+}
+
+const emptySnapshot = { version: emptyStored.version, stored: emptyStored.values };

@@ -1,0 +1,165 @@
+/**
+ * The management API without HTTP (auth.md 7.1): who may ask, the configuration, and changes of it.
+ *
+ * Every failure is a `ManagementError`; its `cause`, where there is one, is for the log.
+ */
+import { DatabaseError } from '../database/failure.ts';
+import type { SystemPool } from '../database/run-system.ts';
+import type { Clock } from '../shared/clock.ts';
+import { type AccessScope, findAccessToken, isSameToken } from './access-tokens.ts';
+import type { ConfigSnapshot, ConfigStore } from './config-store.ts';
+import { ManagementError, type ManagementErrorCode } from './management-error.ts';
+import { mergeChanges } from './merge-changes.ts';
+import { presentConfig } from './present-config.ts';
+import { hasConfigTables, lockStored, writeStored } from './stored-config.ts';
+import { type ValidChanges, validateChanges } from './validate-changes.ts';
+
+/** Who asks, apart from the token itself. */
+export interface ManagementCaller {
+  /** Id of the token; `fixed` for the one of the configuration. */
+  readonly tokenId: string;
+  /** For people: who made a change. */
+  readonly by: string;
+  readonly scopes: readonly AccessScope[];
+}
+
+/** The configuration as clients see it. */
+export type PresentedConfig = Readonly<Record<string, unknown>>;
+
+/** A change that was stored, or that changed nothing. */
+export interface ChangeResult {
+  readonly config: PresentedConfig;
+  readonly ignored: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** The operations. */
+export interface ManagementApi {
+  /** Checks ref, token and project, in this order. @throws ManagementError, or DatabaseError where it cannot be known. */
+  authorize(ref: string, authorization: string | undefined): Promise<ManagementCaller>;
+  /** @throws ManagementError `forbidden`, `read_failed` */
+  readConfig(caller: ManagementCaller): Promise<PresentedConfig>;
+  /**
+   * Checks a body and stores it as the next version. It is in force for every request that starts after this resolves, on
+   * every process.
+   *
+   * @param readBody Called once the caller is known to be allowed.
+   * @throws ManagementError `forbidden`, `config_only`, `invalid_body`, `validation_failed`, `update_failed`
+   */
+  changeConfig(caller: ManagementCaller, readBody: () => unknown): Promise<ChangeResult>;
+}
+
+/** What the API is made of. */
+export interface ManagementOptions {
+  /** Connections that may read and write our tables. */
+  readonly pool: SystemPool;
+  readonly store: ConfigStore;
+  readonly ref: () => Promise<string>;
+  /** One token that is not stored (`--access-token`); null: none. May do everything. */
+  readonly accessToken: string | null;
+  readonly ignoreUnknown: boolean;
+  readonly clock: Clock;
+}
+
+/** Makes the API. */
+export function createManagementApi(options: ManagementOptions): ManagementApi {
+  const { pool, store } = options;
+  const findCaller = createTokenCheck(options);
+
+  async function present(snapshot: ConfigSnapshot): Promise<PresentedConfig> {
+    return presentConfig(snapshot, await options.ref());
+  }
+
+  return {
+    authorize: (ref, authorization) => authorize(options, findCaller, ref, authorization),
+
+    async readConfig(caller) {
+      demand(caller, 'auth_config:read');
+      return masked('read_failed', async () => {
+        await store.refreshIfNewer(pool);
+        return present(store.snapshot());
+      });
+    },
+
+    async changeConfig(caller, readBody) {
+      demand(caller, 'auth_config:write');
+      if (store.configOnly) throw new ManagementError('config_only');
+      const body = readBody();
+      return masked('update_failed', async () => {
+        const config = await store.refreshIfNewer(pool);
+        const changes = validateChanges(body, { config, ignoreUnknown: options.ignoreUnknown });
+        const snapshot = await storeChanges(options, changes, caller.by);
+        return { config: await present(snapshot), ignored: changes.ignored, warnings: changes.warnings };
+      });
+    },
+  };
+}
+
+type FindCaller = (token: string) => Promise<(ManagementCaller & { readonly projectRef: string | null }) | null>;
+
+async function authorize(
+  { ref: projectRef, pool }: ManagementOptions,
+  findCaller: FindCaller,
+  ref: string,
+  authorization: string | undefined,
+): Promise<ManagementCaller> {
+  if (!/^[a-z0-9]{20}$/.test(ref)) throw new ManagementError('invalid_ref');
+  const token = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
+  if (token === undefined) throw new ManagementError('unauthorized');
+  const caller = await findCaller(token).catch((error) => {
+    // A database without our tables has no project that could be managed.
+    if (error instanceof DatabaseError && isMissing(error)) throw new ManagementError('project_not_found');
+    throw error;
+  });
+  if (caller === null) throw new ManagementError('unauthorized');
+  if (ref !== (await projectRef()) || !(await hasConfigTables(pool))) throw new ManagementError('project_not_found');
+  if (caller.projectRef !== null && caller.projectRef !== ref) throw new ManagementError('forbidden');
+  return caller;
+}
+
+function createTokenCheck({ pool, accessToken, clock }: ManagementOptions): FindCaller {
+  return async (token) => {
+    if (accessToken !== null && isSameToken(token, accessToken)) {
+      return { tokenId: 'fixed', by: 'the access token of the configuration', scopes: allScopes, projectRef: null };
+    }
+    const found = await findAccessToken(pool, token, new Date(clock.now()));
+    if (found === null) return null;
+    const { id, name, scopes, projectRef } = found;
+    return { tokenId: id, by: `${name} (${id})`, scopes, projectRef };
+  };
+}
+
+const allScopes: readonly AccessScope[] = ['auth_config:read', 'auth_config:write'];
+
+function demand(caller: ManagementCaller, scope: AccessScope): void {
+  if (!caller.scopes.includes(scope)) throw new ManagementError('forbidden');
+}
+
+/** Locks, merges, stores, and tells the store of this process once it is committed. */
+async function storeChanges(
+  { pool, store, ref: projectRef }: ManagementOptions,
+  { values: changes }: ValidChanges,
+  by: string,
+): Promise<ConfigSnapshot> {
+  const ref = await projectRef();
+  const stored = await pool.transaction(async (session) => {
+    const before = await lockStored(session, ref);
+    const { start } = store.snapshot();
+    const { values, changed } = mergeChanges({ stored: before.values, start, ref }, changes);
+    if (changed.length === 0) return before;
+    return { version: await writeStored(session, ref, { values, changed, by }), values };
+  });
+  return store.accept(stored);
+}
+
+function isMissing({ sqlstate }: DatabaseError): boolean {
+  return sqlstate === '42P01' || sqlstate === '3F000';
+}
+
+async function masked<T>(code: ManagementErrorCode, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    throw error instanceof ManagementError ? error : new ManagementError(code, undefined, { cause: error });
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * Checked changes onto what is stored: the next stored values, and which of them differ.
+ *
+ * Pure; runs while the stored row is locked, so nothing that another request has stored is lost.
+ */
+import { type AuthConfig, type AuthValues, checkAuthConfig, layerAuthConfig } from '../config/auth-config.ts';
+import { configFields, isEffective, type StoredValues } from './config-fields.ts';
+import { ManagementError } from './management-error.ts';
+import { isDigestOf } from './secret-digest.ts';
+
+/** What the changes are laid onto. */
+export interface MergeBase {
+  readonly stored: StoredValues;
+  readonly start: AuthValues;
+  readonly ref: string;
+}
+
+/** The next version, unless nothing differs. */
+export interface Merged {
+  readonly values: StoredValues;
+  /** Names of the fields that differ; empty: nothing to store. */
+  readonly changed: readonly string[];
+}
+
+/**
+ * @param changes Checked values by name; null removes one.
+ * @throws ManagementError `validation_failed` where fields contradict each other.
+ */
+export function mergeChanges({ stored, start, ref }: MergeBase, changes: ReadonlyMap<string, unknown>): Merged {
+  const values = new Map(Object.entries(stored));
+  const changed: string[] = [];
+  for (const [name, value] of changes) {
+    const secret = values.get(name) ?? (isEffective(name) ? start[name] : undefined);
+    if (configFields.get(name)?.row.secret && isDigestOf(value, secret, ref)) continue;
+    if (value === (values.get(name) ?? null)) continue;
+    if (value === null) values.delete(name);
+    else values.set(name, value);
+    changed.push(name);
+  }
+  const merged = Object.fromEntries(values);
+  const problems = checkAuthConfig(effective(start, merged));
+  if (problems.length > 0) throw new ManagementError('validation_failed', problems.join('; '));
+  return { values: merged, changed };
+}
+
+function effective(start: AuthValues, stored: StoredValues): AuthConfig {
+  const known = Object.entries(stored).filter(([name]) => isEffective(name));
+  return layerAuthConfig(start, Object.fromEntries(known) as AuthValues);
+}

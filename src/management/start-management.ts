@@ -1,0 +1,98 @@
+/**
+ * Builds the management API of a gateway: the store of the configuration, kept current by notifications, and the operations.
+ */
+import type { Config } from '../config/config.ts';
+import { type Listener, startListener } from '../database/listener.ts';
+import type { SystemPool } from '../database/run-system.ts';
+import type { Clock } from '../shared/clock.ts';
+import type { Observe } from '../shared/observation.ts';
+import { type ConfigStore, createConfigStore } from './config-store.ts';
+import { createManagementApi, type ManagementApi } from './management-api.ts';
+import { createProjectRef } from './project-ref.ts';
+import { configChannel, hasConfigTables } from './stored-config.ts';
+
+/** What it is built from. */
+export interface ManagementSetup {
+  readonly config: Pick<
+    Config,
+    | 'adminDatabaseUrl'
+    | 'projectRef'
+    | 'accessToken'
+    | 'authValues'
+    | 'configOnly'
+    | 'managementApiEnabled'
+    | 'managementIgnoreUnknownFields'
+  >;
+  /** Connections that may read and write our tables; not stopped here. */
+  readonly pool: SystemPool;
+  readonly clock: Clock;
+  readonly observe: Observe;
+}
+
+/** A running management API. */
+export interface Management {
+  readonly store: ConfigStore;
+  readonly api: ManagementApi;
+  /** Resolves when what is stored was read, or could not be. */
+  readonly loaded: Promise<void>;
+  /** Ref of the project. @throws DatabaseError where it has to be derived and the database does not answer. */
+  ref(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts it: reads what is stored, if the database answers, and listens for changes where there are the tables for it. Where
+ * the database does not answer, the first request that gets through reads it.
+ */
+export function startManagement({ config, pool, clock, observe }: ManagementSetup): Management {
+  const { projectRef, accessToken, authValues, managementIgnoreUnknownFields } = config;
+  const ref = createProjectRef(projectRef);
+  // Where nobody can change what is stored through the API, the start values are the truth.
+  const configOnly = config.configOnly || !config.managementApiEnabled;
+  const store = createConfigStore({ ref, startValues: authValues, configOnly, observe });
+  // A failure is met again, and answered, by the next request.
+  const refresh = () => store.refreshIfNewer(pool).then(ignore, ignore);
+  let listener: Listener | null = null;
+  let stopped = false;
+
+  async function load(): Promise<void> {
+    if (configOnly) return;
+    await refresh();
+    const isWithout = await hasConfigTables(pool).then(
+      (there) => !there,
+      () => false,
+    );
+    if (isWithout || stopped) return;
+    listener = startListener({
+      connectionString: config.adminDatabaseUrl,
+      applicationName: 'pgreflect configuration listener',
+      channel: configChannel,
+      onReload: () => void refresh(),
+      // Whoever needs the database reports that it is away.
+      onLost: ignore,
+    });
+  }
+
+  const loaded = load();
+  const api = createManagementApi({
+    pool,
+    store,
+    ref: () => ref(pool),
+    accessToken,
+    ignoreUnknown: managementIgnoreUnknownFields,
+    clock,
+  });
+  return {
+    store,
+    api,
+    loaded,
+    ref: () => ref(pool),
+    stop: async () => {
+      stopped = true;
+      await loaded;
+      await listener?.stop();
+    },
+  };
+}
+
+function ignore(): void {}

@@ -1,0 +1,109 @@
+/**
+ * The overrides in the database (sql/auth, table `pgreflect_config`): one row a project, every version of it kept beside.
+ */
+import type { SystemSession } from '../database/run-system.ts';
+import type { StoredValues } from './config-fields.ts';
+
+/** Overrides of one project. */
+export interface StoredConfig {
+  /** Grows with every change; 0: nothing was ever stored. */
+  readonly version: number;
+  readonly values: StoredValues;
+}
+
+/** What a change is noted with. */
+export interface Change {
+  readonly values: StoredValues;
+  /** Names of the fields that differ from the version before. */
+  readonly changed: readonly string[];
+  /** Who did it, for people: name and id of an access token. */
+  readonly by: string;
+}
+
+/** Nothing stored. */
+export const emptyStored: StoredConfig = { version: 0, values: {} };
+
+/** The channel on which every process hears of changes. */
+export const configChannel = 'pgreflect_config';
+
+/** Versions that are kept for each project; older ones go with the next change. */
+const keptVersions = 100;
+
+/** Whether the database has our tables at all. */
+export async function hasConfigTables(session: SystemSession): Promise<boolean> {
+  const [row] = await session.query(`select pg_catalog.to_regclass('auth.pgreflect_config') is not null as there`);
+  return row?.there === true;
+}
+
+/**
+ * Reads the version, and the values only if it is not the known one: a look at one row by its key.
+ *
+ * @returns Null where the version is the known one.
+ */
+export async function readIfNewer(
+  session: SystemSession,
+  ref: string,
+  knownVersion: number,
+): Promise<StoredConfig | null> {
+  const [row] = await session.query(
+    `select c.version::float8 as version, case when c.version <> $2::bigint then c.values end as values
+    from auth.pgreflect_config c where c.project_ref = $1`,
+    [ref, knownVersion],
+  );
+  if (row === undefined) return knownVersion === 0 ? null : emptyStored;
+  return row.version === knownVersion ? null : toStored(row);
+}
+
+/**
+ * Reads and locks the row until the end of the transaction; makes it where there is none. Where somebody has deleted it, the
+ * numbers go on: a process that knows an old version must never take a new one for it.
+ */
+export async function lockStored(session: SystemSession, ref: string): Promise<StoredConfig> {
+  await session.query(
+    `insert into auth.pgreflect_config (project_ref, version, values, updated_at, updated_by)
+    select $1, coalesce(max(v.version), 0), '{}', pg_catalog.now(), ''
+    from auth.pgreflect_config_versions v where v.project_ref = $1
+    on conflict (project_ref) do nothing`,
+    [ref],
+  );
+  const [row] = await session.query(
+    'select c.version::float8 as version, c.values from auth.pgreflect_config c where c.project_ref = $1 for update',
+    [ref],
+  );
+  return toStored(row);
+}
+
+/**
+ * Writes the next version of a locked row, keeps it among the versions, and tells every process when it commits.
+ *
+ * @returns The number of the new version.
+ */
+export async function writeStored(
+  session: SystemSession,
+  ref: string,
+  { values, changed, by }: Change,
+): Promise<number> {
+  const [row] = await session.query(
+    `update auth.pgreflect_config
+    set version = version + 1, values = $2::jsonb, updated_at = pg_catalog.now(), updated_by = $3
+    where project_ref = $1 returning version::float8 as version`,
+    [ref, JSON.stringify(values), by],
+  );
+  const version = row?.version as number;
+  await session.query(
+    `insert into auth.pgreflect_config_versions (project_ref, version, values, changed, updated_at, updated_by)
+    select c.project_ref, c.version, c.values, $2::text[], c.updated_at, c.updated_by
+    from auth.pgreflect_config c where c.project_ref = $1`,
+    [ref, changed],
+  );
+  await session.query(
+    'delete from auth.pgreflect_config_versions where project_ref = $1 and version <= $2::bigint - $3::bigint',
+    [ref, version, keptVersions],
+  );
+  await session.query('select pg_catalog.pg_notify($1, $2)', [configChannel, `${ref}:${version}`]);
+  return version;
+}
+
+function toStored(row: Record<string, unknown> | undefined): StoredConfig {
+  return { version: row?.version as number, values: (row?.values ?? {}) as StoredValues };
+}

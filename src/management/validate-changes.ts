@@ -1,0 +1,110 @@
+/**
+ * The body of a PATCH -> checked values by field, or all its problems at once (auth.md 7.5).
+ *
+ * All or nothing: one wrong field refuses the whole body. What concerns several fields together is checked when the values
+ * are merged with what is stored.
+ */
+import type { AuthConfig } from '../config/auth-config.ts';
+import { nearestName } from '../config/nearest-name.ts';
+import { checkMessageTemplate, checkTemplate, type TemplateFindings, templateField } from './check-template.ts';
+import { type ConfigField, configFields } from './config-fields.ts';
+import { ManagementError } from './management-error.ts';
+
+/** Checked values. */
+export interface ValidChanges {
+  /** By name; null removes the stored value. */
+  readonly values: ReadonlyMap<string, unknown>;
+  /** Fields of the body that have no effect. */
+  readonly ignored: readonly string[];
+  /** Sentences that begin with a field's name. */
+  readonly warnings: readonly string[];
+}
+
+/** What the checks depend on. */
+export interface ValidationContext {
+  /** In force now; the switches in it decide what templates mean. */
+  readonly config: AuthConfig;
+  /** Names that nobody knows are ignored instead of refused. */
+  readonly ignoreUnknown: boolean;
+}
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** @throws ManagementError `invalid_body`, or `validation_failed` with every problem, in the order of the fields. */
+export function validateChanges(body: unknown, context: ValidationContext): ValidChanges {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new ManagementError('invalid_body');
+  const given = body as Body;
+  const problems: string[] = [];
+  const values = readValues(given, problems);
+  const warnings = checkTemplates(values, { ...context.config, ...switchesOf(values) }, problems);
+  const unknown = Object.keys(given).filter((name) => !configFields.has(name));
+  if (!context.ignoreUnknown) problems.push(...describeUnknown(unknown));
+  if (problems.length > 0) throw new ManagementError('validation_failed', problems.join('; '));
+  const inert = [...values.keys()].filter((name) => configFields.get(name)?.inert === true);
+  return { values, ignored: [...inert, ...unknown], warnings };
+}
+
+function readValues(given: Body, problems: string[]): Map<string, unknown> {
+  const values = new Map<string, unknown>();
+  for (const [name, field] of configFields) {
+    if (!Object.hasOwn(given, name)) continue;
+    try {
+      values.set(name, readValue(field, given[name]));
+    } catch (error) {
+      problems.push(`${name} ${(error as Error).message}`);
+    }
+  }
+  return values;
+}
+
+/** @throws Error with the rest of a sentence. */
+function readValue({ row }: ConfigField, value: unknown): unknown {
+  if (value === null) {
+    if (row.notNull) throw new Error('must not be null');
+    return null;
+  }
+  // PostgreSQL cannot store half of a pair.
+  if (typeof value === 'string' && !value.isWellFormed()) throw new Error('must be well-formed Unicode text');
+  return row.kind.fromJson(value);
+}
+
+/** The switches of the same body count: a body and its switch may come together. */
+function switchesOf(values: ReadonlyMap<string, unknown>): Partial<AuthConfig> {
+  const names = ['mailer_extra_url_schemes', 'mailer_keep_conditional_comments', 'mailer_subject_html_escape'];
+  const given = names.flatMap((name) => {
+    const value = values.get(name);
+    return value === undefined || value === null ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(given);
+}
+
+function checkTemplates(values: ReadonlyMap<string, unknown>, config: AuthConfig, problems: string[]): string[] {
+  const warnings: string[] = [];
+  for (const [name, value] of values) {
+    const findings = typeof value === 'string' ? checkText(name, value, config) : null;
+    if (findings === null) continue;
+    if (findings.problem !== null) problems.push(`${name}: ${findings.problem}`);
+    warnings.push(...findings.warnings.map((text) => `${name}: ${text}`));
+  }
+  return warnings;
+}
+
+function checkText(name: string, text: string, config: AuthConfig): TemplateFindings | null {
+  if (name === 'sms_template' || name === 'mfa_phone_template') return checkMessageTemplate(text);
+  const field = templateField(name);
+  return field === null ? null : checkTemplate(field, text, config);
+}
+
+/** Unknown names that are reported; a body may hold any number of them. */
+const maxUnknown = 20;
+
+/** Names are shown as they came, shortened: they are the caller's own. */
+function describeUnknown(names: readonly string[]): readonly string[] {
+  const known = [...configFields.keys()];
+  const shown = names.slice(0, maxUnknown).map((name) => {
+    const nearest = nearestName(name.slice(0, 80), known);
+    return `Unknown field "${name.slice(0, 80)}"${nearest === null ? '' : ` (did you mean "${nearest}"?)`}`;
+  });
+  const more = names.length - shown.length;
+  return more === 0 ? shown : [...shown, `and ${more} more unknown fields`];
+}

@@ -1,0 +1,133 @@
+/**
+ * Builds the model of one role from a catalog: what it may see of the exposed namespaces, with every name decided.
+ *
+ * Pure, and fast enough to be done on demand for each role (0.2 s for 1,000 tables of 20 columns). The order of the steps
+ * follows what depends on what: tables and enums claim their type names, then columns know which enums exist, then
+ * relationships know which tables do, and routines come last, because a table's field wins over theirs.
+ */
+import type { Catalog } from '../catalog/catalog.ts';
+import { findDirectiveErrors } from './directive-errors.ts';
+import { candidateEnums, claimEnums, type EnumTypes } from './enums.ts';
+import { modelFingerprint } from './fingerprint.ts';
+import { byPkField, deleteField, insertField, rootCollectionField, updateField } from './inflect.ts';
+import type { EnumType, Model, ModelNamespace, Routine, Table } from './model.ts';
+import { createContext, type ModelContext, type Omission } from './model-context.ts';
+import { createNameClaims } from './name-claims.ts';
+import { buildRelationships } from './relationships.ts';
+import { createTypeResolver, type TypeResolver } from './resolve-type.ts';
+import { buildRoutines } from './routines.ts';
+import { type SelectedTable, selectTables } from './select-tables.ts';
+import { assignRootFields, buildTable, claimTable, noteOmissions, type UnlinkedTable } from './tables.ts';
+
+/**
+ * The model of a role. A role that does not exist, was not read, or may use none of the namespaces has an empty one.
+ */
+export function buildModel(catalog: Catalog, role: string): Model {
+  return buildModelParts(catalog, role).model;
+}
+
+/** The model together with everything that was left out, by the names somebody may look for. */
+export function buildModelParts(
+  catalog: Catalog,
+  role: string,
+): { readonly model: Model; readonly omissions: readonly Omission[] } {
+  const context = createContext(catalog, role);
+  const errors = findDirectiveErrors(context);
+  const content = errors.length === 0 ? buildContent(context) : emptyContent;
+  const namespaces = [...context.namespaces.values()].filter((namespace) => namespace.exposed).map(toModelNamespace);
+  const identity = { namespaces, ...content, directiveError: errors[0] ?? null };
+  const broken = errors.map(({ object, problem }): Omission => {
+    const reason = `The comment of ${object} has a malformed directive: ${problem}.`;
+    return { kind: 'directive', object, names: [], reason, fix: null };
+  });
+  const omissions = [...broken, ...context.omissions];
+  const warnings = omissions.map(({ kind, object, reason, fix }) => ({ kind, object, reason, fix }));
+  return { model: { fingerprint: modelFingerprint(identity), ...identity, warnings }, omissions };
+}
+
+type Content = Pick<Model, 'tables' | 'enums' | 'routines'>;
+
+/** What a role gets while a directive is malformed: nothing, so that no way around the error shows anything. */
+const emptyContent: Content = { tables: new Map(), enums: new Map(), routines: new Map() };
+
+function toModelNamespace({ name, inflectNames, introspection }: ModelNamespace): ModelNamespace {
+  return { name, inflectNames, introspection };
+}
+
+function buildContent(context: ModelContext): Content {
+  const { winners, enums, types } = resolveNames(context);
+  const unlinked = assignRootFields(winners.map(({ table }) => table));
+  unlinked.forEach((table, index) => {
+    noteOmissions(context, (winners[index] as Winner).selected, table);
+  });
+  const byOid = new Map(unlinked.map((table) => [table.oid, table]));
+  const relationships = buildRelationships(context, byOid);
+  const routines = buildRoutines({ context, types, hasTable: (oid) => byOid.has(oid), ...rootFields(unlinked) });
+  const computed = computedFields(routines);
+  const tables = new Map<string, Table>();
+  for (const table of unlinked) {
+    const links = {
+      relationships: relationships.get(table.oid) ?? [],
+      computedFields: computed.get(table.oid) ?? [],
+    };
+    tables.set(table.oid, { ...table, ...links });
+  }
+  return { tables, enums, routines };
+}
+
+interface Winner {
+  readonly selected: SelectedTable;
+  readonly table: UnlinkedTable;
+}
+
+/** Gives out type names: namespaces in order, in each the tables before the enums, in each the lower oid first. */
+function resolveNames(context: ModelContext): {
+  readonly winners: readonly Winner[];
+  readonly enums: EnumTypes;
+  readonly types: TypeResolver;
+} {
+  const candidates = candidateEnums(context);
+  const types = createTypeResolver(context, candidates);
+  const selected = selectTables(context);
+  const claims = createNameClaims();
+  const winners: Winner[] = [];
+  const enums = new Map<string, EnumType>();
+  for (const namespace of context.namespaces.values()) {
+    for (const candidate of selected) {
+      if (candidate.namespace !== namespace) continue;
+      const table = buildTable(context, candidate, types);
+      if (claimTable(context, candidate, table, claims)) winners.push({ selected: candidate, table });
+    }
+    for (const enumType of claimEnums(context, candidates, namespace, claims)) enums.set(enumType.oid, enumType);
+  }
+  if (enums.size === candidates.size) return { winners, enums, types };
+  // An enum lost its name: columns of it are opaque after all. The names of tables do not depend on that.
+  const final = createTypeResolver(context, enums);
+  const rebuilt = winners.map(({ selected }) => ({ selected, table: buildTable(context, selected, final) }));
+  return { winners: rebuilt, enums, types: final };
+}
+
+function rootFields(tables: readonly UnlinkedTable[]) {
+  const queryFields = new Set(['node']);
+  const mutationFields = new Set<string>();
+  for (const { baseName, ...table } of tables) {
+    if (table.rootField) queryFields.add(rootCollectionField(baseName));
+    if (table.byPk) queryFields.add(byPkField(baseName));
+    if (table.insert) mutationFields.add(insertField(baseName));
+    if (table.update) mutationFields.add(updateField(baseName));
+    if (table.delete) mutationFields.add(deleteField(baseName));
+  }
+  return { queryFields, mutationFields };
+}
+
+/** Oids of the computed fields of each table, by its oid. */
+function computedFields(routines: ReadonlyMap<string, Routine>): ReadonlyMap<string, readonly string[]> {
+  const fields = new Map<string, string[]>();
+  for (const { oid, use, table } of routines.values()) {
+    if (use !== 'computed' || table === null) continue;
+    const list = fields.get(table);
+    if (list) list.push(oid);
+    else fields.set(table, [oid]);
+  }
+  return fields;
+}

@@ -1,0 +1,76 @@
+/**
+ * The one table of PostgreSQL types: which scalar stands for a type, and what the aggregates over it give
+ * (graphql.md 4.2, 7.1, 9.2). Everything else is decided from it; a new type is a new row.
+ */
+import type { ScalarName } from './model.ts';
+
+/** What is known of one PostgreSQL type. */
+export interface Codec {
+  readonly scalar: ScalarName;
+  /** Results of `sum`, `avg` and of `min` and `max`; null where the type has none. */
+  readonly sum: ScalarName | null;
+  readonly avg: ScalarName | null;
+  readonly minMax: ScalarName | null;
+  /** `varchar(n)` and `char(n)`: the modifier is a number of characters (graphql.md 4.4). */
+  readonly lengthLimited: boolean;
+}
+
+function codec(
+  scalar: ScalarName,
+  minMax: ScalarName | null = null,
+  sum: ScalarName | null = null,
+  avg: ScalarName | null = null,
+): Codec {
+  return { scalar, sum, avg, minMax, lengthLimited: false };
+}
+
+const limitedText: Codec = { ...codec('String', 'String'), lengthLimited: true };
+
+/** Types of `pg_catalog`, by the catalog's names. */
+const codecs: Readonly<Record<string, Codec>> = {
+  int2: codec('Int', 'Int', 'BigInt', 'BigFloat'),
+  int4: codec('Int', 'Int', 'BigInt', 'BigFloat'),
+  int8: codec('BigInt', 'BigInt', 'BigInt', 'BigFloat'),
+  float4: codec('Float', 'BigFloat', 'BigFloat', 'BigFloat'),
+  float8: codec('Float', 'BigFloat', 'BigFloat', 'BigFloat'),
+  numeric: codec('BigFloat', 'BigFloat', 'BigFloat', 'BigFloat'),
+  money: codec('Opaque', 'Opaque', 'BigFloat', 'BigFloat'),
+  bool: codec('Boolean', 'Boolean'),
+  text: codec('String', 'String'),
+  varchar: limitedText,
+  bpchar: limitedText,
+  char: codec('String', 'String'),
+  name: codec('Opaque', 'String'),
+  uuid: codec('UUID'),
+  date: codec('Date', 'Date'),
+  time: codec('Time', 'Time'),
+  timetz: codec('Opaque', 'Time'),
+  timestamp: codec('Datetime', 'Datetime'),
+  timestamptz: codec('Datetime', 'Datetime'),
+  json: codec('JSON'),
+  jsonb: codec('JSON'),
+};
+
+const citext = codec('String', 'String');
+const opaque = codec('Opaque');
+
+/** The codec of a type that is neither enum, array nor composite. `citext` goes by its name, wherever it is installed. */
+export function codecOf(namespace: string, name: string): Codec {
+  if (name === 'citext') return citext;
+  return (namespace === 'pg_catalog' && Object.hasOwn(codecs, name) ? codecs[name] : undefined) ?? opaque;
+}
+
+/** Scalars whose lists can be filtered (graphql.md 1.5). */
+export const filterableElements: ReadonlySet<ScalarName> = new Set<ScalarName>([
+  'Int', 'Float', 'String', 'Boolean', 'UUID', 'BigInt', 'BigFloat', 'Time', 'Date', 'Datetime',
+]); // biome-ignore format: a table of names
+
+/** Names that schema types of our own take, so that no table or enum may have them (graphql.md 1.8, 13.4). */
+export const builtInTypeNames: ReadonlySet<string> = new Set([
+  ...['Query', 'Mutation', 'Node', 'PageInfo', 'FilterIs', 'OrderByDirection', 'Subscription'],
+  ...(['ID', 'Opaque', 'JSON', 'Cursor', ...filterableElements] satisfies readonly ScalarName[]).flatMap((scalar) => [
+    scalar,
+    `${scalar}Filter`,
+    `${scalar}ListFilter`,
+  ]),
+]);

@@ -1,0 +1,115 @@
+/**
+ * The columns of a table and which types each takes part in (graphql.md 1.5, 2.2, 9.2).
+ */
+import type { CatalogColumn, CatalogTable } from '../catalog/catalog.ts';
+import { quoteName } from '../catalog/quote-name.ts';
+import { codecOf, filterableElements } from './codecs.ts';
+import { columnSettings } from './directives.ts';
+import { fieldForm, isValidName } from './inflect.ts';
+import type { Column, ScalarName, ValueType } from './model.ts';
+import { type ContextNamespace, type ModelContext, tablePath } from './model-context.ts';
+import type { TypeResolver } from './resolve-type.ts';
+
+/** Every column of the table, in order, also those the role may not use. */
+export function buildColumns(
+  context: ModelContext,
+  namespace: ContextNamespace,
+  table: CatalogTable,
+  types: TypeResolver,
+): readonly Column[] {
+  return table.getAttributes().map((row) => buildColumn(context, namespace, row, types));
+}
+
+function buildColumn(
+  { catalog, access }: ModelContext,
+  namespace: ContextNamespace,
+  row: CatalogColumn,
+  types: TypeResolver,
+): Column {
+  const { attrelid: table, attnum: number } = row;
+  const { settings } = columnSettings(catalog, table, number);
+  const name = settings.name ?? fieldForm(row.attname, namespace.inflectNames);
+  const fieldName = isValidName(name) ? name : null;
+  const declared = {
+    oid: row.atttypid,
+    typmod: row.atttypmod ?? -1,
+    text: catalog.declaredType(table, number),
+  };
+  const type = types.value(declared);
+  const isUsable = fieldName !== null && type !== null;
+  const selectable = access.hasColumn(table, number, 'select');
+  const readable = isUsable && selectable;
+  const isWritable = isUsable && !isGeneratedValue(row) && !catalog.ownsSequence(table, number);
+  return {
+    number,
+    name: row.attname,
+    fieldName,
+    description: settings.description,
+    type,
+    cast: types.cast(declared),
+    notNull: row.attnotnull === true,
+    readable,
+    filterable: readable && isFilterable(type),
+    orderable: readable && type.kind !== 'list' && !isJson(type),
+    insertable: isWritable && access.hasColumn(table, number, 'insert'),
+    updatable: isWritable && access.hasColumn(table, number, 'update'),
+    selectable,
+    defaultExpression: catalog.columnDefault(table, number),
+    ...aggregates(readable ? type : null),
+  };
+}
+
+function isGeneratedValue(row: CatalogColumn): boolean {
+  return Boolean(row.attidentity) || Boolean(row.attgenerated);
+}
+
+function isJson(type: ValueType): boolean {
+  return type.kind === 'scalar' && type.scalar === 'JSON';
+}
+
+function isFilterable(type: ValueType): boolean {
+  if (type.kind !== 'list') return !isJson(type);
+  return type.element.kind === 'scalar' && filterableElements.has(type.element.scalar);
+}
+
+type Aggregates = Record<'sum' | 'avg' | 'min' | 'max', ScalarName | null>;
+
+const noAggregates: Aggregates = { sum: null, avg: null, min: null, max: null };
+
+function aggregates(type: ValueType | null): Aggregates {
+  if (type?.kind !== 'scalar') return noAggregates;
+  const { sum, avg, minMax } = codecOf(type.cast.namespace, type.cast.name);
+  return { sum, avg, min: minMax, max: minMax };
+}
+
+/** Notes the columns of an exposed table that the role cannot see, and why. */
+export function noteOmittedColumns(context: ModelContext, table: CatalogTable, columns: readonly Column[]): void {
+  for (const column of columns) {
+    if (column.readable && column.fieldName !== 'nodeId') continue;
+    const object = `${tablePath(context, table)}.${quoteName(column.name)}`;
+    const names = [column.fieldName ?? column.name, column.name];
+    context.omissions.push({ object, names, ...whyOmitted(context, table, column, object) });
+  }
+}
+
+function whyOmitted(context: ModelContext, table: CatalogTable, column: Column, object: string) {
+  const rename = `comment on column ${object} is '@graphql({"name": "newName"})';`;
+  if (!column.selectable) {
+    const fix = `grant select (${quoteName(column.name)}) on ${tablePath(context, table)} to ${quoteName(context.role)};`;
+    return {
+      kind: 'privilege',
+      reason: `Column ${object} exists; role ${context.role} has no SELECT on it.`,
+      fix,
+    } as const;
+  }
+  if (column.fieldName === null) {
+    return { kind: 'name', reason: `Column ${object} has no valid GraphQL name.`, fix: rename } as const;
+  }
+  if (column.fieldName === 'nodeId') {
+    const reason = `Column ${object} would be "nodeId" in GraphQL, the name of the global id.`;
+    return { kind: 'name', reason, fix: rename } as const;
+  }
+  const type = `${column.cast.namespace}.${column.cast.name}`;
+  const reason = `Column ${object} has a type that has no GraphQL counterpart or that role ${context.role} may not use (${type}).`;
+  return { kind: 'type', reason, fix: null } as const;
+}

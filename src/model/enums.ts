@@ -1,0 +1,102 @@
+/**
+ * The enums of a role's schema: which are exposed, and what their labels are called (graphql.md 1.7, 3.7, 4.5).
+ */
+import type { CatalogType } from '../catalog/catalog.ts';
+import { quoteName, quotePath } from '../catalog/quote-name.ts';
+import { enumSettings } from './directives.ts';
+import { baseForm, enumFilterName, isValidName } from './inflect.ts';
+import type { EnumType } from './model.ts';
+import type { ContextNamespace, ModelContext, Omission } from './model-context.ts';
+import type { NameClaims } from './name-claims.ts';
+
+/** Enums of the schema, by oid of the type. */
+export type EnumTypes = ReadonlyMap<string, EnumType>;
+
+/** The enums of exposed namespaces that the role may use and that can be spelled in GraphQL, before names are claimed. */
+export function candidateEnums(context: ModelContext): EnumTypes {
+  const candidates = new Map<string, EnumType>();
+  for (const type of context.catalog.enums) {
+    const namespace = context.namespaces.get(type.typnamespace);
+    if (!namespace?.exposed) continue;
+    const enumType = toEnumType(context, namespace, type);
+    const reason = whyOmitted(context, enumType);
+    if (reason === null) candidates.set(enumType.oid, enumType);
+    else omit(context, enumType, reason);
+  }
+  return candidates;
+}
+
+/** The candidates of one namespace that get their type names; columns of the others are `Opaque`. */
+export function claimEnums(
+  context: ModelContext,
+  candidates: EnumTypes,
+  namespace: ContextNamespace,
+  claims: NameClaims,
+): readonly EnumType[] {
+  return [...candidates.values()].filter((enumType) => {
+    if (enumType.namespace !== namespace.name) return false;
+    const path = quotePath(enumType.namespace, enumType.name);
+    const { graphqlName } = enumType;
+    const holder = claims.claim([graphqlName, enumFilterName(graphqlName)], `type ${path}`);
+    if (holder === null) return true;
+    const reason = `Type ${path} would be "${graphqlName}" in GraphQL, and ${holder} has such a name already.`;
+    omit(context, enumType, { kind: 'name', reason, fix: renameFix(path) });
+    return false;
+  });
+}
+
+function omit(context: ModelContext, { namespace, name, graphqlName }: EnumType, reason: Reason): void {
+  context.omissions.push({ object: quotePath(namespace, name), names: [graphqlName, name], ...reason });
+}
+
+function renameFix(path: string): string {
+  return `comment on type ${path} is '@graphql({"name": "NewName"})';`;
+}
+
+type Reason = Pick<Omission, 'kind' | 'reason' | 'fix'>;
+
+function whyOmitted({ access, role }: ModelContext, enumType: EnumType): Reason | null {
+  const path = quotePath(enumType.namespace, enumType.name);
+  if (!access.usesType(enumType.oid)) {
+    const fix = `grant usage on type ${path} to ${quoteName(role)};`;
+    return { kind: 'privilege', reason: `Type ${path} exists; role ${role} has no USAGE on it.`, fix };
+  }
+  if (!isValidName(enumType.graphqlName)) {
+    const reason = `Type ${path} has no valid GraphQL name ("${enumType.graphqlName}").`;
+    return { kind: 'name', reason, fix: renameFix(path) };
+  }
+  if (enumType.values.every((value) => value.graphqlName === null)) {
+    const fix = `comment on type ${path} is '@graphql({"mappings": {"a label": "NAME"}})';`;
+    return { kind: 'name', reason: `No label of type ${path} is a valid GraphQL name.`, fix };
+  }
+  return null;
+}
+
+function toEnumType({ catalog }: ModelContext, namespace: ContextNamespace, type: CatalogType): EnumType {
+  const { settings } = enumSettings(catalog, type._id);
+  const labels = (type.getEnumValues() ?? []).map((row) => row.enumlabel);
+  const names = mapLabels(labels, settings.mappings);
+  return {
+    namespace: namespace.name,
+    name: type.typname,
+    oid: type._id,
+    graphqlName: settings.name ?? baseForm(type.typname, namespace.inflectNames),
+    values: labels.map((label) => ({ label, graphqlName: enumValueName(names.get(label) ?? label) })),
+    mapped: labels.some((label) => (names.get(label) ?? label) !== label),
+  };
+}
+
+/** Of two labels with one name the last in byte order has it; the other keeps its own. */
+function mapLabels(labels: readonly string[], mappings: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const holders = new Map<string, string>();
+  for (const label of [...labels].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))) {
+    const name = mappings.get(label);
+    if (name !== undefined) holders.set(name, label);
+  }
+  return new Map([...holders].map(([name, label]) => [label, name]));
+}
+
+/** Null where GraphQL cannot spell the value; `true`, `false` and `null` are literals of their own. */
+function enumValueName(name: string): string | null {
+  return isValidName(name) && !['true', 'false', 'null'].includes(name) ? name : null;
+}

@@ -1,0 +1,76 @@
+/**
+ * Says why a name that somebody typed is not in a role's schema: the sentences of `check` and of hints beside errors.
+ *
+ * Only for people who may know: the answer names objects that the role cannot see.
+ */
+import type { Catalog } from '../catalog/catalog.ts';
+import { buildModelParts } from './build-model.ts';
+import type { Omission } from './model-context.ts';
+
+/** Why something is missing, in one sentence, and the SQL that changes it, null where none does. */
+export interface Explanation {
+  readonly reason: string;
+  readonly fix: string | null;
+}
+
+/** Omissions of each role of a catalog; lives as long as the catalog. */
+const known = new WeakMap<Catalog, Map<string, readonly Omission[]>>();
+
+/**
+ * Why a field, table or routine of this name is missing for the role; null when nothing of that name was left out.
+ *
+ * The first question about a role costs as much as building its model; what was found is remembered with the catalog.
+ *
+ * @param name A GraphQL field or type name, or an SQL name: `loanCollection`, `Loan`, `loan`, `dueOn`, `due_on`.
+ */
+export function explainMissing(catalog: Catalog, role: string, name: string): Explanation | null {
+  const omissions = omissionsOf(catalog, role);
+  const found = findOmission(omissions, name) ?? findOmission(omissions, tableNameOf(name));
+  if (found) return { reason: found.reason, fix: found.fix };
+  return switchedOff(name);
+}
+
+function omissionsOf(catalog: Catalog, role: string): readonly Omission[] {
+  const roles = known.get(catalog) ?? new Map<string, readonly Omission[]>();
+  known.set(catalog, roles);
+  const omissions = roles.get(role) ?? buildModelParts(catalog, role).omissions;
+  roles.set(role, omissions);
+  return omissions;
+}
+
+function findOmission(omissions: readonly Omission[], name: string): Omission | undefined {
+  const exact = omissions.find((omission) => omission.names.includes(name));
+  if (exact) return exact;
+  const loose = comparable(name);
+  return loose === ''
+    ? undefined
+    : omissions.find((omission) => omission.names.some((other) => comparable(other) === loose));
+}
+
+/** Names compared without case and underscores, so that `due_on`, `dueOn` and `DueOn` are one. */
+function comparable(name: string): string {
+  return name.replaceAll('_', '').toLowerCase();
+}
+
+const derivedNames = [
+  /^insertInto(.+)Collection$/,
+  /^deleteFrom(.+)Collection$/,
+  /^update(.+)Collection$/,
+  /^(.+?)(?:Collection|Connection|ByPk|Edge|Filter|OrderBy|InsertInput|UpdateInput|(?:Insert|Update|Delete)Response)$/,
+];
+
+/** The table's part of a derived name: `Loan` of `insertIntoLoanCollection`. */
+function tableNameOf(name: string): string {
+  for (const pattern of derivedNames) {
+    const [, base] = pattern.exec(name) ?? [];
+    if (base !== undefined) return base;
+  }
+  return name;
+}
+
+/** Parts of a connection that a directive has to switch on. */
+function switchedOff(name: string): Explanation | null {
+  if (name !== 'totalCount' && name !== 'aggregate') return null;
+  const reason = `"${name}" is off; the comment of each table switches it on.`;
+  return { reason, fix: `comment on table table_name is '@graphql({"${name}": {"enabled": true}})';` };
+}

@@ -1,0 +1,85 @@
+/**
+ * What every step of building one model shares: the catalog, what the role may do, the namespaces on its path, and the
+ * list of what was left out and why.
+ */
+import type { Catalog, CatalogTable, RoleAccess } from '../catalog/catalog.ts';
+import { quotePath } from '../catalog/quote-name.ts';
+import { namespaceSettings } from './directives.ts';
+import type { ModelNamespace, ModelWarning, TableKind } from './model.ts';
+
+/** A namespace with its directive applied. */
+export interface ContextNamespace extends ModelNamespace {
+  readonly oid: string;
+  readonly maxRows: number;
+  /** The role may use it. */
+  readonly exposed: boolean;
+}
+
+/** Something that is missing from the schema; `names` are the GraphQL and SQL names somebody may look for. */
+export interface Omission extends ModelWarning {
+  readonly names: readonly string[];
+}
+
+/** Shared by the steps of one build. */
+export interface ModelContext {
+  readonly catalog: Catalog;
+  readonly role: string;
+  readonly access: RoleAccess;
+  /** All exposed namespaces of the operator, by oid, in order of the path; `exposed` tells which the role may use. */
+  readonly namespaces: ReadonlyMap<string, ContextNamespace>;
+  /** Grows while the model is built. */
+  readonly omissions: Omission[];
+}
+
+const defaultMaxRows = 30;
+
+const nobody: RoleAccess = {
+  oid: '0',
+  superuser: false,
+  bypassesRowSecurity: false,
+  settings: new Map(),
+  usesNamespace: () => false,
+  hasTable: () => false,
+  hasColumn: () => false,
+  executes: () => false,
+  usesType: () => false,
+};
+
+/** The context of one build. A role that the catalog does not know may do nothing. */
+export function createContext(catalog: Catalog, role: string): ModelContext {
+  const access = catalog.roles.get(role) ?? nobody;
+  const namespaces = new Map(
+    catalog.namespaces.map((row): [string, ContextNamespace] => {
+      const { settings } = namespaceSettings(catalog, row._id);
+      const exposed = access.usesNamespace(row._id);
+      return [
+        row._id,
+        { ...settings, maxRows: settings.maxRows ?? defaultMaxRows, oid: row._id, name: row.nspname, exposed },
+      ];
+    }),
+  );
+  return { catalog, role, access, namespaces, omissions: [] };
+}
+
+const kinds: Readonly<Record<string, TableKind>> = {
+  r: 'table',
+  v: 'view',
+  m: 'materialized_view',
+  f: 'foreign_table',
+};
+
+/** Kind of a table that may be exposed; null for the parent of partitions (graphql.md 1.2). */
+export function tableKind(table: CatalogTable): TableKind | null {
+  return kinds[table.relkind] ?? null;
+}
+
+/** `Table lib.loan`, `Materialized view lib.stats`: how sentences for operators begin. */
+export function describeTable(context: ModelContext, table: CatalogTable): string {
+  const kind = (tableKind(table) ?? 'partitioned_table').replaceAll('_', ' ');
+  return `${kind.charAt(0).toUpperCase()}${kind.slice(1)} ${tablePath(context, table)}`;
+}
+
+/** `lib.loan`, quoted where SQL needs it. */
+export function tablePath(context: ModelContext, table: CatalogTable): string {
+  return quotePath(context.catalog.namespace(table.relnamespace)?.nspname ?? '', table.relname);
+}

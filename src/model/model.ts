@@ -1,0 +1,219 @@
+/**
+ * The model: what one role may see of the exposed namespaces, with every GraphQL name already decided.
+ *
+ * Plain frozen data made by build-model.ts from a catalog and a role; two roles that see the same share one model
+ * (`fingerprint`). Objects refer to each other by object id, looked up in `tables`, `enums` and `routines`.
+ * The schema is built from it, plans are made of it. It knows nothing of GraphQL objects or of SQL text.
+ */
+
+/** PostgreSQL object id, as decimal text. */
+export type Oid = string;
+
+/** A qualified SQL name, unquoted. */
+export interface QualifiedName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** GraphQL scalar names of the API (graphql.md 4.1). */
+export type ScalarName =
+  | 'ID' | 'Int' | 'Float' | 'String' | 'Boolean' | 'Date' | 'Time' | 'Datetime' | 'BigInt' | 'UUID' | 'JSON' | 'Cursor'
+  | 'BigFloat' | 'Opaque'; // biome-ignore format: a table of names
+
+/**
+ * How one PostgreSQL type travels. `cast` is the declared type, printed with its modifier for `$1::<cast>`.
+ * `scalar` covers everything that is one JSON value, `Opaque` included; lists are never nested.
+ */
+export type ValueType =
+  | { readonly kind: 'scalar'; readonly scalar: ScalarName; readonly cast: SqlType }
+  | { readonly kind: 'enum'; readonly enum: Oid; readonly cast: SqlType }
+  | { readonly kind: 'list'; readonly element: ScalarValueType | EnumValueType; readonly cast: SqlType };
+/** A type that travels as one scalar. */
+export type ScalarValueType = Extract<ValueType, { kind: 'scalar' }>;
+/** An enum of the schema. */
+export type EnumValueType = Extract<ValueType, { kind: 'enum' }>;
+
+/** A declared PostgreSQL type. */
+export interface SqlType extends QualifiedName {
+  /** The type's own oid; `name` is the catalog's (`int4`, `_text` for arrays), so ident(namespace).ident(name) always works. */
+  readonly oid: Oid;
+  /** Modifier as text between parentheses, for example `8,2` or `40`; null without one. Only digits, commas, blanks, minus. */
+  readonly modifier: string | null;
+  /** Characters allowed by `varchar(n)`, `char(n)` or, for arrays of these, by one element (graphql.md 4.4 rule 4). */
+  readonly maxLength: number | null;
+  /** `bpchar`, with or without length: comparison ignores trailing blanks, output keeps them. */
+  readonly blankPadded: boolean;
+}
+
+/** An exposed namespace with the switches of its comment directive. */
+export interface ModelNamespace {
+  readonly name: string;
+  readonly inflectNames: boolean;
+  /** Opted in to introspection (graphql.md 3.3). */
+  readonly introspection: boolean;
+}
+
+/** What one role may see, as plain data. */
+export interface Model {
+  /** Hash of everything below. Equal fingerprints may share schema and statements. */
+  readonly fingerprint: string;
+  /** The effective search path: exposed namespaces that exist and on which the role has USAGE, in order. */
+  readonly namespaces: readonly ModelNamespace[];
+  /** Select-valid tables (graphql.md 1.3) that won their name (1.8), by oid, in order of namespace, then oid. */
+  readonly tables: ReadonlyMap<Oid, Table>;
+  /** Enums that are part of the schema (1.7), by oid of the type. */
+  readonly enums: ReadonlyMap<Oid, EnumType>;
+  /** Root functions and computed fields that are exposed, by oid. */
+  readonly routines: ReadonlyMap<Oid, Routine>;
+  /** First malformed comment directive; while set, every request fails with it (3.8). */
+  readonly directiveError: DirectiveError | null;
+  /** Omissions worth a warning in the log and a line in `check`. */
+  readonly warnings: readonly ModelWarning[];
+}
+
+/** A malformed comment directive (graphql.md 3.8). */
+export interface DirectiveError {
+  /** Qualified name of the commented object as a person writes it, `lib.loan` or `lib.loan.fee`. */
+  readonly object: string;
+  readonly problem: string;
+  /** The role has a privilege on the object, so its name may be shown. */
+  readonly visible: boolean;
+}
+
+/** Something that was left out of the schema, and why. */
+export interface ModelWarning {
+  /** Why it is missing: a grant, a missing key, a name that cannot be used, a type or signature, a broken directive. */
+  readonly kind: 'privilege' | 'key' | 'name' | 'type' | 'directive';
+  /** What is missing, as a person writes it, `lib.loan` or `lib.loan.fee`. */
+  readonly object: string;
+  /** A sentence for operators, for example `Table lib.log has no primary key.` */
+  readonly reason: string;
+  /** SQL that changes it, null where none does. */
+  readonly fix: string | null;
+}
+
+/** What kind of relation a table is in the catalog. */
+export type TableKind = 'table' | 'view' | 'materialized_view' | 'foreign_table';
+
+/** A select-valid table with everything the schema shows of it. */
+export interface Table extends QualifiedName {
+  readonly oid: Oid;
+  readonly kind: TableKind;
+  /** GraphQL name B of the object type; all derived names come from it (inflect.ts). */
+  readonly baseName: string;
+  readonly description: string | null;
+  /** Page size ceiling: own, else the namespace's, else 30. */
+  readonly maxRows: number;
+  readonly totalCount: boolean;
+  readonly aggregate: boolean;
+  /** The table's row security flag. */
+  readonly rowSecurity: boolean;
+  /** Every column of the table by attribute number, also those the role may not use; see the flags of `Column`. */
+  readonly columns: readonly Column[];
+  /** Attribute numbers of the primary key, in key order (1.4). */
+  readonly primaryKey: readonly number[];
+  /** The declared types of all key columns allow `bByPk` (5.4). */
+  readonly byPk: boolean;
+  /** The table keeps its root field `bCollection` (1.8, equal root names). */
+  readonly rootField: boolean;
+  /** Entrypoints that exist (1.6), writable columns considered. */
+  readonly insert: boolean;
+  readonly update: boolean;
+  readonly delete: boolean;
+  /** Used relationships (2.4) in collection order: outbound, then inbound. Names may collide: the later one wins (2.6). */
+  readonly relationships: readonly Relationship[];
+  /** Oids of computed fields, by object id. */
+  readonly computedFields: readonly Oid[];
+}
+
+/** A column, with what the role may do with it. */
+export interface Column {
+  readonly number: number;
+  readonly name: string;
+  /** GraphQL field name; null when it is not a valid name (then the column takes part in nothing). */
+  readonly fieldName: string | null;
+  readonly description: string | null;
+  /** Null when the type cannot be exposed (1.5); key columns may still be such. */
+  readonly type: ValueType | null;
+  /** The declared type, also where `type` is null. */
+  readonly cast: SqlType;
+  readonly notNull: boolean;
+  /** In the object type: privilege, type and name allow it (name conflicts of 2.6 are the schema's business). */
+  readonly readable: boolean;
+  readonly filterable: boolean;
+  readonly orderable: boolean;
+  readonly insertable: boolean;
+  readonly updatable: boolean;
+  /** The role holds SELECT on it, whatever its type. */
+  readonly selectable: boolean;
+  /** Row-level `default` expression as PostgreSQL prints it with an empty search path; null without one. For inserts. */
+  readonly defaultExpression: string | null;
+  /** Entry of the aggregate types (9.2), null where not eligible. */
+  readonly sum: ScalarName | null;
+  readonly avg: ScalarName | null;
+  readonly min: ScalarName | null;
+  readonly max: ScalarName | null;
+}
+
+/** One direction of a used foreign key, as a field. */
+export interface Relationship {
+  /** Oid of the constraint; `directive:<table oid>:<index>` for those from `foreign_keys`. */
+  readonly id: string;
+  readonly direction: 'outbound' | 'inbound';
+  readonly fieldName: string;
+  readonly cardinality: 'one' | 'many';
+  /** Nullability of the field (14.2); inbound are always nullable. */
+  readonly nullable: boolean;
+  /** The table this leads to. */
+  readonly target: Oid;
+  /** Join pairs in constraint order: attribute numbers on this table and on the target. */
+  readonly pairs: readonly { readonly local: number; readonly foreign: number }[];
+  /** At most one row matches by a catalog guarantee; otherwise a to-one needs `limit 1`. */
+  readonly unique: boolean;
+}
+
+/** An enum type of the schema. */
+export interface EnumType extends QualifiedName {
+  readonly oid: Oid;
+  readonly graphqlName: string;
+  /** Values in PostgreSQL order. `graphqlName` null: a label that cannot be a GraphQL name (4.5). */
+  readonly values: readonly { readonly label: string; readonly graphqlName: string | null }[];
+  /** Whether any label differs from its GraphQL name, so that output needs mapping. */
+  readonly mapped: boolean;
+}
+
+/** What a routine gives back, after graphql.md 11.3 and 11.6. */
+export type RoutineResult =
+  | { readonly kind: 'value'; readonly type: ValueType }
+  | { readonly kind: 'void' }
+  /** A JSON object of anonymous or OUT columns (computed fields only). */
+  | { readonly kind: 'record' }
+  | { readonly kind: 'row'; readonly table: Oid }
+  | { readonly kind: 'set'; readonly table: Oid };
+
+/** A function that is exposed as a root field or as a computed field. */
+export interface Routine extends QualifiedName {
+  readonly oid: Oid;
+  readonly use: 'query' | 'mutation' | 'computed';
+  readonly fieldName: string;
+  readonly description: string | null;
+  readonly volatility: 'immutable' | 'stable' | 'volatile';
+  /** Declared `setof`; with `kind: 'value' | 'row'` that is a `rows 1` function. */
+  readonly returnsSet: boolean;
+  readonly result: RoutineResult;
+  /** Input arguments; empty for computed fields, whose only one is the row of `table`. */
+  readonly arguments: readonly RoutineArgument[];
+  /** The table whose row a computed field takes. */
+  readonly table: Oid | null;
+}
+
+/** An input argument of a root function. */
+export interface RoutineArgument {
+  readonly name: string;
+  readonly fieldName: string;
+  readonly type: ValueType;
+  /** Without a usable default (11.4): the GraphQL argument is non-null. */
+  readonly required: boolean;
+  /** GraphQL literal shown as `defaultValue`, null for none; never used for coercion. */
+  readonly displayDefault: string | null;
+}

@@ -1,0 +1,186 @@
+/**
+ * Relationships between the tables of a model, from foreign keys and from the `foreign_keys` directive
+ * (graphql.md 2.4, 2.5, 3.5, 14.2).
+ */
+import type { Catalog, CatalogTable } from '../catalog/catalog.ts';
+import { constraintSettings, type ForeignKeySettings, type RelationshipNames, tableSettings } from './directives.ts';
+import { isValidName, rootCollectionField, toOneField } from './inflect.ts';
+import type { Relationship } from './model.ts';
+import { type ModelContext, tableKind, tablePath } from './model-context.ts';
+import { columnsByName } from './primary-key.ts';
+import type { UnlinkedTable } from './tables.ts';
+
+/** A foreign key, declared or directed, over tables of exposed namespaces. */
+interface ForeignKey {
+  readonly id: string;
+  readonly local: CatalogTable;
+  readonly foreign: CatalogTable;
+  /** Attribute numbers, pairwise. */
+  readonly localKey: readonly number[];
+  readonly foreignKey: readonly number[];
+  readonly names: RelationshipNames;
+}
+
+/** Relationships of each table by its oid: outbound before inbound, each in order of the foreign keys. */
+export function buildRelationships(
+  context: ModelContext,
+  tables: ReadonlyMap<string, UnlinkedTable>,
+): ReadonlyMap<string, readonly Relationship[]> {
+  const outbound = new Map<string, Relationship[]>();
+  const inbound = new Map<string, Relationship[]>();
+  const { catalog } = context;
+  for (const key of [...declaredKeys(catalog), ...directedKeys(context)]) {
+    if (!isUsed(context, key)) continue;
+    const local = tables.get(key.local._id);
+    const foreign = tables.get(key.foreign._id);
+    if (local === undefined || foreign === undefined) continue;
+    add(context, outbound, key.local, toOutbound(context, key, foreign));
+    add(context, inbound, key.foreign, toInbound(context, key, local));
+  }
+  const oids = new Set([...outbound.keys(), ...inbound.keys()]);
+  return new Map([...oids].map((oid) => [oid, [...(outbound.get(oid) ?? []), ...(inbound.get(oid) ?? [])]]));
+}
+
+function add(
+  context: ModelContext,
+  relationships: Map<string, Relationship[]>,
+  table: CatalogTable,
+  relationship: Relationship,
+): void {
+  const { fieldName } = relationship;
+  if (!isValidName(fieldName) || fieldName === 'nodeId') {
+    const object = tablePath(context, table);
+    const reason = `A relationship of table ${object} has no usable GraphQL name ("${fieldName}").`;
+    const fix = `comment on constraint constraint_name on ${object} is '@graphql({"foreign_name": "newName"})';`;
+    context.omissions.push({ kind: 'name', object, names: [fieldName], reason, fix });
+    return;
+  }
+  const list = relationships.get(table._id);
+  if (list) list.push(relationship);
+  else relationships.set(table._id, [relationship]);
+}
+
+function declaredKeys(catalog: Catalog): readonly ForeignKey[] {
+  return catalog.foreignKeys.flatMap((row) => {
+    const local = catalog.table(row.conrelid);
+    const foreign = catalog.table(row.confrelid);
+    if (local === undefined || foreign === undefined) return [];
+    const { settings } = constraintSettings(catalog, row._id);
+    return [
+      { id: row._id, local, foreign, localKey: row.conkey ?? [], foreignKey: row.confkey ?? [], names: settings },
+    ];
+  });
+}
+
+function directedKeys(context: ModelContext): readonly ForeignKey[] {
+  const { catalog } = context;
+  const byOid = [...catalog.tables].sort((a, b) => Number(a._id) - Number(b._id));
+  return byOid.flatMap((local) => {
+    const { foreignKeys } = tableSettings(catalog, local._id).settings;
+    return foreignKeys.flatMap((settings, index) => directedKey(context, local, settings, index) ?? []);
+  });
+}
+
+function directedKey(
+  context: ModelContext,
+  local: CatalogTable,
+  settings: ForeignKeySettings,
+  index: number,
+): ForeignKey | null {
+  const foreign = findTable(context, settings.foreignNamespace, settings.foreignTable);
+  // Of lists with unequal lengths the surplus is ignored.
+  const width = Math.min(settings.localColumns.length, settings.foreignColumns.length);
+  const localColumns = columnsByName(local, settings.localColumns.slice(0, width));
+  const foreignColumns = foreign && columnsByName(foreign, settings.foreignColumns.slice(0, width));
+  if (foreign === null || localColumns === null || foreignColumns === null || width === 0) return null;
+  return {
+    id: `directive:${local._id}:${index}`,
+    local,
+    foreign,
+    localKey: localColumns.map((column) => column.attnum),
+    foreignKey: foreignColumns.map((column) => column.attnum),
+    names: settings,
+  };
+}
+
+function findTable({ catalog }: ModelContext, namespaceName: string, name: string): CatalogTable | null {
+  const namespace = catalog.namespaces.find((row) => row.nspname === namespaceName);
+  const isWanted = (table: CatalogTable): boolean => table.relname === name && table.relnamespace === namespace?._id;
+  return catalog.tables.find(isWanted) ?? null;
+}
+
+function isUsed({ access, namespaces }: ModelContext, key: ForeignKey): boolean {
+  const isExposed = (table: CatalogTable): boolean =>
+    tableKind(table) !== null && namespaces.get(table.relnamespace)?.exposed === true;
+  const isReadable = (table: CatalogTable, columns: readonly number[]): boolean =>
+    columns.every((column) => access.hasColumn(table._id, column, 'select'));
+  return (
+    isExposed(key.local) &&
+    isExposed(key.foreign) &&
+    isReadable(key.local, key.localKey) &&
+    isReadable(key.foreign, key.foreignKey)
+  );
+}
+
+function toOutbound(context: ModelContext, key: ForeignKey, foreign: UnlinkedTable): Relationship {
+  const columns = key.local.getAttributes().filter((column) => key.localKey.includes(column.attnum));
+  return {
+    id: key.id,
+    direction: 'outbound',
+    fieldName:
+      key.names.foreignName ??
+      toOneName(context, key.local, key.localKey, { table: key.foreign, baseName: foreign.baseName }),
+    cardinality: 'one',
+    nullable: foreign.rowSecurity || !columns.some((column) => column.attnotnull === true),
+    target: foreign.oid,
+    pairs: pairs(key.localKey, key.foreignKey),
+    unique: isUnique(key.foreign, key.foreignKey),
+  };
+}
+
+function toInbound(context: ModelContext, key: ForeignKey, local: UnlinkedTable): Relationship {
+  const isToOne = hasUniqueIndex(key.local, key.localKey);
+  const target = { table: key.local, baseName: local.baseName };
+  const ownName = isToOne
+    ? toOneName(context, key.foreign, key.foreignKey, target)
+    : rootCollectionField(local.baseName);
+  return {
+    id: key.id,
+    direction: 'inbound',
+    fieldName: key.names.localName ?? ownName,
+    cardinality: isToOne ? 'one' : 'many',
+    nullable: true,
+    target: local.oid,
+    pairs: pairs(key.foreignKey, key.localKey),
+    unique: isToOne && isUnique(key.local, key.localKey),
+  };
+}
+
+function toOneName(
+  { namespaces }: ModelContext,
+  keyTable: CatalogTable,
+  key: readonly number[],
+  target: { readonly table: CatalogTable; readonly baseName: string },
+): string {
+  const names = key.map((number) => keyTable.getAttributes().find((column) => column.attnum === number)?.attname ?? '');
+  const inflect = namespaces.get(target.table.relnamespace)?.inflectNames === true;
+  return toOneField(names, target.baseName, inflect);
+}
+
+function pairs(local: readonly number[], foreign: readonly number[]): Relationship['pairs'] {
+  return local.map((number, index) => ({ local: number, foreign: foreign[index] ?? 0 }));
+}
+
+/** Some unique index without expression or condition has no other key columns than these. */
+function hasUniqueIndex(table: CatalogTable, columns: readonly number[]): boolean {
+  return table.getIndexes().some((index) => {
+    const isTotal = index.indisvalid === true && index.indexprs === null && index.indpred === null;
+    const key = index.indkey.slice(0, index.indnkeyatts ?? index.indkey.length);
+    return isTotal && key.every((number) => columns.includes(number));
+  });
+}
+
+/** As above, and the rows of inheritance children, which the index does not cover, cannot add a second one. */
+function isUnique(table: CatalogTable, columns: readonly number[]): boolean {
+  return table.relhassubclass !== true && hasUniqueIndex(table, columns);
+}

@@ -1,0 +1,64 @@
+/**
+ * The input arguments of a routine and what may be shown of their defaults (graphql.md 11.2, 11.4).
+ */
+import type { Catalog, CatalogRoutine } from '../catalog/catalog.ts';
+import type { SqlType } from './model.ts';
+
+/** One input argument as declared. */
+export interface InputArgument {
+  /** Empty for an unnamed one. */
+  readonly name: string;
+  /** Oid of the type. */
+  readonly type: string;
+}
+
+/** Input arguments in order; `out` and `table` ones are no input. */
+export function inputArguments(routine: CatalogRoutine): readonly InputArgument[] {
+  const types = routine.proallargtypes ?? routine.proargtypes ?? [];
+  return types.flatMap((type, index) => {
+    const mode = routine.proargmodes?.[index] ?? 'i';
+    return 'ibv'.includes(mode) ? [{ name: routine.proargnames?.[index] ?? '', type }] : [];
+  });
+}
+
+/**
+ * The default expression of each input argument, null where it has none.
+ *
+ * The catalog has one text for all; it is split at commas, as the original does. When that gives another number of pieces
+ * than there are defaults, no argument counts as having one.
+ */
+export function argumentDefaults(catalog: Catalog, routine: CatalogRoutine, count: number): readonly (string | null)[] {
+  const expected = routine.pronargdefaults ?? 0;
+  const pieces = catalog.routineDefaults(routine._id)?.split(',') ?? [];
+  const usable = pieces.length === expected ? pieces.map((piece) => piece.trim()) : [];
+  return Array.from({ length: count }, (_, index) => usable[index - (count - usable.length)] ?? null);
+}
+
+/** The default as a GraphQL literal; null for anything but a plain literal of a few types. */
+export function displayDefault(expression: string | null, type: SqlType): string | null {
+  if (expression === null || type.namespace !== 'pg_catalog') return null;
+  switch (type.name) {
+    case 'int2':
+    case 'int4':
+      return /^\d{1,10}$/.test(expression) && Number(expression) < 2 ** 31 ? String(Number(expression)) : null;
+    case 'bool':
+      return expression === 'true' || expression === 'false' ? expression : null;
+    case 'float4':
+    case 'float8':
+      return /^\d+(?:\.\d*)?(?:[eE][+-]?\d+)?$/.test(expression) ? floatLiteral(Number(expression)) : null;
+    case 'text':
+      return textLiteral(expression);
+    default:
+      return null;
+  }
+}
+
+function floatLiteral(value: number): string | null {
+  return Number.isFinite(value) ? String(value) : null;
+}
+
+/** From `'it''s'::text`, the way PostgreSQL prints a text constant: backslashes are ordinary characters. */
+function textLiteral(expression: string): string | null {
+  const [, body] = /^'((?:[^']|'')*)'::text$/s.exec(expression) ?? [];
+  return body === undefined ? null : JSON.stringify(body.replaceAll("''", "'"));
+}

@@ -1,0 +1,204 @@
+/**
+ * Root functions and computed fields of a role's schema (graphql.md 11.1 to 11.4, 11.6), and a sentence for each routine
+ * that is neither.
+ */
+import type { CatalogRoutine } from '../catalog/catalog.ts';
+import { quoteName, quotePath } from '../catalog/quote-name.ts';
+import { routineSettings } from './directives.ts';
+import { argumentForm, isValidName, routineForm } from './inflect.ts';
+import type { Routine, RoutineArgument, RoutineResult } from './model.ts';
+import type { ContextNamespace, Omission } from './model-context.ts';
+import { argumentDefaults, displayDefault, type InputArgument, inputArguments } from './routine-arguments.ts';
+import { isPlainValue, type ResultScope, routineResult } from './routine-result.ts';
+
+/** What the routines depend on besides the catalog. */
+export interface RoutineScope extends ResultScope {
+  /** Fields of `Query` that come from tables; `Mutation` likewise. */
+  readonly queryFields: ReadonlySet<string>;
+  readonly mutationFields: ReadonlySet<string>;
+}
+
+/** Namespaces whose routines never become root fields. */
+const closedNamespaces: ReadonlySet<string> = new Set(['graphql', 'graphql_public', 'auth', 'extensions']);
+
+const connectionArguments: ReadonlySet<string> = new Set([
+  'first', 'last', 'before', 'after', 'offset', 'filter', 'orderBy',
+]); // biome-ignore format: a table of names
+
+const volatilities = { i: 'immutable', s: 'stable', v: 'volatile' } as const;
+
+type Reason = Pick<Omission, 'kind' | 'reason' | 'fix'>;
+
+/** The exposed routines by oid, in order of oid. */
+export function buildRoutines(scope: RoutineScope): ReadonlyMap<string, Routine> {
+  const { catalog, namespaces, omissions } = scope.context;
+  const exposed = catalog.routines.filter((row) => namespaces.get(row.pronamespace)?.exposed);
+  const overloads = countByName(exposed);
+  const routines = new Map<string, Routine>();
+  const holders = new Map<string, Routine>();
+  for (const row of exposed) {
+    const candidate = new RoutineCandidate(scope, row, (overloads.get(row.proname) ?? 0) > 1);
+    const result = candidate.build();
+    if ('reason' in result) {
+      omissions.push({ object: candidate.object, names: [candidate.fieldName, row.proname], ...result });
+      continue;
+    }
+    routines.set(row._id, result);
+    if (result.use === 'computed') continue;
+    // Of two with one name the one with the higher oid wins.
+    const key = `${result.use}|${result.fieldName}`;
+    const loser = holders.get(key);
+    if (loser) {
+      routines.delete(loser.oid);
+      omissions.push(nameTaken(loser, quotePath(result.namespace, result.name)));
+    }
+    holders.set(key, result);
+  }
+  return routines;
+}
+
+function countByName(routines: readonly CatalogRoutine[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { proname } of routines) counts.set(proname, (counts.get(proname) ?? 0) + 1);
+  return counts;
+}
+
+function nameTaken(routine: Routine, holder: string): Omission {
+  const object = quotePath(routine.namespace, routine.name);
+  const reason = `Function ${object} would be "${routine.fieldName}" in GraphQL, and ${holder} has that name already.`;
+  return { kind: 'name', object, names: [routine.fieldName, routine.name], reason, fix: null };
+}
+
+/** One routine on its way into the model. */
+class RoutineCandidate {
+  readonly object: string;
+  readonly fieldName: string;
+  readonly #scope: RoutineScope;
+  readonly #row: CatalogRoutine;
+  readonly #isOverloaded: boolean;
+  readonly #namespace: ContextNamespace;
+  readonly #inputs: readonly InputArgument[];
+  readonly #description: string | null;
+
+  constructor(scope: RoutineScope, row: CatalogRoutine, isOverloaded: boolean) {
+    this.#scope = scope;
+    this.#row = row;
+    this.#isOverloaded = isOverloaded;
+    this.#namespace = scope.context.namespaces.get(row.pronamespace) as ContextNamespace;
+    this.#inputs = inputArguments(row);
+    const { settings } = routineSettings(scope.context.catalog, row._id);
+    this.fieldName = settings.name ?? routineForm(row.proname, this.#namespace.inflectNames);
+    this.#description = settings.description;
+    this.object = quotePath(this.#namespace.name, row.proname);
+  }
+
+  build(): Routine | Reason {
+    const problem = this.#kindProblem() ?? this.#privilegeProblem();
+    if (problem) return problem;
+    const parent = this.#rowArgument();
+    return parent === null ? this.#buildRoot() : this.#buildComputed(parent);
+  }
+
+  #kindProblem(): Reason | null {
+    if (this.#row.prokind !== 'f') return this.#refuse('is a procedure, an aggregate or a window function');
+    if ((this.#row.provariadic ?? '0') !== '0') return this.#refuse('is variadic');
+    if (isValidName(this.fieldName)) return null;
+    return { ...this.#refuse(`has no valid GraphQL name ("${this.fieldName}")`), kind: 'name' };
+  }
+
+  #privilegeProblem(): Reason | null {
+    const { access, role } = this.#scope.context;
+    if (access.executes(this.#row._id)) return null;
+    const fix = `grant execute on routine ${this.object} to ${quoteName(role)};`;
+    return { kind: 'privilege', reason: `Function ${this.object} exists; role ${role} has no EXECUTE.`, fix };
+  }
+
+  /** Oid of the table whose row is the only argument; null where the routine is no computed field. */
+  #rowArgument(): string | null {
+    const [only] = this.#inputs;
+    const type = this.#inputs.length === 1 && only ? this.#scope.context.catalog.type(only.type) : undefined;
+    return type?.typtype === 'c' ? (type.typrelid ?? null) : null;
+  }
+
+  #buildComputed(table: string): Routine | Reason {
+    const { context, hasTable } = this.#scope;
+    if (!hasTable(table)) return this.#refuse('takes the row of a table that is not exposed');
+    if (!context.access.hasTable(table, 'select')) {
+      return { ...this.#refuse('is a computed field and needs SELECT on the whole table'), kind: 'privilege' };
+    }
+    const result = routineResult(this.#scope, this.#row, 'computed');
+    if (result === null) return this.#refuse('has a result that a computed field cannot have');
+    return this.#routine('computed', result, [], table);
+  }
+
+  #buildRoot(): Routine | Reason {
+    const volatility = this.#volatility();
+    const use = volatility === 'volatile' ? 'mutation' : 'query';
+    if (closedNamespaces.has(this.#namespace.name))
+      return this.#refuse('is in a schema whose functions are not exposed');
+    if (this.#isOverloaded) return this.#refuse('shares its name with another function');
+    const result = routineResult(this.#scope, this.#row, 'root');
+    if (result === null) return this.#refuse('has a result that has no GraphQL counterpart');
+    const args = this.#arguments(result);
+    if (typeof args === 'string') return this.#refuse(args);
+    const taken = use === 'query' ? this.#scope.queryFields : this.#scope.mutationFields;
+    if (taken.has(this.fieldName)) {
+      return { ...this.#refuse(`would be "${this.fieldName}", which a table's field has already`), kind: 'name' };
+    }
+    return this.#routine(use, result, args, null);
+  }
+
+  #routine(
+    use: Routine['use'],
+    result: RoutineResult,
+    args: readonly RoutineArgument[],
+    table: string | null,
+  ): Routine {
+    return {
+      oid: this.#row._id,
+      namespace: this.#namespace.name,
+      name: this.#row.proname,
+      use,
+      fieldName: this.fieldName,
+      description: this.#description,
+      volatility: this.#volatility(),
+      returnsSet: this.#row.proretset,
+      result,
+      arguments: args,
+      table,
+    };
+  }
+
+  #volatility(): Routine['volatility'] {
+    const letter = this.#row.provolatile;
+    return letter === 'i' || letter === 's' ? volatilities[letter] : 'volatile';
+  }
+
+  /** The arguments of a root function, or why they forbid one. */
+  #arguments(result: RoutineResult): readonly RoutineArgument[] | string {
+    const { context, types } = this.#scope;
+    const defaults = argumentDefaults(context.catalog, this.#row, this.#inputs.length);
+    const args: RoutineArgument[] = [];
+    for (const [index, input] of this.#inputs.entries()) {
+      if (input.name === '') return 'has an argument without a name';
+      const fieldName = argumentForm(input.name, this.#namespace.inflectNames);
+      if (!isValidName(fieldName)) return `has an argument without a valid GraphQL name ("${fieldName}")`;
+      if (args.some((other) => other.fieldName === fieldName)) return `has two arguments called "${fieldName}"`;
+      if (result.kind === 'set' && connectionArguments.has(fieldName)) {
+        return `returns rows and has an argument called "${fieldName}", as every collection has`;
+      }
+      const declared = context.catalog.type(input.type);
+      const isPlain = declared !== undefined && isPlainValue(context, declared);
+      const type = isPlain ? types.value({ oid: input.type, typmod: -1, text: null }) : null;
+      if (type === null) return `has an argument ("${fieldName}") of a type that has no GraphQL counterpart`;
+      const expression = defaults[index] ?? null;
+      const shown = displayDefault(expression, type.cast);
+      args.push({ name: input.name, fieldName, type, required: expression === null, displayDefault: shown });
+    }
+    return args;
+  }
+
+  #refuse(problem: string): Reason {
+    return { kind: 'type', reason: `Function ${this.object} ${problem}.`, fix: null };
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * Which tables contribute to a role's schema at all (graphql.md 1.2, 1.3), and a sentence for each that does not.
+ */
+import type { CatalogTable } from '../catalog/catalog.ts';
+import { quoteName, quotePath } from '../catalog/quote-name.ts';
+import { type TableSettings, tableSettings } from './directives.ts';
+import { baseForm, isValidName, rootCollectionField } from './inflect.ts';
+import type { TableKind } from './model.ts';
+import { type ContextNamespace, describeTable, type ModelContext, tableKind, tablePath } from './model-context.ts';
+import { primaryKey } from './primary-key.ts';
+
+/** A select-valid table, before names are claimed. */
+export interface SelectedTable {
+  readonly row: CatalogTable;
+  readonly namespace: ContextNamespace;
+  readonly kind: TableKind;
+  readonly settings: TableSettings;
+  readonly baseName: string;
+  readonly primaryKey: readonly number[];
+}
+
+/** The select-valid tables in order of namespace, then oid. */
+export function selectTables(context: ModelContext): readonly SelectedTable[] {
+  return context.catalog.tables.flatMap((row) => {
+    const selected = selectTable(context, row);
+    return selected ? [selected] : [];
+  });
+}
+
+function selectTable(context: ModelContext, row: CatalogTable): SelectedTable | null {
+  const namespace = context.namespaces.get(row.relnamespace);
+  if (namespace === undefined) return null;
+  const kind = tableKind(row);
+  const { settings } = tableSettings(context.catalog, row._id);
+  const baseName = settings.name ?? baseForm(row.relname, namespace.inflectNames);
+  const key = kind && primaryKey(row, settings);
+  const omit = (reason: Reason): null => {
+    const names = [baseName, row.relname, rootCollectionField(baseName)];
+    context.omissions.push({ object: tablePath(context, row), names, ...reason });
+    return null;
+  };
+  if (!namespace.exposed) return omit(noUsage(context, namespace, row));
+  if (kind === null) return omit(partitioned(context, row));
+  if (!isValidName(baseName)) return omit(invalidName(context, row, baseName));
+  if (!mayReadAnything(context, row)) return omit(noSelect(context, row));
+  if (key === null) return omit(noKey(context, row, kind));
+  return { row, namespace, kind, settings, baseName, primaryKey: key };
+}
+
+function mayReadAnything({ access }: ModelContext, row: CatalogTable): boolean {
+  // A table without columns has nothing to read, whatever was granted.
+  return row.getAttributes().some((column) => access.hasColumn(row._id, column.attnum, 'select'));
+}
+
+type Reason = {
+  readonly kind: 'privilege' | 'key' | 'name' | 'type';
+  readonly reason: string;
+  readonly fix: string | null;
+};
+
+function noUsage(context: ModelContext, namespace: ContextNamespace, row: CatalogTable): Reason {
+  const name = quoteName(namespace.name);
+  const reason = `${describeTable(context, row)} exists; role ${context.role} has no USAGE on schema ${name}.`;
+  return { kind: 'privilege', reason, fix: `grant usage on schema ${name} to ${quoteName(context.role)};` };
+}
+
+function partitioned(context: ModelContext, row: CatalogTable): Reason {
+  const reason = `${describeTable(context, row)} is not exposed; its partitions are, each as a table of its own.`;
+  return { kind: 'type', reason, fix: null };
+}
+
+function invalidName(context: ModelContext, row: CatalogTable, baseName: string): Reason {
+  const reason = `${describeTable(context, row)} has no valid GraphQL name ("${baseName}").`;
+  return { kind: 'name', reason, fix: tableComment(context, row, { name: 'NewName' }) };
+}
+
+function noSelect(context: ModelContext, row: CatalogTable): Reason {
+  const reason = `${describeTable(context, row)} exists; role ${context.role} has no SELECT.`;
+  return {
+    kind: 'privilege',
+    reason,
+    fix: `grant select on ${tablePath(context, row)} to ${quoteName(context.role)};`,
+  };
+}
+
+function noKey(context: ModelContext, row: CatalogTable, kind: TableKind): Reason {
+  const reason = `${describeTable(context, row)} has no primary key.`;
+  const columns = row.getAttributes();
+  const key = columns.find((column) => column.attname === 'id') ?? columns[0];
+  if (kind !== 'table' && key !== undefined) {
+    return { kind: 'key', reason, fix: tableComment(context, row, { primary_key_columns: [key.attname] }) };
+  }
+  const column = columns.some(({ attname }) => attname === 'id') ? 'row_id' : 'id';
+  const identity = `add column ${column} bigint generated always as identity primary key`;
+  return { kind: 'key', reason, fix: `alter table ${tablePath(context, row)} ${identity};` };
+}
+
+const commentTargets = {
+  table: 'table',
+  view: 'view',
+  materialized_view: 'materialized view',
+  foreign_table: 'foreign table',
+} as const satisfies Record<TableKind, string>;
+
+/** The `comment on` statement that gives a table this directive. It replaces a comment that exists. */
+export function tableComment(context: ModelContext, row: CatalogTable, directive: object): string {
+  const target = commentTargets[tableKind(row) ?? 'table'];
+  const text = `@graphql(${JSON.stringify(directive)})`.replaceAll("'", "''");
+  return `comment on ${target} ${tablePath(context, row)} is '${text}';`;
+}
+
+/** `lib.loan` of a table that was selected. */
+export function selectedPath({ row, namespace }: SelectedTable): string {
+  return quotePath(namespace.name, row.relname);
+}

@@ -1,0 +1,169 @@
+/**
+ * Tables with their columns and entrypoints, before relationships and routines are known (graphql.md 1.6, 1.8).
+ */
+import { quoteName } from '../catalog/quote-name.ts';
+import { buildColumns, noteOmittedColumns } from './columns.ts';
+import {
+  aggregateName,
+  avgAggregateName,
+  byPkField,
+  connectionName,
+  deleteField,
+  deleteResponseName,
+  edgeName,
+  filterName,
+  insertField,
+  insertInputName,
+  insertResponseName,
+  maxAggregateName,
+  minAggregateName,
+  orderByName,
+  rootCollectionField,
+  sumAggregateName,
+  updateField,
+  updateInputName,
+  updateResponseName,
+} from './inflect.ts';
+import type { Column, Table } from './model.ts';
+import { describeTable, type ModelContext, type Omission, tablePath } from './model-context.ts';
+import type { NameClaims } from './name-claims.ts';
+import { allowsLookup } from './primary-key.ts';
+import type { TypeResolver } from './resolve-type.ts';
+import { type SelectedTable, selectedPath, tableComment } from './select-tables.ts';
+
+/** A table without its links to other objects. */
+export type UnlinkedTable = Omit<Table, 'relationships' | 'computedFields'>;
+
+/** Bits of `updatable_mask`. */
+const possible = { update: 4, insert: 8, delete: 16 } as const;
+
+/** The table with the columns and entrypoints that the role has. */
+export function buildTable(context: ModelContext, selected: SelectedTable, types: TypeResolver): UnlinkedTable {
+  const { row, namespace, settings, baseName, kind } = selected;
+  const columns = buildColumns(context, namespace, row, types);
+  const key = selected.primaryKey.flatMap((number) => columns.find((column) => column.number === number) ?? []);
+  const allows = (command: keyof typeof possible): boolean => ((row.updatable_mask ?? 0) & possible[command]) !== 0;
+  return {
+    oid: row._id,
+    namespace: namespace.name,
+    name: row.relname,
+    kind,
+    baseName,
+    description: settings.description,
+    maxRows: settings.maxRows ?? namespace.maxRows,
+    totalCount: settings.totalCount,
+    aggregate: settings.aggregate,
+    rowSecurity: row.relrowsecurity === true,
+    columns,
+    primaryKey: selected.primaryKey,
+    byPk: allowsLookup(context, key),
+    rootField: true,
+    insert: allows('insert') && columns.some((column) => column.insertable),
+    update: allows('update') && columns.some((column) => column.updatable),
+    delete: allows('delete') && context.access.hasTable(row._id, 'delete'),
+  };
+}
+
+/** Takes the type names of the table; false when it loses and must go, with all it has. */
+export function claimTable(
+  context: ModelContext,
+  selected: SelectedTable,
+  table: UnlinkedTable,
+  claims: NameClaims,
+): boolean {
+  const holder = claims.claim(typeNames(table), `table ${selectedPath(selected)}`);
+  if (holder === null) return true;
+  const reason = `${describeTable(context, selected.row)} would be "${table.baseName}" in GraphQL, and ${holder} has such a name already.`;
+  const fix = tableComment(context, selected.row, { name: 'NewName' });
+  const names = [table.baseName, table.name, rootCollectionField(table.baseName)];
+  context.omissions.push({ kind: 'name', object: selectedPath(selected), names, reason, fix });
+  return false;
+}
+
+/** Names of all types that the table brings along. */
+function typeNames(table: UnlinkedTable): readonly string[] {
+  const base = table.baseName;
+  const has = (aggregate: 'sum' | 'avg' | 'min' | 'max'): boolean =>
+    table.aggregate && table.columns.some((column) => column[aggregate] !== null);
+  return [
+    ...[base, edgeName(base), connectionName(base), filterName(base), orderByName(base)],
+    ...(table.insert ? [insertInputName(base), insertResponseName(base)] : []),
+    ...(table.update ? [updateInputName(base), updateResponseName(base)] : []),
+    ...(table.delete ? [deleteResponseName(base)] : []),
+    ...(table.aggregate ? [aggregateName(base)] : []),
+    ...(has('sum') ? [sumAggregateName(base)] : []),
+    ...(has('avg') ? [avgAggregateName(base)] : []),
+    ...(has('min') ? [minAggregateName(base)] : []),
+    ...(has('max') ? [maxAggregateName(base)] : []),
+  ];
+}
+
+/**
+ * Gives each root field of two tables to the one with the lower oid: `a` and `A` both have `aCollection`.
+ *
+ * Keeps the order of the tables.
+ */
+export function assignRootFields(tables: readonly UnlinkedTable[]): readonly UnlinkedTable[] {
+  const holders = new Map<string, string>();
+  for (const table of [...tables].sort((a, b) => Number(a.oid) - Number(b.oid))) {
+    const fields = [rootCollectionField(table.baseName), ...(table.byPk ? [byPkField(table.baseName)] : [])];
+    for (const field of fields) if (!holders.has(field)) holders.set(field, table.oid);
+  }
+  return tables.map((table) => {
+    const rootField = holders.get(rootCollectionField(table.baseName)) === table.oid;
+    const byPk = table.byPk && holders.get(byPkField(table.baseName)) === table.oid;
+    return rootField && byPk === table.byPk ? table : { ...table, rootField, byPk };
+  });
+}
+
+/** Notes the entrypoints and columns that an exposed table lacks, and why. */
+export function noteOmissions(context: ModelContext, selected: SelectedTable, table: UnlinkedTable): void {
+  noteOmittedColumns(context, selected.row, table.columns);
+  const object = selectedPath(selected);
+  const subject = describeTable(context, selected.row);
+  const add = (omission: Pick<Omission, 'kind' | 'names' | 'reason' | 'fix'>): void => {
+    context.omissions.push({ object, ...omission });
+  };
+  if (!table.rootField) {
+    const reason = `${subject} has no root field; another table has "${rootCollectionField(table.baseName)}" already.`;
+    const fix = tableComment(context, selected.row, { name: 'NewName' });
+    add({ kind: 'name', names: [rootCollectionField(table.baseName)], reason, fix });
+  } else if (!table.byPk) {
+    const columns = table.primaryKey.map((number) => keyColumn(table, number)).join(', ');
+    const reason = `${subject} has no lookup by key: only smallint, integer, bigint, text, uuid, citext and bpchar keys have one, not ${columns}.`;
+    add({ kind: 'type', names: [byPkField(table.baseName)], reason, fix: null });
+  }
+  const fields = { insert: insertField, update: updateField, delete: deleteField } as const;
+  for (const command of ['insert', 'update', 'delete'] as const) {
+    if (table[command]) continue;
+    const names = [fields[command](table.baseName)];
+    add({ names, ...whyNotWritable(context, selected, command) });
+  }
+}
+
+function keyColumn(table: UnlinkedTable, number: number): string {
+  const column: Column | undefined = table.columns.find((candidate) => candidate.number === number);
+  const { cast, name } = column ?? { cast: { name: 'unknown', modifier: null }, name: '?' };
+  return `${quoteName(name)} (${cast.name}${cast.modifier === null ? '' : `(${cast.modifier})`})`;
+}
+
+function whyNotWritable(
+  context: ModelContext,
+  { row }: SelectedTable,
+  command: 'insert' | 'update' | 'delete',
+): Pick<Omission, 'kind' | 'reason' | 'fix'> {
+  const subject = describeTable(context, row);
+  const { access, role } = context;
+  const granted =
+    command === 'delete'
+      ? access.hasTable(row._id, 'delete')
+      : row.getAttributes().some((column) => access.hasColumn(row._id, column.attnum, command));
+  if (((row.updatable_mask ?? 0) & possible[command]) === 0) {
+    return { kind: 'type', reason: `${subject} exists; PostgreSQL cannot ${command} its rows.`, fix: null };
+  }
+  if (granted) {
+    return { kind: 'type', reason: `${subject} exists; it has no column that the role may ${command}.`, fix: null };
+  }
+  const fix = `grant ${command} on ${tablePath(context, row)} to ${quoteName(role)};`;
+  return { kind: 'privilege', reason: `${subject} exists; role ${role} has no ${command.toUpperCase()}.`, fix };
+}

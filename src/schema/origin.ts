@@ -1,0 +1,90 @@
+/**
+ * The typed link from a GraphQL field, argument or input field back to the model.
+ *
+ * The schema builder attaches one to everything it makes; the planner reads nothing else, so names are decided once.
+ */
+import type { GraphQLArgument, GraphQLField, GraphQLInputField, GraphQLNamedType } from 'graphql';
+import type { Column, EnumType, Relationship, Routine, RoutineArgument, Table } from '../model/model.ts';
+import { invariant } from '../shared/invariant.ts';
+
+/** The functions of `aggregate` over columns. */
+export type AggregateFunction = 'sum' | 'avg' | 'min' | 'max';
+
+/** Where an output field comes from. */
+export type FieldOrigin =
+  | { readonly kind: 'node' }
+  | { readonly kind: 'collection'; readonly table: Table }
+  | { readonly kind: 'by_pk'; readonly table: Table }
+  | { readonly kind: 'routine'; readonly routine: Routine }
+  | { readonly kind: 'insert' | 'update' | 'delete'; readonly table: Table }
+  | { readonly kind: 'affected_count' | 'records'; readonly table: Table }
+  | { readonly kind: 'node_id' }
+  | { readonly kind: 'column'; readonly column: Column }
+  | { readonly kind: 'relationship'; readonly relationship: Relationship; readonly target: Table }
+  | { readonly kind: 'computed'; readonly routine: Routine }
+  | { readonly kind: 'edges' | 'page_info' | 'total_count' | 'aggregate' }
+  | { readonly kind: 'cursor' | 'edge_node' }
+  | { readonly kind: 'start_cursor' | 'end_cursor' | 'has_next_page' | 'has_previous_page' }
+  | { readonly kind: 'aggregate_count' }
+  | { readonly kind: 'aggregate_function'; readonly function: AggregateFunction }
+  | { readonly kind: 'aggregate_column'; readonly function: AggregateFunction; readonly column: Column };
+
+/** Operators of filters (graphql.md 7.1). */
+export type FilterOperator =
+  | 'eq' | 'neq' | 'lt' | 'lte' | 'gt' | 'gte' | 'in' | 'is' | 'startsWith' | 'like' | 'ilike' | 'regex' | 'iregex'
+  | 'contains' | 'containedBy' | 'overlaps'; // biome-ignore format: a table of names
+
+/** Where an input field comes from. */
+export type InputFieldOrigin =
+  | { readonly kind: 'column'; readonly column: Column }
+  | { readonly kind: 'node_id' }
+  | { readonly kind: 'and' | 'or' | 'not' }
+  | { readonly kind: 'operator'; readonly operator: FilterOperator };
+
+/** Where an argument comes from. */
+export type ArgumentOrigin =
+  | { readonly kind: 'first' | 'last' | 'before' | 'after' | 'offset' | 'filter' | 'order_by' }
+  | { readonly kind: 'node_id' }
+  | { readonly kind: 'key'; readonly column: Column }
+  | { readonly kind: 'objects' | 'set' | 'at_most' }
+  | { readonly kind: 'routine_argument'; readonly argument: RoutineArgument };
+
+/** What a named type stands for; null for built-in types. `namespace` decides visibility in introspection (13.3). */
+export type TypeOrigin =
+  | { readonly kind: 'table'; readonly table: Table; readonly namespace: string }
+  | { readonly kind: 'enum'; readonly enum: EnumType; readonly namespace: string };
+
+const key = Symbol('pgreflect.origin');
+
+/** The `extensions` object to give to a GraphQL definition. */
+export function withOrigin(
+  origin: FieldOrigin | InputFieldOrigin | ArgumentOrigin | TypeOrigin,
+): Readonly<Record<symbol, unknown>> {
+  return { [key]: origin };
+}
+
+/** The origin of an output field. */
+export function fieldOrigin(field: GraphQLField<unknown, unknown>): FieldOrigin {
+  const origin = (field.extensions as { [key]?: FieldOrigin })[key];
+  invariant(origin !== undefined, `field ${field.name} has no origin`);
+  return origin;
+}
+
+/** The origin of an argument. */
+export function argumentOrigin(argument: GraphQLArgument): ArgumentOrigin {
+  const origin = (argument.extensions as { [key]?: ArgumentOrigin })[key];
+  invariant(origin !== undefined, `argument ${argument.name} has no origin`);
+  return origin;
+}
+
+/** The origin of an input field. */
+export function inputFieldOrigin(field: GraphQLInputField): InputFieldOrigin {
+  const origin = (field.extensions as { [key]?: InputFieldOrigin })[key];
+  invariant(origin !== undefined, `input field ${field.name} has no origin`);
+  return origin;
+}
+
+/** What a named type stands for, null for the built-in ones. */
+export function typeOrigin(type: GraphQLNamedType): TypeOrigin | null {
+  return (type.extensions as { [key]?: TypeOrigin })[key] ?? null;
+}

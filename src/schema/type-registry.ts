@@ -1,0 +1,60 @@
+/**
+ * The named types of one schema by name, each made when it is first asked for.
+ *
+ * Types refer to each other by name through the registry, and a field whose type is not registered is left out: that
+ * keeps a pruned schema closed by construction, and a thousand tables cost nothing until an operation names them.
+ */
+import {
+  type GraphQLInputObjectType,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  isInputObjectType,
+  isObjectType,
+} from 'graphql';
+import { invariant } from '../shared/invariant.ts';
+
+/** The types of one schema. Filled while the schema is assembled, read-only afterwards. */
+export class TypeRegistry {
+  readonly #makers = new Map<string, () => GraphQLNamedType>();
+  readonly #made = new Map<string, GraphQLNamedType>();
+
+  /** Announces a type. The model has settled all conflicts of names, so a second one of a name is our bug. */
+  define(name: string, make: () => GraphQLNamedType): void {
+    invariant(!this.#makers.has(name), `two types are named ${name}`);
+    this.#makers.set(name, make);
+  }
+
+  /** All names in code-point order. */
+  names(): readonly string[] {
+    return [...this.#makers.keys()].sort();
+  }
+
+  has(name: string): boolean {
+    return this.#makers.has(name);
+  }
+
+  /** The type of this name, made now if need be; undefined when there is none. */
+  find(name: string): GraphQLNamedType | undefined {
+    const known = this.#made.get(name);
+    if (known !== undefined) return known;
+    const type = this.#makers.get(name)?.();
+    if (type !== undefined) this.#made.set(name, type);
+    return type;
+  }
+
+  /** The object type of this name, null when it is not part of this schema. */
+  object(name: string): GraphQLObjectType | null {
+    const type = this.find(name);
+    if (type === undefined) return null;
+    invariant(isObjectType(type), `${name} is an object type`);
+    return type;
+  }
+
+  /** The input type of this name, null when it is not part of this schema. */
+  input(name: string): GraphQLInputObjectType | null {
+    const type = this.find(name);
+    if (type === undefined) return null;
+    invariant(isInputObjectType(type), `${name} is an input type`);
+    return type;
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * Validation of a document against a role's schema, before any SQL (graphql.md 12.2, 12.3).
+ *
+ * The rules of the GraphQL specification, minus those that documents of existing clients break without harm.
+ * Introspection fields are always valid here: where introspection is off, answering them fails, not the document (13.2).
+ */
+import {
+  type ASTVisitor,
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  KnownOperationTypesRule,
+  NoUnusedFragmentsRule,
+  NoUnusedVariablesRule,
+  OperationTypeNode,
+  OverlappingFieldsCanBeMergedRule,
+  SingleFieldSubscriptionsRule,
+  specifiedRules,
+  type ValidationContext,
+  type ValidationRule,
+  VariablesInAllowedPositionRule,
+  validate,
+} from 'graphql';
+
+/** What the operator decides about validation. */
+export interface ValidationOptions {
+  /** Apply the rule that a variable's type must fit its position; otherwise values are checked when they are known. */
+  readonly strictVariablePositions: boolean;
+  /** Messages may name what was perhaps meant. Off where the schema is not to be discovered. */
+  readonly suggestions: boolean;
+}
+
+/** Contract message: clients show it to users. */
+export const subscriptionMessage = 'Subscriptions are not supported';
+
+/** All mistakes in the document, none if it may be planned. At most about a hundred are reported. */
+export function validateDocument(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  options: ValidationOptions,
+): readonly GraphQLError[] {
+  const rules = options.strictVariablePositions ? strictRules : compatibleRules;
+  return validate(schema, document, rules, { hideSuggestions: !options.suggestions });
+}
+
+function supportedOperationTypesRule(context: ValidationContext): ASTVisitor {
+  const schema = context.getSchema();
+  return {
+    OperationDefinition(node) {
+      if (node.operation === OperationTypeNode.SUBSCRIPTION) {
+        context.reportError(new GraphQLError(subscriptionMessage, { nodes: node }));
+      } else if (!schema.getRootType(node.operation)) {
+        const message = `The ${node.operation} operation is not supported by the schema.`;
+        context.reportError(new GraphQLError(message, { nodes: node }));
+      }
+    },
+  };
+}
+
+/**
+ * The same response key may stand for values of different types in fragments on different types under `node` (12.5).
+ *
+ * graphql-js reports that as "conflicting types", and nothing else so: on one type, one field name has one type. Only a
+ * message that lists such conflicts and is complete is dropped; one that was shortened may hide another reason.
+ */
+function overlappingFieldsRule(context: ValidationContext): ASTVisitor {
+  const reportError = (error: GraphQLError) => {
+    if (!conflictingTypesOnly.test(error.message)) context.reportError(error);
+  };
+  return OverlappingFieldsCanBeMergedRule(Object.create(context, { reportError: { value: reportError } }));
+}
+
+const conflictingTypesOnly = new RegExp(
+  '^Fields "\\w+" conflict because ' +
+    '(?:(?:subfields "\\w+" conflict because )*they return conflicting types "[\\w![\\]]+" and "[\\w![\\]]+"' +
+    '(?: and (?=subfields)|(?=\\. Use)))+\\. Use different aliases on the fields to fetch both if this was intentional\\.$',
+);
+
+/** Rules of the specification that are left out (null) or replaced. */
+const changes = new Map<ValidationRule, ValidationRule | null>([
+  [KnownOperationTypesRule, supportedOperationTypesRule],
+  [OverlappingFieldsCanBeMergedRule, overlappingFieldsRule],
+  [SingleFieldSubscriptionsRule, null],
+  [NoUnusedFragmentsRule, null],
+  [NoUnusedVariablesRule, null],
+]);
+const strictRules = specifiedRules.flatMap((rule) => {
+  const change = changes.get(rule);
+  return change === null ? [] : [change ?? rule];
+});
+const compatibleRules = strictRules.filter((rule) => rule !== VariablesInAllowedPositionRule);

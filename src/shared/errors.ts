@@ -1,0 +1,83 @@
+/**
+ * Every code that a client of the gateway can meet, in one table, and the error that carries one.
+ *
+ * Throw `PublicError` where the message may be shown. Anything else that reaches the edge is masked as `INTERNAL`, logged
+ * under an id, and the id is what the client sees. The table is the documentation: a house test compares it with the docs
+ * and demands a test that provokes each code.
+ */
+
+interface ErrorCode {
+  /** HTTP status used where a response has no `data` and the media type or the situation asks for a real status. */
+  readonly status: number;
+  /** Answers with this status even where `application/json` would say 200. */
+  readonly transport: boolean;
+  /** What it means, for the reference table. */
+  readonly meaning: string;
+}
+
+/** All codes. Names are part of the public interface and are never reused. */
+export const errorCodes = {
+  GRAPHQL_PARSE_FAILED: { status: 400, transport: false, meaning: 'The document is not valid GraphQL syntax.' },
+  GRAPHQL_VALIDATION_FAILED: { status: 400, transport: false, meaning: "The document does not fit the role's schema." },
+  OPERATION_NOT_FOUND: { status: 400, transport: false, meaning: 'No operation, or not exactly one, was chosen.' },
+  BAD_USER_INPUT: {
+    status: 400,
+    transport: false,
+    meaning: 'A variable, argument, cursor or node id has a wrong value.',
+  },
+  INTROSPECTION_DISABLED: { status: 400, transport: false, meaning: 'The schema has not opted in to introspection.' },
+  DIRECTIVE_INVALID: { status: 400, transport: false, meaning: 'A comment directive in the database is malformed.' },
+  LIMIT_EXCEEDED: {
+    status: 400,
+    transport: false,
+    meaning: 'The request or its answer passes a limit of the gateway.',
+  },
+  PERMISSION_DENIED: { status: 400, transport: false, meaning: 'PostgreSQL refused the role (42501).' },
+  CONSTRAINT_VIOLATION: { status: 400, transport: false, meaning: 'A constraint was violated (class 23).' },
+  CONFLICT: { status: 400, transport: false, meaning: 'Serialisation failure or deadlock; try again (40001, 40P01).' },
+  RAISED: { status: 400, transport: false, meaning: 'A function in the database raised an error (P0001).' },
+  READ_ONLY: { status: 400, transport: false, meaning: 'A write inside a read-only operation (25006).' },
+  TIMEOUT: { status: 400, transport: false, meaning: 'The statement ran longer than its limit (57014).' },
+  BAD_REQUEST: { status: 400, transport: true, meaning: 'The HTTP request is malformed (for example, its JSON).' },
+  UNAUTHENTICATED: { status: 401, transport: true, meaning: 'The API key or the token is missing, wrong or expired.' },
+  ROLE_NOT_ALLOWED: { status: 403, transport: true, meaning: "The token's role may not be used here." },
+  NOT_FOUND: { status: 404, transport: true, meaning: 'There is nothing at this path.' },
+  METHOD_NOT_ALLOWED: { status: 405, transport: true, meaning: 'The path does not support this method.' },
+  BODY_TOO_LARGE: { status: 413, transport: true, meaning: 'The request body is over the limit.' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, transport: true, meaning: 'The content type is not supported.' },
+  RATE_LIMITED: { status: 429, transport: true, meaning: 'Too many requests; wait for `Retry-After` seconds.' },
+  UNAVAILABLE: { status: 503, transport: true, meaning: 'The database is away or the gateway is overloaded.' },
+  INTERNAL: { status: 500, transport: false, meaning: 'Masked; the cause is in the log under `extensions.id`.' },
+} as const satisfies Record<string, ErrorCode>;
+
+/** One of the codes above. */
+export type Code = keyof typeof errorCodes;
+
+/** What a `PublicError` may carry beside code and message; all of it is shown to the client. */
+export interface PublicErrorDetails {
+  /** Response path, root field at least. */
+  readonly path?: readonly (string | number)[];
+  /** Places in the document, 1-based. */
+  readonly locations?: readonly { readonly line: number; readonly column: number }[];
+  /** What to do about it. */
+  readonly hint?: string;
+  /** PostgreSQL's five-character code. */
+  readonly sqlstate?: string;
+  /** Further keys of `extensions`, for example `limit` or `constraint`. */
+  readonly extensions?: Readonly<Record<string, string | number>>;
+  /** The internal reason; logged, never shown. */
+  readonly cause?: unknown;
+}
+
+/** An error whose message a client may read. Callers branch on `code`. */
+export class PublicError extends Error {
+  override readonly name = 'PublicError';
+  readonly code: Code;
+  readonly details: PublicErrorDetails;
+
+  constructor(code: Code, message: string, details: PublicErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.details = details;
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * Observations -> log lines: JSON for machines, readable on a terminal. One line a request.
+ *
+ * Lines are built field by field from what an observation has, so values, tokens and SQL cannot slip in; an error's stack
+ * and its cause are logged only with `masked_error` and failed reloads.
+ */
+import { Writable } from 'node:stream';
+import { type DestinationStream, destination, type Level, type Logger, pino } from 'pino';
+import pretty from 'pino-pretty';
+import { unreachable } from './invariant.ts';
+import type { Observation, Observe, RequestObservation } from './observation.ts';
+
+/** How the lines look and where they go. */
+export interface LoggerOptions {
+  readonly level: Level | 'silent';
+  readonly format: 'pretty' | 'json';
+  /** Requests that take at least this many milliseconds are logged as warnings. */
+  readonly slowMs: number;
+  /** Takes the lines instead of standard output. */
+  readonly stream?: DestinationStream;
+}
+
+/** Writes observations as log lines. */
+export interface ObservationLogger {
+  readonly observe: Observe;
+  /** Writes out what is still buffered. */
+  flush(): void;
+}
+
+/** Longest time that a line of JSON stays in the buffer, in milliseconds, and the size that empties it. */
+const buffering = { sync: false, minLength: 16_000, periodicFlush: 500 };
+
+/** Makes the logger of a process. */
+export function createLogger(options: LoggerOptions): ObservationLogger {
+  const stream =
+    options.format === 'pretty' ? prettyStream(options.stream) : (options.stream ?? destination(buffering));
+  const log = pino({ level: options.level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
+  return {
+    observe: (observation) => write(log, observation, options.slowMs),
+    flush: () => log.flush(),
+  };
+}
+
+function prettyStream(target: DestinationStream | undefined): DestinationStream {
+  if (target === undefined) return pretty({ colorize: process.stdout.isTTY, ignore: 'pid,hostname' });
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      target.write(String(chunk));
+      done();
+    },
+  });
+  return pretty({ colorize: false, ignore: 'pid,hostname', destination: sink });
+}
+
+interface Line {
+  readonly level: Level;
+  readonly text: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+function write(log: Logger, observation: Observation, slowMs: number): void {
+  // Most requests where only warnings are logged: nothing to put together.
+  if (observation.kind === 'request' && !log.isLevelEnabled(levelOf(observation, slowMs))) return;
+  const { level, text, fields } = observation.kind === 'request' ? requestLine(observation, slowMs) : line(observation);
+  log[level](fields, text);
+}
+
+function line(observation: Exclude<Observation, RequestObservation>): Line {
+  switch (observation.kind) {
+    case 'listening':
+      return { level: 'info', text: 'listening', fields: { url: observation.url } };
+    case 'stopping':
+      return { level: 'info', text: 'stopping', fields: {} };
+    case 'stopped':
+      return { level: 'info', text: 'stopped', fields: {} };
+    case 'masked_error': {
+      const { id, requestId, error } = observation;
+      return { level: 'error', text: 'masked error', fields: { id, requestId, err: error } };
+    }
+    case 'reloaded': {
+      const { reason, durationMs } = observation;
+      return { level: 'info', text: 'schema reloaded', fields: { reason, ms: round(durationMs) } };
+    }
+    case 'reload_failed': {
+      const { reason, error } = observation;
+      return { level: 'error', text: 'schema reload failed; the last one stays', fields: { reason, err: error } };
+    }
+    case 'database_lost':
+      return { level: 'error', text: 'database lost; trying again', fields: { reason: observation.reason } };
+    case 'database_back':
+      return { level: 'info', text: 'database back', fields: {} };
+    case 'prepared_statements_off': {
+      const text = 'a pooler loses prepared statements; the gateway goes on without them';
+      return { level: 'warn', text, fields: { option: '--prepared-statements=false' } };
+    }
+    case 'email_captured': {
+      const { email, inboxUrl } = observation;
+      return {
+        level: 'info',
+        text: 'email captured, there is no mail server; read it in the inbox',
+        fields: { email, url: inboxUrl },
+      };
+    }
+    case 'warning':
+      return { level: 'warn', text: observation.message, fields: observation.hint ? { hint: observation.hint } : {} };
+    default:
+      return unreachable(observation);
+  }
+}
+
+function requestLine(observation: RequestObservation, slowMs: number): Line {
+  const { requestId, method, path, status, role, operationName, documentHash, codes, stages } = observation;
+  const slow = observation.totalMs >= slowMs;
+  const fields = {
+    id: requestId,
+    method,
+    path,
+    status,
+    role,
+    operation: operationName,
+    document: documentHash,
+    ...(codes.length > 0 && { codes: codes.slice(0, maxCodes) }),
+    ms: round(observation.totalMs),
+    authenticateMs: round(stages.authenticateMs),
+    parseMs: round(stages.parseMs),
+    compileMs: round(stages.compileMs),
+    runMs: round(stages.runMs),
+    bytes: observation.bytes,
+    ...(observation.aborted && { aborted: true }),
+  };
+  return { level: levelOf(observation, slowMs), text: slow ? 'slow request' : 'request', fields };
+}
+
+function levelOf({ totalMs, status, path }: RequestObservation, slowMs: number): Level {
+  if (totalMs >= slowMs || status >= 500) return 'warn';
+  return path === '/health' || path === '/ready' ? 'debug' : 'info';
+}
+
+/** Codes of one request in its line; a request can have as many errors as root fields. */
+const maxCodes = 10;
+
+function round(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
+}

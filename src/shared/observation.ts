@@ -1,0 +1,64 @@
+/**
+ * Everything worth logging or counting, as one closed union: the parts of the gateway say what happened, and the logger
+ * (and whoever counts) decides what becomes of it.
+ *
+ * No member has room for a value of a request, a token, a key, a header or SQL text: what cannot be said cannot leak.
+ */
+import type { Code } from './errors.ts';
+
+/** Durations of the stages of one request in milliseconds; 0 for a stage that was not reached. */
+export interface ObservedStages {
+  readonly authenticateMs: number;
+  readonly parseMs: number;
+  readonly compileMs: number;
+  readonly runMs: number;
+}
+
+/** A request that was answered, or whose client went away before the answer. */
+export interface RequestObservation {
+  readonly kind: 'request';
+  readonly requestId: string;
+  readonly method: string;
+  /** Path without the query string. */
+  readonly path: string;
+  readonly status: number;
+  /** Null where the caller was refused before a role was known. */
+  readonly role: string | null;
+  readonly operationName: string | null;
+  readonly documentHash: string | null;
+  /** Codes of the answer's errors, in order. */
+  readonly codes: readonly Code[];
+  readonly stages: ObservedStages;
+  readonly totalMs: number;
+  /** Size of the answer's body before compression. */
+  readonly bytes: number;
+  /** The client went away first. */
+  readonly aborted: boolean;
+}
+
+/** Something that happened. */
+export type Observation =
+  | RequestObservation
+  /** The address is reachable from now on. */
+  | { readonly kind: 'listening'; readonly url: string }
+  | { readonly kind: 'stopping' }
+  | { readonly kind: 'stopped' }
+  /** An error that a client must not see. `id` is what the client sees instead. */
+  | { readonly kind: 'masked_error'; readonly id: string; readonly requestId: string | null; readonly error: unknown }
+  /** A new reflection serves. `reason` names what asked for it. */
+  | { readonly kind: 'reloaded'; readonly reason: string; readonly durationMs: number }
+  | { readonly kind: 'reload_failed'; readonly reason: string; readonly error: unknown }
+  | { readonly kind: 'database_lost'; readonly reason: string }
+  | { readonly kind: 'database_back' }
+  /** A pooler forgot prepared statements; naming is off from now on. */
+  | { readonly kind: 'prepared_statements_off' }
+  /** An email was kept for the inbox instead of being sent; `email` is its kind. */
+  | { readonly kind: 'email_captured'; readonly email: string; readonly inboxUrl: string }
+  /** Something an operator should change; `hint` says how. */
+  | { readonly kind: 'warning'; readonly message: string; readonly hint?: string };
+
+/** Takes an observation. Never throws and never waits. */
+export type Observe = (observation: Observation) => void;
+
+/** Takes observations and does nothing with them. */
+export const ignoreObservations: Observe = () => {};

@@ -1,0 +1,114 @@
+/**
+ * Clients that never send the same thing twice: memory and prepared statements stay bounded, and others are answered.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type TestGateway, testGateway } from '../support/gateway.ts';
+import { anonKey, operation, token } from '../support/http.ts';
+import { createDatabase, fixture, type TestDatabase } from '../support/postgres.ts';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase(
+    fixture('attack-victim.sql'),
+    `create function statements() returns bigint stable language sql as
+       $$ select count(*) from pg_catalog.pg_prepared_statements $$;`,
+  );
+});
+
+/** Live memory in MB. */
+function heap(): number {
+  collect();
+  return process.memoryUsage().heapUsed / 1024 / 1024;
+}
+
+interface Request {
+  readonly query: string;
+  readonly variables?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Sends `count` different requests, eight at a time, while another client asks for something ordinary. */
+async function flood(
+  gateway: TestGateway,
+  count: number,
+  make: (index: number) => Request | Promise<Request>,
+): Promise<number> {
+  const url = `${gateway.url}/graphql/v1`;
+  let next = 0;
+  let done = false;
+  let good = 0;
+  const attacker = async () => {
+    while (next < count) {
+      const { query, variables, headers } = await make(next++);
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { apikey: anonKey, 'content-type': 'application/json', ...headers },
+        body: operation(query, { variables }),
+      });
+      await response.arrayBuffer();
+    }
+  };
+  const neighbour = async () => {
+    while (!done) {
+      const { status, body } = await gateway.ask('{ victimCollection { totalCount } }');
+      expect([status, body]).toEqual([200, { data: { victimCollection: { totalCount: 1 } } }]);
+      good += 1;
+      await wait(20);
+    }
+  };
+  const friend = neighbour();
+  await Promise.all(Array.from({ length: 8 }, attacker));
+  done = true;
+  await friend;
+  return good;
+}
+
+const node = (fields: string) => `{ victimCollection(first: 1) { edges { node { ${fields} } } } }`;
+const filtered = 'query ($l: [VictimFilter!]) { victimCollection(filter: {or: $l}) { edges { node { id } } } }';
+const fields = ['id', 'owner', 'body', 'size', 'state', 'tags', 'data', 'at', 'token', 'limited'];
+
+describe('requests that are never the same: different', () => {
+  const floods: readonly (readonly [string, number, (index: number) => Request | Promise<Request>])[] = [
+    ['documents', 1500, (index) => ({ query: `${node('id body')} # ${index}` })],
+    ['aliases', 5000, (index) => ({ query: node(`a${index}: id b${index}: body`) })],
+    ['operation names', 1500, (index) => ({ query: `query q${index} ${node('id')}` })],
+    ['literals', 1500, (index) => ({ query: `{ victimCollection(filter: {id: {eq: ${index}}}) { edges { node { id } } } }` })],
+    ['limits', 1500, (index) => ({ query: `{ victimCollection(first: ${index + 1}) { edges { node { id } } } }` })],
+    ['refused documents', 3000, (index) => ({ query: `{ unknown${index} { x } }` })],
+    ['malformed documents', 3000, (index) => ({ query: `{ broken${index}` })],
+    ['shapes of variables', 1500, (index) => ({ query: filtered, variables: { l: [shape(index)] } })],
+    ['lengths of a list', 300, (index) => ({ query: filtered, variables: { l: Array.from({ length: 100 + index }, () => ({ id: { eq: 1 } })) } })],
+    ['tokens', 1500, async (index) => ({ query: node('id'), headers: { authorization: `Bearer ${await token({ role: 'authenticated', sub: `${index}`, filler: 'x'.repeat(500) })}` } })],
+    ['wrong tokens', 1500, (index) => ({ query: node('id'), headers: { authorization: `Bearer wrong.${index}.token` } })],
+    ['large documents', 300, (index) => ({ query: node(Array.from({ length: 400 }, (_, number) => `f${index}x${number}: id`).join(' ')) })],
+  ]; // biome-ignore format: a table
+  test.each(floods)('%s fill neither memory nor connections', { timeout: 120_000 }, async (_name, count, make) => {
+    const gateway = await testGateway(database, { schemaPollMs: 600_000, poolSize: 2, poolWaitMs: 10_000 });
+    await flood(gateway, 100, make);
+    const before = heap();
+    const answered = await flood(gateway, count, make);
+    (gateway.observations as unknown[]).length = 0;
+    expect(heap() - before).toBeLessThan(120);
+    expect(answered).toBeGreaterThan(5);
+    for (let round = 0; round < 6; round++) {
+      const { body } = await gateway.ask('{ statements }');
+      expect(Number(body.data.statements)).toBeLessThanOrEqual(160);
+    }
+    expect((await fetch(`${gateway.url}/health`)).status).toBe(200);
+  });
+});
+
+/** Every combination of present fields is another shape. */
+function shape(index: number): object {
+  return Object.fromEntries(
+    fields
+      .filter((_, bit) => (index >> bit) & 1 || bit === 0)
+      .map((name) => [name === 'data' || name === 'tags' ? 'id' : name, { is: 'NOT_NULL' }]),
+  );
+}

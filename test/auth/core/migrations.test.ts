@@ -1,0 +1,149 @@
+/**
+ * The tables of the auth service: made once, whoever starts first; never changed where the original has made them.
+ */
+import { describe, expect, test } from 'vitest';
+import { MigrationError, migrate, planMigration } from '../../../src/database/migrate.ts';
+import { loadMigrations } from '../../../src/database/migrations.ts';
+import { openSystemPool } from '../../support/auth.ts';
+import { createDatabase, fixture, type TestDatabase } from '../../support/postgres.ts';
+
+const apiRoles = ['anon', 'authenticated', 'service_role'];
+
+/** Everything that makes up the schema but our own tables, as text. */
+async function describeSchema(database: TestDatabase): Promise<readonly string[]> {
+  const rows = await database.query<{ line: string }>(`
+    select format('column %s.%s %s null=%s default=%s generated=%s', c.relname, a.attname,
+      format_type(a.atttypid, a.atttypmod), not a.attnotnull, pg_get_expr(d.adbin, d.adrelid), a.attgenerated) as line
+    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
+    where c.relnamespace = 'auth'::regnamespace and c.relkind = 'r' and c.relname not like 'pgreflect%'
+    union all
+    select format('table %s rls=%s acl=%s oid=%s', c.relname, c.relrowsecurity, c.relacl, c.oid)
+    from pg_class c where c.relnamespace = 'auth'::regnamespace and c.relname not like 'pgreflect%'
+    union all
+    select pg_get_indexdef(i.indexrelid) from pg_index i join pg_class c on c.oid = i.indrelid
+    where c.relnamespace = 'auth'::regnamespace and c.relname not like 'pgreflect%'
+    union all
+    select format('constraint %s %s', o.conname, pg_get_constraintdef(o.oid)) from pg_constraint o
+    where o.connamespace = 'auth'::regnamespace and o.conname not like 'pgreflect%'
+    union all
+    select pg_get_functiondef(p.oid) from pg_proc p where p.pronamespace = 'auth'::regnamespace
+    union all
+    select format('type %s %s', t.typname, string_agg(e.enumlabel, ',' order by e.enumsortorder))
+    from pg_type t join pg_enum e on e.enumtypid = t.oid where t.typnamespace = 'auth'::regnamespace group by t.typname
+    union all
+    select format('schema %s', n.nspacl) from pg_namespace n where n.nspname = 'auth'
+    order by 1`);
+  return rows.map(({ line }) => line);
+}
+
+describe('a database of the original service', () => {
+  test('is taken over as it is: nothing but our own tables is added', async () => {
+    const database = await createDatabase(fixture('auth-original.sql'));
+    const before = await describeSchema(database);
+    await migrate(openSystemPool(database.url, 1), { apiRoles });
+    expect(await describeSchema(database)).toEqual(before);
+    expect(await database.query('select version from auth.schema_migrations order by 1')).toHaveLength(2);
+  });
+
+  test('has columns, indexes and keys that a schema made by us has too', async () => {
+    const theirs = await createDatabase(fixture('auth-original.sql'));
+    const ours = await createDatabase();
+    await migrate(openSystemPool(ours.url, 1), { apiRoles });
+    const isComparable = (line: string) => /^(column|CREATE (UNIQUE )?INDEX)/.test(line);
+    const notOurs = /schema_migrations|instances|sso_providers|oauth_clients|oauth_client_states_created_at/;
+    const lines = async (database: TestDatabase) =>
+      (await describeSchema(database)).filter((line) => isComparable(line) && !notOurs.test(line));
+    expect((await lines(ours)).map(simplify)).toEqual((await lines(theirs)).map(simplify));
+  });
+
+  test('that lacks a newer table gets that table alone', async () => {
+    const database = await createDatabase(fixture('auth-original.sql'), 'drop table auth.oauth_client_states');
+    const planned = await planMigration(openSystemPool(database.url, 1), { apiRoles });
+    const made = planned.flatMap((text) => /^create table auth\.(?!pgreflect_)(\w+)/.exec(text)?.[1] ?? []);
+    expect(made).toEqual(['oauth_client_states']);
+  });
+});
+
+/** The same thing may be said in two ways. */
+function simplify(line: string): string {
+  return line.replace('NULL::character varying', '').replace("''::character varying", "''::text");
+}
+
+describe('an empty database', () => {
+  test('gets every table once when five processes start at the same instant', async () => {
+    const database = await createDatabase();
+    const pools = Array.from({ length: 5 }, () => openSystemPool(database.url, 1));
+    const ran = await Promise.all(pools.map((pool) => migrate(pool, { apiRoles })));
+    expect(
+      ran.filter((statements) => statements.some((text) => text.startsWith('create table auth.users'))),
+    ).toHaveLength(1);
+    const rows = await database.query('select version from auth.pgreflect_migrations order by version');
+    expect(rows).toEqual(loadMigrations().map(({ version }) => ({ version })));
+    expect(await migrate(pools[0]!, { apiRoles })).toEqual([]);
+  });
+
+  test('reaches the same state from every earlier version', async () => {
+    const all = loadMigrations();
+    const direct = await createDatabase();
+    await migrate(openSystemPool(direct.url, 1), { apiRoles });
+    const withoutOids = async (database: TestDatabase) =>
+      (await describeSchema(database)).map((line) => line.replace(/oid=\d+/, '')).sort();
+    for (let count = 1; count < all.length; count++) {
+      const database = await createDatabase();
+      const pool = openSystemPool(database.url, 1);
+      await migrate(pool, { apiRoles, migrations: all.slice(0, count) });
+      await migrate(pool, { apiRoles });
+      expect(await withoutOids(database)).toEqual(await withoutOids(direct));
+    }
+  });
+
+  test('of a later version of the program is left alone', async () => {
+    const database = await createDatabase();
+    const pool = openSystemPool(database.url, 1);
+    await migrate(pool, { apiRoles });
+    await database.query(`insert into auth.pgreflect_migrations (version, title) values (9000, 'later')`);
+    expect(await migrate(pool, { apiRoles })).toEqual([]);
+  });
+
+  test('is unchanged where a statement fails in the middle', async () => {
+    const database = await createDatabase();
+    const broken = {
+      version: 2,
+      title: 'broken',
+      pieces: [{ kind: 'table', name: 'auth.nope', text: 'create nonsense' }],
+    } as const;
+    const migrations = [loadMigrations()[0]!, broken];
+    await expect(migrate(openSystemPool(database.url, 1), { apiRoles, migrations })).rejects.toThrow(MigrationError);
+    expect(await database.query(`select nspname from pg_namespace where nspname = 'auth'`)).toEqual([]);
+  });
+
+  test('is refused to a login that may not create schemas, and the refusal says what to do', async () => {
+    const database = await createDatabase();
+    const pool = openSystemPool(database.urlAs('authenticator', 'test'), 1);
+    await expect(migrate(pool, { apiRoles })).rejects.toThrow(/permission denied.*--admin-database-url/s);
+  });
+});
+
+describe('the helper functions', () => {
+  test('tell policies who asks', async () => {
+    const database = await createDatabase();
+    await migrate(openSystemPool(database.url, 1), { apiRoles });
+    const ask = `select auth.uid()::text as uid, auth.role() as role, auth.email() as email, auth.jwt() ->> 'sub' as sub`;
+    const sub = '11111111-1111-4111-8111-111111111111';
+    const claims = JSON.stringify({ sub, role: 'authenticated', email: 'ana@mail.test' });
+    const [row] = await database
+      .query(`begin; set local role authenticated;
+      set local "request.jwt.claims" = '${claims}'; ${ask}; `)
+      .finally(() => {});
+    expect(row).toEqual({ uid: sub, role: 'authenticated', email: 'ana@mail.test', sub });
+  });
+
+  test('answer null where no claims are set, or empty ones', async () => {
+    const database = await createDatabase();
+    await migrate(openSystemPool(database.url, 1), { apiRoles });
+    const [row] = await database.query(`set role anon; set "request.jwt.claims" = '';
+      select auth.uid() as uid, auth.role() as role, auth.jwt() as jwt`);
+    expect(row).toEqual({ uid: null, role: null, jwt: null });
+  });
+});

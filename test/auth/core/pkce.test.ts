@@ -1,0 +1,95 @@
+/**
+ * The PKCE flow: the code of an opened link becomes a session only for whoever began the flow, once, for five minutes.
+ */
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { createFlow, exchangeFlowCode, type FlowMethod, issueFlowCode, parsePkce } from '../../../src/auth/pkce.ts';
+import type { User } from '../../../src/auth/user.ts';
+import { testAuth } from '../../support/auth.ts';
+
+const auth = await testAuth(10);
+const verifier = 'v'.repeat(56);
+const challenge = createHash('sha256').update(verifier).digest('base64url');
+
+async function begin(user: User, method: FlowMethod = 'magiclink'): Promise<void> {
+  const pkce = parsePkce(challenge, 's256')!;
+  await createFlow(auth.pool, { userId: user.id, pkce, providerType: method, method }, auth.tools);
+}
+
+function issue(user: User, method: FlowMethod = 'magiclink') {
+  return issueFlowCode(auth.pool, user.id, method, auth.clock.now());
+}
+
+function exchange(authCode: string, codeVerifier = verifier) {
+  return auth.pool.transaction((session) => exchangeFlowCode(session, { authCode, codeVerifier }, auth.clock.now()));
+}
+
+test('a code and its verifier give the user and the way of proof, once', async () => {
+  const user = await auth.addUser('flow@mail.test');
+  await begin(user, 'recovery');
+  const code = await issue(user, 'recovery');
+  expect(await exchange(code)).toMatchObject({ userId: user.id, method: 'recovery', providerAccessToken: null });
+  await expect(exchange(code)).rejects.toMatchObject({ code: 'flow_state_not_found', status: 404 });
+});
+
+test('of ten parallel exchanges of a code one succeeds', async () => {
+  const user = await auth.addUser('parallel@mail.test');
+  await begin(user);
+  const code = await issue(user);
+  const results = await Promise.allSettled(Array.from({ length: 10 }, () => exchange(code)));
+  expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+});
+
+test('a wrong verifier may be corrected', async () => {
+  const user = await auth.addUser('wrong@mail.test');
+  await begin(user);
+  const code = await issue(user);
+  await expect(exchange(code, 'w'.repeat(56))).rejects.toMatchObject({ code: 'bad_code_verifier', status: 400 });
+  expect((await exchange(code)).userId).toBe(user.id);
+});
+
+test('a link that is opened an hour after the request gives a code that works for five minutes', async () => {
+  const user = await auth.addUser('late@mail.test');
+  await begin(user);
+  auth.clock.pass(3600);
+  const code = await issue(user);
+  auth.clock.pass(300);
+  expect((await exchange(code)).userId).toBe(user.id);
+  await begin(user);
+  const second = await issue(user);
+  auth.clock.pass(301);
+  await expect(exchange(second)).rejects.toMatchObject({ code: 'flow_state_expired', status: 422 });
+});
+
+test('a code that no link has given out is worth nothing', async () => {
+  const user = await auth.addUser('unopened@mail.test');
+  await begin(user);
+  const [row] = await auth.database.query<{ code: string }>(
+    'select auth_code as code from auth.flow_state where user_id = $1',
+    [user.id],
+  );
+  await expect(exchange(row!.code)).rejects.toMatchObject({ code: 'flow_state_not_found' });
+});
+
+test('the newest request is the one that a link belongs to', async () => {
+  const user = await auth.addUser('newest@mail.test');
+  await begin(user);
+  auth.clock.pass(1);
+  await begin(user);
+  const [row] = await auth.database.query<{ code: string }>(
+    'select auth_code as code from auth.flow_state where user_id = $1 order by created_at desc limit 1',
+    [user.id],
+  );
+  expect(await issue(user)).toBe(row!.code);
+});
+
+test('without a request of that kind there is no code', async () => {
+  const user = await auth.addUser('none@mail.test');
+  await begin(user, 'recovery');
+  await expect(issue(user, 'magiclink')).rejects.toMatchObject({ code: 'flow_state_not_found', status: 400 });
+});
+
+test('empty parameters are refused before anything is looked up', async () => {
+  await expect(exchange('', verifier)).rejects.toMatchObject({ code: 'validation_failed', status: 400 });
+  await expect(exchange('x', '')).rejects.toMatchObject({ code: 'validation_failed', status: 400 });
+});

@@ -1,0 +1,91 @@
+/**
+ * When an email cannot be sent: the request says so, nothing of it is stored, and the same request works afterwards.
+ */
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { createAuthDatabase, fragmentOf, open, signedUp, testAuth } from '../support/auth-service.ts';
+import type { TestDatabase } from '../support/postgres.ts';
+import { startSmtpServer, type TestSmtpServer } from '../support/smtp-server.ts';
+
+let database: TestDatabase;
+let smtp: TestSmtpServer;
+beforeAll(async () => {
+  database = await createAuthDatabase();
+});
+beforeEach(async () => {
+  smtp = await startSmtpServer({ tls: 'none' });
+});
+
+const password = 'a good password';
+const server = () => ({ smtp_host: '127.0.0.1', smtp_port: String(smtp.port), smtp_admin_email: 'no-reply@app.test' });
+const count = async (email: string) =>
+  (await database.query('select from auth.users where email = $1', [email])).length;
+
+test('a sign-up whose mail is refused leaves no user, and works once the server takes mail', async () => {
+  const auth = await testAuth(database, server());
+  const email = 'refused@x.test';
+  for (const behaviour of [
+    { kind: 'refuse', at: 'message', code: 554, text: 'no' },
+    { kind: 'drop', at: 'data' },
+    { kind: 'drop', at: 'connect' },
+  ] as const) {
+    smtp.behave(behaviour);
+    const reply = await auth.ask('/signup', { email, password });
+    expect(reply).toMatchObject({
+      status: 500,
+      body: { code: 'unexpected_failure', message: 'Error sending confirmation email' },
+    });
+    expect(await count(email)).toBe(0);
+  }
+  smtp.behave({ kind: 'accept' });
+  expect((await auth.ask('/signup', { email, password })).status).toBe(200);
+  expect(smtp.messages.at(-1)?.recipients).toEqual([email]);
+  const failures = auth.observations.filter(({ kind }) => kind === 'masked_error');
+  expect(failures).toHaveLength(3);
+});
+
+test('the older link stays good where the newer mail cannot be sent', async () => {
+  const auth = await testAuth(database, { ...server(), smtp_max_frequency: 0 });
+  const captured = await testAuth(database, { smtp_max_frequency: 0 });
+  const email = 'older@x.test';
+  await signedUp(captured, email);
+  await captured.ask('/recover', { email });
+  const { link } = await captured.mail(email);
+  smtp.behave({ kind: 'refuse', at: 'recipient', code: 550, text: 'no' });
+  expect((await auth.ask('/recover', { email })).body.message).toBe('Error sending recovery email');
+  expect(fragmentOf((await open(link)).location).access_token).toBeDefined();
+});
+
+test('a template that fails with the data of a user is an error, and nothing is stored', async () => {
+  const broken = { mailer_templates_confirmation_content: '{{ index .Data.list 5 }}' };
+  const auth = await testAuth(database, broken);
+  const reply = await auth.ask('/signup', { email: 'broken@x.test', password, data: { list: [1] } });
+  expect(reply).toMatchObject({ status: 500, body: { message: 'Error sending confirmation email' } });
+  expect(await count('broken@x.test')).toBe(0);
+});
+
+test('a change of password in the same request is undone with the mail that cannot be sent', async () => {
+  const captured = await testAuth(database);
+  const auth = await testAuth(database, server());
+  const { access_token: token } = await signedUp(captured, 'both@x.test');
+  smtp.behave({ kind: 'refuse', at: 'message', code: 554, text: 'no' });
+  const body = { password: 'another password', email: 'both2@x.test' };
+  const reply = await auth.ask('/user', body, { method: 'PUT', token });
+  expect(reply).toMatchObject({ status: 500, body: { message: 'Error sending email change email' } });
+  const sign = (given: string) => auth.ask('/token?grant_type=password', { email: 'both@x.test', password: given });
+  expect([(await sign(password)).status, (await sign('another password')).status]).toEqual([200, 400]);
+});
+
+test('a slow mail server does not keep others from signing in', async () => {
+  const auth = await testAuth(database, server());
+  const captured = await testAuth(database);
+  await signedUp(captured, 'quick@x.test');
+  smtp.behave({ kind: 'delay', ms: 6000 });
+  const waiting = ['a', 'b'].map((name) => auth.ask('/signup', { email: `slow-${name}@x.test`, password }));
+  let answered = false;
+  void Promise.all(waiting).then(() => {
+    answered = true;
+  });
+  expect((await auth.ask('/token?grant_type=password', { email: 'quick@x.test', password })).status).toBe(200);
+  expect(answered).toBe(false);
+  expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200]);
+});

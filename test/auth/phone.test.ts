@@ -1,0 +1,65 @@
+/**
+ * Phones: codes by text message, kept in the inbox by the provider `capture`.
+ */
+import { beforeAll, expect, test } from 'vitest';
+import { createAuthDatabase, signedUp, testAuth } from '../support/auth-service.ts';
+import type { TestDatabase } from '../support/postgres.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createAuthDatabase();
+});
+
+const password = 'a good password';
+const captured = { external_phone_enabled: true, sms_provider: 'capture', sms_max_frequency: 0 } as const;
+
+test('a sign-up by phone is confirmed with the code, and signs in with the password from then on', async () => {
+  const auth = await testAuth(database, captured);
+  const { body } = await auth.ask('/signup', { phone: '+49 170 1', password, data: { a: 1 } });
+  expect(body).toMatchObject({
+    phone: '491701',
+    email: '',
+    app_metadata: { provider: 'phone' },
+    user_metadata: { a: 1 },
+  });
+  const early = await auth.ask('/token?grant_type=password', { phone: '491701', password });
+  expect(early.body).toMatchObject({ code: 'phone_not_confirmed', message: 'Phone not confirmed' });
+  const { code, kind, text } = await auth.mail('491701');
+  expect([kind, text]).toEqual(['sms', `Your code is ${code}`]);
+  const verified = await auth.ask('/verify', { type: 'sms', phone: '+491701', token: code });
+  expect(verified).toMatchObject({ status: 200, body: { user: { phone: '491701' } } });
+  expect((await auth.ask('/token?grant_type=password', { phone: '+491701', password })).status).toBe(200);
+});
+
+test('a code without password works for new and for known numbers, for a minute', async () => {
+  const auth = await testAuth(database, captured);
+  for (const _round of ['new', 'known']) {
+    const { body } = await auth.ask('/otp', { phone: '491702' });
+    expect(body.message_id).toMatch(/^[0-9a-f-]{36}$/);
+    const { code } = await auth.mail('491702');
+    expect((await auth.ask('/verify', { type: 'sms', phone: '491702', token: code })).status).toBe(200);
+  }
+  await auth.ask('/otp', { phone: '491702' });
+  auth.pass(61);
+  const { code } = await auth.mail('491702');
+  expect((await auth.ask('/verify', { type: 'sms', phone: '491702', token: code })).body.code).toBe('otp_expired');
+});
+
+test('a user of email adds a number', async () => {
+  const auth = await testAuth(database, captured);
+  const { access_token: token } = await signedUp(auth, 'phone@x.test');
+  const { body } = await auth.ask('/user', { phone: '491703' }, { method: 'PUT', token });
+  expect(body).toMatchObject({ phone: '', new_phone: '491703' });
+  const { code } = await auth.mail('491703');
+  const verified = await auth.ask('/verify', { type: 'phone_change', phone: '491703', token: code });
+  expect(verified.body.user).toMatchObject({ phone: '491703', app_metadata: { providers: ['email', 'phone'] } });
+});
+
+test('without a provider nothing is stored, and numbers for tests need none', async () => {
+  const auth = await testAuth(database, { external_phone_enabled: true, sms_test_otp: '491704=123456' });
+  const reply = await auth.ask('/signup', { phone: '491705', password });
+  expect(reply).toMatchObject({ status: 500, body: { message: 'Unable to get SMS provider' } });
+  expect(await database.query("select 1 from auth.users where phone = '491705'")).toEqual([]);
+  await auth.ask('/otp', { phone: '491704' });
+  expect((await auth.ask('/verify', { type: 'sms', phone: '491704', token: '123456' })).status).toBe(200);
+});

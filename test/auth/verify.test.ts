@@ -1,0 +1,218 @@
+/**
+ * Verification: links and codes, in the implicit and in the PKCE flow; each works once, and errors lead to the application.
+ */
+import { createHash } from 'node:crypto';
+import { beforeAll, expect, test } from 'vitest';
+import {
+  createAuthDatabase,
+  fragmentOf,
+  open,
+  queryOf,
+  signedUp,
+  type TestAuth,
+  testAuth,
+} from '../support/auth-service.ts';
+import type { TestDatabase } from '../support/postgres.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createAuthDatabase();
+});
+
+const password = 'a good password';
+const verifier = 'v'.repeat(64);
+const pkce = {
+  code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+  code_challenge_method: 's256',
+};
+const expired = { status: 403, body: { code: 'otp_expired', message: 'Token has expired or is invalid' } };
+
+async function requested(auth: TestAuth, path: string, email: string, more: object = {}) {
+  const reply = await auth.ask(path, { email, ...more });
+  expect(reply.status).toBe(200);
+  return auth.mail(email);
+}
+
+const hashOf = (link: string) => new URL(link).searchParams.get('token') ?? '';
+
+test('of twenty clients that present the same token at once, one gets a session', async () => {
+  const auth = await testAuth(database, {}, { systemPoolSize: 8 });
+  const email = 'once@x.test';
+  const { code, link } = await requested(auth, '/signup', email, { password });
+  const [codes, hashes] = [10, 10].map((length) => Array.from({ length }, (_, index) => index));
+  const replies = await Promise.all([
+    ...codes!.map(() => auth.ask('/verify', { type: 'email', email, token: code })),
+    ...hashes!.map(() => auth.ask('/verify', { type: 'email', token_hash: hashOf(link) })),
+  ]);
+  expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
+  for (const reply of replies.filter(({ status }) => status !== 200)) expect(reply).toMatchObject(expired);
+  expect(
+    await database.query('select 1 from auth.sessions s join auth.users u on u.id = s.user_id where u.email = $1', [
+      email,
+    ]),
+  ).toHaveLength(1);
+});
+
+test('a code works for the address it was sent to, in any case, and for no other', async () => {
+  const auth = await testAuth(database);
+  const { code } = await requested(auth, '/signup', 'code@x.test', { password });
+  await requested(auth, '/signup', 'other@x.test', { password });
+  expect(await auth.ask('/verify', { type: 'signup', email: 'other@x.test', token: code })).toMatchObject(expired);
+  const right = await auth.ask('/verify', { type: 'signup', email: 'Code@X.test', token: code });
+  expect(right).toMatchObject({ status: 200, body: { token_type: 'bearer', user: { email: 'code@x.test' } } });
+});
+
+test('a token is good for as long as the configuration says, counted from when it was sent', async () => {
+  const auth = await testAuth(database, { mailer_otp_exp: 600 });
+  const first = await requested(auth, '/signup', 'late@x.test', { password });
+  auth.pass(601);
+  expect(fragmentOf((await open(first.link)).location).error_code).toBe('otp_expired');
+  expect(await auth.ask('/verify', { type: 'email', email: 'late@x.test', token: first.code })).toMatchObject(expired);
+  const second = await requested(auth, '/resend', 'late@x.test', { type: 'signup' });
+  auth.pass(599);
+  expect((await open(second.link)).location).toContain('access_token=');
+});
+
+test('in the PKCE flow the link gives a code, which the verifier exchanges once', async () => {
+  const auth = await testAuth(database);
+  const { link } = await requested(auth, '/signup', 'pkce@x.test', { password, ...pkce });
+  expect(hashOf(link)).toMatch(/^pkce_[0-9a-f]{56}$/);
+  auth.pass(3500);
+  const { location } = await open(link);
+  expect(location).not.toContain('access_token');
+  const { code: auth_code } = queryOf(location);
+  const exchange = (code_verifier: string) => auth.ask('/token?grant_type=pkce', { auth_code, code_verifier });
+  expect(await exchange('w'.repeat(64))).toMatchObject({ status: 400, body: { code: 'bad_code_verifier' } });
+  auth.pass(290);
+  const replies = await Promise.all([exchange(verifier), exchange(verifier)]);
+  expect(replies.map(({ status }) => status).sort()).toEqual([200, 404]);
+  const good = replies.find(({ status }) => status === 200)!;
+  const claims = JSON.parse(Buffer.from(good.body.access_token.split('.')[1], 'base64url').toString());
+  expect(claims.amr).toMatchObject([{ method: 'email/signup' }]);
+  expect((await open(link)).location).toMatch(/\?error=access_denied&error_code=otp_expired&.*#error=access_denied/);
+});
+
+test('a code of a PKCE link is too old five minutes after the click', async () => {
+  const auth = await testAuth(database);
+  const { link } = await requested(auth, '/signup', 'pkce-late@x.test', { password, ...pkce });
+  const { code: auth_code } = queryOf((await open(link)).location);
+  auth.pass(301);
+  const reply = await auth.ask('/token?grant_type=pkce', { auth_code, code_verifier: verifier });
+  expect(reply).toMatchObject({ status: 422, body: { code: 'flow_state_expired' } });
+});
+
+test('a PKCE link whose flow is gone says so and is not used up', async () => {
+  const auth = await testAuth(database);
+  const { link, code } = await requested(auth, '/signup', 'gone@x.test', { password, ...pkce });
+  await database.query('delete from auth.flow_state');
+  const { location } = await open(link);
+  expect(queryOf(location)).toMatchObject({ error: 'invalid_request', error_code: 'flow_state_not_found' });
+  expect((await auth.ask('/verify', { type: 'email', email: 'gone@x.test', token: code })).status).toBe(200);
+});
+
+test('a magic link is for confirmed users, others get the sign-up mail; the newer link kills the older', async () => {
+  const auth = await testAuth(database);
+  const email = 'magic@x.test';
+  expect((await requested(auth, '/otp', email, { data: { a: 1 } })).kind).toBe('confirmation');
+  await open((await auth.mail(email)).link);
+  const recovery = await requested(auth, '/recover', email);
+  expect(recovery.kind).toBe('recovery');
+  auth.pass(61);
+  const magic = await requested(auth, '/otp', email);
+  expect(magic.kind).toBe('magic_link');
+  expect(fragmentOf((await open(recovery.link)).location).error_code).toBe('otp_expired');
+  expect(fragmentOf((await open(magic.link)).location).type).toBe('magiclink');
+});
+
+test('a recovery link of a user who never confirmed confirms the address', async () => {
+  const auth = await testAuth(database);
+  const email = 'recover@x.test';
+  await requested(auth, '/signup', email, { password });
+  const { link } = await requested(auth, '/recover', email);
+  const { location } = await open(link);
+  expect(fragmentOf(location).type).toBe('recovery');
+  const { body } = await auth.ask('/user', undefined, { token: fragmentOf(location).access_token! });
+  expect(body.email_confirmed_at).toBeDefined();
+  expect(body.identities[0].identity_data.email_verified).toBe(true);
+});
+
+test('a hash is accepted under the types of its token only', async () => {
+  const auth = await testAuth(database, { smtp_max_frequency: 0 });
+  const email = 'types@x.test';
+  await signedUp(auth, email);
+  const use = async (type: string) => {
+    const { link } = await requested(auth, '/otp', email);
+    return auth.ask('/verify', { type, token_hash: hashOf(link) });
+  };
+  for (const type of ['signup', 'invite', 'email_change']) expect(await use(type)).toMatchObject(expired);
+  for (const type of ['magiclink', 'recovery', 'email']) expect((await use(type)).status).toBe(200);
+});
+
+test('a banned user is told so by link and by code', async () => {
+  const auth = await testAuth(database);
+  const email = 'banned@x.test';
+  const { user } = await signedUp(auth, email);
+  const { link, code } = await requested(auth, '/otp', email);
+  await auth.askAdmin(`/admin/users/${user.id}`, { ban_duration: '24h' }, { method: 'PUT' });
+  const banned = { error: 'access_denied', error_code: 'user_banned', error_description: 'User is banned', sb: '' };
+  expect(fragmentOf((await open(link)).location)).toEqual(banned);
+  const reply = await auth.ask('/verify', { type: 'magiclink', email, token: code });
+  expect(reply).toMatchObject({ status: 403, body: { code: 'user_banned' } });
+});
+
+test.each([
+  [{ type: 'email' }, 400, 'Verify requires either a token or a token hash'],
+  [{ token: '1', email: 'a@x.test' }, 400, 'Verify requires a verification type'],
+  [{ type: 'email', token: '1', token_hash: 'x' }, 400, 'Verify requires either a token or a token hash'],
+  [{ type: 'email', token_hash: 'x', email: 'a@x.test' }, 400, 'Only the token_hash and type should be provided'],
+  [{ type: 'sms', token_hash: 'x' }, 400, 'Invalid email verification type'],
+  [{ type: 'email', token: '1' }, 400, 'Only an email address or phone number should be provided on verify'],
+  [
+    { type: 'sms', token: '1', email: 'a@x.test' },
+    400,
+    'Only an email address or phone number should be provided on verify',
+  ],
+  [{ type: 'email', token: '1', email: 'a' }, 422, 'Invalid email format'],
+  [{ type: 'sms', token: '1', phone: 'a' }, 400, 'Invalid phone number format (E.164 required)'],
+  [{ type: 'x', token: '1', email: 'a@x.test' }, 400, 'Unsupported verification type'],
+])('POST %j is refused', async (body, status, message) => {
+  const auth = await testAuth(database);
+  expect(await auth.ask('/verify', body)).toMatchObject({ status, body: { code: 'validation_failed', message } });
+});
+
+test('a link without its parameters is answered directly, one of a wrong type leads to the application', async () => {
+  const auth = await testAuth(database);
+  const direct = { key: null };
+  expect((await auth.ask('/verify?type=email', undefined, direct)).body.message).toBe(
+    'Verify requires a token or a token hash',
+  );
+  expect((await auth.ask('/verify?token=x', undefined, direct)).body.message).toBe(
+    'Verify requires a verification type',
+  );
+  const reply = await auth.ask('/verify?token=x&type=sms', undefined, direct);
+  expect(reply.headers.get('location')).toMatch(
+    /^https:\/\/app\.test#error=invalid_request&error_code=validation_failed/,
+  );
+});
+
+test('a look at a link with HEAD does not use it up', async () => {
+  const auth = await testAuth(database);
+  const { link } = await requested(auth, '/signup', 'head@x.test', { password });
+  expect((await fetch(link, { method: 'HEAD', redirect: 'manual' })).status).toBe(405);
+  expect((await open(link)).location).toContain('access_token=');
+});
+
+test('a user row made by hand, with nulls for tokens, is expired and not an error', async () => {
+  const auth = await testAuth(database);
+  await database.query(`insert into auth.users (instance_id, id, aud, role, email) values
+    ('00000000-0000-0000-0000-000000000000', gen_random_uuid(), 'authenticated', 'authenticated', 'hand@x.test')`);
+  const reply = await auth.ask('/verify', { type: 'email', email: 'hand@x.test', token: '123456' });
+  expect(reply).toMatchObject(expired);
+});
+
+test('the redirect of a link is held against the allow list again when the link is opened', async () => {
+  const auth = await testAuth(database);
+  const { link } = await requested(auth, '/signup', 'redirect@x.test', { password });
+  const elsewhere = link.replace(/redirect_to=.*/, 'redirect_to=https://evil.test/');
+  expect((await open(elsewhere)).location).toMatch(/^https:\/\/app\.test#access_token=/);
+});

@@ -1,0 +1,29 @@
+/**
+ * PostGraphile as its documentation sets it up for production: the Amber preset on node:http, NODE_ENV=production, no
+ * watching, no GraphiQL, a pool of the same size as ours. Role and claims are set for each request, as ours are.
+ *
+ * Environment: DATABASE_URL, POOL_SIZE. Prints `listening PORT`.
+ */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { postgraphile } from 'postgraphile';
+import { makePgService } from 'postgraphile/adaptors/pg';
+import { grafserv } from 'postgraphile/grafserv/node';
+import { PostGraphileAmberPreset } from 'postgraphile/presets/amber';
+
+const preset: GraphileConfig.Preset = {
+  extends: [PostGraphileAmberPreset],
+  pgServices: [
+    makePgService({
+      connectionString: process.env.DATABASE_URL ?? '',
+      schemas: ['public'],
+      poolConfig: { max: Number(process.env.POOL_SIZE ?? 8) },
+      pgSettings: () => ({ role: 'anon', 'request.jwt.claims': '{"role":"anon"}' }),
+    }),
+  ],
+  grafserv: { watch: false, graphiql: false },
+};
+
+const server = createServer();
+await postgraphile(preset).createServ(grafserv).addTo(server);
+server.listen(0, '127.0.0.1', () => console.log(`listening ${(server.address() as AddressInfo).port}`));

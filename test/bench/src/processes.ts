@@ -1,0 +1,94 @@
+/**
+ * Starts the measured servers as child processes and reads what the operating system knows of them (/proc, Linux only).
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** A server that listens. */
+export interface Target {
+  readonly name: string;
+  readonly pid: number;
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+/** How to start one. */
+export interface TargetOptions {
+  readonly name: string;
+  readonly arguments: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Its port, or where to find it in what the process prints. */
+  readonly port: number | RegExp;
+}
+
+/** Starts a server under the running Node; rejects when it ends or has not told its port in 30 s. */
+export function startTarget({ name, arguments: options, env, port }: TargetOptions): Promise<Target> {
+  const child = spawn(process.execPath, options, {
+    env: { ...process.env, NODE_ENV: 'production', GRAPHILE_ENV: 'production', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  // A bench that fails half-way must not leave servers behind.
+  process.once('exit', () => child.kill());
+  return new Promise((resolve, reject) => {
+    let output = '';
+    const fail = (reason: string) => reject(new Error(`${name} ${reason}:\n${output}`));
+    const timer = setTimeout(() => fail('did not start in 30 s'), 30_000);
+    const finish = (found: number) => {
+      clearTimeout(timer);
+      resolve({ name, pid: child.pid ?? 0, port: found, stop: () => stop(child) });
+    };
+    const read = (chunk: Buffer) => {
+      // Nothing but draining once it runs: the reader shares the machine with what is measured.
+      if (output.length > 20_000) return;
+      output += chunk;
+      const found = typeof port === 'number' ? 0 : Number(port.exec(output)?.[1]);
+      if (found) finish(found);
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    if (typeof port === 'number') finish(port);
+    child.on('exit', (code) => fail(`ended with code ${code}`));
+  });
+}
+
+function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return Promise.resolve();
+  return new Promise((resolve) => {
+    child.once('exit', () => resolve());
+    child.kill('SIGTERM');
+  });
+}
+
+/** Clock ticks of Linux are 10 ms everywhere we run. */
+const secondsPerTick = 0.01;
+
+/** CPU seconds, user and system, that a process has used; 0 when it is gone. */
+export function cpuSeconds(pid: number): number {
+  const fields = statFields(pid);
+  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * secondsPerTick;
+}
+
+/** CPU seconds of all children of a process, living and ended: the backends of a PostgreSQL server. */
+export function childrenCpuSeconds(parent: number): number {
+  const fields = statFields(parent);
+  const ended = (Number(fields[13] ?? 0) + Number(fields[14] ?? 0)) * secondsPerTick;
+  return readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry) && Number(statFields(Number(entry))[1]) === parent)
+    .reduce((sum, entry) => sum + cpuSeconds(Number(entry)), ended);
+}
+
+/** Fields of /proc/PID/stat from the state on; none when the process is gone. */
+function statFields(pid: number): string[] {
+  try {
+    // The name in parentheses may contain blanks, so count from the last parenthesis.
+    return readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ') ?? [];
+  } catch {
+    return [];
+  }
+}
+
+/** Resident memory of a process in MiB. */
+export function residentMib(pid: number): number {
+  const kib = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
+  return Math.round(Number(kib) / 1024);
+}

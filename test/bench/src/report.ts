@@ -1,0 +1,157 @@
+/**
+ * Turns measurements into Markdown: one table for the servers, one for memory, one for the bare statements.
+ */
+import { cpus, totalmem } from 'node:os';
+import type { StatementResult } from './pgbench.ts';
+import type { ShapesResult } from './shapes.ts';
+
+/** One server on one case; times of CPU are per request. */
+export interface TargetResult {
+  readonly name: string;
+  readonly requestsPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly cpuMicroseconds: number;
+  readonly databaseCpuMicroseconds: number;
+}
+
+/** Everything that was measured. */
+export interface Report {
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly sockets: number;
+  readonly poolSize: number;
+  /** Of PostgreSQL. */
+  readonly version: string;
+  readonly rows: readonly { readonly title: string; readonly targets: readonly TargetResult[] }[];
+  readonly memory: readonly { readonly name: string; readonly idleMib: number; readonly afterMib: number }[];
+  readonly statements: readonly StatementResult[];
+  /** Null where it was not measured. */
+  readonly shapes: ShapesResult | null;
+}
+
+/** The middle value; the mean of the two middle ones for an even count. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle] ?? 0;
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? upper)) / 2;
+}
+
+/** The report as Markdown. */
+export function printReport(report: Report): string {
+  return [
+    printConditions(report),
+    '',
+    '| case | server | requests/s | of PostGraphile | p50 ms | p99 ms | server CPU µs | of floor | PostgreSQL CPU µs |',
+    '|---|---|---:|---:|---:|---:|---:|---:|---:|',
+    ...report.rows.flatMap(printCase),
+    '',
+    '| server | memory idle MiB | after the run MiB |',
+    '|---|---:|---:|',
+    ...report.memory.map(({ name, idleMib, afterMib }) => `| ${name} | ${idleMib} | ${afterMib} |`),
+    ...printStatements(report.statements),
+    ...printShapes(report.shapes),
+    '',
+  ].join('\n');
+}
+
+/** One line a case, for the README: what one gets, and what PostgreSQL does for it beside the best SQL by hand. */
+export function printSummary(report: Report): string {
+  const own = report.memory.find(({ name }) => name === 'pgreflect');
+  return [
+    printConditions(report),
+    '',
+    '| case | requests/s | PostGraphile 5 | ratio | p99 ms | gateway CPU µs | bare server | PostgreSQL CPU: ours / by hand |',
+    '|---|---:|---:|---:|---:|---:|---:|---:|',
+    ...report.rows.map(({ title, targets }) => {
+      const [ours, other, floor] = ['pgreflect', 'postgraphile', 'floor'].map((name) => resultOf(targets, name));
+      const [used, byHand] = (['pgreflect', 'by hand'] as const).map((statement) =>
+        report.statements.find((each) => each.title === title && each.statement === statement),
+      );
+      return printRow([
+        title,
+        whole(ours?.requestsPerSecond),
+        whole(other?.requestsPerSecond),
+        ratio(ours?.requestsPerSecond, other?.requestsPerSecond),
+        ours?.p99Ms.toFixed(1) ?? '-',
+        whole(ours?.cpuMicroseconds),
+        whole(floor?.cpuMicroseconds),
+        ratio(used?.cpuMicroseconds, byHand?.cpuMicroseconds),
+      ]);
+    }),
+    '',
+    `Memory of the gateway: ${own?.idleMib ?? '-'} MiB idle, ${own?.afterMib ?? '-'} MiB after all of this.`,
+    ...printShapes(report.shapes),
+    '',
+  ].join('\n');
+}
+
+function printConditions({ rounds, seconds, sockets, poolSize, version }: Report): string {
+  const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB`;
+  return (
+    `Measured on ${new Date().toISOString().slice(0, 10)}: ${machine}, Node ${process.versions.node}, PostgreSQL ${version}. ` +
+    `Median of ${rounds} × ${seconds} s, ${sockets} sockets, ${poolSize} database connections; client, servers and PostgreSQL ` +
+    'share the machine.'
+  );
+}
+
+function printShapes(shapes: ShapesResult | null): string[] {
+  if (shapes === null) return [];
+  const { hitRate, beforeMib, afterMib, requests } = shapes;
+  return [
+    '',
+    `${shapes.shapes} operations of different shapes in turn: ${(100 * hitRate).toFixed(1)} % of ${requests.toLocaleString('en')} ` +
+      `requests found their statements prepared; memory ${beforeMib} MiB before, ${afterMib} MiB after.`,
+  ];
+}
+
+function resultOf(targets: readonly TargetResult[], name: string): TargetResult | undefined {
+  return targets.find((each) => each.name === name);
+}
+
+function whole(value: number | undefined): string {
+  return value === undefined ? '-' : Math.round(value).toLocaleString('en');
+}
+
+function ratio(value: number | undefined, other: number | undefined): string {
+  return value === undefined || !other ? '-' : `${(value / other).toFixed(2)} ×`;
+}
+
+function printRow(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |`;
+}
+
+function printCase({ title, targets }: Report['rows'][number]): string[] {
+  const other = resultOf(targets, 'postgraphile');
+  const floor = resultOf(targets, 'floor');
+  return targets.map((result, index) =>
+    printRow([
+      index === 0 ? title : '',
+      result.name,
+      whole(result.requestsPerSecond),
+      ratio(result.requestsPerSecond, other?.requestsPerSecond),
+      result.p50Ms.toFixed(2),
+      result.p99Ms.toFixed(2),
+      whole(result.cpuMicroseconds),
+      ratio(result.cpuMicroseconds, floor?.cpuMicroseconds),
+      whole(result.databaseCpuMicroseconds),
+    ]),
+  );
+}
+
+function printStatements(statements: readonly StatementResult[]): string[] {
+  if (statements.length === 0) return [];
+  return [
+    '',
+    'The statements alone, prepared, through pgbench:',
+    '',
+    '| case | statement | per second | PostgreSQL CPU µs | of by hand |',
+    '|---|---|---:|---:|---:|',
+    ...statements.map(({ title, statement, perSecond, cpuMicroseconds }) => {
+      const byHand = statements.find((each) => each.title === title && each.statement === 'by hand');
+      const share = ratio(cpuMicroseconds, byHand?.cpuMicroseconds);
+      return printRow([title, statement, whole(perSecond), whole(cpuMicroseconds), share]);
+    }),
+  ];
+}

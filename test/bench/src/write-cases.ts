@@ -1,0 +1,94 @@
+/**
+ * The writes: insert, update and delete of one row, a function, a mix with reads, and an insert of a hundred.
+ */
+import type { BenchCase, Operation } from './cases.ts';
+import { oneRow, spread } from './read-cases.ts';
+
+const insertOne: Operation = {
+  ours: 'mutation ($t: String!, $s: Int!) { insertIntoEntryCollection(objects: [{title: $t, score: $s}]) { records { title score } } }',
+  variables: (n) => ({ t: `Entry ${n}`, s: n }),
+  postgraphile:
+    'mutation ($t: String!, $s: Int!) { createEntry(input: {entry: {title: $t, score: $s}}) { entry { title score } } }',
+  handwritten: `with x as (insert into public.entry (title, score) values ($1::text, $2::int) returning title, score)
+    select json_build_object('insertIntoEntryCollection', json_build_object('records', json_agg(row_to_json(x))))::text from x`,
+  parameters: (n) => [`Entry ${n}`, String(n)],
+  bare: null,
+};
+
+const updateOne: Operation = {
+  ours: 'mutation ($n: Int!, $s: Int!) { updateScoreCollection(set: {points: $s}, filter: {id: {eq: $n}}) { records { id points } } }',
+  variables: (n) => ({ n, s: n * 3 }),
+  postgraphile:
+    'mutation ($n: Int!, $s: Int!) { updateScoreByRowId(input: {rowId: $n, scorePatch: {points: $s}}) { score { rowId points } } }',
+  handwritten: `with x as (update public.score t set points = $2::int where t.id = $1::int returning t.id, t.points)
+    select json_build_object('updateScoreCollection', json_build_object('records', json_agg(row_to_json(x))))::text from x`,
+  parameters: (n) => [String(n), String(n * 3)],
+  bare: null,
+};
+
+const deleteOne: Operation = {
+  ours: 'mutation ($n: Int!) { deleteFromDoomedCollection(filter: {id: {eq: $n}}) { records { id title } } }',
+  variables: (n) => ({ n }),
+  postgraphile: 'mutation ($n: Int!) { deleteDoomedByRowId(input: {rowId: $n}) { doomed { rowId title } } }',
+  handwritten: `with x as (delete from public.doomed t where t.id = $1::int returning t.id, t.title)
+    select json_build_object('deleteFromDoomedCollection', json_build_object('records', json_agg(row_to_json(x))))::text from x`,
+  parameters: (n) => [String(n)],
+  bare: null,
+};
+
+const callFunction: Operation = {
+  ours: 'mutation ($n: Int!) { addPoints(scoreId: $n, amount: 1) }',
+  variables: (n) => ({ n }),
+  postgraphile: 'mutation ($n: Int!) { addPoints(input: {scoreId: $n, amount: 1}) { result } }',
+  handwritten: `select json_build_object('addPoints', public.add_points($1::int, 1))::text`,
+  parameters: (n) => [String(n)],
+  bare: null,
+};
+
+const hundred = Array.from({ length: 100 }, (_, index) => index);
+const object = (n: number, index: number) => ({ title: `Entry ${n}-${index}`, score: index });
+
+// PostGraphile has no insert of several objects: its users send aliases, which run one after the other.
+const insertHundred: Operation = {
+  ours: 'mutation ($o: [EntryInsertInput!]!) { insertIntoEntryCollection(objects: $o) { records { title score } } }',
+  variables: (n) => ({ o: hundred.map((index) => object(n, index)) }),
+  postgraphile: `mutation (${hundred.map((index) => `$e${index}: EntryInput!`).join(', ')}) { ${hundred
+    .map((index) => `m${index}: createEntry(input: {entry: $e${index}}) { entry { title score } }`)
+    .join(' ')} }`,
+  postgraphileVariables: (n) => Object.fromEntries(hundred.map((index) => [`e${index}`, object(n, index)])),
+  handwritten: `with x as (insert into public.entry (title, score)
+      select o.title, o.score from json_to_recordset($1::json) as o (title text, score int) returning title, score)
+    select json_build_object('insertIntoEntryCollection', json_build_object('records', json_agg(x)))::text from x`,
+  parameters: (n) => [JSON.stringify(hundred.map((index) => object(n, index)))],
+  bare: null,
+};
+
+/** In the order of the table. */
+export const writeCases: readonly BenchCase[] = [
+  { name: 'insert-1', title: 'insert one row', operations: [insertOne], values: spread(997, 50_000) },
+  { name: 'update-1', title: 'update one row by key', operations: [updateOne], values: spread(997, 10_000) },
+  {
+    name: 'delete-1',
+    title: 'delete one row by key',
+    operations: [deleteOne],
+    values: [1],
+    refill: (size) => [
+      'delete from public.doomed',
+      `insert into public.doomed select i, 'Doomed ' || i from generate_series(1, ${size}) as i`,
+      'vacuum analyze public.doomed',
+    ],
+  },
+  {
+    name: 'function',
+    title: 'call of a function that writes',
+    operations: [callFunction],
+    values: spread(997, 10_000),
+  },
+  {
+    name: 'mixed',
+    title: 'mixed: 80 % one row by key, 20 % update',
+    operations: [oneRow, oneRow, oneRow, oneRow, updateOne],
+    values: spread(997, 10_000),
+  },
+  { name: 'insert-100', title: 'insert 100 objects', operations: [insertHundred], values: spread(97, 50_000) },
+];

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { buildModel } from '../../src/model/build-model.ts';
+import { explainMissing } from '../../src/model/explain-missing.ts';
+import { createDatabase, fixture } from '../support/postgres.ts';
+import { modelReader } from '../support/read-model.ts';
+
+const database = await createDatabase(
+  fixture('lib.sql'),
+  `create table lib.log (at timestamptz); grant select on lib.log to anon; create schema staff; create table staff.rota (id int primary key);
+   create function lib.renew_loan(id int) returns int language sql as 'select 1'; revoke execute on function lib.renew_loan from public;
+   revoke all on lib.loan from anon; revoke all on lib.patron from anon; grant select (id) on lib.patron to anon; revoke delete on lib.volume from anon;
+   alter table lib.volume add column secret int; revoke select on lib.volume from anon;
+   grant select (shelf_mark, title, tags, acquired_on), insert, update on lib.volume to anon`,
+);
+const reader = modelReader(database);
+const explain = async (name: string) => explainMissing(await reader.catalog(['lib', 'staff']), 'anon', name);
+
+test('a table without privileges is explained under all its names', async () => {
+  const expected = {
+    reason: 'Table lib.loan exists; role anon has no SELECT.',
+    fix: 'grant select on lib.loan to anon;',
+  };
+  for (const name of ['loanCollection', 'loan', 'Loan', 'loanByPk', 'insertIntoLoanCollection', 'LoanFilter', 'LOAN']) {
+    expect(await explain(name), name).toEqual(expected);
+  }
+});
+
+test('columns, entrypoints, routines and schemas are explained', async () => {
+  expect((await explain('logCollection'))?.reason).toBe('Table lib.log has no primary key.');
+  expect(await explain('fullName')).toEqual({
+    reason: 'Column lib.patron.full_name exists; role anon has no SELECT on it.',
+    fix: 'grant select (full_name) on lib.patron to anon;',
+  });
+  expect((await explain('full_name'))?.fix).toBe('grant select (full_name) on lib.patron to anon;');
+  expect((await explain('secret'))?.fix).toBe('grant select (secret) on lib.volume to anon;');
+  expect(await explain('deleteFromVolumeCollection')).toEqual({
+    reason: 'Table lib.volume exists; role anon has no DELETE.',
+    fix: 'grant delete on lib.volume to anon;',
+  });
+  expect(await explain('renewLoan')).toEqual({
+    reason: 'Function lib.renew_loan exists; role anon has no EXECUTE.',
+    fix: 'grant execute on routine lib.renew_loan to anon;',
+  });
+  expect(await explain('rotaCollection')).toEqual({
+    reason: 'Table staff.rota exists; role anon has no USAGE on schema staff.',
+    fix: 'grant usage on schema staff to anon;',
+  });
+  expect((await explain('totalCount'))?.fix).toContain('"totalCount": {"enabled": true}');
+});
+
+test('a name that nothing has is not explained', async () => {
+  for (const name of ['nothing', '', '_', '__proto__', 'Collection', 'x'.repeat(10_000)])
+    expect(await explain(name)).toBeNull();
+});
+
+test('following the advice makes the table appear', async () => {
+  for (const name of ['rota', 'rota']) await database.query((await explain(name))?.fix ?? '');
+  const model = buildModel(await reader.catalog(['lib', 'staff']), 'anon');
+  expect([...model.tables.values()].map((table) => table.baseName)).toContain('rota');
+});

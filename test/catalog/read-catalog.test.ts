@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readFingerprint } from '../../src/catalog/catalog-fingerprint.ts';
+import { readCatalog } from '../../src/catalog/read-catalog.ts';
+import { buildModel } from '../../src/model/build-model.ts';
+import { roleSettings } from '../../src/model/role-settings.ts';
+import { createDatabase, fixture } from '../support/postgres.ts';
+import { modelReader, systemPool } from '../support/read-model.ts';
+
+const database = await createDatabase(
+  fixture('lib.sql'),
+  'create schema auth; create schema "Odd, ""one"""; create schema other',
+);
+const reader = modelReader(database);
+const login = `login_${database.name}`;
+const role = `settings_${database.name}`;
+beforeAll(async () => {
+  await database.query(
+    `create role ${login} login password 'test' noinherit; create role ${role}; grant ${role} to ${login}`,
+  );
+});
+afterAll(async () => {
+  await database.query(`drop owned by ${login}; drop role ${login}; drop owned by ${role}; drop role ${role}`);
+});
+
+const namesOf = async (schemas: readonly string[] | null, url = database.url) => {
+  const pool = systemPool(url);
+  const catalog = await readCatalog(pool, { schemas, roles: ['anon'] });
+  return catalog.namespaces.map((namespace) => namespace.nspname);
+};
+
+test('exposed namespaces come in the order asked for, those that exist, each once, never system ones', async () => {
+  const asked = ['other', '$user', 'lib', 'missing', 'pg_catalog', 'information_schema', 'pg_toast', 'other', 'auth'];
+  expect(await namesOf(asked)).toEqual(['other', 'lib', 'auth']);
+});
+
+test("without a choice it is the login role's search path, also when it was changed after the session began", async () => {
+  const url = database.urlAs(login, 'test');
+  expect(await namesOf(null, url)).toEqual(['public']);
+  const pool = systemPool(url);
+  await pool.query('select 1');
+  await database.query(`alter role ${login} set search_path = "$user", lib, auth, pgreflect, "Odd, ""one"""`);
+  const catalog = await readCatalog(pool, { schemas: null, roles: [] });
+  expect(catalog.namespaces.map((namespace) => namespace.nspname)).toEqual(['lib', 'Odd, "one"']);
+  await database.query(`alter role ${login} in database ${database.name} set search_path = other`);
+  expect(await namesOf(null, url)).toEqual(['other']);
+  await database.query(
+    `alter role ${login} reset search_path; alter role ${login} in database ${database.name} reset search_path`,
+  );
+});
+
+test("the login role's own privileges decide nothing", async () => {
+  const pool = systemPool(database.urlAs(login, 'test'));
+  const catalog = await readCatalog(pool, { schemas: ['lib'], roles: ['anon', login, 'no_such_role'] });
+  expect([...catalog.roles.keys()].sort()).toEqual(['anon', login].sort());
+  expect(buildModel(catalog, 'anon').tables.size).toBe(3);
+  expect(buildModel(catalog, login).tables.size).toBe(0);
+});
+
+test('reading leaves nothing behind and changes no setting of the session', async () => {
+  const pool = systemPool(database.url);
+  await readCatalog(pool, { schemas: ['lib'], roles: ['anon'] });
+  const [row] = await pool.query(
+    `select current_setting('search_path') as path, current_setting('transaction_read_only') as ro`,
+  );
+  expect(row).toEqual({ path: '"$user", public', ro: 'off' });
+});
+
+test('fingerprint and memberships are those that the cheap checks read', async () => {
+  const catalog = await reader.catalog(['lib']);
+  expect(catalog.fingerprint).toBe(await readFingerprint(reader.pool, ['lib']));
+  const [row] = await database.query(
+    'select (count(*) + sum(xmin::text::bigint))::text as memberships from pg_auth_members',
+  );
+  expect(catalog.memberships).toBe(row?.memberships);
+  expect(catalog.snapshot).toMatch(/^\d+:\d+:[\d,]*$/);
+});
+
+test("a role's settings apply, those for this database before others; unknown to users and search_path are left out", async () => {
+  await database.query(`alter role ${role} set statement_timeout = '5s';
+    alter role ${role} in database ${database.name} set statement_timeout = '4s';
+    alter role ${role} set search_path = 'other'; alter role ${role} set work_mem = '8MB'; alter role ${role} set app.tenant = 'a=b';
+    alter role ${role} set log_min_duration_statement = 5`);
+  const pool = systemPool(database.urlAs(login, 'test'));
+  const catalog = await readCatalog(pool, { schemas: ['lib'], roles: [role] });
+  expect(Object.fromEntries(roleSettings(catalog, role))).toEqual({
+    statement_timeout: '4s',
+    work_mem: '8MB',
+    'app.tenant': 'a=b',
+  });
+  expect(roleSettings(catalog, 'no_such_role').size).toBe(0);
+});
+
+test('the trigger counts as installed only while it fires and its table can be read', async () => {
+  const watched = async (pool = reader.pool) => (await readCatalog(pool, { schemas: ['lib'], roles: [] })).watched;
+  expect(await watched()).toBe(false);
+  await database.query(fixture('../../sql/watch.sql'));
+  expect(await watched()).toBe(true);
+  expect(await watched(systemPool(database.urlAs(login, 'test')))).toBe(false);
+  const before = await readFingerprint(reader.pool, ['lib']);
+  await database.query('alter event trigger pgreflect_ddl disable');
+  expect(await watched()).toBe(false);
+  expect(await readFingerprint(reader.pool, ['lib'])).not.toBe(before);
+  await database.query('alter event trigger pgreflect_ddl enable always');
+});
+
+test('grants that commit while catalogs are read never leave an old privilege with a new snapshot', async () => {
+  let stop = false;
+  const changer = (async () => {
+    for (let n = 0; !stop; n += 1) {
+      await database.query(n % 2 === 0 ? 'revoke select on lib.loan from anon' : 'grant select on lib.loan to anon');
+    }
+  })();
+  try {
+    for (let n = 0; n < 30; n += 1) {
+      const catalog = await reader.catalog(['lib']);
+      const sees = buildModel(catalog, 'anon').tables.size === 3;
+      const [row] = await database.query<{ sees: boolean | null }>(
+        `select has_table_privilege('anon', 'lib.loan', 'select') as sees
+         where not exists (select from pgreflect.catalog_change c where not pg_visible_in_snapshot(c.xid, $1::pg_snapshot))`,
+        [catalog.snapshot],
+      );
+      if (row) expect(sees).toBe(row.sees);
+    }
+  } finally {
+    stop = true;
+    await changer;
+  }
+});

@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { createDatabase, fixture } from '../support/postgres.ts';
+import { columnOf, modelReader, relationshipsOf, tableNames, tableOf } from '../support/read-model.ts';
+
+const database = await createDatabase(fixture('lib.sql'));
+const reader = modelReader(database);
+
+test('the sample schema gives three tables, an enum, and every entrypoint', async () => {
+  const model = await reader.model(['lib']);
+  expect(model.directiveError).toBeNull();
+  expect(model.namespaces).toEqual([{ name: 'lib', inflectNames: true, introspection: true }]);
+  expect(tableNames(model)).toEqual(['Patron', 'Volume', 'Loan']);
+  const { insert, update, delete: remove, byPk, rootField, maxRows } = tableOf(model, 'Volume');
+  expect({ insert, update, remove, byPk, rootField, maxRows }).toEqual({
+    insert: true,
+    update: true,
+    remove: true,
+    byPk: true,
+    rootField: true,
+    maxRows: 30,
+  });
+  expect([...model.enums.values()]).toMatchObject([
+    { graphqlName: 'LoanState', mapped: false, values: [{ label: 'out' }, { label: 'returned' }, { label: 'lost' }] },
+  ]);
+});
+
+test('columns know their field names, types, modifiers and defaults', async () => {
+  const model = await reader.model(['lib']);
+  const volume = tableOf(model, 'Volume');
+  expect(columnOf(volume, 'title')).toMatchObject({
+    fieldName: 'title',
+    notNull: true,
+    type: { kind: 'scalar', scalar: 'String', cast: { name: 'varchar', modifier: '40', maxLength: 40 } },
+  });
+  expect(columnOf(volume, 'tags')).toMatchObject({
+    type: { kind: 'list', element: { scalar: 'String', cast: { name: 'text' } }, cast: { name: '_text' } },
+    filterable: true,
+    orderable: false,
+    defaultExpression: "'{}'::text[]",
+  });
+  const loan = tableOf(model, 'Loan');
+  expect(columnOf(loan, 'fee').type).toMatchObject({ scalar: 'BigFloat', cast: { modifier: '8,2' } });
+  expect(columnOf(loan, 'state')).toMatchObject({
+    type: { kind: 'enum', cast: { namespace: 'lib', name: 'loan_state' } },
+    defaultExpression: "'out'::lib.loan_state",
+  });
+  expect(columnOf(tableOf(model, 'Patron'), 'id')).toMatchObject({
+    insertable: false,
+    updatable: false,
+    readable: true,
+  });
+});
+
+test('foreign keys give a field on both sides', async () => {
+  const model = await reader.model(['lib']);
+  expect(relationshipsOf(model, 'Loan')).toEqual(['outbound patron: one Patron!', 'outbound volume: one Volume!']);
+  expect(relationshipsOf(model, 'Patron')).toEqual([
+    'outbound sponsor: one Patron',
+    'inbound patronCollection: many Patron',
+    'inbound loanCollection: many Loan',
+  ]);
+  expect(relationshipsOf(model, 'Volume')).toEqual(['inbound loanCollection: many Loan']);
+});
+
+test('roles with the same privileges share one fingerprint, others do not', async () => {
+  await database.query('revoke delete on lib.loan from authenticated');
+  const of = async (role: string) => (await reader.model(['lib'], role)).fingerprint;
+  expect(await of('anon')).toBe(await of('service_role'));
+  expect(await of('anon')).not.toBe(await of('authenticated'));
+});

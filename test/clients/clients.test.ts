@@ -1,0 +1,118 @@
+/**
+ * Clients as they are published, on the real gateway with the example: each program of examples/clients runs to its end and
+ * prints what it should. The programs change rows, and put back what they changed.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { installClients, localKeys, removeGenerated, runClient } from '../support/clients.ts';
+import { testGateway } from '../support/gateway.ts';
+import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+
+const shop = join(import.meta.dirname, '../../examples/shop');
+const read = (name: string) => readFileSync(join(shop, name), 'utf8');
+
+let database: TestDatabase;
+let keys: Record<string, string>;
+let reviews: unknown[];
+
+beforeAll(async () => {
+  installClients();
+  removeGenerated();
+  keys = await localKeys();
+  database = await createDatabase(read('schema.sql'), read('data.sql'));
+  reviews = await readReviews();
+  await runClient('schema', { DATABASE_URL: database.urlAs('authenticator', 'test') });
+}, 300_000);
+
+async function runWithGateway(name: string): Promise<string[]> {
+  const gateway = await testGateway(database);
+  return runClient(name, { API_URL: gateway.url, ...keys });
+}
+
+test('curl asks as a visitor and as a user, and sees the statuses of mistakes', async () => {
+  const lines = await runWithGateway('curl');
+  expect(lines.filter((line) => line.endsWith(':') || /^\d/.test(line))).toEqual([
+    'A visitor asks:',
+    'The same with a variable and an operation name:',
+    'A signed-in user sees the own orders:',
+    'A mistake is answered with status 200, or with 400 where the client asks for the newer media type:',
+    '200 application/json; charset=utf-8',
+    '400 application/graphql-response+json; charset=utf-8',
+    'Without a key:',
+    '401',
+  ]);
+  const text = lines.join('');
+  expect(text).toContain('{"name":"Plain Copper Tent","price":"161.69"}');
+  expect(text).toContain('{"data":{"productByPk":{"name":"Plain Glass Bag","category":{"name":"Bags"}}}}');
+  expect(text).toContain('{"orderCollection":{"totalCount":3},');
+  expect(text).toContain('{"fullName":"Emil Silva"}');
+});
+
+test('supabase-js sends the anon key as bearer token before sign-in and the access token after it', async () => {
+  expect(await runWithGateway('supabase-js')).toEqual([
+    'visitor: Plain Copper Tent, Classic Steel Tent',
+    expect.stringMatching(/^visitor: Cannot query field "orderCollection" on type "Query"\./),
+    'signed in: 3 orders',
+  ]);
+});
+
+test('Apollo Client joins pages, and its cache follows an insert, an update and a delete', async () => {
+  expect(await runWithGateway('apollo-client')).toEqual([
+    'three pages: 9 edges, 9 products',
+    'before: 2 reviews: 5 2',
+    'inserted: 3 reviews: 5 5 2',
+    'changed: 3 reviews: 4 5 2',
+    'removed: 2 reviews: 5 2',
+    'mistake: GRAPHQL_VALIDATION_FAILED',
+  ]);
+});
+
+test('relay-compiler accepts the SDL; Relay joins pages and fetches a row again through node', async () => {
+  expect(await runWithGateway('relay')).toEqual([
+    'first page: Classic Bamboo Desk, Classic Bamboo Desk, Classic Bamboo Lamp',
+    'three pages: 9 products',
+    'row: Classic Bamboo Desk from Desks',
+    'guessed: -1',
+    'refetched: as in the database',
+  ]);
+});
+
+test('urql joins pages, and its normalised cache takes over what a mutation returns', async () => {
+  expect(await runWithGateway('urql')).toEqual([
+    'three pages: 9 edges, 3 requests',
+    'my review: 2, after the mutation 5',
+    'and back to 2; 2 requests, both of them mutations',
+    'mistake: GRAPHQL_VALIDATION_FAILED',
+  ]);
+});
+
+test('graphql-codegen makes types of the SDL, with which an operation is sent', async () => {
+  expect(await runWithGateway('codegen')).toEqual([
+    'Tents: 38 products',
+    '  Heavy Cork Tent, 8.92, active, 2023',
+    '  Rustic Copper Tent, 17.13, active, 2024',
+  ]);
+});
+
+test('graphql-request sends variables and headers, and throws what the API refuses', async () => {
+  expect(await runWithGateway('graphql-request')).toEqual([
+    '38 gifts, the cheapest:',
+    '  Heavy Cork Pan: 4.40',
+    '  Folding Oak Paper: 6.15',
+    'my orders: { orderCollection: { totalCount: 3 } }',
+    "as a visitor: { code: 'GRAPHQL_VALIDATION_FAILED' }",
+  ]);
+});
+
+test('the compiler accepts every program with the types that Relay and graphql-codegen made', async () => {
+  expect(await runWithGateway('check')).toEqual(['']);
+});
+
+test('the programs leave the shop as it was', async () => {
+  expect(await readReviews()).toEqual(reviews);
+});
+
+function readReviews(): Promise<unknown[]> {
+  return database.query('select product_id, customer_id, rating, title from review order by product_id, customer_id');
+}

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { runCommand } from './run-command.ts';
+
+test('without a command the help lists all commands and the exit code is 1', async () => {
+  const { code, err } = await runCommand([]);
+  expect(code).toBe(1);
+  for (const name of ['start', 'serve', 'init', 'keys', 'schema', 'check', 'explain'])
+    expect(err).toContain(`  ${name} `);
+});
+
+test('--version prints the version', async () => {
+  const { code, out } = await runCommand(['--version']);
+  expect(code).toBe(0);
+  expect(out).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+test.each(['start', 'serve', 'init', 'keys', 'schema', 'check', 'explain'])(
+  '%s has help with environment names',
+  async (name) => {
+    const { code, out } = await runCommand([name, '--help']);
+    expect(code).toBe(0);
+    expect(out).toContain(`Usage: pgreflect ${name}`);
+    expect(out).toContain('PGREFLECT_ANON_ROLE');
+    expect(out).toContain('(default: anon;');
+  },
+);
+
+test('a mistyped command names the nearest one', async () => {
+  const { code, err } = await runCommand(['strat']);
+  expect(code).toBe(1);
+  expect(err).toContain('Did you mean start?');
+});
+
+test('mistyped options name the nearest ones, together with all other problems', async () => {
+  const { code, err } = await runCommand(['serve', '--databse-url', 'postgresql://u:hunter2@db/shop', '--port', 'x']);
+  expect(code).toBe(1);
+  expect(err).toContain('There are 4 problems:');
+  expect(err).toContain('no option --databse-url');
+  expect(err).toContain('Did you mean --database-url?');
+  expect(err).toContain('--port must be a whole number from 0 to 65535 (given: "x").');
+  expect(err).toContain('No database is named.');
+  expect(err).not.toContain('hunter2');
+});
+
+test('an option of another command is named as such', async () => {
+  const { err } = await runCommand(['keys', '--port', '1']);
+  expect(err).toContain('pgreflect keys has no option --port; it belongs to: start, serve.');
+});

@@ -1,0 +1,184 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { runCommand } from './run-command.ts';
+
+// Roles belong to the whole server, so this file has its own.
+const mark = randomBytes(4).toString('hex');
+const roles = { anon: `anon_${mark}`, authenticated: `user_${mark}`, service: `robot ${mark}`, login: `login_${mark}` };
+const flags = [
+  ...['--anon-role', roles.anon, '--authenticated-role', roles.authenticated],
+  ...['--service-role', roles.service, '--login-role', roles.login],
+];
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase(`
+    create table open_note (id int primary key);
+    create table own_note (id int primary key, owner text);
+    alter table own_note enable row level security;
+    create view note_view as select id from own_note;
+    create schema "Second Shop";
+  `);
+});
+
+function init(...args: readonly string[]) {
+  return runCommand(['init', '--database-url', database.url, ...flags, ...args]);
+}
+
+async function existingRoles(): Promise<readonly string[]> {
+  const rows = await database.query<{ rolname: string }>(
+    'select rolname from pg_roles where rolname = any ($1) order by 1',
+    [Object.values(roles)],
+  );
+  return rows.map(({ rolname }) => rolname);
+}
+
+afterAll(async () => {
+  await init('--remove');
+});
+
+describe('init', () => {
+  test('--dry-run prints the SQL and changes nothing', async () => {
+    const { code, out } = await init('--dry-run', '--watch');
+    expect(code).toBe(0);
+    expect(out).toContain(`create role ${roles.anon} nologin noinherit;`);
+    expect(out).toContain(`create role "${roles.service}" nologin noinherit bypassrls;`);
+    expect(out).toContain('create event trigger pgreflect_ddl');
+    expect(await existingRoles()).toEqual([]);
+  });
+
+  test('a first run makes roles, memberships, usage, and prints a connection that works', async () => {
+    const { code, out } = await init('--schemas', 'public,Second Shop,nowhere');
+    expect(code).toBe(0);
+    expect(out).toContain(`done       role "${roles.anon}"`);
+    expect(await existingRoles()).toEqual(Object.values(roles).sort());
+    const connection = /postgresql:\/\/\S+/.exec(out)?.[0] ?? '';
+    const password = new URL(connection).password;
+    const [row] = await database.query<{ stored: string }>(
+      'select rolpassword as stored from pg_authid where rolname = $1',
+      [roles.login],
+    );
+    expect(row?.stored).toMatch(/^SCRAM-SHA-256\$/);
+    expect(password).toHaveLength(32);
+    const checked = await runCommand(['schema', '--role', roles.anon], { env: { DATABASE_URL: connection } });
+    expect(checked.code).toBe(0);
+  });
+
+  test('a schema that does not exist is left out and said', async () => {
+    const { err } = await init('--schemas', 'public,nowhere');
+    expect(err).toContain('There is no schema "nowhere"; it is left out. To make it: create schema nowhere;');
+  });
+
+  test('a second run changes nothing and prints no password', async () => {
+    const { code, out } = await init('--schemas', 'public,Second Shop');
+    expect(code).toBe(0);
+    expect(out).not.toMatch(/^done/m);
+    expect(out).not.toContain('postgresql://');
+    expect(out).toContain('The database is prepared.');
+  });
+
+  test('--grant-defaults lists first what row security does not guard', async () => {
+    const { code, out } = await init('--grant-defaults');
+    expect(code).toBe(0);
+    const [listed = '', ...done] = out.split('unchanged  role');
+    expect(listed).toContain(
+      'public.open_note (row security is off)\n    alter table public.open_note enable row level security;',
+    );
+    expect(listed).toContain("public.note_view (a view that runs with its owner's rights)");
+    expect(listed).not.toContain('own_note');
+    expect(done.join('')).toContain('done       all on tables of schema "public"');
+  });
+
+  test('--grant-defaults covers what is made later', async () => {
+    await database.query('create table later_note (id int primary key)');
+    const [row] = await database.query<{ may: boolean }>(
+      `select has_table_privilege($1, 'later_note', 'insert') as may`,
+      [roles.anon],
+    );
+    expect(row?.may).toBe(true);
+    expect((await init('--grant-defaults')).out).not.toMatch(/^done/m);
+  });
+
+  test('--watch installs the trigger, readable for the login role', async () => {
+    expect((await init('--watch')).out).toContain('done       schema-change trigger');
+    expect((await init('--watch')).out).toContain('unchanged  schema-change trigger');
+    const [row] = await database.query<{ may: boolean }>(
+      `select has_table_privilege($1, 'pgreflect.catalog_change', 'select') as may`,
+      [roles.login],
+    );
+    expect(row?.may).toBe(true);
+  });
+
+  test('--auth makes the tables of the auth service, and finds them there the next time', async () => {
+    expect((await init('--auth', '--dry-run')).out).toContain('create table auth.users');
+    expect((await init('--auth')).out).toContain('done       tables of the auth service');
+    expect((await init('--auth')).out).toContain('unchanged  tables of the auth service');
+    const [row] = await database.query<{ may: boolean }>(
+      `select has_schema_privilege($1, 'auth', 'usage') and to_regclass('auth.users') is not null as may`,
+      [roles.authenticated],
+    );
+    expect(row?.may).toBe(true);
+  });
+
+  test('--remove keeps a role that owns something, says what, and takes out the rest', async () => {
+    await database.query(`grant create on schema public to ${roles.authenticated};
+      set role ${roles.authenticated}; create table theirs (id int primary key); reset role`);
+    const { code, out } = await init('--remove');
+    expect(code).toBe(1);
+    expect(out).toContain(`REFUSED    role "${roles.authenticated}"`);
+    expect(out).toContain('owner of table theirs');
+    expect(await existingRoles()).toEqual([roles.authenticated]);
+    await database.query('drop table theirs');
+  });
+
+  test('--remove takes out everything, and a second time has nothing to do', async () => {
+    expect((await init('--remove')).code).toBe(0);
+    expect(await existingRoles()).toEqual([]);
+    const again = await init('--remove');
+    expect(again.code).toBe(0);
+    expect(again.out).not.toMatch(/^done/m);
+    const [row] = await database.query<{ left: number }>(
+      `select count(*)::int as left from pg_namespace where nspname = 'pgreflect'`,
+    );
+    expect(row?.left).toBe(0);
+    expect(await database.query('select from pg_event_trigger')).toEqual([]);
+  });
+});
+
+describe('init by a role with CREATEROLE that is no superuser', () => {
+  const admin = `admin_${mark}`;
+  const asAdmin = (...args: readonly string[]) =>
+    runCommand(['init', '--database-url', database.urlAs(admin, 'test'), ...flags, ...args]);
+
+  beforeAll(async () => {
+    await database.query(`create role ${admin} login createrole password 'test'`);
+  });
+  afterAll(async () => {
+    await init('--remove');
+    await database.query(`drop owned by ${admin}; drop role ${admin}`);
+  });
+
+  test('makes what it may, and says for the rest what a superuser has to run', async () => {
+    const { code, out } = await asAdmin('--schemas', 'public,Second Shop', '--watch');
+    expect(code).toBe(1);
+    expect(out).toContain(`done       login role "${roles.login}"`);
+    expect(out).toContain(`A superuser can: alter role "${roles.service}" bypassrls;`);
+    expect(out).toContain('REFUSED    usage on schema "Second Shop"');
+    expect(out).toContain(
+      `grant usage on schema "Second Shop" to ${roles.anon}, ${roles.authenticated}, "${roles.service}";`,
+    );
+    expect(out).toContain('REFUSED    schema-change trigger');
+  });
+
+  test('a second run changes nothing', async () => {
+    const { out } = await asAdmin();
+    expect(out).not.toMatch(/^done/m);
+  });
+
+  test('can take out again what it made', async () => {
+    const { code, out } = await asAdmin('--remove');
+    expect({ code, out }).toMatchObject({ code: 0 });
+    expect(await existingRoles()).toEqual([]);
+  });
+});

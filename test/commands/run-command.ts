@@ -1,0 +1,95 @@
+/**
+ * Runs `pgreflect` as a child process, as a person would, and waits for its end or for a word it prints.
+ */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+/** What a command left behind. */
+export interface Finished {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly directory?: string;
+}
+
+/** A command that goes on running. */
+export interface Running {
+  /** Standard output and standard error so far. */
+  text(): string;
+  /** Resolves when the text matches; rejects when the command ends before. */
+  until(pattern: RegExp): Promise<RegExpExecArray>;
+  signal(name: NodeJS.Signals): void;
+  readonly finished: Promise<Finished>;
+}
+
+/** A directory that is gone after the test. */
+export function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'pgreflect-command-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** Starts a command; it is stopped after the test where it still runs. The environment holds nothing but what is given. */
+export function startCommand(args: readonly string[], options: RunOptions = {}): Running {
+  const running = spawnCommand(args, options);
+  onTestFinished(async () => {
+    running.signal('SIGTERM');
+    await running.finished;
+  });
+  return running;
+}
+
+function spawnCommand(args: readonly string[], { env = {}, directory = tmpdir() }: RunOptions): Running {
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawn(process.execPath, [main, ...args], {
+    cwd: directory,
+    env: { PATH, HOME, ...env },
+    timeout: 55_000,
+  });
+  let [out, err] = ['', ''];
+  const listeners = new Set<() => void>();
+  const tell = () => {
+    for (const listener of [...listeners]) listener();
+  };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+    tell();
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text;
+    tell();
+  });
+  const finished = new Promise<Finished>((resolve) => child.on('close', (code) => resolve({ code, out, err })));
+  return {
+    text: () => out + err,
+    until: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const match = pattern.exec(out + err);
+          if (match === null) return;
+          listeners.delete(look);
+          resolve(match);
+        };
+        listeners.add(look);
+        void finished.then(() => reject(new Error(`ended without ${pattern}:\n${out}${err}`)));
+        look();
+      }),
+    signal: (name) => child.kill(name),
+    finished,
+  };
+}
+
+/** Runs a command to its end. */
+export function runCommand(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+  return spawnCommand(args, options).finished;
+}

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildClientSchema, buildSchema, type IntrospectionQuery } from 'graphql';
+import { beforeAll, expect, test } from 'vitest';
+import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { runCommand, startCommand, temporaryDirectory } from './run-command.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase('create table note (id int primary key, body text); grant select on note to anon');
+});
+
+function schema(args: readonly string[], directory?: string) {
+  const env = { DATABASE_URL: database.urlAs('authenticator', 'test') };
+  return runCommand(['schema', ...args], directory === undefined ? { env } : { env, directory });
+}
+
+test("prints the anon role's schema, though introspection is off", async () => {
+  const { code, out } = await schema([]);
+  expect(code).toBe(0);
+  expect(Object.keys(buildSchema(out).getQueryType()?.getFields() ?? {})).toContain('noteCollection');
+});
+
+test('--role prints what another role sees', async () => {
+  const { out } = await schema(['--role', 'authenticated']);
+  expect(out).not.toContain('noteCollection');
+});
+
+test('--json prints an introspection result', async () => {
+  const { out } = await schema(['--json']);
+  const { data } = JSON.parse(out) as { data: IntrospectionQuery };
+  expect(buildClientSchema(data).getType('note')).toBeDefined();
+});
+
+test('--check succeeds on what --out wrote, and says where a changed schema differs', async () => {
+  const directory = temporaryDirectory();
+  await schema(['--out', 'schema.graphql'], directory);
+  expect((await schema(['--check', 'schema.graphql'], directory)).code).toBe(0);
+  await database.query('alter table note add column title text; grant select on note to anon');
+  try {
+    const { code, err } = await schema(['--check', 'schema.graphql'], directory);
+    expect(code).toBe(1);
+    expect(err).toMatch(/schema.graphql differs from the database, first in line \d+/);
+    expect(err).toContain('title');
+  } finally {
+    await database.query('alter table note drop column title');
+  }
+});
+
+test('--watch writes again when the schema changes', async () => {
+  const directory = temporaryDirectory();
+  const env = { DATABASE_URL: database.urlAs('authenticator', 'test'), PGREFLECT_SCHEMA_POLL_MS: '50' };
+  const command = startCommand(['schema', '--watch', '--out', 'schema.graphql'], { env, directory });
+  await command.until(/Written to schema.graphql/);
+  await database.query('create table tag (id int primary key); grant select on tag to anon');
+  await command.until(/Written.*\n.*Written/);
+  expect(readFileSync(join(directory, 'schema.graphql'), 'utf8')).toContain('tagCollection');
+  command.signal('SIGTERM');
+  expect((await command.finished).code).toBe(0);
+});
+
+test('a role that does not exist is refused', async () => {
+  const { code, err } = await schema(['--role', 'nobody_at_all']);
+  expect(code).toBe(1);
+  expect(err).toContain('There is no role "nobody_at_all" in the database.');
+});

@@ -1,0 +1,153 @@
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { makeApiKeys } from '../../src/config/keys.ts';
+import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { runCommand, startCommand, temporaryDirectory } from './run-command.ts';
+
+const secret = 'a-secret-of-at-least-thirty-two-characters';
+const { anonKey } = await makeApiKeys({ kind: 'secret', secret }, 'anon', 'service_role');
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase(
+    `create table note (id int primary key, body text); insert into note values (1, 'hello'); grant select on note to anon;
+     create schema blog; create table blog.post (id int primary key); grant usage on schema blog to anon; grant select on blog.post to anon`,
+  );
+});
+
+const env = () => ({ DATABASE_URL: database.urlAs('authenticator', 'test'), PGREFLECT_JWT_SECRET: secret });
+
+async function ask(url: string, query: string): Promise<unknown> {
+  const headers = { apiKey: anonKey, 'content-type': 'application/json' };
+  const response = await fetch(`${url}/graphql/v1`, { method: 'POST', headers, body: JSON.stringify({ query }) });
+  return response.json();
+}
+
+async function serve(args: readonly string[] = [], options: { env?: Record<string, string>; directory?: string } = {}) {
+  const command = startCommand(['serve', '--port', '0', ...args], { env: env(), ...options });
+  const [, url = ''] = await command.until(/GraphQL and GraphiQL: (\S+)\/graphql\/v1/);
+  return { command, url };
+}
+
+describe('what is refused before anything listens', () => {
+  test('everything that is missing is in one list, each with the command that mends it', async () => {
+    const role = `missing_${randomBytes(4).toString('hex')}`;
+    const { code, err } = await runCommand(['serve', '--anon-role', role], { env: { DATABASE_URL: database.url } });
+    expect(code).toBe(1);
+    expect(err).toContain('There are 2 problems:');
+    expect(err).toContain('pgreflect keys > keys.env');
+    expect(err).toContain(`The role "${role}" is missing in the database.`);
+    expect(err).toContain('pgreflect init --database-url');
+    expect(err).toContain(`--anon-role '${role}'`);
+    expect(err).not.toContain(new URL(database.url).password === '' ? '\0' : `:${new URL(database.url).password}@`);
+  });
+
+  test('a login that may not become a role', async () => {
+    const login = `login_${randomBytes(4).toString('hex')}`;
+    await database.query(`create role ${login} login password 'test'; grant anon to ${login}`);
+    try {
+      const { code, err } = await runCommand(['serve'], {
+        env: { ...env(), DATABASE_URL: database.urlAs(login, 'test') },
+      });
+      expect(code).toBe(1);
+      expect(err).toContain(`The login role "${login}" may not become "authenticated", "service_role".`);
+      expect(err).toContain(`grant authenticated, service_role to ${login};`);
+    } finally {
+      await database.query(`drop role ${login}`);
+    }
+  });
+
+  test('a wrong password, without showing it', async () => {
+    const { code, err } = await runCommand(['serve'], {
+      env: { ...env(), DATABASE_URL: database.urlAs('authenticator', 'hunter2') },
+    });
+    expect(code).toBe(1);
+    expect(err).toContain('the password of "authenticator" is wrong');
+    expect(err).not.toContain('hunter2');
+  });
+
+  test('a database that does not exist', async () => {
+    const url = new URL(database.url);
+    url.pathname = '/nowhere';
+    const { code, err } = await runCommand(['serve'], { env: { ...env(), DATABASE_URL: url.href } });
+    expect(code).toBe(1);
+    expect(err).toContain('does not exist');
+  });
+
+  test('a schema that does not exist', async () => {
+    const { code, err } = await runCommand(['serve', '--schemas', 'nowhere'], { env: env() });
+    expect(code).toBe(1);
+    expect(err).toContain('The schema "nowhere" is missing');
+    expect(err).toContain('create schema nowhere;');
+  });
+
+  test('a port that is taken names the option', async () => {
+    const { url } = await serve();
+    const { port } = new URL(url);
+    const { code, err } = await runCommand(['serve', '--port', port], { env: env() });
+    expect(code).toBe(1);
+    expect(err).toContain(`The port ${port} is taken by another program.`);
+    expect(err).toContain('--port 0 for a free one');
+  });
+});
+
+describe('serving', () => {
+  test('answers, and stops with exit code 0 on SIGTERM', async () => {
+    const { command, url } = await serve();
+    expect(await ask(url, '{ noteCollection { edges { node { id body } } } }')).toEqual({
+      data: { noteCollection: { edges: [{ node: { id: 1, body: 'hello' } }] } },
+    });
+    command.signal('SIGTERM');
+    expect((await command.finished).code).toBe(0);
+  });
+
+  test('creates nothing in the database', async () => {
+    const count = () =>
+      database.query(
+        'select (select count(*) from pg_class), (select count(*) from pg_proc), (select count(*) from pg_namespace)',
+      );
+    const before = await count();
+    const { command, url } = await serve();
+    await ask(url, '{ noteCollection { totalCount } }');
+    command.signal('SIGTERM');
+    await command.finished;
+    expect(await count()).toEqual(before);
+  });
+
+  test('a superuser as login is a warning', async () => {
+    const { command } = await serve([], { env: { ...env(), DATABASE_URL: database.url } });
+    expect(command.text()).toMatch(/The login role "\w+" is a superuser/);
+  });
+
+  test('prints a line with curl for a table of the anon role', async () => {
+    const { command } = await serve();
+    await command.until(/curl .*\$PGREFLECT_ANON_KEY.*noteCollection\(first: 3\)/);
+  });
+
+  test('the changed schemas of the configuration file are exposed after SIGHUP', async () => {
+    const directory = temporaryDirectory();
+    const file = join(directory, 'pgreflect.toml');
+    writeFileSync(file, 'schemas = ["public"]');
+    const { command, url } = await serve([], { env: env(), directory });
+    await command.until(/Try:/);
+    expect(await ask(url, '{ postCollection { edges { node { id } } } }')).toHaveProperty('errors');
+    writeFileSync(file, 'schemas = ["blog"]');
+    command.signal('SIGHUP');
+    await command.until(/Exposed schemas are now: blog/);
+    expect(await ask(url, '{ postCollection { edges { node { id } } } }')).toEqual({
+      data: { postCollection: { edges: [] } },
+    });
+  });
+
+  test('a database that is away is no reason to refuse: the gateway says 503 until it answers', async () => {
+    const away = new URL(database.url);
+    away.port = '1';
+    const { command, url } = await serve([], { env: { ...env(), DATABASE_URL: away.href } });
+    expect(command.text()).toContain('nothing listens there');
+    expect((await fetch(`${url}/ready`)).status).toBe(503);
+    command.signal('SIGTERM');
+    expect((await command.finished).code).toBe(0);
+  });
+});

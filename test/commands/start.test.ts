@@ -1,0 +1,96 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { runCommand, startCommand, temporaryDirectory } from './run-command.ts';
+
+async function start(directory: string, args: readonly string[] = []) {
+  const command = startCommand(['start', '--port', '0', ...args], { directory });
+  await command.until(/curl .*/);
+  const [, url = ''] = /GraphQL +(\S+)/.exec(command.text()) ?? [];
+  const [, key = ''] = /anon key +(\S+)/.exec(command.text()) ?? [];
+  const ask = async (query: string): Promise<{ data: Record<string, unknown> }> => {
+    const headers = { apiKey: key, 'content-type': 'application/json' };
+    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ query }) });
+    return (await response.json()) as { data: Record<string, unknown> };
+  };
+  const stop = async () => {
+    command.signal('SIGTERM');
+    return (await command.finished).code;
+  };
+  return { command, url, ask, stop };
+}
+
+test('starts with the example, answers the line it prints, keeps data over a restart, and stops clean', async () => {
+  const directory = temporaryDirectory();
+  const began = performance.now();
+  const first = await start(directory);
+  expect(performance.now() - began).toBeLessThan(60_000);
+
+  const [line = ''] = /curl .*/.exec(first.command.text()) ?? [];
+  const answer = JSON.parse(execFileSync('sh', ['-c', line], { encoding: 'utf8' })) as { data: object };
+  expect(Object.keys(answer.data)).toHaveLength(1);
+  expect(JSON.stringify(answer)).toContain('"node":');
+
+  expect(statSync(join(directory, '.pgreflect/project.json')).mode & 0o777).toBe(0o600);
+  const project = readFileSync(join(directory, '.pgreflect/project.json'), 'utf8');
+  const insert = 'mutation { insertIntoAuthorCollection(objects: [{ name: "Ada" }]) { affectedCount } }';
+  const inserted = await first.ask(insert);
+
+  const second = await runCommand(['start', '--port', '0'], { directory });
+  expect(second.code).toBe(1);
+  expect(second.err).toMatch(/This project is running already, as process \d+\./);
+  expect(await first.stop()).toBe(0);
+
+  const again = await start(directory);
+  expect(readFileSync(join(directory, '.pgreflect/project.json'), 'utf8')).toBe(project);
+  const found = await again.ask('{ authorCollection(filter: { name: { eq: "Ada" } }) { edges { node { name } } } }');
+  const isWritten = JSON.stringify(inserted).includes('"affectedCount":1');
+  expect(JSON.stringify(found).includes('Ada')).toBe(isWritten);
+  expect(await again.stop()).toBe(0);
+}, 90_000);
+
+test('--schema-file starts with a schema of one’s own, granted and watched', async () => {
+  const directory = temporaryDirectory();
+  const sql = 'create table pet (id int primary key, name text);';
+  // As a dump of a recent version begins.
+  writeFileSync(
+    join(directory, 'pets.sql'),
+    `\\restrict abc\nselect set_config('search_path', '', false);\n${sql.replace('pet', 'public.pet')}\n`,
+  );
+  const { ask, stop, command } = await start(directory, ['--schema-file', 'pets.sql']);
+  expect(command.text()).toContain('petCollection(first: 3)');
+  expect(
+    await ask('mutation { insertIntopetCollection(objects: [{ id: 1, name: "Rex" }]) { affectedCount } }'),
+  ).toEqual({
+    data: { insertIntopetCollection: { affectedCount: 1 } },
+  });
+  expect(await stop()).toBe(0);
+}, 60_000);
+
+test('a mistake in the schema file keeps nothing, and the next start works', async () => {
+  const directory = temporaryDirectory();
+  writeFileSync(join(directory, 'pets.sql'), 'create table public.pet (id int primary key); create tabel toy ();');
+  const failed = await runCommand(['start', '--port', '0', '--schema-file', 'pets.sql'], { directory });
+  expect(failed.code).toBe(1);
+  expect(failed.err).toContain('pets.sql: syntax error at or near "tabel"');
+  writeFileSync(join(directory, 'pets.sql'), 'create table public.pet (id int primary key);');
+  const { ask, stop } = await start(directory, ['--schema-file', 'pets.sql']);
+  expect(await ask('{ petCollection { edges { node { id } } } }')).toEqual({ data: { petCollection: { edges: [] } } });
+  expect(await stop()).toBe(0);
+}, 60_000);
+
+test('--empty starts without a table and says how to make one', async () => {
+  const { ask, stop, command } = await start(temporaryDirectory(), ['--empty']);
+  await command.until(/psql '.*' -c 'create table note/);
+  expect(await ask('{ __typename }')).toEqual({ data: { __typename: 'Query' } });
+  expect(await stop()).toBe(0);
+}, 60_000);
+
+test('a schema file that is not there is said before anything is made', async () => {
+  const { code, err } = await runCommand(['start', '--schema-file', 'nowhere.sql'], {
+    directory: temporaryDirectory(),
+  });
+  expect(code).toBe(1);
+  expect(err).toContain('--schema-file: "nowhere.sql" cannot be read (ENOENT).');
+});

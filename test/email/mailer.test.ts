@@ -1,0 +1,110 @@
+/**
+ * The mailer follows the configuration of the moment.
+ */
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { type AuthValues, layerAuthConfig } from '../../src/config/auth-config.ts';
+import { createInbox } from '../../src/email/inbox.ts';
+import { createMailer, type Mailer } from '../../src/email/mailer.ts';
+import type { Observation } from '../../src/shared/observation.ts';
+import { sampleMessage } from '../support/email.ts';
+import { mailDatabase } from '../support/mail-database.ts';
+import { startSmtpServer, trustTestAuthority } from '../support/smtp-server.ts';
+
+const { openPool } = await mailDatabase();
+const pool = openPool();
+const inbox = createInbox(pool);
+beforeAll(() => trustTestAuthority());
+
+function openMailer(observations: Observation[] = [], timeoutMs?: number): Mailer {
+  const mailer = createMailer({
+    database: pool,
+    authUrl: 'https://db.test/auth/v1',
+    inboxUrl: 'https://db.test/studio/inbox',
+    observe: (observation) => observations.push(observation),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  });
+  onTestFinished(() => mailer.stop());
+  return mailer;
+}
+
+const smtp = (port: number, values: AuthValues = {}) =>
+  layerAuthConfig({ smtp_host: 'localhost', smtp_port: String(port), ...values });
+
+test('without a mail server a message goes to the inbox, with one it is sent', async () => {
+  const server = await startSmtpServer();
+  const mailer = openMailer();
+  await mailer.deliver(layerAuthConfig({}), sampleMessage({ mailer_subjects_recovery: 'kept' }));
+  await mailer.deliver(smtp(server.port), sampleMessage({ mailer_subjects_recovery: 'sent' }));
+  expect((await inbox.list()).map(({ subject }) => subject)).toEqual(['kept']);
+  expect(server.messages.map(({ parsed }) => parsed.subject)).toEqual(['sent']);
+  expect(server.messages[0]?.clientName).toBe('db.test');
+});
+
+test('a change of the server works at once; connections stay while nothing changes', async () => {
+  const [first, second] = [await startSmtpServer(), await startSmtpServer()];
+  const mailer = openMailer();
+  for (const port of [first.port, first.port, second.port, second.port]) {
+    await mailer.deliver(smtp(port, { jwt_exp: 60 + port }), sampleMessage());
+  }
+  expect([first.messages.length, second.messages.length]).toEqual([2, 2]);
+  expect([first.connections(), second.connections()]).toEqual([1, 1]);
+});
+
+test('a message on its way is finished although the server is changed meanwhile', async () => {
+  const [slow, other] = [await startSmtpServer(), await startSmtpServer()];
+  slow.behave({ kind: 'delay', ms: 400 });
+  const mailer = openMailer();
+  const underway = mailer.deliver(smtp(slow.port), sampleMessage());
+  await mailer.deliver(smtp(other.port), sampleMessage());
+  await underway;
+  expect([slow.messages.length, other.messages.length]).toEqual([1, 1]);
+});
+
+test('both messages of an email change are sent at the same time', async () => {
+  const server = await startSmtpServer();
+  server.behave({ kind: 'delay', ms: 3000 });
+  const startedAt = performance.now();
+  await openMailer().deliver(smtp(server.port), sampleMessage(), sampleMessage({}, { to: 'new@mail.test' }));
+  expect(performance.now() - startedAt).toBeLessThan(5900);
+  expect(server.messages.map(({ recipients }) => recipients[0]).sort()).toEqual(['new@mail.test', 'to@mail.test']);
+});
+
+test('where one of several fails the delivery fails, after all have ended', async () => {
+  const server = await startSmtpServer();
+  const refused = { ...sampleMessage(), to: 'not an address' };
+  await expect(openMailer().deliver(smtp(server.port), refused, sampleMessage())).rejects.toMatchObject({
+    code: 'recipient_refused',
+  });
+  expect(server.messages).toHaveLength(1);
+});
+
+test('a delivery ends at its time limit, so that a transaction is not held open for longer', async () => {
+  const server = await startSmtpServer();
+  server.behave({ kind: 'delay', ms: 9000 });
+  const startedAt = performance.now();
+  await expect(openMailer([], 300).deliver(smtp(server.port), sampleMessage())).rejects.toMatchObject({
+    code: 'timed_out',
+    isTemporary: true,
+  });
+  expect(performance.now() - startedAt).toBeLessThan(8900);
+});
+
+test('after it has stopped it refuses, and what was on its way has arrived', async () => {
+  const server = await startSmtpServer();
+  server.behave({ kind: 'delay', ms: 200 });
+  const mailer = openMailer();
+  const underway = mailer.deliver(smtp(server.port), sampleMessage());
+  await mailer.stop();
+  await underway;
+  expect(server.messages).toHaveLength(1);
+  await expect(mailer.deliver(layerAuthConfig({}), sampleMessage())).rejects.toMatchObject({ code: 'stopped' });
+});
+
+test('extra headers that cannot be read are a warning, once', async () => {
+  const observations: Observation[] = [];
+  const mailer = openMailer(observations);
+  const config = layerAuthConfig({ smtp_headers: '{nonsense' });
+  await mailer.deliver(config, sampleMessage());
+  await mailer.deliver(config, sampleMessage());
+  expect(observations.filter(({ kind }) => kind === 'warning')).toHaveLength(1);
+});

@@ -1,0 +1,349 @@
+/**
+ * Sending over SMTP to a real server: what arrives, how connections are secured and used, and what every failure says.
+ */
+import { networkInterfaces } from 'node:os';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { MailError } from '../../src/email/mail-error.ts';
+import type { SmtpSettings } from '../../src/email/smtp-settings.ts';
+import { createSmtpTransport } from '../../src/email/smtp-transport.ts';
+import type { EmailTransport } from '../../src/email/transport.ts';
+import { sampleMessage } from '../support/email.ts';
+import { startSmtpServer, trustTestAuthority } from '../support/smtp-server.ts';
+
+beforeAll(() => trustTestAuthority());
+
+const noon = { now: () => Date.parse('2026-11-21T12:00:00Z') };
+
+function connect(port: number, changes: Partial<SmtpSettings> = {}, timeoutMs = 5000): EmailTransport {
+  const settings = { host: 'localhost', port, implicitTls: false, login: null, greetingName: 'db.test', ...changes };
+  const transport = createSmtpTransport(settings, { clock: noon, timeoutMs });
+  onTestFinished(() => transport.stop());
+  return transport;
+}
+
+/** Code and message of the failure. */
+async function failure(work: Promise<void>): Promise<{ readonly code: string; readonly message: string }> {
+  const error: unknown = await work.then(
+    () => new Error('it was sent'),
+    (reason) => reason,
+  );
+  expect(error).toBeInstanceOf(MailError);
+  return error as MailError;
+}
+
+describe('a message that arrives', () => {
+  test('has the sender, one recipient, the date, an id and one HTML part in quoted-printable', async () => {
+    const server = await startSmtpServer();
+    const message = sampleMessage({ mailer_templates_recovery_content: '<p>Zwölf Boxkämpfer = 12 €</p>' });
+    await connect(server.port).send(message);
+
+    const [received] = server.messages;
+    expect(received).toMatchObject({ sender: 'shop@mail.test', recipients: ['to@mail.test'], clientName: 'db.test' });
+    expect(received?.parsed).toMatchObject({
+      from: { name: 'Shop', address: 'shop@mail.test' },
+      to: [{ name: '', address: 'to@mail.test' }],
+      subject: 'Reset your password',
+      date: '2026-11-21T12:00:00.000Z',
+      messageId: message.messageId,
+      html: expect.stringContaining('<p>Zwölf Boxkämpfer = 12 €</p>'),
+      attachments: [],
+    });
+    expect(received?.parsed.text).toBeUndefined();
+    expect(received?.raw).toMatch(/^MIME-Version: 1\.0\r$/m);
+    expect(received?.raw).toMatch(/^Content-Type: text\/html; charset=UTF-8\r$/m);
+    expect(received?.raw).toMatch(/^Content-Transfer-Encoding: quoted-printable\r$/m);
+    expect(received?.raw).toContain('<p>Zw=C3=B6lf Boxk=C3=A4mpfer =3D 12 =E2=82=AC</p>');
+  });
+
+  test('has names and subjects as RFC 2047 words where they are not ASCII', async () => {
+    const server = await startSmtpServer();
+    const subject = 'Grüße an Łukasz 😀, bitte bestätigen Sie die Änderung Ihrer Adresse – heute noch';
+    await connect(server.port).send(
+      sampleMessage({ mailer_subjects_recovery: subject, smtp_sender_name: 'Bücher "Ö"' }),
+    );
+    const [received] = server.messages;
+    expect(received?.parsed.subject).toBe(subject);
+    expect(received?.parsed.from?.name).toBe('Bücher "Ö"');
+    expect(received?.raw).toMatch(/^Subject: =\?UTF-8\?Q\?/m);
+    expect(received?.raw).toMatch(/^From: =\?UTF-8\?Q\?/m);
+    expect(received?.raw.split('').every((character) => character < '\x80')).toBe(true);
+  });
+
+  test.each([
+    ['one long word', 'x'.repeat(998)],
+    ['words that look encoded', '=?UTF-8?Q?evil?= =?iso-8859-1?Q?x?='],
+    ['quotes, commas and angle brackets', 'A "b", c <d@mail.test>; e: f (g) \\h'],
+    ['a long address', `For ${'a'.repeat(64)}@${'b'.repeat(63)}.test & more`],
+  ])('has a subject of %s as it was, in lines of at most 78 characters', async (_name, subject) => {
+    const server = await startSmtpServer();
+    await connect(server.port).send(sampleMessage({ mailer_subjects_recovery: subject }));
+    const [received] = server.messages;
+    expect(received?.parsed.subject).toBe(subject);
+    const head = received?.raw.split('\r\n\r\n', 1)[0] ?? '';
+    expect(Math.max(...head.split('\r\n').map((line) => line.length))).toBeLessThanOrEqual(78);
+  });
+
+  test('has lines that begin with a dot, long lines and bare line ends as they were written', async () => {
+    const server = await startSmtpServer();
+    const body = `.\n..\n.x\r\n${'y'.repeat(5000)}\rz \nend `;
+    await connect(server.port).send(sampleMessage({ mailer_templates_recovery_content: body }));
+    const [received] = server.messages;
+    expect(received?.parsed.html?.replace(/\r\n?/g, '\n').trimEnd()).toBe(body.replace(/\r\n?/g, '\n').trimEnd());
+    expect(Math.max(...(received?.raw.split('\r\n').map((line) => line.length) ?? []))).toBeLessThanOrEqual(78);
+  });
+
+  test.each([0, 1, 75, 76, 77, 10_000, 1_000_000])('may have a body of %i bytes', async (size) => {
+    const server = await startSmtpServer();
+    const body = `<p>${'é'.repeat(size / 2)}</p>`;
+    await connect(server.port).send(sampleMessage({ mailer_templates_recovery_content: body }));
+    expect(server.messages[0]?.parsed.html?.trimEnd()).toBe(body);
+  });
+
+  test('carries the extra headers', async () => {
+    const server = await startSmtpServer();
+    await connect(server.port).send(
+      sampleMessage({ smtp_headers: '{"X-PM-TrackLinks":["None"],"X-Kind":["$messageType"]}' }),
+    );
+    expect(server.messages[0]?.raw).toMatch(/^X-PM-TrackLinks: None\r\nX-Kind: recovery\r$/m);
+  });
+});
+
+describe('connections', () => {
+  test('are used again, and replaced when the server has closed them', async () => {
+    const server = await startSmtpServer();
+    const transport = connect(server.port);
+    for (let round = 0; round < 20; round += 1) await transport.send(sampleMessage());
+    expect(server.connections()).toBe(1);
+
+    server.cutConnections();
+    await transport.send(sampleMessage());
+    expect(server.messages).toHaveLength(21);
+    expect(server.connections()).toBe(2);
+  });
+
+  test('are five at most, however many messages there are', async () => {
+    const server = await startSmtpServer();
+    const transport = connect(server.port);
+    server.behave({ kind: 'delay', ms: 20 });
+    await Promise.all(Array.from({ length: 40 }, () => transport.send(sampleMessage())));
+    expect(server.messages).toHaveLength(40);
+    expect(server.connections()).toBe(5);
+  });
+
+  test('stay good after the server has refused one message', async () => {
+    const server = await startSmtpServer();
+    const transport = connect(server.port);
+    await transport.send(sampleMessage());
+    server.behave({ kind: 'refuse', at: 'recipient', code: 550, text: '5.1.1 no such user' });
+    await failure(transport.send(sampleMessage()));
+    server.behave({ kind: 'accept' });
+    await transport.send(sampleMessage());
+    expect(server.messages).toHaveLength(2);
+    expect(server.connections()).toBe(1);
+  });
+
+  test('finish what they are doing when the transport stops, and nothing is sent after that', async () => {
+    const server = await startSmtpServer();
+    const transport = connect(server.port);
+    server.behave({ kind: 'delay', ms: 300 });
+    const sent = transport.send(sampleMessage());
+    await transport.stop();
+    await sent;
+    expect(server.messages).toHaveLength(1);
+    expect((await failure(transport.send(sampleMessage()))).code).toBe('stopped');
+  });
+});
+
+describe('encryption', () => {
+  test('is used whenever the server offers it', async () => {
+    const server = await startSmtpServer({ tls: 'starttls' });
+    await connect(server.port).send(sampleMessage());
+    expect(server.messages[0]?.encrypted).toBe(true);
+  });
+
+  test('is not needed where the server has none', async () => {
+    const server = await startSmtpServer({ tls: 'none' });
+    await connect(server.port).send(sampleMessage());
+    expect(server.messages[0]?.encrypted).toBe(false);
+  });
+
+  test('can begin with the first byte', async () => {
+    const server = await startSmtpServer({ tls: 'implicit' });
+    await connect(server.port, { implicitTls: true }).send(sampleMessage());
+    expect(server.messages[0]?.encrypted).toBe(true);
+  });
+
+  test.each([
+    ['starttls', false],
+    ['implicit', true],
+  ] as const)('(%s) fails where the certificate is for another name, and nothing is sent', async (tls, implicitTls) => {
+    const server = await startSmtpServer({ tls, isElsewhere: true });
+    const { code, message } = await failure(connect(server.port, { implicitTls }).send(sampleMessage()));
+    expect(code).toBe('tls_failed');
+    expect(message).toContain('Its certificate must be valid for smtp_host');
+    expect(server.messages).toEqual([]);
+  });
+
+  test.each([
+    ['starttls', false],
+    ['implicit', true],
+  ] as const)('(%s) fails where nobody vouches for the certificate', async (tls, implicitTls) => {
+    const server = await startSmtpServer({ tls });
+    trustTestAuthority(false);
+    onTestFinished(() => trustTestAuthority());
+    expect((await failure(connect(server.port, { implicitTls }).send(sampleMessage()))).code).toBe('tls_failed');
+    expect(server.messages).toEqual([]);
+  });
+
+  test('fails where the server speaks it from the first byte and the configuration does not', async () => {
+    const server = await startSmtpServer({ tls: 'implicit' });
+    const error = await failure(connect(server.port, {}, 1000).send(sampleMessage()));
+    expect(['timed_out', 'unreachable', 'connection_lost']).toContain(error.code);
+  });
+
+  test('fails where the configuration wants it from the first byte and the server does not speak it', async () => {
+    const server = await startSmtpServer();
+    const error = await failure(connect(server.port, { implicitTls: true }).send(sampleMessage()));
+    expect(error.code).toBe('tls_failed');
+  });
+});
+
+describe('logging in', () => {
+  const login = { user: 'postmaster', password: 'correct horse' };
+
+  test.each(['PLAIN', 'LOGIN', 'CRAM-MD5'] as const)('works with %s', async (method) => {
+    const server = await startSmtpServer({ login, authMethods: [method] });
+    await connect(server.port, { login }).send(sampleMessage());
+    expect(server.messages[0]).toMatchObject({ user: 'postmaster', encrypted: true });
+  });
+
+  test('a wrong password is an error that does not contain it', async () => {
+    const server = await startSmtpServer({ login });
+    const wrong = { ...login, password: 'battery staple' };
+    const error = await failure(connect(server.port, { login: wrong }).send(sampleMessage()));
+    expect(error.code).toBe('login_refused');
+    expect(error.message).toBe(
+      `The mail server localhost:${server.port} refused the login (535 5.7.8). Check smtp_user and smtp_pass.`,
+    );
+    expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('battery');
+  });
+
+  test('happens without encryption only on this machine', async () => {
+    const server = await startSmtpServer({ tls: 'none', login });
+    await connect(server.port, { login, host: '127.0.0.1' }).send(sampleMessage());
+    expect(server.messages[0]).toMatchObject({ user: 'postmaster', encrypted: false });
+  });
+
+  const outside = Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .find(({ internal, family }) => !internal && family === 'IPv4')?.address;
+
+  test.skipIf(outside === undefined)('never sends the password in the clear to another machine', async () => {
+    const host = outside as string;
+    const server = await startSmtpServer({ tls: 'none', login, address: host });
+    const error = await failure(connect(server.port, { login, host }).send(sampleMessage()));
+    expect(error.code).toBe('tls_failed');
+    expect(error.message).toContain('a login needs TLS');
+    expect(server.logins()).toBe(0);
+  });
+});
+
+describe('failures', () => {
+  test.each([
+    ['sender', 550, 'sender_refused', 'refused the sender (550 5.7.1). Check smtp_admin_email.'],
+    ['recipient', 550, 'recipient_refused', 'refused the recipient (550 5.7.1).'],
+    ['recipient', 450, 'try_later', 'asks to try again later (450 5.7.1).'],
+    ['message', 554, 'message_refused', 'refused the message (554 5.7.1).'],
+    ['message', 451, 'try_later', 'asks to try again later (451 5.7.1).'],
+  ] as const)('a server that refuses the %s with %i gives %s', async (at, code, expected, text) => {
+    const server = await startSmtpServer();
+    server.behave({ kind: 'refuse', at, code, text: '5.7.1 to@mail.test http://link 012345' });
+    const error = await failure(connect(server.port).send(sampleMessage()));
+    expect(error.code).toBe(expected);
+    // Nothing of what the server said but its numbers: it may repeat codes and links.
+    expect(error.message).toBe(`The mail server localhost:${server.port} ${text}`);
+  });
+
+  test('a server that is not there is unreachable, and the same message gets through when it is back', async () => {
+    const server = await startSmtpServer();
+    const { port } = server;
+    const transport = connect(port);
+    await server.stop();
+    const error = await failure(transport.send(sampleMessage()));
+    expect(error).toMatchObject({ code: 'unreachable', isTemporary: true });
+    expect(error.message).toBe(
+      `The mail server localhost:${port} cannot be reached (ECONNREFUSED). Check smtp_host and smtp_port, and that it is up.`,
+    );
+    const back = await startSmtpServer({ port });
+    await transport.send(sampleMessage());
+    expect(back.messages).toHaveLength(1);
+  });
+
+  test('a name that does not exist is unreachable', async () => {
+    const error = await failure(connect(25, { host: 'mail.invalid' }).send(sampleMessage()));
+    expect(error.code).toBe('unreachable');
+  });
+
+  test('a server that hangs up in the middle of the content gives connection_lost, and nothing arrives twice', async () => {
+    const server = await startSmtpServer();
+    const transport = connect(server.port);
+    server.behave({ kind: 'drop', at: 'data' });
+    const big = sampleMessage({ mailer_templates_recovery_content: 'x'.repeat(500_000) });
+    expect((await failure(transport.send(big))).code).toBe('connection_lost');
+    expect(server.messages).toEqual([]);
+    server.behave({ kind: 'accept' });
+    await transport.send(big);
+    expect(server.messages).toHaveLength(1);
+  });
+
+  test('the same on a connection that was used before', async () => {
+    const server = await startSmtpServer();
+    const transport = connect(server.port);
+    await transport.send(sampleMessage());
+    server.behave({ kind: 'drop', at: 'data' });
+    expect((await failure(transport.send(sampleMessage()))).code).toBe('connection_lost');
+    expect(server.messages).toHaveLength(1);
+  });
+
+  test('a server that hangs up before it greets is an error within a moment', async () => {
+    const server = await startSmtpServer();
+    server.behave({ kind: 'drop', at: 'connect' });
+    const error = await failure(connect(server.port).send(sampleMessage()));
+    expect(['connection_lost', 'unreachable']).toContain(error.code);
+    expect(server.connections()).toBeLessThanOrEqual(2);
+  });
+
+  test('a server that takes too long is given up at the time limit, waiting for a connection included', async () => {
+    const server = await startSmtpServer();
+    server.behave({ kind: 'delay', ms: 3000 });
+    const transport = connect(server.port, {}, 400);
+    const startedAt = performance.now();
+    const results = await Promise.all(Array.from({ length: 12 }, () => failure(transport.send(sampleMessage()))));
+    expect(results.map(({ code }) => code)).toEqual(Array.from({ length: 12 }, () => 'timed_out'));
+    expect(performance.now() - startedAt).toBeLessThan(4500);
+
+    server.behave({ kind: 'accept' });
+    await transport.send(sampleMessage());
+  });
+
+  test('a message over the size that the server takes is refused', async () => {
+    const server = await startSmtpServer({ maxBytes: 10_000 });
+    const big = sampleMessage({ mailer_templates_recovery_content: 'x'.repeat(50_000) });
+    expect((await failure(connect(server.port).send(big))).code).toBe('message_refused');
+    expect(server.messages).toEqual([]);
+  });
+
+  test.each([
+    'a@mail.test, b@mail.test',
+    'a@mail.test\r\nRCPT TO:<b@mail.test>',
+    '<a@mail.test>',
+    'a@b@mail.test',
+    'a mail.test',
+    '',
+  ])('the recipient %j is refused before the server hears of it', async (to) => {
+    const server = await startSmtpServer();
+    const message = { ...sampleMessage(), to };
+    expect((await failure(connect(server.port).send(message))).code).toBe('recipient_refused');
+    expect(server.connections()).toBe(0);
+  });
+});

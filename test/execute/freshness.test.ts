@@ -1,0 +1,179 @@
+/**
+ * Always fresh (graphql.md 1.9): while one connection changes the schema in a loop, clients query without pause. Every
+ * answer must fit a state of the schema between the last change committed before the request was sent and the change that
+ * was under way when the answer came.
+ */
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { type Json, startExecution } from '../support/execution.ts';
+import { createDatabase } from '../support/postgres.ts';
+
+const schema = `
+  comment on schema public is '@graphql({"inflect_names": true, "introspection": true})';
+  create table thing (id int primary key, label text not null default 'x', note text);
+  insert into thing select g from generate_series(1, 3) g;
+  create table part (id int primary key, thing_id int references thing);
+  grant usage on schema public to anon, authenticated;
+  grant select on thing to anon;
+  grant select, insert on part to anon, authenticated;
+`;
+
+/** A change, and which probes are answered (true) or refused (false) once it is committed. */
+interface Change {
+  readonly sql: string;
+  readonly state: Readonly<Record<ProbeName, boolean>>;
+}
+
+const probes = {
+  note: '{ thingCollection { edges { node { id note } } } }',
+  extra: '{ extraCollection { edges { node { id } } } }',
+  renamed: '{ thingCollection { edges { node { caption } } } }',
+  added: '{ thingByPk(id: 1) { added } }',
+} as const;
+type ProbeName = keyof typeof probes;
+
+const base = { note: true, extra: false, renamed: false, added: false };
+const cycle: readonly Change[] = [
+  {
+    sql: 'revoke select on thing from anon; grant select (id, label) on thing to anon',
+    state: { ...base, note: false },
+  },
+  { sql: 'grant select on thing to anon', state: base },
+  { sql: `comment on column thing.label is '@graphql({"name": "caption"})'`, state: { ...base, renamed: true } },
+  { sql: 'comment on column thing.label is null', state: base },
+  { sql: 'create table extra (id int primary key); grant select on extra to anon', state: { ...base, extra: true } },
+  { sql: 'drop table extra', state: base },
+  { sql: 'alter table thing add column added int', state: { ...base, added: true } },
+  { sql: 'alter table thing drop column added', state: base },
+];
+
+describe('a schema that changes all the time', () => {
+  test('no answer is older than the last change committed before the request was sent, and none fails for a reload', async () => {
+    const database = await createDatabase(schema, watchSql());
+    await database.query(
+      'grant usage on schema pgreflect to authenticator; grant select on pgreflect.catalog_change to authenticator',
+    );
+    const execution = await startExecution(database);
+    expect((await execution.role('anon')).catalog.watched).toBe(true);
+
+    // `committed` is the last change that is certainly visible, `begun` the last that may be.
+    let committed = -1;
+    let begun = -1;
+    let done = false;
+    const writer = (async () => {
+      for (let index = 0; index < cycle.length * 6; index++) {
+        begun = index;
+        await database.query(`begin; ${cycle[index % cycle.length]!.sql}; commit`);
+        committed = index;
+        await sleep(Math.random() * 25);
+      }
+      done = true;
+    })();
+
+    const stateAt = (index: number) => (index < 0 ? base : cycle[index % cycle.length]!.state);
+    const wrong: string[] = [];
+    let asked = 0;
+    const reader = async (seed: number) => {
+      const names = Object.keys(probes) as ProbeName[];
+      for (let index = seed; !done; index++) {
+        const name = names[index % names.length]!;
+        const before = committed;
+        const body = await execution.run('anon', probes[name]);
+        asked += 1;
+        const answered = body.errors === undefined;
+        const possible = range(before, begun).some((change) => stateAt(change)[name] === answered);
+        const codes = (body.errors ?? []).map((error: Json) => error.extensions.code);
+        const clean = codes.every((code: string) => code === 'GRAPHQL_VALIDATION_FAILED');
+        if (!possible || !clean) wrong.push(`${name} ${before}-${begun}: ${JSON.stringify(body)}`);
+      }
+    };
+    await Promise.all([writer, ...range(0, 7).map(reader)]);
+    expect(wrong).toEqual([]);
+    // Every reader asked while the schema changed; how often is the machine's business.
+    expect(asked).toBeGreaterThanOrEqual(8);
+  });
+
+  test('a role membership that is granted is seen by the next request', async () => {
+    const database = await createDatabase(schema, watchSql());
+    await database.query(
+      'grant usage on schema pgreflect to authenticator; grant select on pgreflect.catalog_change to authenticator',
+    );
+    await database.query(
+      `create role "${database.name}_reader"; grant select on thing to "${database.name}_reader"; grant usage on schema public to "${database.name}_reader"`,
+    );
+    const execution = await startExecution(database);
+    expect((await execution.run('authenticated', probes.note)).errors).toHaveLength(1);
+    await database.query(`grant "${database.name}_reader" to authenticated`);
+    expect((await execution.run('authenticated', probes.note)).errors).toBeUndefined();
+    await database.query(`drop owned by "${database.name}_reader"; drop role "${database.name}_reader"`);
+    expect((await execution.run('authenticated', probes.note)).errors).toHaveLength(1);
+  });
+});
+
+describe('without the trigger', () => {
+  test('a statement that the database refuses because a column is gone is answered on a new model', async () => {
+    const database = await createDatabase(schema);
+    const execution = await startExecution(database);
+    expect(await execution.data('anon', '{ thingByPk(id: 1) { id note } }')).toEqual({
+      thingByPk: { id: 1, note: null },
+    });
+    await database.query('alter table thing drop column note');
+    const body = await execution.run('anon', '{ thingByPk(id: 1) { id note } }');
+    expect(body.errors[0].extensions.code).toBe('GRAPHQL_VALIDATION_FAILED');
+    expect(await execution.data('anon', '{ thingByPk(id: 1) { id } }')).toEqual({ thingByPk: { id: 1 } });
+  });
+
+  test('a column whose type changes is answered in its new type without an error', async () => {
+    const database = await createDatabase(schema);
+    const execution = await startExecution(database);
+    const query = '{ thingByPk(id: 1) { id label } }';
+    expect(await execution.data('anon', query)).toEqual({ thingByPk: { id: 1, label: 'x' } });
+    await database.query('alter table thing alter column label drop default, alter column label type int using 7');
+    expect(await execution.data('anon', query)).toEqual({ thingByPk: { id: 1, label: 7 } });
+  });
+
+  test('a table dropped between compiling and running gives a clear error, and other tables go on', async () => {
+    const database = await createDatabase(schema);
+    const execution = await startExecution(database);
+    await execution.data('anon', '{ partCollection { edges { node { id } } } }');
+    await database.query('drop table part');
+    const body = await execution.run('anon', '{ partCollection { edges { node { id } } } }');
+    expect(body.errors[0].message).toContain('partCollection');
+    expect(await execution.data('anon', '{ thingByPk(id: 1) { id } }')).toEqual({ thingByPk: { id: 1 } });
+  });
+
+  test('a role that was dropped is told so', async () => {
+    const database = await createDatabase(schema);
+    await database.query(
+      `create role "${database.name}_gone"; grant "${database.name}_gone" to authenticator; grant usage on schema public to "${database.name}_gone"`,
+    );
+    const execution = await startExecution(database);
+    expect((await execution.run(`${database.name}_gone`, '{ __typename }')).data).toEqual({ __typename: 'Query' });
+    await database.query(`drop owned by "${database.name}_gone"; drop role "${database.name}_gone"`);
+    const body = await execution.run(`${database.name}_gone`, '{ __typename }');
+    expect(body.errors[0].extensions.code).toBe('ROLE_NOT_ALLOWED');
+  });
+});
+
+function watchSql(): string {
+  return readFileSync(new URL('../../sql/watch.sql', import.meta.url), 'utf8');
+}
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index);
+}
+
+describe('a trigger that is taken out', () => {
+  test('is noticed by the next request, which is answered all the same', async () => {
+    const database = await createDatabase(schema, watchSql());
+    await database.query(
+      'grant usage on schema pgreflect to authenticator; grant select on pgreflect.catalog_change to authenticator',
+    );
+    const execution = await startExecution(database);
+    expect((await execution.role('anon')).catalog.watched).toBe(true);
+    await database.query(readFileSync(new URL('../../sql/unwatch.sql', import.meta.url), 'utf8'));
+    expect(await execution.data('anon', '{ thingByPk(id: 1) { id } }')).toEqual({ thingByPk: { id: 1 } });
+    expect((await execution.role('anon')).catalog.watched).toBe(false);
+  });
+});

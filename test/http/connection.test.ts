@@ -1,0 +1,171 @@
+/** What happens on the wire beside requests and answers: clients that leave, bytes that are no HTTP, masking, the log. */
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, test, vi } from 'vitest';
+import { createLogger } from '../../src/shared/logger.ts';
+import type { RequestObservation } from '../../src/shared/observation.ts';
+import { anonKey, operation, testServer } from '../support/http.ts';
+
+test.each(['application/json', 'application/graphql+json'])(
+  'a client that goes away aborts its request (%s)',
+  async (type) => {
+    const server = await testServer();
+    const origin = await server.listen();
+    const client = httpRequest(`${origin}/graphql/v1`, {
+      method: 'POST',
+      headers: { apikey: anonKey, 'content-type': type },
+    });
+    client.on('error', () => {});
+    client.end(operation('{ slow }'));
+    await vi.waitFor(() => expect(server.calls).toHaveLength(1));
+    const signal = server.calls[0]?.context.signal;
+    expect(signal?.aborted).toBe(false);
+    client.destroy();
+    await vi.waitFor(() => expect(signal?.aborted).toBe(true));
+    await vi.waitFor(() => expect(server.observations.at(-1)).toMatchObject({ kind: 'request', aborted: true }));
+  },
+);
+
+test('a finished request is never aborted, even on a connection that stays open', async () => {
+  const server = await testServer();
+  const origin = await server.listen();
+  for (let round = 0; round < 3; round += 1) {
+    const response = await fetch(`${origin}/graphql/v1`, {
+      method: 'POST',
+      headers: { apikey: anonKey, 'content-type': 'application/json' },
+      body: operation('{ hello }'),
+    });
+    await response.text();
+  }
+  await wait(20);
+  expect(server.calls.map(({ context }) => context.signal?.aborted)).toEqual([false, false, false]);
+});
+
+test('bytes that are no HTTP get an error body, and the server stays', async () => {
+  const server = await testServer();
+  const origin = new URL(await server.listen());
+  const socket = connect(Number(origin.port), origin.hostname);
+  socket.end('this is not HTTP\r\n\r\n');
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk) => chunks.push(chunk));
+  await once(socket, 'close');
+  const [head = '', body = ''] = Buffer.concat(chunks).toString().split('\r\n\r\n');
+  expect(head).toMatch(/^HTTP\/1\.1 400 /);
+  expect(JSON.parse(body)).toMatchObject({ errors: [{ extensions: { code: 'BAD_REQUEST' } }] });
+  expect((await server.send({ body: operation('{ hello }') })).status).toBe(200);
+});
+
+test('an error of our own is masked; the log has it under the id that the client sees', async () => {
+  const executor = { notReady: () => null, execute: () => Promise.reject(new Error('secret detail')) };
+  const server = await testServer({}, { executor });
+  const reply = await server.send({ body: operation('{ hello }') });
+  const error = reply.json().errors?.[0];
+  expect(reply.text).not.toContain('secret detail');
+  expect(error?.extensions.code).toBe('INTERNAL');
+  const masked = server.observations.find(({ kind }) => kind === 'masked_error');
+  expect(masked).toMatchObject({
+    id: error?.extensions.id,
+    error: expect.objectContaining({ message: 'secret detail' }),
+  });
+});
+
+test('a request is one observation with role, operation, document, stages and size', async () => {
+  const server = await testServer();
+  await server.send({
+    url: '/graphql/v1?apikey=hidden',
+    headers: { 'x-request-id': 'r1' },
+    body: operation('query greeting { hello }', { operationName: 'greeting' }),
+  });
+  expect(server.observations).toEqual([
+    {
+      kind: 'request',
+      requestId: 'r1',
+      method: 'POST',
+      path: '/graphql/v1',
+      status: 200,
+      role: 'anon',
+      operationName: 'greeting',
+      documentHash: 'abc',
+      codes: [],
+      stages: { authenticateMs: expect.any(Number), parseMs: 1, compileMs: 2, runMs: 3 },
+      totalMs: expect.any(Number),
+      bytes: '{"data":{"hello":"hello world"}}'.length,
+      aborted: false,
+    } satisfies RequestObservation,
+  ]);
+});
+
+test('a refused request is observed with its code', async () => {
+  const server = await testServer();
+  await server.send({ key: null, body: operation('{ hello }') });
+  expect(server.observations).toMatchObject([{ status: 401, role: null, codes: ['UNAUTHENTICATED'] }]);
+});
+
+test('the log says slow requests at warn, probes at debug, and never more than an observation holds', () => {
+  const lines: Record<string, unknown>[] = [];
+  const stream = { write: (line: string) => void lines.push(JSON.parse(line)) };
+  const { observe } = createLogger({ level: 'info', format: 'json', slowMs: 100, stream });
+  const request: RequestObservation = {
+    kind: 'request',
+    requestId: 'r1',
+    method: 'POST',
+    path: '/graphql/v1',
+    status: 200,
+    role: 'anon',
+    operationName: null,
+    documentHash: 'h',
+    codes: [],
+    stages: { authenticateMs: 0.12345, parseMs: 0, compileMs: 0, runMs: 1 },
+    totalMs: 2,
+    bytes: 10,
+    aborted: false,
+  };
+  observe(request);
+  observe({ ...request, totalMs: 100 });
+  observe({ ...request, path: '/health' });
+  observe({ kind: 'masked_error', id: 'e1', requestId: 'r1', error: new Error('inside') });
+  expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
+    [30, 'request'],
+    [40, 'slow request'],
+    [50, 'masked error'],
+  ]);
+  expect(lines[0]).toMatchObject({ id: 'r1', role: 'anon', document: 'h', authenticateMs: 0.123, bytes: 10 });
+  expect(lines[2]).toMatchObject({ id: 'e1', err: { message: 'inside', stack: expect.any(String) } });
+});
+
+test('the log is readable on a terminal', async () => {
+  const lines: string[] = [];
+  const { observe } = createLogger({
+    level: 'info',
+    format: 'pretty',
+    slowMs: 100,
+    stream: { write: (line) => void lines.push(line) },
+  });
+  observe({ kind: 'listening', url: 'http://localhost:54321' });
+  await vi.waitFor(() => expect(lines.join('')).toMatch(/INFO.*listening\n.*url: "http:\/\/localhost:54321"/));
+});
+
+test('GraphiQL is served to browsers, loads nothing from elsewhere and is not sent twice', async () => {
+  const server = await testServer({ exampleOperations: ['{ hello }', 'query second { hello }'] });
+  const page = await server.send({ method: 'GET', key: null, headers: { accept: 'text/html' } });
+  expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+  expect(page.text).toContain('<title>GraphiQL - pgreflect</title>');
+  expect(page.text).not.toMatch(/<(script|link|img)[^>]+(src|href)="?https?:/);
+  expect(page.text).toContain('query second { hello }');
+  expect(page.text).not.toContain(anonKey);
+  const again = await server.send({
+    method: 'GET',
+    key: null,
+    headers: { accept: 'text/html', 'if-none-match': page.headers.etag ?? '' },
+  });
+  expect([again.status, again.text]).toEqual([304, '']);
+  expect((await server.send({ method: 'HEAD', key: null, headers: { accept: 'text/html' } })).status).toBe(200);
+});
+
+test('a local project has its key filled into GraphiQL, as harmless text', async () => {
+  const server = await testServer({}, { graphiqlApiKey: '</script><b>$&' });
+  const page = await server.send({ method: 'GET', key: null, headers: { accept: 'text/html' } });
+  expect(page.text).toContain('"apiKey":"\\u003c/script>\\u003cb>$&"');
+});

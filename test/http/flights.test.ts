@@ -1,0 +1,75 @@
+/**
+ * One request, one flight: what a client asks for travels to the database in one write and comes back in one answer,
+ * counted by a proxy between the gateway and PostgreSQL.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Gateway, startGateway } from '../../src/gateway.ts';
+import { anonKey, operation, testConfig } from '../support/http.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { type RecordingProxy, startRecordingProxy } from '../support/recording-proxy.ts';
+
+let proxy: RecordingProxy;
+let gateway: Gateway;
+
+beforeAll(async () => {
+  const database = await createDatabase(`
+    comment on schema public is '@graphql({"inflect_names": true, "introspection": true})';
+    create table author (id int primary key, name text);
+    create table book (id int primary key, author_id int references author, title text);
+    insert into author select g, 'author ' || g from generate_series(1, 5) g;
+    insert into book select g, 1 + g % 5, 'book ' || g from generate_series(1, 20) g;
+    grant usage on schema public to anon;
+    grant all on author, book to anon;
+  `);
+  proxy = await startRecordingProxy(database.urlAs('authenticator', 'test'));
+  // No check at an interval: its flights would be counted among ours.
+  const databaseUrl = proxy.url;
+  const config = testConfig({ databaseUrl, adminDatabaseUrl: databaseUrl, schemas: ['public'], port: 0, poolSize: 1 });
+  gateway = await startGateway({ ...config, schemaPollMs: 3_600_000 }, { observe: () => {} });
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  await proxy.stop();
+});
+
+const nested =
+  '{ authorCollection { edges { node { name bookCollection { edges { node { title author { name } } } } } } } }';
+
+describe('a request is one flight', () => {
+  test.each([
+    ['a query with one root field', nested],
+    [
+      'a query with several root fields',
+      `{ a: authorByPk(id: 1) { name } b: bookCollection { edges { node { id } } } c: authorCollection { pageInfo { hasNextPage } } }`,
+    ],
+    ['a mutation', 'mutation { updateAuthorCollection(set: {name: "x"}, filter: {id: {eq: 1}}) { affectedCount } }'],
+    [
+      'a mutation with several root fields',
+      'mutation { a: insertIntoAuthorCollection(objects: [{id: 90, name: "n"}]) { affectedCount } b: updateAuthorCollection(set: {name: "m"}, filter: {id: {eq: 90}}) { records { name } } c: deleteFromAuthorCollection(filter: {id: {eq: 90}}) { affectedCount } }',
+    ],
+    [
+      'a query that the database refuses',
+      '{ bookCollection(filter: {title: {regex: "("}}) { edges { node { id } } } }',
+    ],
+    ['introspection', '{ __schema { queryType { name } } }'],
+  ])('%s', async (_name, query) => {
+    // The first requests open the connection and look at it.
+    await ask('{ __typename }');
+    proxy.reset();
+    const first = await ask(query);
+    expect(proxy.flights()).toBe(1);
+    expect(await ask(query)).toEqual(first);
+    expect(proxy.flights()).toBe(2);
+    expect(proxy.connections()).toBe(0);
+  });
+});
+
+async function ask(query: string): Promise<unknown> {
+  const response = await fetch(`${gateway.url}/graphql/v1`, {
+    method: 'POST',
+    headers: { apikey: anonKey, 'content-type': 'application/json' },
+    body: operation(query, {}),
+  });
+  return response.json();
+}

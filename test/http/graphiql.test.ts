@@ -1,0 +1,162 @@
+/**
+ * GraphiQL in a real browser on the whole gateway and the example: typing the key, running a query, reading the answer,
+ * and what the page says where it cannot go on.
+ */
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { openBrowser } from '../support/browser.ts';
+import { testGateway } from '../support/gateway.ts';
+import { anonKey } from '../support/http.ts';
+import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+
+const root = new URL('../../', import.meta.url);
+const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
+const examples = ['examples/shop/queries/04-shelves.graphql', 'examples/shop/queries/01-first-products.graphql'].map(
+  read,
+);
+const screenshot = fileURLToPath(new URL('docs/graphiql.png', root));
+
+// The page is 9 MB of script; a busy machine takes its time.
+vi.setConfig({ testTimeout: 240_000 });
+
+let browser: Browser;
+let shop: TestDatabase;
+beforeAll(async () => {
+  browser = await openBrowser();
+  shop = await createDatabase(read('examples/shop/schema.sql'), read('examples/shop/data.sql'));
+});
+
+interface Visit {
+  readonly page: Page;
+  /** Addresses outside the gateway that the page asked for. */
+  readonly foreign: readonly string[];
+  /** What the page complained about, beside refused requests. */
+  readonly problems: readonly string[];
+}
+
+async function visit(origin: string): Promise<Visit> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  onTestFinished(() => context.close());
+  context.setDefaultTimeout(90_000);
+  const page = await context.newPage();
+  const foreign: string[] = [];
+  const problems: string[] = [];
+  page.on('request', (request) => {
+    if (!/^(blob|data):/.test(request.url()) && !request.url().startsWith(origin)) foreign.push(request.url());
+  });
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !message.text().includes('the server responded with'))
+      problems.push(message.text());
+  });
+  await page.goto(`${origin}/graphql/v1`);
+  return { page, foreign, problems };
+}
+
+async function useKey(page: Page, key: string): Promise<void> {
+  await page.getByLabel('API key').fill(key);
+  await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name: 'Use' }).click()]);
+}
+
+/**
+ * Presses Execute until the answer shows `text`, as a visitor would: a slow machine shows the page before it can act, and an
+ * editor that came up empty is loaded again.
+ */
+async function run(page: Page, text: string): Promise<void> {
+  const editor = page.locator('.graphiql-query-editor .view-lines').first();
+  const isEmpty = async () => ((await editor.textContent()) ?? '').trim() === '';
+  const answer = page.locator('.result-window').getByText(text).first();
+  await expect
+    .poll(
+      async () => {
+        await editor.waitFor();
+        if (await isEmpty()) {
+          await page.waitForTimeout(1000);
+          if (await isEmpty()) await page.reload();
+          return false;
+        }
+        await page.getByRole('button', { name: 'Execute query' }).click();
+        return answer.waitFor({ timeout: 5000 }).then(
+          () => true,
+          () => false,
+        );
+      },
+      { timeout: 90_000 },
+    )
+    .toBe(true);
+}
+
+const note = (page: Page) => page.locator('#note');
+
+test('a visitor types the key, runs the example and sees the answer; nothing is loaded from elsewhere', async () => {
+  const gateway = await testGateway(shop, { exampleOperations: examples });
+  const { page, foreign, problems } = await visit(gateway.url);
+  await expect
+    .poll(() => note(page).textContent(), { timeout: 90_000 })
+    .toBe('Type the API key of the project and press Use. ');
+
+  await useKey(page, anonKey);
+  await run(page, '"edges"');
+  expect(await note(page).isHidden()).toBe(true);
+  expect({ foreign, problems }).toEqual({ foreign: [], problems: [] });
+
+  // The picture in the README is taken here. It is kept, so that a run changes no file: delete it to take another.
+  if (existsSync(screenshot)) return;
+  mkdirSync(new URL('docs/', root), { recursive: true });
+  await page.getByLabel('API key').evaluate((field) => field.setAttribute('type', 'password'));
+  await page.screenshot({ path: screenshot });
+});
+
+test('an example with variables brings them along', async () => {
+  const gateway = await testGateway(shop, {
+    localProject: true,
+    anonKey,
+    exampleOperations: [read('examples/shop/queries/07-blog-post.graphql')],
+  });
+  const { page } = await visit(gateway.url);
+  await run(page, '"excerpt"');
+});
+
+test('the documentation shows what the role may see', async () => {
+  const gateway = await testGateway(shop, { exampleOperations: examples });
+  const { page } = await visit(gateway.url);
+  await useKey(page, anonKey);
+  await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
+  await page.locator('.graphiql-doc-explorer').getByText('Query', { exact: true }).click();
+  await page.locator('.graphiql-doc-explorer').getByText('productCollection', { exact: true }).waitFor();
+});
+
+test('a wrong key is said in a sentence', async () => {
+  const gateway = await testGateway(shop);
+  const { page } = await visit(gateway.url);
+  await useKey(page, 'wrong');
+  await expect.poll(() => note(page).textContent(), { timeout: 90_000 }).toBe('Invalid API key. ');
+});
+
+test('where introspection is off the page says how to enable it, and operations still run', async () => {
+  const gateway = await testGateway(shop, { introspection: 'never', exampleOperations: examples.slice(1) });
+  const { page } = await visit(gateway.url);
+  await useKey(page, anonKey);
+  await expect.poll(() => note(page).textContent(), { timeout: 90_000 }).toContain('Introspection is off');
+  expect(await note(page).textContent()).toContain(`comment on schema public is e'@graphql({"introspection": true})';`);
+  await run(page, '"inStock"');
+});
+
+test('a local project has its key filled in, and the first answer needs no typing', async () => {
+  const gateway = await testGateway(shop, { localProject: true, anonKey, exampleOperations: examples.slice(1) });
+  const { page } = await visit(gateway.url);
+  expect(await page.getByLabel('API key').inputValue()).toBe(anonKey);
+  await run(page, '"inStock"');
+});
+
+test('what is typed stays in the tab: another one does not have it', async () => {
+  const gateway = await testGateway(shop);
+  const { page } = await visit(gateway.url);
+  await useKey(page, anonKey);
+  expect(await page.getByLabel('API key').inputValue()).toBe(anonKey);
+  const other = await page.context().newPage();
+  await other.goto(`${gateway.url}/graphql/v1`);
+  expect(await other.getByLabel('API key').inputValue()).toBe('');
+});

@@ -1,0 +1,352 @@
+import { createHmac } from 'node:crypto';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { authFieldNames } from '../../src/config/auth-fields.ts';
+import { defaultTemplates } from '../../src/email/default-templates.ts';
+import { templateFieldNames } from '../../src/management/check-template.ts';
+import { inertFields } from '../../src/management/inert-fields.ts';
+import { anonKey, serviceKey } from '../support/http.ts';
+import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { addToken, authDatabase, managedGateway, ref } from './management.ts';
+
+let database: TestDatabase;
+let token: string;
+
+beforeAll(async () => {
+  database = await authDatabase();
+});
+
+beforeEach(async () => {
+  await database.query('truncate auth.pgreflect_config, auth.pgreflect_config_versions, auth.pgreflect_rate_limits');
+  token = await addToken(database);
+});
+
+describe('reading', () => {
+  test('every field is answered, those without effect too', async () => {
+    const { get } = await managedGateway(database, token);
+    const { status, headers, body } = await get();
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toMatch(/^application\/json/);
+    expect(Object.keys(body).sort()).toEqual([...authFieldNames, ...inertFields.keys()].sort());
+    expect(body).toMatchObject({
+      mailer_otp_length: 6,
+      smtp_port: '587',
+      hook_send_email_enabled: false,
+      smtp_pass: null,
+    });
+  });
+
+  test('an email that is not set is answered with the text that is sent', async () => {
+    const { get } = await managedGateway(database, token);
+    const { body } = await get();
+    expect(body.mailer_subjects_recovery).toBe(defaultTemplates.recovery.subject);
+    expect(body.mailer_templates_invite_content).toBe(defaultTemplates.invite.content);
+    expect(templateFieldNames.every((name) => typeof body[name] === 'string' && body[name] !== '')).toBe(true);
+  });
+
+  test('start values lie above the defaults, stored values above both', async () => {
+    const authValues = { jwt_exp: 1800, site_url: 'https://start.example' };
+    const { get, patch } = await managedGateway(database, token, { authValues });
+    await patch({ site_url: 'https://stored.example' });
+    expect((await get()).body).toMatchObject({
+      jwt_exp: 1800,
+      site_url: 'https://stored.example',
+      mailer_otp_exp: 3600,
+    });
+    const { body } = await patch({ site_url: null });
+    expect(body.site_url).toBe('https://start.example');
+  });
+
+  test('a limit that was started as n/duration is answered as a number an hour', async () => {
+    const { get } = await managedGateway(database, token, { authValues: { rate_limit_email_sent: '10/5m' } });
+    expect((await get()).body.rate_limit_email_sent).toBe(120);
+  });
+});
+
+describe('changing', () => {
+  test('one field is changed, the whole configuration is answered, and reading shows it', async () => {
+    const { get, patch } = await managedGateway(database, token);
+    const changed = await patch({ mailer_subjects_recovery: 'Forgot your password?' });
+    expect(changed.status).toBe(200);
+    expect(changed.body.mailer_subjects_recovery).toBe('Forgot your password?');
+    expect(changed.body).toEqual((await get()).body);
+  });
+
+  test('null restores what was there before anything was stored', async () => {
+    const { patch } = await managedGateway(database, token);
+    await patch({ mailer_subjects_recovery: 'Mine', jwt_exp: 60, saml_enabled: true });
+    const { body } = await patch({ mailer_subjects_recovery: null, jwt_exp: null, saml_enabled: null });
+    expect(body).toMatchObject({
+      mailer_subjects_recovery: defaultTemplates.recovery.subject,
+      jwt_exp: 3600,
+      saml_enabled: false,
+    });
+    expect(await database.query('select c.values from auth.pgreflect_config c')).toEqual([{ values: {} }]);
+  });
+
+  test('an empty body of an email stands for the built-in one', async () => {
+    const { patch } = await managedGateway(database, token);
+    const { status, body } = await patch({ mailer_templates_recovery_content: '' });
+    expect(status).toBe(200);
+    expect(body.mailer_templates_recovery_content).toBe(defaultTemplates.recovery.content);
+  });
+
+  test('an empty object changes nothing and makes no version', async () => {
+    const { patch } = await managedGateway(database, token);
+    await patch({ jwt_exp: 60 });
+    expect((await patch({})).status).toBe(200);
+    expect((await patch({ jwt_exp: 60 })).status).toBe(200);
+    expect(await database.query('select c.version from auth.pgreflect_config c')).toEqual([{ version: '1' }]);
+  });
+
+  test('every version is kept with its values, what changed, when and by whom', async () => {
+    const { patch } = await managedGateway(database, token);
+    await patch({ jwt_exp: 60, mailer_otp_length: 8 });
+    await patch({ jwt_exp: 120 });
+    const versions = await database.query(
+      `select v.version::int, v.values, v.changed, v.updated_by, now() - v.updated_at < interval '1 minute' as recent
+      from auth.pgreflect_config_versions v order by v.version`,
+    );
+    const by = expect.stringMatching(/^test \([0-9a-f-]{36}\)$/);
+    expect(versions).toEqual([
+      {
+        version: 1,
+        values: { jwt_exp: 60, mailer_otp_length: 8 },
+        changed: expect.arrayContaining(['jwt_exp', 'mailer_otp_length']),
+        updated_by: by,
+        recent: true,
+      },
+      {
+        version: 2,
+        values: { jwt_exp: 120, mailer_otp_length: 8 },
+        changed: ['jwt_exp'],
+        updated_by: by,
+        recent: true,
+      },
+    ]);
+  });
+
+  test('fields of hosted projects without effect here are stored and named in a header', async () => {
+    const { patch, get } = await managedGateway(database, token);
+    const { status, headers, body } = await patch({
+      hook_send_email_enabled: true,
+      jwt_exp: 60,
+      saml_external_url: 'x',
+    });
+    expect(status).toBe(200);
+    expect(headers.get('x-pgreflect-ignored-fields')?.split(',').sort()).toEqual([
+      'hook_send_email_enabled',
+      'saml_external_url',
+    ]);
+    expect(body).toMatchObject({ hook_send_email_enabled: true, saml_external_url: 'x' });
+    expect((await get()).body.saml_external_url).toBe('x');
+  });
+
+  test('two changes of different fields at the same time are both kept', async () => {
+    const { patch, get } = await managedGateway(database, token);
+    const other = await managedGateway(database, token);
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => [
+        patch({ jwt_exp: 100 + index }),
+        other.patch({ [`mailer_subjects_${['invite', 'recovery'][index % 2]}`]: `Subject ${index}` }),
+      ]).flat(),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    const { body } = await get();
+    expect(body.jwt_exp).toBeGreaterThanOrEqual(100);
+    expect(body.mailer_subjects_invite).toMatch(/^Subject/);
+    expect(body.mailer_subjects_recovery).toMatch(/^Subject/);
+  });
+
+  test('a body of everything that was read can be sent back and changes nothing', async () => {
+    const { patch, get } = await managedGateway(database, token);
+    await patch({ smtp_pass: 'hunter2', jwt_exp: 60 });
+    const before = (await get()).body;
+    const after = await patch(before);
+    expect(after.body).toEqual(before);
+    const [row] = await database.query<{ pass: string }>(
+      `select c.values ->> 'smtp_pass' as pass from auth.pgreflect_config c`,
+    );
+    expect(row?.pass).toBe('hunter2');
+  });
+});
+
+describe('secrets', () => {
+  const digest = (secret: string) => createHmac('sha256', ref).update(secret).digest('hex');
+
+  test('are answered as digests with the ref as key', async () => {
+    const { patch } = await managedGateway(database, token, {
+      authValues: { external_google_secret: 'from the start' },
+    });
+    const { body } = await patch({
+      smtp_pass: 'hunter2',
+      hook_send_sms_secrets: 'v1,whsec_x',
+      sms_twilio_auth_token: 'tok',
+    });
+    expect(body).toMatchObject({
+      smtp_pass: digest('hunter2'),
+      external_google_secret: digest('from the start'),
+      hook_send_sms_secrets: digest('v1,whsec_x'),
+      sms_twilio_auth_token: digest('tok'),
+      external_github_secret: null,
+    });
+    expect(JSON.stringify(body)).not.toMatch(/hunter2|from the start|whsec/);
+  });
+
+  test('stay as they are when their digest is sent back', async () => {
+    const { patch } = await managedGateway(database, token, { authValues: { external_google_secret: 'start' } });
+    await patch({ smtp_pass: 'hunter2' });
+    await patch({ smtp_pass: digest('hunter2'), external_google_secret: digest('start') });
+    expect(await database.query('select c.values from auth.pgreflect_config c')).toEqual([
+      { values: { smtp_pass: 'hunter2' } },
+    ]);
+    const { body } = await patch({ smtp_pass: digest('another') });
+    expect(body.smtp_pass).toBe(digest(digest('another')));
+  });
+});
+
+describe('who may ask', () => {
+  test.each([
+    ['no token', null, 401, 'Unauthorized'],
+    ['a token that nobody made', `Bearer sbp_${'0'.repeat(40)}`, 401, 'Unauthorized'],
+    ['the anon key', `Bearer ${anonKey}`, 401, 'Unauthorized'],
+    ['the service key', `Bearer ${serviceKey}`, 401, 'Unauthorized'],
+    ['another scheme', 'Basic dGVzdDp0ZXN0', 401, 'Unauthorized'],
+    ['a blank token', 'Bearer ', 401, 'Unauthorized'],
+  ])('%s is no way in', async (_, authorization, status, message) => {
+    const { call } = await managedGateway(database, token);
+    const answer = await call({ token: authorization });
+    expect([answer.status, answer.body.message]).toEqual([status, message]);
+  });
+
+  test('the ref is looked at before the token, the token before the project', async () => {
+    const { call } = await managedGateway(database, token);
+    const at = (name: string, authorization: string | null) =>
+      call({ path: `/v1/projects/${name}/config/auth`, token: authorization });
+    const malformed = await at('short', null);
+    expect([malformed.status, malformed.body]).toEqual([
+      400,
+      { message: 'ref must be 20 characters', code: 'invalid_ref' },
+    ]);
+    expect((await at('z'.repeat(20), null)).status).toBe(401);
+    const elsewhere = await at('z'.repeat(20), `Bearer ${token}`);
+    expect([elsewhere.status, elsewhere.body.message]).toEqual([404, 'Project not found']);
+  });
+
+  test('a token of another project, or without the scope, is refused with 403', async () => {
+    const ofAnother = await addToken(database, { projectRef: 'z'.repeat(20) });
+    const reader = await addToken(database, { scopes: ['auth_config:read'] });
+    const writer = await addToken(database, { scopes: ['auth_config:write'] });
+    const { call } = await managedGateway(database, token);
+    const forbidden = { message: 'Forbidden action', code: 'forbidden' };
+    expect((await call({ token: `Bearer ${ofAnother}` })).body).toEqual(forbidden);
+    expect((await call({ token: `Bearer ${reader}` })).status).toBe(200);
+    expect((await call({ token: `Bearer ${reader}`, method: 'PATCH', body: '{"jwt_exp":1}' })).body).toEqual(forbidden);
+    expect((await call({ token: `Bearer ${writer}` })).status).toBe(403);
+    expect((await call({ token: `Bearer ${writer}`, method: 'PATCH', body: '{}' })).status).toBe(200);
+  });
+
+  test('an expired and a revoked token are as good as none', async () => {
+    const expired = await addToken(database, { expiresAt: new Date(Date.now() - 1000) });
+    const { call, get } = await managedGateway(database, token);
+    expect((await call({ token: `Bearer ${expired}` })).status).toBe(401);
+    expect((await get()).status).toBe(200);
+    await database.query('update auth.pgreflect_access_tokens set revoked_at = now()');
+    expect((await get()).status).toBe(401);
+  });
+
+  test('the one token of the configuration may do everything', async () => {
+    const { call } = await managedGateway(database, token, { accessToken: 'a fixed one' });
+    expect((await call({ token: 'Bearer a-fixed-one' })).status).toBe(401);
+    const fixed = await managedGateway(database, 'sbp_fixed', { accessToken: 'sbp_fixed' });
+    expect((await fixed.patch({ jwt_exp: 60 })).status).toBe(200);
+  });
+
+  test('more than 60 requests of one token in a minute are refused until the next', async () => {
+    const { call, get } = await managedGateway(database, token);
+    const other = await addToken(database);
+    const answers = await Promise.all(Array.from({ length: 61 }, () => get()));
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(refused).toHaveLength(1);
+    expect(refused[0]?.body).toEqual({ message: 'Rate limit exceeded', code: 'rate_limited' });
+    expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await call({ token: `Bearer ${other}` })).status).toBe(200);
+  });
+});
+
+describe('the protocol', () => {
+  test('other methods are refused with the allowed ones', async () => {
+    const { call } = await managedGateway(database, token);
+    for (const method of ['POST', 'PUT', 'DELETE']) {
+      const { status, headers, body } = await call({ method, body: '{}' });
+      expect([status, headers.get('allow'), body.code]).toEqual([
+        405,
+        'GET, HEAD, PATCH, OPTIONS',
+        'method_not_allowed',
+      ]);
+    }
+  });
+
+  test.each([
+    ['an array', '[]'],
+    ['a text', '"x"'],
+    ['null', 'null'],
+    ['nothing', ''],
+    ['malformed JSON', '{"jwt_exp": }'],
+    ['invalid UTF-8', new Uint8Array([0x7b, 0xff, 0x7d])],
+  ])('%s as the body is refused', async (_, body) => {
+    const { call } = await managedGateway(database, token);
+    const answer = await call({ method: 'PATCH', body });
+    expect([answer.status, answer.body.code]).toEqual([400, 'invalid_body']);
+  });
+
+  test('a body has to be JSON, and its content type may have parameters', async () => {
+    const { call } = await managedGateway(database, token);
+    const send = (type: string) => call({ method: 'PATCH', body: '{}', headers: { 'content-type': type } });
+    expect((await send('text/plain')).status).toBe(415);
+    expect((await send('application/json; charset=utf-8')).status).toBe(200);
+  });
+
+  test('a body above 2 MiB is refused, one below the limit of other APIs and above it is not', async () => {
+    const { patch } = await managedGateway(database, token);
+    const text = 'x'.repeat(900_000);
+    const big = { mailer_templates_invite_content: text, mailer_templates_recovery_content: text };
+    expect((await patch(big)).status).toBe(200);
+    const tooBig = await patch({ ...big, mailer_templates_confirmation_content: text });
+    expect([tooBig.status, tooBig.body.code]).toEqual([413, 'body_too_large']);
+  });
+
+  test('without the auth tables there is no project to manage', async () => {
+    const bare = await createDatabase();
+    const { get } = await managedGateway(bare, 'sbp_fixed', { accessToken: 'sbp_fixed' });
+    expect((await get()).body.code).toBe('project_not_found');
+  });
+
+  test('the API can be switched off, and then what it stored does not count', async () => {
+    const { patch } = await managedGateway(database, token);
+    await patch({ jwt_exp: 60 });
+    const { get } = await managedGateway(database, token, { managementApiEnabled: false });
+    expect((await get()).status).toBe(404);
+  });
+
+  test('with --config-only start values are answered, and changes refused', async () => {
+    const { patch } = await managedGateway(database, token);
+    await patch({ jwt_exp: 60 });
+    const other = await managedGateway(database, token, { configOnly: true });
+    expect((await other.get()).body.jwt_exp).toBe(3600);
+    const refused = await other.patch({ jwt_exp: 120 });
+    expect([refused.status, refused.body.code]).toEqual([403, 'config_only']);
+  });
+
+  test('a database that fails is answered with 500, and the reason is in the log alone', async () => {
+    const { gateway, get, patch } = await managedGateway(database, 'sbp_fixed', { accessToken: 'sbp_fixed' });
+    await database.query('alter table auth.pgreflect_config_versions rename to away');
+    const changed = await patch({ jwt_exp: 61 });
+    await database.query('alter table auth.away rename to pgreflect_config_versions');
+    expect([changed.status, changed.body]).toEqual([
+      500,
+      { message: "Failed to update project's auth config", code: 'update_failed' },
+    ]);
+    expect((await get()).body.jwt_exp).toBe(3600);
+    expect(gateway.observations).toContainEqual(expect.objectContaining({ kind: 'masked_error' }));
+  });
+});

@@ -1,0 +1,141 @@
+/**
+ * Gateways with the auth tables in a test's database, and calls of their management API over the network.
+ */
+import { tmpdir } from 'node:os';
+import { onTestFinished } from 'vitest';
+import { buildProgram } from '../../src/commands/build-program.ts';
+import { commands } from '../../src/commands/commands.ts';
+import { describeError } from '../../src/commands/describe-error.ts';
+import type { Config } from '../../src/config/config.ts';
+import { migrate } from '../../src/database/migrate.ts';
+import { createSystemPool, type SystemPool } from '../../src/database/run-system.ts';
+import { type AccessScope, createAccessToken } from '../../src/management/access-tokens.ts';
+import { type TestGateway, testGateway } from '../support/gateway.ts';
+import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+
+export const ref = 'abcdefghijklmnopqrst';
+
+/** A database with the auth tables. */
+export async function authDatabase(): Promise<TestDatabase> {
+  const database = await createDatabase();
+  await usePool(database, (pool) => migrate(pool, { apiRoles: ['anon', 'authenticated', 'service_role'] }));
+  return database;
+}
+
+/** Runs something on a pool that is closed afterwards. */
+export async function usePool<T>(database: TestDatabase, use: (pool: SystemPool) => Promise<T>): Promise<T> {
+  const pool = openPool(database.url);
+  try {
+    return await use(pool);
+  } finally {
+    await pool.stop();
+  }
+}
+
+/** A pool as superuser; closed when the test has ended, or by whoever opened it. */
+export function openPool(url: string): SystemPool {
+  const connection = { connectionString: url, size: 3, waitMs: 5000 };
+  return createSystemPool({ ...connection, applicationName: 'test', onError: () => {} });
+}
+
+/** A pool that is closed when the test has ended. */
+export function testPool(database: TestDatabase): SystemPool {
+  const pool = openPool(database.url);
+  onTestFinished(() => pool.stop());
+  return pool;
+}
+
+/** Makes a token that may do everything, unless something else is said. */
+export async function addToken(
+  database: TestDatabase,
+  more: { scopes?: readonly AccessScope[]; projectRef?: string; expiresAt?: Date } = {},
+): Promise<string> {
+  const { scopes = ['auth_config:read', 'auth_config:write'], projectRef = null, expiresAt = null } = more;
+  const made = await usePool(database, (pool) =>
+    createAccessToken(pool, { name: 'test', scopes, projectRef, createdAt: new Date(), expiresAt }),
+  );
+  return made.token;
+}
+
+/**
+ * Runs a command in this process, which a child process would do ten times slower. The environment holds nothing but what is
+ * given.
+ */
+export async function runHere(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  directory: string = tmpdir(),
+): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
+  let [code, out, err] = [0, '', ''];
+  const program = buildProgram(commands, {
+    environment: env,
+    workingDirectory: directory,
+    version: '0.0.0',
+    print: (text) => {
+      out += `${text}\n`;
+    },
+    note: (text) => {
+      err += `${text}\n`;
+    },
+    finished: (given) => {
+      code = given;
+    },
+  });
+  await program.parseAsync(['node', 'pgreflect', ...args]).catch((error) => {
+    code = 1;
+    err += describeError(error);
+  });
+  return { code, out, err };
+}
+
+/** An answer of the API. */
+export interface ManagementReply {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
+  readonly body: any;
+}
+
+/** A gateway and a token for it. */
+export interface ManagedGateway {
+  readonly gateway: TestGateway;
+  get(): Promise<ManagementReply>;
+  patch(body: unknown): Promise<ManagementReply>;
+  call(request: {
+    method?: string;
+    path?: string;
+    token?: string | null;
+    headers?: Record<string, string>;
+    body?: string | Uint8Array<ArrayBuffer>;
+  }): Promise<ManagementReply>;
+}
+
+/** Starts a gateway of the project `ref`; `token` is sent where a call says nothing else. */
+export async function managedGateway(
+  database: TestDatabase,
+  token: string,
+  given: Partial<Config> = {},
+): Promise<ManagedGateway> {
+  const gateway = await testGateway(database, { projectRef: ref, ...given });
+  const call: ManagedGateway['call'] = async (request) => {
+    const { method = 'GET', path = `/v1/projects/${ref}/config/auth`, headers = {}, body } = request;
+    const authorization = request.token === undefined ? `Bearer ${token}` : request.token;
+    const response = await fetch(`${gateway.url}${path}`, {
+      method,
+      headers: {
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(authorization !== null && { authorization }),
+        ...headers,
+      },
+      ...(body !== undefined && { body }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
+  };
+  return {
+    gateway,
+    call,
+    get: () => call({}),
+    patch: (body) => call({ method: 'PATCH', body: JSON.stringify(body) }),
+  };
+}

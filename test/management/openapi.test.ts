@@ -1,0 +1,124 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { configFields } from '../../src/management/config-fields.ts';
+import { managementErrors } from '../../src/management/management-error.ts';
+import type { TestDatabase } from '../support/postgres.ts';
+import { addToken, authDatabase, type ManagedGateway, managedGateway } from './management.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
+type Json = any;
+
+let database: TestDatabase;
+let gateway: ManagedGateway;
+let document: Json;
+
+beforeAll(async () => {
+  database = await authDatabase();
+});
+
+async function load(): Promise<void> {
+  gateway = await managedGateway(database, await addToken(database));
+  document = (await gateway.call({ path: '/openapi.json', token: null })).body;
+}
+
+describe('/openapi.json', () => {
+  test('is an OpenAPI 3.1 document of the management API, for everyone', async () => {
+    await load();
+    expect(document.openapi).toBe('3.1.0');
+    expect(document.info.version).toMatch(/^\d+\.\d+\.\d+/);
+    expect(Object.keys(document.paths['/v1/projects/{ref}/config/auth'])).toEqual(['get', 'patch']);
+    expect(document.paths['/v1/projects/{ref}/config/auth'].patch.operationId).toBe('updateAuthConfig');
+    expect(document.components.securitySchemes.accessToken).toMatchObject({ type: 'http', scheme: 'bearer' });
+  });
+
+  test('has every path of the auth service, each operation under a name of its own', async () => {
+    await load();
+    const { paths } = document;
+    expect(Object.keys(paths['/auth/v1/user'])).toEqual(['get', 'put']);
+    expect(paths['/auth/v1/signup'].post.security).toEqual([{ apiKey: [] }]);
+    expect(paths['/auth/v1/verify'].get.security).toEqual([]);
+    expect(paths['/auth/v1/admin/users/{id}'].delete.parameters).toMatchObject([{ name: 'id', in: 'path' }]);
+    const ids = Object.values<Json>(paths).flatMap((path) =>
+      Object.values<Json>(path).map(({ operationId }) => operationId),
+    );
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test('every reference leads to a schema, every status of the API is described', async () => {
+    await load();
+    const references = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(
+      ([, name]) => name,
+    );
+    expect(references.filter((name) => !(name! in document.components.schemas))).toEqual([]);
+    const { get, patch } = document.paths['/v1/projects/{ref}/config/auth'];
+    const described = new Set([...Object.keys(get.responses), ...Object.keys(patch.responses)].map(Number));
+    // Other paths and methods are not part of an operation.
+    const statuses = Object.values(managementErrors)
+      .map(({ status }) => status)
+      .filter((status) => status !== 405);
+    expect(statuses.filter((status) => !described.has(status))).toEqual([]);
+  });
+
+  test('what is answered fits its schema: names, types, nothing missing', async () => {
+    await load();
+    await gateway.patch({ smtp_pass: 'hunter2', sms_provider: 'twilio', rate_limit_web3: 3 });
+    const { body } = await gateway.get();
+    const schema = document.components.schemas.AuthConfig;
+    expect(Object.keys(body)).toEqual(schema.required);
+    expect(Object.keys(body).filter((name) => !fits(body[name], schema.properties[name]))).toEqual([]);
+    const unset = await gateway.patch({ smtp_pass: null, sms_provider: null, rate_limit_web3: null });
+    expect(Object.keys(body).filter((name) => !fits(unset.body[name], schema.properties[name]))).toEqual([]);
+  });
+
+  test('what a change may hold is what the validation takes: types, ranges, choices, null', async () => {
+    const { properties } = (await loadChange()) as Json;
+    expect(Object.keys(properties)).toEqual([...configFields.keys()]);
+    for (const [name, { row }] of configFields) {
+      const schema = properties[name];
+      for (const sample of [
+        true,
+        5,
+        6,
+        7.5,
+        -1,
+        100_000,
+        '587',
+        '',
+        'x y',
+        'twilio',
+        'direct',
+        'https://a.example',
+        null,
+      ]) {
+        const isTaken = sample === null ? !row.notNull : takes(() => row.kind.fromJson(sample));
+        // Texts have rules that a schema does not tell, so the schema may allow more, and never less.
+        if (isTaken) expect([name, sample, fits(sample, schema)]).toEqual([name, sample, true]);
+        else if (typeof sample !== 'string' && name !== 'smtp_port')
+          expect([name, sample, fits(sample, schema)]).toEqual([name, sample, false]);
+      }
+    }
+  });
+});
+
+async function loadChange(): Promise<unknown> {
+  await load();
+  return document.components.schemas.AuthConfigChange;
+}
+
+function takes(read: () => unknown): boolean {
+  try {
+    read();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The part of JSON Schema that the document uses. */
+function fits(value: unknown, schema: Json): boolean {
+  const types = [schema.type].flat();
+  const type = value === null ? 'null' : Number.isInteger(value) ? 'integer' : typeof value;
+  if (!types.includes(type) && !(type === 'integer' && types.includes('number'))) return false;
+  if (schema.enum && !schema.enum.includes(value)) return false;
+  if (schema.pattern && typeof value === 'string' && !new RegExp(schema.pattern).test(value)) return false;
+  return typeof value !== 'number' || (value >= (schema.minimum ?? value) && value <= (schema.maximum ?? value));
+}

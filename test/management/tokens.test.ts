@@ -1,0 +1,81 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { runCommand } from '../commands/run-command.ts';
+import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { authDatabase, managedGateway, ref, runHere } from './management.ts';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await authDatabase();
+});
+
+const tokens = (...args: readonly string[]) => runHere(['tokens', ...args], { DATABASE_URL: database.url });
+
+describe('pgreflect tokens', () => {
+  test('create prints a token that works, alone on standard output, and only its hash is stored', async () => {
+    const args = ['tokens', 'create', '--name', 'a pipeline', '--expires', '30d'];
+    const { code, out, err } = await runCommand(args, { env: { DATABASE_URL: database.url } });
+    const token = out.trim();
+    expect(code).toBe(0);
+    expect(token).toMatch(/^sbp_[0-9a-f]{40}$/);
+    expect(err).toMatch(/^Id [0-9a-f-]{36}, auth_config:read auth_config:write, expires 20\d\d-/);
+    const { patch } = await managedGateway(database, token);
+    expect((await patch({ jwt_exp: 60 })).status).toBe(200);
+    const [row] = await database.query<{ text: string; by: string }>(
+      `select (select string_agg(t::text, ' ') from auth.pgreflect_access_tokens t) as text,
+        (select c.updated_by from auth.pgreflect_config c) as by`,
+    );
+    expect(row?.text).not.toContain(token);
+    expect(row?.by).toMatch(/^a pipeline \(/);
+  });
+
+  test('--scope and --project-ref narrow what the token may do', async () => {
+    const reader = await tokens('create', '--scope', 'auth_config:read', '--project-ref', ref);
+    const { get, patch } = await managedGateway(database, reader.out.trim());
+    expect([(await get()).status, (await patch({})).status]).toEqual([200, 403]);
+    const elsewhere = await tokens('create', '--project-ref', 'z'.repeat(20));
+    expect((await (await managedGateway(database, elsewhere.out.trim())).get()).status).toBe(403);
+  });
+
+  test('list shows what there is but no token, and a revoked one stops to work at once', async () => {
+    const made = JSON.parse((await tokens('create', '--name', 'to be revoked', '--json')).out);
+    const { get } = await managedGateway(database, made.token);
+    expect((await get()).status).toBe(200);
+    const listed = await tokens('list');
+    expect(listed.out).toContain(made.id);
+    expect(listed.out).toContain('to be revoked');
+    expect(listed.out).not.toContain(made.token);
+    const revoked = await tokens('revoke', made.id.slice(0, 13));
+    expect(revoked.out).toBe(`Revoked: ${made.id}  to be revoked\n`);
+    expect((await get()).status).toBe(401);
+    const again = JSON.parse((await tokens('list', '--json')).out) as { id: string; revoked_at: string | null }[];
+    expect(again.find(({ id }) => id === made.id)?.revoked_at).toMatch(/^20\d\d-/);
+    expect((await tokens('revoke', made.id)).code).toBe(1);
+  });
+
+  test.each([
+    [['creat'], 'tokens has no action "creat"'],
+    [[], 'tokens needs an action'],
+    [['create', '--scope', 'everything'], 'there is no scope "everything"'],
+    [['create', '--expires', 'soon'], '--expires must be a time from now'],
+    [['create', '--expires', '2020-01-31'], '--expires names a time that has passed'],
+    [['create', '--expires', '999999y'], '--expires must be a time from now'],
+    [['revoke'], 'revoke needs the id'],
+    [['revoke', 'abcd1234'], 'There is no token in use whose id begins with "abcd1234"'],
+    [['list', 'abcd'], 'list takes no id'],
+    [['create', '--project-ref', 'short'], 'must be 20 lower-case letters or digits'],
+  ])('%j is refused with what to do', async (args, message) => {
+    const { code, err } = await tokens(...args);
+    expect(code).toBe(1);
+    expect(err).toContain(message);
+  });
+
+  test("a database without the tables, or somebody else's, is refused with what to do", async () => {
+    const bare = await createDatabase();
+    const missing = await runHere(['tokens', 'list'], { DATABASE_URL: bare.url });
+    expect(missing.err).toContain('This database has no auth tables.');
+    expect(missing.err).toContain('pgreflect init --auth');
+    const foreign = await runHere(['tokens', 'list'], { DATABASE_URL: database.urlAs('authenticator', 'test') });
+    expect(foreign.err).toMatch(/has no auth tables|may not use the auth tables/);
+  });
+});

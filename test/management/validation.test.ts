@@ -1,0 +1,217 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { isAuthFieldName } from '../../src/config/auth-fields.ts';
+import { configFields } from '../../src/management/config-fields.ts';
+import type { TestDatabase } from '../support/postgres.ts';
+import { addToken, authDatabase, type ManagedGateway, managedGateway } from './management.ts';
+
+let database: TestDatabase;
+let token: string;
+
+beforeAll(async () => {
+  database = await authDatabase();
+  token = await addToken(database);
+});
+
+/** A gateway with a fresh allowance of requests. */
+async function gateway(
+  ...given: Parameters<typeof managedGateway> extends [unknown, unknown, ...infer More] ? More : never
+) {
+  await database.query('truncate auth.pgreflect_rate_limits, auth.pgreflect_config');
+  return managedGateway(database, token, ...given);
+}
+
+async function problemOf({ patch }: ManagedGateway, body: unknown): Promise<string> {
+  const answer = await patch(body);
+  expect([answer.status, answer.body.code]).toEqual([400, 'validation_failed']);
+  expect(await database.query('select from auth.pgreflect_config c where c.version > 0')).toEqual([]);
+  return answer.body.message;
+}
+
+describe('values', () => {
+  test.each([
+    [{ mailer_otp_length: '6' }, 'mailer_otp_length must be an integer'],
+    [{ mailer_otp_length: 6.5 }, 'mailer_otp_length must be an integer'],
+    [{ mailer_otp_length: 5 }, 'mailer_otp_length must be a whole number from 6 to 10'],
+    [{ mailer_otp_length: 11 }, 'mailer_otp_length must be a whole number from 6 to 10'],
+    [{ mailer_otp_exp: null }, 'mailer_otp_exp must not be null'],
+    [{ sms_otp_length: null }, 'sms_otp_length must not be null'],
+    [{ disable_signup: 'true' }, 'disable_signup must be true or false'],
+    [{ disable_signup: 1 }, 'disable_signup must be true or false'],
+    [{ site_url: 'app.example' }, 'site_url must be an absolute URL'],
+    [{ site_url: 'https://a.example,https://b.example' }, 'site_url must not contain a comma'],
+    [{ site_url: ['https://a.example'] }, 'site_url must be a string'],
+    [{ site_url: {} }, 'site_url must be a string'],
+    [{ sms_provider: 'pigeon' }, expect.stringContaining('sms_provider must be one of')],
+    [{ sessions_timebox: -1 }, 'sessions_timebox must be a number of hours, 0 or more'],
+    [{ smtp_port: 0 }, 'smtp_port must be a port from 1 to 65535'],
+    [{ smtp_sender_name: 'a\r\nBcc: b' }, 'smtp_sender_name must not contain a line break'],
+    [{ mailer_subjects_invite: 'a\nb' }, 'mailer_subjects_invite must not contain a line break'],
+    [{ mailer_subjects_invite: 'x'.repeat(999) }, 'mailer_subjects_invite must have at most 998 characters'],
+    [{ smtp_user: 'a\0b' }, 'smtp_user must not contain a NUL character'],
+    [{ smtp_user: 'a\ud800b' }, 'smtp_user must be well-formed Unicode text'],
+    [{ saml_external_url: 'a\0b' }, 'saml_external_url must not contain a NUL character'],
+    [{ hook_send_sms_enabled: 'yes' }, 'hook_send_sms_enabled must be true or false'],
+    [
+      { mailer_templates_invite_content: 'x'.repeat(1_000_001) },
+      'mailer_templates_invite_content must have at most 1000000 bytes',
+    ],
+    [
+      { mailer_autoconfirm: true, mailer_allow_unverified_email_sign_ins: true },
+      'mailer_autoconfirm and mailer_allow_unverified_email_sign_ins cannot both be true',
+    ],
+  ])('%j is refused', async (body, message) => {
+    expect(await problemOf(await gateway(), body)).toEqual(message);
+  });
+
+  test.each([
+    [{ smtp_port: '587' }, { smtp_port: '587' }],
+    [{ smtp_port: 465 }, { smtp_port: '465' }],
+    [{ sessions_timebox: 0.5 }, { sessions_timebox: 0.5 }],
+    [{ uri_allow_list: 'https://*.example/**,myapp://cb' }, { uri_allow_list: 'https://*.example/**,myapp://cb' }],
+    [{ mailer_subjects_invite: 'Grüße 🎉' }, { mailer_subjects_invite: 'Grüße 🎉' }],
+  ])('%j is accepted', async (body, stored) => {
+    const { patch } = await gateway();
+    const answer = await patch(body);
+    expect(answer.status).toBe(200);
+    expect(answer.body).toMatchObject(stored);
+  });
+
+  test('a value that contradicts a stored one is refused as well', async () => {
+    const managed = await gateway();
+    await managed.patch({ mailer_autoconfirm: true });
+    const answer = await managed.patch({ mailer_allow_unverified_email_sign_ins: true });
+    expect(answer.status).toBe(400);
+    expect((await managed.get()).body.mailer_allow_unverified_email_sign_ins).toBe(false);
+  });
+
+  test('a malformed pattern of the allow list is refused', async () => {
+    expect(await problemOf(await gateway(), { uri_allow_list: 'https://[a-' })).toMatch(/^uri_allow_list /);
+  });
+
+  test('all problems are reported at once, in the order of the fields, and nothing is stored', async () => {
+    const body = { unheard_of: 1, mailer_otp_length: '6', jwt_exp: -1, smtp_host: 'ok.example', site_url: 'x' };
+    expect(await problemOf(await gateway(), body)).toBe(
+      'site_url must be an absolute URL; jwt_exp must be a whole number from 0 to 604800; mailer_otp_length must be an integer; ' +
+        'Unknown field "unheard_of"',
+    );
+  });
+
+  test('no field takes a value of another type', async () => {
+    const managed = await gateway();
+    const wrong = { boolean: 'true', integer: '1', number: '1', string: 7.5 } as const;
+    const body = Object.fromEntries([...configFields].map(([name, { row }]) => [name, wrong[row.kind.type]]));
+    const message = await problemOf(managed, body);
+    expect(message.split('; ')).toHaveLength(configFields.size);
+  });
+});
+
+describe('unknown fields', () => {
+  test('are refused with the nearest name', async () => {
+    expect(await problemOf(await gateway(), { mailer_subject_recovery: 'x', jwt_exp: 60 })).toBe(
+      'Unknown field "mailer_subject_recovery" (did you mean "mailer_subjects_recovery"?)',
+    );
+  });
+
+  test('named like members of JavaScript objects are unknown too', async () => {
+    const managed = await gateway();
+    const answer = await managed.call({
+      method: 'PATCH',
+      body: '{"__proto__": {"jwt_exp": 1}, "constructor": 1, "toString": 1}',
+    });
+    expect(answer.body.message).toBe(
+      'Unknown field "__proto__"; Unknown field "constructor"; Unknown field "toString"',
+    );
+  });
+
+  test('are counted rather than listed where there are many', async () => {
+    const body = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`unheard_of_${index}`, 1]));
+    const message = await problemOf(await gateway(), body);
+    expect(message).toMatch(/; and 49980 more unknown fields$/);
+    expect(message.length).toBeLessThan(3000);
+  });
+
+  test('can be ignored instead, and are named in the header', async () => {
+    const { patch } = await gateway({ managementIgnoreUnknownFields: true });
+    const answer = await patch({ unheard_of: 1, 'häder\r\nX-Evil: 1': 1, jwt_exp: 60 });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('x-pgreflect-ignored-fields')).toBe('unheard_of,h?der??X-Evil: 1');
+    expect(answer.headers.get('x-evil')).toBeNull();
+  });
+
+  test('every field of a hosted project is known', () => {
+    const some = [
+      'passkey_enabled',
+      'nimbus_oauth_client_secret',
+      'db_max_pool_size_unit',
+      'external_zoom_secret',
+      'rate_limit_web3',
+    ];
+    expect(some.filter((name) => !configFields.has(name))).toEqual([]);
+    // 237 in the original; the ones beyond them are our own.
+    expect(configFields.size).toBeGreaterThan(237);
+    expect([...configFields.keys()].filter((name) => isAuthFieldName(name) !== !configFields.get(name)?.inert)).toEqual(
+      [],
+    );
+  });
+});
+
+describe('templates', () => {
+  test('a template that does not parse is refused with the line, and the old one stays', async () => {
+    const managed = await gateway();
+    expect(await problemOf(managed, { mailer_templates_recovery_content: 'one\ntwo {{ if }}' })).toMatch(
+      /^mailer_templates_recovery_content: line 2: /,
+    );
+  });
+
+  test('an unclosed attribute is refused in a body and accepted in a subject', async () => {
+    const managed = await gateway();
+    const text = '<a href="{{ .ConfirmationURL }}>link</a>';
+    expect(await problemOf(managed, { mailer_templates_recovery_content: text })).toMatch(
+      /^mailer_templates_recovery_content: /,
+    );
+    expect((await managed.patch({ mailer_subjects_recovery: text })).status).toBe(200);
+  });
+
+  test('with subjects escaped as HTML they are checked as HTML', async () => {
+    const text = '<a href="{{ .ConfirmationURL }}>link</a>';
+    const body = { mailer_subject_html_escape: true, mailer_subjects_recovery: text };
+    expect(await problemOf(await gateway(), body)).toMatch(/^mailer_subjects_recovery: /);
+  });
+
+  test('a loop that never ends is refused, and the answer comes soon', async () => {
+    const startedAt = performance.now();
+    const content = '{{ define "a" }}{{ template "a" . }}{{ end }}{{ template "a" . }}';
+    expect(await problemOf(await gateway(), { mailer_templates_recovery_content: content })).toMatch(
+      /^mailer_templates_recovery_content: /,
+    );
+    expect(performance.now() - startedAt).toBeLessThan(30_000);
+  });
+
+  test('a template that needs metadata which some users lack is accepted', async () => {
+    const { patch } = await gateway();
+    const content = '{{ index .Data.teams 0 }} {{ .Data.company.name }} <a href="{{ .ConfirmationURL }}">go</a>';
+    const answer = await patch({ mailer_templates_recovery_content: content });
+    expect([answer.status, answer.headers.get('x-pgreflect-warnings')]).toEqual([200, null]);
+  });
+
+  test('a body that leads nowhere and a variable that is always empty are warned of', async () => {
+    const { patch } = await gateway();
+    const answer = await patch({
+      mailer_templates_recovery_content: 'Hello {{ .NewEmail }}',
+      mailer_templates_password_changed_notification_content: 'Changed for {{ .Email }}',
+      mailer_subjects_invite: '{{ .Provider }}',
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('x-pgreflect-warnings')?.split('; ')).toEqual(
+      [
+        'mailer_templates_recovery_content: .NewEmail is always empty in this email',
+        'mailer_templates_recovery_content: the email uses none of .ConfirmationURL, .TokenHash, .Token, so nobody can act on it',
+        'mailer_subjects_invite: .Provider is always empty in this email',
+      ].sort((a, b) => Number(a.includes('invite')) - Number(b.includes('invite'))),
+    );
+  });
+
+  test('the message to a phone is a template too', async () => {
+    expect(await problemOf(await gateway(), { sms_template: '{{ .Code' })).toMatch(/^sms_template: line 1: /);
+  });
+});

@@ -1,0 +1,124 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, '../..');
+const temporary = mkdtempSync(join(tmpdir(), 'pgreflect-package-'));
+const home = join(temporary, 'app');
+// An installed package has no help from the checkout, so its programs must not be found by accident.
+const path = (process.env.PATH ?? '')
+  .split(delimiter)
+  .filter((entry) => !entry.startsWith(root))
+  .join(delimiter);
+const env = { ...process.env, PATH: path, npm_config_update_notifier: 'false' };
+
+let packed: { filename: string; files: { path: string }[] };
+
+/** Packs the checkout as it would be published and installs the tarball in an empty folder. */
+beforeAll(async () => {
+  // Open, because the server may run as another user of the operating system than we do.
+  chmodSync(temporary, 0o755);
+  const { stdout } = await run('npm', ['pack', '--json', '--silent', '--pack-destination', temporary], { cwd: root });
+  packed = JSON.parse(stdout)[0];
+  mkdirSync(home);
+  writeFileSync(join(home, 'package.json'), '{"private": true}\n');
+  const options = [
+    'install',
+    '--prefer-offline',
+    '--ignore-scripts=false',
+    '--no-audit',
+    '--no-fund',
+    join(temporary, packed.filename),
+  ];
+  await run('npm', options, { cwd: home, env });
+}, 90_000);
+
+afterAll(() => rmSync(temporary, { recursive: true, force: true }));
+
+test('the package holds the compiled program, SQL, examples and documents, and neither source nor tests', () => {
+  const paths = packed.files.map((file) => file.path);
+  for (const expected of [
+    'bin/pgreflect.js', 'dist/main.js', 'dist/index.js', 'dist/index.d.ts', 'examples/shop/schema.sql', 'README.md', 'LICENSE', 'CHANGELOG.md',
+  ]) expect(paths).toContain(expected); // biome-ignore format: a list
+  expect(paths.some((entry) => entry.startsWith('sql/'))).toBe(true);
+  expect(
+    paths.filter((entry) => /^(src|test)\//.test(entry) || (entry.endsWith('.ts') && !entry.endsWith('.d.ts'))),
+  ).toEqual([]);
+});
+
+test('npx pgreflect start serves the example until it is told to stop, and leaves nothing running', async () => {
+  const server = startIn(home, 'npx', ['pgreflect', 'start', '--port', '0']);
+  const { origin, key } = await greeting(server);
+
+  const response = await fetch(`${origin}/graphql/v1`, {
+    method: 'POST',
+    headers: { apikey: key, 'content-type': 'application/json' },
+    body: JSON.stringify({ query: '{ productCollection(first: 1) { edges { node { name } } } }' }),
+  });
+  expect(await response.json()).toEqual({
+    data: { productCollection: { edges: [{ node: { name: 'Plain Copper Tent' } }] } },
+  });
+
+  expect(findPostmasters()).toHaveLength(1);
+  await stopped(server);
+  // npx ends at once when it is told to; what it started needs a moment to end in good order.
+  await vi.waitFor(() => expect(findPostmasters()).toEqual([]), { timeout: 15_000, interval: 100 });
+}, 60_000);
+
+test('the command itself ends with exit code 0 when it is told to stop', async () => {
+  const server = startIn(home, join(home, 'node_modules/.bin/pgreflect'), ['start', '--port', '0']);
+  await greeting(server);
+  expect(await stopped(server)).toBe(0);
+  expect(findPostmasters()).toEqual([]);
+}, 60_000);
+
+test('the command runs under a Node that is too old for the program, by way of the one it depends on', async () => {
+  // Whatever Node comes first on the path: on a machine with a recent one this is the direct way, and as good.
+  const launcher = join(home, 'node_modules/pgreflect/bin/pgreflect.js');
+  const { stdout } = await run('node', [launcher, '--version'], { cwd: home, env });
+  expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+function startIn(directory: string, command: string, options: readonly string[]): ChildProcess {
+  return spawn(command, options, { cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+/** Waits until `start` has printed where it listens and its keys. */
+function greeting(server: ChildProcess): Promise<{ origin: string; key: string }> {
+  return new Promise((resolve, reject) => {
+    let output = '';
+    const read = (chunk: Buffer) => {
+      output += chunk;
+      const origin = /(http:\/\/[\w.-]+:\d+)\/graphql\/v1/.exec(output)?.[1];
+      const key = output.match(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g)?.find((token) => roleOf(token) === 'anon');
+      if (origin && key) resolve({ origin, key });
+    };
+    server.stdout?.on('data', read);
+    server.stderr?.on('data', read);
+    server.once('exit', (code) => reject(new Error(`ended with ${code}:\n${output}`)));
+  });
+}
+
+function roleOf(token: string): unknown {
+  return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).role;
+}
+
+/** Asks the process to stop; resolves to its exit code. */
+function stopped(server: ChildProcess): Promise<number | null> {
+  return new Promise((resolve) => {
+    server.removeAllListeners('exit');
+    server.once('exit', (code) => resolve(code));
+    server.kill('SIGTERM');
+  });
+}
+
+/** The files by which running servers of the folder's data directories are known. */
+function findPostmasters(): string[] {
+  const data = join(home, '.pgreflect');
+  if (!existsSync(data)) return [];
+  return readdirSync(data, { recursive: true, encoding: 'utf8' }).filter((entry) => entry.endsWith('postmaster.pid'));
+}

@@ -1,0 +1,123 @@
+/**
+ * Filters over raw rows (graphql.md 7), with the three truth values of SQL.
+ */
+import { type Input, listOf } from './document.ts';
+import { decodeArray, FieldError } from './encoded.ts';
+import type { Operand, Oracle, Truth } from './oracle.ts';
+import type { Row } from './reader.ts';
+import type { Entity } from './shape.ts';
+import type { Type } from './types.ts';
+import { type Column, columnOf } from './world.ts';
+
+/** What a filter says of each of some rows. */
+export type Condition = (rows: readonly Row[]) => Promise<(row: Row) => Truth>;
+
+/**
+ * Reads a filter; null: no condition.
+ * @throws FieldError for what the root field is refused for.
+ */
+export function prepareFilter(oracle: Oracle, entity: Entity, filter: Input): Condition | null {
+  if (!(filter instanceof Map)) return null;
+  const conditions = [...filter].map(([name, input]) => prepareEntry(oracle, entity, name, input));
+  return conjunction(conditions.filter((condition) => condition !== null));
+}
+
+function prepareEntry(oracle: Oracle, entity: Entity, name: string, input: Input): Condition | null {
+  if (input === null || input === undefined) return null;
+  const column = entity.filters.get(name);
+  if (column) return prepareColumn(oracle, column, input as ReadonlyMap<string, Input>);
+  if (name === 'nodeId') return prepareNodeId(oracle, entity, (input as ReadonlyMap<string, Input>).get('eq'));
+  const parts = listOf(input)
+    .map((item) => prepareFilter(oracle, entity, item))
+    .filter((part) => part !== null);
+  if (parts.length === 0) return null;
+  if (name === 'not') return negation(parts[0] as Condition);
+  return name === 'or' ? disjunction(parts) : conjunction(parts);
+}
+
+function prepareColumn(oracle: Oracle, column: Column, operators: ReadonlyMap<string, Input>): Condition | null {
+  const conditions = [...operators]
+    .filter(([, operand]) => operand !== undefined)
+    .map(([operator, operand]) => prepareOperator(oracle, column, operator, operand as Exclude<Input, undefined>));
+  return conjunction(conditions);
+}
+
+function prepareOperator(
+  oracle: Oracle,
+  column: Column,
+  operator: string,
+  input: Exclude<Input, undefined>,
+): Condition {
+  if (operator === 'is') {
+    if (input === null) throw new FieldError(null);
+    return async () => (row) => (row.cells.get(column.name)?.text === null) === (input === 'NULL');
+  }
+  if (input === null) return async () => () => null;
+  const isList = operator === 'in' || column.type.isList;
+  const texts = listOf(input).map((item) => textOf(column.type, item));
+  if (!['startsWith', 'like', 'ilike', 'regex', 'iregex'].includes(operator)) checkLength(column.type, texts);
+  return compareColumn(oracle, column, operator, isList ? texts : (texts[0] ?? null));
+}
+
+/** The rows' values of a column compared with an operand. */
+export function compareColumn(oracle: Oracle, column: Column, operator: string, operand: Operand): Condition {
+  return async (rows) => {
+    const texts = rows.map((row) => row.cells.get(column.name)?.text ?? null);
+    const truths = await oracle.compare(column.type, operator, texts, operand);
+    return (row) => truths.get(row.cells.get(column.name)?.text ?? null) ?? null;
+  };
+}
+
+/** The SQL text of an input for a column; labels of enums have other names in the API. */
+export function textOf(type: Type, input: Input): string | null {
+  if (typeof input !== 'string') return null;
+  const label = [...(type.labels ?? [])].find(([, name]) => name === input);
+  return label?.[0] ?? input;
+}
+
+/** @throws FieldError where a text is longer than the column allows. */
+export function checkLength({ maxLength }: Type, texts: readonly (string | null)[]): void {
+  if (maxLength !== null && texts.some((text) => text !== null && [...text].length > maxLength)) {
+    throw new FieldError(`Invalid input for String type. Maximum character length ${maxLength}`);
+  }
+}
+
+/** Rows with these values in the key's columns. */
+export function prepareKey(oracle: Oracle, entity: Entity, values: readonly (string | null)[]): Condition {
+  const columns = entity.relation.key.map((name) => columnOf(entity.relation, name));
+  return conjunction(
+    columns.map((column, index) => compareColumn(oracle, column, 'eq', values[index] ?? null)),
+  ) as Condition;
+}
+
+function prepareNodeId(oracle: Oracle, entity: Entity, input: Input): Condition | null {
+  if (input === undefined) return null;
+  if (typeof input !== 'string') throw new FieldError(null);
+  const [schema, name, ...values] = decodeArray(input);
+  if (schema !== entity.relation.schema.name || name !== entity.relation.name) {
+    throw new FieldError('nodeId belongs to a different collection');
+  }
+  if (values.length !== entity.relation.key.length) throw new FieldError(null);
+  return prepareKey(oracle, entity, values);
+}
+
+function conjunction(conditions: readonly Condition[]): Condition | null {
+  if (conditions.length === 0) return null;
+  return combine(conditions, (truths) => (truths.includes(false) ? false : truths.includes(null) ? null : true));
+}
+
+function disjunction(conditions: readonly Condition[]): Condition {
+  return combine(conditions, (truths) => (truths.includes(true) ? true : truths.includes(null) ? null : false));
+}
+
+function negation(condition: Condition): Condition {
+  return combine([condition], ([truth]) => (truth === null || truth === undefined ? null : !truth));
+}
+
+function combine(conditions: readonly Condition[], decide: (truths: readonly Truth[]) => Truth): Condition {
+  return async (rows) => {
+    const truths: ((row: Row) => Truth)[] = [];
+    for (const condition of conditions) truths.push(await condition(rows));
+    return (row) => decide(truths.map((truth) => truth(row)));
+  };
+}

@@ -1,0 +1,168 @@
+/**
+ * Order, cursors and pages over raw rows (graphql.md 6).
+ */
+import { type Document, type Field, type Input, listOf } from './document.ts';
+import { decodeArray, encodeArray, FieldError } from './encoded.ts';
+import { compareColumn } from './evaluate-filter.ts';
+import type { Oracle } from './oracle.ts';
+import type { Row } from './reader.ts';
+import type { Entity } from './shape.ts';
+import { type Column, columnOf } from './world.ts';
+
+/** One column of an effective order. */
+export interface OrderKey {
+  readonly column: Column;
+  readonly isDescending: boolean;
+  readonly nullsFirst: boolean;
+}
+
+/** What the arguments of a connection ask for. */
+export interface PageRequest {
+  readonly order: readonly OrderKey[];
+  readonly isBackward: boolean;
+  readonly cursor: readonly (string | null)[] | null;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** A page, and what is known around it. */
+export interface Page {
+  readonly rows: readonly Row[];
+  readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+}
+
+/**
+ * Reads the pagination arguments.
+ * @throws FieldError with the contract's message for a combination that is not legal.
+ */
+export function readPageRequest(document: Document, entity: Entity, field: Field): PageRequest {
+  const order = effectiveOrder(entity, document.argument(field, 'orderBy'));
+  const [first, last, offset] = ['first', 'last', 'offset'].map((name) => {
+    const input = document.argument(field, name);
+    const number = typeof input === 'string' ? Number(input) : null;
+    if (number !== null && number < 0) throw new FieldError(`\`${name}\` must be an unsigned integer`);
+    return number;
+  }) as [number | null, number | null, number | null];
+  const [before, after] = ['before', 'after'].map((name) => {
+    const input = document.argument(field, name);
+    return typeof input === 'string' ? decodeCursor(input) : null;
+  }) as [(string | null)[] | null, (string | null)[] | null];
+  const given = { first, last, before, after, offset };
+  for (const [names, message] of refusals) {
+    if (names.every((name) => given[name] !== null)) throw new FieldError(message);
+  }
+  const cursor = before ?? after;
+  if (cursor !== null && cursor.length > order.length) throw new FieldError(null);
+  return {
+    order,
+    isBackward: last !== null || before !== null,
+    cursor,
+    offset: offset ?? 0,
+    limit: Math.min(entity.maxRows, first ?? last ?? entity.maxRows),
+  };
+}
+
+const refusals: readonly (readonly [
+  names: readonly ('first' | 'last' | 'before' | 'after' | 'offset')[],
+  message: string,
+])[] = [
+  [['first', 'last'], 'only one of "first" and "last" may be provided'],
+  [['before', 'after'], 'only one of "before" and "after" may be provided'],
+  [['first', 'before'], '"first" may only be used with "after"'],
+  [['last', 'after'], '"last" may only be used with "before"'],
+  [['offset', 'last'], '"offset" may only be used with "first" and "after"'],
+  [['offset', 'before'], '"offset" may only be used with "first" and "after"'],
+];
+
+/** The cursor of a row. */
+export function cursorOf(order: readonly OrderKey[], row: Row): string {
+  return encodeArray(order.map(({ column }) => row.cells.get(column.name)?.jsonb ?? 'null'));
+}
+
+/** The rows in order: the first key that differs decides. */
+export function sortRows(order: readonly OrderKey[], rows: readonly Row[]): Row[] {
+  return [...rows].sort((a, b) => {
+    for (const { column, isDescending, nullsFirst } of order) {
+      const [one, other] = [a, b].map((row) => row.cells.get(column.name));
+      if (!one || !other) throw new Error(`${column.name} was not read.`);
+      if (one.text === null && other.text === null) continue;
+      if (one.text === null || other.text === null) return (one.text === null) === nullsFirst ? -1 : 1;
+      if (one.rank !== other.rank) return one.rank < other.rank === isDescending ? 1 : -1;
+    }
+    return 0;
+  });
+}
+
+/** Cuts a page out of all rows that match. */
+export async function cutPage(
+  oracle: Oracle,
+  { order, isBackward, cursor, offset, limit }: PageRequest,
+  rows: readonly Row[],
+): Promise<Page> {
+  const all = sortRows(order, rows);
+  const direction = isBackward ? order.map(reverse) : order;
+  const within = cursor === null ? all : await rowsBeyond(oracle, direction, cursor, all);
+  if (isBackward) {
+    const page = within.slice(Math.max(0, within.length - limit));
+    const hasNextPage = page.length > 0 && !page.includes(all.at(-1) as Row);
+    return { rows: page, hasNextPage, hasPreviousPage: within.length > limit };
+  }
+  const rest = within.slice(offset);
+  const page = rest.slice(0, limit);
+  return {
+    rows: page,
+    hasNextPage: rest.length > limit,
+    hasPreviousPage: page.length > 0 && !page.includes(all[0] as Row),
+  };
+}
+
+async function rowsBeyond(
+  oracle: Oracle,
+  order: readonly OrderKey[],
+  cursor: readonly (string | null)[],
+  rows: readonly Row[],
+): Promise<Row[]> {
+  const steps: { isEqual(row: Row): boolean; isBeyond(row: Row): boolean }[] = [];
+  for (const [index, element] of cursor.entries()) {
+    const { column, isDescending, nullsFirst } = order[index] as OrderKey;
+    const isNull = (row: Row) => row.cells.get(column.name)?.text === null;
+    if (element === null) {
+      steps.push({ isEqual: isNull, isBeyond: (row) => nullsFirst && !isNull(row) });
+      continue;
+    }
+    const isEqual = await compareColumn(oracle, column, 'eq', element)(rows);
+    const isBeyond = await compareColumn(oracle, column, isDescending ? 'lt' : 'gt', element)(rows);
+    steps.push({ isEqual: (row) => isEqual(row) === true, isBeyond: (row) => isBeyond(row) === true });
+  }
+  return rows.filter((row) => {
+    const first = steps.find(({ isEqual }) => !isEqual(row));
+    return first?.isBeyond(row) ?? false;
+  });
+}
+
+function effectiveOrder(entity: Entity, orderBy: Input): OrderKey[] {
+  const elements = orderBy === null || orderBy === undefined ? [] : listOf(orderBy);
+  const chosen = elements.flatMap((element) =>
+    [...(element as ReadonlyMap<string, Input>)].flatMap(([name, direction]): OrderKey[] => {
+      if (typeof direction !== 'string') return [];
+      const column = entity.columns.get(name);
+      if (!column) throw new Error(`There is no column ${name}.`);
+      return [{ column, isDescending: direction.startsWith('Desc'), nullsFirst: direction.endsWith('First') }];
+    }),
+  );
+  const key = entity.relation.key.map((name) => ({
+    column: columnOf(entity.relation, name),
+    isDescending: false,
+    nullsFirst: false,
+  }));
+  return [...chosen, ...key];
+}
+
+function reverse({ column, isDescending, nullsFirst }: OrderKey): OrderKey {
+  return { column, isDescending: !isDescending, nullsFirst: !nullsFirst };
+}
+
+function decodeCursor(text: string): readonly (string | null)[] {
+  return decodeArray(text);
+}

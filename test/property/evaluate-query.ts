@@ -1,0 +1,279 @@
+/**
+ * The answer to a query, worked out the slow and obvious way over raw rows. Everything that refuses a root field is found
+ * before a row is looked at, as in the manual (graphql.md 12.6): each `prepare…` reads its arguments and returns what to do.
+ */
+import type { FieldNode } from 'graphql';
+import { Num, type Value } from './canonical.ts';
+import { type Document, type Field, type Input, listOf } from './document.ts';
+import { decodeArray, encodeArray, FieldError } from './encoded.ts';
+import { evaluateAggregate } from './evaluate-aggregate.ts';
+import { prepareFilter, prepareKey, textOf } from './evaluate-filter.ts';
+import { cursorOf, cutPage, type Page, type PageRequest, readPageRequest } from './evaluate-page.ts';
+import type { Oracle } from './oracle.ts';
+import { entityOf, type Row, type Snapshot } from './reader.ts';
+import { argumentName, type Entity, lowerFirst, type Shape, type Field as ShapeField } from './shape.ts';
+import { columnOf, type ForeignKey, type Relation, type Routine } from './world.ts';
+
+/** What an evaluation needs. */
+export interface Evaluation {
+  readonly document: Document;
+  readonly shape: Shape;
+  readonly snapshot: Snapshot;
+  readonly oracle: Oracle;
+  /** Told of every page, so that later operations can go on from its cursors. */
+  readonly onPage: (entity: Entity, request: PageRequest, page: Page) => void;
+}
+
+/** One error that is expected; a null message: any. */
+export interface ExpectedError {
+  readonly message: string | null;
+  readonly path: string | null;
+  /** SQLSTATE of a database error. */
+  readonly sqlstate?: string;
+  /** What PostgreSQL said, for a report. */
+  readonly because?: string;
+}
+
+/** What the gateway should answer. */
+export interface Expected {
+  readonly data: Value;
+  readonly errors: readonly ExpectedError[];
+}
+
+type Prepared<T> = (input: T) => Promise<Value>;
+
+/** Works out the answer to a query. */
+export async function evaluateQuery(evaluation: Evaluation): Promise<Expected> {
+  const { document } = evaluation;
+  const data = new Map<string, Value>();
+  const errors: ExpectedError[] = [];
+  for (const field of document.fields([document.operation], ['Query'])) {
+    try {
+      data.set(field.key, await prepareRoot(evaluation, field)());
+    } catch (error) {
+      if (!(error instanceof FieldError)) throw error;
+      errors.push({ message: error.expected, path: field.key });
+    }
+  }
+  return { data: errors.length > 0 && data.size === 0 ? null : data, errors };
+}
+
+function prepareRoot(evaluation: Evaluation, field: Field): () => Promise<Value> {
+  const { document, shape, snapshot } = evaluation;
+  if (field.name === '__typename') return async () => 'Query';
+  if (field.name === 'node') return prepareNode(evaluation, field);
+  for (const entity of shape.entities.values()) {
+    if (field.name === `${lowerFirst(entity.base)}Collection`) {
+      const connection = prepareConnection(evaluation, entity, field);
+      return async () => connection(await snapshot.rows(entity.relation));
+    }
+    if (field.name === `${lowerFirst(entity.base)}ByPk`) {
+      const values = entity.relation.key.map((name) => argumentOf(document, entity, field, name));
+      return prepareLookup(evaluation, entity, field.nodes, values);
+    }
+  }
+  const routine = shape.routines.get(field.name);
+  if (!routine) throw new Error(`There is no root field ${field.name}.`);
+  return prepareCall(evaluation, field, routine);
+}
+
+function argumentOf(document: Document, entity: Entity, field: Field, column: string): string | null {
+  const [name = ''] = [...entity.columns].find(([, { name: candidate }]) => candidate === column) ?? [];
+  return textOf(columnOf(entity.relation, column).type, document.argument(field, name));
+}
+
+function prepareNode(evaluation: Evaluation, field: Field): () => Promise<Value> {
+  const id = evaluation.document.argument(field, 'nodeId');
+  const [schema, name, ...values] = decodeArray(String(id));
+  for (const entity of evaluation.shape.entities.values()) {
+    if (entity.relation.schema.name !== schema || entity.relation.name !== name) continue;
+    if (values.length !== entity.relation.key.length) break;
+    return prepareLookup(evaluation, entity, field.nodes, values);
+  }
+  throw new FieldError(null);
+}
+
+function prepareLookup(
+  evaluation: Evaluation,
+  entity: Entity,
+  nodes: readonly FieldNode[],
+  values: readonly (string | null)[],
+): () => Promise<Value> {
+  const object = prepareObject(evaluation, entity, nodes);
+  const condition = prepareKey(evaluation.oracle, entity, values);
+  return async () => {
+    const rows = await evaluation.snapshot.rows(entity.relation);
+    const matches = await condition(rows);
+    const row = rows.find((candidate) => matches(candidate) === true);
+    return row ? object(row) : null;
+  };
+}
+
+function prepareCall(evaluation: Evaluation, field: Field, routine: Routine): () => Promise<Value> {
+  const { document, snapshot } = evaluation;
+  const given = new Map<string, unknown>();
+  for (const { name, type } of routine.arguments) {
+    const key = argumentName(routine, name);
+    const input: Input = document.argument(field, key);
+    if (input === undefined) continue;
+    if (type.isList && input !== null)
+      given.set(
+        key,
+        listOf(input).map((item) => textOf(type, item)),
+      );
+    else given.set(key, textOf(type, input));
+  }
+  if (routine.result.kind === 'value') return () => snapshot.callValue(routine, given);
+  const entity = entityOf(evaluation.shape, routine.result.relation);
+  if (routine.result.kind === 'row') {
+    const object = prepareObject(evaluation, entity, field.nodes);
+    return async () => singleRow(object, await snapshot.call(routine, given));
+  }
+  const connection = prepareConnection(evaluation, entity, field);
+  return async () => connection(await snapshot.call(routine, given));
+}
+
+/** A row-returning function gives no object where it gives no row, or a row of nulls. */
+async function singleRow(object: Prepared<Row>, [row]: readonly Row[]): Promise<Value> {
+  const isNull = row === undefined || [...row.cells.values()].every(({ text }) => text === null);
+  return isNull ? null : object(row);
+}
+
+/** Answers the selection of a connection over the rows that belong to it. */
+export function prepareConnection(evaluation: Evaluation, entity: Entity, field: Field): Prepared<readonly Row[]> {
+  const { document, oracle } = evaluation;
+  const request = readPageRequest(document, entity, field);
+  const condition = prepareFilter(oracle, entity, document.argument(field, 'filter'));
+  const parts = document.fields(field.nodes, [`${entity.base}Connection`]).map((part) => ({
+    key: part.key,
+    answer: prepareConnectionField(evaluation, entity, part, request),
+  }));
+  return async (all) => {
+    const matches = condition === null ? null : await condition(all);
+    const rows = matches === null ? all : all.filter((row) => matches(row) === true);
+    const page = await cutPage(oracle, request, rows);
+    evaluation.onPage(entity, request, page);
+    const answer = new Map<string, Value>();
+    for (const part of parts) answer.set(part.key, await part.answer({ rows, page }));
+    return answer;
+  };
+}
+
+type ConnectionPart = Prepared<{ readonly rows: readonly Row[]; readonly page: Page }>;
+
+function prepareConnectionField(
+  evaluation: Evaluation,
+  entity: Entity,
+  field: Field,
+  request: PageRequest,
+): ConnectionPart {
+  const { document } = evaluation;
+  switch (field.name) {
+    case '__typename':
+      return async () => `${entity.base}Connection`;
+    case 'totalCount':
+      return async ({ rows }) => new Num(String(rows.length));
+    case 'aggregate':
+      return ({ rows }) => evaluateAggregate(evaluation, entity, field.nodes, rows);
+    case 'pageInfo':
+      return async ({ page }) => {
+        const cursors = page.rows.map((row) => cursorOf(request.order, row));
+        const info: Record<string, Value> = {
+          __typename: 'PageInfo',
+          hasNextPage: page.hasNextPage,
+          hasPreviousPage: page.hasPreviousPage,
+          startCursor: cursors[0] ?? null,
+          endCursor: cursors.at(-1) ?? null,
+        };
+        return new Map(document.fields(field.nodes, ['PageInfo']).map(({ key, name }) => [key, info[name] as Value]));
+      };
+    default:
+      return prepareEdges(evaluation, entity, field, request);
+  }
+}
+
+function prepareEdges(evaluation: Evaluation, entity: Entity, field: Field, request: PageRequest): ConnectionPart {
+  const parts = evaluation.document.fields(field.nodes, [`${entity.base}Edge`]).map(({ key, name, nodes }) => {
+    const object = name === 'node' ? prepareObject(evaluation, entity, nodes) : null;
+    const answer: Prepared<Row> = async (row) => {
+      if (object) return object(row);
+      return name === 'cursor' ? cursorOf(request.order, row) : `${entity.base}Edge`;
+    };
+    return { key, answer };
+  });
+  const [firstKey = ''] = entity.relation.key;
+  return async ({ page }) => {
+    const edges: Value[] = [];
+    for (const row of page.rows.filter(({ cells }) => cells.get(firstKey)?.text !== null)) {
+      const edge = new Map<string, Value>();
+      for (const part of parts) edge.set(part.key, await part.answer(row));
+      edges.push(edge);
+    }
+    return edges;
+  };
+}
+
+/** Answers the selection of an object. */
+export function prepareObject(evaluation: Evaluation, entity: Entity, nodes: readonly FieldNode[]): Prepared<Row> {
+  const parts = evaluation.document.fields(nodes, [entity.base, 'Node']).map((field) => {
+    if (field.name === '__typename') return { key: field.key, answer: async () => entity.base as Value };
+    const described = entity.fields.get(field.name);
+    if (!described) throw new Error(`${entity.base} has no field ${field.name}.`);
+    return { key: field.key, answer: prepareField(evaluation, field, described) };
+  });
+  return async (row) => {
+    const answer = new Map<string, Value>();
+    for (const part of parts) answer.set(part.key, await part.answer(row));
+    return answer;
+  };
+}
+
+function prepareField(evaluation: Evaluation, field: Field, described: ShapeField): Prepared<Row> {
+  switch (described.kind) {
+    case 'nodeId':
+      return async ({ relation, cells }) => {
+        const names = [relation.schema.name, relation.name].map((name) => JSON.stringify(name));
+        return encodeArray([...names, ...relation.key.map((name) => cells.get(name)?.jsonb ?? 'null')]);
+      };
+    case 'column':
+      return async (row) => row.cells.get(described.column.name)?.output ?? null;
+    case 'computed':
+      return prepareComputed(evaluation, field, described.routine);
+    case 'to-one': {
+      const object = prepareObject(evaluation, entityOf(evaluation.shape, described.target), field.nodes);
+      return async (row) => {
+        const [related] = await relatedRows(evaluation, described, row);
+        return related ? object(related) : null;
+      };
+    }
+    case 'to-many': {
+      const connection = prepareConnection(evaluation, entityOf(evaluation.shape, described.target), field);
+      return async (row) => connection(await relatedRows(evaluation, described, row));
+    }
+  }
+}
+
+function prepareComputed(evaluation: Evaluation, field: Field, routine: Routine): Prepared<Row> {
+  const { shape, snapshot } = evaluation;
+  if (routine.result.kind === 'value') return async (row) => row.computed.get(routine) ?? null;
+  const entity = entityOf(shape, routine.result.relation);
+  if (routine.result.kind === 'row') {
+    const object = prepareObject(evaluation, entity, field.nodes);
+    return async (row) => singleRow(object, await snapshot.computedRows(routine, row));
+  }
+  const connection = prepareConnection(evaluation, entity, field);
+  return async (row) => connection(await snapshot.computedRows(routine, row));
+}
+
+/** Rows of the other side; equal values of the types that keys are made of have equal texts. */
+async function relatedRows(
+  { snapshot }: Evaluation,
+  { key, direction, target }: { readonly key: ForeignKey; readonly direction: 'in' | 'out'; readonly target: Relation },
+  row: Row,
+): Promise<readonly Row[]> {
+  const [here, there] = direction === 'out' ? [key.columns, key.toColumns] : [key.toColumns, key.columns];
+  const values = here.map((name) => row.cells.get(name)?.text ?? null);
+  if (values.includes(null)) return [];
+  const rows = await snapshot.rows(target);
+  return rows.filter((other) => there.every((name, index) => other.cells.get(name)?.text === values[index]));
+}

@@ -1,0 +1,239 @@
+/**
+ * Values for columns, filters, orders and cursors of random operations: often those of existing rows, so that they match.
+ */
+import { encodeArray } from './encoded.ts';
+import type { OrderKey } from './evaluate-page.ts';
+import type { Random } from './random.ts';
+import type { Entity, Shape } from './shape.ts';
+import type { Type } from './types.ts';
+import { type Column, columnOf, type Relation } from './world.ts';
+import { nullValue, type Writer, type Written, writeList, writeObject, writeScalar, writeToken } from './writer.ts';
+
+/** A cursor that an earlier page answered, with the order it belongs to. */
+export interface KnownCursor {
+  readonly entity: Entity;
+  readonly order: readonly OrderKey[];
+  readonly text: string;
+}
+
+/** What operations are made from. */
+export interface Material {
+  readonly shape: Shape;
+  /** jsonb texts and plain texts of existing values. */
+  readonly texts: (relation: Relation, column: string) => readonly (string | null)[];
+  readonly nodeIds: (relation: Relation) => readonly string[];
+  readonly cursors: readonly KnownCursor[];
+}
+
+/** A value of a column: of an existing row, or any of its type. */
+export function columnText(random: Random, material: Material, relation: Relation, column: Column): string {
+  const known = material.texts(relation, column.name).filter((text) => text !== null);
+  return known.length > 0 && !column.type.isList && random.chance(0.7)
+    ? random.pick(known)
+    : random.pick(column.type.values);
+}
+
+/** One value of the type's own GraphQL type. */
+export function scalarOf(random: Random, type: Type, text: string): Written {
+  return writeScalar(random, type, text) ?? writeScalar(random, type, '0.5') ?? nullValue;
+}
+
+/** The filter of a connection, an update or a deletion. */
+export function writeFilter(writer: Writer, material: Material, entity: Entity, depth = 2): Written {
+  const { random } = writer;
+  const entries: [string, Written][] = random
+    .some([...entity.filters], Math.min(0.9, 1.3 / entity.filters.size))
+    .map(([name, column]) => [name, writeColumnFilter(writer, material, entity, column)]);
+  const type = `${entity.base}Filter`;
+  const inner = () => writeFilter(writer, material, entity, depth - 1);
+  for (const name of depth > 0 ? random.some(['and', 'or', 'not'], 0.15) : []) {
+    if (entity.filters.has(name)) continue;
+    const members = () => (random.chance(0.1) ? inner() : writeList(Array.from({ length: random.int(0, 3) }, inner)));
+    const place = { type: name === 'not' ? type : `[${type}!]` };
+    entries.push([name, random.chance(0.04) ? nullValue : writer.value(place, name === 'not' ? inner : members)]);
+  }
+  const ids = material.nodeIds(entity.relation);
+  if (ids.length > 0 && random.chance(0.06)) {
+    const id = random.pick(ids);
+    const operand = writer.value({ type: 'ID', canBeNull: false }, () => ({ text: JSON.stringify(id), json: id }));
+    entries.push(['nodeId', writeObject([['eq', operand]])]);
+  }
+  return writeObject(random.shuffle(entries));
+}
+
+function writeColumnFilter(writer: Writer, material: Material, entity: Entity, column: Column): Written {
+  const { random } = writer;
+  if (random.chance(0.04)) return nullValue;
+  const { type } = column;
+  const filterType = `${type.graphql}${type.isList ? 'List' : ''}Filter`;
+  return writer.value({ type: filterType }, () => {
+    const operators = random.chance(0.04)
+      ? []
+      : new Set([random.pick(type.operators), ...random.some(type.operators, 0.08)]);
+    return writeObject(
+      [...operators].map((operator) => [operator, writeOperand(writer, material, { entity, column, operator })]),
+    );
+  });
+}
+
+function writeOperand(
+  writer: Writer,
+  material: Material,
+  { entity, column, operator }: { entity: Entity; column: Column; operator: string },
+): Written {
+  const { random } = writer;
+  const { type } = column;
+  if (operator === 'is') {
+    return writer.value({ type: 'FilterIs', canBeNull: false }, () =>
+      writeToken(random, random.pick(['NULL', 'NOT_NULL'])),
+    );
+  }
+  if (random.chance(0.03)) return nullValue;
+  const one = () => scalarOf(random, type, columnText(random, material, entity.relation, column));
+  if (operator === 'in' || type.isList) {
+    const many = () =>
+      writeList(
+        Array.from({ length: random.int(0, 3) }, () => writer.value({ type: type.graphql, isRequired: true }, one)),
+      );
+    return writer.value({ type: `[${type.graphql}!]` }, () => (random.chance(0.15) ? one() : many()));
+  }
+  if (['startsWith', 'like', 'ilike', 'regex', 'iregex'].includes(operator)) {
+    const text = patternOf(random, operator, columnText(random, material, entity.relation, column));
+    return writer.value({ type: 'String' }, () => ({ text: JSON.stringify(text), json: text }));
+  }
+  return writer.value({ type: type.graphql }, one);
+}
+
+function patternOf(random: Random, operator: string, text: string): string {
+  const start = [...text].slice(0, random.int(0, 3)).join('');
+  if (operator === 'startsWith') return random.pick([start, '%', '', 'a ', 'A']);
+  if (operator.endsWith('like'))
+    return random.pick([`${start.replaceAll('\\', '\\\\')}%`, '%a%', '_', '%', 'A%', '\\%', '']);
+  return random.pick(['^a', 'b$', '^$', '.', '[a-c]+', 'é|日', '\\d', 'A', '^.{2}$']);
+}
+
+/** A value of `orderBy`. */
+export function writeOrder(writer: Writer, entity: Entity): Written {
+  const { random } = writer;
+  const sortable = [...entity.columns].filter(([, { type }]) => type.canOrder);
+  const element = () => {
+    const chosen = sortable.length === 0 || random.chance(0.03) ? [] : [random.pick(sortable)[0]];
+    return writeObject(chosen.map((name) => [name, random.chance(0.04) ? nullValue : writeDirection(writer)]));
+  };
+  const type = `${entity.base}OrderBy`;
+  if (random.chance(0.1)) return writer.value({ type }, element);
+  const many = () =>
+    writeList(Array.from({ length: random.int(0, 3) }, () => writer.value({ type, isRequired: true }, element)));
+  return writer.value({ type: `[${type}!]` }, many);
+}
+
+function writeDirection(writer: Writer): Written {
+  const direction = writer.random.pick(['AscNullsFirst', 'AscNullsLast', 'DescNullsFirst', 'DescNullsLast']);
+  return writer.value({ type: 'OrderByDirection' }, () => writeToken(writer.random, direction));
+}
+
+/** The seven arguments of a connection, mostly a combination that is legal. */
+export function writeConnectionArguments(writer: Writer, material: Material, entity: Entity): string {
+  const { random } = writer;
+  const entries: [string, Written][] = [];
+  const known = material.cursors.filter((cursor) => cursor.entity.relation === entity.relation);
+  const cursor = known.length > 0 && random.chance(0.4) ? random.pick(known) : null;
+  const isBackward = random.chance(0.35);
+  const count = (name: string, low: number, high: number): void => {
+    entries.push([
+      name,
+      random.chance(0.03) ? nullValue : writer.value({ type: 'Int' }, () => whole(random.int(low, high))),
+    ]);
+  };
+  if (random.chance(0.6)) count(isBackward ? 'last' : 'first', 0, random.pick([2, 5, 40]));
+  if (!isBackward && random.chance(0.2)) count('offset', 0, 4);
+  if (cursor !== null) {
+    const text = changeCursor(random, cursor);
+    entries.push([
+      isBackward ? 'before' : 'after',
+      writer.value({ type: 'Cursor' }, () => ({ text: JSON.stringify(text), json: text })),
+    ]);
+    const named = orderArgument(entity, cursor.order.slice(0, cursor.order.length - entity.relation.key.length));
+    if (named === null) return '';
+    if (named.json !== null) entries.push(['orderBy', named]);
+  } else if (random.chance(0.5))
+    entries.push(['orderBy', random.chance(0.04) ? nullValue : writeOrder(writer, entity)]);
+  if (random.chance(0.45)) {
+    const filter = () => writeFilter(writer, material, entity);
+    entries.push(['filter', random.chance(0.03) ? nullValue : writer.value({ type: `${entity.base}Filter` }, filter)]);
+  }
+  if (random.chance(0.02)) entries.push(...illegal(random, entries));
+  return argumentsText(random.shuffle(entries));
+}
+
+/** Arguments in parentheses, nothing where there are none. */
+export function argumentsText(entries: readonly (readonly [string, Written])[]): string {
+  return entries.length === 0 ? '' : `(${entries.map(([name, { text }]) => `${name}: ${text}`).join(', ')})`;
+}
+
+function whole(value: number): Written {
+  return { text: String(value), json: value };
+}
+
+/** An argument more that makes the combination illegal, or is wrong by itself. */
+function illegal(random: Random, entries: readonly (readonly [string, Written])[]): [string, Written][] {
+  const wrong: readonly [string, Written][] = [
+    ['first', whole(-1)],
+    ['last', whole(-2)],
+    ['first', whole(2)],
+    ['last', whole(2)],
+    ['offset', whole(-1)],
+    ['after', { text: '"no cursor"', json: 'no cursor' }],
+    ['before', { text: '"W10="', json: 'W10=' }],
+    ['after', { text: '"e30="', json: 'e30=' }],
+  ];
+  return wrong
+    .filter(([name]) => !entries.some(([given]) => given === name))
+    .slice(random.int(0, 5))
+    .slice(0, 1) as [string, Written][];
+}
+
+/** A cursor as it was, shortened, or with another value of the same type in it. */
+function changeCursor(random: Random, { text, order }: KnownCursor): string {
+  const elements = splitCursor(text);
+  if (random.chance(0.15)) return encodeArray(elements.slice(0, random.int(1, elements.length)));
+  if (random.chance(0.1)) {
+    const index = random.int(0, elements.length - 1);
+    const value = random.chance(0.3)
+      ? 'null'
+      : JSON.stringify(random.pick((order[index] as OrderKey).column.type.values));
+    return encodeArray(elements.with(index, value));
+  }
+  return text;
+}
+
+/** The elements of a cursor as JSON texts; a text holds commas and blanks, so they are found by reading. */
+function splitCursor(cursor: string): string[] {
+  const text = Buffer.from(cursor, 'base64').toString('utf8');
+  const sources: string[] = [];
+  JSON.parse(text, function (this: unknown, key: string, value: unknown, context?: { source?: string }) {
+    if (key !== '' && Array.isArray(this)) sources.push(context?.source ?? JSON.stringify(value));
+    return value;
+  } as (this: unknown, key: string, value: unknown) => unknown);
+  return sources;
+}
+
+/** `orderBy` for an order that was seen; null where one of its columns has no name. */
+function orderArgument(entity: Entity, order: readonly OrderKey[]): Written | null {
+  const elements = order.map(({ column, isDescending, nullsFirst }) => {
+    const [name] = [...entity.columns].find(([, candidate]) => candidate === column) ?? [];
+    const direction = `${isDescending ? 'Desc' : 'Asc'}Nulls${nullsFirst ? 'First' : 'Last'}`;
+    return name === undefined ? null : writeObject([[name, { text: direction, json: direction }]]);
+  });
+  if (elements.includes(null)) return null;
+  return elements.length === 0 ? nullValue : writeList(elements as Written[]);
+}
+
+/** Values of a key: of an existing row, or any. */
+export function keyTexts(random: Random, material: Material, entity: Entity): readonly string[] {
+  const columns = entity.relation.key.map((name) => columnOf(entity.relation, name));
+  const all = columns.map((column) => material.texts(entity.relation, column.name));
+  const count = all[0]?.length ?? 0;
+  const row = count === 0 || random.chance(0.15) ? -1 : random.int(0, count - 1);
+  return columns.map((column, index) => all[index]?.[row] ?? random.pick(column.type.values));
+}

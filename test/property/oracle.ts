@@ -1,0 +1,80 @@
+/**
+ * Asks PostgreSQL one question at a time about values alone: does each of these values of a type stand in this relation to
+ * that one, and what is the sum of these. What `<`, `like` or a sum mean is PostgreSQL's; what is compared is decided here.
+ */
+import type pg from 'pg';
+import { Num, parseJson, type Value } from './canonical.ts';
+import type { Type } from './types.ts';
+
+/** Truth of SQL: null is unknown. */
+export type Truth = boolean | null;
+
+/** An operand: a text, a list of texts, or null. */
+export type Operand = string | null | readonly (string | null)[];
+
+/** Operators over the value `v` and the operand `$2`; T stands for the column's type. */
+const operators: Readonly<Record<string, string>> = {
+  eq: 'v::T = $2::text::T',
+  neq: 'v::T <> $2::text::T',
+  lt: 'v::T < $2::text::T',
+  lte: 'v::T <= $2::text::T',
+  gt: 'v::T > $2::text::T',
+  gte: 'v::T >= $2::text::T',
+  in: 'v::T = any($2::text[]::T[])',
+  startsWith: `starts_with(v::T::text, case when 'T' in ('character(3)', 'bpchar') then rtrim($2::text, ' ') else $2::text end)`,
+  like: 'v::T like $2::text',
+  ilike: 'v::T ilike $2::text',
+  regex: 'v::T ~ $2::text',
+  iregex: 'v::T ~* $2::text',
+  contains: 'v::T @> $2::text[]::T',
+  containedBy: 'v::T <@ $2::text[]::T',
+  overlaps: 'v::T && $2::text[]::T',
+  'eq list': 'v::T = $2::text[]::T',
+};
+
+/** Answers questions, and remembers the answers. */
+export interface Oracle {
+  /** Truth for each distinct text of a column's values. Null is asked as well: it is not in an empty list, which is known. */
+  compare(
+    type: Type,
+    operator: string,
+    texts: readonly (string | null)[],
+    operand: Operand,
+  ): Promise<ReadonlyMap<string | null, Truth>>;
+  aggregate(type: Type, name: 'sum' | 'avg' | 'min' | 'max', texts: readonly (string | null)[]): Promise<Value>;
+}
+
+/** An oracle on a connection of its own. */
+export function createOracle(client: pg.ClientBase): Oracle {
+  const known = new Map<string, Truth>();
+  return {
+    async compare(type, operator, texts, operand) {
+      const questionOf = (text: string | null) => JSON.stringify([type.sql, operator, operand, text]);
+      const distinct = [...new Set(texts)];
+      const open = distinct.filter((text) => !known.has(questionOf(text)));
+      if (open.length > 0) {
+        const condition = operators[type.isList && operator === 'eq' ? 'eq list' : operator];
+        if (condition === undefined) throw new Error(`There is no operator ${operator}.`);
+        const text = `select (${condition.replaceAll('T', () => type.sql)}) from unnest($1::text[]) with ordinality as u (v, n) order by n`;
+        const { rows } = await client.query<[Truth]>({ text, values: [open, operand], rowMode: 'array' });
+        for (const [index, value] of open.entries()) known.set(questionOf(value), rows[index]?.[0] ?? null);
+      }
+      return new Map(distinct.map((text) => [text, known.get(questionOf(text)) ?? null]));
+    },
+    async aggregate(type, name, texts) {
+      const { rows } = await client.query<[string | null]>({
+        text: `select to_jsonb(${aggregateOf(type, name)})::text from unnest($1::text[]) as u (v)`,
+        values: [texts],
+        rowMode: 'array',
+      });
+      const value = parseJson(rows[0]?.[0] ?? 'null');
+      return value instanceof Num && !/^-?\d+$/.test(value.text) ? new Num(value.text, true) : value;
+    },
+  };
+}
+
+function aggregateOf(type: Type, name: 'sum' | 'avg' | 'min' | 'max'): string {
+  if (name === 'avg') return `avg(v::${type.sql}::numeric)`;
+  if (type.sql === 'boolean' && name !== 'sum') return name === 'min' ? 'bool_and(v::boolean)' : 'bool_or(v::boolean)';
+  return `${name}(v::${type.sql})`;
+}

@@ -1,0 +1,221 @@
+/**
+ * What the API shows of a world to one role: names and fields, derived from the manual's rules (graphql.md 1.3 to 1.6, 2, 5).
+ * The generator of operations and the evaluator read it; the product's own model is not consulted.
+ */
+import {
+  type Column,
+  columnOf,
+  type ForeignKey,
+  type Grant,
+  type Relation,
+  type Role,
+  type Routine,
+  type Schema,
+  type World,
+} from './world.ts';
+
+/** A field of an object type. */
+export type Field =
+  | { readonly kind: 'nodeId' }
+  | { readonly kind: 'column'; readonly column: Column }
+  | {
+      readonly kind: 'to-one' | 'to-many';
+      readonly key: ForeignKey;
+      readonly direction: 'out' | 'in';
+      readonly target: Relation;
+    }
+  | { readonly kind: 'computed'; readonly routine: Routine };
+
+/** A relation as a role sees it. */
+export interface Entity {
+  readonly relation: Relation;
+  readonly base: string;
+  /** Columns that the role may select, also those without a name in the API. */
+  readonly readable: readonly Column[];
+  readonly fields: ReadonlyMap<string, Field>;
+  /** Columns that the role may select, the API shows and that have a name there. */
+  readonly columns: ReadonlyMap<string, Column>;
+  readonly filters: ReadonlyMap<string, Column>;
+  readonly insertable: ReadonlyMap<string, Column>;
+  readonly updatable: ReadonlyMap<string, Column>;
+  readonly canInsert: boolean;
+  readonly canUpdate: boolean;
+  readonly canDelete: boolean;
+  readonly hasByPk: boolean;
+  readonly maxRows: number;
+}
+
+/** Everything a role sees. */
+export interface Shape {
+  readonly role: Role;
+  readonly entities: ReadonlyMap<Relation, Entity>;
+  readonly routines: ReadonlyMap<string, Routine>;
+}
+
+/** Derives what a role sees. */
+export function shapeOf(world: World, role: Role): Shape {
+  const visible = world.relations.filter((relation) => isSelectValid(relation, role));
+  const entities = new Map(visible.map((relation) => [relation, entityOf(world, relation, role, visible)]));
+  const routines = world.routines.filter(
+    (routine) => routine.of === null && !routine.revoked.includes(role) && resultIsVisible(routine, visible),
+  );
+  return { role, entities, routines: new Map(routines.map((routine) => [routineName(routine), routine])) };
+}
+
+/** Field of `b` in the manual's notation: the base name with its first letter lower-cased. */
+export function lowerFirst(name: string): string {
+  return name.slice(0, 1).toLowerCase() + name.slice(1);
+}
+
+/** Name of an argument of a root function. */
+export function argumentName(routine: Routine, name: string): string {
+  return routine.schema.inflect ? lowerFirst(baseForm(routine.schema, name)) : lowerFirst(name);
+}
+
+/** GraphQL name of a relation. */
+export function baseName(relation: Relation): string {
+  return relation.directiveName ?? baseForm(relation.schema, relation.name);
+}
+
+/** Name of a function's field. */
+export function routineName(routine: Routine): string {
+  if (routine.directiveName !== null) return routine.directiveName;
+  const name = routine.name.replace(/^_/, '');
+  return lowerFirst(baseForm(routine.schema, name));
+}
+
+/** Field name of a column; null where it is no GraphQL name. */
+export function columnName(relation: Relation, column: Column): string | null {
+  const inflected = relation.schema.inflect ? lowerFirst(baseForm(relation.schema, column.name)) : column.name;
+  const name = column.directiveName ?? inflected;
+  return isName(name) ? name : null;
+}
+
+function isName(name: string): boolean {
+  return /^(?!__)[A-Za-z_][A-Za-z0-9_]*$/.test(name);
+}
+
+/** Whether the role may select the column. */
+function maySelect(relation: Relation, role: Role, column: string): boolean {
+  return allows(relation.grants[role]?.select ?? [], column);
+}
+
+/** Base form of an SQL name (graphql.md 2.1). */
+export function baseForm(schema: Schema, name: string): string {
+  if (!schema.inflect) return name;
+  return [...name]
+    .map((character, index, all) => (/[\p{L}\p{N}]/u.test(all[index - 1] ?? '.') ? character : character.toUpperCase()))
+    .join('')
+    .replaceAll('_', '');
+}
+
+function isSelectValid(relation: Relation, role: Role): boolean {
+  return (
+    isName(baseName(relation)) &&
+    relation.key.length > 0 &&
+    relation.columns.some(({ name }) => maySelect(relation, role, name))
+  );
+}
+
+function entityOf(world: World, relation: Relation, role: Role, visible: readonly Relation[]): Entity {
+  const grant = relation.grants[role] as Grant;
+  const columns = named(relation, (column) => maySelect(relation, role, column.name));
+  const isWritable = relation.kind !== 'materialized view';
+  const writable = (columnsGranted: Grant['insert']) =>
+    named(relation, (column) => column.kind === 'free' && allows(columnsGranted, column.name));
+  const insertable = isWritable ? writable(grant.insert) : new Map();
+  const updatable = isWritable ? writable(grant.update) : new Map();
+  const filters = [...columns].filter(([name, column]) => column.type.operators.length > 0 && name !== 'nodeId');
+  return {
+    relation,
+    base: baseName(relation),
+    readable: relation.columns.filter(({ name }) => maySelect(relation, role, name)),
+    fields: fieldsOf(world, relation, role, visible),
+    columns,
+    filters: new Map(filters),
+    insertable,
+    updatable,
+    canInsert: insertable.size > 0,
+    canUpdate: updatable.size > 0,
+    canDelete: isWritable && grant.delete,
+    hasByPk: relation.key.every((name) => columnOf(relation, name).type.canByPk),
+    maxRows: relation.maxRows ?? relation.schema.maxRows ?? 30,
+  };
+}
+
+function fieldsOf(world: World, relation: Relation, role: Role, visible: readonly Relation[]): Map<string, Field> {
+  const fields = new Map<string, Field>();
+  const add = (name: string | null, field: Field): void => {
+    if (name === null || name === 'nodeId' || !isName(name)) return;
+    fields.delete(name);
+    fields.set(name, field);
+  };
+  for (const [name, column] of named(relation, ({ name }) => maySelect(relation, role, name)))
+    add(name, { kind: 'column', column });
+  const used = world.foreignKeys.filter((key) => isUsed(key, role));
+  const ordered = [
+    ...used.filter(({ kind }) => kind === 'constraint'),
+    ...used.filter(({ kind }) => kind === 'directive'),
+  ];
+  for (const key of ordered) {
+    if (key.from === relation && visible.includes(key.to)) {
+      add(outboundName(key), { kind: 'to-one', key, direction: 'out', target: key.to });
+    }
+  }
+  for (const key of ordered) {
+    if (key.to !== relation || !visible.includes(key.from)) continue;
+    const kind = isLocallyUnique(key) ? 'to-one' : 'to-many';
+    add(inboundName(key, kind), { kind, key, direction: 'in', target: key.from });
+  }
+  for (const routine of world.routines) {
+    if (routine.of !== relation || routine.revoked.includes(role) || !resultIsVisible(routine, visible)) continue;
+    if (relation.grants[role]?.select === 'all') add(routineName(routine), { kind: 'computed', routine });
+  }
+  return new Map<string, Field>([['nodeId', { kind: 'nodeId' }], ...fields]);
+}
+
+function named(relation: Relation, isWanted: (column: Column) => boolean): Map<string, Column> {
+  const columns = relation.columns.filter(isWanted).flatMap((column): [string, Column][] => {
+    const name = columnName(relation, column);
+    return name === null ? [] : [[name, column]];
+  });
+  return new Map(columns);
+}
+
+function allows(granted: readonly string[] | 'all', column: string): boolean {
+  return granted === 'all' || granted.includes(column);
+}
+
+function isUsed(key: ForeignKey, role: Role): boolean {
+  return (
+    key.columns.every((name) => maySelect(key.from, role, name)) &&
+    key.toColumns.every((name) => maySelect(key.to, role, name))
+  );
+}
+
+/** Whether at most one row of the referencing side belongs to a row of the other. */
+function isLocallyUnique(key: ForeignKey): boolean {
+  const indexes = key.from.kind === 'table' ? [key.from.key, ...key.from.uniques] : [];
+  return indexes.some((columns) => columns.length > 0 && columns.every((column) => key.columns.includes(column)));
+}
+
+function outboundName(key: ForeignKey): string | null {
+  return key.foreignName ?? strippedName(key.to, key.columns) ?? lowerFirst(baseName(key.to));
+}
+
+function inboundName(key: ForeignKey, kind: 'to-one' | 'to-many'): string | null {
+  if (key.localName !== null) return key.localName;
+  const base = lowerFirst(baseName(key.from));
+  return kind === 'to-many' ? `${base}Collection` : (strippedName(key.from, key.toColumns) ?? base);
+}
+
+function strippedName(other: Relation, columns: readonly string[]): string | null {
+  const suffix = other.schema.inflect ? '_id' : 'Id';
+  const [column = '', ...more] = columns;
+  if (more.length > 0 || !column.endsWith(suffix)) return null;
+  return lowerFirst(baseForm(other.schema, column.slice(0, -suffix.length)));
+}
+
+function resultIsVisible(routine: Routine, visible: readonly Relation[]): boolean {
+  return routine.result.kind === 'value' || visible.includes(routine.result.relation);
+}

@@ -1,0 +1,119 @@
+/**
+ * Limits of a request: each refusal names the limit and the option that raises it, and nothing is run.
+ */
+import { describe, expect, test } from 'vitest';
+import { openReader } from './reader.ts';
+
+const limited = await openReader(['query-library.sql', 'query-functions.sql'], {
+  limits: { maxDepth: 3, maxAliases: 4, maxTokens: 200, maxCost: 1000, maxRootFields: 2 },
+  maxResponseBytes: 1000,
+  statementTimeoutMs: 300,
+});
+const { run, ask, errors, execution } = limited;
+
+async function expectRefusal(query: string, limit: string, message: RegExp, variables?: Record<string, unknown>) {
+  const body = await run(query, variables);
+  expect(body).not.toHaveProperty('data');
+  expect(body.errors).toHaveLength(1);
+  expect(body.errors[0].message).toMatch(message);
+  expect(body.errors[0].extensions).toMatchObject({ code: 'LIMIT_EXCEEDED', limit });
+}
+
+describe('a request is refused', () => {
+  test('when it leads through more tables than allowed, also through fragments', async () => {
+    const allowed = '{ patronByPk(id: 1) { loanCollection { edges { node { volume { title } } } } } }';
+    expect(await errors(allowed)).toEqual([]);
+    const deep =
+      '{ patronByPk(id: 1) { loanCollection { edges { node { volume { ...f } } } } } } fragment f on Volume { loanCollection { edges { cursor } } }';
+    await expectRefusal(deep, 'max-depth', /4 levels of tables.*limit of 3.*--max-depth/);
+  });
+
+  test('when it has more aliases than allowed', async () => {
+    expect(await errors('{ a: __typename b: __typename }')).toEqual([]);
+    await expectRefusal(
+      '{ patronByPk(id: 1) { a: id b: id c: id d: id e: id } }',
+      'max-aliases',
+      /5 aliases.*--max-aliases/,
+    );
+  });
+
+  test('when it has more tokens than allowed', async () => {
+    await expectRefusal(`{ ${'__typename '.repeat(300)} }`, 'max-tokens', /200.*--max-tokens/);
+  });
+
+  test('when it has more root fields than allowed', async () => {
+    expect(await errors('{ patronByPk(id: 1) { id } __typename }')).toEqual([]);
+    await expectRefusal(
+      '{ patronByPk(id: 1) { id } a: __typename b: __typename }',
+      'max-root-fields',
+      /3 root fields.*--max-root-fields/,
+    );
+  });
+
+  test('when its pages could have more rows than allowed, counted with the sizes of its variables', async () => {
+    const query = `query ($n: Int) { patronCollection(first: $n) { edges { node {
+      loanCollection(first: $n) { edges { cursor } } other: loanCollection(first: $n) { totalCount } } } } }`;
+    expect(await errors(query, { n: 20 })).toEqual([]);
+    await expectRefusal(query, 'max-cost', /1275 rows at most.*limit of 1000.*--max-cost/, { n: 25 });
+    await expectRefusal(query, 'max-cost', /1830 rows at most/, { n: null });
+  });
+
+  test('but not for a field that is refused anyway', async () => {
+    const body = await run(`{
+      __typename
+      patronCollection { edges { node { loanCollection { edges { node { seq } } } a: loanCollection(first: -1) { totalCount } b: loanCollection { totalCount } } } }
+    }`);
+    expect(body).toMatchObject({ data: { __typename: 'Query' }, errors: [{ path: ['patronCollection'] }] });
+    const deep = `{ __typename patronByPk(id: 1) { loanCollection { edges { node { volume { loanCollection {
+      edges { node { patron { loanCollection(first: -1) { totalCount } } } } } } } } } } }`;
+    expect(await run(deep)).toMatchObject({ data: { __typename: 'Query' }, errors: [{ path: ['patronByPk'] }] });
+  });
+
+  test('when its answer is larger than allowed, and none of it is sent', async () => {
+    const fields = 'fullName shout names nodeId openLoans { edges { node { nodeId shelfMark } } }';
+    expect(await errors(`{ patronByPk(id: 1) { ${fields} } }`)).toEqual([]);
+    const body = await run(
+      `{ patronCollection(first: 5) { edges { cursor node { ${fields} sponsor { ${fields} } } } } }`,
+    );
+    expect(body.data).toBeNull();
+    expect(body.errors).toMatchObject([
+      {
+        message: 'The answer is larger than the limit of 1000 bytes. Ask for less, or page.',
+        extensions: { code: 'LIMIT_EXCEEDED', limit: 'max-response-bytes' },
+      },
+    ]);
+  });
+
+  test('when it takes too long', async () => {
+    await limited.database.query(
+      "create function lib.slow() returns int stable language plpgsql as 'begin perform pg_sleep(5); return 1; end'",
+    );
+    await execution.reload();
+    expect(await run('{ slow }')).toMatchObject({
+      data: null,
+      errors: [{ extensions: { code: 'TIMEOUT', sqlstate: '57014' } }],
+    });
+    expect(await ask('{ __typename }')).toEqual({ __typename: 'Query' });
+  });
+});
+
+test('a document with hundreds of levels is refused and does no harm', async () => {
+  const deep = `${'{ a '.repeat(500)}${'}'.repeat(500)}`;
+  expect(await limited.execution.run('anon', deep)).not.toHaveProperty('data');
+  const unlimited = await openReader(['query-library.sql'], { limits: null });
+  expect(await unlimited.run(deep)).not.toHaveProperty('data');
+  const nested = `{ volumeCollection(filter: ${'{not: '.repeat(2000)}{}${'}'.repeat(2000)}) { edges { cursor } } }`;
+  expect(await unlimited.run(nested)).toHaveProperty(['errors']);
+});
+
+test('reading only is kept to where the operator demands it', async () => {
+  const writing =
+    "create sequence lib.marks; create function lib.mark() returns bigint stable language plpgsql as 'begin return nextval(''lib.marks''); end'; grant usage on sequence lib.marks to anon";
+  const free = await openReader(['query-library.sql', writing]);
+  expect(await free.ask('{ mark }')).toEqual({ mark: '1' });
+  const readOnly = await openReader(['query-library.sql', writing], { readOnlyQueries: true });
+  expect(await readOnly.run('{ mark }')).toMatchObject({
+    data: null,
+    errors: [{ extensions: { code: 'READ_ONLY', sqlstate: '25006' } }],
+  });
+});

@@ -1,0 +1,96 @@
+/**
+ * The `orderBy` argument in all its forms (graphql.md 6.1, 7.4 of positions, 12.4).
+ */
+import { describe, expect, test } from 'vitest';
+import { openReader } from './reader.ts';
+
+const { ask, run, column, text } = await openReader(['query-pages.sql']);
+const ids = (given: string, variables?: Record<string, unknown>, head?: string) =>
+  column(`tieCollection(${given})`, 'id', variables, head);
+const byKey = [1, 2, 3, 4, 5, 6, 7];
+
+describe('orderBy', () => {
+  test.each([
+    ['null', byKey],
+    ['[]', byKey],
+    ['{}', byKey],
+    ['[{}]', byKey],
+    ['{a: null}', byKey],
+    ['{id: DescNullsLast}', byKey.toReversed()],
+    ['{a: null, id: DescNullsLast}', byKey.toReversed()],
+    ['{id: DescNullsLast, a: null}', byKey.toReversed()],
+    ['[{a: AscNullsFirst}, {id: DescNullsFirst}]', [7, 6, 3, 2, 1, 5, 4]],
+    ['[{}, {a: DescNullsFirst}]', [7, 4, 5, 1, 2, 3, 6]],
+    ['{b: AscNullsFirst, a: DescNullsLast}', [4, 5, 3, 1, 2, 6, 7]],
+    ['"AscNullsLast"', null],
+    ['{a: Sideways}', null],
+    ['{a: "DescNullsLast"}', [4, 5, 1, 2, 3, 6, 7]],
+    ['[null]', null],
+    ['{nope: AscNullsLast}', null],
+    ['{a: AscNullsLast, a: AscNullsLast}', null],
+  ])('of %s gives %j (null: the request is rejected)', async (given, expected) => {
+    if (expected !== null) expect(await ids(`orderBy: ${given}`)).toEqual(expected);
+    else expect(await run(`{ tieCollection(orderBy: ${given}) { edges { cursor } } }`)).not.toHaveProperty('data');
+  });
+
+  test('may be a variable: a list, one object, null, an empty list, or absent', async () => {
+    const head = 'query ($o: [TieOrderBy!])';
+    expect(await ids('orderBy: $o', { o: [{ id: 'DescNullsLast' }] }, head)).toEqual(byKey.toReversed());
+    expect(await ids('orderBy: $o', { o: { id: 'DescNullsLast' } }, head)).toEqual(byKey.toReversed());
+    expect(await ids('orderBy: $o', { o: { id: 'DescNullsLast' } }, 'query ($o: TieOrderBy)')).toEqual(
+      byKey.toReversed(),
+    );
+    for (const variables of [{ o: null }, { o: [] }, {}, { o: {} }, { o: [{ a: null }] }]) {
+      expect(await ids('orderBy: $o', variables, head)).toEqual(byKey);
+    }
+  });
+
+  test('may hold variables: an element, a direction', async () => {
+    expect(await ids('orderBy: [$e]', { e: { id: 'DescNullsLast' } }, 'query ($e: TieOrderBy!)')).toEqual(
+      byKey.toReversed(),
+    );
+    const head = 'query ($d: OrderByDirection)';
+    expect(await ids('orderBy: {id: $d}', { d: 'DescNullsFirst' }, head)).toEqual(byKey.toReversed());
+    expect(await ids('orderBy: {id: $d}', { d: null }, head)).toEqual(byKey);
+    expect(await ids('orderBy: {id: $d}', {}, head)).toEqual(byKey);
+    expect(await ids('orderBy: {id: $d}', {}, 'query ($d: OrderByDirection = DescNullsLast)')).toEqual(
+      byKey.toReversed(),
+    );
+  });
+
+  test.each([
+    ['query ($o: [TieOrderBy!]) { c: tieCollection(orderBy: $o) { edges { cursor } } }', { o: [{ id: 'Up' }] }],
+    [
+      'query ($o: [TieOrderBy!]) { c: tieCollection(orderBy: $o) { edges { cursor } } }',
+      { o: [{ nope: 'AscNullsLast' }] },
+    ],
+    ['query ($o: [TieOrderBy!]) { c: tieCollection(orderBy: $o) { edges { cursor } } }', { o: [null] }],
+    ['query ($e: TieOrderBy!) { c: tieCollection(orderBy: [$e]) { edges { cursor } } }', {}],
+    ['query ($e: TieOrderBy) { c: tieCollection(orderBy: [$e]) { edges { cursor } } }', {}],
+    ['query ($e: TieOrderBy) { c: tieCollection(orderBy: [$e]) { edges { cursor } } }', { e: null }],
+    ['query ($o: [TieOrderBy]) { c: tieCollection(orderBy: $o) { edges { cursor } } }', { o: [null] }],
+    ['query ($d: OrderByDirection) { c: tieCollection(orderBy: {id: $d}) { edges { cursor } } }', { d: 'Up' }],
+  ])('%s with %j is rejected', async (query, variables) => {
+    const body = await run(query, variables);
+    expect(body).not.toHaveProperty('data');
+    expect(body.errors).toHaveLength(1);
+    expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
+  });
+
+  test('may have more terms than a function of PostgreSQL has arguments', async () => {
+    const terms = Array.from({ length: 120 }, (_, index) => (index % 2 ? '{a: AscNullsLast}' : '{b: AscNullsLast}'));
+    const data = await ask(
+      `{ tieCollection(first: 2, orderBy: [${terms.join(', ')}]) { edges { cursor node { id } } } }`,
+    );
+    const [first, second] = data.tieCollection.edges;
+    expect(JSON.parse(Buffer.from(first.cursor, 'base64').toString())).toHaveLength(121);
+    expect(await ids(`first: 1, orderBy: [${terms.join(', ')}], after: "${first.cursor}"`)).toEqual([second.node.id]);
+  });
+
+  test('has one text for each set of directions, whatever the order in which keys were given', async () => {
+    const query = 'query ($o: [TieOrderBy!]) { c: tieCollection(orderBy: $o) { edges { cursor } } }';
+    const one = await text(query, { o: [{ a: 'AscNullsLast', b: 'DescNullsLast' }] });
+    expect(await text(query, { o: { b: 'DescNullsLast', a: 'AscNullsLast' } })).toBe(one);
+    expect(await text(query, { o: [{ a: 'AscNullsLast', b: 'AscNullsLast' }] })).not.toBe(one);
+  });
+});

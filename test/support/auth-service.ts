@@ -1,0 +1,196 @@
+/**
+ * The auth service of a whole gateway on a test's database: requests in, answers and captured emails out. The clock stands
+ * still until a test moves it.
+ */
+import { onTestFinished } from 'vitest';
+import type { AuthValues } from '../../src/config/auth-config.ts';
+import type { Config } from '../../src/config/config.ts';
+import { migrate } from '../../src/database/migrate.ts';
+import { createSystemPool } from '../../src/database/run-system.ts';
+import { type Gateway, startGateway } from '../../src/gateway.ts';
+import type { Observation } from '../../src/shared/observation.ts';
+import { anonKey, serviceKey, testConfig } from './http.ts';
+import { createDatabase, type TestDatabase } from './postgres.ts';
+
+/** An answer. */
+export interface AuthReply {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
+  readonly body: any;
+  readonly text: string;
+}
+
+/** What a request may have beside path and body. */
+export interface AuthRequestOptions {
+  readonly method?: string;
+  /** Null sends none. */
+  readonly key?: string | null;
+  readonly token?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A captured email. */
+export interface TestMail {
+  readonly kind: string;
+  readonly to: string;
+  readonly subject: string;
+  readonly html: string;
+  readonly text: string;
+  /** The six digits in it. */
+  readonly code: string;
+  /** The link in it, at the gateway under test; empty where it has none. */
+  readonly link: string;
+}
+
+/** The service under test. */
+export interface TestAuth {
+  readonly gateway: Gateway;
+  readonly url: string;
+  readonly database: TestDatabase;
+  readonly observations: readonly Observation[];
+  /** Moves the clock. */
+  pass(seconds: number): void;
+  now(): number;
+  /** Sends a request below `/auth/v1`; with a body it is a POST. Redirects are not followed. */
+  ask(path: string, body?: unknown, options?: AuthRequestOptions): Promise<AuthReply>;
+  /** As `ask`, with the service key. */
+  askAdmin(path: string, body?: unknown, options?: AuthRequestOptions): Promise<AuthReply>;
+  /** All emails, newest first; to one address where one is given. */
+  mails(to?: string): Promise<readonly TestMail[]>;
+  /** The newest email to an address. */
+  mail(to: string): Promise<TestMail>;
+}
+
+/** A database with the tables of the auth service, for all tests of a file. */
+export async function createAuthDatabase(...sql: readonly string[]): Promise<TestDatabase> {
+  const database = await createDatabase(...sql);
+  await installAuthTables(database);
+  return database;
+}
+
+/** Makes the tables. */
+export async function installAuthTables(database: TestDatabase): Promise<void> {
+  const onError = () => {};
+  const pool = createSystemPool({
+    connectionString: database.url,
+    size: 1,
+    waitMs: 5000,
+    applicationName: 'test',
+    onError,
+  });
+  await migrate(pool, { apiRoles: ['anon', 'authenticated', 'service_role'] });
+  await pool.stop();
+}
+
+/** Limits that tests of something else must not meet. */
+const unlimited: AuthValues = {
+  rate_limit_email_sent: 1_000_000,
+  rate_limit_sms_sent: 1_000_000,
+  rate_limit_anonymous_users: 0,
+  rate_limit_otp: 0,
+  rate_limit_verify: 0,
+  rate_limit_token_refresh: 0,
+};
+
+/** Starts a gateway; stopped when the test has ended. Emails are captured unless `values` name a mail server. */
+export async function testAuth(
+  database: TestDatabase,
+  values: AuthValues = {},
+  given: Partial<Config> = {},
+): Promise<TestAuth> {
+  let now = Date.now();
+  const observations: Observation[] = [];
+  const config = testConfig({
+    databaseUrl: database.urlAs('authenticator', 'test'),
+    adminDatabaseUrl: database.url,
+    schemas: ['public'],
+    port: 0,
+    authValues: { site_url: 'https://app.test', ...unlimited, ...values },
+    ...given,
+  });
+  const clock = { now: () => now };
+  const gateway = await startGateway(config, { clock, observe: (observation) => observations.push(observation) });
+  onTestFinished(() => gateway.stop());
+  const ask = (path: string, body?: unknown, options: AuthRequestOptions = {}) =>
+    send(gateway.url, path, body, options);
+  const mails = async (to: string | null = null) => {
+    const rows = await database.query<Omit<TestMail, 'code' | 'link'>>(
+      `select kind, recipient as to, subject, html, text from auth.pgreflect_captured_email
+      where $1::text is null or recipient = $1 order by id desc`,
+      [to],
+    );
+    return rows.map((row) => toMail(row, gateway.url));
+  };
+  return {
+    gateway,
+    url: gateway.url,
+    database,
+    observations,
+    pass: (seconds) => {
+      now += seconds * 1000;
+    },
+    now: () => now,
+    ask,
+    askAdmin: (path, body, options) => ask(path, body, { key: serviceKey, token: serviceKey, ...options }),
+    mails: (to) => mails(to),
+    async mail(to) {
+      const [newest] = await mails(to);
+      if (newest === undefined) throw new Error(`There is no email to ${to}.`);
+      return newest;
+    },
+  };
+}
+
+async function send(url: string, path: string, body: unknown, options: AuthRequestOptions): Promise<AuthReply> {
+  const { method = body === undefined ? 'GET' : 'POST', key = anonKey, token, headers } = options;
+  const response = await fetch(`${url}/auth/v1${path}`, {
+    method,
+    redirect: 'manual',
+    headers: {
+      'x-supabase-api-version': '2024-01-01',
+      'user-agent': 'test',
+      ...(key === null ? {} : { apikey: key }),
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json');
+  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : null };
+}
+
+function toMail(row: Omit<TestMail, 'code' | 'link'>, url: string): TestMail {
+  const [, path] = /href="https?:\/\/[^/"]+(\/auth\/v1\/verify[^"]*)"/.exec(row.html) ?? [];
+  const [code = ''] = /\b[0-9]{6,10}\b/.exec(row.text.replace(/https?:\S+/g, '')) ?? [];
+  return { ...row, code, link: path === undefined ? '' : `${url}${path.replaceAll('&amp;', '&')}` };
+}
+
+/** Opens a link as a browser does, without following it. */
+export async function open(link: string): Promise<{ readonly status: number; readonly location: string }> {
+  const response = await fetch(link, { redirect: 'manual' });
+  return { status: response.status, location: response.headers.get('location') ?? (await response.text()) };
+}
+
+/** Names and values behind `#`. */
+export function fragmentOf(location: string): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(location.slice(location.indexOf('#') + 1)));
+}
+
+/** Names and values between `?` and `#`. */
+export function queryOf(location: string): Record<string, string> {
+  return Object.fromEntries(new URL(location).searchParams);
+}
+
+/** A confirmed user with a session. */
+export async function signedUp(
+  auth: TestAuth,
+  email: string,
+  password = 'a good password',
+): Promise<AuthReply['body']> {
+  await auth.ask('/signup', { email, password });
+  const { code } = await auth.mail(email);
+  const { body } = await auth.ask('/verify', { type: 'email', email, token: code });
+  return body;
+}

@@ -1,0 +1,105 @@
+/**
+ * The auth service's parts on a test's database: its tables, a clock that stands still, randomness, and users to try them on.
+ */
+import { afterAll } from 'vitest';
+import { emailIdentityData, insertIdentity } from '../../src/auth/identities.ts';
+import { systemRandom } from '../../src/auth/random.ts';
+import { createSession, type IssuedSession } from '../../src/auth/sessions.ts';
+import type { Tools } from '../../src/auth/tools.ts';
+import type { User } from '../../src/auth/user.ts';
+import { insertUser, loadUser, updateUser } from '../../src/auth/users.ts';
+import { migrate } from '../../src/database/migrate.ts';
+import { createSystemPool, type SystemPool } from '../../src/database/run-system.ts';
+import { createDatabase, type TestDatabase } from './postgres.ts';
+
+/** A clock that moves when it is told to. */
+export interface HeldClock {
+  /** Milliseconds since the epoch. */
+  time: number;
+  now(): number;
+  /** Moves it on by that many seconds. */
+  pass(seconds: number): void;
+}
+
+/** A clock that stands at noon of 21 November 2026. */
+export function heldClock(): HeldClock {
+  return {
+    time: Date.parse('2026-11-21T12:00:00Z'),
+    now() {
+      return this.time;
+    },
+    pass(seconds) {
+      this.time += seconds * 1000;
+    },
+  };
+}
+
+/** A database with the auth tables. */
+export interface TestAuth {
+  readonly database: TestDatabase;
+  readonly pool: SystemPool;
+  readonly clock: HeldClock;
+  readonly tools: Tools;
+  /** A confirmed user with an email identity. */
+  addUser(email: string, changes?: Parameters<typeof updateUser>[2]): Promise<User>;
+  /** A session of the user by password. */
+  signIn(user: User): Promise<IssuedSession>;
+  /** The user as it is now. */
+  reload(user: User): Promise<User>;
+}
+
+/** Makes the database, with the tables, on a pool of so many connections. */
+export async function testAuth(connections = 4, ...sql: readonly string[]): Promise<TestAuth> {
+  const database = await createDatabase(...sql);
+  const pool = openSystemPool(database.url, connections);
+  await migrate(pool, { apiRoles: ['anon', 'authenticated', 'service_role'] });
+  const clock = heldClock();
+  const tools: Tools = { clock, random: systemRandom };
+  return {
+    database,
+    pool,
+    clock,
+    tools,
+    async addUser(email, changes = {}) {
+      return pool.transaction(async (session) => {
+        const user = await insertUser(session, { ...plainUser, email }, tools);
+        const identityData = emailIdentityData(user.id, email, {});
+        const identity = { userId: user.id, provider: 'email', providerId: user.id, identityData };
+        await insertIdentity(session, identity, tools);
+        await updateUser(session, user.id, { emailConfirmedAt: clock.now(), ...changes }, clock.now());
+        return (await loadUser(session, user.id))!;
+      });
+    },
+    signIn: (user) =>
+      createSession(
+        pool,
+        { userId: user.id, method: 'password', client: { userAgent: 'test', ip: '192.0.2.1' } },
+        tools,
+      ),
+    reload: async (user) => (await loadUser(pool, user.id))!,
+  };
+}
+
+/** A pool for our own statements that is stopped after the test file. */
+export function openSystemPool(connectionString: string, size: number): SystemPool {
+  const options = {
+    connectionString,
+    size,
+    waitMs: 20_000,
+    applicationName: 'pgreflect test',
+    onError: () => {},
+    preparedStatements: true,
+  };
+  const pool = createSystemPool(options);
+  afterAll(() => pool.stop());
+  return pool;
+}
+
+const plainUser = {
+  audience: 'authenticated',
+  role: 'authenticated',
+  phone: null,
+  passwordHash: null,
+  appMetadata: { provider: 'email', providers: ['email'] },
+  userMetadata: {},
+};

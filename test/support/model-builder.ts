@@ -1,0 +1,206 @@
+/**
+ * Models made by hand, for tests of what is built from a model. Only what a test is about needs to be said.
+ */
+import type {
+  Column,
+  EnumType,
+  Model,
+  Relationship,
+  Routine,
+  ScalarName,
+  SqlType,
+  Table,
+  ValueType,
+} from '../../src/model/model.ts';
+
+const anyCast: SqlType = {
+  oid: '25',
+  namespace: 'pg_catalog',
+  name: 'text',
+  modifier: null,
+  maxLength: null,
+  blankPadded: false,
+};
+
+/** A scalar value type. */
+export function scalar(name: ScalarName): Extract<ValueType, { kind: 'scalar' }> {
+  return { kind: 'scalar', scalar: name, cast: anyCast };
+}
+
+/** A list of a scalar. */
+export function listOf(name: ScalarName): ValueType {
+  return { kind: 'list', element: scalar(name), cast: anyCast };
+}
+
+/** A value of an enum, by the oid of its type. */
+export function enumValue(oid: string): Extract<ValueType, { kind: 'enum' }> {
+  return { kind: 'enum', enum: oid, cast: anyCast };
+}
+
+/** A readable and writable column; filterable unless JSON, orderable unless JSON or a list. */
+export function column(fieldName: string | null, type: ValueType | ScalarName, change: Partial<Column> = {}): Column {
+  const value = typeof type === 'string' ? scalar(type) : type;
+  const isJson = value.kind === 'scalar' && value.scalar === 'JSON';
+  return {
+    number: 0,
+    name: fieldName ?? 'in valid',
+    fieldName,
+    description: null,
+    type: value,
+    cast: anyCast,
+    notNull: false,
+    readable: true,
+    filterable: !isJson,
+    orderable: !isJson && value.kind !== 'list',
+    insertable: true,
+    updatable: true,
+    selectable: true,
+    defaultExpression: null,
+    sum: null,
+    avg: null,
+    min: null,
+    max: null,
+    ...change,
+  };
+}
+
+/** A table of namespace `lib` with every entrypoint; its key is the first column. */
+export function table(oid: string, baseName: string, columns: readonly Column[], change: Partial<Table> = {}): Table {
+  return {
+    namespace: 'lib',
+    name: baseName.toLowerCase(),
+    oid,
+    kind: 'table',
+    baseName,
+    description: null,
+    maxRows: 30,
+    totalCount: false,
+    aggregate: false,
+    rowSecurity: false,
+    columns: columns.map((c, index) => ({ ...c, number: index + 1 })),
+    primaryKey: [1],
+    byPk: true,
+    rootField: true,
+    insert: true,
+    update: true,
+    delete: true,
+    relationships: [],
+    computedFields: [],
+    ...change,
+  };
+}
+
+/** A relationship over the first columns; nullable. */
+export function relationship(
+  fieldName: string,
+  target: string,
+  cardinality: 'one' | 'many',
+  change: Partial<Relationship> = {},
+): Relationship {
+  const direction = cardinality === 'one' ? 'outbound' : 'inbound';
+  const pairs = [{ local: 1, foreign: 1 }];
+  const unique = cardinality === 'one';
+  return { id: fieldName, direction, fieldName, cardinality, nullable: true, target, pairs, unique, ...change };
+}
+
+/** An enum of namespace `lib`; a pair is a label and its GraphQL name, null for none. */
+export function enumType(
+  oid: string,
+  graphqlName: string,
+  values: readonly (string | readonly [label: string, graphqlName: string | null])[],
+  change: Partial<EnumType> = {},
+): EnumType {
+  const pairs = values.map((v) => (typeof v === 'string' ? ([v, v] as const) : v));
+  return {
+    namespace: 'lib',
+    name: graphqlName.toLowerCase(),
+    oid,
+    graphqlName,
+    values: pairs.map(([label, name]) => ({ label, graphqlName: name })),
+    mapped: pairs.some(([label, name]) => label !== name),
+    ...change,
+  };
+}
+
+/** A stable routine of namespace `lib` without arguments that returns a string. */
+export function routine(oid: string, fieldName: string, change: Partial<Routine> = {}): Routine {
+  return {
+    namespace: 'lib',
+    name: fieldName,
+    oid,
+    use: 'query',
+    fieldName,
+    description: null,
+    volatility: 'stable',
+    returnsSet: false,
+    result: { kind: 'value', type: scalar('String') },
+    arguments: [],
+    table: null,
+    ...change,
+  };
+}
+
+interface Parts {
+  readonly tables?: readonly Table[];
+  readonly enums?: readonly EnumType[];
+  readonly routines?: readonly Routine[];
+  /** Names of namespaces; with a `+` behind it has opted in to introspection. Default: `lib+`. */
+  readonly namespaces?: readonly string[];
+}
+
+/** A model of these parts. */
+export function model({ tables = [], enums = [], routines = [], namespaces = ['lib+'] }: Parts): Model {
+  return {
+    fingerprint: 'test',
+    namespaces: namespaces.map((name) => ({
+      name: name.replace('+', ''),
+      inflectNames: true,
+      introspection: name.endsWith('+'),
+    })),
+    tables: new Map(tables.map((t) => [t.oid, t])),
+    enums: new Map(enums.map((e) => [e.oid, e])),
+    routines: new Map(routines.map((r) => [r.oid, r])),
+    directiveError: null,
+    warnings: [],
+  };
+}
+
+/** The sample of the manual: patrons, volumes and loans, for a role that may do everything. */
+export function libraryModel(): Model {
+  const patron = table('1', 'Patron', [
+    column('id', 'BigInt', { notNull: true, insertable: false, updatable: false }),
+    column('fullName', 'String', { notNull: true }),
+    column('sponsorId', 'BigInt'),
+  ]);
+  const volume = table('2', 'Volume', [
+    column('shelfMark', 'String', { notNull: true }),
+    column('title', 'String', { notNull: true }),
+    column('tags', listOf('String'), { notNull: true }),
+    column('acquiredOn', 'Date'),
+  ]);
+  const loan = table(
+    '3',
+    'Loan',
+    [
+      column('patronId', 'BigInt', { notNull: true }),
+      column('shelfMark', 'String', { notNull: true }),
+      column('seq', 'Int', { notNull: true }),
+      column('dueOn', 'Date'),
+      column('fee', 'BigFloat'),
+      column('state', enumValue('9'), { notNull: true }),
+    ],
+    { primaryKey: [1, 2, 3] },
+  );
+  const tables = [
+    { ...patron, relationships: [relationship('sponsor', '1', 'one'), relationship('patronCollection', '1', 'many')] },
+    { ...volume, relationships: [relationship('loanCollection', '3', 'many')] },
+    {
+      ...loan,
+      relationships: [
+        relationship('patron', '1', 'one', { nullable: false }),
+        relationship('volume', '2', 'one', { nullable: false }),
+      ],
+    },
+  ];
+  return model({ tables, enums: [enumType('9', 'LoanState', ['out', 'returned', 'lost'])] });
+}

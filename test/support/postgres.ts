@@ -1,0 +1,80 @@
+/**
+ * Databases for tests: each test file creates its own on the run's server (global-setup.ts) and drops it at the end.
+ */
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { afterAll, inject } from 'vitest';
+
+/** A database of one test file, reached as superuser. */
+export interface TestDatabase {
+  /** Superuser's connection string. */
+  readonly url: string;
+  readonly name: string;
+  /** The same database as another login. */
+  urlAs(role: string, password: string): string;
+  /** Runs SQL as superuser; several statements when there are no values. Returns the rows of the (last) statement. */
+  query<T = Record<string, unknown>>(sql: string, values?: readonly unknown[]): Promise<T[]>;
+}
+
+/** The text of a file of `test/fixtures`. */
+export function fixture(name: string): string {
+  return readFileSync(fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url)), 'utf8');
+}
+
+/**
+ * Creates an empty database, runs the given SQL in it and drops it after the test file.
+ *
+ * Roles belong to the whole server: create them with a name of the file's own or guard with `if not exists`; the usual
+ * ones (`anon`, `authenticated`, `service_role`, login `authenticator` with password `test`) exist already.
+ */
+export async function createDatabase(...sql: readonly string[]): Promise<TestDatabase> {
+  const server = new URL(inject('serverUrl'));
+  const name = `t_${randomBytes(6).toString('hex')}`;
+  const admin = new pg.Client({ connectionString: server.href });
+  await admin.connect();
+  await admin.query(usualRoles);
+  // Text order, money and times look the same on every server and machine.
+  await admin.query(`create database ${name} template template0 encoding 'UTF8' locale 'C'`);
+  await admin.query(`alter database ${name} set timezone = 'UTC'`);
+  await admin.query(`alter database ${name} set lc_monetary = 'C'`);
+  const url = new URL(server.href);
+  url.pathname = `/${name}`;
+  const pool = new pg.Pool({ connectionString: url.href, max: 4 });
+  pool.on('error', () => {});
+  afterAll(async () => {
+    await pool.end();
+    await admin.query(`drop database if exists ${name} with (force)`);
+    await admin.end();
+  });
+  const database: TestDatabase = {
+    url: url.href,
+    name,
+    urlAs(role, password) {
+      const other = new URL(url.href);
+      other.username = role;
+      other.password = password;
+      return other.href;
+    },
+    async query<T>(text: string, values?: readonly unknown[]): Promise<T[]> {
+      const result: unknown = values ? await pool.query(text, [...values]) : await pool.query(text);
+      const last = (Array.isArray(result) ? result.at(-1) : result) as { rows: T[] };
+      return last.rows;
+    },
+  };
+  for (const text of sql) await database.query(text);
+  return database;
+}
+
+const usualRoles = `do $body$
+begin
+  perform pg_advisory_xact_lock(727272);
+  if not exists (select from pg_roles where rolname = 'anon') then create role anon nologin; end if;
+  if not exists (select from pg_roles where rolname = 'authenticated') then create role authenticated nologin; end if;
+  if not exists (select from pg_roles where rolname = 'service_role') then create role service_role nologin bypassrls; end if;
+  if not exists (select from pg_roles where rolname = 'authenticator') then
+    create role authenticator login noinherit password 'test';
+    grant anon, authenticated, service_role to authenticator;
+  end if;
+end $body$`;

@@ -1,0 +1,65 @@
+/**
+ * Catalogs and models of a test's database, as the gateway reads them.
+ */
+import { afterAll } from 'vitest';
+import type { Catalog } from '../../src/catalog/catalog.ts';
+import { readCatalog } from '../../src/catalog/read-catalog.ts';
+import { createSystemPool, type SystemPool } from '../../src/database/run-system.ts';
+import { buildModel } from '../../src/model/build-model.ts';
+import type { Column, Model, Routine, Table } from '../../src/model/model.ts';
+import type { TestDatabase } from './postgres.ts';
+
+/** A pool of the test file; stopped at its end. */
+export function systemPool(url: string): SystemPool {
+  const options = { connectionString: url, size: 2, waitMs: 5000, applicationName: 'test', onError: () => {} };
+  const pool = createSystemPool(options);
+  afterAll(() => pool.stop());
+  return pool;
+}
+
+/** Reads catalogs and models of one database. */
+export interface ModelReader {
+  readonly pool: SystemPool;
+  catalog(schemas: readonly string[] | null, roles?: readonly string[]): Promise<Catalog>;
+  model(schemas: readonly string[] | null, role?: string): Promise<Model>;
+}
+
+/** A reader with a pool of its own; the role is `anon` unless a test says otherwise. */
+export function modelReader(database: TestDatabase): ModelReader {
+  const pool = systemPool(database.url);
+  const catalog: ModelReader['catalog'] = (schemas, roles = ['anon']) => readCatalog(pool, { schemas, roles });
+  return { pool, catalog, model: async (schemas, role = 'anon') => buildModel(await catalog(schemas, [role]), role) };
+}
+
+/** The table of this GraphQL name; fails the test where there is none. */
+export function tableOf(model: Model, baseName: string): Table {
+  const table = [...model.tables.values()].find((candidate) => candidate.baseName === baseName);
+  if (!table) throw new Error(`no table ${baseName}; there are ${tableNames(model).join(', ')}`);
+  return table;
+}
+
+/** GraphQL names of all tables, in the model's order. */
+export function tableNames(model: Model): string[] {
+  return [...model.tables.values()].map((table) => table.baseName);
+}
+
+/** The column with this SQL name. */
+export function columnOf(table: Table, name: string): Column {
+  const column = table.columns.find((candidate) => candidate.name === name);
+  if (!column) throw new Error(`no column ${name} in ${table.name}`);
+  return column;
+}
+
+/** `direction fieldName cardinality target`, with `!` where it is never null, of each relationship of a table. */
+export function relationshipsOf(model: Model, baseName: string): string[] {
+  return tableOf(model, baseName).relationships.map((relationship) => {
+    const target = model.tables.get(relationship.target)?.baseName;
+    const { direction, fieldName, cardinality, nullable } = relationship;
+    return `${direction} ${fieldName}: ${cardinality} ${target}${nullable ? '' : '!'}`;
+  });
+}
+
+/** The routine with this SQL name, undefined where it is not exposed. */
+export function routineOf(model: Model, name: string): Routine | undefined {
+  return [...model.routines.values()].find((routine) => routine.name === name);
+}

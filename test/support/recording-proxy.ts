@@ -1,0 +1,107 @@
+/**
+ * A TCP proxy between a client and PostgreSQL that counts round trips and can hurt the connection at a chosen moment.
+ *
+ * A flight is one burst of bytes from the client with the answer that follows it, however many packets each of them
+ * takes: the count rises whenever the client speaks after the server has (or first of all). So a client that waits for
+ * an answer between two messages is caught, whatever the network does to its packets.
+ */
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** What to do with a packet: pass it on, drop it, or cut the connection; a number = pass so many bytes of it, then cut. */
+export type Verdict = 'pass' | 'drop' | 'cut' | number;
+
+/** Looks at each packet on its way. `flight` counts from 1 within the connection, its start-up included. */
+export type Inspector = (from: 'client' | 'server', packet: Buffer, flight: number) => Verdict;
+
+export interface RecordingProxy {
+  /** Connection string that leads through the proxy. */
+  readonly url: string;
+  /** Flights since the last `reset`, over all connections. */
+  flights(): number;
+  /** Connections opened since the last `reset`; cancel requests count. */
+  connections(): number;
+  reset(): void;
+  /** Replaces the inspector; null = pass everything. */
+  inspect(inspector: Inspector | null): void;
+  /** Cuts every open connection. */
+  cut(): void;
+  /** Delays every packet in both directions, in milliseconds. */
+  delay(milliseconds: number): void;
+  stop(): Promise<void>;
+}
+
+/** Starts a proxy in front of the server of a connection string. */
+export async function startRecordingProxy(targetUrl: string): Promise<RecordingProxy> {
+  const target = new URL(targetUrl);
+  const sockets = new Set<Socket>();
+  let flights = 0;
+  let connections = 0;
+  let delayMs = 0;
+  let inspector: Inspector | null = null;
+
+  const server = createServer((client) => {
+    connections += 1;
+    const upstream = connect(Number(target.port || 5432), target.hostname);
+    let own = 0;
+    let speaker: 'client' | 'server' = 'server';
+    const close = () => {
+      client.destroy();
+      upstream.destroy();
+    };
+    const relay = (from: 'client' | 'server', packet: Buffer) => {
+      if (from === 'client' && speaker === 'server') {
+        own += 1;
+        flights += 1;
+      }
+      speaker = from;
+      const verdict = inspector?.(from, packet, own) ?? 'pass';
+      const to = from === 'client' ? upstream : client;
+      const pass = () => {
+        if (verdict === 'drop') return;
+        if (verdict === 'cut') close();
+        else if (verdict === 'pass') to.write(packet);
+        else to.write(packet.subarray(0, verdict), close);
+      };
+      if (delayMs === 0) pass();
+      else setTimeout(pass, delayMs);
+    };
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.setNoDelay(true);
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        sockets.delete(socket);
+        setTimeout(close, delayMs);
+      });
+    }
+    client.on('data', (packet: Buffer) => relay('client', packet));
+    upstream.on('data', (packet: Buffer) => relay('server', packet));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = new URL(targetUrl);
+  url.hostname = '127.0.0.1';
+  url.port = String((server.address() as AddressInfo).port);
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    url: url.href,
+    flights: () => flights,
+    connections: () => connections,
+    reset() {
+      flights = 0;
+      connections = 0;
+    },
+    inspect(next) {
+      inspector = next;
+    },
+    cut,
+    delay(milliseconds) {
+      delayMs = milliseconds;
+    },
+    async stop() {
+      cut();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

