@@ -47,10 +47,25 @@ const html = `<style>
     const note = document.getElementById('note');
     key.value = sessionStorage.getItem('pgreflect:key') ?? settings.apiKey ?? '';
     token.value = sessionStorage.getItem('pgreflect:token') ?? '';
-    // A page that was left before its editor was ready has stored empty tabs, and would hide the examples from then on.
-    const stored = localStorage.getItem('graphiql:tabState');
-    if (stored && !JSON.parse(stored).tabs?.some((tab) => tab.query)) {
-      for (const name of ['tabState', 'query', 'variables']) localStorage.removeItem('graphiql:' + name);
+    // GraphiQL stores its tabs when one runs, and the text of the editor only when it is edited. Loaded again between the
+    // two, it would open an empty tab in front of the stored ones.
+    const restore = (name, value) => {
+      if (value) localStorage.setItem('graphiql:' + name, value);
+      else localStorage.removeItem('graphiql:' + name);
+    };
+    try {
+      const stored = JSON.parse(localStorage.getItem('graphiql:tabState'));
+      if (stored) {
+        const tabs = stored.tabs.filter((tab) => tab.query || tab.variables);
+        const active = tabs[Math.min(stored.activeTabIndex, tabs.length - 1)];
+        restore('tabState', active && JSON.stringify({ ...stored, tabs, activeTabIndex: tabs.indexOf(active) }));
+        if (!localStorage.getItem('graphiql:query')) {
+          restore('query', active?.query);
+          restore('variables', active?.variables);
+        }
+      }
+    } catch {
+      restore('tabState', null);
     }
     // GraphiQL takes the variables of its first tab from here only, whatever the tab's own say.
     if (settings.variables && !localStorage.getItem('graphiql:tabState')) {

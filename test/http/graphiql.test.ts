@@ -60,23 +60,21 @@ async function useKey(page: Page, key: string): Promise<void> {
   await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name: 'Use' }).click()]);
 }
 
-/**
- * Presses Execute until the answer shows `text`, as a visitor would: a slow machine shows the page before it can act, and an
- * editor that came up empty is loaded again.
- */
+async function editorText(page: Page): Promise<string> {
+  // The editor draws its spaces as no-break ones.
+  return ((await page.locator('.graphiql-query-editor .view-lines').first().textContent()) ?? '').replaceAll(
+    '\u00a0',
+    ' ',
+  );
+}
+
+/** Presses Execute until the answer shows `text`, as a visitor would: a slow machine shows the page before it can act. */
 async function run(page: Page, text: string): Promise<void> {
-  const editor = page.locator('.graphiql-query-editor .view-lines').first();
-  const isEmpty = async () => ((await editor.textContent()) ?? '').trim() === '';
   const answer = page.locator('.result-window').getByText(text).first();
+  await expect.poll(() => editorText(page), { timeout: 90_000 }).not.toBe('');
   await expect
     .poll(
       async () => {
-        await editor.waitFor();
-        if (await isEmpty()) {
-          await page.waitForTimeout(1000);
-          if (await isEmpty()) await page.reload();
-          return false;
-        }
         await page.getByRole('button', { name: 'Execute query' }).click();
         return answer.waitFor({ timeout: 5000 }).then(
           () => true,
@@ -117,6 +115,20 @@ test('an example with variables brings them along', async () => {
   });
   const { page } = await visit(gateway.url);
   await run(page, '"excerpt"');
+});
+
+test('a page that is loaded again after a run has the same tabs, and the operation in the editor', async () => {
+  const gateway = await testGateway(shop, { localProject: true, anonKey, exampleOperations: examples });
+  const { page } = await visit(gateway.url);
+  await run(page, '"edges"');
+  const stored = () => page.evaluate(() => localStorage.getItem('graphiql:tabState'));
+  await expect.poll(stored, { timeout: 90_000 }).toContain('productCollection');
+  for (let load = 0; load < 2; load++) {
+    await page.reload();
+    await page.locator('.graphiql-query-editor .view-line').first().waitFor();
+    await expect.poll(() => editorText(page), { timeout: 90_000 }).toContain('Shelves');
+    expect(await page.getByRole('tab').count()).toBe(examples.length);
+  }
 });
 
 test('the documentation shows what the role may see', async () => {
