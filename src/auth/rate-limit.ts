@@ -34,11 +34,14 @@ export interface RateLimiter {
   /**
    * Takes one of what is left under a name.
    *
-   * @param name What is counted, for example `otp:192.0.2.1`; at most 200 characters count.
+   * @param name What is counted, for example `otp:192.0.2.1`; its first 190 characters tell it from others.
    * @returns Null where there was one; else the milliseconds until there will be.
    */
   take(name: string, allowance: Allowance): Promise<number | null>;
 }
+
+/** Longest name of a count, in characters. */
+const maxNameLength = 200;
 
 /** Names that one process counts by itself, at most. */
 const maxLocalNames = 10_000;
@@ -51,7 +54,8 @@ export function createRateLimiter(database: SystemSession, now: () => Time): Rat
   const local = new Map<string, Count>();
   return {
     async take(name, allowance) {
-      const key = name.slice(0, 200);
+      // Counted apart, because the two kinds count in opposite directions.
+      const key = `${allowance.kind}:${name}`.slice(0, maxNameLength);
       try {
         return await takeShared(database, key, allowance, now());
       } catch (error) {
@@ -108,7 +112,7 @@ export function assertNotTooFrequent(
 }
 
 // Both statements: $1 name, $2 now, $3 size of the bucket or window's limit, $4 tokens a millisecond or window in ms.
-// The clocks of processes may differ, so time never runs backwards in a row.
+// The clocks of processes may differ, so time never runs backwards in a row. A bucket's row holds the tokens that are left.
 const takeFromBucket = `insert into auth.pgreflect_rate_limits as l (name, tokens, updated_at)
   values ($1, $3::float8 - 1, $2::timestamptz)
   on conflict (name) do update set
@@ -119,14 +123,15 @@ const takeFromBucket = `insert into auth.pgreflect_rate_limits as l (name, token
     + greatest(0, extract(epoch from $2::timestamptz - l.updated_at)::float8 * 1000) * $4::float8) >= 1
   returning l.name`;
 
+// A window's row holds the tokens that were taken: a limit that is changed meanwhile counts at once.
 const takeFromWindow = `insert into auth.pgreflect_rate_limits as l (name, tokens, updated_at)
-  values ($1, $3::float8 - 1, $2::timestamptz)
+  select $1, 1, $2::timestamptz where $3::float8 >= 1
   on conflict (name) do update set
     tokens = case when extract(epoch from $2::timestamptz - l.updated_at)::float8 * 1000 >= $4::float8
-      then $3::float8 else least(l.tokens, $3::float8) end - 1,
+      then 0 else l.tokens end + 1,
     updated_at = case when extract(epoch from $2::timestamptz - l.updated_at)::float8 * 1000 >= $4::float8
       then $2::timestamptz else l.updated_at end
-  where least(l.tokens, $3::float8) >= 1 or extract(epoch from $2::timestamptz - l.updated_at)::float8 * 1000 >= $4::float8
+  where l.tokens + 1 <= $3::float8 or extract(epoch from $2::timestamptz - l.updated_at)::float8 * 1000 >= $4::float8
   returning l.name`;
 
 async function takeShared(
@@ -149,6 +154,7 @@ async function takeShared(
   return waitMs({ tokens: Number(row?.tokens ?? 0), updatedAt: Number(row?.updated_at ?? now) }, allowance, now);
 }
 
+/** As a row: of a bucket the tokens that are left, of a window those that were taken. */
 interface Count {
   readonly tokens: number;
   readonly updatedAt: Time;
@@ -160,23 +166,22 @@ function waitMs({ tokens, updatedAt }: Count, allowance: Allowance, now: Time): 
 }
 
 function takeLocal(local: Map<string, Count>, name: string, allowance: Allowance, now: Time): number | null {
-  const before = local.get(name);
-  const count = before === undefined ? fullCount(allowance, now) : refill(before, allowance, now);
-  if (count.tokens < 1) return waitMs(count, allowance, now);
+  const count = refill(local.get(name) ?? null, allowance, now);
+  const left = allowance.kind === 'bucket' ? count.tokens : allowance.limit - count.tokens;
+  if (left < 1) return waitMs(count, allowance, now);
   local.delete(name);
-  local.set(name, { ...count, tokens: count.tokens - 1 });
+  local.set(name, { ...count, tokens: count.tokens + (allowance.kind === 'bucket' ? -1 : 1) });
   // Behind the newest names stands the one that was not used for longest.
   const oldest = local.size > maxLocalNames ? local.keys().next().value : undefined;
   if (oldest !== undefined) local.delete(oldest);
   return null;
 }
 
-function fullCount(allowance: Allowance, now: Time): Count {
-  return { tokens: allowance.kind === 'bucket' ? allowance.burst : allowance.limit, updatedAt: now };
-}
-
-function refill(count: Count, allowance: Allowance, now: Time): Count {
-  const sinceMs = Math.max(0, now - count.updatedAt);
-  if (allowance.kind === 'window') return sinceMs >= allowance.windowMs ? fullCount(allowance, now) : count;
-  return { tokens: Math.min(allowance.burst, count.tokens + sinceMs * allowance.perMs), updatedAt: now };
+function refill(count: Count | null, allowance: Allowance, now: Time): Count {
+  const sinceMs = count === null ? 0 : Math.max(0, now - count.updatedAt);
+  if (allowance.kind === 'window') {
+    return count === null || sinceMs >= allowance.windowMs ? { tokens: 0, updatedAt: now } : count;
+  }
+  const left = count === null ? allowance.burst : count.tokens + sinceMs * allowance.perMs;
+  return { tokens: Math.min(allowance.burst, left), updatedAt: now };
 }

@@ -56,6 +56,18 @@ test('messages are counted by the hour, all users together', async () => {
   expect(sendAllowance('10/5m')).toEqual({ kind: 'bucket', burst: 10, perMs: 10 / 300_000 });
 });
 
+test('a limit that is changed within the hour counts at once, and what was sent before counts with it', async () => {
+  const away = openSystemPool('postgresql://nobody@127.0.0.1:1/none', 1);
+  for (const database of [auth.pool, away]) {
+    const own = createRateLimiter(database, () => auth.clock.now());
+    const take = async (limit: number) => (await own.take('changed', sendAllowance(limit))) === null;
+    expect([await take(2), await take(2), await take(2)]).toEqual([true, true, false]);
+    expect([await take(5), await take(5), await take(5), await take(5)]).toEqual([true, true, true, false]);
+    expect(await take(3)).toBe(false);
+    expect(await own.take('changed', sendAllowance('3/1h'))).toBeNull();
+  }
+});
+
 test('a limit of 0 messages refuses every one', async () => {
   await expect(assertSendAllowed(limiter, 'sms', 0)).rejects.toMatchObject({ code: 'over_sms_send_rate_limit' });
   await expect(assertSendAllowed(limiter, 'sms', '0/1h')).rejects.toMatchObject({ code: 'over_sms_send_rate_limit' });
