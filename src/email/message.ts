@@ -10,6 +10,7 @@ import { invariant } from '../shared/invariant.ts';
 import { defaultTemplates } from './default-templates.ts';
 import { type EmailKind, type EmailVariable, emailKinds } from './email-kind.ts';
 import { type ExtraHeaders, extraHeaders } from './extra-headers.ts';
+import { parseOptions } from './parse-options.ts';
 import { cleanSubject } from './subject.ts';
 import { renderTemplate, type Template, type TemplateData } from './template/template.ts';
 import { cachedTemplate } from './template-cache.ts';
@@ -129,26 +130,13 @@ export function templateData(kind: EmailKind, config: Pick<AuthConfig, 'site_url
 }
 
 function renderSubject(kind: EmailKind, config: AuthConfig, data: TemplateData, tools: MessageTools): string {
-  const mode = config.mailer_subject_html_escape ? 'html' : 'text';
-  const template = cachedTemplate(templateTexts(kind, config).subject, { ...parseOptions(config), kind: mode });
+  const template = cachedTemplate(templateTexts(kind, config).subject, parseOptions('subject', config));
   return cleanSubject(renderTemplate(tolerant(template, config, tools), data));
 }
 
 function renderBody(kind: EmailKind, config: AuthConfig, data: TemplateData, tools: MessageTools): string {
-  const template = cachedTemplate(templateTexts(kind, config).content, { ...parseOptions(config), kind: 'html' });
+  const template = cachedTemplate(templateTexts(kind, config).content, parseOptions('content', config));
   return renderTemplate(tolerant(template, config, tools), data);
-}
-
-function parseOptions(config: AuthConfig): {
-  readonly extraUrlSchemes: readonly string[];
-  readonly keepConditionalComments: boolean;
-} {
-  const schemes = config.mailer_extra_url_schemes.split(',').map((item) => item.trim().toLowerCase());
-  return {
-    // People write what they see in links.
-    extraUrlSchemes: schemes.map((scheme) => scheme.replace(/:(\/\/)?$/, '')).filter((scheme) => scheme !== ''),
-    keepConditionalComments: config.mailer_keep_conditional_comments,
-  };
 }
 
 function tolerant(template: Template, config: AuthConfig, { onWarning = () => {} }: MessageTools): Template {

@@ -4,8 +4,8 @@
  *
  * Faults that depend on the data do not count: a template may rely on metadata that the samples here do not have.
  */
-import type { AuthConfig } from '../config/auth-config.ts';
 import { type EmailKind, emailKindNames, emailKinds } from '../email/email-kind.ts';
+import { parseOptions, type TemplatePart, type TemplateSwitches } from '../email/parse-options.ts';
 import { parseTemplate, renderTemplate, type Template, templateVariables } from '../email/template/template.ts';
 import { TemplateError } from '../email/template/template-error.ts';
 import { sampleData, variablesThatAct } from './template-samples.ts';
@@ -18,7 +18,7 @@ export interface TemplateFindings {
 
 /** The template that a field holds. */
 export interface TemplateField {
-  readonly part: 'subject' | 'content';
+  readonly part: TemplatePart;
   readonly email: EmailKind;
 }
 
@@ -37,22 +37,11 @@ export function templateField(name: string): TemplateField | null {
   return fields.get(name) ?? null;
 }
 
-/** Switches of the configuration that change what a template means. */
-export type TemplateSwitches = Pick<
-  AuthConfig,
-  'mailer_extra_url_schemes' | 'mailer_keep_conditional_comments' | 'mailer_subject_html_escape'
->;
-
 /** Checks one subject or body. Empty text stands for the built-in one and is always right. */
 export function checkTemplate(field: TemplateField, text: string, switches: TemplateSwitches): TemplateFindings {
   if (text === '') return { problem: null, warnings: [] };
-  const isHtml = field.part === 'content' || switches.mailer_subject_html_escape;
   try {
-    const template = parseTemplate(text, {
-      kind: isHtml ? 'html' : 'text',
-      extraUrlSchemes: splitList(switches.mailer_extra_url_schemes),
-      keepConditionalComments: switches.mailer_keep_conditional_comments,
-    });
+    const template = parseTemplate(text, parseOptions(field.part, switches));
     tryTemplate(template, field.email);
     return { problem: null, warnings: warn(template, field) };
   } catch (error) {
@@ -99,16 +88,4 @@ function warn(template: Template, { part, email }: TemplateField): readonly stri
 
 function describe({ line, message }: TemplateError): string {
   return line === null ? message : `line ${line}: ${message}`;
-}
-
-function splitList(text: string): readonly string[] {
-  return text
-    .split(',')
-    .map((item) =>
-      item
-        .trim()
-        .toLowerCase()
-        .replace(/:(\/\/)?$/, ''),
-    )
-    .filter((item) => item !== '');
 }

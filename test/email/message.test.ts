@@ -7,6 +7,7 @@ import { composeMessage } from '../../src/email/compose-message.ts';
 import { defaultTemplates } from '../../src/email/default-templates.ts';
 import { type EmailKind, emailKindNames, emailKinds } from '../../src/email/email-kind.ts';
 import { buildMessage, type MessageData } from '../../src/email/message.ts';
+import { parseOptions } from '../../src/email/parse-options.ts';
 import { toPlainText } from '../../src/email/plain-text.ts';
 import { cleanSubject } from '../../src/email/subject.ts';
 import { parseTemplate, templateVariables } from '../../src/email/template/template.ts';
@@ -179,6 +180,15 @@ describe('switches of the configuration', () => {
     expect(build('recovery', { ...values, mailer_extra_url_schemes: 'other, MyApp://' }, data).html).toBe(
       '<a href="myapp://open">x</a>',
     );
+  });
+
+  test('schemes may be written as they stand in links, for sending and for checking alike', () => {
+    const switches = { mailer_keep_conditional_comments: true, mailer_subject_html_escape: false };
+    const given = { ...switches, mailer_extra_url_schemes: ' MyApp:// ,other:,, tel,' };
+    const options = { extraUrlSchemes: ['myapp', 'other', 'tel'], keepConditionalComments: true };
+    expect(parseOptions('content', given)).toEqual({ ...options, kind: 'html' });
+    expect(parseOptions('subject', given)).toEqual({ ...options, kind: 'text' });
+    expect(parseOptions('subject', { ...given, mailer_subject_html_escape: true }).kind).toBe('html');
   });
 
   test('values of different types may be compared when the configuration is lenient, with a warning', () => {
