@@ -5,11 +5,17 @@
  * problems of the configuration.
  */
 import { Option, Command as Program } from 'commander';
+import { type AuthFieldName, authField, authFieldNames } from '../config/auth-fields.ts';
+import { authFlagName } from '../config/auth-reference.ts';
 import type { Problem } from '../config/config-error.ts';
 import type { Sources } from '../config/load-options.ts';
 import { nearestName } from '../config/nearest-name.ts';
-import { environmentName, flagName, type OptionName, optionNames, optionRow } from '../config/options.ts';
+import { environmentName, flagName, type OptionName, optionNames, optionRow, serving } from '../config/options.ts';
 import type { Command, CommandContext } from './command.ts';
+import { printAuthFlags } from './print-auth-flags.ts';
+
+/** Characters of a line of the help. */
+const helpWidth = 120;
 
 /** What the process gives to the program. */
 export interface Edge {
@@ -32,7 +38,7 @@ export function buildProgram(commands: readonly Command[], edge: Edge): Program 
     .showSuggestionAfterError()
     .exitOverride()
     .configureOutput({ writeOut: (text) => edge.print(text.trimEnd()), writeErr: (text) => edge.note(text.trimEnd()) })
-    .configureHelp({ helpWidth: 120 });
+    .configureHelp({ helpWidth });
   for (const command of commands) addCommand(program, command, edge);
   return program;
 }
@@ -45,8 +51,7 @@ function addCommand(program: Program, command: Command, edge: Edge): void {
     .description(command.summary)
     .helpOption('--help', 'Print this help.')
     .allowUnknownOption()
-    .allowExcessArguments()
-    .addHelpText('after', `\n${command.notes}\n`);
+    .allowExcessArguments();
   if (command.operand !== null) sub.argument(`[${command.operand}]`);
   if (command.secondOperand !== undefined) sub.argument(`[${command.secondOperand}]`);
   for (const flag of command.flags) {
@@ -59,9 +64,19 @@ function addCommand(program: Program, command: Command, edge: Edge): void {
   );
   sub.addOption(config.helpGroup('Of this command:'));
   for (const name of names) for (const option of toCommanderOptions(name)) sub.addOption(option);
+  if (takesAuthFlags(command)) {
+    for (const name of authFieldNames) for (const option of toAuthOptions(name)) sub.addOption(option);
+    sub.addHelpText('after', `\n${printAuthFlags(helpWidth)}`);
+  }
+  sub.addHelpText('after', `\n${command.notes}\n`);
   sub.action(async () => {
     edge.finished(await command.run(toContext(sub, command, names, edge)));
   });
+}
+
+/** The auth configuration belongs to whoever runs the service. */
+function takesAuthFlags({ name }: Command): boolean {
+  return serving.some((taker) => taker === name);
 }
 
 /** The option itself, and for a switch its negation, which the help leaves out. */
@@ -72,6 +87,14 @@ function toCommanderOptions(name: OptionName): readonly Option[] {
   option.helpGroup(`${row.group}:`).argParser(collect);
   if (row.placeholder !== null) return [option];
   return [option, new Option(`--no-${flagName(name)}`).hideHelp()];
+}
+
+/** As for options; the help has a list of its own for them, where those that are alike are one. */
+function toAuthOptions(name: AuthFieldName): readonly Option[] {
+  const flag = authFlagName(name);
+  const isSwitch = authField(name).kind.type === 'boolean';
+  const option = new Option(`--${flag} ${isSwitch ? '[true|false]' : '<VALUE>'}`).hideHelp().argParser(collect);
+  return isSwitch ? [option, new Option(`--no-${flag}`).hideHelp()] : [option];
 }
 
 function collect(text: string, previous: unknown): string[] {
@@ -94,15 +117,27 @@ function facts(name: OptionName): string {
   return `(${parts.join('; ')})`;
 }
 
-function toContext(sub: Program, command: Command, names: readonly OptionName[], edge: Edge): CommandContext {
+/** The texts of the flags that were given, by the name that each flag stands for. */
+function readFlags<N extends string>(
+  sub: Program,
+  names: readonly N[],
+  toFlag: (name: N) => string,
+): ReadonlyMap<N, readonly string[]> {
   const given = sub.opts<Record<string, unknown>>();
-  const flags = new Map<OptionName, readonly string[]>();
+  const flags = new Map<N, readonly string[]>();
   for (const name of names) {
-    const value = given[name];
+    const key = camelCase(toFlag(name));
+    const value = given[key];
     if (Array.isArray(value)) flags.set(name, value as string[]);
-    else if (typeof value === 'boolean' && (value || sub.getOptionValueSource(name) === 'cli'))
+    else if (typeof value === 'boolean' && (value || sub.getOptionValueSource(key) === 'cli'))
       flags.set(name, [String(value)]);
   }
+  return flags;
+}
+
+function toContext(sub: Program, command: Command, names: readonly OptionName[], edge: Edge): CommandContext {
+  const given = sub.opts<Record<string, unknown>>();
+  const authNames = takesAuthFlags(command) ? authFieldNames : [];
   const own = command.flags.map(({ flag }) => [flag, given[camelCase(flag)]] as const);
   const operands = sub.args.filter((text) => !text.startsWith('-'));
   return {
@@ -110,7 +145,8 @@ function toContext(sub: Program, command: Command, names: readonly OptionName[],
     operand: command.operand === null ? null : (operands[0] ?? null),
     secondOperand: command.secondOperand === undefined ? null : (operands[1] ?? null),
     sources: {
-      flags,
+      flags: readFlags(sub, names, flagName),
+      authFlags: readFlags(sub, authNames, authFlagName),
       configFile: typeof given.config === 'string' ? given.config : null,
       environment: edge.environment,
       workingDirectory: edge.workingDirectory,
@@ -122,7 +158,8 @@ function toContext(sub: Program, command: Command, names: readonly OptionName[],
 }
 
 function findUnknown(sub: Program, command: Command, names: readonly OptionName[]): readonly Problem[] {
-  const known = [...names.map(flagName), ...command.flags.map(({ flag }) => flag), 'config', 'help'];
+  const authFlags = takesAuthFlags(command) ? authFieldNames.map(authFlagName) : [];
+  const known = [...names.map(flagName), ...authFlags, ...command.flags.map(({ flag }) => flag), 'config', 'help'];
   const unknown = sub.args.filter((text) => text.startsWith('-') && text !== '-');
   if (unknown.length > 0) return unknown.map((text) => unknownFlag(text, command, known));
   const operands = [command.operand, command.secondOperand].filter((name) => typeof name === 'string');
@@ -143,12 +180,19 @@ function unknownFlag(text: string, command: Command, known: readonly string[]): 
   const name = flag.replace(/^-+/, '');
   const elsewhere = optionNames.find((option) => flagName(option) === name);
   if (elsewhere !== undefined) {
-    const takers = optionRow(elsewhere).commands.join(', ');
-    return { problem: `pgreflect ${command.name} has no option ${flag}; it belongs to: ${takers}.`, fix: null };
+    return foreignFlag(flag, command, optionRow(elsewhere).commands);
   }
+  if (authFieldNames.some((field) => authFlagName(field) === name)) return foreignFlag(flag, command, serving);
   const nearest = nearestName(name, known);
   const fix = nearest === null ? `pgreflect ${command.name} --help` : `Did you mean --${nearest}?`;
   return { problem: `pgreflect ${command.name} has no option ${flag}.`, fix };
+}
+
+function foreignFlag(flag: string, command: Command, takers: readonly string[]): Problem {
+  return {
+    problem: `pgreflect ${command.name} has no option ${flag}; it belongs to: ${takers.join(', ')}.`,
+    fix: null,
+  };
 }
 
 function camelCase(flag: string): string {

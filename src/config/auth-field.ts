@@ -29,6 +29,14 @@ export interface FilePlace {
   readonly convert?: (value: unknown) => unknown;
 }
 
+/** What tells apart fields that are otherwise the same, such as those of the providers; references show them as one. */
+export interface Likeness {
+  /** What stands for the word in references: `PROVIDER`. */
+  readonly placeholder: string;
+  /** The word in the names of the field; its sentence has it with blanks for underscores. */
+  readonly word: string;
+}
+
 /** One field. `T` is the type of its value; it includes null only where null is the default. */
 export interface AuthField<T> {
   readonly kind: FieldKind<NonNullable<T>>;
@@ -41,6 +49,7 @@ export interface AuthField<T> {
   /** Name in the environment of the original; without it `GOTRUE_` and the field's name. Null: it has none. */
   readonly environment?: string | null;
   readonly file?: FilePlace;
+  readonly like?: Likeness;
   /** One sentence for the reference. */
   readonly doc: string;
 }

@@ -13,6 +13,14 @@ import { templateFields } from './auth-template-fields.ts';
 /** The rows, in the order of the reference. */
 export const authFields = { ...signInFields, ...deliveryFields, ...templateFields, ...providerFields };
 
+/** Headings of references, with the names of the rows below each. */
+export const authGroups: Readonly<Record<string, readonly AuthFieldName[]>> = {
+  'Auth: users, passwords and sessions': Object.keys(signInFields) as AuthFieldName[],
+  'Auth: emails and limits': Object.keys(deliveryFields) as AuthFieldName[],
+  'Auth: texts of emails': Object.keys(templateFields) as AuthFieldName[],
+  'Auth: providers': Object.keys(providerFields) as AuthFieldName[],
+};
+
 /** Name of a field. */
 export type AuthFieldName = keyof typeof authFields;
 

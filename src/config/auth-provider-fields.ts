@@ -33,7 +33,8 @@ export const providerFields = makeFields();
 
 function makeFields(): ProviderFields {
   const entries = providers.flatMap((provider) => {
-    const place = (key: string) => ({ file: { table: `auth.external.${provider}`, key } });
+    const like = { placeholder: 'PROVIDER', word: provider };
+    const place = (key: string) => ({ like, file: { table: `auth.external.${provider}`, key } });
     const title = `Provider ${provider}: `;
     return [
       ...switches.map((key) => {

@@ -46,7 +46,13 @@ function makeFields(): TemplateFields {
     const doc = `The notification ${email.replaceAll('_', ' ')} is sent.`;
     add(
       `mailer_notifications_${email}_enabled`,
-      field({ kind: boolean, default: false, file: { table, key: 'enabled' }, doc }),
+      field({
+        kind: boolean,
+        default: false,
+        file: { table, key: 'enabled' },
+        like: { placeholder: 'CHANGE', word: email },
+        doc,
+      }),
     );
   }
   return rows as unknown as TemplateFields;
@@ -54,12 +60,14 @@ function makeFields(): TemplateFields {
 
 function addTexts(email: EmailName, table: string, add: (name: string, row: AuthField<string | null>) => void): void {
   const words = email.replaceAll('_', ' ');
+  const like = { placeholder: 'EMAIL', word: email };
   add(
     `mailer_subjects_${email}`,
     field<string | null>({
       kind: string(checkSubject, 4000),
       default: null,
       file: { table, key: 'subject' },
+      like,
       doc: `Subject of the email ${words}; empty: the built-in one.`,
     }),
   );
@@ -70,6 +78,7 @@ function addTexts(email: EmailName, table: string, add: (name: string, row: Auth
       default: null,
       environment: `GOTRUE_MAILER_TEMPLATES_${email.toUpperCase()}`,
       file: { table, key: 'content' },
+      like,
       doc: `Body of the email ${words}; empty: the built-in one.`,
     }),
   );

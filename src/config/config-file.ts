@@ -7,6 +7,7 @@
 import { readFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
+import { authFieldNames } from './auth-fields.ts';
 import { isAuthFileKey } from './auth-file.ts';
 import type { Problem } from './config-error.ts';
 import { nearestName } from './nearest-name.ts';
@@ -62,7 +63,7 @@ function readTable(table: Readonly<Record<string, unknown>>, path: string): Omit
     }
     const name = nameByKey.get(key);
     const texts = toTexts(value);
-    if (name === undefined) problems.push(unknownKey(key, path, [...nameByKey.keys()]));
+    if (name === undefined) problems.push(unknownKey(key, path, [...nameByKey.keys(), ...authFieldNames]));
     else if (texts === null) {
       problems.push({
         problem: `${path}: "${key}" must be text, a number, true or false, or a list of texts.`,

@@ -10,13 +10,14 @@ import { isAbsolute, join } from 'node:path';
 import { type AuthConfig, type AuthValues, checkAuthConfig, layerAuthConfig } from './auth-config.ts';
 import { type AuthFieldName, authField, authFieldNames, originalVariable } from './auth-fields.ts';
 import { type AuthFileValue, readAuthTables } from './auth-file.ts';
+import { authFlagName, authVariable } from './auth-reference.ts';
 import { type ReadTemplate, type RemoteTemplate, readTemplateVariable } from './auth-template-source.ts';
 import type { Problem } from './config-error.ts';
 
 /** Where the values come from; given by the process edge, so that tests can hold everything still. */
 export interface AuthSources {
-  /** Texts by field, as flags gave them. */
-  readonly flags: ReadonlyMap<AuthFieldName, string>;
+  /** Texts by field, as flags gave them; an empty list counts as not given. */
+  readonly flags: ReadonlyMap<AuthFieldName, readonly string[]>;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** What a configuration file says, parsed: the table `auth`, and fields under their own names. */
   readonly file: Readonly<Record<string, unknown>>;
@@ -59,7 +60,8 @@ export function loadAuthConfig(sources: AuthSources): LoadedAuthConfig {
   const given: Record<string, unknown> = {};
   const origins = new Map<AuthFieldName, string>();
   for (const name of authFieldNames) {
-    const found = fromFlag(name, sources) ?? fromEnvironment(name, sources, findings) ?? file.get(name) ?? null;
+    const found =
+      fromFlag(name, sources, findings) ?? fromEnvironment(name, sources, findings) ?? file.get(name) ?? null;
     if (found === null) continue;
     const value = readValue(name, found, sources, findings);
     if (value === undefined) continue;
@@ -74,13 +76,17 @@ export function loadAuthConfig(sources: AuthSources): LoadedAuthConfig {
   return { ...findings, config, given, origins, problems: [...findings.problems, ...contradictions] };
 }
 
-function fromFlag(name: AuthFieldName, { flags }: AuthSources): Given | null {
-  const text = flags.get(name);
-  return text === undefined ? null : { origin: `--${name.replaceAll('_', '-')}`, value: { kind: 'text', text } };
+function fromFlag(name: AuthFieldName, { flags }: AuthSources, { problems }: Findings): Given | null {
+  const texts = flags.get(name) ?? [];
+  const origin = `--${authFlagName(name)}`;
+  if (texts.length > 1) {
+    problems.push({ problem: `${origin} is given ${texts.length} times.`, fix: 'Keep one of them.' });
+  }
+  return texts[0] === undefined ? null : { origin, value: { kind: 'text', text: texts[0] } };
 }
 
 function fromEnvironment(name: AuthFieldName, { environment, workingDirectory }: AuthSources, findings: Findings) {
-  const ours = `PGREFLECT_${name.toUpperCase()}`;
+  const ours = authVariable(name);
   const path = authField(name).secret ? environment[`${ours}_FILE`] : undefined;
   const names = [ours, originalVariable(name)];
   // An empty variable counts as none: compose files write `X: ${X:-}` for "not set".

@@ -79,12 +79,12 @@ export function loadStartOptions(sources: Sources): LoadedOptions<Name> {
 /**
  * The start values of the auth configuration. What is wrong with the file itself is reported by whoever reads the options.
  */
-export function loadAuthValues({ configFile, environment, workingDirectory }: Sources): LoadedAuthConfig {
+export function loadAuthValues({ authFlags, configFile, environment, workingDirectory }: Sources): LoadedAuthConfig {
   const file = loadConfigFile(configFile ?? (environment.PGREFLECT_CONFIG || null), workingDirectory);
   const fileName = file.path ?? 'pgreflect.toml';
   const path = isAbsolute(fileName) ? fileName : join(workingDirectory, fileName);
   return loadAuthConfig({
-    flags: new Map(),
+    flags: authFlags,
     environment,
     file: file.auth,
     fileName,

@@ -7,6 +7,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
+import { type AuthFieldName, authField, authFieldNames } from './auth-fields.ts';
+import { authVariable } from './auth-reference.ts';
 import { ConfigError, type Problem } from './config-error.ts';
 import { loadConfigFile } from './config-file.ts';
 import { nearestName } from './nearest-name.ts';
@@ -24,6 +26,8 @@ import {
 export interface Sources {
   /** Texts by option; an empty list counts as not given. */
   readonly flags: ReadonlyMap<OptionName, readonly string[]>;
+  /** The same for the fields of the auth configuration. */
+  readonly authFlags: ReadonlyMap<AuthFieldName, readonly string[]>;
   /** What `--config` names, else null. */
   readonly configFile: string | null;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -160,7 +164,8 @@ function readText(path: string, sources: Sources): string {
 /** Variables that look like a mistyped one of ours. Only a warning: orchestrators invent `PGREFLECT_*` names of their own. */
 function unknownVariables(environment: Sources['environment']): readonly string[] {
   const prefix = 'PGREFLECT_';
-  const known = [...optionNames.flatMap(withFileName), 'PGREFLECT_CONFIG'].map((name) => name.slice(prefix.length));
+  const all = [...optionNames.flatMap(withFileName), ...authFieldNames.flatMap(withAuthFileName), 'PGREFLECT_CONFIG'];
+  const known = all.map((name) => name.slice(prefix.length));
   return Object.keys(environment).flatMap((name) => {
     const rest = name.slice(prefix.length);
     if (!name.startsWith(prefix) || known.includes(rest)) return [];
@@ -172,4 +177,9 @@ function unknownVariables(environment: Sources['environment']): readonly string[
 function withFileName(name: OptionName): readonly string[] {
   const ours = environmentName(name);
   return optionRow(name).secret ? [ours, `${ours}_FILE`] : [ours];
+}
+
+function withAuthFileName(name: AuthFieldName): readonly string[] {
+  const ours = authVariable(name);
+  return authField(name).secret ? [ours, `${ours}_FILE`] : [ours];
 }

@@ -53,7 +53,8 @@ export interface OptionRow<T> {
   readonly refuse?: (value: T) => string | null;
 }
 
-const serving = ['start', 'serve'] as const;
+/** Commands that run the gateway; they take the fields of the auth configuration too. */
+export const serving = ['start', 'serve'] as const;
 const connecting = ['serve', 'init', 'tokens', 'schema', 'check', 'explain'] as const;
 const reflecting = ['start', 'serve', 'init', 'schema', 'check', 'explain'] as const;
 const port = integerBetween(0, 65_535);

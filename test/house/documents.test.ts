@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { authReference } from '../../src/config/auth-reference.ts';
 import { type OptionRow, options } from '../../src/config/options.ts';
 import { errorCodes } from '../../src/shared/errors.ts';
 import { listFiles, root } from './source.ts';
@@ -48,6 +49,21 @@ test('docs/options.md lists every option with its default, its names and its mea
     const lines = rows.filter((row) => row.group === group).map(({ line }) => line);
     return `## ${group}\n\n| flag | environment | default | commands | meaning |\n|---|---|---|---|---|\n${lines.join('\n')}\n`;
   });
+  const authGroups = [...authReference()].map(([heading, rows]) => {
+    const words = new Map(rows.flatMap(({ word }) => word ?? []).map((word) => [word.placeholder, word.standsFor]));
+    const legend = [...words].map(([word, standsFor]) => `${word} is one of ${standsFor.join(', ')}.\n\n`).join('');
+    const lines = rows.map((row) => {
+      const cells = [
+        `\`${row.placeholder === null ? row.flag : `${row.flag} ${row.placeholder}`}\``,
+        row.environment.map((name) => `\`${name}\``).join(', '),
+        row.file === null ? '' : `\`${row.file}\``,
+        row.default === null ? 'none' : `\`${row.default}\``,
+        row.doc,
+      ];
+      return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+    });
+    return `## ${heading}\n\n${legend}| flag | environment | file | default | meaning |\n|---|---|---|---|---|\n${lines.join('\n')}\n`;
+  });
   const text = `# Options
 
 ${generated}
@@ -55,7 +71,12 @@ ${generated}
 A flag wins over the environment, that over the configuration file (\`pgreflect.toml\` or \`--config FILE\`), that over the default. The
 file's key is the flag in snake case: \`--max-depth\` is \`max_depth\`. A secret may come from a file: \`PGREFLECT_JWT_SECRET_FILE\`.
 
-${groups.join('\n')}`;
+The options whose headings begin with "Auth" are start values, of \`start\` and \`serve\`: what the management API has stored wins over them,
+unless \`--config-only\` is given. In the file they stand under their own names in snake case, or in the table named here; a
+notification's texts are in \`auth.email.notification.CHANGE\`. A body of an email may be given as text (with a line break, \`<\` or
+\`{{\`), as a file (\`./confirm.html\`, in the file \`content_path\`), or as an address (\`https://…\`, or a path below the site URL).
+
+${[...groups, ...authGroups].join('\n')}`;
   await expect(text).toMatchFileSnapshot(join(root, 'docs/options.md'));
 });
 

@@ -70,7 +70,7 @@ test('flags win over our names, these over those of the original, these over the
   const toml = 'auth = { site_url = "https://file.test" }';
   const original = { GOTRUE_SITE_URL: 'https://original.test' };
   const ours = { ...original, PGREFLECT_SITE_URL: 'https://ours.test' };
-  const flags = new Map([['site_url', 'https://flag.test']] as const);
+  const flags = new Map([['site_url', ['https://flag.test']]] as const);
   const all = [
     load({ toml }),
     load({ toml, environment: original }),

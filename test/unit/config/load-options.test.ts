@@ -25,6 +25,7 @@ function sources({ flags = {}, environment = {}, toml, configFile }: Given): Sou
   const entries = Object.entries(flags) as [OptionName, readonly string[]][];
   return {
     flags: new Map(entries),
+    authFlags: new Map(),
     configFile: configFile ?? null,
     environment,
     workingDirectory: directory,
@@ -213,5 +214,15 @@ test('a mistyped variable is only a warning, because orchestrators invent names 
   const environment = { ...minimal, PGREFLECT_JWT_SERCET: 'x', PGREFLECT_SERVICE_HOST: '10.0.0.1' };
   expect(loadConfig(sources({ environment })).warnings).toEqual([
     'There is no variable PGREFLECT_JWT_SERCET; did you mean PGREFLECT_JWT_SECRET? It is ignored.',
+  ]);
+});
+
+test('mistyped fields of the auth configuration are recognised like mistyped options', () => {
+  const environment = { ...minimal, PGREFLECT_SMTP_HOTS: 'mail.test', PGREFLECT_SMTP_PASS_FILE: 'password' };
+  expect(loadOptions([], sources({ environment })).warnings).toEqual([
+    'There is no variable PGREFLECT_SMTP_HOTS; did you mean PGREFLECT_SMTP_HOST? It is ignored.',
+  ]);
+  expect(loadOptions([], sources({ toml: 'smtp_hots = "mail.test"' })).problems).toEqual([
+    { problem: 'pgreflect.toml: there is no option "smtp_hots".', fix: 'Did you mean "smtp_host"?' },
   ]);
 });

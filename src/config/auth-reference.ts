@@ -1,0 +1,79 @@
+/**
+ * The fields of the auth configuration as people look them up: flag, names in the environment, default, meaning. Fields that
+ * differ in one word only, such as those of the providers, are one row.
+ */
+import { type AuthFieldName, authField, authGroups, originalVariable } from './auth-fields.ts';
+
+/** One row of a reference. */
+export interface AuthReferenceRow {
+  /** `--mailer-subjects-EMAIL` */
+  readonly flag: string;
+  /** What stands for the value; null: a switch, which may stand alone and then means `true`. */
+  readonly placeholder: string | null;
+  /** Ours before that of the original. */
+  readonly environment: readonly string[];
+  /** `auth.email.smtp.host`; null: only under its own name at the top of the file. */
+  readonly file: string | null;
+  /** As one would write it; null: none. */
+  readonly default: string | null;
+  readonly doc: string;
+  /** A word of the names that stands for others, as flags write them; null: there is none. */
+  readonly word: { readonly placeholder: string; readonly standsFor: readonly string[] } | null;
+}
+
+/** Rows by heading. */
+export type AuthReference = ReadonlyMap<string, readonly AuthReferenceRow[]>;
+
+/** `smtp_host` -> `smtp-host`. */
+export function authFlagName(name: AuthFieldName): string {
+  return name.replaceAll('_', '-');
+}
+
+/** `smtp_host` -> `PGREFLECT_SMTP_HOST`. */
+export function authVariable(name: AuthFieldName): string {
+  return `PGREFLECT_${name.toUpperCase()}`;
+}
+
+/** Makes the reference. */
+export function authReference(): AuthReference {
+  return new Map(Object.entries(authGroups).map(([heading, names]) => [heading, rowsOf(names)]));
+}
+
+function rowsOf(names: readonly AuthFieldName[]): readonly AuthReferenceRow[] {
+  const families = Map.groupBy(names, (name) => pattern(name, name));
+  return [...families.values()].flatMap((members) => {
+    const [first] = members;
+    return first === undefined ? [] : [{ ...describe(first), word: wordOf(members) }];
+  });
+}
+
+function wordOf(members: readonly AuthFieldName[]): AuthReferenceRow['word'] {
+  const alike = members.flatMap((name) => authField(name).like ?? []);
+  const [first] = alike;
+  if (first === undefined) return null;
+  return { placeholder: first.placeholder, standsFor: alike.map(({ word }) => word.replaceAll('_', '-')) };
+}
+
+function describe(name: AuthFieldName): Omit<AuthReferenceRow, 'word'> {
+  const { kind, secret, file, default: fallback, doc } = authField(name);
+  const ours = authVariable(name);
+  const variables = [ours, ...(secret ? [`${ours}_FILE`] : []), originalVariable(name)];
+  return {
+    flag: `--${pattern(name, authFlagName(name), '-')}`,
+    placeholder: kind.type === 'boolean' ? null : (kind.choices?.join('|') ?? placeholders[kind.type]),
+    environment: variables.filter((text) => text !== null).map((text) => pattern(name, text)),
+    file: file === undefined ? null : pattern(name, `${file.table}.${file.key}`),
+    default: fallback === null || fallback === '' ? null : String(fallback),
+    doc: pattern(name, doc, ' '),
+  };
+}
+
+const placeholders = { integer: 'NUMBER', number: 'NUMBER', string: 'TEXT' } as const;
+
+/** The text with the word that tells the field from others like it replaced. */
+function pattern(name: AuthFieldName, text: string, separator = '_'): string {
+  const { like } = authField(name);
+  if (like === undefined) return text;
+  const word = like.word.replaceAll('_', separator);
+  return text.replace(word, like.placeholder).replace(word.toUpperCase(), like.placeholder);
+}
