@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- [--quick] [--only CASE] [--without SERVER] [--rounds N] [--seconds N] [--write-readme]`: pgreflect beside PostGraphile and beside
+ * `npm run bench -- [--quick] [--auth] [--only CASE] [--without SERVER] [--rounds N] [--seconds N] [--write-readme]`: pgreflect beside PostGraphile and beside
  * hand-written SQL on a bare server, all on one PostgreSQL of the bench's own, each with the same number of connections.
  *
  * The servers take turns (A B C, A B C, …), so that whatever else the machine does hits all of them; medians of the rounds
@@ -8,12 +8,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { measureAuth } from './auth.ts';
 import { type BenchCase, cases } from './cases.ts';
 import { type BenchDatabase, startDatabase } from './database.ts';
-import { type LoadResult, runLoad } from './load.ts';
+import { measureRun, medianOf } from './measure.ts';
 import { measureStatements, type StatementResult } from './pgbench.ts';
-import { childrenCpuSeconds, cpuSeconds, residentMib, type Target } from './processes.ts';
-import { median, printReport, printSummary, type Report, type TargetResult } from './report.ts';
+import { residentMib, type Target } from './processes.ts';
+import { type Comparison, printAuth, printReport, printSummary, type Report, type TargetResult } from './report.ts';
 import { measureShapes } from './shapes.ts';
 import { type Contestant, startContestants } from './targets.ts';
 
@@ -27,6 +28,8 @@ const { values: flags } = parseArgs({
     sockets: { type: 'string', default: '16' },
     'no-pgbench': { type: 'boolean', default: false },
     'no-shapes': { type: 'boolean', default: false },
+    'no-auth': { type: 'boolean', default: false },
+    auth: { type: 'boolean', default: false },
     'write-readme': { type: 'boolean', default: false },
   },
 });
@@ -46,16 +49,26 @@ try {
   const text = printReport(report);
   writeFileSync(join(results, 'latest.md'), text);
   console.log(`\n${text}`);
-  if (flags['write-readme']) writeReadme(printSummary(report));
+  if (flags['write-readme']) {
+    if (report.comparison) writeReadme('bench', printSummary(report, report.comparison));
+    if (report.auth) writeReadme('auth bench', printAuth(report.auth));
+  }
 } finally {
   await database.stop();
 }
 
 async function measure(db: BenchDatabase): Promise<Report> {
+  const conditions = { rounds, seconds, sockets, poolSize, version: db.version };
+  const comparison = flags.auth ? null : await compare(db);
+  const auth = flags['no-auth'] ? null : await measureAuth(db, conditions);
+  return { ...conditions, comparison, auth };
+}
+
+async function compare(db: BenchDatabase): Promise<Comparison> {
   const contestants = await startContestants(db, poolSize, flags.without ?? []);
   try {
     const idle = Object.fromEntries(contestants.map(({ target }) => [target.name, residentMib(target.pid)]));
-    const rows: Report['rows'][number][] = [];
+    const rows: Comparison['rows'][number][] = [];
     for (const benchCase of chosen)
       rows.push({ title: benchCase.title, targets: await measureCase(db, contestants, benchCase) });
     const memory = contestants.map(({ target }) => ({
@@ -67,18 +80,18 @@ async function measure(db: BenchDatabase): Promise<Report> {
       ? []
       : await measureStatements(db, chosen, { poolSize, seconds });
     const shapes = flags['no-shapes'] ? null : await measureShapes(db, poolSize, seconds);
-    return { rounds, seconds, sockets, poolSize, version: db.version, rows, memory, statements, shapes };
+    return { rows, memory, statements, shapes };
   } finally {
     for (const { target } of contestants) await target.stop();
   }
 }
 
-/** Puts the table between its markers in the README. */
-function writeReadme(table: string): void {
+/** Puts a table between its markers in the README. */
+function writeReadme(name: 'bench' | 'auth bench', table: string): void {
   const file = join(import.meta.dirname, '../../../README.md');
   const readme = readFileSync(file, 'utf8');
-  const marked = /(<!-- bench -->\n)[\s\S]*?(<!-- \/bench -->)/;
-  if (!marked.test(readme)) throw new Error('README.md has no markers "<!-- bench -->" and "<!-- /bench -->".');
+  const marked = new RegExp(`(<!-- ${name} -->\\n)[\\s\\S]*?(<!-- /${name} -->)`);
+  if (!marked.test(readme)) throw new Error(`README.md has no markers "<!-- ${name} -->" and "<!-- /${name} -->".`);
   writeFileSync(
     file,
     readme.replace(marked, (_, begin: string, end: string) => `${begin}${table}${end}`),
@@ -95,18 +108,7 @@ async function measureCase(
   const { refill, values } = benchCase;
   const load = async ({ target, requests }: { target: Target; requests: readonly Buffer[] }, forSeconds: number) => {
     if (refill) await db.run(refill(requests.length));
-    const before = { own: cpuSeconds(target.pid), database: childrenCpuSeconds(db.pid) };
-    const result = await runLoad({
-      port: target.port,
-      requests,
-      sockets,
-      seconds: forSeconds,
-      once: refill !== undefined,
-    });
-    return toResult(target.name, result, {
-      own: cpuSeconds(target.pid) - before.own,
-      database: childrenCpuSeconds(db.pid) - before.database,
-    });
+    return measureRun(db, target, { requests, sockets, seconds: forSeconds, once: refill !== undefined });
   };
   const asked = refill
     ? Array.from({ length: maxOnce(seconds) }, (_, index) => index + 1)
@@ -137,33 +139,4 @@ function maxOnce(forSeconds: number): number {
 /** Every value with every operation, so that each of them meets the next value in the next round. */
 function inRounds({ operations }: BenchCase, values: readonly number[]): number[] {
   return Array.from({ length: operations.length }, () => values).flat();
-}
-
-interface CpuSeconds {
-  readonly own: number;
-  readonly database: number;
-}
-
-function toResult(name: string, load: LoadResult, used: CpuSeconds): TargetResult {
-  const perRequest = (cpu: number) => (cpu / load.requests) * 1e6;
-  return {
-    name,
-    requestsPerSecond: load.requests / load.seconds,
-    p50Ms: load.latencies[Math.floor(load.latencies.length * 0.5)] ?? 0,
-    p99Ms: load.latencies[Math.floor(load.latencies.length * 0.99)] ?? 0,
-    cpuMicroseconds: perRequest(used.own),
-    databaseCpuMicroseconds: perRequest(used.database),
-  };
-}
-
-function medianOf(runs: readonly TargetResult[]): TargetResult {
-  const of = (key: Exclude<keyof TargetResult, 'name'>) => median(runs.map((run) => run[key]));
-  return {
-    name: runs[0]?.name ?? '',
-    requestsPerSecond: of('requestsPerSecond'),
-    p50Ms: of('p50Ms'),
-    p99Ms: of('p99Ms'),
-    cpuMicroseconds: of('cpuMicroseconds'),
-    databaseCpuMicroseconds: of('databaseCpuMicroseconds'),
-  };
 }

@@ -11,6 +11,8 @@ import { startEmbeddedServer } from '../../../src/database/embedded-server.ts';
 export interface BenchDatabase {
   /** Connection string of the login role `authenticator`. */
   readonly loginUrl: string;
+  /** Connection string of the owner of everything. */
+  readonly ownerUrl: string;
   /** Process id of the postmaster, whose children are the backends. */
   readonly pid: number;
   readonly version: string;
@@ -52,6 +54,7 @@ export async function startDatabase(): Promise<BenchDatabase> {
   login.password = 'bench';
   return {
     loginUrl: login.href,
+    ownerUrl: server.url,
     pid: Number(readFileSync(join(dataDirectory, 'postmaster.pid'), 'utf8').split('\n')[0]),
     version: rows[0]?.version ?? '',
     async run(statements) {

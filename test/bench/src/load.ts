@@ -21,6 +21,8 @@ export interface Load {
   readonly sockets: number;
   readonly seconds: number;
   readonly once?: boolean;
+  /** Time from one request of a socket to its next, in milliseconds, where a server is not to be driven to its limit. */
+  readonly everyMs?: number;
 }
 
 /** The bytes of one POST with a JSON body. */
@@ -40,18 +42,28 @@ export function postRequest(path: string, headers: Readonly<Record<string, strin
  * Runs the load. Rejects on a status other than 200, a body that begins with errors, or a closed socket: a broken server
  * must not look fast.
  */
-export async function runLoad({ port, requests, sockets, seconds, once = false }: Load): Promise<LoadResult> {
+export async function runLoad(load: Load): Promise<LoadResult> {
+  const { port, requests, sockets, seconds, once = false, everyMs = 0 } = load;
   const latencies: number[] = [];
   const start = performance.now();
   const end = start + seconds * 1000;
   let turn = 0;
   const nextRequest = () => (once && turn >= requests.length ? null : (requests[turn++ % requests.length] ?? null));
-  await Promise.all(Array.from({ length: sockets }, () => runSocket(port, end, nextRequest, latencies)));
+  await Promise.all(Array.from({ length: sockets }, () => runSocket({ port, end, nextRequest, latencies, everyMs })));
   const elapsed = (performance.now() - start) / 1000;
   return { requests: latencies.length, seconds: elapsed, latencies: latencies.sort((a, b) => a - b) };
 }
 
-function runSocket(port: number, end: number, nextRequest: () => Buffer | null, latencies: number[]): Promise<void> {
+interface SocketRun {
+  readonly port: number;
+  /** Of `performance.now()`. */
+  readonly end: number;
+  readonly nextRequest: () => Buffer | null;
+  readonly latencies: number[];
+  readonly everyMs: number;
+}
+
+function runSocket({ port, end, nextRequest, latencies, everyMs }: SocketRun): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true });
     let sent = 0;
@@ -69,8 +81,10 @@ function runSocket(port: number, end: number, nextRequest: () => Buffer | null, 
     const onResponse = () => {
       const now = performance.now();
       latencies.push(now - sent);
-      if (now < end) send();
-      else finish();
+      const waitMs = sent + everyMs - now;
+      if (now + Math.max(0, waitMs) >= end) finish();
+      else if (waitMs > 0) setTimeout(send, waitMs);
+      else send();
     };
     socket.on('connect', send);
     socket.on('error', reject);

@@ -2,6 +2,7 @@
  * Turns measurements into Markdown: one table for the servers, one for memory, one for the bare statements.
  */
 import { cpus, totalmem } from 'node:os';
+import type { AuthResult } from './auth.ts';
 import type { StatementResult } from './pgbench.ts';
 import type { ShapesResult } from './shapes.ts';
 
@@ -15,7 +16,16 @@ export interface TargetResult {
   readonly databaseCpuMicroseconds: number;
 }
 
-/** Everything that was measured. */
+/** What the servers were measured at, beside each other. */
+export interface Comparison {
+  readonly rows: readonly { readonly title: string; readonly targets: readonly TargetResult[] }[];
+  readonly memory: readonly { readonly name: string; readonly idleMib: number; readonly afterMib: number }[];
+  readonly statements: readonly StatementResult[];
+  /** Null where it was not measured. */
+  readonly shapes: ShapesResult | null;
+}
+
+/** Everything that was measured; null what was not. */
 export interface Report {
   readonly rounds: number;
   readonly seconds: number;
@@ -23,11 +33,8 @@ export interface Report {
   readonly poolSize: number;
   /** Of PostgreSQL. */
   readonly version: string;
-  readonly rows: readonly { readonly title: string; readonly targets: readonly TargetResult[] }[];
-  readonly memory: readonly { readonly name: string; readonly idleMib: number; readonly afterMib: number }[];
-  readonly statements: readonly StatementResult[];
-  /** Null where it was not measured. */
-  readonly shapes: ShapesResult | null;
+  readonly comparison: Comparison | null;
+  readonly auth: AuthResult | null;
 }
 
 /** The middle value; the mean of the two middle ones for an even count. */
@@ -40,34 +47,68 @@ export function median(values: readonly number[]): number {
 
 /** The report as Markdown. */
 export function printReport(report: Report): string {
+  const { comparison, auth } = report;
   return [
     printConditions(report),
     '',
+    ...(comparison === null ? [] : [...printComparison(comparison), '']),
+    ...(auth === null ? [] : [printAuth(auth)]),
+  ].join('\n');
+}
+
+function printComparison({ rows, memory, statements, shapes }: Comparison): string[] {
+  return [
     '| case | server | requests/s | of PostGraphile | p50 ms | p99 ms | server CPU µs | of floor | PostgreSQL CPU µs |',
     '|---|---|---:|---:|---:|---:|---:|---:|---:|',
-    ...report.rows.flatMap(printCase),
+    ...rows.flatMap(printCase),
     '',
     '| server | memory idle MiB | after the run MiB |',
     '|---|---:|---:|',
-    ...report.memory.map(({ name, idleMib, afterMib }) => `| ${name} | ${idleMib} | ${afterMib} |`),
-    ...printStatements(report.statements),
-    ...printShapes(report.shapes),
+    ...memory.map(({ name, idleMib, afterMib }) => `| ${name} | ${idleMib} | ${afterMib} |`),
+    ...printStatements(statements),
+    ...printShapes(shapes),
+  ];
+}
+
+/** The auth service, for report and README. */
+export function printAuth({ rows, burst, email }: AuthResult): string {
+  return [
+    '| auth service | requests/s | goal | p50 ms | p99 ms | gateway CPU µs | PostgreSQL CPU µs |',
+    '|---|---:|---:|---:|---:|---:|---:|',
+    ...rows.map(({ title, goal, result }) =>
+      printRow([
+        title,
+        whole(result.requestsPerSecond),
+        goal === null ? '-' : whole(goal),
+        result.p50Ms.toFixed(1),
+        result.p99Ms.toFixed(1),
+        whole(result.cpuMicroseconds),
+        whole(result.databaseCpuMicroseconds),
+      ]),
+    ),
+    '',
+    `${burst.signIns} sign-ins with a password at once took ${burst.seconds.toFixed(1)} s; the p99 of ` +
+      `${whole(burst.requestsPerSecond)} GraphQL requests/s beside them was ${burst.burstP99Ms.toFixed(1)} ms, and ` +
+      `${burst.quietP99Ms.toFixed(1)} ms without them.`,
+    '',
+    `One processor makes ${whole(email.messagesPerSecond)} messages/s of the 13 built-in templates (goal 20,000) and reads ` +
+      `a template of 100 KB in ${email.parseMs.toFixed(1)} ms (goal 20).`,
     '',
   ].join('\n');
 }
 
 /** One line a case, for the README: what one gets, and what PostgreSQL does for it beside the best SQL by hand. */
-export function printSummary(report: Report): string {
-  const own = report.memory.find(({ name }) => name === 'pgreflect');
+export function printSummary(report: Report, { rows, memory, statements, shapes }: Comparison): string {
+  const own = memory.find(({ name }) => name === 'pgreflect');
   return [
     printConditions(report),
     '',
     '| case | requests/s | PostGraphile 5 | ratio | p99 ms | gateway CPU µs | bare server | PostgreSQL CPU: ours / by hand |',
     '|---|---:|---:|---:|---:|---:|---:|---:|',
-    ...report.rows.map(({ title, targets }) => {
+    ...rows.map(({ title, targets }) => {
       const [ours, other, floor] = ['pgreflect', 'postgraphile', 'floor'].map((name) => resultOf(targets, name));
       const [used, byHand] = (['pgreflect', 'by hand'] as const).map((statement) =>
-        report.statements.find((each) => each.title === title && each.statement === statement),
+        statements.find((each) => each.title === title && each.statement === statement),
       );
       return printRow([
         title,
@@ -82,7 +123,7 @@ export function printSummary(report: Report): string {
     }),
     '',
     `Memory of the gateway: ${own?.idleMib ?? '-'} MiB idle, ${own?.afterMib ?? '-'} MiB after all of this.`,
-    ...printShapes(report.shapes),
+    ...printShapes(shapes),
     '',
   ].join('\n');
 }
@@ -122,7 +163,7 @@ function printRow(cells: readonly string[]): string {
   return `| ${cells.join(' | ')} |`;
 }
 
-function printCase({ title, targets }: Report['rows'][number]): string[] {
+function printCase({ title, targets }: Comparison['rows'][number]): string[] {
   const other = resultOf(targets, 'postgraphile');
   const floor = resultOf(targets, 'floor');
   return targets.map((result, index) =>

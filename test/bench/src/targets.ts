@@ -43,7 +43,11 @@ export async function startContestants(
 let started = 0;
 
 /** Ours as it is installed, from the built package, but without a log line for each request, which the others do not write either. */
-export async function startOurs(databaseUrl: string, poolSize: number): Promise<Contestant> {
+export async function startOurs(
+  databaseUrl: string,
+  poolSize: number,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Contestant> {
   const port = 20_000 + ((process.pid + started++) % 20_000);
   const options = [
     'serve',
@@ -61,7 +65,7 @@ export async function startOurs(databaseUrl: string, poolSize: number): Promise<
   const target = await startTarget({
     name: 'pgreflect',
     arguments: [main, ...options],
-    env: { PGREFLECT_DATABASE_URL: databaseUrl, PGREFLECT_JWT_SECRET: secret },
+    env: { PGREFLECT_DATABASE_URL: databaseUrl, PGREFLECT_JWT_SECRET: secret, ...env },
     port,
   });
   await waitUntilReady(port);
@@ -146,7 +150,7 @@ function deepCursor({ deepKey }: BenchCase): string | null {
 }
 
 /** A token of the anon role, signed like any API key. */
-function anonKey(): string {
+export function anonKey(): string {
   const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const content = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode({ role: 'anon', iss: 'pgreflect', iat: 1_700_000_000, exp: 4_000_000_000 })}`;
   return `${content}.${createHmac('sha256', secret).update(content).digest('base64url')}`;
