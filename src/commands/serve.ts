@@ -13,6 +13,8 @@ import { loadConfig, loadServeOptions } from '../config/load-config.ts';
 import type { Sources } from '../config/load-options.ts';
 import { DatabaseError } from '../database/failure.ts';
 import { type Gateway, obeySignals, startGateway } from '../gateway.ts';
+import { createProjectRef } from '../management/project-ref.ts';
+import { hasConfigTables } from '../management/stored-config.ts';
 import { buildModel } from '../model/build-model.ts';
 import type { ModelWarning } from '../model/model.ts';
 import { type Command, type CommandContext, CommandError } from './command.ts';
@@ -42,17 +44,20 @@ async function runServe(context: CommandContext): Promise<number> {
   const gateway = await startGateway(config).catch((error) => {
     throw describeListenError(error, config) ?? error;
   });
-  context.note(`pgreflect serves ${describePlace(config.databaseUrl)}.`);
-  context.note(`GraphQL and GraphiQL: ${gateway.url}/graphql/v1`);
-  await noteFirstOperation(config, gateway, context).catch((error) => context.note(describeError(error)));
   const schemas = { current: JSON.stringify(config.schemas) };
   const exposeAgain = () => void exposeFromOptions(gateway, schemas, context);
+  // Before anything is printed: whoever reads that the gateway serves may stop it.
+  const stopped = new Promise<void>((onStopped) => obeySignals(gateway, { onStopped, onHangup: exposeAgain }));
+  context.note(`pgreflect serves ${describePlace(config.databaseUrl)}.`);
+  context.note(`GraphQL and GraphiQL: ${gateway.url}/graphql/v1`);
+  await noteManagement(config, gateway, context);
+  await noteFirstOperation(config, gateway, context).catch((error) => context.note(describeError(error)));
   const { configFile, environment, workingDirectory } = context.sources;
   const path = configFile ?? (environment.PGREFLECT_CONFIG || 'pgreflect.toml');
   // Polled, because editors and orchestrators replace files instead of writing them.
   const watcher = watchFile(isAbsolute(path) ? path : join(workingDirectory, path), { interval: 2000 }, exposeAgain);
   watcher.unref();
-  await new Promise<void>((onStopped) => obeySignals(gateway, { onStopped, onHangup: exposeAgain }));
+  await stopped;
   watcher.removeAllListeners();
   return 0;
 }
@@ -89,6 +94,18 @@ async function inspectDatabase(config: PreflightConfig): Promise<Findings> {
     const later = { problem: 'Until the database answers, every request is answered with 503.', fix: null };
     return { problems: [], warnings: [...error.problems, later] };
   }
+}
+
+/** Says where the auth configuration can be changed, with the ref of the project; nothing where it cannot. */
+async function noteManagement(config: Config, gateway: Gateway, context: CommandContext): Promise<void> {
+  if (!config.managementApiEnabled) return;
+  const ref = await withDatabase(config.adminDatabaseUrl, async (pool) =>
+    (await hasConfigTables(pool)) ? await createProjectRef(config.projectRef)(pool) : null,
+  ).catch((error) => {
+    if (error instanceof CommandError || error instanceof DatabaseError) return null;
+    throw error;
+  });
+  if (ref !== null) context.note(`Management API: ${gateway.url}/v1/projects/${ref}/config/auth`);
 }
 
 /** Prints a line that can be pasted, or why the API is empty and what fills it. */

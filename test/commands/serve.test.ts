@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { makeApiKeys } from '../../src/config/keys.ts';
+import { installAuthTables } from '../support/auth-service.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { runCommand, startCommand, temporaryDirectory } from './run-command.ts';
 
@@ -114,6 +115,19 @@ describe('serving', () => {
     command.signal('SIGTERM');
     await command.finished;
     expect(await count()).toEqual(before);
+  });
+
+  test('names the project in the address of the management API, where there are the tables for it', async () => {
+    const own = await createDatabase();
+    const given = { ...env(), DATABASE_URL: own.urlAs('authenticator', 'test'), PGREFLECT_ADMIN_DATABASE_URL: own.url };
+    const without = await serve([], { env: given });
+    await without.command.until(/The API of the role/);
+    expect(without.command.text()).not.toContain('Management API');
+    await installAuthTables(own);
+    const { command, url } = await serve(['--access-token', 'sbp_of_the_configuration'], { env: given });
+    const [, path = ''] = await command.until(/Management API: \S+(\/v1\/projects\/[0-9a-f]{20}\/config\/auth)/);
+    const headers = { authorization: 'Bearer sbp_of_the_configuration' };
+    expect((await fetch(`${url}${path}`, { headers })).status).toBe(200);
   });
 
   test('a superuser as login is a warning', async () => {
