@@ -13,6 +13,8 @@ export interface ErrorResponse {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>>;
+  /** The code for the log. Null where the shape of OAuth has none. */
+  readonly code: string | null;
   /** The client was told nothing of the cause: log it. */
   readonly masked: boolean;
 }
@@ -37,7 +39,7 @@ export function readsNewShape(apiVersion: string | undefined): boolean {
 export function toErrorResponse(error: unknown, apiVersion: string | undefined, requestId: string): ErrorResponse {
   if (error instanceof OAuthStyleError) {
     const body = { error: error.error, error_description: error.message };
-    return { status: 400, headers: {}, body, masked: false };
+    return { status: 400, headers: {}, body, code: null, masked: false };
   }
   const known = error instanceof AuthError ? error : fromDatabase(error);
   const { code, status, message, weakPassword, retryAfterSeconds } = known ?? new AuthError('unexpected_failure');
@@ -52,7 +54,7 @@ export function toErrorResponse(error: unknown, apiVersion: string | undefined, 
     ...(isNew ? { [apiVersionHeader]: newShapeVersion } : {}),
     ...(retryAfterSeconds === null ? {} : { 'retry-after': String(retryAfterSeconds) }),
   };
-  return { status, headers, body, masked: known === null || status >= 500 };
+  return { status, headers, body, code, masked: known === null || status >= 500 };
 }
 
 /** What a database error may say: that of a user's trigger or constraint, and what is no failure of ours. */

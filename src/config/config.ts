@@ -102,6 +102,8 @@ export interface Config {
   readonly rateLimit: number | null;
   readonly introspection: 'directive' | 'never' | 'always' | 'service';
 
+  /** Addresses and networks of proxies whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[];
   /** Allowed origins; `*` = any. */
   readonly corsOrigins: readonly string[] | '*';
   readonly workers: number;
@@ -166,6 +168,7 @@ export const defaultConfig = {
   },
   rateLimit: null,
   introspection: 'directive',
+  trustedProxies: [],
   corsOrigins: '*',
   workers: 1,
   drainTimeoutMs: 10_000,

@@ -197,6 +197,7 @@ function requestValues(values: Values) {
     schemaPollMs: values.schemaPollMs!,
     variablePositions: values.variablePositions!,
     introspection: values.introspection!,
+    trustedProxies: values.trustedProxies ?? [],
     corsOrigins: values.corsOrigins!,
     workers: values.workers!,
     drainTimeoutMs: values.drainTimeoutMs!,

@@ -13,6 +13,7 @@ import {
   parseConnectionString,
   parseHttpUrl,
   parseNames,
+  parseNetworks,
   parseOrigins,
   parseProjectRef,
   parseRate,
@@ -131,6 +132,10 @@ export const options = {
   projectRef: row({
     group: 'Server', placeholder: 'REF', parse: parseProjectRef, default: null, commands: [...serving, 'tokens', 'templates'],
     defaultNote: 'kept by start, else derived from the database', doc: 'Name of the project, 20 characters.',
+  }),
+  trustedProxies: row({
+    group: 'Server', placeholder: 'NETWORKS', parse: parseNetworks, default: null, commands: serving,
+    doc: 'Addresses or networks of proxies, separated by commas, whose X-Forwarded-For names the client.',
   }),
   corsOrigins: row({
     group: 'Server', placeholder: 'ORIGINS', parse: parseOrigins, default: '*', commands: serving,

@@ -4,6 +4,7 @@
  * A parser throws `Error` with the rest of a sentence that begins with the option's name ("must be a whole number ...").
  * It never repeats the text it was given: the loader quotes it, unless the option is a secret.
  */
+import { isIP } from 'node:net';
 
 /** Turns the text of one option into its value, or throws an `Error` that says what it must be. */
 export type ParseValue<T> = (text: string) => T;
@@ -105,6 +106,19 @@ export function parseOrigins(text: string): readonly string[] | '*' {
     }
     return url.origin;
   });
+}
+
+/** IP addresses and networks (`10.0.0.0/8`) separated by commas. */
+export function parseNetworks(text: string): readonly string[] {
+  const networks = parseNames(text);
+  if (networks.every(isNetwork)) return networks;
+  throw new Error('must be IP addresses or networks like 10.0.0.0/8, separated by commas');
+}
+
+function isNetwork(text: string): boolean {
+  const [, address = '', prefix] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  const bits = { 4: 32, 6: 128 }[isIP(address)];
+  return bits !== undefined && Number(prefix ?? bits) <= bits;
 }
 
 /** Twenty letters or digits. */

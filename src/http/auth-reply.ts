@@ -15,11 +15,14 @@ export interface AuthReply {
   readonly body?: unknown;
   /** Lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** For the log: the code of an error that the answer tells of. */
+  readonly errorCode?: string | null;
 }
 
 /** Sends an answer. */
 export function sendReply(request: FastifyRequest, reply: FastifyReply, answer: AuthReply): FastifyReply {
   reply.code(answer.status ?? 200).headers(answer.headers ?? {});
+  request.state.errorCode = answer.errorCode ?? null;
   if (answer.body === undefined) return reply.send();
   const text = JSON.stringify(answer.body);
   request.state.bytes = Buffer.byteLength(text);
@@ -35,7 +38,7 @@ export function sendAuthError(
 ): FastifyReply {
   const error = toAuthError(problem);
   const version = request.headers[apiVersionHeader];
-  const { status, headers, body, masked } = toErrorResponse(
+  const { status, headers, body, code, masked } = toErrorResponse(
     error,
     typeof version === 'string' ? version : undefined,
     request.id,
@@ -45,7 +48,7 @@ export function sendAuthError(
   if (status === 413) reply.header('connection', 'close');
   // The gateway's own refusals are read by clients that know nothing of this service.
   const gateway = problem instanceof PublicError ? { message: problem.message } : {};
-  return sendReply(request, reply, { status, headers, body: { ...body, ...gateway } });
+  return sendReply(request, reply, { status, headers, body: { ...body, ...gateway }, errorCode: code });
 }
 
 function toAuthError(problem: unknown): unknown {

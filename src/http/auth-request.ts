@@ -16,6 +16,7 @@ import { type Allowance, assertRequestAllowed } from '../auth/rate-limit.ts';
 import { createRedirectRules, type RedirectRules } from '../auth/redirect.ts';
 import type { AuthConfig } from '../config/auth-config.ts';
 import type { AuthParts } from './auth-parts.ts';
+import { parseAddress } from './client-address.ts';
 
 /** One request. */
 export interface AuthRequest {
@@ -100,10 +101,10 @@ function one(value: string | readonly string[] | undefined): string | undefined 
   return typeof value === 'string' ? value : value?.[0];
 }
 
-/** Other forwarded headers are believed from nobody: anyone can send them. */
-function clientAddress(request: FastifyRequest, config: AuthConfig): string {
-  const forwarded = config.security_sb_forwarded_for_enabled ? one(request.headers['sb-forwarded-for']) : undefined;
-  return forwarded?.split(',')[0]?.trim() || request.ip;
+/** The header of the original's platform, where the configuration says that it is set; else as for all requests. */
+function clientAddress({ headers, state }: FastifyRequest, config: AuthConfig): string {
+  const forwarded = config.security_sb_forwarded_for_enabled ? one(headers['sb-forwarded-for']) : undefined;
+  return parseAddress(forwarded?.split(',')[0] ?? '') ?? state.address ?? '';
 }
 
 /** Links name the public address, or another host that the configuration allows: a header alone must not choose it. */

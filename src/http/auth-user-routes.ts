@@ -129,11 +129,18 @@ async function runVerifyLink(request: AuthRequest, observe: Observe): Promise<Au
   await limitVerify(request);
   const { query, flow } = request;
   const parameters = { token: query.get('token') || query.get('token_hash'), type: query.get('type') };
-  const location = await openLink(flow, parameters, (error) => {
-    observe({ kind: 'masked_error', id: request.id, requestId: request.id, error });
-  });
+  const { location, refusal } = await openLink(flow, parameters);
+  const errorCode = refusal === null ? null : noteRefusal(refusal, request, observe);
   // The address that is left has a token in it, and the one that follows perhaps a session.
-  return { status: 303, headers: { location, 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' } };
+  const headers = { location, 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' };
+  return { status: 303, headers, errorCode };
+}
+
+/** @returns The code that the application is told; what it is not told of goes to the log. */
+function noteRefusal(error: unknown, { id }: AuthRequest, observe: Observe): string {
+  const isMasked = !(error instanceof AuthError) || error.status >= 500;
+  if (isMasked) observe({ kind: 'masked_error', id, requestId: id, error });
+  return error instanceof AuthError ? error.code : 'unexpected_failure';
 }
 
 async function refuseProvider({ query }: AuthRequest): Promise<AuthReply> {

@@ -1,12 +1,13 @@
 /**
  * Cross-origin rules: any of the configured origins, never with credentials, since keys and tokens travel in headers.
  *
- * The auth service has more headers than the other APIs: without those that it exposes, clients in browsers could not tell
- * one of its errors from another.
+ * The auth service and the management API have headers of their own. Where they are not exposed, pages cannot tell one error
+ * of the service from another, nor see which fields of a change had no effect.
  */
 import cors from '@fastify/cors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { authPath } from './auth-parts.ts';
+import { configPath, ignoredHeader, warningsHeader } from './management-description.ts';
 
 const exposedHeaders = ['x-request-id', 'retry-after', 'server-timing'];
 const allowedHeaders = ['apikey', 'authorization', 'content-type', 'x-client-info', 'x-supabase-api-version'];
@@ -16,6 +17,14 @@ export const authCors = {
   cors: {
     exposedHeaders: [...exposedHeaders, 'x-total-count', 'link', 'x-supabase-api-version', 'x-sb-error-code'],
     allowedHeaders: [...allowedHeaders, 'accept', 'x-client-ip', 'x-jwt-aud', 'x-use-cookie', 'redirect_to'],
+  },
+};
+
+/** Configuration of the routes of the management API. */
+export const managementCors = {
+  cors: {
+    exposedHeaders: [...exposedHeaders, ignoredHeader.toLowerCase(), warningsHeader.toLowerCase()],
+    allowedHeaders,
   },
 };
 
@@ -37,7 +46,7 @@ export async function registerCors(app: FastifyInstance, origins: readonly strin
   if (origins !== '*') return;
   // For routes that go past the plugin.
   app.addHook('onSend', (request, reply, _payload, done) => {
-    reply.headers(isAuth(request) ? authHeaders : anyOriginHeaders);
+    reply.headers(headersFor(request));
     done();
   });
 }
@@ -53,11 +62,16 @@ export const anyOriginHeaders: Readonly<Record<string, string>> = {
   'access-control-expose-headers': exposedHeaders.join(', '),
 };
 
-const authHeaders: Readonly<Record<string, string>> = {
-  ...anyOriginHeaders,
-  'access-control-expose-headers': authCors.cors.exposedHeaders.join(', '),
-};
+const authHeaders = exposing(authCors.cors.exposedHeaders);
+const managementHeaders = exposing(managementCors.cors.exposedHeaders);
 
-function isAuth({ url }: FastifyRequest): boolean {
-  return url.startsWith(`${authPath}/`);
+function exposing(names: readonly string[]): Readonly<Record<string, string>> {
+  return { ...anyOriginHeaders, 'access-control-expose-headers': names.join(', ') };
 }
+
+function headersFor({ url }: FastifyRequest): Readonly<Record<string, string>> {
+  if (url.startsWith(`${authPath}/`)) return authHeaders;
+  return url.startsWith(managementPrefix) ? managementHeaders : anyOriginHeaders;
+}
+
+const managementPrefix = configPath.slice(0, configPath.indexOf('{'));

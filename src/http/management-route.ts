@@ -7,8 +7,8 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { ManagementApi, ManagementCaller } from '../management/management-api.ts';
 import { ManagementError } from '../management/management-error.ts';
 import type { Observe } from '../shared/observation.ts';
+import { managementCors } from './cors.ts';
 import { ignoredHeader, warningsHeader } from './management-description.ts';
-import { noStages } from './track-requests.ts';
 
 /** What the routes need. */
 export interface ManagementParts {
@@ -41,10 +41,10 @@ export async function registerManagementRoutes(
     const onRequest = async (request: FastifyRequest): Promise<void> => {
       callers.set(request, await authorize(request));
     };
-    scope.get(path, { onRequest }, async (request, reply) => {
+    scope.get(path, { onRequest, config: managementCors }, async (request, reply) => {
       return send(reply, await parts.api.readConfig(callers.get(request) as ManagementCaller));
     });
-    scope.patch(path, { onRequest, bodyLimit: maxBodyBytes }, async (request, reply) => {
+    scope.patch(path, { onRequest, bodyLimit: maxBodyBytes, config: managementCors }, async (request, reply) => {
       const caller = callers.get(request) as ManagementCaller;
       const { config, ignored, warnings } = await parts.api.changeConfig(caller, () => readBody(request));
       if (ignored.length > 0) reply.header(ignoredHeader, headerText(ignored.join(',')));
@@ -105,7 +105,7 @@ function answerErrors(scope: FastifyInstance, observe: Observe): void {
     if (retryAfterSeconds !== null) reply.header('retry-after', retryAfterSeconds);
     // The rest of a body that was refused is not worth receiving.
     if (status === 413) reply.header('connection', 'close');
-    request.state.answer ??= { executed: false, codes: [], operationName: null, documentHash: null, stages: noStages };
+    request.state.errorCode = code;
     return send(reply.code(status), { message, code });
   });
 }

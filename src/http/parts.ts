@@ -36,9 +36,13 @@ export interface RequestState extends Leaving {
   /** What the database is told of the caller; only for the GraphQL API. */
   caller: Caller | null;
   authenticateMs: number;
+  /** Address of the client, see client-address.ts; null where its connection was gone at once. */
+  readonly address: string | null;
   /** Of `performance.now()`. */
   readonly startedAt: number;
   answer: Omit<Answer, 'body'> | null;
+  /** Code of the error that the auth service or the management API answered with; its table is theirs. */
+  errorCode: string | null;
   bytes: number;
 }
 

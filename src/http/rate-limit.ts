@@ -1,6 +1,6 @@
 /**
  * Limits requests per minute and caller (operations.md, `--rate-limit`): the token's user where there is one, else the
- * address of the connection.
+ * address of the client.
  */
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance } from 'fastify';
@@ -14,9 +14,9 @@ const maxCallers = 50_000;
 export async function createRateLimit(app: FastifyInstance, perMinute: number): Promise<Hook> {
   await app.register(rateLimit, { global: false, max: perMinute, timeWindow: '1 minute', cache: maxCallers });
   const check = app.createRateLimit({
-    keyGenerator: ({ state, ip }) => {
+    keyGenerator: ({ state }) => {
       const subject = state.identity?.subject ?? null;
-      return subject === null ? `address ${ip}` : `user ${subject}`;
+      return subject === null ? `address ${state.address}` : `user ${subject}`;
     },
   });
   return (request, reply, done) => {

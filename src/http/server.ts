@@ -10,6 +10,7 @@ import fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import { type Code, PublicError } from '../shared/errors.ts';
 import { describeAuth } from './auth-description.ts';
 import { registerAuth } from './auth-route.ts';
+import { createClientAddress } from './client-address.ts';
 import { registerCors } from './cors.ts';
 import { errorAnswer, retryAfterSeconds } from './error-body.ts';
 import { registerGraphqlRoutes } from './graphql-route.ts';
@@ -43,7 +44,7 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  trackRequests(app, parts.observe);
+  trackRequests(app, parts.observe, createClientAddress(parts.config.trustedProxies));
   answerErrors(app, parts);
   await registerCors(app, parts.config.corsOrigins);
   registerHealth(app, parts);

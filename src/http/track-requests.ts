@@ -4,16 +4,17 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Observe } from '../shared/observation.ts';
+import type { ClientAddress } from './client-address.ts';
 import type { RequestState } from './parts.ts';
 
 /** Stage times of a request that never reached the executor. */
 export const noStages = { parseMs: 0, compileMs: 0, runMs: 0 };
 
 /** Adds the hooks. */
-export function trackRequests(app: FastifyInstance, observe: Observe): void {
+export function trackRequests(app: FastifyInstance, observe: Observe, addressOf: ClientAddress): void {
   app.decorateRequest('state');
   app.addHook('onRequest', (request, reply, done) => {
-    const state = new TrackedRequest();
+    const state = new TrackedRequest(addressOf(request.raw));
     request.state = state;
     reply.raw.on('finish', () => {
       state.finished = true;
@@ -36,13 +37,19 @@ class TrackedRequest implements RequestState {
   identity: RequestState['identity'] = null;
   caller: RequestState['caller'] = null;
   authenticateMs = 0;
+  readonly address: string | null;
   readonly startedAt = performance.now();
   answer: RequestState['answer'] = null;
+  errorCode: RequestState['errorCode'] = null;
   bytes = 0;
   /** The answer has been written out. */
   finished = false;
   aborted = false;
   readonly #listeners: (() => void)[] = [];
+
+  constructor(address: string | null) {
+    this.address = address;
+  }
 
   addEventListener(_type: 'abort', listener: () => void): void {
     this.#listeners.push(listener);
@@ -68,10 +75,11 @@ function observeRequest(request: FastifyRequest, reply: FastifyReply, observe: O
     method: request.method,
     path: pathOf(request),
     status: reply.raw.statusCode,
+    address: state.address,
     role: state.identity?.role ?? null,
     operationName: loggableName(answer?.operationName ?? null),
     documentHash: answer?.documentHash ?? null,
-    codes: answer?.codes ?? [],
+    codes: answer?.codes ?? (state.errorCode === null ? [] : [state.errorCode]),
     stages: { authenticateMs: state.authenticateMs, ...(answer?.stages ?? noStages) },
     totalMs: performance.now() - state.startedAt,
     bytes: state.bytes,

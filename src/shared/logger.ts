@@ -109,13 +109,14 @@ function line(observation: Exclude<Observation, RequestObservation>): Line {
 }
 
 function requestLine(observation: RequestObservation, slowMs: number): Line {
-  const { requestId, method, path, status, role, operationName, documentHash, codes, stages } = observation;
+  const { requestId, method, path, status, address, role, operationName, documentHash, codes, stages } = observation;
   const slow = observation.totalMs >= slowMs;
   const fields = {
     id: requestId,
     method,
     path,
     status,
+    address,
     role,
     operation: operationName,
     document: documentHash,

@@ -4,7 +4,6 @@
  *
  * No member has room for a value of a request, a token, a key, a header or SQL text: what cannot be said cannot leak.
  */
-import type { Code } from './errors.ts';
 
 /** Durations of the stages of one request in milliseconds; 0 for a stage that was not reached. */
 export interface ObservedStages {
@@ -22,12 +21,14 @@ export interface RequestObservation {
   /** Path without the query string. */
   readonly path: string;
   readonly status: number;
+  /** IP address of the client; null where its connection was gone at once. */
+  readonly address: string | null;
   /** Null where the caller was refused before a role was known. */
   readonly role: string | null;
   readonly operationName: string | null;
   readonly documentHash: string | null;
-  /** Codes of the answer's errors, in order. */
-  readonly codes: readonly Code[];
+  /** Codes of the answer's errors, in order; each from a table of ours: this one, the auth service's, the management API's. */
+  readonly codes: readonly string[];
   readonly stages: ObservedStages;
   readonly totalMs: number;
   /** Size of the answer's body before compression. */

@@ -1,7 +1,7 @@
 /**
  * The rules that hold for all auth routes: keys, bearers, bodies, methods, errors in two shapes, limits, CORS.
  */
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { createAuthDatabase, signedUp, testAuth } from '../support/auth-service.ts';
 import { secret, serviceKey, token as sign } from '../support/http.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
@@ -206,6 +206,38 @@ test('browsers of other origins may send the headers of the clients and read the
   expect(response.headers.get('access-control-allow-headers')).toMatch(/apikey, authorization, .*x-jwt-aud/);
   const reply = await auth.ask('/signup', {}, { headers: { origin: 'https://app.test' } });
   expect(reply.headers.get('access-control-expose-headers')).toMatch(/x-total-count, link, x-supabase-api-version/);
+});
+
+test('the log has the code of every refusal, also of one that a browser is sent away with', async () => {
+  const auth = await testAuth(database);
+  await auth.ask('/token?grant_type=password', { email: 'nobody@x.test', password });
+  await auth.ask('/verify?type=email&token=abc');
+  await auth.ask('/settings');
+  await fetch(`${auth.url}/v1/projects/${'a'.repeat(20)}/config/auth`);
+  const logged = () => auth.observations.filter((seen) => seen.kind === 'request');
+  await vi.waitFor(() => expect(logged()).toHaveLength(4));
+  expect(logged().map(({ status, codes }) => [status, codes])).toEqual([
+    [400, ['invalid_credentials']],
+    [303, ['otp_expired']],
+    [200, []],
+    [401, ['unauthorized']],
+  ]);
+});
+
+test('behind a trusted proxy limits and sessions go by the address that it names', async () => {
+  const given = { trustedProxies: ['127.0.0.1'] };
+  const auth = await testAuth(
+    database,
+    { rate_limit_anonymous_users: 1, external_anonymous_users_enabled: true },
+    given,
+  );
+  const from = (address: string) => auth.ask('/signup', {}, { headers: { 'x-forwarded-for': address } });
+  const [first, second] = [await from('198.51.100.7'), await from('198.51.100.8')];
+  expect([first.status, second.status, (await from('198.51.100.7')).status]).toEqual([200, 200, 429]);
+  const rows = await database.query('select host(ip) as ip from auth.sessions where user_id = $1', [
+    first.body.user.id,
+  ]);
+  expect(rows).toEqual([{ ip: '198.51.100.7' }]);
 });
 
 test('links name the public address, or another host that the configuration allows', async () => {

@@ -27,32 +27,28 @@ export interface LinkParameters {
   readonly type: string | null;
 }
 
+/** Where the browser goes next. */
+export interface LinkTarget {
+  readonly location: string;
+  /** Why the link was refused, which the address says as far as it may be known; null where it was good. */
+  readonly refusal: unknown;
+}
+
 type Outcome =
   | { readonly kind: 'signed_in'; readonly signedIn: SignedIn; readonly verified: VerificationKind }
   | { readonly kind: 'code'; readonly code: string }
   | { readonly kind: 'other_address' };
 
-/**
- * `GET /verify`.
- *
- * @param onMasked Takes an error that the application is not told of.
- * @returns The address to go to.
- * @throws AuthError `validation_failed` where a parameter is missing.
- */
-export async function openLink(
-  flow: Flow,
-  { token, type }: LinkParameters,
-  onMasked: (error: unknown) => void,
-): Promise<string> {
+/** `GET /verify`. @throws AuthError `validation_failed` where a parameter is missing. */
+export async function openLink(flow: Flow, { token, type }: LinkParameters): Promise<LinkTarget> {
   if (!type) throw new AuthError('validation_failed', 'Verify requires a verification type');
   if (!token) throw new AuthError('validation_failed', 'Verify requires a token or a token hash');
   try {
-    return await follow(flow, token, type);
-  } catch (error) {
-    if (!(error instanceof AuthError) || error.status >= 500) onMasked(error);
-    const parameters = errorParameters(error);
+    return { location: await follow(flow, token, type), refusal: null };
+  } catch (refusal) {
+    const parameters = errorParameters(refusal);
     const base = isPkceHash(token) ? withQuery(flow.redirectTo, parameters) : flow.redirectTo;
-    return withFragment(base, { ...parameters, sb: '' });
+    return { location: withFragment(base, { ...parameters, sb: '' }), refusal };
   }
 }
 

@@ -4,6 +4,7 @@ import {
   parseBoolean,
   parseHttpUrl,
   parseNames,
+  parseNetworks,
   parseOrigins,
   parseRate,
 } from '../../../src/config/value-kinds.ts';
@@ -38,6 +39,21 @@ test('origins have neither path nor wildcard', () => {
   expect(parseOrigins('*')).toBe('*');
   for (const text of ['https://app.example.com/path', 'app.example.com', 'https://*.example.com/']) {
     expect(() => parseOrigins(text)).toThrow('must be `*` or origins');
+  }
+});
+
+test('networks are addresses, with the length of a prefix where they are more than one', () => {
+  expect(parseNetworks('10.0.0.0/8, 192.0.2.1,fd00::/8, ::1')).toEqual(['10.0.0.0/8', '192.0.2.1', 'fd00::/8', '::1']);
+  for (const text of [
+    '10.0.0.0/33',
+    '::/129',
+    '10.0.0',
+    'proxy.example',
+    '10.0.0.1/',
+    'fe80::1%eth0',
+    '10.0.0.0/8/8',
+  ]) {
+    expect(() => parseNetworks(text)).toThrow('must be IP addresses or networks like 10.0.0.0/8, separated by commas');
   }
 });
 

@@ -1,0 +1,61 @@
+/**
+ * The address a request comes from: the connection's, or behind trusted proxies (`--trusted-proxies`) the one they name.
+ *
+ * Every proxy appends the address that it was called from to `X-Forwarded-For`, so only the right end of that list is
+ * written by somebody we trust; whatever stands further left may have been sent by the client itself.
+ */
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP } from 'node:net';
+
+/** Finds the address of a request; null where the connection is gone. IPv4 in IPv6 notation is given as IPv4. */
+export type ClientAddress = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => string | null;
+
+/** @param trustedProxies Addresses and networks (`10.0.0.0/8`); none: the header is never looked at. */
+export function createClientAddress(trustedProxies: readonly string[]): ClientAddress {
+  const ofConnection: ClientAddress = ({ socket }) => parseAddress(socket.remoteAddress ?? '');
+  if (trustedProxies.length === 0) return ofConnection;
+  const trusted = toBlockList(trustedProxies);
+  return (request) => {
+    const connection = ofConnection(request);
+    const header = request.headers['x-forwarded-for'];
+    if (connection === null || header === undefined) return connection;
+    return walk(trusted, connection, String(header));
+  };
+}
+
+/** From the right, for as long as a trusted proxy speaks. What is no address ends the walk: its writer is the best known. */
+function walk(trusted: BlockList, connection: string, header: string): string {
+  let address = connection;
+  for (const entry of header.split(',').reverse()) {
+    const next = contains(trusted, address) ? parseAddress(entry) : null;
+    if (next === null) return address;
+    address = next;
+  }
+  return address;
+}
+
+/** One address, also as some proxies write it: with a port, in brackets. Null for everything else. */
+export function parseAddress(text: string): string | null {
+  const [, bracketed, withPort] = /^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/.exec(text.trim()) ?? [];
+  const plain = (bracketed ?? withPort ?? text.trim()).replace(/^::ffff:(?=[\d.]+$)/i, '');
+  // A zone only means something on the machine that wrote it.
+  return isIP(plain) === 0 || plain.includes('%') ? null : plain.toLowerCase();
+}
+
+function toBlockList(networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', prefix] = network.split('/');
+    if (prefix === undefined) list.addAddress(address, familyOf(address));
+    else list.addSubnet(address, Number(prefix), familyOf(address));
+  }
+  return list;
+}
+
+function contains(list: BlockList, address: string): boolean {
+  return list.check(address, familyOf(address));
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 6 ? 'ipv6' : 'ipv4';
+}
