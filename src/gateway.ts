@@ -185,7 +185,7 @@ function createAuthParts(
 ): Pick<Core, 'authPool' | 'management'> {
   const authPool = createSystemPool({
     connectionString: config.adminDatabaseUrl,
-    size: config.systemPoolSize,
+    size: config.authPoolSize,
     waitMs: config.poolWaitMs,
     applicationName: 'pgreflect auth',
     onError,

@@ -50,18 +50,22 @@ const adminRole = 'supabase_admin';
 export async function startAuth(setup: AuthSetup): Promise<Auth> {
   const { config, authUrl, inboxUrl, database, verify, clock, observe } = setup;
   const signer = await createTokenSigner(config);
-  const side = createSystemPool({
-    connectionString: config.adminDatabaseUrl,
-    size: sidePoolSize,
-    waitMs: config.poolWaitMs,
-    applicationName: 'pgreflect auth side',
-    onError: setup.onLost,
-  });
+  const open = (size: number, applicationName: string) =>
+    createSystemPool({
+      connectionString: config.adminDatabaseUrl,
+      size,
+      waitMs: config.poolWaitMs,
+      applicationName,
+      onError: setup.onLost,
+    });
+  const side = open(sidePoolSize, 'pgreflect auth side');
+  const sending = open(config.mailPoolSize, 'pgreflect auth mail');
   const tools = { clock, random: systemRandom };
   const mailer = createMailer({ database: side, authUrl, inboxUrl, observe, clock });
   const services: AuthServices = {
     ...tools,
     database,
+    sendingDatabase: sending,
     limiter: createRateLimiter(side, () => clock.now()),
     hasher: createPasswordHasher(),
     isPwned: createPwnedCheck(fetch),
@@ -77,7 +81,7 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
   const isInstalled = createInstalledCheck(database);
   const stop = async () => {
     await mailer.stop();
-    await side.stop();
+    await Promise.all([side.stop(), sending.stop()]);
   };
   return { services, inbox: createInbox(database), isInstalled, stop };
 }

@@ -88,8 +88,12 @@ export interface Config {
 
   /** Connections for API requests. */
   readonly poolSize: number;
-  /** Connections for our own statements. */
+  /** Connections for reading the catalog. */
   readonly systemPoolSize: number;
+  /** Connections for the auth service and the management API. */
+  readonly authPoolSize: number;
+  /** Connections for the requests of the auth service that wait for the mail server. */
+  readonly mailPoolSize: number;
   readonly poolWaitMs: number;
   readonly preparedStatements: boolean;
   readonly statementTimeoutMs: number;
@@ -149,6 +153,8 @@ export const defaultConfig = {
   managementIgnoreUnknownFields: false,
   poolSize: 10,
   systemPoolSize: 3,
+  authPoolSize: 5,
+  mailPoolSize: 5,
   poolWaitMs: 1000,
   preparedStatements: true,
   statementTimeoutMs: 8000,

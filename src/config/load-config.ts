@@ -189,6 +189,8 @@ function requestValues(values: Values) {
     port: values.port!,
     poolSize: values.poolSize!,
     systemPoolSize: values.systemPoolSize!,
+    authPoolSize: values.authPoolSize!,
+    mailPoolSize: values.mailPoolSize!,
     poolWaitMs: values.poolWaitMs!,
     preparedStatements: values.preparedStatements!,
     statementTimeoutMs: values.statementTimeoutMs!,

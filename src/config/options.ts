@@ -98,7 +98,15 @@ export const options = {
   }),
   systemPoolSize: row({
     group: 'Database', placeholder: 'N', parse: integerBetween(1, 1000), default: '3', commands: serving,
-    doc: "Connections for the gateway's own statements.",
+    doc: 'Connections for reading the catalog.',
+  }),
+  authPoolSize: row({
+    group: 'Database', placeholder: 'N', parse: integerBetween(1, 1000), default: '5', commands: serving,
+    doc: 'Connections for the auth service and the management API.',
+  }),
+  mailPoolSize: row({
+    group: 'Database', placeholder: 'N', parse: integerBetween(1, 1000), default: '5', commands: serving,
+    doc: 'Connections for auth requests that wait for the mail server, so that a slow one holds up no others.',
   }),
   poolWaitMs: row({
     group: 'Database', placeholder: 'MS', parse: milliseconds, default: '1000', commands: serving,

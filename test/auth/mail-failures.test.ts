@@ -1,7 +1,7 @@
 /**
  * When an email cannot be sent: the request says so, nothing of it is stored, and the same request works afterwards.
  */
-import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { createAuthDatabase, fragmentOf, open, signedUp, testAuth } from '../support/auth-service.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 import { startSmtpServer, type TestSmtpServer } from '../support/smtp-server.ts';
@@ -75,17 +75,30 @@ test('a change of password in the same request is undone with the mail that cann
   expect([(await sign(password)).status, (await sign('another password')).status]).toEqual([200, 400]);
 });
 
-test('a slow mail server does not keep others from signing in', async () => {
-  const auth = await testAuth(database, server());
+test('while a mail server is slow only what waits for it waits: all other requests have connections of their own', async () => {
   const captured = await testAuth(database);
-  await signedUp(captured, 'quick@x.test');
-  smtp.behave({ kind: 'delay', ms: 6000 });
-  const waiting = ['a', 'b'].map((name) => auth.ask('/signup', { email: `slow-${name}@x.test`, password }));
-  let answered = false;
-  void Promise.all(waiting).then(() => {
-    answered = true;
+  const auth = await testAuth(database, server(), { authPoolSize: 1, mailPoolSize: 2, poolWaitMs: 100 });
+  const email = 'quick@x.test';
+  const signedIn = await signedUp(captured, email);
+  let answer = () => {};
+  const until = new Promise<void>((resolve) => {
+    answer = resolve;
   });
-  expect((await auth.ask('/token?grant_type=password', { email: 'quick@x.test', password })).status).toBe(200);
-  expect(answered).toBe(false);
+  smtp.behave({ kind: 'wait', until });
+  const waiting = ['a', 'b'].map((name) => auth.ask('/signup', { email: `slow-${name}@x.test`, password }));
+  await vi.waitFor(() => expect(smtp.connections()).toBe(2));
+
+  expect((await auth.ask('/token?grant_type=password', { email, password })).status).toBe(200);
+  const { refresh_token } = signedIn;
+  const refreshed = await auth.ask('/token?grant_type=refresh_token', { refresh_token });
+  const { access_token: token } = refreshed.body;
+  expect((await auth.ask('/user', { password: 'another password' }, { method: 'PUT', token })).status).toBe(200);
+  expect((await auth.ask('/verify', { type: 'email', email, token: '000000' })).status).toBe(403);
+  expect((await auth.askAdmin('/admin/users', { email: 'made@x.test' })).status).toBe(200);
+  const refused = await auth.ask('/signup', { email: 'slow-c@x.test', password });
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+
+  answer();
   expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200]);
+  expect((await auth.ask('/signup', { email: 'slow-c@x.test', password })).status).toBe(200);
 });

@@ -36,7 +36,7 @@ async function requested(auth: TestAuth, path: string, email: string, more: obje
 const hashOf = (link: string) => new URL(link).searchParams.get('token') ?? '';
 
 test('of twenty clients that present the same token at once, one gets a session', async () => {
-  const auth = await testAuth(database, {}, { systemPoolSize: 8 });
+  const auth = await testAuth(database, {}, { authPoolSize: 8 });
   const email = 'once@x.test';
   const { code, link } = await requested(auth, '/signup', email, { password });
   const [codes, hashes] = [10, 10].map((length) => Array.from({ length }, (_, index) => index));

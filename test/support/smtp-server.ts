@@ -30,6 +30,8 @@ export type Behaviour =
     }
   /** Waits before it takes the message. */
   | { readonly kind: 'delay'; readonly ms: number }
+  /** Takes the message when this has come. */
+  | { readonly kind: 'wait'; readonly until: Promise<unknown> }
   /** Cuts the connection: before the greeting, or while the content of a message is coming in. */
   | { readonly kind: 'drop'; readonly at: 'connect' | 'data' };
 
@@ -120,6 +122,7 @@ export async function startSmtpServer(options: SmtpServerOptions = {}): Promise<
       });
       stream.on('end', async () => {
         if (behaviour.kind === 'delay') await sleep(behaviour.ms);
+        if (behaviour.kind === 'wait') await behaviour.until;
         const problem = stream.sizeExceeded
           ? Object.assign(new Error('5.3.4 Too large'), { responseCode: 552 })
           : refusal('message');

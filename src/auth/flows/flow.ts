@@ -21,6 +21,8 @@ import type { SendText } from './text-message.ts';
 export interface AuthServices extends Tools {
   /** Connections of the owner of the auth tables. */
   readonly database: SystemPool;
+  /** As `database`, for transactions that wait for a mail server; see `transactSending`. */
+  readonly sendingDatabase: SystemPool;
   /** Counts on connections of its own: it is asked while a transaction holds one. */
   readonly limiter: RateLimiter;
   readonly hasher: PasswordHasher;
@@ -60,9 +62,23 @@ export interface Flow {
  *
  * @throws AuthError `request_timeout`, besides what `run` throws.
  */
-export function transact<T>(flow: Flow, run: (session: SystemSession) => Promise<T>): Promise<T> {
+export function transact<T>(flow: Flow, run: Work<T>): Promise<T> {
+  return transactOn(flow.services.database, flow, run);
+}
+
+/**
+ * As `transact`, for work that may send a message: it holds its connection until the mail server has answered. Such work has
+ * connections of its own, so that a slow server holds up nothing but more of it.
+ */
+export function transactSending<T>(flow: Flow, run: Work<T>): Promise<T> {
+  return transactOn(flow.services.sendingDatabase, flow, run);
+}
+
+type Work<T> = (session: SystemSession) => Promise<T>;
+
+function transactOn<T>(pool: SystemPool, flow: Flow, run: Work<T>): Promise<T> {
   const leftMs = timeLeftMs(flow);
-  return flow.services.database.transaction(async (session) => {
+  return pool.transaction(async (session) => {
     const result = await run({
       query(text, values) {
         timeLeftMs(flow);

@@ -13,7 +13,7 @@ import type { User } from '../user.ts';
 import { toUserJson, type UserJson } from '../user-json.ts';
 import { insertUser, updateUser } from '../users.ts';
 import { findEmailOwner } from './find-user.ts';
-import { type Flow, nowOf, transact } from './flow.ts';
+import { type Flow, nowOf, transactSending } from './flow.ts';
 import { reloadUser } from './issue-session.ts';
 import { lockKnownUser } from './lock-known-user.ts';
 import { readMembers } from './members.ts';
@@ -24,7 +24,7 @@ export async function invite(flow: Flow, { role }: AdminBearer, body: unknown): 
   const members = readMembers(body, { email: 'text', data: 'object' });
   const email = parseEmail(members.email ?? '');
   const { config, services } = flow;
-  return transact(flow, async (session) => {
+  return transactSending(flow, async (session) => {
     const user = await prepareInvited(session, flow, email, members.data ?? {});
     const traits = { user_id: user.id, user_email: email };
     await writeAudit(session, { action: 'user_invited', actor: adminActor(role), traits }, config, services);

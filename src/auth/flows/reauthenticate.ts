@@ -6,7 +6,7 @@ import { userActor, writeAudit } from '../audit.ts';
 import { AuthError } from '../auth-error.ts';
 import { consumeToken, emailTokenSeconds, presentCode, smsTokenSeconds } from '../one-time-tokens.ts';
 import type { User } from '../user.ts';
-import { type Flow, nowOf, transact } from './flow.ts';
+import { type Flow, nowOf, transactSending } from './flow.ts';
 import { lockKnownUser } from './lock-known-user.ts';
 import { sendCode } from './send-code.ts';
 import { assertMailNotTooFrequent, sendTokens } from './send-token.ts';
@@ -14,7 +14,7 @@ import { type MessageAnswer, messageAnswer } from './sign-in-one-time.ts';
 
 /** `GET /reauthenticate`: sends the code. */
 export async function reauthenticate(flow: Flow, asking: User): Promise<MessageAnswer> {
-  const messageId = await transact(flow, async (session) => {
+  const messageId = await transactSending(flow, async (session) => {
     const user = await lockKnownUser(session, asking);
     assertReachable(user);
     const event = { action: 'user_reauthenticate_requested', actor: userActor(user) } as const;

@@ -6,7 +6,7 @@ import { userActor, writeAudit } from '../audit.ts';
 import { AuthError } from '../auth-error.ts';
 import { createFlow, parsePkce } from '../pkce.ts';
 import { findUserByEmail } from '../users.ts';
-import { type Flow, transact } from './flow.ts';
+import { type Flow, transactSending } from './flow.ts';
 import { lockKnownUser } from './lock-known-user.ts';
 import { readMembers } from './members.ts';
 import { assertMailNotTooFrequent, sendTokens } from './send-token.ts';
@@ -21,7 +21,7 @@ export async function recover(flow: Flow, body: unknown): Promise<Record<string,
   const pkce = parsePkce(members.code_challenge, members.code_challenge_method);
   const found = await findUserByEmail(services.database, email, audience);
   if (found === null) return {};
-  await transact(flow, async (session) => {
+  await transactSending(flow, async (session) => {
     const user = await lockKnownUser(session, found);
     if (pkce !== null) {
       const kind = { providerType: 'recovery', method: 'recovery' } as const;

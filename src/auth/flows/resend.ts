@@ -9,7 +9,7 @@ import { type PkceChallenge, parsePkce } from '../pkce.ts';
 import type { User } from '../user.ts';
 import { findUserByEmail, findUserByPhone } from '../users.ts';
 import { askEmailChange } from './email-change.ts';
-import { type Flow, transact } from './flow.ts';
+import { type Flow, transactSending } from './flow.ts';
 import { lockKnownUser } from './lock-known-user.ts';
 import { readMembers } from './members.ts';
 import { sendCode } from './send-code.ts';
@@ -33,7 +33,7 @@ export async function resend(flow: Flow, body: unknown): Promise<MessageAnswer> 
   const find = isEmail ? findUserByEmail : findUserByPhone;
   const found = await find(services.database, request.address, audience);
   if (found === null) return {};
-  const messageId = await transact(flow, async (session) => {
+  const messageId = await transactSending(flow, async (session) => {
     const user = await lockKnownUser(session, found);
     return isPending(user, request.type) ? send(session, flow, user, request) : '';
   });

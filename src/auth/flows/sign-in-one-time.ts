@@ -9,7 +9,7 @@ import type { Metadata } from '../metadata.ts';
 import { createFlow, type PkceChallenge, parsePkce } from '../pkce.ts';
 import type { User } from '../user.ts';
 import { findUserByEmail, findUserByPhone } from '../users.ts';
-import { type Flow, transact } from './flow.ts';
+import { type Flow, transactSending } from './flow.ts';
 import { lockKnownUser } from './lock-known-user.ts';
 import { readMembers } from './members.ts';
 import { makePassword } from './random-password.ts';
@@ -88,7 +88,7 @@ function signUpSilently(flow: Flow, address: SignUpAddress, data: Metadata) {
 }
 
 function mailMagicLink(flow: Flow, found: User, pkce: PkceChallenge | null): Promise<void> {
-  return transact(flow, async (session) => {
+  return transactSending(flow, async (session) => {
     const user = await lockKnownUser(session, found);
     if (pkce !== null) {
       const kind = { providerType: 'magiclink', method: 'magiclink' } as const;
@@ -126,7 +126,7 @@ async function sendPhoneCode(
   }
   const found = await find();
   if (found === null) return {};
-  const messageId = await transact(flow, async (session) => {
+  const messageId = await transactSending(flow, async (session) => {
     const user = await lockKnownUser(session, found);
     const event = { action: 'user_recovery_requested', actor: userActor(user), traits: { channel } } as const;
     await writeAudit(session, event, config, services);

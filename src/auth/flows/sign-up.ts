@@ -17,7 +17,7 @@ import { toUserJson, type UserJson } from '../user-json.ts';
 import { findUserByPhone, insertUser } from '../users.ts';
 import { confirmEmail, confirmPhone } from './confirm-user.ts';
 import { findEmailOwner } from './find-user.ts';
-import { type Flow, transact } from './flow.ts';
+import { type Flow, transactSending } from './flow.ts';
 import { imitateNewUser } from './imitate-new-user.ts';
 import { issueSession, reloadUser, type SessionJson, type SignedIn, sessionAnswer } from './issue-session.ts';
 import { lockKnownUser } from './lock-known-user.ts';
@@ -109,7 +109,8 @@ export async function runSignUp(
   if (flow.config.disable_signup) throw new AuthError('signup_disabled');
   // Before anybody is looked up, and outside the transaction: it takes long.
   const passwordHash = await flow.services.hasher.hash(request.password);
-  const attempt = () => transact(flow, (session) => enter(session, flow, { ...request, passwordHash, startSession }));
+  const attempt = () =>
+    transactSending(flow, (session) => enter(session, flow, { ...request, passwordHash, startSession }));
   try {
     return await attempt();
   } catch (error) {

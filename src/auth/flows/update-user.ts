@@ -16,7 +16,7 @@ import { toUserJson, type UserJson } from '../user-json.ts';
 import { findUserByPhone, isEmailTaken, updateUser } from '../users.ts';
 import { changePassword, type NewPassword, preparePassword } from './change-password.ts';
 import { applyEmailChange, askEmailChange } from './email-change.ts';
-import { type Flow, nowOf, transact } from './flow.ts';
+import { type Flow, nowOf, transact, transactSending } from './flow.ts';
 import { reloadUser } from './issue-session.ts';
 import { lockKnownUser } from './lock-known-user.ts';
 import { readMembers } from './members.ts';
@@ -44,7 +44,10 @@ export async function updateOwnUser(flow: Flow, bearer: UserBearer, body: unknow
   const { password, currentPassword, nonce } = changes;
   const given = password === null ? null : { password, currentPassword, nonce };
   const newPassword = given === null ? null : await preparePassword(flow, bearer, given);
-  const user = await transact(flow, (session) => apply(session, flow, { bearer, changes, newPassword }));
+  const isSending = changes.email !== null || changes.phone !== null;
+  const user = await (isSending ? transactSending : transact)(flow, (session) =>
+    apply(session, flow, { bearer, changes, newPassword }),
+  );
   return toUserJson(user);
 }
 
