@@ -104,6 +104,8 @@ test('links in the documents lead to files that exist', () => {
     'CONTRIBUTING.md',
     'CHANGELOG.md',
     'src/README.md',
+    'examples/clients/README.md',
+    'examples/email-links/README.md',
     'examples/shop/README.md',
     'test/bench/README.md',
   ];

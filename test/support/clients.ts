@@ -1,35 +1,20 @@
 /**
  * The programs of examples/clients, run as a person runs them: `npm run NAME` with the keys of local-keys.ts.
- *
- * Their packages are installed here and not by `npm ci` in the root: they are large, need another major of graphql, and
- * only these tests want them. They are installed again when their lock file has changed.
  */
-import { execFile, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { anonKey, secret } from './http.ts';
+import { installExample } from './install-example.ts';
 
 const directory = join(import.meta.dirname, '../../examples/clients');
 const run = promisify(execFile);
 
-/** `npm ci` in examples/clients, unless what its lock file says is there already. Needs the npm registry. */
+/** Installs them: 270 MB, for they are as published. */
 export function installClients(): void {
-  const lock = readFileSync(join(directory, 'package-lock.json'), 'utf8');
-  const installed = join(directory, 'node_modules', '.installed-lock.json');
-  if (existsSync(installed) && readFileSync(installed, 'utf8') === lock) return;
-  console.log('Installing the packages of examples/clients (270 MB, once): npm ci --prefix examples/clients');
-  const { status, stderr } = spawnSync('npm', ['ci', '--prefix', directory, '--prefer-offline'], {
-    encoding: 'utf8',
-    shell: process.platform === 'win32',
-  });
-  if (status !== 0) {
-    throw new Error(
-      `The client tests need the packages of examples/clients, and they cannot be installed. To see why: npm ci --prefix examples/clients\n${stderr}`,
-    );
-  }
-  writeFileSync(installed, lock);
+  installExample('clients');
 }
 
 /** Removes what earlier runs made of an earlier schema. */

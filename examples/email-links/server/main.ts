@@ -1,0 +1,129 @@
+/**
+ * A site that is rendered on a server: the links of the mails lead to the server, which makes a session of them and keeps it in
+ * cookies that no script can read. Two kinds of links, one endpoint each:
+ *
+ * - `/auth/confirm` takes the hash of a token, whatever browser the mail is opened in;
+ * - `/auth/callback` takes the code of the PKCE flow, which is worth something only together with the secret that the browser
+ *   got as a cookie when it asked for the mail. A mail that somebody else opens signs nobody in.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { createServerClient, parseCookieHeader, serializeCookieHeader } from '@supabase/ssr';
+import type { EmailOtpType } from '@supabase/supabase-js';
+import { anonKey, apiUrl, port } from '../settings.ts';
+import { type Html, html } from './html.ts';
+
+/** Our own origin: configured or known, and never what a request says. */
+let origin = process.env.SITE_URL ?? '';
+
+/** One request, its answer, and a client whose session is in their cookies. */
+interface Exchange {
+  readonly url: URL;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly supabase: ReturnType<typeof createClient>;
+}
+
+const routes: Record<string, (exchange: Exchange) => Promise<void>> = {
+  'GET /': showHome,
+  'POST /sign-in': signIn,
+  'POST /sign-out': signOut,
+  'GET /auth/confirm': confirm,
+  'GET /auth/callback': callback,
+};
+
+const server = createServer((request, response) => {
+  response.setHeader('cache-control', 'no-store');
+  response.setHeader('referrer-policy', 'no-referrer');
+  response.setHeader('content-security-policy', "default-src 'none'; form-action 'self'; frame-ancestors 'none'");
+  const url = new URL(request.url ?? '/', origin);
+  const route = routes[`${request.method} ${url.pathname}`];
+  if (route === undefined) return show(response, 404, 'There is no such page.');
+  const supabase = createClient(request, response);
+  route({ url, request, response, supabase }).catch((error) => {
+    console.error(error);
+    show(response, 500, 'Something went wrong.');
+  });
+});
+
+server.listen(port, 'localhost', () => {
+  origin ||= `http://localhost:${(server.address() as AddressInfo).port}`;
+  console.log(origin);
+});
+
+/** A client of one request; it does not outlive it, and so no two users ever share one. */
+function createClient(request: IncomingMessage, response: ServerResponse) {
+  return createServerClient(apiUrl, anonKey, {
+    cookieOptions: { httpOnly: true, sameSite: 'lax', secure: origin.startsWith('https:'), path: '/' },
+    cookies: {
+      getAll: () => parseCookieHeader(request.headers.cookie ?? '').map(({ name, value = '' }) => ({ name, value })),
+      setAll: (cookies) => {
+        for (const { name, value, options } of cookies)
+          response.appendHeader('set-cookie', serializeCookieHeader(name, value, options));
+      },
+    },
+  });
+}
+
+/** Asks for a mail: to a new address the confirmation, to a known one the magic link. */
+async function signIn({ request, response, supabase }: Exchange): Promise<void> {
+  const email = new URLSearchParams(await text(request)).get('email') ?? '';
+  const options = { emailRedirectTo: `${origin}/auth/callback` };
+  const { error } = await supabase.auth.signInWithOtp({ email, options });
+  if (error) return show(response, 400, error.message);
+  show(response, 200, `A mail is on its way to ${email}`);
+}
+
+async function signOut({ response, supabase }: Exchange): Promise<void> {
+  await supabase.auth.signOut();
+  redirect(response, '/');
+}
+
+/** `?token_hash=…&type=…&next=…`, as the template wrote it. */
+async function confirm({ url, response, supabase }: Exchange): Promise<void> {
+  const { token_hash = '', type = '', next = '/' } = Object.fromEntries(url.searchParams);
+  const { error } = await supabase.auth.verifyOtp({ token_hash, type: type as EmailOtpType });
+  if (error) return show(response, 400, error.message);
+  redirect(response, next);
+}
+
+/** `?code=…`, or `?error_description=…` where the auth service refused the link. */
+async function callback({ url, response, supabase }: Exchange): Promise<void> {
+  const { code, error_description } = Object.fromEntries(url.searchParams);
+  if (code === undefined) return show(response, 400, error_description ?? 'This link is not complete.');
+  const { error } = await supabase.auth.exchangeCodeForSession(code);
+  if (error) return show(response, 400, error.message);
+  redirect(response, '/');
+}
+
+async function showHome({ response, supabase }: Exchange): Promise<void> {
+  // Asks the auth service: what a cookie says about its user is not to be trusted.
+  const { data } = await supabase.auth.getUser();
+  if (data.user === null) return show(response, 200, 'Not signed in', signInForm);
+  show(response, 200, `Signed in as ${data.user.email}`, signOutForm);
+}
+
+/** Goes on to a page of our own; anything else, and our own endpoints for links, becomes the home page. */
+function redirect(response: ServerResponse, next: string): void {
+  const target = URL.canParse(next, origin) ? new URL(next, origin) : new URL(origin);
+  const isOwn = target.origin === origin && !target.pathname.startsWith('/auth/');
+  response.writeHead(303, { location: isOwn ? target.href : origin }).end();
+}
+
+const signInForm = html`<form method="post" action="/sign-in">
+  <label>Email <input name="email" type="email" autocomplete="email" required></label>
+  <button type="submit">Send me a link</button>
+</form>`;
+const signOutForm = html`<form method="post" action="/sign-out"><button type="submit">Sign out</button></form>`;
+
+function show(response: ServerResponse, status: number, message: string, more: Html = html``): void {
+  const page = html`<!doctype html>
+<html lang="en">
+<title>A site with a server</title>
+<p id="status" role="status">${message}</p>
+${more}
+</html>
+`;
+  response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end(page.text);
+}

@@ -1,0 +1,158 @@
+/**
+ * The programs of examples/email-links as a person has them: run by npm against a listening gateway, with their templates
+ * pushed by the command, mails delivered to a real mail server, and a browser to read and open them in.
+ */
+import { execFile, spawn } from 'node:child_process';
+import { createServer } from 'node:net';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Browser, Page } from 'playwright-core';
+import { expect, onTestFinished } from 'vitest';
+import type { AuthValues } from '../../src/config/auth-config.ts';
+import { temporaryDirectory } from '../commands/run-command.ts';
+import { ref, runHere } from '../management/management.ts';
+import { type TestAuth, testAuth } from './auth-service.ts';
+import { anonKey, serviceKey } from './http.ts';
+import type { TestDatabase } from './postgres.ts';
+import { type ReceivedMessage, startSmtpServer } from './smtp-server.ts';
+
+const directory = join(import.meta.dirname, '../../examples/email-links');
+const accessToken = 'sbp_0123456789012345678901234567890123456789';
+const run = promisify(execFile);
+
+/** What a program that ended has left behind. */
+export interface Ended {
+  readonly code: number;
+  /** What it printed, trimmed. */
+  readonly text: string;
+}
+
+/** One pattern of links at work. */
+export interface EmailLinks {
+  readonly auth: TestAuth;
+  /** Changes the auth configuration through the management API. */
+  configure(values: AuthValues): Promise<void>;
+  /** Starts a script of the example that goes on running, and makes it the site of the project; returns its origin. */
+  serve(script: string): Promise<string>;
+  /** Runs a script of the example to its end. */
+  run(script: string, operands: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended>;
+  /** Path of a file that does not exist yet and is gone after the test. */
+  newFile(): string;
+  /** Mails that arrived for an address, oldest first. */
+  mailsTo(address: string): readonly ReceivedMessage[];
+  /** Opens the newest mail to an address as a mail program in the browser does. */
+  openMail(page: Page, address: string): Promise<void>;
+}
+
+/** Starts a gateway with a mail server and the templates of the pattern. Everything stops when the test has ended. */
+export async function startEmailLinks(database: TestDatabase, pattern: string): Promise<EmailLinks> {
+  const smtp = await startSmtpServer({ tls: 'none' });
+  const port = await findFreePort();
+  const mailServer = { smtp_host: '127.0.0.1', smtp_port: String(smtp.port), smtp_admin_email: 'no-reply@app.test' };
+  const externalUrl = `http://localhost:${port}`;
+  const given = { host: 'localhost', port, externalUrl, projectRef: ref, accessToken };
+  // What an earlier test stored would win over the start values.
+  await database.query('delete from auth.pgreflect_config');
+  const auth = await testAuth(database, { ...mailServer, smtp_max_frequency: 0 }, given);
+  const environment = environmentOf(externalUrl);
+  const configure = (values: AuthValues) => patchConfig(externalUrl, values);
+  await pushTemplates(externalUrl, pattern);
+  const mailsTo = (address: string) => smtp.messages.filter(({ recipients }) => recipients.includes(address));
+  return {
+    auth,
+    configure,
+    mailsTo,
+    newFile: () => join(temporaryDirectory(), 'file'),
+    async serve(script) {
+      const origin = await serveScript(script, environment);
+      await configure({ site_url: origin });
+      return origin;
+    },
+    run: (script, operands, env = {}) => runScript([script, '--', ...operands], { ...environment, ...env }),
+    async openMail(page, address) {
+      const mail = mailsTo(address).at(-1);
+      if (mail === undefined) throw new Error(`There is no mail to ${address}.`);
+      await page.goto('about:blank');
+      await page.setContent(mail.parsed.html ?? '');
+    },
+  };
+}
+
+/** A page of a browser of its own: no cookies, no storage. It is closed when the test has ended. */
+export async function newPage(browser: Browser): Promise<Page> {
+  const context = await browser.newContext();
+  onTestFinished(() => context.close());
+  return context.newPage();
+}
+
+/** What the page says has happened; waits until it says so. */
+export async function expectStatus(page: Page, text: string): Promise<void> {
+  await page.locator('#status', { hasText: text }).waitFor({ timeout: 30_000 });
+  expect(await page.locator('#status').textContent()).toBe(text);
+}
+
+function environmentOf(apiUrl: string): Record<string, string> {
+  const { HOME = '' } = process.env;
+  // The programs run under the Node that runs the tests.
+  const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter);
+  return { PATH, HOME, API_URL: apiUrl, ANON_KEY: anonKey, SERVICE_KEY: serviceKey, PORT: '0' };
+}
+
+/** Links name the port, so it is known before the gateway listens. Below the range that systems hand out by themselves. */
+async function findFreePort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000);
+    const probe = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      probe.once('error', () => resolve(false)).listen(port, 'localhost', () => probe.close(() => resolve(true)));
+    });
+    if (isFree) return port;
+  }
+}
+
+async function pushTemplates(externalUrl: string, pattern: string): Promise<void> {
+  const options = ['--dir', join(directory, pattern, 'templates'), '--external-url', externalUrl, '--project-ref', ref];
+  const pushed = await runHere(['templates', 'push', ...options], { PGREFLECT_ACCESS_TOKEN: accessToken });
+  expect(pushed).toMatchObject({ code: 0, err: '' });
+}
+
+async function patchConfig(externalUrl: string, values: AuthValues): Promise<void> {
+  const response = await fetch(`${externalUrl}/v1/projects/${ref}/config/auth`, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify(values),
+  });
+  expect(response.status).toBe(200);
+}
+
+function serveScript(script: string, env: Readonly<Record<string, string>>): Promise<string> {
+  // A group of its own, so that stopping it reaches the program behind npm too.
+  const child = spawn('npm', ['run', '--silent', script], { cwd: directory, env, detached: true });
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  onTestFinished(async () => {
+    if (child.exitCode === null) process.kill(-child.pid!, 'SIGTERM');
+    await ended;
+  });
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const read = (chunk: Buffer) => {
+      text += chunk;
+      const [origin] = /^http:\/\/localhost:\d+$/m.exec(text) ?? [];
+      if (origin !== undefined) resolve(origin);
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    void ended.then(() => reject(new Error(`npm run ${script} ended:\n${text}`)));
+  });
+}
+
+async function runScript(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Ended> {
+  const options = { cwd: directory, env, timeout: 60_000 };
+  try {
+    const { stdout, stderr } = await run('npm', ['run', '--silent', ...args], options);
+    return { code: 0, text: (stdout + stderr).trim() };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+    return { code, text: (stdout + stderr).trim() };
+  }
+}
