@@ -20,6 +20,7 @@ import { type OpenAuth, openAuth } from './http/open-auth.ts';
 import type { HttpParts } from './http/parts.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import { type Management, startManagement } from './management/start-management.ts';
+import type { AuthStart } from './management/start-templates.ts';
 import { type Clock, systemClock } from './shared/clock.ts';
 import { createLogger, type ObservationLogger } from './shared/logger.ts';
 import type { Observe } from './shared/observation.ts';
@@ -36,6 +37,8 @@ export interface Gateway {
   reload(reason?: string): Promise<void>;
   /** Exposes other namespaces from now on; null: the login role's search path. */
   expose(schemas: readonly string[] | null): Promise<void>;
+  /** Start values of the auth configuration from now on; what the management API has stored still wins. */
+  configureAuth(start: AuthStart): Promise<void>;
   /** Accepts no more, finishes what runs for at most `drainTimeoutMs`, then cancels it; closes the connections. */
   stop(): Promise<void>;
 }
@@ -188,6 +191,8 @@ function createAuthParts(
     size: config.authPoolSize,
     waitMs: config.poolWaitMs,
     applicationName: 'pgreflect auth',
+    preparedStatements: config.preparedStatements,
+    onPreparedLost: () => observe({ kind: 'prepared_statements_off' }),
     onError,
   });
   return { authPool, management: startManagement({ config, pool: authPool, clock, observe }) };
@@ -301,6 +306,7 @@ function joinGateway({ config, core, auth, app, observe, logger, url, port }: Ru
       await core.reflector.readSince(performance.now(), reason);
     },
     expose: (schemas) => core.reflector.expose(schemas),
+    configureAuth: (start) => core.management.configure(start),
     stop: () => {
       stopping ??= stop();
       return stopping;

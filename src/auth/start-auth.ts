@@ -56,6 +56,8 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
       size,
       waitMs: config.poolWaitMs,
       applicationName,
+      preparedStatements: config.preparedStatements,
+      onPreparedLost: () => observe({ kind: 'prepared_statements_off' }),
       onError: setup.onLost,
     });
   const side = open(sidePoolSize, 'pgreflect auth side');

@@ -9,6 +9,8 @@ import type pg from 'pg';
 import { createDriverPool, type DriverClient, takeConnection } from './driver.ts';
 import { DatabaseError, toDatabaseError } from './failure.ts';
 
+type Rows = readonly Record<string, unknown>[];
+
 /** Runs statements one after the other. */
 export interface SystemSession {
   /**
@@ -18,7 +20,7 @@ export interface SystemSession {
    *
    * @throws DatabaseError `statement`, `timeout`, `unavailable` (a write may have been committed then), `overloaded`.
    */
-  query(text: string, values?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>;
+  query(text: string, values?: readonly unknown[]): Promise<Rows>;
 }
 
 /** A connection per call, or one connection for a whole transaction. */
@@ -43,16 +45,18 @@ export interface SystemPoolOptions {
   /** A connection broke; it is replaced by itself. */
   readonly onError: (problem: Error) => void;
   /**
-   * Statements with values are prepared once on each connection, which halves the server's work for the long ones. Not
-   * behind a pooler that cannot keep them, and only where the texts are few and fixed.
+   * Statements with values are prepared once on each connection, which spares the server most of its work for the long ones.
+   * Not behind a pooler that cannot keep them, and only where the texts are few and fixed.
    */
   readonly preparedStatements?: boolean;
+  /** A pooler between us and PostgreSQL loses prepared statements; nothing is prepared from now on. */
+  readonly onPreparedLost?: () => void;
 }
 
 /** Makes the pool; connects when first used. */
 export function createSystemPool(options: SystemPoolOptions): SystemPool {
   const pool: pg.Pool = createDriverPool(options);
-  const nameOf = options.preparedStatements ? createNames() : () => null;
+  const names = new SystemNames(options.preparedStatements ?? false, options.onPreparedLost ?? (() => {}));
 
   async function withConnection<T>(run: (client: DriverClient) => Promise<T>): Promise<T> {
     const client = await takeConnection(pool, options.waitMs);
@@ -68,57 +72,104 @@ export function createSystemPool(options: SystemPoolOptions): SystemPool {
     }
   }
 
+  async function query(text: string, values?: readonly unknown[]): Promise<Rows> {
+    const name = names.nameOf(text, values);
+    try {
+      return await withConnection((client) => runStatement(client, name, text, values));
+    } catch (problem) {
+      // It has not run. In a transaction something else may have, so whoever wanted that is told of the failure.
+      if (!names.noteLoss(problem, name)) throw problem;
+      return withConnection((client) => runStatement(client, null, text, values));
+    }
+  }
+
   return {
-    query: (text, values) => withConnection((client) => runStatement(client, nameOf, text, values)),
-    transaction: (run, begin = 'begin') => withConnection((client) => runTransaction(client, nameOf, run, begin)),
+    query,
+    transaction: (run, begin = 'begin') => withConnection((client) => runTransaction(client, names, run, begin)),
     stop: () => pool.end(),
   };
 }
 
-/** The name under which a text is prepared; null: not at all. */
-type NameOf = (text: string) => string | null;
-
 /** A server process keeps what was ever prepared, so their number is bounded. */
 const maxNames = 300;
 
-function createNames(): NameOf {
-  const names = new Map<string, string>();
-  return (text) => {
-    const known = names.get(text);
-    if (known !== undefined || names.size >= maxNames) return known ?? null;
+/** The names under which texts are prepared: their hashes, so that processes which share a server mean the same. */
+class SystemNames {
+  #enabled: boolean;
+  readonly #onLost: () => void;
+  readonly #names = new Map<string, string>();
+
+  constructor(enabled: boolean, onLost: () => void) {
+    this.#enabled = enabled;
+    this.#onLost = onLost;
+  }
+
+  /** Null: not prepared. */
+  nameOf(text: string, values: readonly unknown[] | undefined): string | null {
+    if (!this.#enabled || values === undefined) return null;
+    const known = this.#names.get(text);
+    if (known !== undefined || this.#names.size >= maxNames) return known ?? null;
     const name = `pgreflect_system_${hash('sha256', text).slice(0, 32)}`;
-    names.set(text, name);
+    this.#names.set(text, name);
     return name;
-  };
+  }
+
+  /**
+   * Whether the server refused because it does not know a name that we believe prepared (26000), or knows one that we believe
+   * new (42P05). Only a pooler that cannot keep statements does that, so naming ends for good. The message must have the
+   * name: a trigger can raise these codes too, after it has done something.
+   */
+  noteLoss(problem: unknown, name: string | null): boolean {
+    if (name === null || !(problem instanceof DatabaseError)) return false;
+    const { sqlstate, primary } = problem;
+    if ((sqlstate !== '26000' && sqlstate !== '42P05') || !primary.includes(name)) return false;
+    if (this.#enabled) this.#onLost();
+    this.#enabled = false;
+    return true;
+  }
 }
 
 async function runTransaction<T>(
   client: DriverClient,
-  nameOf: NameOf,
+  names: SystemNames,
   run: (session: SystemSession) => Promise<T>,
   begin: string,
 ): Promise<T> {
-  await runStatement(client, nameOf, begin);
+  await runStatement(client, null, begin);
   let result: T;
   try {
-    result = await run({ query: (text, values) => runStatement(client, nameOf, text, values) });
+    result = await run({ query: (text, values) => runNamed(client, names, text, values) });
   } catch (problem) {
     // Where this fails too, the connection is thrown away, which undoes the transaction as well.
-    await runStatement(client, nameOf, 'rollback').catch(() => {});
+    await runStatement(client, null, 'rollback').catch(() => {});
     throw problem;
   }
-  await runStatement(client, nameOf, 'commit');
+  await runStatement(client, null, 'commit');
   return result;
+}
+
+async function runNamed(
+  client: DriverClient,
+  names: SystemNames,
+  text: string,
+  values: readonly unknown[] | undefined,
+): Promise<Rows> {
+  const name = names.nameOf(text, values);
+  try {
+    return await runStatement(client, name, text, values);
+  } catch (problem) {
+    names.noteLoss(problem, name);
+    throw problem;
+  }
 }
 
 async function runStatement(
   client: DriverClient,
-  nameOf: NameOf,
+  name: string | null,
   text: string,
   values?: readonly unknown[],
-): Promise<readonly Record<string, unknown>[]> {
+): Promise<Rows> {
   try {
-    const name = values === undefined ? null : nameOf(text);
     const result: unknown = await (name === null
       ? client.query(text, values)
       : client.query({ name, text, values: values ?? [] }));

@@ -1,5 +1,5 @@
 /**
- * Our own statements, prepared: only those with values, only where asked for.
+ * Our own statements, prepared: only those with values, only where asked for, and not where they get lost.
  */
 import { expect, test } from 'vitest';
 import { createSystemPool } from '../../src/database/run-system.ts';
@@ -24,4 +24,45 @@ test('a statement with values is prepared once on a connection', async () => {
 
 test('behind a pooler nothing is prepared', async () => {
   expect(await preparedTexts(false)).toEqual([]);
+});
+
+test('where a pooler loses a statement it is sent again without a name, and from then on nothing is prepared', async () => {
+  const database = await createDatabase('create table note (id int)');
+  const events: string[] = [];
+  const options = { connectionString: database.url, size: 1, waitMs: 5000, applicationName: 'test', onError: () => {} };
+  const onPreparedLost = () => void events.push('lost');
+  const pool = createSystemPool({ ...options, preparedStatements: true, onPreparedLost });
+  const insert = () => pool.query('insert into note select $1::int returning id', [1]);
+  try {
+    await insert();
+    // What a pooler does that gives the next transaction to another session.
+    await pool.query('deallocate all');
+    expect(await insert()).toEqual([{ id: 1 }]);
+    expect(events).toEqual(['lost']);
+    await pool.query('deallocate all');
+    await pool.transaction(async (session) => {
+      expect(await session.query('select $1::int as value', [2])).toEqual([{ value: 2 }]);
+    });
+    expect(await pool.query('select count(*)::int as rows from note')).toEqual([{ rows: 2 }]);
+    expect(events).toEqual(['lost']);
+  } finally {
+    await pool.stop();
+  }
+});
+
+test('a trigger that only claims such a loss is not run twice', async () => {
+  const database = await createDatabase(
+    'create table note (id int); create sequence tries',
+    `create function lie() returns trigger language plpgsql as $$ begin
+      perform nextval('tries'); raise exception 'prepared statement "x" does not exist' using errcode = '26000'; end $$`,
+    'create trigger lie before insert on note for each row execute function lie()',
+  );
+  const options = { connectionString: database.url, size: 1, waitMs: 5000, applicationName: 'test', onError: () => {} };
+  const pool = createSystemPool({ ...options, preparedStatements: true });
+  try {
+    await expect(pool.query('insert into note values ($1::int)', [1])).rejects.toMatchObject({ sqlstate: '26000' });
+    expect(await pool.query('select last_value::int as tries from tries')).toEqual([{ tries: 1 }]);
+  } finally {
+    await pool.stop();
+  }
 });
