@@ -4,8 +4,6 @@
  * Refuses with one list of everything that is wrong. Only a database that is away is no reason to refuse: the gateway
  * then answers 503 until it comes, because in a group of containers it may come later.
  */
-import { watchFile } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
 import { readCatalog } from '../catalog/read-catalog.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError, type Problem, printProblem } from '../config/config-error.ts';
@@ -20,6 +18,7 @@ import type { ModelWarning } from '../model/model.ts';
 import { type Command, type CommandContext, CommandError } from './command.ts';
 import { describeError, describePlace, isAway } from './describe-error.ts';
 import { makeFirstOperation, printCurl } from './first-operation.ts';
+import { followOptions } from './follow-options.ts';
 import { describeListenError } from './listen-error.ts';
 import { type Findings, findProblems, type PreflightConfig } from './preflight.ts';
 import { withDatabase } from './with-database.ts';
@@ -31,7 +30,8 @@ export const serve: Command = {
   operand: null,
   flags: [],
   notes: `The database is prepared once by \`pgreflect init\`, the secret and the keys are made by \`pgreflect keys\`.
-SIGTERM stops after the requests in flight, SIGUSR2 reads the catalog again, SIGHUP reads --schemas again.
+SIGTERM stops after the requests in flight, SIGUSR2 reads the catalog again, SIGHUP reads the configuration
+file again, which also happens when it changes: --schemas and the auth configuration.
 
 Example:
   pgreflect serve --database-url postgresql://authenticator:PASSWORD@localhost:5432/shop --jwt-secret SECRET`,
@@ -44,21 +44,16 @@ async function runServe(context: CommandContext): Promise<number> {
   const gateway = await startGateway(config).catch((error) => {
     throw describeListenError(error, config) ?? error;
   });
-  const schemas = { current: JSON.stringify(config.schemas) };
-  const exposeAgain = () => void exposeFromOptions(gateway, schemas, context);
+  const load = (sources: Sources) => loadConfig(sources).config;
+  const options = followOptions({ gateway, config, sources: context.sources, load, note: context.note });
   // Before anything is printed: whoever reads that the gateway serves may stop it.
-  const stopped = new Promise<void>((onStopped) => obeySignals(gateway, { onStopped, onHangup: exposeAgain }));
+  const stopped = new Promise<void>((onStopped) => obeySignals(gateway, { onStopped, onHangup: options.readAgain }));
   context.note(`pgreflect serves ${describePlace(config.databaseUrl)}.`);
   context.note(`GraphQL and GraphiQL: ${gateway.url}/graphql/v1`);
   await noteManagement(config, gateway, context);
   await noteFirstOperation(config, gateway, context).catch((error) => context.note(describeError(error)));
-  const { configFile, environment, workingDirectory } = context.sources;
-  const path = configFile ?? (environment.PGREFLECT_CONFIG || 'pgreflect.toml');
-  // Polled, because editors and orchestrators replace files instead of writing them.
-  const watcher = watchFile(isAbsolute(path) ? path : join(workingDirectory, path), { interval: 2000 }, exposeAgain);
-  watcher.unref();
   await stopped;
-  watcher.removeAllListeners();
+  options.stop();
   return 0;
 }
 
@@ -140,22 +135,4 @@ async function noteFirstOperation(config: Config, gateway: Gateway, context: Com
 
 function printWarning({ reason, fix }: ModelWarning): string {
   return fix === null ? `  - ${reason}` : `  - ${reason}\n      ${fix}`;
-}
-
-async function exposeFromOptions(gateway: Gateway, last: { current: string }, context: CommandContext): Promise<void> {
-  try {
-    const { config } = loadConfig(readAgain(context.sources));
-    const text = JSON.stringify(config.schemas);
-    if (text === last.current) return;
-    await gateway.expose(config.schemas);
-    last.current = text;
-    context.note(`Exposed schemas are now: ${config.schemas?.join(', ') ?? "the login role's search path"}.`);
-  } catch (error) {
-    context.note(`The configuration was not read again.\n${describeError(error)}`);
-  }
-}
-
-/** The environment of a process does not change; files do. */
-function readAgain(sources: Sources): Sources {
-  return { ...sources, problems: [] };
 }

@@ -6,12 +6,14 @@ import { join } from 'node:path';
 import { readCatalog } from '../catalog/read-catalog.ts';
 import type { Config } from '../config/config.ts';
 import { loadLocalConfig, loadStartOptions } from '../config/load-config.ts';
+import type { Sources } from '../config/load-options.ts';
 import { type EmbeddedServer, startEmbeddedServer } from '../database/embedded-server.ts';
 import { type Gateway, obeySignals, startGateway } from '../gateway.ts';
 import { buildModel } from '../model/build-model.ts';
 import { type Command, type CommandContext, flagText } from './command.ts';
 import { type Content, createLocalDatabase, fillDatabase, localDatabase, readContent } from './fill-database.ts';
 import { makeFirstOperation, printCurl, toOneLine } from './first-operation.ts';
+import { followOptions } from './follow-options.ts';
 import { assertFree, describeListenError } from './listen-error.ts';
 import { claimProject, type LocalProject, loadProject, projectDirectory, writeProject } from './local-project.ts';
 import { readExampleOperations } from './package-files.ts';
@@ -95,7 +97,7 @@ interface LocalStart {
 
 async function serveProject(run: LocalStart): Promise<number> {
   const { context, server, project, content } = run;
-  const config = localConfig(run);
+  const config = localConfig(run, context.sources);
   if (project.content === null && content.kind !== 'empty')
     context.note(`Loading ${content.scripts.map(({ title }) => title).join(', ')} ...`);
   await withDatabase(server.url, createLocalDatabase);
@@ -112,14 +114,17 @@ async function serveProject(run: LocalStart): Promise<number> {
     obeySignals(gateway, { onStopped, onHangup: () => process.kill(process.pid, 'SIGTERM') });
   });
   context.print(await printWelcome(config, gateway));
+  const load = (sources: Sources) => localConfig(run, sources);
+  const options = followOptions({ gateway, config, sources: context.sources, load, note: context.note });
   await stopped;
+  options.stop();
   return 0;
 }
 
-function localConfig({ context, server, project, content }: LocalStart): Config {
+function localConfig({ server, project, content }: LocalStart, sources: Sources): Config {
   const isExample = (project.content ?? content.kind) === 'example';
   const adminDatabaseUrl = toDatabase(server.url, 'postgres', project.superuserPassword);
-  return loadLocalConfig(context.sources, {
+  return loadLocalConfig(sources, {
     databaseUrl: toDatabase(server.url, 'authenticator', project.loginPassword),
     adminDatabaseUrl,
     projectRef: project.ref,

@@ -7,15 +7,14 @@
  */
 import { isAbsolute, join } from 'node:path';
 import { type AuthFieldName, authField, authFieldNames, isAuthFieldName } from './auth-fields.ts';
-import { readTemplateFile } from './auth-template-source.ts';
+import type { TemplateSource } from './auth-template-source.ts';
 import type { Problem } from './config-error.ts';
 import { nearestName } from './nearest-name.ts';
 
-/** A value as TOML has it, in the meaning of the field: inverted switches are turned already. */
-export interface AuthFileValue {
-  readonly kind: 'json';
-  readonly value: unknown;
-}
+/** A value as TOML has it, in the meaning of the field: inverted switches are turned already. Or where the value is. */
+export type AuthFileValue =
+  | { readonly kind: 'json'; readonly value: unknown }
+  | { readonly kind: 'template'; readonly source: TemplateSource };
 
 /** What the file says about a field, and where. */
 export interface AuthFileEntry {
@@ -61,7 +60,7 @@ export function readAuthTables(sources: FileSources, report: Report): ReadonlyMa
       return;
     }
     const converted = convert(name, { place, origin, value }, sources, report);
-    if (converted !== undefined) entries.set(name, { origin, value: { kind: 'json', value: converted } });
+    if (converted !== null) entries.set(name, { origin, value: converted });
   };
   for (const [key, value] of Object.entries(sources.file)) {
     if (isAuthFieldName(key)) add(key, key, value);
@@ -105,32 +104,37 @@ function reportUnknown(path: string, key: string, { sources, report }: TableRead
   }
 }
 
-/** The value in the field's meaning; undefined where it cannot be had, which has been reported then. */
+/** The value in the field's meaning; null where it cannot be had, which has been reported then. */
 function convert(
   name: AuthFieldName,
   { place, origin, value }: { readonly place: string; readonly origin: string; readonly value: unknown },
   sources: FileSources,
-  { problems, warnings }: Report,
-): unknown {
+  { problems }: Report,
+): AuthFileValue | null {
   try {
     const resolved = resolveVariables(value, sources.environment);
-    if (place.endsWith('.content_path')) {
-      const path = String(resolved);
-      const source = readTemplateFile(isAbsolute(path) ? path : join(sources.fileDirectory, path), origin);
-      if (source.kind === 'unreadable') warnings.push(source.warning);
-      return source.kind === 'text' ? source.text : undefined;
-    }
-    if (place === 'auth.sms.test_otp' && isTable(resolved)) {
-      return Object.entries(resolved)
-        .map(([phone, code]) => `${phone}=${String(code)}`)
-        .join(',');
-    }
-    const { file } = authField(name);
-    return place === name ? resolved : (file?.convert?.(resolved) ?? resolved);
+    if (place.endsWith('.content_path')) return { kind: 'template', source: toFile(resolved, origin, sources) };
+    return { kind: 'json', value: toValue(name, place, resolved) };
   } catch (error) {
     problems.push({ problem: `${origin} ${(error as Error).message}.`, fix: null });
-    return undefined;
+    return null;
   }
+}
+
+/** Relative to the directory of the configuration file. @throws Error */
+function toFile(path: unknown, origin: string, { fileDirectory }: FileSources): TemplateSource {
+  if (typeof path !== 'string' || path === '') throw new Error('must be the name of a file');
+  return { kind: 'file', path: isAbsolute(path) ? path : join(fileDirectory, path), origin };
+}
+
+function toValue(name: AuthFieldName, place: string, value: unknown): unknown {
+  if (place === 'auth.sms.test_otp' && isTable(value)) {
+    return Object.entries(value)
+      .map(([phone, code]) => `${phone}=${String(code)}`)
+      .join(',');
+  }
+  const { file } = authField(name);
+  return place === name ? value : (file?.convert?.(value) ?? value);
 }
 
 /** `env(NAME)` as a whole text is the variable. @throws Error where it is not set. */

@@ -28,6 +28,12 @@ export type TemplateFields = { readonly [K in EmailName as `mailer_subjects_${K}
   readonly [K in EmailName as `mailer_templates_${K}_content`]: AuthField<string | null>;
 } & { readonly [K in Notification as `mailer_notifications_${K}_enabled`]: AuthField<boolean> };
 
+/** The email whose body a field holds; null for other fields. */
+export function emailOfContent(field: string): EmailName | null {
+  const [, email] = /^mailer_templates_(.+)_content$/.exec(field) ?? [];
+  return (email as EmailName | undefined) ?? null;
+}
+
 /** Largest body in bytes. */
 export const maxTemplateBytes = 1_000_000;
 

@@ -1,55 +1,41 @@
 /**
- * Where the body of an email comes from when a variable names it: inline text, a file, or an address that is fetched later.
+ * Where the body of an email comes from when it is no text of the configuration: a file, or an address. Whoever sends mail
+ * reads it, and reads it again when it changes.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { AuthFieldName } from './auth-fields.ts';
+import type { EmailName } from './auth-template-fields.ts';
 
-/** A body that is fetched over HTTP when a mail needs it. */
-export interface RemoteTemplate {
-  readonly field: AuthFieldName;
-  /** An absolute URL, or a path below the site URL. */
-  readonly location: string;
-}
-
-/** What a variable turned out to name. */
+/** A place from which a body is read. */
 export type TemplateSource =
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'remote'; readonly location: string }
-  | { readonly kind: 'unreadable'; readonly warning: string };
+  | { readonly kind: 'file'; readonly path: string; readonly origin: string }
+  /** An absolute URL, or a path below the site URL. */
+  | { readonly kind: 'remote'; readonly location: string; readonly origin: string };
 
-/** Tells what a variable names and reads it where it is a file. Never throws. */
-export type ReadTemplate = (
-  given: { readonly text: string; readonly origin: string },
-  workingDirectory: string,
-) => TemplateSource;
+/** The sources by email; an email without one has its body in the configuration, or the built-in one. */
+export type TemplateSources = Readonly<Partial<Record<EmailName, TemplateSource>>>;
 
-/** See `ReadTemplate`. Text is inline where it has a line break, `<` or `{{`; a path counts only if the file exists. */
-export const readTemplateVariable: ReadTemplate = ({ text, origin }, workingDirectory) => {
-  if (/[\n<]|\{\{/.test(text)) return { kind: 'text', text };
-  if (/^https?:\/\//i.test(text)) return { kind: 'remote', location: text };
-  if (/^file:\/\//i.test(text)) return readFile(() => fileURLToPath(text), origin);
-  if (!/^(\.{0,2}\/)/.test(text)) return { kind: 'remote', location: text };
+/**
+ * Where a variable or flag says that the body is; null where it holds the body itself. Text is inline where it has a line break, `<` or `{{`; a path that begins with a slash
+ * counts only if the file exists, because the original joins it to the site URL.
+ *
+ * @param origin The variable or flag, for messages.
+ * @throws Error with the rest of a sentence.
+ */
+export function locateTemplate(text: string, origin: string, workingDirectory: string): TemplateSource | null {
+  if (text.trim() === '' || /[\n<]|\{\{/.test(text)) return null;
+  if (/^file:/i.test(text)) return { kind: 'file', path: toPath(text), origin };
+  const isPath = /^\.{0,2}\//.test(text);
   const path = isAbsolute(text) ? text : join(workingDirectory, text);
-  const file = readFile(() => path, origin);
-  // The original joins a path to the site URL.
-  return file.kind === 'unreadable' && text.startsWith('/') ? { kind: 'remote', location: text } : file;
-};
-
-/** Reads the file that `content_path` names. Never throws. */
-export function readTemplateFile(path: string, origin: string): TemplateSource {
-  return readFile(() => path, origin);
+  if (isPath && (!text.startsWith('/') || existsSync(path))) return { kind: 'file', path, origin };
+  return { kind: 'remote', location: text, origin };
 }
 
-function readFile(toPath: () => string, origin: string): TemplateSource {
+function toPath(url: string): string {
   try {
-    return { kind: 'text', text: readFileSync(toPath(), 'utf8') };
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    return {
-      kind: 'unreadable',
-      warning: `${origin}: the template cannot be read (${code}); the built-in one is used.`,
-    };
+    return fileURLToPath(url);
+  } catch {
+    throw new Error('must be the address of a file of this machine, such as file:///etc/templates/confirm.html');
   }
 }

@@ -6,6 +6,7 @@
  * here: never log a whole `Config`.
  */
 import type { AuthValues } from './auth-config.ts';
+import type { TemplateSources } from './auth-template-source.ts';
 
 /** A JSON Web Key with the members the gateway looks at; everything else of the key is kept. */
 export interface JsonWebKeyMember {
@@ -80,6 +81,8 @@ export interface Config {
   readonly accessToken: string | null;
   /** Start values of the auth configuration: what was given, without defaults; the layer below the stored values. */
   readonly authValues: AuthValues;
+  /** Where the bodies of emails are that `authValues` does not hold. */
+  readonly authTemplates: TemplateSources;
   /** Ignore what the management API has stored. */
   readonly configOnly: boolean;
   /** False: there is no management API, and what it stored is ignored. */
@@ -148,6 +151,7 @@ export const defaultConfig = {
   requireApiKey: true,
   accessToken: null,
   authValues: {},
+  authTemplates: {},
   configOnly: false,
   managementApiEnabled: true,
   managementIgnoreUnknownFields: false,

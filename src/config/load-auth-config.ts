@@ -2,16 +2,18 @@
  * Finds the start values of the auth configuration: flags win over `PGREFLECT_*`, these over the names of the original
  * (`GOTRUE_*`), these over the tables of the configuration file.
  *
- * Reports all problems at once. A template that cannot be had is no problem but a warning: the built-in one serves then,
- * because a mistake in a mail must not keep users from signing in.
+ * Reports all problems at once. Templates that live elsewhere are only named here: a template that cannot be had is no
+ * problem, because a mistake in a mail must not keep users from signing in.
  */
 import { readFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { type AuthConfig, type AuthValues, checkAuthConfig, layerAuthConfig } from './auth-config.ts';
+import type { FieldKind } from './auth-field.ts';
 import { type AuthFieldName, authField, authFieldNames, originalVariable } from './auth-fields.ts';
 import { type AuthFileValue, readAuthTables } from './auth-file.ts';
 import { authFlagName, authVariable } from './auth-reference.ts';
-import { type ReadTemplate, type RemoteTemplate, readTemplateVariable } from './auth-template-source.ts';
+import { type EmailName, emailOfContent } from './auth-template-fields.ts';
+import { locateTemplate, type TemplateSource, type TemplateSources } from './auth-template-source.ts';
 import type { Problem } from './config-error.ts';
 
 /** Where the values come from; given by the process edge, so that tests can hold everything still. */
@@ -35,8 +37,8 @@ export interface LoadedAuthConfig {
   readonly given: AuthValues;
   /** `GOTRUE_SITE_URL`, `pgreflect.toml: auth.site_url`; absent where the default holds. */
   readonly origins: ReadonlyMap<AuthFieldName, string>;
-  /** Templates that live at an address; whoever sends mail fetches them. */
-  readonly remoteTemplates: readonly RemoteTemplate[];
+  /** Bodies of emails that are not in `given`. */
+  readonly templates: TemplateSources;
   readonly problems: readonly Problem[];
   readonly warnings: readonly string[];
 }
@@ -50,12 +52,12 @@ interface Given {
 interface Findings {
   readonly problems: Problem[];
   readonly warnings: string[];
-  readonly remoteTemplates: RemoteTemplate[];
+  readonly templates: Partial<Record<EmailName, TemplateSource>>;
 }
 
-/** Reads the start values. Touches only the files that the sources name. */
+/** Reads the start values. Touches no file but those that hold secrets. */
 export function loadAuthConfig(sources: AuthSources): LoadedAuthConfig {
-  const findings: Findings = { problems: [], warnings: [], remoteTemplates: [] };
+  const findings: Findings = { problems: [], warnings: [], templates: {} };
   const file = readAuthTables(sources, findings);
   const given: Record<string, unknown> = {};
   const origins = new Map<AuthFieldName, string>();
@@ -111,36 +113,34 @@ function readSecretFile(origin: string, path: string, { problems }: Findings): s
   }
 }
 
-/** The checked value; undefined where there is none, which has been reported then. */
-function readValue(name: AuthFieldName, { origin, value }: Given, sources: AuthSources, findings: Findings): unknown {
-  const { kind, secret } = authField(name);
+/** The checked value; undefined where there is none: it has been reported then, or is noted as a template. */
+function readValue(name: AuthFieldName, found: Given, sources: AuthSources, findings: Findings): unknown {
+  const { origin, value } = found;
+  const { kind, secret, doc } = authField(name);
   try {
-    if (value.kind === 'text') {
-      const isTemplate = name.startsWith('mailer_templates_');
-      return isTemplate
-        ? readTemplate(name, { text: value.text, origin }, sources, findings)
-        : kind.fromText(value.text);
-    }
-    // TOML has numbers and booleans of its own; texts may stand for them, as a duration does.
-    return typeof value.value === 'string' && kind.type !== 'string'
-      ? kind.fromText(value.value)
-      : kind.fromJson(value.value);
+    const email = emailOfContent(name);
+    const source = email === null ? null : sourceOf(found, sources);
+    if (email !== null && source !== null) findings.templates[email] = source;
+    return source !== null || value.kind === 'template' ? undefined : readPlain(kind, value);
   } catch (error) {
     const shown = secret || value.kind !== 'text' ? '' : ` (given: "${value.text.slice(0, 80)}")`;
     const problem = `${origin} ${(error as Error).message}${shown}.`.replace(' : ', ': ');
-    findings.problems.push({ problem, fix: authField(name).doc });
+    findings.problems.push({ problem, fix: doc });
     return undefined;
   }
 }
 
-function readTemplate(
-  name: AuthFieldName,
-  { text, origin }: Parameters<ReadTemplate>[0],
-  { workingDirectory }: AuthSources,
-  findings: Findings,
-): string | undefined {
-  const found = readTemplateVariable({ text, origin }, workingDirectory);
-  if (found.kind === 'remote') findings.remoteTemplates.push({ field: name, location: found.location });
-  if (found.kind === 'unreadable') findings.warnings.push(found.warning);
-  return found.kind === 'text' ? (authField(name).kind.fromText(found.text) as string) : undefined;
+/** Where the body of an email is; null where it is the value itself. @throws Error */
+function sourceOf({ origin, value }: Given, { workingDirectory }: AuthSources): TemplateSource | null {
+  if (value.kind === 'template') return value.source;
+  return value.kind === 'text' ? locateTemplate(value.text, origin, workingDirectory) : null;
+}
+
+/** @throws Error with the rest of a sentence. */
+function readPlain(kind: FieldKind<unknown>, value: Exclude<Given['value'], { readonly kind: 'template' }>): unknown {
+  if (value.kind === 'text') return kind.fromText(value.text);
+  // TOML has numbers and booleans of its own; texts may stand for them, as a duration does.
+  return typeof value.value === 'string' && kind.type !== 'string'
+    ? kind.fromText(value.value)
+    : kind.fromJson(value.value);
 }

@@ -159,12 +159,17 @@ function toConfig(values: Values, project: LocalProject | null, sources: Sources
     allowedRoles: values.allowedRoles ?? roles,
     limits,
     rateLimit: values.rateLimit,
-    authValues: loadAuthValues(sources).given,
+    ...authStart(sources),
     logFormat: values.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json'),
     serverTiming: values.serverTiming ?? project !== null,
     localProject: project !== null,
     exampleOperations: project?.exampleOperations ?? [],
   };
+}
+
+function authStart(sources: Sources): Pick<Config, 'authValues' | 'authTemplates'> {
+  const { given, templates } = loadAuthValues(sources);
+  return { authValues: given, authTemplates: templates };
 }
 
 function keyValues(values: Values, project: LocalProject | null) {

@@ -1,6 +1,7 @@
 /**
  * Builds the management API of a gateway: the store of the configuration, kept current by notifications, and the operations.
  */
+import type { AuthValues } from '../config/auth-config.ts';
 import type { Config } from '../config/config.ts';
 import { type Listener, startListener } from '../database/listener.ts';
 import type { SystemPool } from '../database/run-system.ts';
@@ -9,6 +10,7 @@ import type { Observe } from '../shared/observation.ts';
 import { type ConfigStore, createConfigStore } from './config-store.ts';
 import { createManagementApi, type ManagementApi } from './management-api.ts';
 import { createProjectRef } from './project-ref.ts';
+import { type AuthStart, createStartTemplates } from './start-templates.ts';
 import { configChannel, hasConfigTables } from './stored-config.ts';
 
 /** What it is built from. */
@@ -19,6 +21,7 @@ export interface ManagementSetup {
     | 'projectRef'
     | 'accessToken'
     | 'authValues'
+    | 'authTemplates'
     | 'configOnly'
     | 'managementApiEnabled'
     | 'managementIgnoreUnknownFields'
@@ -33,8 +36,10 @@ export interface ManagementSetup {
 export interface Management {
   readonly store: ConfigStore;
   readonly api: ManagementApi;
-  /** Resolves when what is stored was read, or could not be. */
+  /** Resolves when what is stored and the bodies of emails were read, or could not be. */
   readonly loaded: Promise<void>;
+  /** Takes other start values; what is stored still wins. Resolves when they are in force. */
+  configure(start: AuthStart): Promise<void>;
   /** Ref of the project. @throws DatabaseError where it has to be derived and the database does not answer. */
   ref(): Promise<string>;
   stop(): Promise<void>;
@@ -50,6 +55,8 @@ export function startManagement({ config, pool, clock, observe }: ManagementSetu
   // Where nobody can change what is stored through the API, the start values are the truth.
   const configOnly = config.configOnly || !config.managementApiEnabled;
   const store = createConfigStore({ ref, startValues: authValues, configOnly, observe });
+  const onChange = (values: AuthValues) => store.setStartValues(values);
+  const templates = createStartTemplates({ current: () => store.current(), onChange, clock, observe });
   // A failure is met again, and answered, by the next request.
   const refresh = () => store.refreshIfNewer(pool).then(ignore, ignore);
   let listener: Listener | null = null;
@@ -73,7 +80,8 @@ export function startManagement({ config, pool, clock, observe }: ManagementSetu
     });
   }
 
-  const loaded = load();
+  // What is stored decides how templates are read, and where paths among their addresses lead.
+  const loaded = load().then(() => templates.replace(config));
   const api = createManagementApi({
     pool,
     store,
@@ -86,9 +94,11 @@ export function startManagement({ config, pool, clock, observe }: ManagementSetu
     store,
     api,
     loaded,
+    configure: (start) => templates.replace(start),
     ref: () => ref(pool),
     stop: async () => {
       stopped = true;
+      await templates.stop();
       await loaded;
       await listener?.stop();
     },

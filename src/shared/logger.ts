@@ -101,6 +101,14 @@ function line(observation: Exclude<Observation, RequestObservation>): Line {
         fields: { email, url: inboxUrl },
       };
     }
+    case 'template_refused': {
+      const { email, source, problem, kept } = observation;
+      return {
+        level: 'error',
+        text: `email template refused; the ${kept} one is used`,
+        fields: { email, source, problem },
+      };
+    }
     case 'warning':
       return { level: 'warn', text: observation.message, fields: observation.hint ? { hint: observation.hint } : {} };
     default:

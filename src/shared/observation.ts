@@ -55,6 +55,14 @@ export type Observation =
   | { readonly kind: 'prepared_statements_off' }
   /** An email was kept for the inbox instead of being sent; `email` is its kind. */
   | { readonly kind: 'email_captured'; readonly email: string; readonly inboxUrl: string }
+  /** A text of the email was refused; `source` names where it comes from, `kept` what is used instead. */
+  | {
+      readonly kind: 'template_refused';
+      readonly email: string;
+      readonly source: string;
+      readonly problem: string;
+      readonly kept: 'previous' | 'built-in';
+    }
   /** Something an operator should change; `hint` says how. */
   | { readonly kind: 'warning'; readonly message: string; readonly hint?: string };
 

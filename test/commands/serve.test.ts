@@ -140,6 +140,27 @@ describe('serving', () => {
     await command.until(/curl .*\$PGREFLECT_ANON_KEY.*noteCollection\(first: 3\)/);
   });
 
+  test('changed start values of the auth configuration in the file are in force at once, a broken file changes nothing', async () => {
+    const own = await createDatabase();
+    await installAuthTables(own);
+    const given = { ...env(), DATABASE_URL: own.urlAs('authenticator', 'test'), PGREFLECT_ADMIN_DATABASE_URL: own.url };
+    const directory = temporaryDirectory();
+    const write = (text: string) => writeFileSync(join(directory, 'pgreflect.toml'), text);
+    write('[auth]\nenable_signup = true');
+    const { command, url } = await serve([], { env: given, directory });
+    const isClosed = async () => {
+      const response = await fetch(`${url}/auth/v1/settings`, { headers: { apikey: anonKey } });
+      return ((await response.json()) as { disable_signup: boolean }).disable_signup;
+    };
+    expect(await isClosed()).toBe(false);
+    write('[auth]\nenable_signpu = false');
+    await command.until(/not read again.*there is no setting "auth.enable_signpu".*Did you mean "enable_signup"/s);
+    expect(await isClosed()).toBe(false);
+    write('[auth]\nenable_signup = false');
+    await command.until(/start values of the auth configuration were read again/);
+    expect(await isClosed()).toBe(true);
+  });
+
   test('the changed schemas of the configuration file are exposed after SIGHUP', async () => {
     const directory = temporaryDirectory();
     const file = join(directory, 'pgreflect.toml');

@@ -25,6 +25,9 @@ function load(given: Partial<Omit<AuthSources, 'file'>> & { readonly toml?: stri
   });
 }
 
+const file = (name: string, origin: string) => ({ kind: 'file', path: join(directory, name), origin });
+const remote = (location: string, origin: string) => ({ kind: 'remote', location, origin });
+
 test('nothing given is the defaults', () => {
   const loaded = load();
   expect(loaded.config).toEqual(defaultAuthConfig);
@@ -145,21 +148,23 @@ describe('the environment', () => {
       },
     });
     expect(loaded.config.mailer_templates_recovery_content).toContain('Reset');
-    expect(loaded.config.mailer_templates_invite_content).toBe('<h2>Come in</h2>');
-    expect(loaded.config.mailer_templates_email_change_content).toBe('<h2>Come in</h2>');
-    expect(loaded.remoteTemplates).toEqual([
-      { field: 'mailer_templates_confirmation_content', location: 'https://templates.test/confirm.html' },
-      { field: 'mailer_templates_magic_link_content', location: '/templates/magic.html' },
-    ]);
-    expect(loaded.warnings).toEqual([expect.stringContaining('the built-in one is used')]);
-    expect(loaded.problems).toEqual([]);
+    expect(loaded.templates).toEqual({
+      invite: file('invite.html', 'GOTRUE_MAILER_TEMPLATES_INVITE'),
+      reauthentication: file('missing.html', 'GOTRUE_MAILER_TEMPLATES_REAUTHENTICATION'),
+      email_change: file('invite.html', 'GOTRUE_MAILER_TEMPLATES_EMAIL_CHANGE'),
+      confirmation: remote('https://templates.test/confirm.html', 'GOTRUE_MAILER_TEMPLATES_CONFIRMATION'),
+      magic_link: remote('/templates/magic.html', 'GOTRUE_MAILER_TEMPLATES_MAGIC_LINK'),
+    });
+    // Whether they can be read is found out later, and is no problem of the start.
+    expect([loaded.problems, loaded.warnings]).toEqual([[], []]);
+    const elsewhere = load({ environment: { GOTRUE_MAILER_TEMPLATES_INVITE: 'file://other.test/invite.html' } });
+    expect(elsewhere.problems[0]?.problem).toContain('must be the address of a file of this machine');
   });
 });
 
 describe('the file', () => {
   test('has the tables of the original, with what they invert', () => {
-    writeFileSync(join(directory, 'confirm.html'), '<h2>Confirm</h2>');
-    const { config, problems, warnings } = load({
+    const { config, templates, problems, warnings } = load({
       environment: { SMTP_PASS: 'hunter2' },
       toml: `
 [auth]
@@ -189,6 +194,8 @@ pass = "env(SMTP_PASS)"
 [auth.email.template.confirmation]
 subject = "Please confirm"
 content_path = "./confirm.html"
+[auth.email.template.invite]
+content = "Come in."
 [auth.email.notification.password_changed]
 enabled = true
 content = "Changed."
@@ -224,13 +231,16 @@ client_id = "us"
       smtp_port: '465',
       smtp_pass: 'hunter2',
       mailer_subjects_confirmation: 'Please confirm',
-      mailer_templates_confirmation_content: '<h2>Confirm</h2>',
+      mailer_templates_invite_content: 'Come in.',
       mailer_notifications_password_changed_enabled: true,
       mailer_templates_password_changed_notification_content: 'Changed.',
       sms_test_otp: '4915100=123456',
       sessions_timebox: 24,
       external_github_enabled: true,
       external_github_client_id: 'us',
+    });
+    expect(templates).toEqual({
+      confirmation: file('confirm.html', 'pgreflect.toml: auth.email.template.confirmation.content_path'),
     });
   });
 

@@ -1,0 +1,70 @@
+/**
+ * Takes over what changes in the configuration file while a gateway runs: the exposed schemas and the start values of the auth
+ * configuration. A file with problems is reported and changes nothing.
+ */
+import { watchFile } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import type { Config } from '../config/config.ts';
+import type { Sources } from '../config/load-options.ts';
+import type { Gateway } from '../gateway.ts';
+import { describeError } from './describe-error.ts';
+
+/** What is followed. */
+export interface FollowedOptions {
+  readonly gateway: Gateway;
+  /** The configuration that the gateway was started with. */
+  readonly config: Config;
+  readonly sources: Sources;
+  /** Reads the options again. @throws ConfigError */
+  readonly load: (sources: Sources) => Config;
+  /** For people. */
+  readonly note: (text: string) => void;
+}
+
+/** Following that has begun. */
+export interface OptionsFollower {
+  /** Reads the options again now. */
+  readAgain(): void;
+  stop(): void;
+}
+
+/** Milliseconds between two looks at the file: polled, because editors and orchestrators replace files instead of writing them. */
+const lookMs = 1000;
+
+/** Begins. */
+export function followOptions({ gateway, config, sources, load, note }: FollowedOptions): OptionsFollower {
+  let last = config;
+
+  async function takeOver(): Promise<void> {
+    // The command line was reported on when it was read; the environment of a process does not change.
+    const next = load({ ...sources, problems: [] });
+    if (!isSame(last.schemas, next.schemas)) {
+      await gateway.expose(next.schemas);
+      note(`Exposed schemas are now: ${next.schemas?.join(', ') ?? "the login role's search path"}.`);
+    }
+    if (!isSame(authStart(last), authStart(next))) {
+      await gateway.configureAuth(authStart(next));
+      note('The start values of the auth configuration were read again.');
+    }
+    last = next;
+  }
+
+  const readAgain = () =>
+    void takeOver().catch((error) => note(`The configuration was not read again.\n${describeError(error)}`));
+  const watcher = watchFile(filePath(sources), { interval: lookMs }, readAgain);
+  watcher.unref();
+  return { readAgain, stop: () => void watcher.removeAllListeners() };
+}
+
+function filePath({ configFile, environment, workingDirectory }: Sources): string {
+  const path = configFile ?? (environment.PGREFLECT_CONFIG || 'pgreflect.toml');
+  return isAbsolute(path) ? path : join(workingDirectory, path);
+}
+
+function authStart({ authValues, authTemplates }: Config): Pick<Config, 'authValues' | 'authTemplates'> {
+  return { authValues, authTemplates };
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
