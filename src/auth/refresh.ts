@@ -73,7 +73,7 @@ type Outcome =
   | { readonly kind: 'refused'; readonly error: AuthError };
 
 /** How long a refresh waits for another one of the same session. */
-const beginStatement = "begin; set local lock_timeout = '5s'";
+const settings = { lock_timeout: '5s' };
 
 /**
  * Refreshes a session in a transaction of its own.
@@ -91,7 +91,7 @@ export async function refreshSession(
   const quick = await refreshUnused(pool, token, context);
   if (quick !== null) return quick;
   const outcome = await pool
-    .transaction((database) => decide(database, token, context), beginStatement)
+    .transaction((database) => decide(database, token, context), { settings })
     .catch((error: unknown) => {
       const isLocked = error instanceof DatabaseError && error.sqlstate === '55P03';
       throw isLocked ? new AuthError('conflict', null, { cause: error }) : error;

@@ -44,17 +44,20 @@ const longestWaitMs = 2000;
 export async function readCatalog(pool: SystemPool, options: ReadCatalogOptions): Promise<Catalog> {
   // Asked before the transaction, which must not read a catalog table yet, and once more inside it.
   const watchedBefore = await readWatched(pool);
-  return pool.transaction(async (session) => {
-    const [first] = await session.query('select pg_catalog.pg_current_snapshot()::pg_catalog.text as snapshot');
-    if (watchedBefore) await waitForCommitting(session);
-    const watched = watchedBefore && (await readWatched(session));
-    const names = await readExposedNames(session, options.schemas);
-    await session.query(readSettings);
-    const [row] = await session.query(catalogStatement, [names]);
-    const { fingerprint, memberships } = await readFingerprintRow(session, names);
-    const parts = { snapshot: String(first?.snapshot), fingerprint, watched, memberships };
-    return assembleCatalog(String(row?.catalog), parts, (objects) => readRoleAccess(session, options.roles, objects));
-  }, 'begin isolation level repeatable read read only');
+  return pool.transaction(
+    async (session) => {
+      const [first] = await session.query('select pg_catalog.pg_current_snapshot()::pg_catalog.text as snapshot');
+      if (watchedBefore) await waitForCommitting(session);
+      const watched = watchedBefore && (await readWatched(session));
+      const names = await readExposedNames(session, options.schemas);
+      await session.query(readSettings);
+      const [row] = await session.query(catalogStatement, [names]);
+      const { fingerprint, memberships } = await readFingerprintRow(session, names);
+      const parts = { snapshot: String(first?.snapshot), fingerprint, watched, memberships };
+      return assembleCatalog(String(row?.catalog), parts, (objects) => readRoleAccess(session, options.roles, objects));
+    },
+    { begin: 'begin isolation level repeatable read read only' },
+  );
 }
 
 async function readWatched(session: SystemSession): Promise<boolean> {

@@ -31,20 +31,33 @@ export interface DriverClient {
   readonly port: number;
   readonly ssl: unknown;
   readonly sslNegotiation: string;
-  /** Runs a statement of the ordinary kind. */
-  query(text: string, values?: readonly unknown[]): Promise<unknown>;
-  /** The same, prepared under the name the first time on this connection. */
-  query(statement: {
-    readonly name: string;
-    readonly text: string;
-    readonly values: readonly unknown[];
-  }): Promise<unknown>;
+  /** Runs one statement or several, without values. */
+  query(text: string): Promise<unknown>;
   /** Runs a query object, which is told about every message; see flight.ts. */
   query(object: { submit(connection: DriverConnection): void }): unknown;
   /** `I` outside a transaction; as of the last answer. */
   getTransactionStatus(): string | null;
   /** Back to the pool, or thrown away. */
   release(destroy: boolean): void;
+}
+
+/**
+ * Waits for what follows an ErrorResponse: the server is ready for the next flight, or it closes the connection, which it
+ * does where the error was fatal. The driver reports either only to listeners of the connection.
+ *
+ * @param settle Told whether the connection is lost.
+ */
+export function onceSettled(connection: DriverConnection, settle: (lost: boolean) => void): void {
+  const onReady = () => {
+    connection.off('end', onEnd);
+    settle(false);
+  };
+  const onEnd = () => {
+    connection.off('readyForQuery', onReady);
+    settle(true);
+  };
+  connection.once('readyForQuery', onReady);
+  connection.once('end', onEnd);
 }
 
 /** What a pool of the driver is made with. */

@@ -18,7 +18,7 @@
  * The driver calls `submit` when the connection is free and then one `handle…` for each message that arrives.
  */
 import pg from 'pg';
-import type { DriverConnection } from './driver.ts';
+import { type DriverConnection, onceSettled } from './driver.ts';
 import { MessageWriter } from './message-writer.ts';
 import type { PreparedStatements } from './prepared-statements.ts';
 
@@ -129,9 +129,6 @@ export class Flight {
 
   /**
    * ErrorResponse, or an error of the socket. A deferred constraint fails after every CommandComplete, at the Sync.
-   *
-   * After an ErrorResponse the server sends ReadyForQuery, or closes the connection where the error was fatal: waiting
-   * for one of the two tells which. The driver reports it only to listeners of the connection.
    */
   handleError(problem: unknown, connection: DriverConnection): void {
     if (this.#settled || this.#failing) return;
@@ -142,16 +139,7 @@ export class Flight {
       this.#settle({ kind: 'failed', problem, step, lost: true });
       return;
     }
-    const onReady = () => {
-      connection.off('end', onEnd);
-      this.#settle({ kind: 'failed', problem, step, lost: false });
-    };
-    const onEnd = () => {
-      connection.off('readyForQuery', onReady);
-      this.#settle({ kind: 'failed', problem, step, lost: true });
-    };
-    connection.once('readyForQuery', onReady);
-    connection.once('end', onEnd);
+    onceSettled(connection, (lost) => this.#settle({ kind: 'failed', problem, step, lost }));
   }
 
   /**

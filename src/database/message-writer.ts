@@ -2,7 +2,7 @@
  * Messages of a flight as bytes (PostgreSQL manual, "Message Formats"), all in one buffer, so that a flight is one write.
  *
  * The driver makes a buffer of each message and hands the socket about ten of them; one costs a third of the time. Only
- * the five messages that a flight sends are here, with results as text; everything else is the driver's business.
+ * the six messages that a flight sends are here, with results as text; everything else is the driver's business.
  */
 
 /** Larger messages are handed out as they are written; smaller ones are copied, and the room is used again. */
@@ -10,8 +10,10 @@ const roomSize = 64 * 1024;
 /** Up to this length a string gets room for three bytes a character, the most there can be, without being measured. */
 const maxUnmeasured = 2048;
 
-/** Bind with its one result format code, and Execute of the unnamed portal without a row limit. */
+/** Execute of the unnamed portal without a row limit. */
 const execute = Buffer.from([0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0]);
+/** Describe of the unnamed portal, and the same Execute. */
+const describeAndExecute = Buffer.concat([Buffer.from([0x44, 0, 0, 0, 6, 0x50, 0]), execute]);
 const sync = Buffer.from([0x53, 0, 0, 0, 4]);
 
 /** Collects messages until they are taken. Used by one flight at a time, between two awaits. */
@@ -30,6 +32,15 @@ export class MessageWriter {
 
   /** Bind to the unnamed portal, with values and results as text, and Execute. */
   run(name: string, values: readonly (string | null)[]): this {
+    return this.#bind(name, values).append(execute);
+  }
+
+  /** As `run`, with Describe in between: the answer says which columns the rows have. */
+  runDescribed(name: string, values: readonly (string | null)[]): this {
+    return this.#bind(name, values).append(describeAndExecute);
+  }
+
+  #bind(name: string, values: readonly (string | null)[]): this {
     const start = this.#open(0x42);
     this.#zeroEnded('');
     this.#zeroEnded(name);
@@ -37,7 +48,7 @@ export class MessageWriter {
     this.#int16(values.length);
     for (const value of values) this.#value(value);
     this.#int16(0);
-    return this.#close(start).append(execute);
+    return this.#close(start);
   }
 
   /** Close of a named statement. */

@@ -4,12 +4,19 @@
  * Apart from the pool of API requests, so that state which a user's function leaves in a session is never met here, and
  * so that a burst of requests cannot keep the catalog from being read.
  */
-import { hash } from 'node:crypto';
 import type pg from 'pg';
 import { createDriverPool, type DriverClient, takeConnection } from './driver.ts';
-import { DatabaseError, toDatabaseError } from './failure.ts';
-
-type Rows = readonly Record<string, unknown>[];
+import { DatabaseError } from './failure.ts';
+import { PreparedStatements } from './prepared-statements.ts';
+import {
+  maxSystemNames,
+  runSystemSteps,
+  runSystemTexts,
+  type SystemConnection,
+  SystemNames,
+} from './system-connection.ts';
+import type { Rows } from './system-flight.ts';
+import { runTransaction, type TransactionOptions } from './system-transaction.ts';
 
 /** Runs statements one after the other. */
 export interface SystemSession {
@@ -18,6 +25,10 @@ export interface SystemSession {
    * parsed, timestamps are `Date`). Several statements, separated by semicolons, are possible without values; they are
    * one transaction, and the rows are the last one's.
    *
+   * In a transaction, statements with values that are asked for at the same time (`Promise.all`) run in that order in one
+   * round trip, and after one that fails none runs: all that follow fail with it.
+   *
+   * @param values Text, numbers, booleans, null, and lists of text; the statement says what type each is read as.
    * @throws DatabaseError `statement`, `timeout`, `unavailable` (a write may have been committed then), `overloaded`.
    */
   query(text: string, values?: readonly unknown[]): Promise<Rows>;
@@ -26,11 +37,10 @@ export interface SystemSession {
 /** A connection per call, or one connection for a whole transaction. */
 export interface SystemPool extends SystemSession {
   /**
-   * Runs `run` between `begin` and `commit`, or `rollback` when it throws. Nothing is repeated.
-   *
-   * @param begin The opening statement, for example `begin isolation level repeatable read read only`.
+   * Runs `run` between `begin` and `commit`, or `rollback` when it throws. Nothing is repeated. The transaction begins with
+   * the first statement, in the same round trip.
    */
-  transaction<T>(run: (session: SystemSession) => Promise<T>, begin?: string): Promise<T>;
+  transaction<T>(run: (session: SystemSession) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Refuses new work, waits for what runs, closes the connections. */
   stop(): Promise<void>;
 }
@@ -57,12 +67,19 @@ export interface SystemPoolOptions {
 export function createSystemPool(options: SystemPoolOptions): SystemPool {
   const pool: pg.Pool = createDriverPool(options);
   const names = new SystemNames(options.preparedStatements ?? false, options.onPreparedLost ?? (() => {}));
+  const prepared = new WeakMap<DriverClient, PreparedStatements>();
 
-  async function withConnection<T>(run: (client: DriverClient) => Promise<T>): Promise<T> {
+  function preparedOf(client: DriverClient): PreparedStatements {
+    const known = prepared.get(client) ?? new PreparedStatements(maxSystemNames);
+    prepared.set(client, known);
+    return known;
+  }
+
+  async function withConnection<T>(run: (connection: SystemConnection) => Promise<T>): Promise<T> {
     const client = await takeConnection(pool, options.waitMs);
     let lost = false;
     try {
-      return await run(client);
+      return await run({ client, prepared: preparedOf(client), names });
     } catch (problem) {
       lost = problem instanceof DatabaseError && problem.kind === 'unavailable';
       throw problem;
@@ -72,115 +89,19 @@ export function createSystemPool(options: SystemPoolOptions): SystemPool {
     }
   }
 
-  async function query(text: string, values?: readonly unknown[]): Promise<Rows> {
-    const name = names.nameOf(text, values);
-    try {
-      return await withConnection((client) => runStatement(client, name, text, values));
-    } catch (problem) {
-      // It has not run. In a transaction something else may have, so whoever wanted that is told of the failure.
-      if (!names.noteLoss(problem, name)) throw problem;
-      return withConnection((client) => runStatement(client, null, text, values));
-    }
+  async function run(connection: SystemConnection, text: string, values?: readonly unknown[]): Promise<Rows> {
+    if (values === undefined) return runSystemTexts(connection, text);
+    const statements = [{ text, values }];
+    const first = await runSystemSteps(connection, statements);
+    // It has not run.
+    const { results, error } = first.isPreparedLost ? await runSystemSteps(connection, statements) : first;
+    if (error !== null) throw error;
+    return results[0] ?? [];
   }
 
   return {
-    query,
-    transaction: (run, begin = 'begin') => withConnection((client) => runTransaction(client, names, run, begin)),
+    query: (text, values) => withConnection((connection) => run(connection, text, values)),
+    transaction: (work, settings) => withConnection((connection) => runTransaction(connection, work, settings)),
     stop: () => pool.end(),
   };
-}
-
-/** A server process keeps what was ever prepared, so their number is bounded. */
-const maxNames = 300;
-
-/** The names under which texts are prepared: their hashes, so that processes which share a server mean the same. */
-class SystemNames {
-  #enabled: boolean;
-  readonly #onLost: () => void;
-  readonly #names = new Map<string, string>();
-
-  constructor(enabled: boolean, onLost: () => void) {
-    this.#enabled = enabled;
-    this.#onLost = onLost;
-  }
-
-  /** Null: not prepared. */
-  nameOf(text: string, values: readonly unknown[] | undefined): string | null {
-    if (!this.#enabled || values === undefined) return null;
-    const known = this.#names.get(text);
-    if (known !== undefined || this.#names.size >= maxNames) return known ?? null;
-    const name = `pgreflect_system_${hash('sha256', text).slice(0, 32)}`;
-    this.#names.set(text, name);
-    return name;
-  }
-
-  /**
-   * Whether the server refused because it does not know a name that we believe prepared (26000), or knows one that we believe
-   * new (42P05). Only a pooler that cannot keep statements does that, so naming ends for good. The message must have the
-   * name: a trigger can raise these codes too, after it has done something.
-   */
-  noteLoss(problem: unknown, name: string | null): boolean {
-    if (name === null || !(problem instanceof DatabaseError)) return false;
-    const { sqlstate, primary } = problem;
-    if ((sqlstate !== '26000' && sqlstate !== '42P05') || !primary.includes(name)) return false;
-    if (this.#enabled) this.#onLost();
-    this.#enabled = false;
-    return true;
-  }
-}
-
-async function runTransaction<T>(
-  client: DriverClient,
-  names: SystemNames,
-  run: (session: SystemSession) => Promise<T>,
-  begin: string,
-): Promise<T> {
-  await runStatement(client, null, begin);
-  let result: T;
-  try {
-    result = await run({ query: (text, values) => runNamed(client, names, text, values) });
-  } catch (problem) {
-    // Where this fails too, the connection is thrown away, which undoes the transaction as well.
-    await runStatement(client, null, 'rollback').catch(() => {});
-    throw problem;
-  }
-  await runStatement(client, null, 'commit');
-  return result;
-}
-
-async function runNamed(
-  client: DriverClient,
-  names: SystemNames,
-  text: string,
-  values: readonly unknown[] | undefined,
-): Promise<Rows> {
-  const name = names.nameOf(text, values);
-  try {
-    return await runStatement(client, name, text, values);
-  } catch (problem) {
-    names.noteLoss(problem, name);
-    throw problem;
-  }
-}
-
-async function runStatement(
-  client: DriverClient,
-  name: string | null,
-  text: string,
-  values?: readonly unknown[],
-): Promise<Rows> {
-  try {
-    const result: unknown = await (name === null
-      ? client.query(text, values)
-      : client.query({ name, text, values: values ?? [] }));
-    const last = (Array.isArray(result) ? result.at(-1) : result) as { rows: Record<string, unknown>[] };
-    return last.rows;
-  } catch (problem) {
-    throw systemError(problem);
-  }
-}
-
-function systemError(problem: unknown): DatabaseError {
-  const answered = problem instanceof Error && 'severity' in problem;
-  return toDatabaseError(problem, { step: 1, cancelled: null, mutation: true, lost: !answered });
 }

@@ -39,18 +39,22 @@ interface LoadedModel {
 
 /** Loads a model of two facts in the order that makes the check exact. */
 function loadModel(): Promise<LoadedModel> {
-  return system.transaction(async (session) => {
-    const [first] = await session.query('select pg_current_snapshot()::text as snapshot');
-    for (;;) {
-      const [held] = await session.query(`select count(*)::int as count from pg_locks l
+  return system.transaction(
+    async (session) => {
+      const [first] = await session.query('select pg_current_snapshot()::text as snapshot');
+      for (;;) {
+        const [held] = await session.query(`select count(*)::int as count from pg_locks l
         where l.locktype = 'transactionid' and l.granted
           and l.transactionid in (select c.xid::xid from pgreflect.catalog_change c)`);
-      if (held?.count === 0) break;
-    }
-    const [facts] = await session.query(`select coalesce(obj_description('public.note'::regclass), '0')::int as change,
+        if (held?.count === 0) break;
+      }
+      const [facts] =
+        await session.query(`select coalesce(obj_description('public.note'::regclass), '0')::int as change,
       has_table_privilege('anon', 'public.note', 'select') as readable, ${membershipsExpression} as memberships`);
-    return { ...first, ...facts } as unknown as LoadedModel;
-  }, 'begin isolation level repeatable read read only');
+      return { ...first, ...facts } as unknown as LoadedModel;
+    },
+    { begin: 'begin isolation level repeatable read read only' },
+  );
 }
 
 /**

@@ -99,11 +99,12 @@ describe('our own statements', () => {
 
   test('a transaction is opened as asked', async () => {
     const pool = open();
-    const isolation = pool.transaction(
-      (session) => session.query('show transaction_isolation'),
-      'begin isolation level repeatable read read only',
-    );
-    expect(await isolation).toEqual([{ transaction_isolation: 'repeatable read' }]);
+    const options = { begin: 'begin isolation level repeatable read read only', settings: { lock_timeout: '5s' } };
+    const show = "select current_setting('transaction_isolation') as level, current_setting('lock_timeout') as wait";
+    const asked = { level: 'repeatable read', wait: '5s' };
+    expect(await pool.transaction((session) => session.query(show), options)).toEqual([asked]);
+    expect(await pool.transaction((session) => session.query(show, []), options)).toEqual([asked]);
+    expect(await pool.query(show)).toEqual([{ level: 'read committed', wait: '0' }]);
     await pool.stop();
   });
 

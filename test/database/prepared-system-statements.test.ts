@@ -12,14 +12,17 @@ async function preparedTexts(preparedStatements: boolean): Promise<readonly unkn
   try {
     for (const value of [1, 2]) await pool.query('select $1::int as value', [value]);
     await pool.transaction((session) => session.query('select 1; select 2'));
-    return await pool.query(`select s.statement from pg_catalog.pg_prepared_statements s where s.name <> ''`);
+    return await pool.query(
+      `select s.statement from pg_catalog.pg_prepared_statements s where s.name <> '' order by s.statement`,
+    );
   } finally {
     await pool.stop();
   }
 }
 
 test('a statement with values is prepared once on a connection', async () => {
-  expect(await preparedTexts(true)).toEqual([{ statement: 'select $1::int as value' }]);
+  const statements = ['begin', 'commit', 'select $1::int as value'];
+  expect(await preparedTexts(true)).toEqual(statements.map((statement) => ({ statement })));
 });
 
 test('behind a pooler nothing is prepared', async () => {
@@ -39,12 +42,29 @@ test('where a pooler loses a statement it is sent again without a name, and from
     await pool.query('deallocate all');
     expect(await insert()).toEqual([{ id: 1 }]);
     expect(events).toEqual(['lost']);
-    await pool.query('deallocate all');
     await pool.transaction(async (session) => {
       expect(await session.query('select $1::int as value', [2])).toEqual([{ value: 2 }]);
     });
     expect(await pool.query('select count(*)::int as rows from note')).toEqual([{ rows: 2 }]);
     expect(events).toEqual(['lost']);
+  } finally {
+    await pool.stop();
+  }
+});
+
+test('a transaction whose first statements are lost begins again', async () => {
+  const database = await createDatabase('create table note (id int)');
+  const options = { connectionString: database.url, size: 1, waitMs: 5000, applicationName: 'test', onError: () => {} };
+  const pool = createSystemPool({ ...options, preparedStatements: true });
+  const insertTwo = () =>
+    pool.transaction((session) =>
+      Promise.all([1, 2].map((id) => session.query('insert into note select $1::int returning id', [id]))),
+    );
+  try {
+    await insertTwo();
+    await pool.query('deallocate all');
+    expect(await insertTwo()).toEqual([[{ id: 1 }], [{ id: 2 }]]);
+    expect(await pool.query('select count(*)::int as rows from note')).toEqual([{ rows: 4 }]);
   } finally {
     await pool.stop();
   }

@@ -77,8 +77,8 @@ export function transactSending<T>(flow: Flow, run: Work<T>): Promise<T> {
 type Work<T> = (session: SystemSession) => Promise<T>;
 
 function transactOn<T>(pool: SystemPool, flow: Flow, run: Work<T>): Promise<T> {
-  const leftMs = timeLeftMs(flow);
-  return pool.transaction(async (session) => {
+  const settings = { statement_timeout: String(timeLeftMs(flow)) };
+  const runInTime: Work<T> = async (session) => {
     const result = await run({
       query(text, values) {
         timeLeftMs(flow);
@@ -87,7 +87,8 @@ function transactOn<T>(pool: SystemPool, flow: Flow, run: Work<T>): Promise<T> {
     });
     timeLeftMs(flow);
     return result;
-  }, `begin; set local statement_timeout = ${leftMs}`);
+  };
+  return pool.transaction(runInTime, { settings });
 }
 
 /** Milliseconds that the request may still take, 1 at least. @throws AuthError `request_timeout` */

@@ -1,0 +1,110 @@
+/**
+ * Statements of our own on one connection: names for those that are prepared, values as text, errors as ours.
+ */
+import { hash } from 'node:crypto';
+import { invariant } from '../shared/invariant.ts';
+import type { DriverClient } from './driver.ts';
+import { type DatabaseError, toDatabaseError } from './failure.ts';
+import type { PreparedStatements } from './prepared-statements.ts';
+import { type Rows, SystemFlight, type SystemStep } from './system-flight.ts';
+
+/** A connection while one user has it. */
+export interface SystemConnection {
+  readonly client: DriverClient;
+  readonly prepared: PreparedStatements;
+  readonly names: SystemNames;
+}
+
+/** One statement with its values. */
+export interface SystemStatement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+/** What became of a flight: the rows of every statement before the one that failed, if one did. */
+export interface SystemResult {
+  readonly results: readonly Rows[];
+  readonly error: DatabaseError | null;
+  /** The reason is a pooler that loses statements: the one at fault has not run, and would without a name. */
+  readonly isPreparedLost: boolean;
+}
+
+/** A server process keeps what was ever prepared, so their number is bounded. */
+export const maxSystemNames = 300;
+
+/** The names under which texts are prepared: their hashes, so that processes which share a server mean the same. */
+export class SystemNames {
+  #enabled: boolean;
+  readonly #onLost: () => void;
+  readonly #names = new Map<string, string>();
+
+  constructor(enabled: boolean, onLost: () => void) {
+    this.#enabled = enabled;
+    this.#onLost = onLost;
+  }
+
+  /** Empty: not prepared. */
+  nameOf(text: string): string {
+    if (!this.#enabled) return '';
+    const known = this.#names.get(text);
+    if (known !== undefined || this.#names.size >= maxSystemNames) return known ?? '';
+    const name = `pgreflect_system_${hash('sha256', text).slice(0, 32)}`;
+    this.#names.set(text, name);
+    return name;
+  }
+
+  /**
+   * Whether the server refused because it does not know a name that we believe prepared (26000), or knows one that we believe
+   * new (42P05). Only a pooler that cannot keep statements does that, so naming ends for good. The message must have one of
+   * the names: a trigger can raise these codes too, after it has done something.
+   */
+  noteLoss({ sqlstate, primary }: DatabaseError, steps: readonly SystemStep[]): boolean {
+    if (sqlstate !== '26000' && sqlstate !== '42P05') return false;
+    if (!steps.some(({ name }) => name !== '' && primary.includes(name))) return false;
+    if (this.#enabled) this.#onLost();
+    this.#enabled = false;
+    return true;
+  }
+}
+
+/** Runs statements with values in one flight. */
+export async function runSystemSteps(
+  { client, prepared, names }: SystemConnection,
+  statements: readonly SystemStatement[],
+): Promise<SystemResult> {
+  const steps = statements.map(({ text, values }) => ({ name: names.nameOf(text), text, values: values.map(toText) }));
+  const flight = new SystemFlight(prepared, steps);
+  client.query(flight);
+  const outcome = await flight.outcome;
+  if (outcome.kind === 'done') return { results: outcome.results, error: null, isPreparedLost: false };
+  const error = systemError(outcome.problem, outcome.lost);
+  return { results: outcome.results, error, isPreparedLost: names.noteLoss(error, steps) };
+}
+
+/** Runs one text without values, of one statement or several; the rows are the last one's. */
+export async function runSystemTexts({ client }: SystemConnection, text: string): Promise<Rows> {
+  try {
+    const result: unknown = await client.query(text);
+    const last = (Array.isArray(result) ? result.at(-1) : result) as { readonly rows: Rows };
+    return last.rows;
+  } catch (problem) {
+    throw systemError(problem, !(problem instanceof Error && 'severity' in problem));
+  }
+}
+
+function systemError(problem: unknown, lost: boolean): DatabaseError {
+  return toDatabaseError(problem, { step: 1, cancelled: null, mutation: true, lost });
+}
+
+function toText(value: unknown): string | null {
+  if (value === null) return null;
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  invariant(Array.isArray(value), 'a value of a statement is neither text, number, boolean, null nor a list of text');
+  return `{${value.map(toElement).join(',')}}`;
+}
+
+function toElement(text: unknown): string {
+  invariant(typeof text === 'string', 'a list of a statement has an element that is not text');
+  return `"${text.replace(/["\\]/g, '\\$&')}"`;
+}
