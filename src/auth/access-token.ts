@@ -2,13 +2,15 @@
  * The claims of an access token, and the answer that carries one together with its refresh token.
  */
 import type { AuthConfig } from '../config/auth-config.ts';
+import { type AnswerJson, answerShape, integer, member, nested, optional, text } from './answer-shape.ts';
+import { weakPasswordReasons } from './auth-error.ts';
 import type { PasswordWeakness } from './password-policy.ts';
 import type { Session, SessionLimits } from './session.ts';
 import type { IssuedSession } from './sessions.ts';
 import type { TokenSigner } from './signing-keys.ts';
 import { type Time, toSeconds } from './times.ts';
 import { highestAal, type User } from './user.ts';
-import { toUserJson } from './user-json.ts';
+import { userShape } from './user-json.ts';
 
 /** What tokens are made with. */
 export interface TokenContext {
@@ -66,23 +68,41 @@ export interface SessionExtras {
   readonly weakPassword?: PasswordWeakness | null;
 }
 
+interface SessionFacts {
+  readonly accessToken: string;
+  readonly claims: { readonly exp: number; readonly iat: number };
+  readonly refreshToken: string;
+  readonly user: User;
+  readonly extras: SessionExtras;
+}
+
+const weakness = {
+  type: ['object', 'null'],
+  properties: { reasons: { type: 'array', items: { enum: weakPasswordReasons } }, message: { type: 'string' } },
+  required: ['reasons', 'message'],
+};
+
+/** The answer of a sign-in. */
+export const sessionShape = answerShape<SessionFacts>('AuthSession', {
+  access_token: text(({ accessToken }) => accessToken),
+  token_type: member({ const: 'bearer' }, () => 'bearer'),
+  expires_in: integer(({ claims }) => claims.exp - claims.iat),
+  expires_at: integer(({ claims }) => claims.exp),
+  refresh_token: text(({ refreshToken }) => refreshToken),
+  user: nested(userShape, ({ user }) => user),
+  provider_token: optional(text(({ extras }) => extras.providerToken || undefined)),
+  provider_refresh_token: optional(text(({ extras }) => extras.providerRefreshToken || undefined)),
+  weak_password: optional(member(weakness, ({ extras }) => extras.weakPassword)),
+});
+
 /** The answer of every successful sign-in: tokens, times and the user. `user` should have been read after the sign-in. */
 export async function toSessionJson(
   user: User,
   { session, refreshToken }: IssuedSession,
   context: TokenContext,
   extras: SessionExtras = {},
-): Promise<Readonly<Record<string, unknown>>> {
+): Promise<AnswerJson> {
   const claims = accessTokenClaims(user, session, context);
-  return {
-    access_token: await context.signer.sign(claims),
-    token_type: 'bearer',
-    expires_in: claims.exp - claims.iat,
-    expires_at: claims.exp,
-    refresh_token: refreshToken,
-    user: toUserJson(user),
-    provider_token: extras.providerToken || undefined,
-    provider_refresh_token: extras.providerRefreshToken || undefined,
-    weak_password: extras.weakPassword,
-  };
+  const accessToken = await context.signer.sign(claims);
+  return sessionShape.toJson({ accessToken, claims, refreshToken, user, extras });
 }

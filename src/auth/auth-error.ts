@@ -96,7 +96,10 @@ export const authErrorCodes = {
 export type AuthErrorCode = keyof typeof authErrorCodes;
 
 /** Why a password is not accepted. */
-export type WeakPasswordReason = 'length' | 'characters' | 'pwned';
+export const weakPasswordReasons = ['length', 'characters', 'pwned'] as const;
+
+/** One of them. */
+export type WeakPasswordReason = (typeof weakPasswordReasons)[number];
 
 /** What an `AuthError` may carry beside code and text. */
 export interface AuthErrorDetails {

@@ -5,7 +5,8 @@
  * is masked, and the caller logs it under the id of the request.
  */
 import { DatabaseError } from '../database/failure.ts';
-import { AuthError, authErrorCodes, OAuthStyleError } from './auth-error.ts';
+import type { JsonSchema } from '../shared/json-schema.ts';
+import { AuthError, authErrorCodes, OAuthStyleError, weakPasswordReasons } from './auth-error.ts';
 
 /** An answer, ready to be sent. */
 export interface ErrorResponse {
@@ -23,6 +24,47 @@ export interface ErrorResponse {
 export const apiVersionHeader = 'x-supabase-api-version';
 
 const newShapeVersion = '2024-01-01';
+
+const weakPassword = {
+  type: 'object',
+  properties: { reasons: { type: 'array', items: { enum: weakPasswordReasons } } },
+  required: ['reasons'],
+};
+
+/** The bodies that `toErrorResponse` makes: the new shape, the old one, that of OAuth. */
+export const errorSchema: JsonSchema = {
+  anyOf: [
+    {
+      type: 'object',
+      description: 'With the header x-supabase-api-version from 2024-01-01 on.',
+      properties: {
+        code: { enum: Object.keys(authErrorCodes) },
+        message: { type: 'string' },
+        weak_password: weakPassword,
+      },
+      required: ['code', 'message'],
+    },
+    {
+      type: 'object',
+      description: 'Without that header. Refusals of the API key have `message` too.',
+      properties: {
+        code: { type: 'integer' },
+        error_code: { enum: Object.keys(authErrorCodes).filter((code) => code !== 'unknown') },
+        msg: { type: 'string' },
+        error_id: { type: 'string' },
+        message: { type: 'string' },
+        weak_password: weakPassword,
+      },
+      required: ['code', 'msg'],
+    },
+    {
+      type: 'object',
+      description: 'Sign-in with the ID token of a provider.',
+      properties: { error: { type: 'string' }, error_description: { type: 'string' } },
+      required: ['error', 'error_description'],
+    },
+  ],
+};
 
 /** Whether the client reads the new shape. Anything that is not a date is the old one. */
 export function readsNewShape(apiVersion: string | undefined): boolean {

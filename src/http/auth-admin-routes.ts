@@ -3,33 +3,101 @@
  */
 import type { AdminBearer } from '../auth/bearer.ts';
 import { createUser } from '../auth/flows/admin-create-user.ts';
-import { deleteAnyUser } from '../auth/flows/admin-delete-user.ts';
-import { listUsers } from '../auth/flows/admin-list-users.ts';
+import { deleteAnyUser, deletedShape, deleteUserBody } from '../auth/flows/admin-delete-user.ts';
+import { listUsers, userListShape } from '../auth/flows/admin-list-users.ts';
 import { updateAnyUser } from '../auth/flows/admin-update-user.ts';
-import { requireUser } from '../auth/flows/admin-user.ts';
-import { listAudit } from '../auth/flows/audit-log.ts';
-import { generateLink } from '../auth/flows/generate-link.ts';
-import { invite } from '../auth/flows/invite.ts';
-import { toUserJson } from '../auth/user-json.ts';
+import { adminUserBody, requireUser } from '../auth/flows/admin-user.ts';
+import { auditSchema, listAudit } from '../auth/flows/audit-log.ts';
+import { generateLink, linkBody, linkShape } from '../auth/flows/generate-link.ts';
+import { invite, inviteBody } from '../auth/flows/invite.ts';
+import { toUserJson, userShape } from '../auth/user-json.ts';
 import type { AuthReply } from './auth-reply.ts';
 import type { AuthRequest } from './auth-request.ts';
-import { type AuthRow, json, row } from './auth-rows.ts';
+import { type AuthRow, json, redirectQuery } from './auth-rows.ts';
+
+const pages = { page: 'Number of the page, from 1.', per_page: 'Size of a page.' };
 
 /** The rows. */
 export const adminRoutes: readonly AuthRow[] = [
-  row('POST', '/invite', asAdmin((request, admin) => json(invite(request.flow, admin, request.body())))),
-  row('GET', '/admin/users', asAdmin(({ flow, query }) => listUsers(flow, query))),
-  row('POST', '/admin/users', asAdmin((request, admin) => json(createUser(request.flow, admin, request.body())))),
-  row('GET', '/admin/users/:id', asAdmin(async ({ flow, path }) =>
-    json(toUserJson(await requireUser(flow.services.database, path('id')))))),
-  row('PUT', '/admin/users/:id', asAdmin((request, admin) =>
-    json(updateAnyUser(request.flow, admin, request.path('id'), request.body())))),
-  row('DELETE', '/admin/users/:id', asAdmin((request, admin) =>
-    json(deleteAnyUser(request.flow, admin, request.path('id'), request.optionalBody())))),
-  row('POST', '/admin/generate_link', asAdmin((request, admin) =>
-    json(generateLink(request.flow, admin, request.body(), request.redirects.isAllowed)))),
-  row('GET', '/admin/audit', asAdmin(({ flow, query }) => listAudit(flow, query))),
-]; // biome-ignore format: one row per route
+  {
+    method: 'POST',
+    path: '/invite',
+    summary: 'Invite somebody by email',
+    caller: 'admin',
+    query: redirectQuery,
+    body: [inviteBody],
+    answer: userShape,
+    run: asAdmin((request, admin) => json(invite(request.flow, admin, request.body()))),
+  },
+  {
+    method: 'GET',
+    path: '/admin/users',
+    summary: 'List the users',
+    caller: 'admin',
+    query: { ...pages, sort: '`created_at asc` or `created_at desc`.', filter: 'Part of the address or the name.' },
+    answer: userListShape,
+    run: asAdmin(({ flow, query }) => listUsers(flow, query)),
+  },
+  {
+    method: 'POST',
+    path: '/admin/users',
+    summary: 'Make a user',
+    caller: 'admin',
+    body: [adminUserBody],
+    answer: userShape,
+    run: asAdmin((request, admin) => json(createUser(request.flow, admin, request.body()))),
+  },
+  {
+    method: 'GET',
+    path: '/admin/users/:id',
+    summary: 'Read a user',
+    caller: 'admin',
+    answer: userShape,
+    run: asAdmin(async ({ flow, path }) => json(toUserJson(await requireUser(flow.services.database, path('id'))))),
+  },
+  {
+    method: 'PUT',
+    path: '/admin/users/:id',
+    summary: 'Change a user',
+    caller: 'admin',
+    body: [adminUserBody],
+    answer: userShape,
+    run: asAdmin((request, admin) => json(updateAnyUser(request.flow, admin, request.path('id'), request.body()))),
+  },
+  {
+    method: 'DELETE',
+    path: '/admin/users/:id',
+    summary: 'Delete a user',
+    caller: 'admin',
+    body: [deleteUserBody],
+    isBodyOptional: true,
+    answer: deletedShape,
+    run: asAdmin((request, admin) =>
+      json(deleteAnyUser(request.flow, admin, request.path('id'), request.optionalBody())),
+    ),
+  },
+  {
+    method: 'POST',
+    path: '/admin/generate_link',
+    summary: 'Make the link of an email without sending it',
+    caller: 'admin',
+    query: redirectQuery,
+    body: [linkBody],
+    answer: linkShape,
+    run: asAdmin((request, admin) =>
+      json(generateLink(request.flow, admin, request.body(), request.redirects.isAllowed)),
+    ),
+  },
+  {
+    method: 'GET',
+    path: '/admin/audit',
+    summary: 'Read the audit log',
+    caller: 'admin',
+    query: { ...pages, query: '`author`, `action` or `type`, a colon, and a part of it.' },
+    answer: auditSchema,
+    run: asAdmin(({ flow, query }) => listAudit(flow, query)),
+  },
+];
 
 function asAdmin(run: (request: AuthRequest, admin: AdminBearer) => Promise<AuthReply>): AuthRow['run'] {
   return async (request) => run(request, await request.asAdmin());

@@ -1,54 +1,68 @@
 /**
- * The auth service for `/openapi.json`, from the rows that its routes are made of. The members of bodies are not described
- * here: the flows check them one by one.
+ * The auth service for `/openapi.json`, from the rows that its routes are made of, the shapes that its bodies are read by and
+ * the shapes that its answers are made by.
  */
+import { errorSchema } from '../auth/error-response.ts';
+import { bodySchema } from '../auth/flows/members.ts';
+import { type JsonSchema, schemaNamed } from '../shared/json-schema.ts';
 import { ignoreObservations } from '../shared/observation.ts';
 import { adminRoutes } from './auth-admin-routes.ts';
 import { authPath } from './auth-parts.ts';
 import type { AuthRow } from './auth-rows.ts';
 import { createUserRoutes } from './auth-user-routes.ts';
-import { type ApiOperation, schemaNamed } from './openapi.ts';
+import type { ApiOperation, ApiParameter, ApiResponse, SecurityName } from './openapi.ts';
 import type { ApiDescription } from './openapi-route.ts';
 
 /** Operations and schemas. */
 export function describeAuth(): ApiDescription {
-  const user = createUserRoutes(ignoreObservations).map((row) => describeRow(row, 'Auth'));
-  const admin = adminRoutes.map((row) => describeRow(row, 'Auth administration'));
-  return { operations: [...user, ...admin], schemas: { AuthError: errorSchema } };
+  const rows = [...createUserRoutes(ignoreObservations), ...adminRoutes];
+  const named = rows.flatMap(({ answer }) => [...(answer?.named ?? [])]);
+  return { operations: rows.map(describeRow), schemas: { ...Object.fromEntries(named), AuthError: errorSchema } };
 }
 
-const errorSchema = {
-  type: 'object',
-  description: 'With the header x-supabase-api-version from 2024-01-01 on `code` is the word, before it the status.',
-  properties: {
-    code: { type: ['string', 'integer'] },
-    message: { type: 'string' },
-    error_code: { type: 'string' },
-    msg: { type: 'string' },
-  },
-};
-
-function describeRow({ method, path, access }: AuthRow, tag: string): ApiOperation {
-  const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name ?? '');
-  const takesBody = method === 'POST' || method === 'PUT';
+function describeRow(row: AuthRow): ApiOperation {
+  const { method, path, caller, summary, body, isBodyOptional = false } = row;
   return {
     method: method.toLowerCase() as ApiOperation['method'],
     path: `${authPath}${path.replace(/:(\w+)/g, '{$1}')}`,
     id: `${method.toLowerCase()}${path.replace(/[/:_]+(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
-    tag,
-    summary: `${method} ${path}`,
-    security: access === 'key' ? ['apiKey'] : [],
-    parameters: names.map((name) => ({
-      name,
-      in: 'path',
-      required: true,
-      description: 'Id.',
-      schema: { type: 'string' },
-    })),
-    ...(takesBody && { body: { type: 'object' } }),
-    responses: [
-      { status: 200, description: 'Done.' },
-      { status: 400, schema: schemaNamed('AuthError') },
-    ],
+    tag: caller === 'admin' ? 'Auth administration' : 'Auth',
+    summary: `${summary}.`,
+    security: securityOf(row),
+    parameters: [...pathParameters(path), ...queryParameters(row)],
+    ...(body !== undefined && { body: oneOfBodies(body.map(bodySchema)) }),
+    isBodyOptional,
+    responses: [successOf(row), { status: 'default', schema: schemaNamed('AuthError') }],
   };
+}
+
+function securityOf({ access, caller }: AuthRow): readonly SecurityName[] {
+  if (access === 'anyone') return [];
+  if (caller === undefined) return ['apiKey'];
+  return ['apiKey', caller === 'admin' ? 'serviceToken' : 'userToken'];
+}
+
+function pathParameters(path: string): readonly ApiParameter[] {
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name ?? '');
+  return names.map((name) => ({ name, in: 'path', required: true, description: 'Id.', schema: { type: 'string' } }));
+}
+
+function queryParameters({ query = {} }: AuthRow): readonly ApiParameter[] {
+  return Object.entries(query).map(([name, description]) => ({
+    name,
+    in: 'query',
+    required: false,
+    description,
+    schema: { type: 'string' },
+  }));
+}
+
+function oneOfBodies(bodies: readonly JsonSchema[]): JsonSchema {
+  const [only] = bodies;
+  return only !== undefined && bodies.length === 1 ? only : { anyOf: bodies };
+}
+
+function successOf({ status = 200, answer }: AuthRow): ApiResponse {
+  if (status === 303) return { status, headers: { Location: 'Where the link leads, with what came of it.' } };
+  return { status, ...(answer !== null && { schema: answer.schema }) };
 }

@@ -49,7 +49,7 @@ function addRow(scope: FastifyInstance, row: AuthRow, parts: HttpParts, auth: Au
     config: authCors,
     bodyLimit: maxBodyBytes,
     onRequest: async (request) => {
-      if (row.access === 'key') await checkKey(request, parts);
+      if (row.access !== 'anyone') await checkKey(request, parts);
     },
     handler: async (request, reply) => sendReply(request, reply, await run(row, request, auth)),
   });

@@ -1,31 +1,39 @@
 /**
  * The routes of the auth service for applications and their users.
  */
+import { sessionShape } from '../auth/access-token.ts';
+import { anyOf } from '../auth/answer-shape.ts';
 import { AuthError } from '../auth/auth-error.ts';
 import type { UserBearer } from '../auth/bearer.ts';
 import type { Flow } from '../auth/flows/flow.ts';
 import { logOut } from '../auth/flows/log-out.ts';
 import { readMembers } from '../auth/flows/members.ts';
 import { reauthenticate } from '../auth/flows/reauthenticate.ts';
-import { recover } from '../auth/flows/recover.ts';
-import { resend } from '../auth/flows/resend.ts';
-import { publicSettings } from '../auth/flows/settings.ts';
-import { signInWithCode } from '../auth/flows/sign-in-code.ts';
-import { refuseIdToken } from '../auth/flows/sign-in-id-token.ts';
-import { sendMagicLinkOnly, sendOneTimeSignIn } from '../auth/flows/sign-in-one-time.ts';
-import { signInWithPassword } from '../auth/flows/sign-in-password.ts';
-import { signInWithRefreshToken } from '../auth/flows/sign-in-refresh.ts';
-import { signUp } from '../auth/flows/sign-up.ts';
-import { signUpAnonymously } from '../auth/flows/sign-up-anonymous.ts';
-import { updateOwnUser } from '../auth/flows/update-user.ts';
-import { verify } from '../auth/flows/verify.ts';
+import { recover, recoverBody } from '../auth/flows/recover.ts';
+import { resend, resendBody } from '../auth/flows/resend.ts';
+import { publicSettings, settingsShape } from '../auth/flows/settings.ts';
+import { codeBody, signInWithCode } from '../auth/flows/sign-in-code.ts';
+import { idTokenBody, refuseIdToken } from '../auth/flows/sign-in-id-token.ts';
+import {
+  magicLinkBody,
+  messageShape,
+  oneTimeBody,
+  sendMagicLinkOnly,
+  sendOneTimeSignIn,
+} from '../auth/flows/sign-in-one-time.ts';
+import { passwordBody, signInWithPassword } from '../auth/flows/sign-in-password.ts';
+import { refreshBody, signInWithRefreshToken } from '../auth/flows/sign-in-refresh.ts';
+import { signUp, signUpBody } from '../auth/flows/sign-up.ts';
+import { anonymousBody, signUpAnonymously } from '../auth/flows/sign-up-anonymous.ts';
+import { updateOwnUser, updateUserBody } from '../auth/flows/update-user.ts';
+import { otherAddressShape, verify, verifyBody } from '../auth/flows/verify.ts';
 import { openLink } from '../auth/flows/verify-link.ts';
 import { requestAllowance } from '../auth/rate-limit.ts';
-import { toUserJson } from '../auth/user-json.ts';
+import { toUserJson, userShape } from '../auth/user-json.ts';
 import type { Observe } from '../shared/observation.ts';
 import type { AuthReply } from './auth-reply.ts';
 import type { AuthRequest } from './auth-request.ts';
-import { type AuthRow, json, row } from './auth-rows.ts';
+import { type AuthRow, json, redirectQuery } from './auth-rows.ts';
 
 /** Seconds in which a configured number of requests comes back. */
 const fiveMinutes = 300;
@@ -33,45 +41,145 @@ const hour = 3600;
 
 /** The rows. */
 export function createUserRoutes(observe: Observe): readonly AuthRow[] {
-  return [
-    row('GET', '/settings', ({ flow }) => json(publicSettings(flow.config))),
-    row('POST', '/signup', runSignUp),
-    row('POST', '/token', runToken),
-    row(
-      'POST',
-      '/otp',
-      limited('otp', (request) => json(sendOneTimeSignIn(request.flow, request.body()))),
-    ),
-    row('POST', '/magiclink', limited('magiclink', runMagicLink)),
-    row(
-      'POST',
-      '/recover',
-      limited('recover', (request) => json(recover(request.flow, request.body()))),
-    ),
-    row(
-      'POST',
-      '/resend',
-      limited('resend', (request) => json(resend(request.flow, request.body()))),
-    ),
-    row('POST', '/verify', async (request) => {
-      await limitVerify(request);
-      return json(verify(request.flow, request.body()));
-    }),
-    { method: 'GET', path: '/verify', access: 'anyone', run: (request) => runVerifyLink(request, observe) },
-    { method: 'GET', path: '/authorize', access: 'anyone', run: refuseProvider },
-    row('GET', '/reauthenticate', async (request) => {
-      const { flow, bearer } = await asUser(request);
-      return json(reauthenticate(flow, bearer.user));
-    }),
-    row('GET', '/user', async (request) => json(toUserJson((await asUser(request)).bearer.user))),
-    row('PUT', '/user', limited('user', runUpdateUser)),
-    row('POST', '/logout', async (request) => {
-      const { flow, bearer } = await request.asUser();
-      await logOut(flow, bearer, request.query.get('scope'));
-      return { status: 204 };
-    }),
-  ];
+  return [...signInRoutes, ...mailRoutes, linkRoute(observe), ...ownRoutes];
 }
+
+const signInRoutes: readonly AuthRow[] = [
+  {
+    method: 'GET',
+    path: '/settings',
+    summary: 'Read which ways to sign in there are',
+    answer: settingsShape,
+    run: ({ flow }) => json(publicSettings(flow.config)),
+  },
+  {
+    method: 'POST',
+    path: '/signup',
+    summary: 'Sign up; without an address anonymously',
+    query: redirectQuery,
+    body: [signUpBody, anonymousBody],
+    answer: anyOf(sessionShape, userShape),
+    run: runSignUp,
+  },
+  {
+    method: 'POST',
+    path: '/token',
+    summary: 'Sign in, or renew a session',
+    query: { grant_type: '`password`, `refresh_token`, `pkce` or `id_token`.' },
+    body: [passwordBody, refreshBody, codeBody, idTokenBody],
+    answer: sessionShape,
+    run: runToken,
+  },
+  {
+    method: 'POST',
+    path: '/verify',
+    summary: 'Verify a code, or the hash of a link',
+    body: [verifyBody],
+    answer: anyOf(sessionShape, otherAddressShape),
+    run: runVerify,
+  },
+  {
+    method: 'GET',
+    path: '/authorize',
+    access: 'anyone',
+    summary: 'Sign in with a provider; none is served',
+    query: { provider: 'Its name.' },
+    status: 303,
+    answer: null,
+    run: refuseProvider,
+  },
+];
+
+const mailRoutes: readonly AuthRow[] = [
+  {
+    method: 'POST',
+    path: '/otp',
+    summary: 'Send a link or a code to sign in with',
+    query: redirectQuery,
+    body: [oneTimeBody],
+    answer: messageShape,
+    run: limited('otp', (request) => json(sendOneTimeSignIn(request.flow, request.body()))),
+  },
+  {
+    method: 'POST',
+    path: '/magiclink',
+    summary: 'Send a link to sign in with',
+    query: redirectQuery,
+    body: [magicLinkBody],
+    answer: messageShape,
+    run: limited('magiclink', runMagicLink),
+  },
+  {
+    method: 'POST',
+    path: '/recover',
+    summary: 'Send a link to reset the password',
+    query: redirectQuery,
+    body: [recoverBody],
+    answer: messageShape,
+    run: limited('recover', (request) => json(recover(request.flow, request.body()))),
+  },
+  {
+    method: 'POST',
+    path: '/resend',
+    summary: 'Send a message again',
+    query: redirectQuery,
+    body: [resendBody],
+    answer: messageShape,
+    run: limited('resend', (request) => json(resend(request.flow, request.body()))),
+  },
+];
+
+function linkRoute(observe: Observe): AuthRow {
+  return {
+    method: 'GET',
+    path: '/verify',
+    access: 'anyone',
+    summary: 'Open the link of an email',
+    query: { token: 'Hash of the link.', type: 'What it is for.', ...redirectQuery },
+    status: 303,
+    answer: null,
+    run: (request) => runVerifyLink(request, observe),
+  };
+}
+
+const ownRoutes: readonly AuthRow[] = [
+  {
+    method: 'GET',
+    path: '/reauthenticate',
+    summary: 'Send a code that a change of the password needs',
+    caller: 'user',
+    answer: messageShape,
+    run: runReauthenticate,
+  },
+  {
+    method: 'GET',
+    path: '/user',
+    summary: 'Read the user who is signed in',
+    caller: 'user',
+    answer: userShape,
+    run: async (request) => json(toUserJson((await asUser(request)).bearer.user)),
+  },
+  {
+    method: 'PUT',
+    path: '/user',
+    summary: 'Change the user who is signed in',
+    caller: 'user',
+    query: redirectQuery,
+    body: [updateUserBody],
+    answer: userShape,
+    run: limited('user', runUpdateUser),
+  },
+  {
+    method: 'POST',
+    path: '/logout',
+    summary: 'End sessions of the user',
+    caller: 'user',
+    query: { scope: '`global`, `local` or `others`.' },
+    status: 204,
+    answer: null,
+    run: runLogOut,
+  },
+];
 
 /** Sign-ups and requests for a message: each route has a bucket of its own. */
 function limited(bucket: string, run: AuthRow['run']): AuthRow['run'] {
@@ -121,6 +229,11 @@ async function runMagicLink(request: AuthRequest): Promise<AuthReply> {
   }
 }
 
+async function runVerify(request: AuthRequest): Promise<AuthReply> {
+  await limitVerify(request);
+  return json(verify(request.flow, request.body()));
+}
+
 function limitVerify(request: AuthRequest): Promise<void> {
   return request.limit('verify', requestAllowance(request.flow.config.rate_limit_verify, fiveMinutes));
 }
@@ -159,4 +272,15 @@ async function asUser(request: AuthRequest): Promise<{ readonly bearer: UserBear
 async function runUpdateUser(request: AuthRequest): Promise<AuthReply> {
   const { flow, bearer } = await request.asUser();
   return json(updateOwnUser(flow, bearer, request.body()));
+}
+
+async function runReauthenticate(request: AuthRequest): Promise<AuthReply> {
+  const { flow, bearer } = await asUser(request);
+  return json(reauthenticate(flow, bearer.user));
+}
+
+async function runLogOut(request: AuthRequest): Promise<AuthReply> {
+  const { flow, bearer } = await request.asUser();
+  await logOut(flow, bearer, request.query.get('scope'));
+  return { status: 204 };
 }

@@ -3,7 +3,8 @@
  */
 import { answerSchema, changeSchema } from '../management/config-schema.ts';
 import { type ManagementErrorCode, managementErrors } from '../management/management-error.ts';
-import { type ApiOperation, type ApiParameter, type ApiResponse, schemaNamed } from './openapi.ts';
+import { schemaNamed } from '../shared/json-schema.ts';
+import type { ApiOperation, ApiParameter, ApiResponse } from './openapi.ts';
 import type { ApiDescription } from './openapi-route.ts';
 
 /** Path of the auth configuration, with its parameter as OpenAPI writes it. */

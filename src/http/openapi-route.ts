@@ -3,7 +3,8 @@
  */
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
-import { type ApiOperation, buildOpenApi, type JsonSchema } from './openapi.ts';
+import type { JsonSchema } from '../shared/json-schema.ts';
+import { type ApiOperation, buildOpenApi } from './openapi.ts';
 
 /** What the routes of one part describe. */
 export interface ApiDescription {

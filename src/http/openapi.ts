@@ -4,9 +4,7 @@
  * Schemas come from the rows that validate requests; nothing is described a second time here.
  */
 import { STATUS_CODES } from 'node:http';
-
-/** A JSON Schema of the dialect that OpenAPI 3.1 uses. */
-export type JsonSchema = Readonly<Record<string, unknown>>;
+import type { JsonSchema } from '../shared/json-schema.ts';
 
 /** A parameter of the path, the query or the headers. */
 export interface ApiParameter {
@@ -19,7 +17,8 @@ export interface ApiParameter {
 
 /** What may be answered with one status. */
 export interface ApiResponse {
-  readonly status: number;
+  /** `default`: all that are not listed. */
+  readonly status: number | 'default';
   /** The status's usual text where none is given. */
   readonly description?: string;
   /** Of the JSON body; absent: no body. */
@@ -37,11 +36,13 @@ export interface ApiOperation {
   readonly id: string;
   readonly tag: string;
   readonly summary: string;
-  /** Names of `securitySchemes`, any of which is enough; empty: none is needed. */
+  /** Names of `securitySchemes`, all of which are needed; empty: none is. */
   readonly security: readonly SecurityName[];
   readonly parameters?: readonly ApiParameter[];
   /** Of the JSON body. */
   readonly body?: JsonSchema;
+  /** The body may be missing. */
+  readonly isBodyOptional?: boolean;
   readonly responses: readonly ApiResponse[];
 }
 
@@ -49,6 +50,7 @@ export interface ApiOperation {
 export const securitySchemes = {
   accessToken: { type: 'http', scheme: 'bearer', description: 'An access token made by `pgreflect tokens create`.' },
   apiKey: { type: 'apiKey', in: 'header', name: 'apikey', description: 'The anon or the service key.' },
+  serviceToken: { type: 'http', scheme: 'bearer', description: 'The service key, or a token with an admin role.' },
   userToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The token of a user who signed in.' },
 } as const;
 
@@ -83,19 +85,15 @@ export function buildOpenApi(operations: readonly ApiOperation[], info: ApiInfo)
   };
 }
 
-/** A reference to one of `ApiInfo.schemas`. */
-export function schemaNamed(name: string): JsonSchema {
-  return { $ref: `#/components/schemas/${name}` };
-}
-
-function describeOperation({ id, tag, summary, security, parameters = [], body, responses }: ApiOperation): JsonSchema {
+function describeOperation(operation: ApiOperation): JsonSchema {
+  const { id, tag, summary, security, parameters = [], body, isBodyOptional = false, responses } = operation;
   return {
     operationId: id,
     tags: [tag],
     summary,
-    security: security.map((name) => ({ [name]: [] })),
+    security: security.length === 0 ? [] : [Object.fromEntries(security.map((name) => [name, []]))],
     ...(parameters.length > 0 && { parameters }),
-    ...(body !== undefined && { requestBody: { required: true, content: json(body) } }),
+    ...(body !== undefined && { requestBody: { required: !isBodyOptional, content: json(body) } }),
     responses: Object.fromEntries(responses.map((response) => [String(response.status), describeResponse(response)])),
   };
 }
@@ -106,7 +104,7 @@ function describeResponse({ status, description, schema, headers }: ApiResponse)
     { description: text, schema: { type: 'string' } },
   ]);
   return {
-    description: description ?? STATUS_CODES[status] ?? 'Answer',
+    description: description ?? (status === 'default' ? 'A refusal.' : STATUS_CODES[status]) ?? 'Answer',
     ...(described.length > 0 && { headers: Object.fromEntries(described) }),
     ...(schema !== undefined && { content: json(schema) }),
   };

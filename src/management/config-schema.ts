@@ -2,10 +2,8 @@
  * JSON Schemas of the auth configuration, made from the rows that validate it: what GET answers, and what PATCH takes.
  */
 import type { AuthField, FieldKind } from '../config/auth-field.ts';
+import type { JsonSchema } from '../shared/json-schema.ts';
 import { configFields } from './config-fields.ts';
-
-/** A JSON Schema, as OpenAPI 3.1 has it. */
-export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** The object that is answered: every field, in its order. */
 export function answerSchema(): JsonSchema {

@@ -3,6 +3,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { SystemSession } from '../../database/run-system.ts';
+import { type AnswerJson, answerShape } from '../answer-shape.ts';
 import { adminActor, writeAudit } from '../audit.ts';
 import type { AdminBearer } from '../bearer.ts';
 import { clearTokens } from '../one-time-tokens.ts';
@@ -11,19 +12,20 @@ import type { User } from '../user.ts';
 import { deleteUser, updateUser } from '../users.ts';
 import { requireUser } from './admin-user.ts';
 import { type Flow, nowOf, transact } from './flow.ts';
-import { readMembers } from './members.ts';
+import { type BodyShape, readMembers } from './members.ts';
 
 /** Longest phone number of the column's format. */
 const phoneLength = 15;
 
+/** Members of the body. */
+export const deleteUserBody = { should_soft_delete: 'flag' } as const satisfies BodyShape;
+
+/** The answer: there is nothing left to tell. */
+export const deletedShape = answerShape<null>('AuthDeleted', {});
+
 /** `DELETE /admin/users/{id}`. */
-export async function deleteAnyUser(
-  flow: Flow,
-  { role }: AdminBearer,
-  id: string,
-  body: unknown,
-): Promise<Record<string, never>> {
-  const { should_soft_delete: isSoft } = readMembers(body, { should_soft_delete: 'flag' });
+export async function deleteAnyUser(flow: Flow, { role }: AdminBearer, id: string, body: unknown): Promise<AnswerJson> {
+  const { should_soft_delete: isSoft } = readMembers(body, deleteUserBody);
   const { config, services } = flow;
   await transact(flow, async (session) => {
     const user = await requireUser(session, id, 'lock');
@@ -32,7 +34,7 @@ export async function deleteAnyUser(
     if (!isSoft) await deleteUser(session, user.id);
     else if (user.deletedAt === null) await forget(session, flow, user);
   });
-  return {};
+  return deletedShape.toJson(null);
 }
 
 async function forget(session: SystemSession, flow: Flow, user: User): Promise<void> {

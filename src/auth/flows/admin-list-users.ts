@@ -2,10 +2,11 @@
  * All users, page by page, for admins.
  */
 import { loadSqlFile } from '../../database/sql-file.ts';
+import { type AnswerJson, answerShape, nestedList, text } from '../answer-shape.ts';
 import { AuthError } from '../auth-error.ts';
 import { nilUuid } from '../tools.ts';
 import type { User } from '../user.ts';
-import { toUserJson, type UserJson } from '../user-json.ts';
+import { userShape } from '../user-json.ts';
 import type { Flow } from './flow.ts';
 import { offsetOf, type Page, pageHeaders, parsePage } from './page.ts';
 
@@ -16,9 +17,20 @@ const pageStatement = (direction: 'asc' | 'desc') => `${loadSqlFile('auth/user.s
   order by u.created_at ${direction} nulls last, u.id limit $3 offset $4`;
 const statements = { asc: pageStatement('asc'), desc: pageStatement('desc') };
 
+interface Users {
+  readonly users: readonly User[];
+  readonly audience: string;
+}
+
+/** The answer. */
+export const userListShape = answerShape<Users>('AuthUserList', {
+  users: nestedList(userShape, ({ users }) => users),
+  aud: text(({ audience }) => audience),
+});
+
 /** A page of users with the headers that lead to the others. */
 export interface UserList {
-  readonly body: { readonly users: readonly UserJson[]; readonly aud: string };
+  readonly body: AnswerJson;
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -32,7 +44,7 @@ export async function listUsers(flow: Flow, query: URLSearchParams): Promise<Use
   const [counted] = await services.database.query(countStatement, [audience, pattern]);
   const rows = await services.database.query(statements[direction], [audience, pattern, page.size, offsetOf(page)]);
   return {
-    body: { users: rows.map((row) => toUserJson(row as unknown as User)), aud: audience },
+    body: userListShape.toJson({ users: rows as unknown as User[], audience }),
     headers: pageHeaders(`${authUrl}/admin/users`, page, counted?.total as number),
   };
 }

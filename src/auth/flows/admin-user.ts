@@ -10,7 +10,7 @@ import type { Time } from '../times.ts';
 import type { User } from '../user.ts';
 import { loadUser, lockUser } from '../users.ts';
 import { parseGoDuration } from './go-duration.ts';
-import { readMembers } from './members.ts';
+import { type BodyShape, readMembers } from './members.ts';
 
 /** Loads the user. @param lock Keeps the row for the transaction. @throws AuthError `validation_failed` (404), `user_not_found` */
 export async function requireUser(session: SystemSession, id: string, lock: 'lock' | 'read' = 'read'): Promise<User> {
@@ -38,12 +38,15 @@ export interface AdminUserFacts {
   readonly banMs: number | null;
 }
 
+/** Members of the body. */
+export const adminUserBody = {
+  id: 'text', aud: 'text', role: 'text', email: 'text', phone: 'text', password: 'text', password_hash: 'text',
+  email_confirm: 'flag', phone_confirm: 'flag', user_metadata: 'object', app_metadata: 'object', ban_duration: 'text',
+} as const satisfies BodyShape; // biome-ignore format: a list of members
+
 /** Reads and checks the body of a request about a user. @throws AuthError `bad_json`, `validation_failed` */
 export function readAdminUser(body: unknown): AdminUserFacts {
-  const members = readMembers(body, {
-    id: 'text', aud: 'text', role: 'text', email: 'text', phone: 'text', password: 'text', password_hash: 'text',
-    email_confirm: 'flag', phone_confirm: 'flag', user_metadata: 'object', app_metadata: 'object', ban_duration: 'text',
-  }); // biome-ignore format: a list of members
+  const members = readMembers(body, adminUserBody);
   return {
     id: members.id || null,
     audience: members.aud || null,

@@ -1,8 +1,10 @@
 /**
  * The audit log, page by page, newest first, for admins.
  */
+import { type AnswerJson, answerShape, knownTime, listOf, object, text, uuid } from '../answer-shape.ts';
 import { AuthError } from '../auth-error.ts';
-import { toRfc3339 } from '../times.ts';
+import type { Metadata } from '../metadata.ts';
+import type { Time } from '../times.ts';
 import { nilUuid } from '../tools.ts';
 import type { Flow } from './flow.ts';
 import { offsetOf, pageHeaders, parsePage } from './page.ts';
@@ -22,9 +24,27 @@ const pageStatement = `select a.id, a.payload, a.ip_address, (extract(epoch from
   from auth.audit_log_entries a where ${condition}
   order by a.created_at desc, a.id limit $3 offset $4`;
 
+interface Entry {
+  readonly id: string;
+  readonly payload: Metadata;
+  readonly created_at: Time;
+  readonly ip_address: string;
+}
+
+/** An entry for an answer. */
+const entryShape = answerShape<Entry>('AuthAuditEntry', {
+  id: uuid(({ id }) => id),
+  payload: object(({ payload }) => payload),
+  created_at: knownTime((entry) => entry.created_at),
+  ip_address: text((entry) => entry.ip_address),
+});
+
+/** The answer. */
+export const auditSchema = listOf(entryShape);
+
 /** A page of entries with the headers that lead to the others. */
 export interface AuditList {
-  readonly body: readonly Readonly<Record<string, unknown>>[];
+  readonly body: readonly AnswerJson[];
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -35,12 +55,7 @@ export async function listAudit({ services, authUrl }: Flow, query: URLSearchPar
   const [counted] = await services.database.query(countStatement, search);
   const rows = await services.database.query(pageStatement, [...search, page.size, offsetOf(page)]);
   return {
-    body: rows.map(({ id, payload, ip_address, created_at }) => ({
-      id,
-      payload,
-      created_at: toRfc3339(created_at as number),
-      ip_address,
-    })),
+    body: rows.map((row) => entryShape.toJson(row as unknown as Entry)),
     headers: pageHeaders(`${authUrl}/admin/audit`, page, counted?.total as number),
   };
 }

@@ -4,6 +4,7 @@
 import type { SystemSession } from '../../database/run-system.ts';
 import { buildConfirmationUrl, type LinkKind } from '../../email/confirmation-url.ts';
 import { parseEmail } from '../addresses.ts';
+import { answerShape, member, text, through } from '../answer-shape.ts';
 import { type AuditAction, adminActor, userActor, writeAudit } from '../audit.ts';
 import { AuthError } from '../auth-error.ts';
 import type { AdminBearer } from '../bearer.ts';
@@ -13,13 +14,13 @@ import type { OneTimeTokenType } from '../one-time-tokens.ts';
 import { assertStrong } from '../password-policy.ts';
 import { randomUuid } from '../random.ts';
 import type { User } from '../user.ts';
-import { toUserJson, type UserJson } from '../user-json.ts';
+import { type UserJson, userMembers } from '../user-json.ts';
 import { findUserByEmail, insertUser, isEmailTaken, updateUser } from '../users.ts';
 import { type Flow, nowOf, transact } from './flow.ts';
 import { prepareInvited } from './invite.ts';
 import { reloadUser } from './issue-session.ts';
 import { lockKnownUser } from './lock-known-user.ts';
-import { readMembers } from './members.ts';
+import { type BodyShape, readMembers } from './members.ts';
 import { makePassword } from './random-password.ts';
 import { makeToken } from './send-token.ts';
 
@@ -34,6 +35,25 @@ const rows = {
 
 type LinkType = keyof typeof rows;
 
+interface Link {
+  readonly user: User;
+  readonly actionLink: string;
+  readonly code: string;
+  readonly tokenHash: string;
+  readonly type: LinkType;
+  readonly redirectTo: string;
+}
+
+/** The answer: the user, and the link with its parts. */
+export const linkShape = answerShape<Link>('AuthLink', {
+  ...through(userMembers, ({ user }) => user),
+  action_link: text(({ actionLink }) => actionLink),
+  email_otp: text(({ code }) => code),
+  hashed_token: text(({ tokenHash }) => tokenHash),
+  verification_type: member({ enum: Object.keys(rows) }, ({ type }) => type),
+  redirect_to: text(({ redirectTo }) => redirectTo),
+});
+
 interface Request {
   readonly type: LinkType;
   readonly email: string;
@@ -44,6 +64,11 @@ interface Request {
 }
 
 const passwordLength = 33;
+
+/** Members of the body. */
+export const linkBody = {
+  type: 'text', email: 'text', new_email: 'text', password: 'text', data: 'object', redirect_to: 'text',
+} as const satisfies BodyShape; // biome-ignore format: a list of members
 
 /**
  * `POST /admin/generate_link`.
@@ -56,9 +81,7 @@ export async function generateLink(
   body: unknown,
   isAllowed: (url: string) => boolean,
 ): Promise<UserJson> {
-  const members = readMembers(body, {
-    type: 'text', email: 'text', new_email: 'text', password: 'text', data: 'object', redirect_to: 'text',
-  }); // biome-ignore format: a list of members
+  const members = readMembers(body, linkBody);
   const own = members.redirect_to;
   const flow = own && isAllowed(own) ? { ...given, redirectTo: own } : given;
   const request = await check(flow, members);
@@ -165,12 +188,6 @@ async function link(session: SystemSession, flow: Flow, { id }: User, request: R
   const address = type === 'email_change_new' ? (newEmail ?? '') : email;
   const { code, tokenHash } = await makeToken(session, flow, { userId: id, type: token, address });
   const { redirectTo, authUrl, config } = flow;
-  return {
-    ...toUserJson(await reloadUser(session, id)),
-    action_link: buildConfirmationUrl(kind, config, { authUrl, tokenHash, redirectTo, type: linkType }),
-    email_otp: code,
-    hashed_token: tokenHash,
-    verification_type: type,
-    redirect_to: redirectTo,
-  };
+  const actionLink = buildConfirmationUrl(kind, config, { authUrl, tokenHash, redirectTo, type: linkType });
+  return linkShape.toJson({ user: await reloadUser(session, id), actionLink, code, tokenHash, type, redirectTo });
 }

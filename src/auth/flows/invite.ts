@@ -16,12 +16,15 @@ import { findEmailOwner } from './find-user.ts';
 import { type Flow, nowOf, transactSending } from './flow.ts';
 import { reloadUser } from './issue-session.ts';
 import { lockKnownUser } from './lock-known-user.ts';
-import { readMembers } from './members.ts';
+import { type BodyShape, readMembers } from './members.ts';
 import { sendTokens } from './send-token.ts';
+
+/** Members of the body. */
+export const inviteBody = { email: 'text', data: 'object' } as const satisfies BodyShape;
 
 /** `POST /invite`. */
 export async function invite(flow: Flow, { role }: AdminBearer, body: unknown): Promise<UserJson> {
-  const members = readMembers(body, { email: 'text', data: 'object' });
+  const members = readMembers(body, inviteBody);
   const email = parseEmail(members.email ?? '');
   const { config, services } = flow;
   return transactSending(flow, async (session) => {

@@ -4,6 +4,7 @@
  *
  * Text that PostgreSQL cannot store is refused here, once for all flows.
  */
+import type { JsonSchema } from '../../shared/json-schema.ts';
 import { AuthError } from '../auth-error.ts';
 import type { Metadata } from '../metadata.ts';
 
@@ -13,11 +14,15 @@ interface MemberTypes {
   readonly object: Metadata;
 }
 
+/** The members of a body by name and type; every one may be absent. */
+export type BodyShape = Readonly<Record<string, keyof MemberTypes>>;
+
 /** The values of a shape; null where the member is absent. */
-export type Members<S extends Readonly<Record<string, keyof MemberTypes>>> = {
+export type Members<S extends BodyShape> = {
   readonly [K in keyof S]: MemberTypes[S[K]] | null;
 };
 
+const schemaTypes = { text: 'string', flag: 'boolean', object: 'object' } as const;
 const typeNames = { text: 'a string', flag: 'true or false', object: 'an object' } as const;
 
 /** Deepest nesting of metadata; PostgreSQL and we both have to walk through it. */
@@ -29,10 +34,7 @@ const maxDepth = 100;
  * @param body A parsed body; anything but an object is refused.
  * @throws AuthError `bad_json` where a member has another type, `validation_failed` where text cannot be stored.
  */
-export function readMembers<const S extends Readonly<Record<string, keyof MemberTypes>>>(
-  body: unknown,
-  shape: S,
-): Members<S> {
+export function readMembers<const S extends BodyShape>(body: unknown, shape: S): Members<S> {
   if (!isObject(body)) throw badJson('the body is not an object');
   const entries = Object.entries(shape).map(([name, type]) => {
     const value = Object.hasOwn(body, name) ? (body[name] ?? null) : null;
@@ -43,6 +45,12 @@ export function readMembers<const S extends Readonly<Record<string, keyof Member
     return [name, value];
   });
   return Object.fromEntries(entries) as Members<S>;
+}
+
+/** What `readMembers` takes, as a schema; texts have rules that it does not tell. */
+export function bodySchema(shape: BodyShape): JsonSchema {
+  const properties = Object.entries(shape).map(([name, type]) => [name, { type: [schemaTypes[type], 'null'] }]);
+  return { type: 'object', properties: Object.fromEntries(properties) };
 }
 
 /** The refusal of a body that is not what the endpoint reads. @param reason The rest of the sentence. */

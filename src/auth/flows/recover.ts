@@ -8,12 +8,19 @@ import { createFlow, parsePkce } from '../pkce.ts';
 import { findUserByEmail } from '../users.ts';
 import { type Flow, transactSending } from './flow.ts';
 import { lockKnownUser } from './lock-known-user.ts';
-import { readMembers } from './members.ts';
+import { type BodyShape, readMembers } from './members.ts';
 import { assertMailNotTooFrequent, sendTokens } from './send-token.ts';
+
+/** Members of the body. */
+export const recoverBody = {
+  email: 'text',
+  code_challenge: 'text',
+  code_challenge_method: 'text',
+} as const satisfies BodyShape;
 
 /** `POST /recover`. The answer is the same for unknown users. */
 export async function recover(flow: Flow, body: unknown): Promise<Record<string, never>> {
-  const members = readMembers(body, { email: 'text', code_challenge: 'text', code_challenge_method: 'text' });
+  const members = readMembers(body, recoverBody);
   const { config, services, audience } = flow;
   if (!config.external_email_enabled) throw new AuthError('email_provider_disabled', null, { status: 400 });
   if (!members.email) throw new AuthError('validation_failed', 'Password recovery requires an email');

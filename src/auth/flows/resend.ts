@@ -11,7 +11,7 @@ import { findUserByEmail, findUserByPhone } from '../users.ts';
 import { askEmailChange } from './email-change.ts';
 import { type Flow, transactSending } from './flow.ts';
 import { lockKnownUser } from './lock-known-user.ts';
-import { readMembers } from './members.ts';
+import { type BodyShape, readMembers } from './members.ts';
 import { sendCode } from './send-code.ts';
 import { type MessageAnswer, messageAnswer } from './sign-in-one-time.ts';
 import { sendConfirmation } from './sign-up.ts';
@@ -40,10 +40,13 @@ export async function resend(flow: Flow, body: unknown): Promise<MessageAnswer> 
   return messageAnswer(messageId);
 }
 
+/** Members of the body. */
+export const resendBody = {
+  type: 'text', email: 'text', phone: 'text', code_challenge: 'text', code_challenge_method: 'text',
+} as const satisfies BodyShape; // biome-ignore format: a list of members
+
 function check({ config }: Flow, body: unknown): Request {
-  const members = readMembers(body, {
-    type: 'text', email: 'text', phone: 'text', code_challenge: 'text', code_challenge_method: 'text',
-  }); // biome-ignore format: a list of members
+  const members = readMembers(body, resendBody);
   const { email, phone } = members;
   const type = types.find((name) => name === members.type);
   const refuse = (message: string) => new AuthError('validation_failed', message);

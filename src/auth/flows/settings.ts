@@ -2,6 +2,7 @@
  * What applications may know of the configuration before anybody has signed in.
  */
 import type { AuthConfig } from '../../config/auth-config.ts';
+import { type AnswerJson, answerShape, flag, nested, text } from '../answer-shape.ts';
 
 /** Names of the sign-in methods that clients look for; providers that are not spoken to are off. */
 const methods = [
@@ -10,21 +11,30 @@ const methods = [
   'twitch', 'twitter', 'email', 'phone', 'zoom',
 ] as const; // biome-ignore format: a list of names
 
+const on: Partial<Record<(typeof methods)[number], (config: AuthConfig) => boolean>> = {
+  anonymous_users: (config) => config.external_anonymous_users_enabled,
+  email: (config) => config.external_email_enabled,
+  phone: (config) => config.external_phone_enabled,
+};
+
+const methodsShape = answerShape<AuthConfig>(
+  'AuthMethods',
+  Object.fromEntries(methods.map((name) => [name, flag((config: AuthConfig) => on[name]?.(config) ?? false)])),
+);
+
+/** The answer. */
+export const settingsShape = answerShape<AuthConfig>('AuthSettings', {
+  external: nested(methodsShape, (config) => config),
+  disable_signup: flag((config) => config.disable_signup),
+  mailer_autoconfirm: flag((config) => config.mailer_autoconfirm),
+  phone_autoconfirm: flag((config) => config.sms_autoconfirm),
+  sms_provider: text((config) => config.sms_provider ?? ''),
+  saml_enabled: flag(() => false),
+  saml_private_key_next_configured: flag(() => false),
+  passkeys_enabled: flag(() => false),
+});
+
 /** `GET /settings`. */
-export function publicSettings(config: AuthConfig): Readonly<Record<string, unknown>> {
-  const on: Partial<Record<(typeof methods)[number], boolean>> = {
-    anonymous_users: config.external_anonymous_users_enabled,
-    email: config.external_email_enabled,
-    phone: config.external_phone_enabled,
-  };
-  return {
-    external: Object.fromEntries(methods.map((name) => [name, on[name] ?? false])),
-    disable_signup: config.disable_signup,
-    mailer_autoconfirm: config.mailer_autoconfirm,
-    phone_autoconfirm: config.sms_autoconfirm,
-    sms_provider: config.sms_provider ?? '',
-    saml_enabled: false,
-    saml_private_key_next_configured: false,
-    passkeys_enabled: false,
-  };
+export function publicSettings(config: AuthConfig): AnswerJson {
+  return settingsShape.toJson(config);
 }

@@ -7,11 +7,14 @@ import { exchangeFlowCode } from '../pkce.ts';
 import { isBanned } from '../user.ts';
 import { type Flow, nowOf, transact } from './flow.ts';
 import { issueSession, reloadUser, type SessionJson, sessionAnswer } from './issue-session.ts';
-import { readMembers } from './members.ts';
+import { type BodyShape, readMembers } from './members.ts';
+
+/** Members of the body. */
+export const codeBody = { auth_code: 'text', code_verifier: 'text' } as const satisfies BodyShape;
 
 /** `POST /token?grant_type=pkce`. */
 export async function signInWithCode(flow: Flow, body: unknown): Promise<SessionJson> {
-  const members = readMembers(body, { auth_code: 'text', code_verifier: 'text' });
+  const members = readMembers(body, codeBody);
   const given = { authCode: members.auth_code ?? '', codeVerifier: members.code_verifier ?? '' };
   const { signedIn, exchanged } = await transact(flow, async (session) => {
     const exchanged = await exchangeFlowCode(session, given, nowOf(flow));

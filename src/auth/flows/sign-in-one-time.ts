@@ -3,6 +3,7 @@
  * confirmed their address, go through the sign-up.
  */
 import { parseEmail, parsePhone } from '../addresses.ts';
+import { type AnswerJson, answerShape, optional, text } from '../answer-shape.ts';
 import { userActor, writeAudit } from '../audit.ts';
 import { AuthError } from '../auth-error.ts';
 import type { Metadata } from '../metadata.ts';
@@ -11,7 +12,7 @@ import type { User } from '../user.ts';
 import { findUserByEmail, findUserByPhone } from '../users.ts';
 import { type Flow, transactSending } from './flow.ts';
 import { lockKnownUser } from './lock-known-user.ts';
-import { readMembers } from './members.ts';
+import { type BodyShape, readMembers } from './members.ts';
 import { makePassword } from './random-password.ts';
 import { sendCode } from './send-code.ts';
 import { assertMailNotTooFrequent, sendTokens } from './send-token.ts';
@@ -19,16 +20,22 @@ import { runSignUp, type SignUpAddress } from './sign-up.ts';
 import { type Channel, parseChannel } from './text-message.ts';
 
 /** The answer: empty, or with the id of the text message. */
-export type MessageAnswer = { readonly message_id?: string };
+export const messageShape = answerShape<string>('AuthMessage', { message_id: optional(text((id) => id || undefined)) });
+
+/** Made by `messageShape`. */
+export type MessageAnswer = AnswerJson;
 
 const passwordLength = 33;
 
+/** Members of the body. */
+export const oneTimeBody = {
+  email: 'text', phone: 'text', create_user: 'flag', data: 'object', channel: 'text',
+  code_challenge: 'text', code_challenge_method: 'text',
+} as const satisfies BodyShape; // biome-ignore format: a list of members
+
 /** `POST /otp`. */
 export async function sendOneTimeSignIn(flow: Flow, body: unknown): Promise<MessageAnswer> {
-  const members = readMembers(body, {
-    email: 'text', phone: 'text', create_user: 'flag', data: 'object', channel: 'text',
-    code_challenge: 'text', code_challenge_method: 'text',
-  }); // biome-ignore format: a list of members
+  const members = readMembers(body, oneTimeBody);
   const { email, phone, channel } = members;
   if (email && phone) {
     throw new AuthError('validation_failed', 'Only an email address or phone number should be provided');
@@ -41,11 +48,14 @@ export async function sendOneTimeSignIn(flow: Flow, body: unknown): Promise<Mess
   return sendPhoneCode(flow, { ...request, phone: phone ?? '', channel: parseChannel(channel) });
 }
 
+/** Members of the body. */
+export const magicLinkBody = {
+  email: 'text', data: 'object', code_challenge: 'text', code_challenge_method: 'text',
+} as const satisfies BodyShape; // biome-ignore format: a list of members
+
 /** `POST /magiclink`. */
 export async function sendMagicLinkOnly(flow: Flow, body: unknown): Promise<MessageAnswer> {
-  const members = readMembers(body, {
-    email: 'text', data: 'object', code_challenge: 'text', code_challenge_method: 'text',
-  }); // biome-ignore format: a list of members
+  const members = readMembers(body, magicLinkBody);
   const pkce = parsePkce(members.code_challenge, members.code_challenge_method);
   if (!members.email) {
     throw new AuthError('validation_failed', 'Password recovery requires an email', { status: 422 });
@@ -135,7 +145,7 @@ async function sendPhoneCode(
   return messageAnswer(messageId);
 }
 
-/** The answer with the sender's id of a message, where there is one. */
+/** The answer with the sender's id of a message; empty: there is none. */
 export function messageAnswer(messageId: string): MessageAnswer {
-  return messageId === '' ? {} : { message_id: messageId };
+  return messageShape.toJson(messageId);
 }

@@ -10,7 +10,7 @@ import { isBanned, type User } from '../user.ts';
 import { findUserByEmail, findUserByPhone, lockUser, updateUser } from '../users.ts';
 import { type Flow, nowOf, transact } from './flow.ts';
 import { issueSession, type SessionJson, sessionAnswer } from './issue-session.ts';
-import { readMembers } from './members.ts';
+import { type BodyShape, readMembers } from './members.ts';
 
 interface Credentials {
   readonly kind: 'email' | 'phone';
@@ -36,8 +36,11 @@ export async function signInWithPassword(flow: Flow, body: unknown): Promise<Ses
   return sessionAnswer(flow, signedIn, { weakPassword });
 }
 
+/** Members of the body. */
+export const passwordBody = { email: 'text', phone: 'text', password: 'text' } as const satisfies BodyShape;
+
 function check({ config }: Flow, body: unknown): Credentials {
-  const { email, phone, password } = readMembers(body, { email: 'text', phone: 'text', password: 'text' });
+  const { email, phone, password } = readMembers(body, passwordBody);
   if (email && phone) {
     throw new AuthError('validation_failed', 'Only an email address or phone number should be provided on login.');
   }

@@ -5,12 +5,15 @@ import { AuthError } from '../auth-error.ts';
 import { insertUser } from '../users.ts';
 import { type Flow, transact } from './flow.ts';
 import { issueSession, type SessionJson, sessionAnswer } from './issue-session.ts';
-import { readMembers } from './members.ts';
+import { type BodyShape, readMembers } from './members.ts';
+
+/** Members of the body. */
+export const anonymousBody = { data: 'object' } as const satisfies BodyShape;
 
 /** `POST /signup` without an address. */
 export async function signUpAnonymously(flow: Flow, body: unknown): Promise<SessionJson> {
   const { config, services, audience } = flow;
-  const { data } = readMembers(body, { data: 'object' });
+  const { data } = readMembers(body, anonymousBody);
   if (!config.external_anonymous_users_enabled) throw new AuthError('anonymous_provider_disabled');
   if (config.disable_signup) throw new AuthError('signup_disabled');
   const nobody = { email: null, phone: null, passwordHash: null, appMetadata: {}, isAnonymous: true };

@@ -21,7 +21,7 @@ import { type Flow, transactSending } from './flow.ts';
 import { imitateNewUser } from './imitate-new-user.ts';
 import { issueSession, reloadUser, type SessionJson, type SignedIn, sessionAnswer } from './issue-session.ts';
 import { lockKnownUser } from './lock-known-user.ts';
-import { readMembers } from './members.ts';
+import { type BodyShape, readMembers } from './members.ts';
 import { sendCode } from './send-code.ts';
 import { assertMailNotTooFrequent, sendTokens } from './send-token.ts';
 import { type Channel, parseChannel } from './text-message.ts';
@@ -51,11 +51,14 @@ export async function signUp(flow: Flow, body: unknown): Promise<SessionJson | U
   return outcome.kind === 'signed_in' ? sessionAnswer(flow, outcome.signedIn) : outcome.user;
 }
 
+/** Members of the body. */
+export const signUpBody = {
+  email: 'text', phone: 'text', password: 'text', data: 'object', channel: 'text',
+  code_challenge: 'text', code_challenge_method: 'text',
+} as const satisfies BodyShape; // biome-ignore format: a list of members
+
 async function checkSignUp(flow: Flow, body: unknown): Promise<SignUpRequest> {
-  const members = readMembers(body, {
-    email: 'text', phone: 'text', password: 'text', data: 'object', channel: 'text',
-    code_challenge: 'text', code_challenge_method: 'text',
-  }); // biome-ignore format: a list of members
+  const members = readMembers(body, signUpBody);
   if (flow.config.disable_signup) throw new AuthError('signup_disabled');
   if (!members.password) throw new AuthError('validation_failed', 'Signup requires a valid password');
   await assertStrong(members.password, flow.config, flow.services.isPwned);

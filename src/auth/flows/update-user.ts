@@ -19,7 +19,7 @@ import { applyEmailChange, askEmailChange } from './email-change.ts';
 import { type Flow, nowOf, transact, transactSending } from './flow.ts';
 import { reloadUser } from './issue-session.ts';
 import { lockKnownUser } from './lock-known-user.ts';
-import { readMembers } from './members.ts';
+import { type BodyShape, readMembers } from './members.ts';
 import { applyPhoneChange } from './phone-change.ts';
 import { sendCode } from './send-code.ts';
 import { type Channel, parseChannel } from './text-message.ts';
@@ -51,11 +51,14 @@ export async function updateOwnUser(flow: Flow, bearer: UserBearer, body: unknow
   return toUserJson(user);
 }
 
+/** Members of the body. */
+export const updateUserBody = {
+  email: 'text', phone: 'text', channel: 'text', password: 'text', current_password: 'text', nonce: 'text',
+  data: 'object', app_metadata: 'object', code_challenge: 'text', code_challenge_method: 'text',
+} as const satisfies BodyShape; // biome-ignore format: a list of members
+
 async function check(flow: Flow, { user }: UserBearer, body: unknown): Promise<Changes> {
-  const members = readMembers(body, {
-    email: 'text', phone: 'text', channel: 'text', password: 'text', current_password: 'text', nonce: 'text',
-    data: 'object', app_metadata: 'object', code_challenge: 'text', code_challenge_method: 'text',
-  }); // biome-ignore format: a list of members
+  const members = readMembers(body, updateUserBody);
   const email = members.email ? parseEmail(members.email) : null;
   const phone = members.phone ? parsePhone(members.phone) : null;
   if (members.password !== null) await assertStrong(members.password, flow.config, flow.services.isPwned);

@@ -3,6 +3,7 @@
  */
 import type { SystemSession } from '../../database/run-system.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
+import { type AnswerJson, answerShape, member, text } from '../answer-shape.ts';
 import { AuthError } from '../auth-error.ts';
 import {
   emailTokenSeconds,
@@ -17,8 +18,8 @@ import { findUserByEmail, findUserByPhone, loadUser } from '../users.ts';
 import { completeVerification } from './complete-verification.ts';
 import { isSecureChange } from './email-change.ts';
 import { type Flow, nowOf, transact } from './flow.ts';
-import { issueSession, type SessionJson, type SignedIn, sessionAnswer } from './issue-session.ts';
-import { readMembers } from './members.ts';
+import { issueSession, type SignedIn, sessionAnswer } from './issue-session.ts';
+import { type BodyShape, readMembers } from './members.ts';
 import {
   findVerificationType,
   isPhoneType,
@@ -31,17 +32,20 @@ import {
 export const otherAddressMessage = 'Confirmation link accepted. Please proceed to confirm link sent to the other email';
 
 /** The answer to that first confirmation. */
-export type OtherAddressAnswer = { readonly msg: string; readonly code: '200' };
+export const otherAddressShape = answerShape<string>('AuthOtherAddress', {
+  msg: text((message) => message),
+  code: member({ const: '200' }, () => '200'),
+});
 
 type Given =
   | { readonly kind: 'hash'; readonly type: VerificationType; readonly tokenHash: string }
   | { readonly kind: 'code'; readonly type: VerificationType; readonly address: string; readonly code: string };
 
 /** `POST /verify`. */
-export async function verify(flow: Flow, body: unknown): Promise<SessionJson | OtherAddressAnswer> {
+export async function verify(flow: Flow, body: unknown): Promise<AnswerJson> {
   const given = check(body);
   const signedIn = await transact(flow, (session) => enter(session, flow, given));
-  return signedIn === null ? { msg: otherAddressMessage, code: '200' } : sessionAnswer(flow, signedIn);
+  return signedIn === null ? otherAddressShape.toJson(otherAddressMessage) : sessionAnswer(flow, signedIn);
 }
 
 async function enter(session: SystemSession, flow: Flow, given: Given): Promise<SignedIn | null> {
@@ -53,10 +57,13 @@ async function enter(session: SystemSession, flow: Flow, given: Given): Promise<
 
 const refuse = (message: string) => new AuthError('validation_failed', message);
 
+/** Members of the body. */
+export const verifyBody = {
+  type: 'text', token: 'text', token_hash: 'text', email: 'text', phone: 'text', redirect_to: 'text',
+} as const satisfies BodyShape; // biome-ignore format: a list of members
+
 function check(body: unknown): Given {
-  const members = readMembers(body, {
-    type: 'text', token: 'text', token_hash: 'text', email: 'text', phone: 'text', redirect_to: 'text',
-  }); // biome-ignore format: a list of members
+  const members = readMembers(body, verifyBody);
   const { type: name, token, token_hash: tokenHash, email, phone, redirect_to: redirectTo } = members;
   if (!name) throw refuse('Verify requires a verification type');
   if (Boolean(token) === Boolean(tokenHash)) throw refuse('Verify requires either a token or a token hash');

@@ -1,0 +1,136 @@
+/**
+ * The shapes of answers: each is a list of members with how a member is read from a value, and makes both the JSON and its
+ * schema. What is answered can therefore not be described differently.
+ */
+import { type JsonSchema, schemaNamed } from '../shared/json-schema.ts';
+import { type Time, toOptionalRfc3339, toRfc3339 } from './times.ts';
+
+/** A schema, and those that it refers to by name. */
+export interface AnswerSchema {
+  readonly schema: JsonSchema;
+  readonly named: ReadonlyMap<string, JsonSchema>;
+}
+
+/** A member of a shape over values of the type `T`. */
+export interface AnswerMember<T> extends AnswerSchema {
+  /** It is left out where `read` returns undefined. */
+  readonly isOptional: boolean;
+  readonly read: (value: T) => unknown;
+}
+
+/** Members in the order in which they are answered. */
+export type AnswerMembers<T> = Readonly<Record<string, AnswerMember<T>>>;
+
+/** JSON-ready; undefined members are left out by `JSON.stringify`. */
+export type AnswerJson = Readonly<Record<string, unknown>>;
+
+/** The shape of an object. */
+export interface AnswerShape<T> extends AnswerSchema {
+  toJson(value: T): AnswerJson;
+}
+
+/** Makes a shape. @param name Of its schema. */
+export function answerShape<T>(name: string, members: AnswerMembers<T>): AnswerShape<T> {
+  const entries = Object.entries(members);
+  const own: JsonSchema = {
+    type: 'object',
+    properties: Object.fromEntries(entries.map(([member, { schema }]) => [member, schema])),
+    required: entries.filter(([, { isOptional }]) => !isOptional).map(([member]) => member),
+  };
+  return {
+    schema: schemaNamed(name),
+    named: new Map([[name, own], ...entries.flatMap(([, { named }]) => [...named])]),
+    toJson: (value) => Object.fromEntries(entries.map(([member, { read }]) => [member, read(value)])),
+  };
+}
+
+/** An array of what another schema says. */
+export function listOf({ schema, named }: AnswerSchema): AnswerSchema {
+  return { schema: { type: 'array', items: schema }, named };
+}
+
+/** One of several. */
+export function anyOf(...answers: readonly AnswerSchema[]): AnswerSchema {
+  const named = new Map(answers.flatMap((answer) => [...answer.named]));
+  return { schema: { anyOf: answers.map(({ schema }) => schema) }, named };
+}
+
+/** The members of another shape, read from a part of the value. */
+export function through<T, Part>(members: AnswerMembers<Part>, part: (value: T) => Part): AnswerMembers<T> {
+  const entries = Object.entries(members).map(([name, member]): [string, AnswerMember<T>] => [
+    name,
+    { ...member, read: (value) => member.read(part(value)) },
+  ]);
+  return Object.fromEntries(entries);
+}
+
+/** A member with any schema. */
+export function member<T>(schema: JsonSchema, read: (value: T) => unknown): AnswerMember<T> {
+  return { schema, named: none, isOptional: false, read };
+}
+
+/** A member that may be missing. */
+export function optional<T>({ schema, named, read }: AnswerMember<T>): AnswerMember<T> {
+  return { schema, named, isOptional: true, read };
+}
+
+/** A text. */
+export function text<T>(read: (value: T) => string | undefined): AnswerMember<T> {
+  return member({ type: 'string' }, read);
+}
+
+/** An id. */
+export function uuid<T>(read: (value: T) => string): AnswerMember<T> {
+  return member({ type: 'string', format: 'uuid' }, read);
+}
+
+/** A switch. */
+export function flag<T>(read: (value: T) => boolean): AnswerMember<T> {
+  return member({ type: 'boolean' }, read);
+}
+
+/** A whole number. */
+export function integer<T>(read: (value: T) => number): AnswerMember<T> {
+  return member({ type: 'integer' }, read);
+}
+
+/** An object of any members. */
+export function object<T>(read: (value: T) => object): AnswerMember<T> {
+  return member({ type: 'object' }, read);
+}
+
+const moment: JsonSchema = { type: 'string', format: 'date-time' };
+
+/** A time that is always there; rows made by hand may lack it. */
+export function knownTime<T>(read: (value: T) => Time | null): AnswerMember<T> {
+  return member(moment, (value) => {
+    const time = read(value);
+    return time === null ? '0001-01-01T00:00:00Z' : toRfc3339(time);
+  });
+}
+
+/** A time, left out where there is none. */
+export function optionalTime<T>(read: (value: T) => Time | null): AnswerMember<T> {
+  return optional(member(moment, (value) => toOptionalRfc3339(read(value))));
+}
+
+/** A time, null where there is none. */
+export function timeOrNull<T>(read: (value: T) => Time | null): AnswerMember<T> {
+  return member({ ...moment, type: ['string', 'null'] }, (value) => toOptionalRfc3339(read(value)) ?? null);
+}
+
+/** An object of another shape. */
+export function nested<T, Part>(shape: AnswerShape<Part>, read: (value: T) => Part): AnswerMember<T> {
+  return { ...pick(shape), isOptional: false, read: (value) => shape.toJson(read(value)) };
+}
+
+/** Objects of another shape. */
+export function nestedList<T, Part>(shape: AnswerShape<Part>, read: (value: T) => readonly Part[]): AnswerMember<T> {
+  return { ...listOf(shape), isOptional: false, read: (value) => read(value).map((part) => shape.toJson(part)) };
+}
+
+const none: ReadonlyMap<string, JsonSchema> = new Map();
+
+function pick({ schema, named }: AnswerSchema): AnswerSchema {
+  return { schema, named };
+}

@@ -1,0 +1,156 @@
+/**
+ * /openapi.json and the auth service: a valid document, and every request and answer of a walk through all routes is as it says.
+ */
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { beforeAll, expect, test } from 'vitest';
+import {
+  type AuthReply,
+  type AuthRequestOptions,
+  createAuthDatabase,
+  type TestAuth,
+  testAuth,
+} from '../support/auth-service.ts';
+import { type Conformance, createConformance } from '../support/openapi.ts';
+import type { TestDatabase } from '../support/postgres.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createAuthDatabase();
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
+type Json = any;
+
+async function documentOf(auth: TestAuth): Promise<Json> {
+  return (await fetch(`${auth.url}/openapi.json`)).json();
+}
+
+test('the document is valid by the schema of OpenAPI 3.1, and all its references resolve', async () => {
+  const auth = await testAuth(database);
+  const document = await documentOf(auth);
+  const validator = new Validator();
+  const result = await validator.validate(structuredClone(document));
+  expect([result.valid, result.errors]).toEqual([true, undefined]);
+  expect(validator.version).toBe('3.1');
+  const names = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name);
+  expect(names.filter((name) => !Object.hasOwn(document.components.schemas, name ?? ''))).toEqual([]);
+  // A document that says nothing would be valid too.
+  const broken = { ...document, paths: { 'no-slash': {} } };
+  expect((await new Validator().validate(broken)).valid).toBe(false);
+});
+
+interface Walk {
+  readonly auth: TestAuth;
+  readonly conformance: Conformance;
+  /** As `auth.ask`, and the exchange has to be as described. */
+  ask(path: string, body?: unknown, options?: AuthRequestOptions): Promise<AuthReply>;
+  askAdmin(path: string, body?: unknown, options?: AuthRequestOptions): Promise<AuthReply>;
+}
+
+async function startWalk(): Promise<Walk> {
+  const auth = await testAuth(database, {
+    external_anonymous_users_enabled: true,
+    external_phone_enabled: true,
+    sms_provider: 'capture',
+    security_update_password_require_reauthentication: true,
+  });
+  const conformance = createConformance(await documentOf(auth));
+  const checked =
+    (ask: TestAuth['ask']): TestAuth['ask'] =>
+    async (path, body, options) => {
+      const reply = await ask(path, body, options);
+      const method = (options?.method ?? (body === undefined ? 'GET' : 'POST')).toLowerCase();
+      const answer = reply.text === '' ? null : reply.body;
+      const problems = conformance.check({
+        ...{ method, path: `/auth/v1${path.replace(/\?.*/, '')}`, body, status: reply.status, answer },
+      });
+      expect([`${method} ${path} ${reply.status}`, ...problems]).toEqual([`${method} ${path} ${reply.status}`]);
+      return reply;
+    };
+  return { auth, conformance, ask: checked(auth.ask), askAdmin: checked(auth.askAdmin) };
+}
+
+test('every operation answers as described: sign-up, sign-in, messages, links, the own user, administration', async () => {
+  const walk = await startWalk();
+  await walkThroughSignIn(walk);
+  await walkThroughAdministration(walk);
+  const { described, seen } = walk.conformance;
+  const auth = described.filter((name) => name.includes(' /auth/v1/') && !name.includes('/authorize'));
+  expect(auth.filter((name) => !seen.has(name))).toEqual([]);
+});
+
+async function walkThroughSignIn({ auth, ask }: Walk): Promise<void> {
+  const [email, password] = ['walker@mail.test', 'a good password'];
+  await ask('/settings');
+  await ask('/signup', { email, password, data: { plan: 'pro' }, code_challenge: null });
+  await ask('/token?grant_type=password', { email, password });
+  const { code } = await auth.mail(email);
+  const { body: session } = await ask('/verify', { type: 'email', email, token: code });
+  // A second sign-up is answered as if there were no such user.
+  await ask('/signup', { email, password });
+  const token = session.access_token;
+  await ask('/user', undefined, { token });
+  await ask('/token?grant_type=password', { email, password });
+  await ask('/token?grant_type=refresh_token', { refresh_token: session.refresh_token });
+  await ask('/signup', { data: { anonymous: true } });
+  await ask('/signup', { phone: '4915100000001', password });
+  auth.pass(120);
+  await ask('/otp', { email, create_user: false });
+  auth.pass(120);
+  await ask('/magiclink', { email });
+  auth.pass(120);
+  await ask('/recover', { email });
+  const { link } = await auth.mail(email);
+  await ask(link.slice(link.indexOf('/verify')), undefined, { key: null });
+  auth.pass(120);
+  await ask('/reauthenticate', undefined, { token });
+  await ask('/user', { email: 'walker2@mail.test', data: { plan: null } }, { method: 'PUT', token });
+  auth.pass(120);
+  await ask('/resend', { type: 'email_change', email });
+  const { code: change } = await auth.mail(email);
+  await ask('/verify', { type: 'email_change', email, token: change });
+  await ask('/logout?scope=local', undefined, { method: 'POST', token });
+  await walkIntoRefusals({ ask });
+}
+
+async function walkIntoRefusals({ ask }: Pick<Walk, 'ask'>): Promise<void> {
+  const old = { headers: { 'x-supabase-api-version': '2023-01-01' } };
+  for (const options of [{}, old]) {
+    await ask('/signup', { email: 5 }, options);
+    await ask('/signup', { email: 'weak@mail.test', password: 'x' }, options);
+    await ask('/signup', '{', options);
+    await ask('/user', undefined, options);
+    await ask('/user', undefined, { key: null, ...options });
+    await ask('/token?grant_type=none', {}, options);
+    await ask('/token?grant_type=id_token', {}, options);
+    await ask('/verify', { type: 'email', email: 'nobody@mail.test', token: '000000' }, options);
+    await ask('/verify?token=', undefined, { key: null, ...options });
+    await ask('/authorize?provider=github', undefined, { key: null, ...options });
+  }
+}
+
+async function walkThroughAdministration({ ask, askAdmin }: Walk): Promise<void> {
+  const { body: user } = await askAdmin('/admin/users', {
+    email: 'made@mail.test',
+    email_confirm: true,
+    ban_duration: 'none',
+  });
+  await askAdmin('/admin/users', { email: 'made@mail.test' });
+  await askAdmin('/invite', { email: 'invited@mail.test', data: {} });
+  await askAdmin(`/admin/users/${user.id}`);
+  await askAdmin(`/admin/users/${user.id}`, { user_metadata: { a: 1 }, phone: '4915100000002' }, { method: 'PUT' });
+  await askAdmin('/admin/users?page=1&per_page=2&sort=created_at+asc');
+  for (const type of ['signup', 'invite', 'magiclink', 'recovery']) {
+    await askAdmin('/admin/generate_link', { type, email: `${type}@mail.test`, password: 'a good password' });
+  }
+  await askAdmin('/admin/generate_link', {
+    type: 'magiclink',
+    email: 'made@mail.test',
+    redirect_to: 'https://app.test/x',
+  });
+  await askAdmin('/admin/audit?query=action:user');
+  await askAdmin(`/admin/users/${user.id}`, { should_soft_delete: true }, { method: 'DELETE' });
+  await askAdmin(`/admin/users/${user.id}`, undefined, { method: 'DELETE' });
+  await askAdmin(`/admin/users/${user.id}`);
+  await ask('/admin/users');
+}
