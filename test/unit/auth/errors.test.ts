@@ -22,6 +22,7 @@ test('an old client reads the status as code and the code as error_code', () => 
     status: 403,
     headers: { 'x-sb-error-code': 'otp_expired' },
     body: { code: 403, error_code: 'otp_expired', msg: 'Token has expired or is invalid' },
+    code: 'otp_expired',
     masked: false,
   });
 });
@@ -31,6 +32,7 @@ test('a new client reads code and message, and the header that says so', () => {
     status: 403,
     headers: { 'x-sb-error-code': 'user_banned', 'x-supabase-api-version': '2024-01-01' },
     body: { code: 'user_banned', message: 'User is banned' },
+    code: 'user_banned',
     masked: false,
   });
 });
