@@ -102,11 +102,11 @@ export async function refreshSession(
 
 /** The ordinary case, without a transaction of several statements; null where it is not one, and nothing was done then. */
 async function refreshUnused(
-  database: SystemSession,
+  database: SystemPool,
   token: string,
   context: RefreshContext,
 ): Promise<RefreshedSession | null> {
-  const state = await readState(database, token);
+  const state = await readState(database.shared, token);
   if (!state?.user || !state.session || state.revoked) return null;
   const now = context.tools.clock.now();
   const facts = { session: state.session, user: state.user, state, now };

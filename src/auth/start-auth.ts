@@ -68,7 +68,7 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     ...tools,
     database,
     sendingDatabase: sending,
-    limiter: createRateLimiter(side, () => clock.now()),
+    limiter: createRateLimiter(side.shared, () => clock.now()),
     hasher: createPasswordHasher(),
     isPwned: createPwnedCheck(fetch),
     signer,

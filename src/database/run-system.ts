@@ -14,8 +14,10 @@ import {
   runSystemTexts,
   type SystemConnection,
   SystemNames,
+  type SystemStatement,
 } from './system-connection.ts';
 import type { Rows } from './system-flight.ts';
+import { shareFlights } from './system-sharing.ts';
 import { runTransaction, type TransactionOptions } from './system-transaction.ts';
 
 /** Runs statements one after the other. */
@@ -36,6 +38,8 @@ export interface SystemSession {
 
 /** A connection per call, or one connection for a whole transaction. */
 export interface SystemPool extends SystemSession {
+  /** Statements that may share a round trip; see system-sharing.ts for which may. */
+  readonly shared: SystemSession;
   /**
    * Runs `run` between `begin` and `commit`, or `rollback` when it throws. Nothing is repeated. The transaction begins with
    * the first statement, in the same round trip.
@@ -99,8 +103,13 @@ export function createSystemPool(options: SystemPoolOptions): SystemPool {
     return results[0] ?? [];
   }
 
+  const query = (text: string, values?: readonly unknown[]) =>
+    withConnection((connection) => run(connection, text, values));
+  const runTogether = (statements: readonly SystemStatement[]) =>
+    withConnection((connection) => runSystemSteps(connection, statements));
   return {
-    query: (text, values) => withConnection((connection) => run(connection, text, values)),
+    query,
+    shared: shareFlights(query, runTogether),
     transaction: (work, settings) => withConnection((connection) => runTransaction(connection, work, settings)),
     stop: () => pool.end(),
   };

@@ -44,7 +44,7 @@ export async function openAuth({ management, ...setup }: AuthDoor): Promise<Open
       services,
       authUrl,
       knownConfig: () => store.current(),
-      currentConfig: () => store.refreshIfNewer(database),
+      currentConfig: () => store.refreshIfNewer(database.shared),
       isInstalled,
     },
     inbox: { inbox, isCaptured, verifyAccessToken },

@@ -1,0 +1,77 @@
+/**
+ * Statements of several requests in one round trip.
+ */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createSystemPool, type SystemPool } from '../../src/database/run-system.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { type RecordingProxy, startRecordingProxy } from '../support/recording-proxy.ts';
+
+let proxy: RecordingProxy;
+let pool: SystemPool;
+
+beforeAll(async () => {
+  const database = await createDatabase(
+    'create table counter (id int primary key, uses int not null)',
+    'insert into counter select i, 0 from generate_series(1, 20) i',
+  );
+  proxy = await startRecordingProxy(database.url);
+  const options = { size: 3, waitMs: 5000, applicationName: 'test', preparedStatements: true, onError: () => {} };
+  pool = createSystemPool({ ...options, connectionString: proxy.url });
+});
+
+beforeEach(async () => {
+  await pool.query('update counter set uses = 0');
+  proxy.reset();
+});
+
+afterAll(async () => {
+  await pool.stop();
+  await proxy.stop();
+});
+
+const ask = (value: number) => pool.shared.query('select 100 / $1::int as share', [value]);
+const use = (id: number) =>
+  pool.shared.query('update counter set uses = uses + 1 where id = $1::int returning uses', [id]);
+
+test('what is asked for at the same time, and while a flight is under way, shares one', async () => {
+  const first = ask(1);
+  await Promise.resolve();
+  const others = [2, 4, 5].map(ask);
+  expect(await Promise.all([first, ...others])).toEqual([100, 50, 25, 20].map((share) => [{ share }]));
+  expect(proxy.flights()).toBe(2);
+  await Promise.all([10, 20].map(ask));
+  expect(proxy.flights()).toBe(3);
+});
+
+test('each has the answer to its own question, whoever fails beside it', async () => {
+  const asked = await Promise.allSettled([ask(1), ask(0), ask(2), use(7), ask(0)]);
+  expect(asked).toMatchObject([
+    { value: [{ share: 100 }] },
+    { reason: { sqlstate: '22012' } },
+    { value: [{ share: 50 }] },
+    { value: [{ uses: 1 }] },
+    { reason: { sqlstate: '22012' } },
+  ]);
+});
+
+test('two flights that write the same rows in another order both end, and everything counts once', async () => {
+  const other = createSystemPool({
+    connectionString: proxy.url, size: 1, waitMs: 5000, applicationName: 'test', onError: () => {},
+  }); // biome-ignore format: short
+  const ids = Array.from({ length: 20 }, (_, index) => index + 1);
+  const useThere = (id: number) =>
+    other.shared.query('update counter set uses = uses + 1 where id = $1::int returning uses', [id]);
+  for (let round = 0; round < 20; round += 1) {
+    await Promise.all([...ids.map(use), ...ids.toReversed().map(useThere)]);
+  }
+  await other.stop();
+  expect(await pool.query('select distinct uses from counter')).toEqual([{ uses: 40 }]);
+});
+
+test('what was committed before a question is in its answer', async () => {
+  const busy = [1, 2, 3].map(ask);
+  await pool.query('update counter set uses = 5 where id = 3');
+  const [row] = await pool.shared.query('select uses from counter where id = $1::int', [3]);
+  expect(row).toEqual({ uses: 5 });
+  await Promise.all(busy);
+});
