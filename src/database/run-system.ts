@@ -30,7 +30,7 @@ export interface SystemSession {
    * In a transaction, statements with values that are asked for at the same time (`Promise.all`) run in that order in one
    * round trip, and after one that fails none runs: all that follow fail with it.
    *
-   * @param values Text, numbers, booleans, null, and lists of text; the statement says what type each is read as.
+   * @param values Text, numbers, booleans, dates, bytes, null, and lists of text; the statement says as what each is read.
    * @throws DatabaseError `statement`, `timeout`, `unavailable` (a write may have been committed then), `overloaded`.
    */
   query(text: string, values?: readonly unknown[]): Promise<Rows>;

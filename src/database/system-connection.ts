@@ -100,7 +100,9 @@ function toText(value: unknown): string | null {
   if (value === null) return null;
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  invariant(Array.isArray(value), 'a value of a statement is neither text, number, boolean, null nor a list of text');
+  if (value instanceof Date) return value.toISOString();
+  if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`;
+  invariant(Array.isArray(value), 'a value of a statement is of a type that has no text');
   return `{${value.map(toElement).join(',')}}`;
 }
 

@@ -78,9 +78,13 @@ test('a transaction that asks for nothing costs nothing', async () => {
   expect(proxy.flights()).toBe(0);
 });
 
-test('values are text, numbers, booleans, null and lists of text, whatever characters they have', async () => {
+test('values are text, numbers, booleans, dates, bytes, null and lists of text, whatever characters they have', async () => {
   const texts = ['', 'a "quoted" \\ text', '{1,2}', 'null', 'ü€😀, and a comma'];
-  const statement = 'select $1::text[] as texts, $2::float8 as number, $3::boolean as truth, $4::text as nothing';
-  const [row] = await pool.query(statement, [texts, 1.5, true, null]);
-  expect(row).toEqual({ texts, number: 1.5, truth: true, nothing: null });
+  const time = new Date('2026-11-21T12:00:00.25Z');
+  const bytes = Buffer.from([0, 1, 0x5c, 0xff]);
+  const statement = `select $1::text[] as texts, $2::float8 as number, $3::boolean as truth, $4::timestamptz as time,
+    $5::bytea as bytes, $6::text as nothing`;
+  const [row] = await pool.query(statement, [texts, 1.5, true, time, bytes, null]);
+  expect(row).toEqual({ texts, number: 1.5, truth: true, time, bytes, nothing: null });
+  await expect(pool.query('select $1::json', [{ a: 1 }])).rejects.toThrow('has no text');
 });
