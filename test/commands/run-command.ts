@@ -20,6 +20,8 @@ export interface Finished {
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly directory?: string;
+  /** When it is killed at the latest. */
+  readonly timeoutMs?: number;
 }
 
 /** A command that goes on running. */
@@ -49,12 +51,15 @@ export function startCommand(args: readonly string[], options: RunOptions = {}):
   return running;
 }
 
-function spawnCommand(args: readonly string[], { env = {}, directory = tmpdir() }: RunOptions): Running {
+function spawnCommand(
+  args: readonly string[],
+  { env = {}, directory = tmpdir(), timeoutMs = 55_000 }: RunOptions,
+): Running {
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(process.execPath, [main, ...args], {
     cwd: directory,
     env: { PATH, HOME, ...env },
-    timeout: 55_000,
+    timeout: timeoutMs,
   });
   let [out, err] = ['', ''];
   const listeners = new Set<() => void>();

@@ -54,7 +54,7 @@ export async function startEmailLinks(database: TestDatabase, pattern: string): 
   // What an earlier test stored would win over the start values.
   await database.query('delete from auth.pgreflect_config');
   const auth = await testAuth(database, { ...mailServer, smtp_max_frequency: 0 }, given);
-  const environment = environmentOf(externalUrl);
+  const settings = { API_URL: externalUrl, ANON_KEY: anonKey, SERVICE_KEY: serviceKey };
   const configure = (values: AuthValues) => patchConfig(externalUrl, values);
   await pushTemplates(externalUrl, pattern);
   const mailsTo = (address: string) => smtp.messages.filter(({ recipients }) => recipients.includes(address));
@@ -64,11 +64,11 @@ export async function startEmailLinks(database: TestDatabase, pattern: string): 
     mailsTo,
     newFile: () => join(temporaryDirectory(), 'file'),
     async serve(script) {
-      const origin = await serveScript(script, environment);
+      const origin = await serveScript(script, settings);
       await configure({ site_url: origin });
       return origin;
     },
-    run: (script, operands, env = {}) => runScript([script, '--', ...operands], { ...environment, ...env }),
+    run: (script, operands, env = {}) => runScript([script, '--', ...operands], { ...settings, ...env }),
     async openMail(page, address) {
       const mail = mailsTo(address).at(-1);
       if (mail === undefined) throw new Error(`There is no mail to ${address}.`);
@@ -91,15 +91,14 @@ export async function expectStatus(page: Page, text: string): Promise<void> {
   expect(await page.locator('#status').textContent()).toBe(text);
 }
 
-function environmentOf(apiUrl: string): Record<string, string> {
+/** What every program gets: the Node that runs the tests, and nothing else of this process. */
+function baseEnvironment(): Record<string, string> {
   const { HOME = '' } = process.env;
-  // The programs run under the Node that runs the tests.
-  const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter);
-  return { PATH, HOME, API_URL: apiUrl, ANON_KEY: anonKey, SERVICE_KEY: serviceKey, PORT: '0' };
+  return { PATH: [dirname(process.execPath), process.env.PATH].join(delimiter), HOME };
 }
 
-/** Links name the port, so it is known before the gateway listens. Below the range that systems hand out by themselves. */
-async function findFreePort(): Promise<number> {
+/** A port for a gateway, whose links name it before it listens. Below the range that systems hand out by themselves. */
+export async function findFreePort(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 12_000);
     const probe = createServer();
@@ -125,7 +124,9 @@ async function patchConfig(externalUrl: string, values: AuthValues): Promise<voi
   expect(response.status).toBe(200);
 }
 
-function serveScript(script: string, env: Readonly<Record<string, string>>): Promise<string> {
+/** Starts a script of the example on a free port; it stops when the test has ended. Returns its origin. */
+export function serveScript(script: string, settings: Readonly<Record<string, string>>): Promise<string> {
+  const env = { ...baseEnvironment(), PORT: '0', ...settings };
   // A group of its own, so that stopping it reaches the program behind npm too.
   const child = spawn('npm', ['run', '--silent', script], { cwd: directory, env, detached: true });
   const ended = new Promise((resolve) => child.once('close', resolve));
@@ -146,8 +147,8 @@ function serveScript(script: string, env: Readonly<Record<string, string>>): Pro
   });
 }
 
-async function runScript(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Ended> {
-  const options = { cwd: directory, env, timeout: 60_000 };
+async function runScript(args: readonly string[], settings: Readonly<Record<string, string>>): Promise<Ended> {
+  const options = { cwd: directory, env: { ...baseEnvironment(), ...settings }, timeout: 60_000 };
   try {
     const { stdout, stderr } = await run('npm', ['run', '--silent', ...args], options);
     return { code: 0, text: (stdout + stderr).trim() };
