@@ -28,7 +28,7 @@ const headers = {
 };
 
 const server = createServer((request, response) => {
-  const { pathname } = new URL(request.url ?? '/', 'http://pages');
+  const pathname = URL.parse(request.url ?? '', 'http://pages')?.pathname ?? '';
   const text = files.get(pathname);
   const status = text === undefined ? 404 : 200;
   const mediaType = mediaTypes[extname(pathname)] ?? 'text/html';

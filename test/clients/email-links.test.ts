@@ -360,6 +360,14 @@ describe('a deep link into an app', () => {
   });
 });
 
+test.each(['code', 'server'])('%s: what is no page is not found, and the pages are served on', async (script) => {
+  const links = await startEmailLinks(database, script);
+  const origin = await links.serve(script);
+  for (const path of ['/nowhere', '//', '/../settings.ts', '/templates/confirmation.html'])
+    expect((await fetch(`${origin}${path}`)).status, path).toBe(404);
+  expect((await fetch(origin)).status).toBe(200);
+});
+
 test('the compiler accepts the programs', async () => {
   const links = await startEmailLinks(database, 'code');
   expect(await links.run('check', [])).toEqual({ code: 0, text: '' });

@@ -37,9 +37,9 @@ const server = createServer((request, response) => {
   response.setHeader('cache-control', 'no-store');
   response.setHeader('referrer-policy', 'no-referrer');
   response.setHeader('content-security-policy', "default-src 'none'; form-action 'self'; frame-ancestors 'none'");
-  const url = new URL(request.url ?? '/', origin);
-  const route = routes[`${request.method} ${url.pathname}`];
-  if (route === undefined) return show(response, 404, 'There is no such page.');
+  const url = URL.parse(request.url ?? '', origin);
+  const route = routes[`${request.method} ${url?.pathname}`];
+  if (url === null || route === undefined) return show(response, 404, 'There is no such page.');
   const supabase = createClient(request, response);
   route({ url, request, response, supabase }).catch((error) => {
     console.error(error);
