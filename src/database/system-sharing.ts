@@ -6,7 +6,7 @@
  *
  * A flight is one transaction, in the order of the first values, so that two of them that write the same rows never wait for
  * each other. Where one statement is refused nothing has happened, and each is run again alone: nobody meets the mistakes of
- * others.
+ * others. And where a flight is not answered soon, the next goes without it, on another connection: nobody waits for a stuck one.
  */
 import type { SystemSession } from './run-system.ts';
 import type { SystemResult, SystemStatement } from './system-connection.ts';
@@ -14,6 +14,8 @@ import type { Rows } from './system-flight.ts';
 
 /** More would hold the locks of the first for too long. */
 const maxStatements = 64;
+/** How long those who came later wait for a flight, in milliseconds; many times what a healthy one takes. */
+const patienceMs = 50;
 
 interface Asked extends SystemStatement {
   readonly resolve: (rows: Rows | Promise<Rows>) => void;
@@ -29,23 +31,39 @@ export function shareFlights(
   runTogether: (statements: readonly SystemStatement[]) => Promise<SystemResult>,
 ): SystemSession {
   const waiting: Asked[] = [];
-  let isFlying = false;
+  /** The one who flies for all; null where nobody does. */
+  let pilot: object | null = null;
 
-  async function flyWhileAsked(): Promise<void> {
-    while (waiting.length > 0) {
-      const asked = waiting.splice(0, maxStatements).sort(byFirstValue);
-      try {
-        const { results, error, isPreparedLost } = await runTogether(asked);
-        for (const [at, each] of asked.entries()) {
-          if (error === null) each.resolve(results[at] ?? []);
-          else if (error.kind === 'statement' || isPreparedLost) each.resolve(runAlone(each.text, each.values));
-          else each.reject(error);
-        }
-      } catch (problem) {
-        for (const { reject } of asked) reject(problem);
-      }
+  function takeOff(): void {
+    const me = {};
+    pilot = me;
+    // Whoever asks now, before anything else happens, shares the flight.
+    queueMicrotask(() => void flyWhileAsked(me));
+  }
+
+  async function flyWhileAsked(me: object): Promise<void> {
+    while (pilot === me && waiting.length > 0) {
+      const impatience = setTimeout(() => {
+        pilot = null;
+        if (waiting.length > 0) takeOff();
+      }, patienceMs);
+      await fly(waiting.splice(0, maxStatements).sort(byFirstValue));
+      clearTimeout(impatience);
     }
-    isFlying = false;
+    if (pilot === me) pilot = null;
+  }
+
+  async function fly(asked: readonly Asked[]): Promise<void> {
+    try {
+      const { results, error, isPreparedLost } = await runTogether(asked);
+      for (const [at, each] of asked.entries()) {
+        if (error === null) each.resolve(results[at] ?? []);
+        else if (error.kind === 'statement' || isPreparedLost) each.resolve(runAlone(each.text, each.values));
+        else each.reject(error);
+      }
+    } catch (problem) {
+      for (const { reject } of asked) reject(problem);
+    }
   }
 
   return {
@@ -53,10 +71,7 @@ export function shareFlights(
       if (values === undefined) return runAlone(text);
       return new Promise((resolve, reject) => {
         waiting.push({ text, values, resolve, reject });
-        if (isFlying) return;
-        isFlying = true;
-        // Whoever asks now, before anything else happens, shares the flight.
-        queueMicrotask(() => void flyWhileAsked());
+        if (pilot === null) takeOff();
       });
     },
   };

@@ -75,3 +75,16 @@ test('what was committed before a question is in its answer', async () => {
   expect(row).toEqual({ uses: 5 });
   await Promise.all(busy);
 });
+
+test('nobody waits for ever for a flight that is stuck', async () => {
+  const lock = 'select uses from counter where id = $1::int for update';
+  let stuck: Promise<unknown> = Promise.resolve();
+  await pool.transaction(async (session) => {
+    await session.query(lock, [9]);
+    stuck = pool.shared.query(lock, [9]);
+    await Promise.resolve();
+    expect(await ask(4)).toEqual([{ share: 25 }]);
+    expect(await ask(5)).toEqual([{ share: 20 }]);
+  });
+  expect(await stuck).toEqual([{ uses: 0 }]);
+});
