@@ -165,6 +165,12 @@ export async function presentTokenHash(
   return { user, type };
 }
 
+/** A code, and the address that it was sent to. */
+export interface GivenCode {
+  readonly address: string;
+  readonly code: string;
+}
+
 /**
  * Checks a code that a user typed, against the first of the types that it fits.
  *
@@ -173,10 +179,14 @@ export async function presentTokenHash(
  */
 export async function presentCode(
   database: SystemSession,
-  given: { readonly userId: string; readonly address: string; readonly code: string },
+  { userId, ...given }: GivenCode & { readonly userId: string },
   check: TokenCheck,
 ): Promise<PresentedToken> {
-  const user = await lockUser(database, given.userId);
+  return checkCode(await lockUser(database, userId), given, check);
+}
+
+/** The same for a user who is locked already; null for none. @throws AuthError as `presentTokenHash`. */
+export function checkCode(user: User | null, given: GivenCode, check: TokenCheck): PresentedToken {
   if (user === null) throw new AuthError('otp_expired');
   if (isBanned(user, check.now)) throw new AuthError('user_banned');
   const hash = hashCode(given.address.toLowerCase(), given.code);
@@ -194,7 +204,7 @@ export async function presentCode(
  */
 export async function findUserIdByCode(
   database: SystemSession,
-  { address, code }: { readonly address: string; readonly code: string },
+  { address, code }: GivenCode,
   types: readonly OneTimeTokenType[],
 ): Promise<string | null> {
   const hash = hashCode(address.toLowerCase(), code);

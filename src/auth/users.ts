@@ -20,8 +20,8 @@ export const selectUser = loadSqlFile('auth/user.sql');
 
 const byId = `u.id = $1::uuid and u.instance_id = '${nilUuid}'`;
 const userById = asJson(`${selectUser} where ${byId}`);
-const userByEmail = asJson(`${selectUser}
-  where u.instance_id = '${nilUuid}' and lower(u.email) = $1 and u.aud = $2 and u.is_sso_user = false limit 1`);
+const byEmail = `u.instance_id = '${nilUuid}' and lower(u.email) = $1 and u.aud = $2 and u.is_sso_user = false`;
+const userByEmail = asJson(`${selectUser} where ${byEmail} limit 1`);
 const userByPhone = asJson(`${selectUser}
   where u.instance_id = '${nilUuid}' and u.phone = $1 and u.aud = $2 and u.is_sso_user = false limit 1`);
 
@@ -46,13 +46,27 @@ export async function loadUser(database: SystemSession, id: string): Promise<Use
 }
 
 /** As `loadUser`, and keeps the row for this transaction: every other one that wants it waits. */
-export async function lockUser(database: SystemSession, id: string): Promise<User | null> {
-  // In a statement of its own: what is read with the lock would be as old as the wait for it.
-  await database.query(
-    `select u.id from auth.users u where u.id = $1::uuid and u.instance_id = '${nilUuid}' for update`,
-    [id],
-  );
-  return loadUser(database, id);
+export function lockUser(database: SystemSession, id: string): Promise<User | null> {
+  return lockAndRead(database, `select u.id from auth.users u where ${byId} for update`, userById, [id]);
+}
+
+/** As `findUserByEmail`, with the lock of `lockUser`. */
+export function lockUserByEmail(database: SystemSession, email: string, audience: string): Promise<User | null> {
+  const lock = `select u.id from auth.users u where ${byEmail} limit 1 for update`;
+  return lockAndRead(database, lock, userByEmail, [email.toLowerCase(), audience]);
+}
+
+/** Two statements, in one round trip: what is read with the lock would be as old as the wait for it. */
+async function lockAndRead(
+  database: SystemSession,
+  lock: string,
+  read: string,
+  values: readonly string[],
+): Promise<User | null> {
+  const [held, rows] = await Promise.all([database.query(lock, values), database.query(read, values)]);
+  const user = readUser(rows);
+  // During the wait the address may have become that of another user, who is not locked.
+  return user !== null && user.id === held[0]?.id ? user : null;
 }
 
 /** The user with that address, whatever its case, or null. */

@@ -10,29 +10,42 @@ import { updateUser } from '../users.ts';
 import { confirmEmail, confirmPhone } from './confirm-user.ts';
 import { applyEmailChange, isSecureChange } from './email-change.ts';
 import { type Flow, nowOf } from './flow.ts';
-import { reloadUser } from './issue-session.ts';
 import { applyPhoneChange } from './phone-change.ts';
 import { makePassword } from './random-password.ts';
 import type { VerificationKind } from './verification-types.ts';
 
-/** The user afterwards; null where the other address of an email change has to confirm as well. */
-export type Completion = User | null;
-
 const invitedPasswordLength = 64;
 
-/** Uses up the token, in the transaction that presented it. @throws AuthError `email_exists`, `phone_exists` */
-export async function completeVerification(
+/** A good token, and what it proves. */
+export interface Verification {
+  readonly presented: PresentedToken;
+  readonly kind: VerificationKind;
+}
+
+/**
+ * Uses up the token, in the transaction that presented it.
+ *
+ * @param finish What the verified user came for; its statements are the last ones.
+ * @returns What `finish` gives; null where the other address of an email change has to confirm as well.
+ * @throws AuthError `email_exists`, `phone_exists`
+ */
+export async function completeVerification<T>(
   session: SystemSession,
   flow: Flow,
-  presented: PresentedToken,
-  kind: VerificationKind,
-): Promise<Completion> {
+  { presented, kind }: Verification,
+  finish: () => Promise<T>,
+): Promise<T | null> {
   const { user } = presented;
-  const done = await complete(session, flow, presented, kind);
-  if (done === null) return null;
-  await syncProviders(session, user.id, nowOf(flow));
-  return reloadUser(session, user.id);
+  const completing = complete(session, flow, presented, kind);
+  // Sign-ins of confirmed users, which most are, ask for all of their statements at once: one round trip.
+  const isSignIn = (kind === 'magiclink' || kind === 'recovery') && user.emailConfirmedAt !== null;
+  if (!isSignIn && (await completing) === null) return null;
+  const [, , finished] = await Promise.all([completing, syncProviders(session, user.id, nowOf(flow)), finish()]);
+  return finished;
 }
+
+/** The user afterwards; null where the other address of an email change has to confirm as well. */
+type Completion = User | null;
 
 async function complete(
   session: SystemSession,
@@ -72,9 +85,11 @@ async function confirmSignUp(session: SystemSession, flow: Flow, user: User): Pr
 /** Whoever reads the mail has the address, so a link of a user who never confirmed does that as well. */
 async function recoverUser(session: SystemSession, flow: Flow, presented: PresentedToken): Promise<User> {
   const { user } = presented;
-  await consumeToken(session, presented, nowOf(flow));
   const isNew = user.emailConfirmedAt === null;
-  await note(session, flow, user, isNew ? 'user_signedup' : 'login');
+  await Promise.all([
+    consumeToken(session, presented, nowOf(flow)),
+    note(session, flow, user, isNew ? 'user_signedup' : 'login'),
+  ]);
   return isNew ? confirmEmail(session, flow, user) : user;
 }
 

@@ -25,8 +25,11 @@ export async function issueSession(
   method: string,
 ): Promise<SignedIn> {
   const { services, client } = flow;
-  const issued = await createSession(session, { userId, method, client }, services);
-  return { ...issued, user: await reloadUser(session, userId) };
+  const [issued, user] = await Promise.all([
+    createSession(session, { userId, method, client }, services),
+    reloadUser(session, userId),
+  ]);
+  return { ...issued, user };
 }
 
 /** The answer. */

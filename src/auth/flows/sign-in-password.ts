@@ -72,6 +72,9 @@ async function enter(
   if (isBanned(user, nowOf(flow))) throw new AuthError('user_banned', null, { status: 400 });
   if (newHash !== null) await updateUser(session, user.id, { passwordHash: newHash }, nowOf(flow));
   const event = { action: 'login', actor: userActor(user), traits: { provider: kind } } as const;
-  await writeAudit(session, event, flow.config, flow.services);
-  return issueSession(session, flow, user.id, 'password');
+  const [, signedIn] = await Promise.all([
+    writeAudit(session, event, flow.config, flow.services),
+    issueSession(session, flow, user.id, 'password'),
+  ]);
+  return signedIn;
 }

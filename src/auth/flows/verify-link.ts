@@ -60,10 +60,13 @@ async function follow(flow: Flow, token: string, typeName: string): Promise<stri
   const outcome = await transact(flow, async (session): Promise<Outcome> => {
     const presented = await presentHash(session, flow, { type, tokenHash: token });
     const verified = resolveKind(type, presented.type);
-    const user = await completeVerification(session, flow, presented, verified);
-    if (user === null) return { kind: 'other_address' };
-    if (isPkceHash(token)) return { kind: 'code', code: await issueCode(session, flow, user.id, verified) };
-    return { kind: 'signed_in', verified, signedIn: await issueSession(session, flow, user.id, 'otp') };
+    const { id } = presented.user;
+    const enter = async (): Promise<Outcome> => {
+      if (isPkceHash(token)) return { kind: 'code', code: await issueCode(session, flow, id, verified) };
+      return { kind: 'signed_in', verified, signedIn: await issueSession(session, flow, id, 'otp') };
+    };
+    const outcome = await completeVerification(session, flow, { presented, kind: verified }, enter);
+    return outcome ?? { kind: 'other_address' };
   });
   return targetOf(flow, outcome, isPkceHash(token));
 }

@@ -6,15 +6,16 @@ import { parseEmail, parsePhone } from '../addresses.ts';
 import { type AnswerJson, answerShape, member, text } from '../answer-shape.ts';
 import { AuthError } from '../auth-error.ts';
 import {
+  checkCode,
   emailTokenSeconds,
   findUserIdByCode,
   type PresentedToken,
-  presentCode,
   presentTokenHash,
   smsTokenSeconds,
   type TokenCheck,
 } from '../one-time-tokens.ts';
-import { findUserByEmail, findUserByPhone, loadUser } from '../users.ts';
+import type { User } from '../user.ts';
+import { findUserByPhone, loadUser, lockUser, lockUserByEmail } from '../users.ts';
 import { completeVerification } from './complete-verification.ts';
 import { isSecureChange } from './email-change.ts';
 import { type Flow, nowOf, transact } from './flow.ts';
@@ -51,8 +52,9 @@ export async function verify(flow: Flow, body: unknown): Promise<AnswerJson> {
 async function enter(session: SystemSession, flow: Flow, given: Given): Promise<SignedIn | null> {
   const presented =
     given.kind === 'hash' ? await presentHash(session, flow, given) : await present(session, flow, given);
-  const done = await completeVerification(session, flow, presented, resolveKind(given.type, presented.type));
-  return done === null ? null : issueSession(session, flow, done.id, 'otp');
+  const kind = resolveKind(given.type, presented.type);
+  const enterNow = () => issueSession(session, flow, presented.user.id, 'otp');
+  return completeVerification(session, flow, { presented, kind }, enterNow);
 }
 
 const refuse = (message: string) => new AuthError('validation_failed', message);
@@ -104,9 +106,7 @@ async function present(
   given: Extract<Given, { kind: 'code' }>,
 ): Promise<PresentedToken> {
   const { type, address, code } = given;
-  const userId = await findOwner(session, flow, given);
-  if (userId === null) throw new AuthError('otp_expired');
-  const presented = await presentCode(session, { userId, address, code }, checkOf(flow, type));
+  const presented = checkCode(await lockOwner(session, flow, given), { address, code }, checkOf(flow, type));
   if (type !== 'email_change') return presented;
   const { user } = presented;
   // The address of the current token is that of the user, and its turn comes only with a secure change.
@@ -116,20 +116,22 @@ async function present(
   return presented;
 }
 
-async function findOwner(
+/** The user to whom the code must belong, for this transaction alone; null for nobody. */
+async function lockOwner(
   session: SystemSession,
   { audience }: Flow,
   { type, address, code }: Extract<Given, { kind: 'code' }>,
-): Promise<string | null> {
+): Promise<User | null> {
+  const lockKnown = (id: string | null) => (id === null ? null : lockUser(session, id));
   switch (type) {
     case 'sms':
-      return (await findUserByPhone(session, address, audience))?.id ?? null;
+      return lockKnown((await findUserByPhone(session, address, audience))?.id ?? null);
     case 'phone_change':
-      return findByPhoneChange(session, address, audience);
+      return lockKnown(await findByPhoneChange(session, address, audience));
     case 'email_change':
-      return findUserIdByCode(session, { address, code }, tokensOf(type));
+      return lockKnown(await findUserIdByCode(session, { address, code }, tokensOf(type)));
     default:
-      return (await findUserByEmail(session, address, audience))?.id ?? null;
+      return lockUserByEmail(session, address, audience);
   }
 }
 
