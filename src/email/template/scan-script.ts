@@ -45,7 +45,7 @@ export function scanScript(context: Context, text: string): Scan {
   if (commented !== null)
     return { context: { ...context, slash, state: commented.state }, read: at + commented.length };
   if (sign === '/') return { context: slashContext({ ...context, slash }, text.slice(at)), read: at + 1 };
-  if (sign === '{' || sign === '}') return { context: braceContext(context, sign), read: at + 1 };
+  if (sign === '{' || sign === '}') return { context: braceContext({ ...context, slash }, sign), read: at + 1 };
   return { context: { ...context, slash }, read: at + 1 };
 }
 
@@ -68,14 +68,19 @@ function slashContext(context: Context, rest: string): Context {
   return failScan('ambiguous_slash', `'/' could start a division or regexp: ${JSON.stringify(rest.slice(0, 32))}`);
 }
 
-/** Braces count only in the code of template literals, where the last one leads back to the literal. */
+/**
+ * Braces count only in the code of template literals, where the last one leads back to the literal. What a slash begins there
+ * is remembered: it is what one behind the literal begins.
+ */
 function braceContext(context: Context, sign: '{' | '}'): Context {
   const next: Context = { ...context, slash: 'regexp' };
   const depth = context.braces.at(-1);
   if (depth === undefined) return next;
   const outer = context.braces.slice(0, -1);
   if (sign === '{') return { ...next, braces: [...outer, depth + 1] };
-  return depth > 0 ? { ...next, braces: [...outer, depth - 1] } : { ...next, braces: outer, state: 'templateLiteral' };
+  return depth > 0
+    ? { ...next, braces: [...outer, depth - 1] }
+    : { ...context, braces: outer, state: 'templateLiteral' };
 }
 
 /** In the text of a template literal. */
