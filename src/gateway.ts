@@ -70,7 +70,7 @@ const maxStatementsPerConnection = 250;
 export async function startGateway(config: Config, extras: GatewayExtras = {}): Promise<Gateway> {
   const logger = extras.observe
     ? null
-    : createLogger({ level: config.logLevel, format: config.logFormat, slowMs: config.slowMs });
+    : await createLogger({ level: config.logLevel, format: config.logFormat, slowMs: config.slowMs });
   const observe = extras.observe ?? (logger as ObservationLogger).observe;
   const clock = extras.clock ?? systemClock;
   const core = createCore(config, observe, clock);

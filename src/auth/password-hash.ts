@@ -5,7 +5,6 @@
  */
 import { argon2, createCipheriv, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { hash, parseOptions, verify } from '@node-rs/bcrypt';
 
 /** Cost of new hashes: 2^10 rounds. */
 export const bcryptCost = 10;
@@ -18,24 +17,24 @@ export class UnreadableHashError extends Error {
   override readonly name = 'UnreadableHashError';
 }
 
+/** Native code that is loaded with the first password: a gateway without sign-ins does without. */
+const loadBcrypt = () => import('@node-rs/bcrypt');
+
 /** A new hash. */
-export function makeHash(password: string): Promise<string> {
+export async function makeHash(password: string): Promise<string> {
+  const { hash } = await loadBcrypt();
   return hash(password, { cost: bcryptCost });
 }
 
 /** Whether a hash is weaker than, or of another kind than, those we make. */
 export function isOutdated(passwordHash: string): boolean {
-  if (!passwordHash.startsWith('$2')) return true;
-  try {
-    return parseOptions(passwordHash).cost !== bcryptCost;
-  } catch {
-    return true;
-  }
+  const [, cost] = /^\$2[abxy]?\$(\d\d)\$/.exec(passwordHash) ?? [];
+  return Number(cost) !== bcryptCost;
 }
 
 /** Whether the password has that hash. @throws UnreadableHashError */
 export async function checkHash(password: string, passwordHash: string): Promise<boolean> {
-  if (passwordHash.startsWith('$2')) return verify(password, passwordHash);
+  if (passwordHash.startsWith('$2')) return (await loadBcrypt()).verify(password, passwordHash);
   if (passwordHash.startsWith('$argon2')) return checkArgon2(password, passwordHash);
   if (passwordHash.startsWith('$fbscrypt$')) return checkFirebase(password, passwordHash);
   const reason = passwordHash.startsWith('{') ? 'is encrypted' : 'is of an unknown kind';

@@ -58,7 +58,7 @@ async function keep(database: SystemSession, message: EmailMessage, date: Date):
   const { kind, from, to, subject, html } = message;
   const source = await composeMessage(message, date);
   const sender = from.name === '' ? from.address : `${from.name} <${from.address}>`;
-  const texts = [kind, sender, to, subject, html, toPlainText(html), source.toString('utf8')].map(storable);
+  const texts = [kind, sender, to, subject, html, await toPlainText(html), source.toString('utf8')].map(storable);
   await database.query(insertEmail, [date, ...texts]);
 }
 

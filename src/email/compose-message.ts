@@ -4,7 +4,6 @@
  *
  * The SMTP transport and the inbox use the same bytes, so what the inbox shows as the source is what would be sent.
  */
-import MimeNode from 'nodemailer/lib/mime-node';
 import type { EmailMessage } from './message.ts';
 
 /** Words of a header that are longer are encoded, so that lines can be broken inside them. */
@@ -15,7 +14,9 @@ const maxWordLength = 70;
  *
  * @param date Time of sending.
  */
-export function composeMessage(message: EmailMessage, date: Date): Promise<Buffer> {
+export async function composeMessage(message: EmailMessage, date: Date): Promise<Buffer> {
+  // Loaded with the first message, as everything that only emails need.
+  const { default: MimeNode } = await import('nodemailer/lib/mime-node');
   const written = new Map(Object.keys(message.headers).map((name) => [name.toLowerCase(), name]));
   // No file and no URL is ever read for a message, whatever stands in it.
   const node = new MimeNode('text/html; charset=UTF-8', {

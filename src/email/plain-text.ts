@@ -1,9 +1,9 @@
 /**
  * The body of an email as text, the way a client without HTML shows it: for the inbox, where one can see that it reads well.
  */
-import { compile } from 'html-to-text';
+import type { HtmlToTextOptions } from 'html-to-text';
 
-const convert = compile({
+const options: HtmlToTextOptions = {
   wordwrap: 100,
   // The parser takes quadratic time for markup that is nested tens of thousands of levels deep.
   limits: { maxInputLength: 250_000, maxDepth: 100, maxChildNodes: 20_000 },
@@ -16,9 +16,18 @@ const convert = compile({
     { selector: 'h3', options: { uppercase: false } },
     { selector: 'table', format: 'block' },
   ],
-});
+};
 
-/** The text. Never throws; markup that is too deep or too long is cut. */
-export function toPlainText(html: string): string {
-  return convert(html).trim();
+let converter: Promise<(html: string) => string> | null = null;
+
+/** Loaded with the first message, as everything that only emails need. */
+async function loadConverter(): Promise<(html: string) => string> {
+  const { compile } = await import('html-to-text');
+  return compile(options);
+}
+
+/** The text. Markup that is too deep or too long is cut. */
+export async function toPlainText(html: string): Promise<string> {
+  converter ??= loadConverter();
+  return (await converter)(html).trim();
 }

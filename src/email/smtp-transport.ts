@@ -4,7 +4,6 @@
  * Encrypted whenever the server can do it: from the first byte on port 465, else by STARTTLS when offered, and then the
  * certificate must be trusted. A login is never sent in the clear except to this machine.
  */
-import { createTransport } from 'nodemailer';
 import type { NodemailerError } from 'nodemailer/lib/errors';
 import { type Clock, systemClock } from '../shared/clock.ts';
 import { composeMessage } from './compose-message.ts';
@@ -30,7 +29,7 @@ const maxConnections = 5;
 /** Makes the transport; connects when first used. */
 export function createSmtpTransport(settings: SmtpSettings, options: SmtpTransportOptions = {}): EmailTransport {
   const { timeoutMs = 10_000, clock = systemClock } = options;
-  const pool = createTransport(poolOptions(settings));
+  let pool: ReturnType<typeof openPool> | null = null;
   const underway = new Set<Promise<unknown>>();
   let stopped = false;
 
@@ -39,7 +38,8 @@ export function createSmtpTransport(settings: SmtpSettings, options: SmtpTranspo
     const signal = AbortSignal.timeout(timeoutMs);
     const envelope = { from: message.from.address, to: [message.to] };
     try {
-      await pool.sendMail({ envelope, raw, messageId: message.messageId, signal });
+      pool ??= openPool(settings);
+      await (await pool).sendMail({ envelope, raw, messageId: message.messageId, signal });
     } catch (error) {
       throw toMailError(error as NodemailerError, settings, signal.aborted);
     }
@@ -61,9 +61,15 @@ export function createSmtpTransport(settings: SmtpSettings, options: SmtpTranspo
     async stop() {
       stopped = true;
       await Promise.allSettled(underway);
-      pool.close({ force: true });
+      (await pool)?.close({ force: true });
     },
   };
+}
+
+/** The mailer is only loaded where there is a mail: most processes of a large deployment send none. */
+async function openPool(settings: SmtpSettings) {
+  const { createTransport } = await import('nodemailer');
+  return createTransport(poolOptions(settings));
 }
 
 function poolOptions({ host, port, implicitTls, login, greetingName }: SmtpSettings) {

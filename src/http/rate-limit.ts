@@ -2,7 +2,6 @@
  * Limits requests per minute and caller (operations.md, `--rate-limit`): the token's user where there is one, else the
  * address of the client.
  */
-import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance } from 'fastify';
 import { PublicError } from '../shared/errors.ts';
 import type { Hook } from './parts.ts';
@@ -12,6 +11,8 @@ const maxCallers = 50_000;
 
 /** Makes the hook that counts; it runs after the caller is known. @throws (in the hook) PublicError `RATE_LIMITED`. */
 export async function createRateLimit(app: FastifyInstance, perMinute: number): Promise<Hook> {
+  // Most gateways have no such limit.
+  const { default: rateLimit } = await import('@fastify/rate-limit');
   await app.register(rateLimit, { global: false, max: perMinute, timeWindow: '1 minute', cache: maxCallers });
   const check = app.createRateLimit({
     keyGenerator: ({ state }) => {

@@ -8,6 +8,7 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import { type Code, PublicError } from '../shared/errors.ts';
+import { InvariantError } from '../shared/invariant.ts';
 import { describeAuth } from './auth-description.ts';
 import { registerAuth } from './auth-route.ts';
 import { createClientAddress } from './client-address.ts';
@@ -36,6 +37,8 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
     logger: false,
     bodyLimit: parts.config.limits.maxBodyBytes,
     requestTimeout: receiveTimeoutMs,
+    // The framework's own would load a compiler of JSON Schema for nothing.
+    schemaController: { compilersFactory: { buildValidator: refuseSchemas, buildSerializer: refuseSchemas } },
     genReqId: (request) => requestId(request.headers['x-request-id']),
     forceCloseConnections: 'idle',
     // While the server drains, connections that are still open get answers.
@@ -57,6 +60,11 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
   ]);
   await registerGraphqlRoutes(app, parts);
   return app;
+}
+
+/** Requests are checked by what reads them, and answers are text by the time the framework gets them. */
+function refuseSchemas(): never {
+  throw new InvariantError('a route has a schema');
 }
 
 function answerErrors(app: FastifyInstance, { observe }: HttpParts): void {

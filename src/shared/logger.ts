@@ -6,7 +6,6 @@
  */
 import { Writable } from 'node:stream';
 import { type DestinationStream, destination, type Level, type Logger, pino } from 'pino';
-import pretty from 'pino-pretty';
 import { unreachable } from './invariant.ts';
 import type { Observation, Observe, RequestObservation } from './observation.ts';
 
@@ -31,9 +30,9 @@ export interface ObservationLogger {
 const buffering = { sync: false, minLength: 16_000, periodicFlush: 500 };
 
 /** Makes the logger of a process. */
-export function createLogger(options: LoggerOptions): ObservationLogger {
+export async function createLogger(options: LoggerOptions): Promise<ObservationLogger> {
   const stream =
-    options.format === 'pretty' ? prettyStream(options.stream) : (options.stream ?? destination(buffering));
+    options.format === 'pretty' ? await prettyStream(options.stream) : (options.stream ?? destination(buffering));
   const log = pino({ level: options.level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
   return {
     observe: (observation) => write(log, observation, options.slowMs),
@@ -41,7 +40,9 @@ export function createLogger(options: LoggerOptions): ObservationLogger {
   };
 }
 
-function prettyStream(target: DestinationStream | undefined): DestinationStream {
+/** Loaded for people only: a service that logs JSON does without. */
+async function prettyStream(target: DestinationStream | undefined): Promise<DestinationStream> {
+  const { default: pretty } = await import('pino-pretty');
   if (target === undefined) return pretty({ colorize: process.stdout.isTTY, ignore: 'pid,hostname' });
   const sink = new Writable({
     write(chunk, _encoding, done) {

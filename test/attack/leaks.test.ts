@@ -174,7 +174,7 @@ describe('suggestions', () => {
 describe('the log', () => {
   test('has no token, key, variable, header, SQL text or row, whatever happens', async () => {
     const lines: string[] = [];
-    const { observe, flush } = createLogger({
+    const { observe, flush } = await createLogger({
       level: 'trace',
       format: 'json',
       slowMs: 0,

@@ -83,7 +83,7 @@ test('each is announced by the URL of the inbox and nothing of its content', asy
   expect(observations).toEqual([{ kind: 'email_captured', email: 'recovery', inboxUrl }]);
 
   const lines: string[] = [];
-  const logger = createLogger({
+  const logger = await createLogger({
     level: 'info',
     format: 'json',
     slowMs: 1,

@@ -55,7 +55,7 @@ describe('variables', () => {
 });
 
 describe('built-in texts', () => {
-  test.each(emailKindNames)('%s reads well as a page and as text, and uses only what it has', (kind) => {
+  test.each(emailKindNames)('%s reads well as a page and as text, and uses only what it has', async (kind) => {
     const { subject, content } = defaultTemplates[kind];
     const used = [
       ...templateVariables(parseTemplate(subject, { kind: 'text' })),
@@ -66,7 +66,7 @@ describe('built-in texts', () => {
 
     const message = build(kind);
     expect(message.html).not.toContain('{{');
-    expect({ subject: message.subject, text: toPlainText(message.html) }).toMatchSnapshot();
+    expect({ subject: message.subject, text: await toPlainText(message.html) }).toMatchSnapshot();
   });
 
   test('an empty or null field stands for the built-in text, each by itself', () => {

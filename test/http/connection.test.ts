@@ -104,10 +104,10 @@ test('a refused request is observed with its code', async () => {
   expect(server.observations).toMatchObject([{ status: 401, role: null, codes: ['UNAUTHENTICATED'] }]);
 });
 
-test('the log says slow requests at warn, probes at debug, and never more than an observation holds', () => {
+test('the log says slow requests at warn, probes at debug, and never more than an observation holds', async () => {
   const lines: Record<string, unknown>[] = [];
   const stream = { write: (line: string) => void lines.push(JSON.parse(line)) };
-  const { observe } = createLogger({ level: 'info', format: 'json', slowMs: 100, stream });
+  const { observe } = await createLogger({ level: 'info', format: 'json', slowMs: 100, stream });
   const request: RequestObservation = {
     kind: 'request',
     requestId: 'r1',
@@ -139,7 +139,7 @@ test('the log says slow requests at warn, probes at debug, and never more than a
 
 test('the log is readable on a terminal', async () => {
   const lines: string[] = [];
-  const { observe } = createLogger({
+  const { observe } = await createLogger({
     level: 'info',
     format: 'pretty',
     slowMs: 100,
