@@ -142,7 +142,8 @@ export async function testAuth(
   };
 }
 
-async function send(url: string, path: string, body: unknown, options: AuthRequestOptions): Promise<AuthReply> {
+/** Sends a request below `/auth/v1` of a gateway; see `TestAuth.ask`. */
+export async function send(url: string, path: string, body: unknown, options: AuthRequestOptions): Promise<AuthReply> {
   const { method = body === undefined ? 'GET' : 'POST', key = anonKey, token, headers } = options;
   const response = await fetch(`${url}/auth/v1${path}`, {
     method,
