@@ -7,6 +7,7 @@ import { bodySchema } from '../auth/flows/members.ts';
 import { type JsonSchema, schemaNamed } from '../shared/json-schema.ts';
 import { ignoreObservations } from '../shared/observation.ts';
 import { adminRoutes } from './auth-admin-routes.ts';
+import { type AuthDocument, authDocuments } from './auth-documents.ts';
 import { authPath } from './auth-parts.ts';
 import type { AuthRow } from './auth-rows.ts';
 import { createUserRoutes } from './auth-user-routes.ts';
@@ -16,8 +17,29 @@ import type { ApiDescription } from './openapi-route.ts';
 /** Operations and schemas. */
 export function describeAuth(): ApiDescription {
   const rows = [...createUserRoutes(ignoreObservations), ...adminRoutes];
-  const named = rows.flatMap(({ answer }) => [...(answer?.named ?? [])]);
-  return { operations: rows.map(describeRow), schemas: { ...Object.fromEntries(named), AuthError: errorSchema } };
+  const answers = [...rows.map(({ answer }) => answer), ...authDocuments.map(({ shape }) => shape)];
+  const named = answers.flatMap((answer) => [...(answer?.named ?? [])]);
+  return {
+    operations: [...rows.map(describeRow), ...authDocuments.map(describeDocument)],
+    schemas: { ...Object.fromEntries(named), AuthError: errorSchema },
+  };
+}
+
+function describeDocument({ path, summary, shape }: AuthDocument): ApiOperation {
+  return {
+    method: 'get',
+    path: `${authPath}${path}`,
+    id: operationId('GET', path),
+    tag: 'Auth',
+    summary: `${summary}.`,
+    security: [],
+    responses: [{ status: 200, schema: shape.schema }],
+  };
+}
+
+/** `GET`, `/admin/users/:id` -> `getAdminUsersId`. */
+function operationId(method: string, path: string): string {
+  return `${method.toLowerCase()}${path.replace(/[/:_.-]+(\w)/g, (_, letter: string) => letter.toUpperCase())}`;
 }
 
 function describeRow(row: AuthRow): ApiOperation {
@@ -25,7 +47,7 @@ function describeRow(row: AuthRow): ApiOperation {
   return {
     method: method.toLowerCase() as ApiOperation['method'],
     path: `${authPath}${path.replace(/:(\w+)/g, '{$1}')}`,
-    id: `${method.toLowerCase()}${path.replace(/[/:_]+(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
+    id: operationId(method, path),
     tag: caller === 'admin' ? 'Auth administration' : 'Auth',
     summary: `${summary}.`,
     security: securityOf(row),

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
+import { type AnswerShape, answerShape, member, text } from '../auth/answer-shape.ts';
 import { publicKeySet } from '../auth/signing-keys.ts';
 import type { Config } from '../config/config.ts';
 import type { AuthParts } from './auth-parts.ts';
@@ -15,33 +16,69 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 /** Seconds for which others may keep the keys. */
 const keysMaxAgeSeconds = 600;
 
-/** Adds the routes. @returns Their paths. */
-export function registerAuthDocuments(
-  scope: FastifyInstance,
-  config: Config,
-  { services, authUrl }: AuthParts,
-): string[] {
-  // Programs that probe for a compatible service look for this name.
-  const health = { version, name: 'GoTrue', description: 'The authentication service of pgreflect' };
-  const keys = publicKeySet(config.jwtKeys);
-  const openId = {
-    issuer: services.issuer,
-    jwks_uri: `${authUrl}/.well-known/jwks.json`,
-    authorization_endpoint: `${authUrl}/authorize`,
-    token_endpoint: `${authUrl}/token`,
-    userinfo_endpoint: `${authUrl}/user`,
-    response_types_supported: ['code', 'token'],
-    subject_types_supported: ['public'],
-    id_token_signing_alg_values_supported: [services.signer.algorithm],
-  };
-  const documents = { '/health': health, '/.well-known/jwks.json': keys, '/.well-known/openid-configuration': openId };
-  for (const [path, document] of Object.entries(documents)) {
-    const text = JSON.stringify(document);
-    const isCacheable = path !== '/health';
+interface DocumentFacts {
+  readonly config: Config;
+  readonly parts: AuthParts;
+}
+
+const words = { type: 'array', items: { type: 'string' } };
+const below = (path: string) => text<DocumentFacts>(({ parts }) => `${parts.authUrl}${path}`);
+
+/** One document. */
+export interface AuthDocument {
+  /** Below the service. */
+  readonly path: string;
+  /** One sentence without its end. */
+  readonly summary: string;
+  readonly isCacheable: boolean;
+  readonly shape: AnswerShape<DocumentFacts>;
+}
+
+/** The documents. */
+export const authDocuments: readonly AuthDocument[] = [
+  {
+    path: '/health',
+    summary: 'Ask whether the service lives',
+    isCacheable: false,
+    shape: answerShape('AuthHealth', {
+      version: text(() => version),
+      // Programs that probe for a compatible service look for this name.
+      name: text(() => 'GoTrue'),
+      description: text(() => 'The authentication service of pgreflect'),
+    }),
+  },
+  {
+    path: '/.well-known/jwks.json',
+    summary: 'Read the keys that verify tokens',
+    isCacheable: true,
+    shape: answerShape('AuthKeys', {
+      keys: member({ type: 'array', items: { type: 'object' } }, ({ config }) => publicKeySet(config.jwtKeys).keys),
+    }),
+  },
+  {
+    path: '/.well-known/openid-configuration',
+    summary: 'Read where tokens come from and what verifies them',
+    isCacheable: true,
+    shape: answerShape('AuthOpenId', {
+      issuer: text(({ parts }) => parts.services.issuer),
+      jwks_uri: below('/.well-known/jwks.json'),
+      authorization_endpoint: below('/authorize'),
+      token_endpoint: below('/token'),
+      userinfo_endpoint: below('/user'),
+      response_types_supported: member(words, () => ['code', 'token']),
+      subject_types_supported: member(words, () => ['public']),
+      id_token_signing_alg_values_supported: member(words, ({ parts }) => [parts.services.signer.algorithm]),
+    }),
+  },
+];
+
+/** Adds the routes. */
+export function registerAuthDocuments(scope: FastifyInstance, config: Config, parts: AuthParts): void {
+  for (const { path, isCacheable, shape } of authDocuments) {
+    const json = JSON.stringify(shape.toJson({ config, parts }));
     scope.get(path, { exposeHeadRoute: false }, (_request, reply) => {
       if (isCacheable) reply.header('cache-control', `public, max-age=${keysMaxAgeSeconds}`);
-      return reply.header('content-type', 'application/json').send(text);
+      return reply.header('content-type', 'application/json').send(json);
     });
   }
-  return Object.keys(documents);
 }

@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyRequest, HTTPMethods } from 'fastify';
 import { AuthError } from '../auth/auth-error.ts';
 import { adminRoutes } from './auth-admin-routes.ts';
-import { registerAuthDocuments } from './auth-documents.ts';
+import { authDocuments, registerAuthDocuments } from './auth-documents.ts';
 import { type AuthParts, authPath } from './auth-parts.ts';
 import { type AuthReply, sendAuthError, sendReply } from './auth-reply.ts';
 import { apiKeyOf, readAuthRequest } from './auth-request.ts';
@@ -30,10 +30,10 @@ export async function registerAuth(app: FastifyInstance, parts: HttpParts, auth:
       });
       // The CORS plugin answers before the handler is reached; the route is there for its configuration.
       scope.options('/*', { config: authCors }, (_request, reply) => reply.code(204).send());
-      const documents = registerAuthDocuments(scope, parts.config, auth);
+      registerAuthDocuments(scope, parts.config, auth);
       const rows = [...createUserRoutes(parts.observe), ...adminRoutes];
       for (const row of rows) addRow(scope, row, parts, auth);
-      refuseOtherMethods(scope, [...documents.map((path) => ({ path, method: 'GET' })), ...rows]);
+      refuseOtherMethods(scope, [...authDocuments.map(({ path }) => ({ path, method: 'GET' })), ...rows]);
       for (const unserved of unservedPaths) scope.all(unserved.path, () => refuseUnserved(unserved));
     },
     { prefix: authPath },

@@ -81,6 +81,8 @@ test('every operation answers as described: sign-up, sign-in, messages, links, t
 
 async function walkThroughSignIn({ auth, ask }: Walk): Promise<void> {
   const [email, password] = ['walker@mail.test', 'a good password'];
+  for (const path of ['/health', '/.well-known/jwks.json', '/.well-known/openid-configuration'])
+    await ask(path, undefined, { key: null });
   await ask('/settings');
   await ask('/signup', { email, password, data: { plan: 'pro' }, code_challenge: null });
   await ask('/token?grant_type=password', { email, password });
