@@ -15,12 +15,15 @@
  * it where that is uncertain. No Describe: results are text, and only the first column is read. Statements that could
  * end a transaction (`call`, `do`, `commit`) must never be among the steps: the settings would end with it.
  *
+ * Several flights may be written at once, one behind the other (flight-batch.ts). Each ends with a Sync of its own, so each
+ * is a transaction of its own: what happens to one does not touch the next.
+ *
  * The driver calls `submit` when the connection is free and then one `handle…` for each message that arrives.
  */
 import pg from 'pg';
 import { type DriverConnection, onceSettled } from './driver.ts';
 import { MessageWriter } from './message-writer.ts';
-import type { PreparedStatements } from './prepared-statements.ts';
+import { type NameChanges, noChanges, type PreparedStatements } from './prepared-statements.ts';
 
 /** One statement on its way. */
 export interface FlightStep {
@@ -40,6 +43,7 @@ export function encodeStep({ name, values }: Pick<FlightStep, 'name' | 'values'>
 }
 
 const writer = new MessageWriter();
+const none: readonly never[] = [];
 
 /** How a flight ended. */
 export type FlightOutcome =
@@ -50,40 +54,50 @@ export type FlightOutcome =
 
 /** A query object of the driver. Has no `name` property: the driver would file it as one prepared statement. */
 export class Flight {
-  /** Settles when the server is ready for the next flight, or when the connection is gone; never rejects. */
-  readonly outcome: Promise<FlightOutcome>;
   readonly #prepared: PreparedStatements;
   readonly #steps: readonly FlightStep[];
   /** Index of the first main step. */
   readonly #mainAt: number;
   readonly #results: (string | null)[] = [];
-  #resolve: (outcome: FlightOutcome) => void = () => {};
+  readonly #onEnd: (outcome: FlightOutcome) => void;
+  #names: NameChanges = noChanges;
+  #isWritten = false;
+  /** Flights that are written together with this one and answered after it, in this order. */
+  #followers: readonly Flight[] = none;
   #completed = 0;
   #value: string | null = null;
   #hasRow = false;
   #settled = false;
   #failing = false;
 
-  /** @param first Hygiene and settings, at least one statement; together they are step 0. */
-  constructor(prepared: PreparedStatements, first: readonly FlightStep[], main: readonly FlightStep[]) {
+  /**
+   * @param first Hygiene and settings, at least one statement; together they are step 0.
+   * @param onEnd Called once, when the server is ready for the next flight or the connection is gone, and before the next
+   *   message is read: a follower has to be handed to the driver in it.
+   */
+  constructor(
+    prepared: PreparedStatements,
+    steps: { readonly first: readonly FlightStep[]; readonly main: readonly FlightStep[] },
+    onEnd: (outcome: FlightOutcome) => void,
+  ) {
     this.#prepared = prepared;
-    this.#steps = first.concat(main);
-    this.#mainAt = first.length;
-    this.outcome = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
+    this.#steps = steps.first.concat(steps.main);
+    this.#mainAt = steps.first.length;
+    this.#onEnd = onEnd;
   }
 
-  /** Sends everything in one write. */
+  /** Takes others along, before this one is handed to the driver. */
+  lead(followers: readonly Flight[]): void {
+    this.#followers = followers;
+  }
+
+  /** Sends everything in one write; a flight that another one took along has been sent. */
   submit({ stream }: DriverConnection): void {
+    if (this.#isWritten) return;
     try {
-      for (const name of this.#prepared.begin(this.#steps)) writer.close(name);
-      for (const step of this.#steps) {
-        this.#prepare(step);
-        if (step.messages === undefined) writer.run(step.name, step.values);
-        else writer.append(step.messages);
-      }
-      const messages = writer.sync().take();
+      this.#write();
+      for (const follower of this.#followers) follower.#write();
+      const messages = writer.take();
       // The driver tells of a closed socket by itself.
       if (stream.writable) stream.write(messages);
     } catch (problem) {
@@ -93,8 +107,20 @@ export class Flight {
     }
   }
 
+  #write(): void {
+    this.#isWritten = true;
+    this.#names = this.#prepared.begin(this.#steps);
+    for (const name of this.#names.closed) writer.close(name);
+    for (const step of this.#steps) {
+      this.#prepare(step);
+      if (step.messages === undefined) writer.run(step.name, step.values);
+      else writer.append(step.messages);
+    }
+    writer.sync();
+  }
+
   #prepare({ name, text }: FlightStep): void {
-    const preparation = name === '' ? 'parse' : this.#prepared.use(name);
+    const preparation = name === '' ? 'parse' : this.#prepared.use(this.#names, name);
     if (preparation === 'none') return;
     if (preparation === 'close_and_parse') writer.close(name);
     writer.parse(name, text);
@@ -122,8 +148,15 @@ export class Flight {
   }
 
   /** ReadyForQuery without an error before: the transaction is committed. Never called after `handleError`. */
-  handleReadyForQuery(): void {
-    this.#prepared.succeed();
+  handleReadyForQuery({ stream }: DriverConnection): void {
+    if (this.#completed !== this.#steps.length) {
+      // Somebody else's answer: nothing that follows on this connection can be trusted.
+      const problem = new Error('The server answered another number of statements than were sent.');
+      stream.destroy(problem);
+      this.#settle({ kind: 'failed', problem, step: 0, lost: true });
+      return;
+    }
+    this.#prepared.succeed(this.#names);
     this.#settle({ kind: 'done', results: this.#results });
   }
 
@@ -133,7 +166,7 @@ export class Flight {
   handleError(problem: unknown, connection: DriverConnection): void {
     if (this.#settled || this.#failing) return;
     this.#failing = true;
-    this.#prepared.fail();
+    this.#prepared.fail(this.#names);
     const step = this.#completed < this.#mainAt ? 0 : this.#results.length + 1;
     if (!(problem instanceof pg.DatabaseError)) {
       this.#settle({ kind: 'failed', problem, step, lost: true });
@@ -160,6 +193,6 @@ export class Flight {
   #settle(outcome: FlightOutcome): void {
     if (this.#settled) return;
     this.#settled = true;
-    this.#resolve(outcome);
+    this.#onEnd(outcome);
   }
 }

@@ -6,10 +6,12 @@
  */
 import type pg from 'pg';
 import { createDriverPool, type DriverClient, takeConnection } from './driver.ts';
+import { FlightBatches } from './flight-batch.ts';
 import { PreparedStatements } from './prepared-statements.ts';
 import { StatementNames } from './statement-names.ts';
+import { StatementPace } from './statement-pace.ts';
 
-/** One connection, in the hands of one flight. */
+/** One connection, in the hands of one batch of flights. */
 export interface ApiConnection {
   readonly client: DriverClient;
   readonly prepared: PreparedStatements;
@@ -24,14 +26,7 @@ export interface ApiConnection {
 /** What runs requests; see run-as.ts. */
 export interface ApiPool {
   readonly names: StatementNames;
-  /**
-   * Takes a connection, waiting at most `waitMs`.
-   *
-   * @throws DatabaseError `overloaded` or `unavailable`.
-   */
-  acquire(): Promise<ApiConnection>;
-  /** Gives it back; one that is `broken` or spoiled is thrown away. */
-  release(connection: ApiConnection, broken: boolean): void;
+  readonly batches: FlightBatches;
   /** Refuses new work, waits for what runs, closes the connections. */
   stop(): Promise<void>;
 }
@@ -64,27 +59,28 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
     onError: (problem) => options.onEvent({ kind: 'connection_lost', problem }),
   });
   const connections = new WeakMap<DriverClient, ApiConnection>();
+  const acquire = async (): Promise<ApiConnection> => {
+    const client = await takeConnection(pool, options.waitMs);
+    const known = connections.get(client);
+    if (known) return known;
+    const prepared = new PreparedStatements(options.maxStatementsPerConnection);
+    // Behind a transaction pooler the first session is not a new one.
+    const state = { dirty: true, hasTemporaryTables: false, isSpoiled: false };
+    const connection: ApiConnection = { client, prepared, ...state };
+    client.connection.on('parameterStatus', ({ parameterName }) => {
+      if (parameterName === 'default_transaction_read_only') connection.isSpoiled = true;
+    });
+    connections.set(client, connection);
+    return connection;
+  };
+  // One that is broken or spoiled is thrown away.
+  const release = (connection: ApiConnection, broken: boolean) =>
+    connection.client.release(broken || connection.isSpoiled);
   return {
     names: new StatementNames(options.preparedStatements, () =>
       options.onEvent({ kind: 'prepared_statements_off', option: '--prepared-statements' }),
     ),
-    async acquire() {
-      const client = await takeConnection(pool, options.waitMs);
-      const known = connections.get(client);
-      if (known) return known;
-      const prepared = new PreparedStatements(options.maxStatementsPerConnection);
-      // Behind a transaction pooler the first session is not a new one.
-      const state = { dirty: true, hasTemporaryTables: false, isSpoiled: false };
-      const connection: ApiConnection = { client, prepared, ...state };
-      client.connection.on('parameterStatus', ({ parameterName }) => {
-        if (parameterName === 'default_transaction_read_only') connection.isSpoiled = true;
-      });
-      connections.set(client, connection);
-      return connection;
-    },
-    release(connection, broken) {
-      connection.client.release(broken || connection.isSpoiled);
-    },
+    batches: new FlightBatches({ acquire, release }, new StatementPace()),
     stop: () => pool.end(),
   };
 }

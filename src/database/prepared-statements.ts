@@ -15,32 +15,43 @@ interface Name {
   usedIn: number;
 }
 
-/** The named statements of one connection. Changed by one flight at a time. */
+/** What one flight does to the names: filled while its messages are written, settled by its end. */
+export interface NameChanges {
+  readonly flight: number;
+  /** Names whose `Parse` it sends. */
+  readonly parsed: string[];
+  /** Names that it closes at its start, so that the ceiling holds. */
+  readonly closed: readonly string[];
+}
+
+/** Of a flight that has not been written. */
+export const noChanges: NameChanges = { flight: 0, parsed: [], closed: [] };
+
+/**
+ * The named statements of one connection. Flights are written and end in the same order, but several may be written before
+ * the first of them ends: what a flight on its way has changed is `unknown` to those behind it.
+ */
 export class PreparedStatements {
   readonly #ceiling: number;
   readonly #names = new Map<string, Name>();
   #flight = 0;
-  /** Names whose `Parse` or `Close` the running flight has sent. */
-  #parsed: string[] = [];
-  #closed: readonly string[] = none;
 
   constructor(ceiling: number) {
     this.#ceiling = ceiling;
   }
 
   /**
-   * Begins a flight of these steps, those with an empty name apart: returns the names to close first, so that the ceiling
-   * holds afterwards. A flight that alone has more names than the ceiling passes it for its own time.
+   * Begins a flight of these steps, those with an empty name apart: `closed` says what to close first. A flight that alone
+   * has more names than the ceiling passes it for its own time.
    */
-  begin(steps: readonly { readonly name: string }[]): readonly string[] {
+  begin(steps: readonly { readonly name: string }[]): NameChanges {
     this.#flight += 1;
-    if (this.#parsed.length > 0) this.#parsed = [];
-    this.#closed = none;
     let added = 0;
     for (const { name } of steps) if (name !== '' && !this.#names.has(name)) added += 1;
     const surplus = this.#names.size + added - this.#ceiling;
-    if (added > 0 && surplus > 0) this.#closed = this.#leastUsed(steps, surplus);
-    return this.#closed;
+    const closed = added > 0 && surplus > 0 ? this.#leastUsed(steps, surplus) : none;
+    for (const name of closed) this.#setState(name, 'unknown');
+    return { flight: this.#flight, parsed: [], closed };
   }
 
   #leastUsed(steps: readonly { readonly name: string }[], count: number): readonly string[] {
@@ -52,29 +63,31 @@ export class PreparedStatements {
       .map(([name]) => name);
   }
 
-  /** What to send for a name of the running flight; the flight then does so. */
-  use(name: string): Preparation {
+  /** What to send for a name of the flight begun last; the flight then does so. */
+  use(changes: NameChanges, name: string): Preparation {
     const known = this.#names.get(name);
     if (known === undefined) {
-      this.#names.set(name, { state: 'unknown', usedIn: this.#flight });
-      this.#parsed.push(name);
+      this.#names.set(name, { state: 'unknown', usedIn: changes.flight });
+      changes.parsed.push(name);
       return 'parse';
     }
-    known.usedIn = this.#flight;
-    if (known.state === 'known' || this.#parsed.includes(name)) return 'none';
-    this.#parsed.push(name);
+    known.usedIn = changes.flight;
+    if (known.state === 'known' || changes.parsed.includes(name)) return 'none';
+    changes.parsed.push(name);
     return 'close_and_parse';
   }
 
   /** The flight has been answered with success. */
-  succeed(): void {
-    for (const name of this.#parsed) this.#setState(name, 'known');
-    for (const name of this.#closed) this.#names.delete(name);
+  succeed({ flight, parsed, closed }: NameChanges): void {
+    for (const name of parsed) this.#setState(name, 'known');
+    // One that a flight behind this one uses has been prepared again.
+    for (const name of closed) if ((this.#names.get(name)?.usedIn ?? 0) <= flight) this.#names.delete(name);
   }
 
   /** The flight has failed somewhere: what it sent may or may not have been carried out. */
-  fail(): void {
-    for (const name of this.#closed) this.#setState(name, 'unknown');
+  fail({ parsed, closed }: NameChanges): void {
+    for (const name of parsed) this.#setState(name, 'unknown');
+    for (const name of closed) this.#setState(name, 'unknown');
   }
 
   /** The server was seen to know something else than we thought. */

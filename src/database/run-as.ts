@@ -8,11 +8,12 @@
 
 import type { Leaving } from '../shared/leaving.ts';
 import type { Caller } from './caller.ts';
-import { sendCancel } from './cancel.ts';
 import { DatabaseError, temporaryMarker, toDatabaseError } from './failure.ts';
 import { Flight, type FlightOutcome, type FlightStep } from './flight.ts';
+import type { Passenger, Seat } from './flight-batch.ts';
 import { type Opening, openingOf, openingSteps } from './opening.ts';
 import type { ApiConnection, ApiPool } from './pool.ts';
+import type { StatementNames } from './statement-names.ts';
 
 /** One main statement; the first column of its only row is the result. */
 export interface Step {
@@ -61,9 +62,14 @@ export async function runAs(pool: ApiPool, options: RunAsOptions): Promise<reado
     deadline: options.requestTimeoutMs === 0 ? null : performance.now() + options.requestTimeoutMs,
   };
   let named = true;
+  let alone = options.mutation;
   let repeatedAfterLoss = false;
   for (;;) {
-    const attempt = await fly(pool, request, named);
+    const attempt = await fly(pool, request, { named, alone });
+    if (attempt === 'scattered') {
+      alone = true;
+      continue;
+    }
     if (attempt.outcome.kind === 'done') return attempt.outcome.results;
     // Nothing has run, and this connection is cleaned from now on.
     if (attempt.foundTemporaryTables) continue;
@@ -80,6 +86,8 @@ export async function runAs(pool: ApiPool, options: RunAsOptions): Promise<reado
     });
     if (error.kind !== 'unavailable' || options.mutation || repeatedAfterLoss) throw error;
     repeatedAfterLoss = true;
+    // Another one of its batch may be what ended the connection.
+    alone = true;
   }
 }
 
@@ -98,39 +106,75 @@ interface Attempt {
   readonly foundTemporaryTables: boolean;
 }
 
-/** One flight on one connection, which is given back before or soon after the result. */
-async function fly(pool: ApiPool, request: Request, named: boolean): Promise<Attempt> {
+interface AttemptOptions {
+  readonly named: boolean;
+  /** Shares the connection with nobody. */
+  readonly alone: boolean;
+}
+
+/** One flight, in a batch with others where it may. */
+async function fly(pool: ApiPool, request: Request, { named, alone }: AttemptOptions): Promise<Attempt | 'scattered'> {
   refuseIfOver(request);
-  const connection = await pool.acquire();
-  try {
-    refuseIfOver(request);
-  } catch (problem) {
-    pool.release(connection, false);
-    throw problem;
-  }
-  const names = named ? pool.names : null;
-  const first = openingSteps(request.opening, connection.dirty || connection.hasTemporaryTables, names);
-  const main = mainSteps(pool, request, named);
-  const flight = new Flight(connection.prepared, first, main);
-  connection.client.query(flight);
-  const watch = new FlightWatch(connection, request);
-  const outcome = await flight.outcome;
+  const passenger = new RequestPassenger(pool, request, { named, alone });
+  const seat = pool.batches.board(passenger);
+  const watch = new FlightWatch(seat, request);
+  const end = await seat.end;
   watch.stop();
-  if (outcome.kind === 'done') {
-    connection.dirty = request.options.mutation;
-    giveBack(pool, connection, false, watch.cancelling);
-    return { outcome, cancelled: watch.reason, names: noNames, foundTemporaryTables: false };
+  switch (end.kind) {
+    case 'flown': {
+      const { sent: names, foundTemporaryTables } = passenger;
+      return { outcome: end.outcome, cancelled: watch.reason, names, foundTemporaryTables };
+    }
+    case 'scattered':
+      return 'scattered';
+    case 'refused':
+      throw end.problem;
+    case 'left':
+      throw leftEarly(watch.reason);
   }
-  connection.dirty = true;
-  const sent = [...first, ...main].map((step) => step.name);
-  if (lostStatement(outcome.problem, sent)) connection.prepared.doubtAll();
-  const foundTemporaryTables = hasTemporaryTables(outcome);
-  if (foundTemporaryTables) connection.hasTemporaryTables = true;
-  giveBack(pool, connection, outcome.lost, watch.cancelling);
-  return { outcome, cancelled: watch.reason, names: sent, foundTemporaryTables };
+}
+
+/** A request in a batch. */
+class RequestPassenger implements Passenger {
+  readonly #opening: Opening;
+  readonly #names: StatementNames | null;
+  readonly #main: readonly FlightStep[];
+  readonly statement: string;
+  readonly shares: boolean;
+  readonly writes: boolean;
+  /** Names of the statements that were sent. */
+  sent: readonly string[] = noNames;
+  /** Refused in the settings step, because the session had temporary tables of another request. */
+  foundTemporaryTables = false;
+
+  constructor(pool: ApiPool, request: Request, { named, alone }: AttemptOptions) {
+    this.#opening = request.opening;
+    this.#names = named ? pool.names : null;
+    this.#main = mainSteps(pool, request, named);
+    this.statement = this.#main.length === 1 ? (this.#main[0]?.name ?? '') : '';
+    this.shares = !alone && this.statement !== '';
+    this.writes = request.options.mutation;
+  }
+
+  makeFlight(connection: ApiConnection, onEnd: (outcome: FlightOutcome) => void): Flight {
+    const first = openingSteps(this.#opening, connection.dirty || connection.hasTemporaryTables, this.#names);
+    this.#first = first;
+    return new Flight(connection.prepared, { first, main: this.#main }, onEnd);
+  }
+
+  ended(connection: ApiConnection, outcome: FlightOutcome): void {
+    if (outcome.kind === 'done') return;
+    this.sent = [...this.#first, ...this.#main].map((step) => step.name);
+    if (lostStatement(outcome.problem, this.sent)) connection.prepared.doubtAll();
+    this.foundTemporaryTables = hasTemporaryTables(outcome);
+    if (this.foundTemporaryTables) connection.hasTemporaryTables = true;
+  }
+
+  #first: readonly FlightStep[] = noSteps;
 }
 
 const noNames: readonly string[] = [];
+const noSteps: readonly FlightStep[] = [];
 
 /** The steps of the request; before each but the first the settings again. */
 function mainSteps(pool: ApiPool, { options, opening }: Request, named: boolean): readonly FlightStep[] {
@@ -152,57 +196,42 @@ function hasTemporaryTables({ problem, step }: FlightOutcome & { readonly kind: 
 
 /** Before anything is sent, at no risk of having run half. */
 function refuseIfOver({ options, deadline }: Request): void {
-  if (options.signal?.aborted) {
-    throw new DatabaseError({ kind: 'cancelled', primary: 'The client went away before the statement was sent.' });
-  }
-  if (deadline !== null && performance.now() >= deadline) {
-    throw new DatabaseError({ kind: 'timeout', primary: 'The time limit passed before the statement was sent.' });
-  }
+  if (options.signal?.aborted) throw leftEarly('client');
+  if (deadline !== null && performance.now() >= deadline) throw leftEarly('timer');
 }
 
-/** How long a server may take to answer after it was asked to cancel, before we close the connection ourselves. */
-const answerAfterCancelMs = 5000;
+function leftEarly(reason: FlightWatch['reason']): DatabaseError {
+  return reason === 'client'
+    ? new DatabaseError({ kind: 'cancelled', primary: 'The client went away before the statement ran.' })
+    : new DatabaseError({ kind: 'timeout', primary: 'The time limit passed before the statement ran.' });
+}
 
-/** Cancels the flight when the time is over or the client goes away, whichever comes first. */
+/** Gives the seat up when the time is over or the client goes away, whichever comes first. */
 class FlightWatch {
-  readonly #client: ApiConnection['client'];
+  readonly #seat: Seat;
   readonly #signal: Leaving | null;
   readonly #onLeave: (() => void) | null;
   readonly #timer: NodeJS.Timeout | null;
-  #patience: NodeJS.Timeout | null = null;
   reason: 'client' | 'timer' | null = null;
-  /** The cancel request under way, if any; false = its end is not certain. */
-  cancelling: Promise<boolean> | null = null;
 
-  constructor({ client }: ApiConnection, { options, deadline }: Request) {
-    this.#client = client;
+  constructor(seat: Seat, { options, deadline }: Request) {
+    this.#seat = seat;
     this.#signal = options.signal;
-    this.#onLeave = options.signal === null ? null : () => this.#cancel('client');
-    this.#timer = deadline === null ? null : setTimeout(() => this.#cancel('timer'), deadline - performance.now());
+    this.#onLeave = options.signal === null ? null : () => this.#giveUp('client');
+    this.#timer = deadline === null ? null : setTimeout(() => this.#giveUp('timer'), deadline - performance.now());
     if (this.#onLeave !== null) this.#signal?.addEventListener('abort', this.#onLeave);
   }
 
   stop(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
-    if (this.#patience !== null) clearTimeout(this.#patience);
     if (this.#onLeave !== null) this.#signal?.removeEventListener('abort', this.#onLeave);
   }
 
-  #cancel(why: 'client' | 'timer'): void {
+  #giveUp(why: 'client' | 'timer'): void {
     if (this.reason !== null) return;
     this.reason = why;
-    this.cancelling = sendCancel(this.#client);
-    this.#patience = setTimeout(() => this.#client.connection.stream.destroy(), answerAfterCancelMs);
+    this.#seat.cancel();
   }
-}
-
-/** Gives the connection back once no cancel request can hit its next user. */
-function giveBack(pool: ApiPool, connection: ApiConnection, lost: boolean, cancelling: Promise<boolean> | null): void {
-  if (cancelling === null) {
-    pool.release(connection, lost);
-    return;
-  }
-  void cancelling.then((certain) => pool.release(connection, lost || !certain));
 }
 
 /**

@@ -11,7 +11,7 @@
 import pg from 'pg';
 import { type DriverConnection, onceSettled } from './driver.ts';
 import { MessageWriter } from './message-writer.ts';
-import type { PreparedStatements } from './prepared-statements.ts';
+import { type NameChanges, noChanges, type PreparedStatements } from './prepared-statements.ts';
 
 /** Rows by column name, with the driver's usual types. */
 export type Rows = readonly Record<string, unknown>[];
@@ -44,6 +44,7 @@ export class SystemFlight {
   readonly #prepared: PreparedStatements;
   readonly #steps: readonly SystemStep[];
   readonly #results: Rows[] = [];
+  #names: NameChanges = noChanges;
   #resolve: (outcome: SystemOutcome) => void = () => {};
   #columns: readonly Column[] = [];
   #rows: Record<string, unknown>[] = [];
@@ -60,7 +61,8 @@ export class SystemFlight {
   /** Sends everything in one write. */
   submit({ stream }: DriverConnection): void {
     try {
-      for (const name of this.#prepared.begin(this.#steps)) writer.close(name);
+      this.#names = this.#prepared.begin(this.#steps);
+      for (const name of this.#names.closed) writer.close(name);
       for (const step of this.#steps) this.#write(step);
       const messages = writer.sync().take();
       // The driver tells of a closed socket by itself.
@@ -73,7 +75,7 @@ export class SystemFlight {
   }
 
   #write({ name, text, values }: SystemStep): void {
-    const preparation = name === '' ? 'parse' : this.#prepared.use(name);
+    const preparation = name === '' ? 'parse' : this.#prepared.use(this.#names, name);
     if (preparation === 'close_and_parse') writer.close(name);
     if (preparation !== 'none') writer.parse(name, text);
     writer.runDescribed(name, values);
@@ -109,7 +111,7 @@ export class SystemFlight {
 
   /** ReadyForQuery without an error before. Never called after `handleError`. */
   handleReadyForQuery(): void {
-    this.#prepared.succeed();
+    this.#prepared.succeed(this.#names);
     this.#resolve({ kind: 'done', results: this.#results });
   }
 
@@ -117,7 +119,7 @@ export class SystemFlight {
   handleError(problem: unknown, connection: DriverConnection): void {
     if (this.#failing) return;
     this.#failing = true;
-    this.#prepared.fail();
+    this.#prepared.fail(this.#names);
     const fail = (lost: boolean) => this.#resolve({ kind: 'failed', results: this.#results, problem, lost });
     if (problem instanceof pg.DatabaseError) onceSettled(connection, fail);
     else fail(true);

@@ -1,0 +1,272 @@
+/**
+ * Flights that share a connection and one write: reads that arrive in the same turn of the event loop.
+ *
+ * A write to a socket costs more than everything else a small request needs, on both sides; several flights in one write
+ * cost it once. Each stays a transaction of its own under its own caller's settings, as if the connection had been taken
+ * by one after the other, which is what the server sees.
+ *
+ * Nobody may lose by it:
+ *
+ * - Only statements that are known to be quick share (statement-pace.ts), as many as fit into `budgetMs` together.
+ * - Where an answer does not come in time, one fails, or one is cancelled, those behind it are `scattered`: they fly again,
+ *   alone, and what the first flight of theirs answers is thrown away. They only read, so twice is harmless.
+ * - Only the flight that the server is at is ever cancelled; one further behind just leaves.
+ * - Writes never share.
+ */
+import { performance } from 'node:perf_hooks';
+import { sendCancel } from './cancel.ts';
+import type { Flight, FlightOutcome } from './flight.ts';
+import type { ApiConnection } from './pool.ts';
+import type { StatementPace } from './statement-pace.ts';
+
+/** The most that all of a batch may be expected to take, in milliseconds. */
+const budgetMs = 2;
+const maxSeats = 16;
+/** Longest wait of the others for an answer, in milliseconds. */
+const stallMs = 20;
+/** How long a server may take to answer after it was asked to cancel, before we close the connection ourselves. */
+const answerAfterCancelMs = 5000;
+
+/** A request that wants to fly. */
+export interface Passenger {
+  /** Name of the statement that its duration is noted under; empty: not noted. */
+  readonly statement: string;
+  /** Whether others may fly along. */
+  readonly shares: boolean;
+  /** The session needs to be cleaned afterwards. */
+  readonly writes: boolean;
+  /** Makes its flight, when there is a connection. */
+  makeFlight(connection: ApiConnection, onEnd: (outcome: FlightOutcome) => void): Flight;
+  /** Told of the outcome before the next flight on the connection is answered. */
+  ended(connection: ApiConnection, outcome: FlightOutcome): void;
+}
+
+/** How it ended for one passenger. */
+export type SeatEnd =
+  | { readonly kind: 'flown'; readonly outcome: FlightOutcome }
+  /** There was no connection. */
+  | { readonly kind: 'refused'; readonly problem: unknown }
+  /** Nothing is known: fly again, alone. */
+  | { readonly kind: 'scattered' }
+  /** Left before the server was at it. */
+  | { readonly kind: 'left' };
+
+/** A place in a batch. */
+export interface Seat {
+  readonly end: Promise<SeatEnd>;
+  /** Gives up: at once where the server is not at it yet, else by a cancel request and the server's answer to that. */
+  cancel(): void;
+}
+
+/** Where the connections of batches come from and go to. */
+export interface Connections {
+  /** Takes one, first come first served. @throws DatabaseError `overloaded` or `unavailable`. */
+  acquire(): Promise<ApiConnection>;
+  /** Gives it back; one that is `broken` is thrown away. */
+  release(connection: ApiConnection, broken: boolean): void;
+}
+
+/** The batches of one pool. */
+export class FlightBatches {
+  readonly #connections: Connections;
+  readonly #pace: StatementPace;
+  #boarding: Batch | null = null;
+
+  constructor(connections: Connections, pace: StatementPace) {
+    this.#connections = connections;
+    this.#pace = pace;
+  }
+
+  /** Finds a place: in the batch that is about to leave where there is room, else in a new one. */
+  board(passenger: Passenger): Seat {
+    const expectedMs = passenger.shares ? this.#pace.expectedMs(passenger.statement) : null;
+    const mayShare = expectedMs !== null && expectedMs < budgetMs;
+    if (mayShare && this.#boarding?.hasRoomFor(expectedMs)) return this.#boarding.add(passenger, expectedMs);
+    const batch = new Batch(this.#connections, this.#pace);
+    const seat = batch.add(passenger, expectedMs ?? budgetMs);
+    if (mayShare) this.#boarding = batch;
+    void batch.depart(mayShare);
+    return seat;
+  }
+}
+
+class Batch {
+  readonly #connections: Connections;
+  readonly #pace: StatementPace;
+  readonly #waiting: BatchSeat[] = [];
+  #expectedMs = 0;
+  #isOpen = true;
+  /** Those that were sent; the server is at `#at`. */
+  #flying: readonly BatchSeat[] = none;
+  #flights: readonly Flight[] = none;
+  #at = 0;
+  #connection: ApiConnection | null = null;
+  #isUnclean = false;
+  #isLost = false;
+  #cancelling: Promise<boolean> | null = null;
+  #patience: NodeJS.Timeout | null = null;
+  #stallTimer: NodeJS.Timeout | null = null;
+  /** Idle time of the event loop at the start and at the end of each flight, in milliseconds. */
+  #idleAt: number[] = [];
+
+  constructor(connections: Connections, pace: StatementPace) {
+    this.#connections = connections;
+    this.#pace = pace;
+  }
+
+  hasRoomFor(expectedMs: number): boolean {
+    return this.#isOpen && this.#waiting.length < maxSeats && this.#expectedMs + expectedMs <= budgetMs;
+  }
+
+  add(passenger: Passenger, expectedMs: number): Seat {
+    const seat = new BatchSeat(passenger, (left) => this.#cancel(left));
+    this.#waiting.push(seat);
+    this.#expectedMs += expectedMs;
+    return seat;
+  }
+
+  /** Takes a connection and sends everybody who has come until then, and in the rest of this turn of the event loop. */
+  async depart(isShared: boolean): Promise<void> {
+    let connection: ApiConnection;
+    try {
+      connection = await this.#connections.acquire();
+    } catch (problem) {
+      this.#isOpen = false;
+      for (const seat of this.#waiting) seat.settle({ kind: 'refused', problem });
+      return;
+    }
+    if (isShared) setImmediate(() => this.#launch(connection));
+    else this.#launch(connection);
+  }
+
+  #launch(connection: ApiConnection): void {
+    this.#isOpen = false;
+    const flying = this.#waiting.filter((seat) => !seat.isOver);
+    const [first] = flying;
+    if (first === undefined) {
+      this.#connections.release(connection, false);
+      return;
+    }
+    this.#connection = connection;
+    this.#flying = flying;
+    this.#flights = flying.map(({ passenger }, index) => {
+      const flight = passenger.makeFlight(connection, (outcome) => this.#ended(index, outcome));
+      // The first one cleans for all of them; where it fails, they are scattered.
+      connection.dirty = false;
+      return flight;
+    });
+    this.#idleAt = [idleMs()];
+    this.#flights[0]?.lead(this.#flights.slice(1));
+    this.#submit(connection);
+    if (flying.length > 1) this.#watchForStall();
+  }
+
+  #submit({ client }: ApiConnection): void {
+    client.query(this.#flights[this.#at] as Flight);
+  }
+
+  #ended(index: number, outcome: FlightOutcome): void {
+    const connection = this.#connection as ApiConnection;
+    const seat = this.#flying[index] as BatchSeat;
+    this.#idleAt.push(idleMs());
+    this.#at = index + 1;
+    seat.passenger.ended(connection, outcome);
+    seat.settle({ kind: 'flown', outcome });
+    if (outcome.kind === 'failed') this.#failed(outcome);
+    else if (seat.passenger.writes) this.#isUnclean = true;
+    if (this.#at < this.#flights.length && !this.#isLost) this.#submit(connection);
+    else this.#finish(connection);
+  }
+
+  #failed(outcome: FlightOutcome & { readonly kind: 'failed' }): void {
+    this.#isUnclean = true;
+    this.#isLost = outcome.lost;
+    const end: SeatEnd = outcome.lost ? { kind: 'flown', outcome } : { kind: 'scattered' };
+    for (const seat of this.#flying.slice(this.#at)) seat.settle(end);
+  }
+
+  /** Sends away those behind the one that the server is at. */
+  #scatter(): void {
+    for (const seat of this.#flying.slice(this.#at + 1)) seat.settle({ kind: 'scattered' });
+  }
+
+  #cancel(seat: BatchSeat): void {
+    const { client } = this.#connection ?? {};
+    if (client === undefined || this.#flying[this.#at] !== seat) {
+      seat.settle({ kind: 'left' });
+      return;
+    }
+    if (this.#cancelling !== null) return;
+    this.#cancelling = sendCancel(client);
+    this.#patience = setTimeout(() => client.connection.stream.destroy(), answerAfterCancelMs);
+    // The request may reach the server when it is at the next one.
+    this.#scatter();
+  }
+
+  #watchForStall(): void {
+    const seen = this.#at;
+    // What has arrived is read before the second part: a busy process is no reason.
+    const look = () => {
+      if (this.#stallTimer === null) return;
+      if (this.#at > seen) return this.#watchForStall();
+      this.#pace.noteStall((this.#flying[seen] as BatchSeat).passenger.statement);
+      this.#scatter();
+    };
+    this.#stallTimer = setTimeout(() => setImmediate(look), stallMs);
+  }
+
+  #finish(connection: ApiConnection): void {
+    if (this.#stallTimer !== null) clearTimeout(this.#stallTimer);
+    if (this.#patience !== null) clearTimeout(this.#patience);
+    this.#stallTimer = null;
+    if (this.#isUnclean) connection.dirty = true;
+    else this.#notePace();
+    const broken = this.#isLost;
+    // Given back once no cancel request can hit its next user.
+    if (this.#cancelling === null) this.#connections.release(connection, broken);
+    else void this.#cancelling.then((certain) => this.#connections.release(connection, broken || !certain));
+  }
+
+  /** An answer that came together with the one before took at least its share of the whole. */
+  #notePace(): void {
+    const [start = 0] = this.#idleAt;
+    const share = ((this.#idleAt.at(-1) ?? start) - start) / this.#flying.length;
+    this.#flying.forEach(({ passenger }, index) => {
+      const own = (this.#idleAt[index + 1] ?? start) - (this.#idleAt[index] ?? start);
+      if (passenger.statement !== '') this.#pace.note(passenger.statement, Math.max(own, share));
+    });
+  }
+}
+
+class BatchSeat implements Seat {
+  readonly passenger: Passenger;
+  readonly end: Promise<SeatEnd>;
+  readonly #onCancel: (seat: BatchSeat) => void;
+  #resolve: (end: SeatEnd) => void = () => {};
+  isOver = false;
+
+  constructor(passenger: Passenger, onCancel: (seat: BatchSeat) => void) {
+    this.passenger = passenger;
+    this.#onCancel = onCancel;
+    this.end = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  cancel(): void {
+    if (!this.isOver) this.#onCancel(this);
+  }
+
+  settle(end: SeatEnd): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.#resolve(end);
+  }
+}
+
+const none: readonly never[] = [];
+
+/** Time that this thread's event loop has spent waiting, in milliseconds since it began. */
+function idleMs(): number {
+  return performance.nodeTiming.idleTime;
+}

@@ -1,0 +1,215 @@
+/**
+ * Reads that arrive together share a connection and one write; here is that nobody loses by it: every caller keeps its own
+ * settings, and an error, a slow statement, a cancel or a lost connection of one is none of the others' business.
+ */
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import type { ApiPool } from '../../src/database/pool.ts';
+import { type RunAsOptions, runAs } from '../../src/database/run-as.ts';
+import { callerOf, flightOf, openPool } from '../support/flights.ts';
+import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { type RecordingProxy, startRecordingProxy } from '../support/recording-proxy.ts';
+
+let database: TestDatabase;
+let proxy: RecordingProxy;
+let pool: ApiPool;
+beforeAll(async () => {
+  database = await createDatabase(`
+    create table note (owner text, body text);
+    insert into note select format('user %s', n), format('note %s', n) from generate_series(1, 20) n;
+    alter table note enable row level security;
+    create policy own on note to authenticated
+      using (owner = current_setting('request.jwt.claims')::json ->> 'sub');
+    grant select on note to authenticated;
+    create sequence touched;
+    grant usage on sequence touched to anon;
+    create function die() returns int language sql security definer
+      as 'select 1 from (select pg_terminate_backend(pg_backend_pid(), 1000)) x';
+  `);
+  proxy = await startRecordingProxy(database.urlAs('authenticator', 'test'));
+});
+afterAll(() => proxy.stop());
+beforeEach(() => {
+  proxy.inspect(null);
+  proxy.delay(0);
+  pool = openPool(proxy.url, { size: 8 });
+});
+
+/** The process that answers, after a sleep of so many seconds, or an error where that is no number. */
+const sleeper = 'select pg_backend_pid() from (select pg_sleep($1::float8)) s';
+const sleep = (seconds: string, more: Partial<RunAsOptions> = {}) =>
+  runAs(pool, flightOf([{ text: sleeper, values: [seconds] }], more));
+
+/** Asks until the statement is known to be so quick that two of them share a flight. */
+async function makeShared(ask: () => Promise<unknown>): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      for (let time = 0; time < 3; time += 1) await ask();
+      proxy.reset();
+      await Promise.all([ask(), ask()]);
+      expect(proxy.flights()).toBe(1);
+    },
+    { timeout: 60_000, interval: 20 },
+  );
+  proxy.reset();
+}
+const makeSleepShared = () => makeShared(() => sleep('0'));
+
+async function answers(requests: readonly Promise<readonly (string | null)[]>[]): Promise<unknown[]> {
+  const ends = await Promise.allSettled(requests);
+  return ends.map((end) => (end.status === 'fulfilled' ? end.value[0] : (end.reason as { kind: string }).kind));
+}
+
+test('reads of the same moment are one flight on one connection', async () => {
+  await makeSleepShared();
+  const processes = await answers([sleep('0'), sleep('0'), sleep('0')]);
+  expect(new Set(processes).size).toBe(1);
+  expect(proxy.flights()).toBe(1);
+});
+
+test('statements that nobody knows yet run side by side', async () => {
+  const processes = await answers([sleep('0.05'), sleep('0.05'), sleep('0.05')]);
+  expect(new Set(processes).size).toBe(3);
+});
+
+test('statements that are known to be slow run side by side', async () => {
+  for (let time = 0; time < 5; time += 1) await sleep('0.05');
+  const processes = await answers([sleep('0.05'), sleep('0.05')]);
+  expect(new Set(processes).size).toBe(2);
+});
+
+test('writes share with nobody', async () => {
+  const write = { mutation: true };
+  await makeSleepShared();
+  const processes = await answers([sleep('0', write), sleep('0', write), sleep('0')]);
+  expect(new Set(processes).size).toBe(3);
+});
+
+test('each caller of a batch sees its own rows, limits and claims', async () => {
+  const text = `select string_agg(body, ',') || current_setting('statement_timeout') from note`;
+  const readAs = (user: number) => {
+    const caller = { ...callerOf('authenticated'), claims: JSON.stringify({ sub: `user ${user}` }) };
+    return runAs(pool, flightOf([text], { caller, timeoutMs: 1000 + user }));
+  };
+  await makeShared(() => readAs(1));
+  const users = [1, 2, 3, 4, 5, 6, 7, 8];
+  expect(await answers(users.map(readAs))).toEqual(users.map((user) => `note ${user}${1000 + user}ms`));
+  expect(proxy.flights()).toBeLessThan(users.length);
+});
+
+test('an error of one is its own, wherever it stands', async () => {
+  await makeSleepShared();
+  for (const broken of [0, 1, 2]) {
+    const seconds = ['0', '0', '0'].map((each, index) => (index === broken ? 'x' : each));
+    const ends = await answers(seconds.map((each) => sleep(each)));
+    expect(ends.map((end) => (end === 'statement' ? end : 'answered'))).toEqual(
+      seconds.map((each) => (each === 'x' ? 'statement' : 'answered')),
+    );
+  }
+});
+
+test('what a failed one leaves in the session is gone before anything is answered', async () => {
+  const state = `select coalesce(current_setting('my.state', true), '') || (select count(*) from pg_prepared_statements
+    where not name like 'pgreflect%')`;
+  await makeShared(() => runAs(pool, flightOf([state])));
+  const poison = `select case when set_config('my.state', 'left', false) is not null then (1 / $1::int)::text end`;
+  await makeShared(() => runAs(pool, flightOf([{ text: poison, values: ['1'] }])));
+  const ends = await answers([
+    runAs(pool, flightOf([{ text: poison, values: ['0'] }])),
+    runAs(pool, flightOf([{ text: poison, values: ['1'] }])),
+    runAs(pool, flightOf([state])),
+  ]);
+  expect(ends).toEqual(['statement', '1', '0']);
+});
+
+test('a statement that is slow for once keeps nobody waiting', async () => {
+  await makeSleepShared();
+  const client = new AbortController();
+  const slow = answers([sleep('30', { signal: client.signal })]);
+  const quick = answers([sleep('0'), sleep('0')]);
+  for (const answer of await quick) expect(Number(answer)).toBeGreaterThan(0);
+  client.abort();
+  expect(await slow).toEqual(['cancelled']);
+});
+
+test('a client that leaves while its statement runs takes nobody with it', async () => {
+  await makeSleepShared();
+  for (let round = 0; round < 50; round += 1) {
+    const client = new AbortController();
+    const ends = answers([sleep('0.008', { signal: client.signal }), sleep('0'), sleep('0.001'), sleep('0')]);
+    setTimeout(() => client.abort(), round % 10);
+    const [first, ...others] = await ends;
+    expect(first === 'cancelled' || Number(first) > 0).toBe(true);
+    for (const other of others) expect(Number(other)).toBeGreaterThan(0);
+    await makeSleepShared();
+  }
+});
+
+test('a client that leaves before its turn sends no cancel request', async () => {
+  await makeSleepShared();
+  const client = new AbortController();
+  const ends = answers([sleep('0.004'), sleep('0'), sleep('0', { signal: client.signal }), sleep('0')]);
+  setImmediate(() => client.abort());
+  const [first, second, left, last] = await ends;
+  for (const answer of [first, second, last]) expect(Number(answer)).toBeGreaterThan(0);
+  expect(left).toBe('cancelled');
+  expect(proxy.connections()).toBe(0);
+});
+
+test('the time limit holds for each, also behind a slow one', async () => {
+  await makeSleepShared();
+  const ends = await answers([sleep('0.2'), sleep('30', { requestTimeoutMs: 300 }), sleep('0')]);
+  expect(Number(ends[0])).toBeGreaterThan(0);
+  expect(ends[1]).toBe('timeout');
+  expect(Number(ends[2])).toBeGreaterThan(0);
+});
+
+test('a connection that dies under a batch: each read is repeated', async () => {
+  const text = 'select case when $1 then die() end, pg_backend_pid() where $1 or true';
+  const run = (dies: string) => runAs(pool, flightOf([{ text, values: [dies] }]));
+  await makeShared(() => run('false'));
+  const ends = await answers([run('false'), run('true'), run('false'), run('false')]);
+  // It ends the second connection as well, and a read is repeated once; the others' second time is alone.
+  expect(ends).toEqual([null, 'unavailable', null, null]);
+});
+
+test('more statements than a connection may keep come and go in batches', async () => {
+  pool = openPool(proxy.url, { size: 1, maxStatementsPerConnection: 8 });
+  const texts = Array.from({ length: 12 }, (_, n) => `select ${n} + $1::int`);
+  const ask = (round: number) =>
+    answers(texts.map((text) => runAs(pool, flightOf([{ text, values: [String(round)] }]))));
+  for (let round = 0; round < 12; round += 1) {
+    expect(await ask(round)).toEqual(texts.map((_, n) => String(n + round)));
+  }
+});
+
+test('a statement that the server forgot is prepared again for everybody', async () => {
+  pool = openPool(proxy.url, { size: 1 });
+  await makeSleepShared();
+  await database.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()
+    and application_name = 'pgreflect-test'`,
+    [database.name],
+  );
+  for (const answer of await answers([sleep('0'), sleep('0'), sleep('0')])) expect(Number(answer)).toBeGreaterThan(0);
+});
+
+test('requests that find no connection are all told so', async () => {
+  pool = openPool(proxy.url, { size: 1, waitMs: 1000 });
+  await sleep('0');
+  const busy = runAs(pool, flightOf(['select pg_sleep(3)'], { mutation: true }));
+  expect(await answers([sleep('0'), sleep('0')])).toEqual(['overloaded', 'overloaded']);
+  await busy;
+  expect(Number((await sleep('0'))[0])).toBeGreaterThan(0);
+});
+
+test('answers that are read late do not make statements slow', async () => {
+  await makeSleepShared();
+  const first = sleep('0');
+  await vi.waitFor(() => expect(proxy.flights()).toBe(1));
+  // The process is busy with something else.
+  const until = performance.now() + 100;
+  while (performance.now() < until);
+  await first;
+  const processes = await answers([sleep('0'), sleep('0')]);
+  expect(new Set(processes).size).toBe(1);
+});
