@@ -87,6 +87,37 @@ test('--empty starts without a table and says how to make one', async () => {
   expect(await stop()).toBe(0);
 }, 60_000);
 
+test('the file of a template and the configuration file are followed while it runs', async () => {
+  const directory = temporaryDirectory();
+  const write = (name: string, content: string) => writeFileSync(join(directory, name), content);
+  const table = '[auth.email.template.confirmation]\ncontent_path = "confirm.html"\n';
+  write('confirm.html', 'first');
+  write('pgreflect.toml', table);
+  const { url, command, stop } = await start(directory, ['--empty']);
+  const [, apikey = ''] = /anon key +(\S+)/.exec(command.text()) ?? [];
+  const auth = url.replace('/graphql/v1', '/auth/v1');
+  const signUp = (email: string) =>
+    fetch(`${auth}/signup`, {
+      method: 'POST',
+      headers: { apikey },
+      body: JSON.stringify({ email, password: 'a good password' }),
+    });
+  const newestMail = async () => {
+    const mails = (await (await fetch(url.replace('/graphql/v1', '/studio/inbox.json'))).json()) as { html: string }[];
+    return mails[0]?.html;
+  };
+  await signUp('ana@mail.test');
+  expect(await newestMail()).toBe('first');
+  write('confirm.html', 'second\n{{ end }}');
+  await command.until(/content, line 2, column \d+: .*the previous one is used/);
+  await signUp('bob@mail.test');
+  expect(await newestMail()).toBe('first');
+  write('pgreflect.toml', `[auth]\nenable_signup = false\n${table}`);
+  await command.until(/start values of the auth configuration were read again/);
+  expect((await signUp('eve@mail.test')).status).toBe(422);
+  expect(await stop()).toBe(0);
+}, 60_000);
+
 test('a schema file that is not there is said before anything is made', async () => {
   const { code, err } = await runCommand(['start', '--schema-file', 'nowhere.sql'], {
     directory: temporaryDirectory(),
