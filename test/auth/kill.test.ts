@@ -5,9 +5,10 @@
  * Real processes (`pgreflect serve`, ended by SIGKILL) between a real database and a real mail server. A step is a message of
  * the process that was answered (holding-proxy.ts); several requests are held, each at a step of its own, before one kill.
  */
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createPasswordHasher } from '../../src/auth/passwords.ts';
 import { startCommand } from '../commands/run-command.ts';
+import { runHere } from '../management/management.ts';
 import { type TestAuth, testAuth } from '../support/auth.ts';
 import { type AuthReply, type AuthRequestOptions, fragmentOf, send } from '../support/auth-service.ts';
 import { createSteps, type Steps, startPostgresProxy, startSmtpProxy } from '../support/holding-proxy.ts';
@@ -603,3 +604,18 @@ test('a kill at any step of a request leaves the state before it or the one afte
     expect([name, ...kills]).toEqual([name, ...expected]);
   }
 }, 240_000);
+
+test('an access token whose maker was killed before it was shown can be seen and revoked', async () => {
+  const steps = createSteps();
+  const postgres = await startPostgresProxy(steps, auth.database.url);
+  onTestFinished(postgres.stop);
+  const stored = steps.hold(1);
+  const maker = startCommand(['tokens', 'create', '--name', 'lost'], { env: { DATABASE_URL: postgres.url } });
+  await stored;
+  maker.signal('SIGKILL');
+  expect((await maker.finished).out).toBe('');
+  const tokens = (...args: readonly string[]) => runHere(['tokens', ...args], { DATABASE_URL: auth.database.url });
+  const [id = ''] = /\S+(?=.*lost)/.exec((await tokens('list')).out) ?? [];
+  expect((await tokens('revoke', id)).out).toMatch(/Revoked: .*lost/);
+  expect((await tokens('create', '--name', 'lost')).out).toMatch(/sbp_[0-9a-f]{40}/);
+});

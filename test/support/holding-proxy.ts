@@ -62,11 +62,11 @@ interface Protocol {
 }
 
 /**
- * What counts is what can leave something half-written: every message of a transaction of the auth service, and every write
- * outside of one. Not what a process does for all of its requests together, reading configuration and counting for limits.
+ * What counts is what can leave something half-written: every message of a transaction of the auth service or a command, and
+ * every write outside of one. Not what a process does for all of its requests together, reading configuration and counting for limits.
  */
 function postgresProtocol(): Protocol {
-  let [isAuth, isInTransaction] = [false, false];
+  let [isOurs, isInTransaction] = [false, false];
   return {
     server: 'database',
     see(from, packet) {
@@ -79,11 +79,11 @@ function postgresProtocol(): Protocol {
       if (text.includes('application_name')) {
         // What it does in the background would be taken for a step of whatever request is watched.
         if (text.includes('listener')) return null;
-        isAuth = text.includes('pgreflect auth');
+        isOurs = /pgreflect (auth|command)/.test(text);
         return false;
       }
       if (text.includes('pgreflect_rate_limits')) return false;
-      return isAuth && (isInTransaction || /\b(begin|insert into|update|delete from)\b/.test(text));
+      return isOurs && (isInTransaction || /\b(begin|insert into|update|delete from)\b/.test(text));
     },
   };
 }
