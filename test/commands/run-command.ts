@@ -41,10 +41,17 @@ export function temporaryDirectory(): string {
   return directory;
 }
 
-/** Starts a command; it is stopped after the test where it still runs. The environment holds nothing but what is given. */
-export function startCommand(args: readonly string[], options: RunOptions = {}): Running {
+/** Registers what ends with a test (`onTestFinished`), or with the tests of a file (`afterAll`). */
+export type WhenOver = (end: () => Promise<void>) => void;
+
+/** Starts a command; it is stopped in the end where it still runs. The environment holds nothing but what is given. */
+export function startCommand(
+  args: readonly string[],
+  options: RunOptions = {},
+  whenOver: WhenOver = onTestFinished,
+): Running {
   const running = spawnCommand(args, options);
-  onTestFinished(async () => {
+  whenOver(async () => {
     running.signal('SIGTERM');
     await running.finished;
   });

@@ -79,8 +79,11 @@ export interface TestSmtpServer {
   stop(): Promise<void>;
 }
 
-/** Starts it; it stops when the test has ended. */
-export async function startSmtpServer(options: SmtpServerOptions = {}): Promise<TestSmtpServer> {
+/** Starts it; it stops when the test has ended, or with `afterAll` when those of the file have. */
+export async function startSmtpServer(
+  options: SmtpServerOptions = {},
+  whenOver: (end: () => Promise<void>) => void = onTestFinished,
+): Promise<TestSmtpServer> {
   const { tls = 'starttls', login, authMethods = ['PLAIN', 'LOGIN', 'CRAM-MD5'], maxBytes, port = 0 } = options;
   const messages: ReceivedMessage[] = [];
   let behaviour: Behaviour = { kind: 'accept' };
@@ -161,7 +164,7 @@ export async function startSmtpServer(options: SmtpServerOptions = {}): Promise<
     });
     return closed;
   };
-  onTestFinished(stop);
+  whenOver(stop);
   return {
     port: (server.server.address() as AddressInfo).port,
     messages,

@@ -1,0 +1,178 @@
+/**
+ * Two processes of a deployment on one database are one service: what a client or an administrator does at one of them is in
+ * force for the next request at the other.
+ */
+import { exportJWK, generateKeyPair } from 'jose';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startCommand } from '../commands/run-command.ts';
+import { type AuthReply, type AuthRequestOptions, createAuthDatabase, send } from '../support/auth-service.ts';
+import { secret, serviceKey } from '../support/http.ts';
+import type { TestDatabase } from '../support/postgres.ts';
+import { startSmtpServer, type TestSmtpServer } from '../support/smtp-server.ts';
+
+const password = 'a good password';
+const ref = 'abcdefghijklmnopqrst';
+const accessToken = `sbp_${'0'.repeat(40)}`;
+
+interface Process {
+  ask(path: string, body?: unknown, options?: AuthRequestOptions): Promise<AuthReply>;
+  /** Changes the configuration at this process. */
+  patch(changes: object): Promise<AuthReply>;
+}
+
+/** The key that signs is another one at each process: in the middle of a rotation, with both keys known to both. */
+async function rotatedKeys(): Promise<readonly [string, string]> {
+  const pairs = await Promise.all(
+    ['old', 'new'].map(async (kid) => {
+      const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
+      const named = { kid, alg: 'ES256' };
+      return {
+        signing: { ...(await exportJWK(privateKey)), ...named, key_ops: ['sign', 'verify'] },
+        verifying: { ...(await exportJWK(publicKey)), ...named, key_ops: ['verify'] },
+      };
+    }),
+  );
+  const [before, after] = pairs as [(typeof pairs)[0], (typeof pairs)[0]];
+  return [JSON.stringify([before.signing, after.verifying]), JSON.stringify([before.verifying, after.signing])];
+}
+
+async function startProcess(jwtKeys: string): Promise<Process> {
+  const env = {
+    DATABASE_URL: database.urlAs('authenticator', 'test'),
+    PGREFLECT_ADMIN_DATABASE_URL: database.url,
+    PGREFLECT_JWT_SECRET: secret,
+    PGREFLECT_JWT_KEYS: jwtKeys,
+    PGREFLECT_EXTERNAL_URL: 'http://localhost:54321',
+    PGREFLECT_ACCESS_TOKEN: accessToken,
+    PGREFLECT_SMTP_HOST: '127.0.0.1',
+    PGREFLECT_SMTP_PORT: String(smtp.port),
+    PGREFLECT_SMTP_ADMIN_EMAIL: 'no-reply@app.test',
+    PGREFLECT_SITE_URL: 'https://app.test',
+    PGREFLECT_SMTP_MAX_FREQUENCY: '0',
+    PGREFLECT_RATE_LIMIT_EMAIL_SENT: '1000',
+  };
+  const command = startCommand(['serve', '--port', '0', '--project-ref', ref], { env, timeoutMs: 200_000 }, afterAll);
+  const [, url = ''] = await command.until(/GraphQL and GraphiQL: (\S+)\/graphql\/v1/);
+  const ask: Process['ask'] = (path, body, options = {}) => send(url, path, body, options);
+  return {
+    ask,
+    async patch(changes) {
+      const headers = { 'content-type': 'application/json' };
+      const path = `/../../v1/projects/${ref}/config/auth`;
+      const reply = await ask(path, changes, { method: 'PATCH', token: accessToken, headers });
+      expect(reply.status).toBe(200);
+      return reply;
+    },
+  };
+}
+
+let database: TestDatabase;
+let smtp: TestSmtpServer;
+let first: Process;
+let second: Process;
+beforeAll(async () => {
+  database = await createAuthDatabase();
+  smtp = await startSmtpServer({ tls: 'none' }, afterAll);
+  const [oldKeys, newKeys] = await rotatedKeys();
+  [first, second] = await Promise.all([startProcess(oldKeys), startProcess(newKeys)]);
+});
+
+const lastMail = () => smtp.messages.at(-1);
+const hashOf = () => /[?&]token=(\w+)/.exec(lastMail()?.parsed.html ?? '')?.[1];
+
+/** Signs a user up at one process and confirms at the other. */
+async function signedUp(email: string): Promise<AuthReply['body']> {
+  expect((await first.ask('/signup', { email, password })).status).toBe(200);
+  const { status, body } = await second.ask('/verify', { type: 'email', token_hash: hashOf() });
+  expect(status).toBe(200);
+  return body;
+}
+
+test('a template that is changed at one is in the very next mail of the other', async () => {
+  for (const number of [1, 2, 3, 4, 5]) {
+    const [changing, sending] = number % 2 ? [first, second] : [second, first];
+    const subject = `Welcome, number ${number}`;
+    await changing.patch({
+      mailer_subjects_confirmation: subject,
+      mailer_templates_confirmation_content: `<p>${subject}: {{ .Token }}</p>`,
+    });
+    const email = `template-${number}@x.test`;
+    expect((await sending.ask('/signup', { email, password })).status).toBe(200);
+    expect(lastMail()?.parsed).toMatchObject({
+      subject,
+      html: expect.stringMatching(`<p>${subject}: \\d{6}</p>`),
+    });
+  }
+  await first.patch({ mailer_subjects_confirmation: null, mailer_templates_confirmation_content: null });
+});
+
+test('sign-ups that are switched off at one are refused by the other', async () => {
+  await first.patch({ disable_signup: true });
+  const refused = await second.ask('/signup', { email: 'off@x.test', password });
+  expect(refused).toMatchObject({ status: 422, body: { code: 'signup_disabled' } });
+  await second.patch({ disable_signup: false });
+  expect((await first.ask('/signup', { email: 'off@x.test', password })).status).toBe(200);
+});
+
+test('a limit is counted at both together, and a new one is in force at both', async () => {
+  await signedUp('limited@x.test');
+  await database.query('truncate auth.pgreflect_rate_limits');
+  await first.patch({ rate_limit_email_sent: 2 });
+  const recover = async (process: Process) => (await process.ask('/recover', { email: 'limited@x.test' })).status;
+  expect([await recover(first), await recover(second)]).toEqual([200, 200]);
+  expect([await recover(first), await recover(second)]).toEqual([429, 429]);
+  await second.patch({ rate_limit_email_sent: 3 });
+  expect([await recover(first), await recover(second)]).toEqual([200, 429]);
+  await first.patch({ rate_limit_email_sent: null });
+});
+
+test('a refresh token of one is good at the other, once, and its reuse ends the family at both', async () => {
+  await first.patch({ security_refresh_token_reuse_interval: 0 });
+  const refresh = (process: Process, token: string) =>
+    process.ask('/token?grant_type=refresh_token', { refresh_token: token });
+  const { refresh_token: oldest } = await signedUp('refresh@x.test');
+  const { refresh_token: older } = (await refresh(first, oldest)).body;
+  const { refresh_token: active } = (await refresh(second, older)).body;
+  expect(new Set([oldest, older, active]).size).toBe(3);
+  // Its answer may have been lost, so the last one used gives the active one again, wherever it was used.
+  expect((await refresh(first, older)).body.refresh_token).toBe(active);
+  expect(await refresh(first, oldest)).toMatchObject({ status: 400, body: { code: 'refresh_token_already_used' } });
+  expect(await refresh(second, active)).toMatchObject({ status: 400, body: { code: 'refresh_token_already_used' } });
+  await second.patch({ security_refresh_token_reuse_interval: null });
+});
+
+test('the same token at both at once gives one next token', async () => {
+  const { refresh_token } = await signedUp('parallel@x.test');
+  const replies = await Promise.all(
+    [first, second, first, second].map((process) => process.ask('/token?grant_type=refresh_token', { refresh_token })),
+  );
+  expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  expect(new Set(replies.map(({ body }) => body.refresh_token)).size).toBe(1);
+});
+
+test('who signs out at one, or is banned there, is refused by the other', async () => {
+  const { access_token: token, user } = await signedUp('gone@x.test');
+  expect((await first.ask('/user', undefined, { token })).status).toBe(200);
+  expect((await second.ask('/logout', {}, { token })).status).toBe(204);
+  expect(await first.ask('/user', undefined, { token })).toMatchObject({ body: { code: 'session_not_found' } });
+  const admin = { method: 'PUT', key: serviceKey, token: serviceKey };
+  expect((await first.ask(`/admin/users/${user.id}`, { ban_duration: '1h' }, admin)).status).toBe(200);
+  const body = { email: 'gone@x.test', password };
+  expect(await second.ask('/token?grant_type=password', body)).toMatchObject({ body: { code: 'user_banned' } });
+});
+
+test('while the signing key is rotated each accepts what the other signs', async () => {
+  const { user } = await signedUp('rotation@x.test');
+  const body = { email: 'rotation@x.test', password };
+  const keyOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()).kid;
+  for (const [process, other, kid] of [
+    [first, second, 'old'],
+    [second, first, 'new'],
+  ] as const) {
+    const { access_token: token } = (await process.ask('/token?grant_type=password', body)).body;
+    expect(keyOf(token)).toBe(kid);
+    expect((await other.ask('/user', undefined, { token })).body.id).toBe(user.id);
+    const { body: published } = await other.ask('/.well-known/jwks.json', undefined, { key: null });
+    expect(published.keys.map((key: { kid: string }) => key.kid).sort()).toEqual(['new', 'old']);
+  }
+});
