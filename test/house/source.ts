@@ -21,6 +21,8 @@ export interface Import {
   readonly package: string | null;
   /** Erased before the program runs: `import type …` and `export type … from`. */
   readonly typeOnly: boolean;
+  /** `import('…')`: loaded when the program gets there. */
+  readonly isDynamic: boolean;
 }
 
 /** A file of src/. */
@@ -71,6 +73,7 @@ function findImports(path: string, text: string): Import[] {
       file: ours ? posix.join(posix.dirname(path), specifier) : null,
       package: ours ? null : packageOf(specifier),
       typeOnly: groups.type !== undefined,
+      isDynamic: groups.dynamic !== undefined,
     };
   });
 }
