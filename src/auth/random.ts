@@ -2,7 +2,7 @@
  * Where randomness comes from, and the shapes it is needed in. It is handed to everything that needs it, so that tests can
  * hold it still; the program uses the operating system's generator.
  */
-import { randomBytes } from 'node:crypto';
+import { randomFillSync } from 'node:crypto';
 
 /** A source of random bytes that nobody can predict. */
 export interface Random {
@@ -10,7 +10,26 @@ export interface Random {
 }
 
 /** The generator of the operating system. */
-export const systemRandom: Random = { bytes: (size) => randomBytes(size) };
+export const systemRandom: Random = createSystemRandom();
+
+/** Asked for many bytes at once, because a question costs more than they do. Bytes are given out once and then forgotten. */
+function createSystemRandom(): Random {
+  const supply = Buffer.alloc(4096);
+  let given = supply.length;
+  return {
+    bytes(size) {
+      if (size > supply.length) return randomFillSync(Buffer.alloc(size));
+      if (given + size > supply.length) {
+        randomFillSync(supply);
+        given = 0;
+      }
+      const taken = Buffer.from(supply.subarray(given, given + size));
+      supply.fill(0, given, given + size);
+      given += size;
+      return taken;
+    },
+  };
+}
 
 /**
  * A whole number from 0 to below `limit`, every one equally likely: bytes beyond the last whole multiple of `limit` are
