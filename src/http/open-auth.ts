@@ -1,8 +1,7 @@
 /**
  * Starts the auth service and joins it with what HTTP needs of it: routes, and the inbox for captured messages.
  */
-import { type Auth, type AuthSetup, startAuth } from '../auth/start-auth.ts';
-import { isMailCaptured } from '../email/mailer.ts';
+import type { Auth, AuthSetup } from '../auth/start-auth.ts';
 import type { Management } from '../management/start-management.ts';
 import { type AuthParts, authPath } from './auth-parts.ts';
 import { type InboxParts, inboxPath } from './inbox-route.ts';
@@ -28,6 +27,11 @@ export async function openAuth({ management, ...setup }: AuthDoor): Promise<Open
     observe({ kind: 'warning', message, hint: 'Give --jwt-secret, or a key with `sign` in key_ops in --jwt-keys.' });
     return null;
   }
+  // Loaded here, so that a gateway without the service does without its code.
+  const [{ startAuth }, { isMailCaptured }] = await Promise.all([
+    import('../auth/start-auth.ts'),
+    import('../email/mailer.ts'),
+  ]);
   const authUrl = `${config.externalUrl}${authPath}`;
   const inboxUrl = `${config.externalUrl}${inboxPath}`;
   const verify = await createClaimsVerifier(config, clock);

@@ -9,18 +9,14 @@ import type { Socket } from 'node:net';
 import fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import { type Code, PublicError } from '../shared/errors.ts';
 import { InvariantError } from '../shared/invariant.ts';
-import { describeAuth } from './auth-description.ts';
-import { registerAuth } from './auth-route.ts';
 import { createClientAddress } from './client-address.ts';
 import { registerCors } from './cors.ts';
 import { errorAnswer, retryAfterSeconds } from './error-body.ts';
 import { registerGraphqlRoutes } from './graphql-route.ts';
 import { registerHealth } from './health.ts';
 import { registerInbox } from './inbox-route.ts';
-import { describeManagement } from './management-description.ts';
-import { registerManagementRoutes } from './management-route.ts';
 import { answerTypeOf } from './media-types.ts';
-import { registerOpenApi } from './openapi-route.ts';
+import { type ApiDescription, registerOpenApi } from './openapi-route.ts';
 import { graphqlPath, type HttpParts } from './parts.ts';
 import { requestId } from './request-id.ts';
 import { noStages, pathOf, trackRequests } from './track-requests.ts';
@@ -51,15 +47,39 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
   answerErrors(app, parts);
   await registerCors(app, parts.config.corsOrigins);
   registerHealth(app, parts);
-  if (parts.auth) await registerAuth(app, parts, parts.auth);
-  if (parts.inbox) registerInbox(app, parts.inbox);
-  if (parts.management) await registerManagementRoutes(app, parts.management, parts.observe);
   registerOpenApi(app, parts.config.externalUrl, [
-    ...(parts.auth ? [describeAuth()] : []),
-    ...(parts.management ? [describeManagement()] : []),
+    ...(await addAuth(app, parts)),
+    ...(await addManagement(app, parts)),
   ]);
   await registerGraphqlRoutes(app, parts);
   return app;
+}
+
+// Code of services that a gateway may be without is loaded where they are added.
+
+async function addAuth(app: FastifyInstance, parts: HttpParts): Promise<readonly ApiDescription[]> {
+  const { auth, inbox } = parts;
+  if (inbox) registerInbox(app, inbox);
+  if (!auth) return [];
+  const [{ registerAuth }, { describeAuth }] = await Promise.all([
+    import('./auth-route.ts'),
+    import('./auth-description.ts'),
+  ]);
+  await registerAuth(app, parts, auth);
+  return [describeAuth()];
+}
+
+async function addManagement(
+  app: FastifyInstance,
+  { management, observe }: HttpParts,
+): Promise<readonly ApiDescription[]> {
+  if (!management) return [];
+  const [{ registerManagementRoutes }, { describeManagement }] = await Promise.all([
+    import('./management-route.ts'),
+    import('./management-description.ts'),
+  ]);
+  await registerManagementRoutes(app, management, observe);
+  return [describeManagement()];
 }
 
 /** Requests are checked by what reads them, and answers are text by the time the framework gets them. */

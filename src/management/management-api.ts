@@ -12,7 +12,7 @@ import { ManagementError, type ManagementErrorCode } from './management-error.ts
 import { mergeChanges } from './merge-changes.ts';
 import { presentConfig } from './present-config.ts';
 import { hasConfigTables, lockStored, writeStored } from './stored-config.ts';
-import { type ValidChanges, validateChanges } from './validate-changes.ts';
+import type { ValidChanges } from './validate-changes.ts';
 
 /** Who asks, apart from the token itself. */
 export interface ManagementCaller {
@@ -87,6 +87,8 @@ export function createManagementApi(options: ManagementOptions): ManagementApi {
       const body = readBody();
       return masked('update_failed', async () => {
         const config = await store.refreshIfNewer(pool);
+        // Loaded with the first change: the trial of templates needs their whole engine.
+        const { validateChanges } = await import('./validate-changes.ts');
         const changes = validateChanges(body, { config, ignoreUnknown: options.ignoreUnknown });
         const snapshot = await storeChanges(options, changes, caller.by);
         return { config: await present(snapshot), ignored: changes.ignored, warnings: changes.warnings };
