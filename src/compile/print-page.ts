@@ -13,7 +13,7 @@ import { type Member, type PrintedObject, printObject } from './print-object.ts'
 import { HandedOnRow, list, type Row } from './print-row.ts';
 import { type Printer, printMembers, printTypename } from './printer.ts';
 import { runsVolatile } from './runs-volatile.ts';
-import { builtin, ident, integer, param, type Sql, sql } from './sql.ts';
+import { builtin, empty, ident, integer, join, param, type Sql, sql } from './sql.ts';
 
 /** A page as part of a from clause, and what the connection object takes from it. */
 export interface PrintedPage {
@@ -54,8 +54,8 @@ export function printPage(printer: Printer, plan: ConnectionPlan, rows: RowSet):
   const scan = printScan(context);
   const from =
     context.counted || plan.page.backward ? printNumbered(context, scan) : sql`(${scan}) as ${ident(page.alias)}`;
-  const aggregated = sql`select ${list(columns)} from ${from}${concat(context.laterals)}`;
-  return { from: sql`lateral (${aggregated}) as ${ident(name)}${concat(objects)}`, members };
+  const aggregated = sql`select ${list(columns)} from ${from}${join(context.laterals, empty)}`;
+  return { from: sql`lateral (${aggregated}) as ${ident(name)}${join(objects, empty)}`, members };
 }
 
 interface PageContext {
@@ -70,8 +70,6 @@ interface PageContext {
   /** Adds an aggregate over the page and returns the reference to its value. */
   aggregate(value: Sql): Sql;
 }
-
-const concat = (pieces: readonly Sql[]): Sql => pieces.reduce((all, piece) => sql`${all}${piece}`, sql``);
 
 function isCounted(entry: PageInfoEntry): boolean {
   return entry.kind !== 'typename';

@@ -4,6 +4,7 @@
  * The answer of the database is text and stays text. A request never runs against a model older than the last committed
  * change: with the trigger the settings step of the flight checks, and a stale request runs once more on a new model.
  */
+import type { DocumentNode } from 'graphql';
 import type { CompiledOperation } from '../compile/compile-operation.ts';
 import { coerceVariables } from '../compile/document-variables.ts';
 import { RequestRefusal } from '../compile/input.ts';
@@ -125,7 +126,9 @@ async function runAttempt(options: ExecuteOptions, execution: Execution, attempt
   }
   watch.compileMs += performance.now() - compileStart;
   const outcome = { operationName: name, documentHash: hash };
-  const data = await runCompiled(options, execution, { attempt, compiled, variables: coerced.variables, outcome });
+  const { variables } = coerced;
+  const run: CompiledRun = { attempt, document: document.document, compiled, variables, outcome };
+  const data = await runCompiled(options, execution, run);
   return { data: data.text, errors: data.errors, ...outcome };
 }
 
@@ -155,6 +158,7 @@ function operationRefusal(
 
 interface CompiledRun {
   readonly attempt: Attempt;
+  readonly document: DocumentNode;
   readonly compiled: CompiledOperation;
   readonly variables: Variables;
   readonly outcome: Pick<Outcome, 'operationName' | 'documentHash'>;
@@ -212,15 +216,12 @@ function scopeOf(options: ExecuteOptions, execution: Execution, run: CompiledRun
 function describeSchema(execution: Execution, run: CompiledRun): ReadonlyMap<string, string> {
   const { introspection } = run.attempt.role.shared;
   if (run.compiled.introspectionKeys.length === 0 || introspection === null) return new Map();
-  const { query, operationName, variables } = execution.request;
-  const document = run.attempt.role.shared.documents.prepare(query, null);
-  if (document.kind !== 'prepared') return new Map();
-  const responseKeys = new Set(run.compiled.introspectionKeys);
+  const { operationName, variables } = execution.request;
   return answerIntrospection(introspection, {
-    document: document.document,
+    document: run.document,
     operationName,
     variableValues: variables ?? {},
-    responseKeys,
+    responseKeys: new Set(run.compiled.introspectionKeys),
   });
 }
 

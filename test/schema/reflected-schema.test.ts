@@ -19,34 +19,11 @@ import type { Model } from '../../src/model/model.ts';
 import { buildSchema } from '../../src/schema/build-schema.ts';
 import { buildIntrospectionSchema } from '../../src/schema/prune-schema.ts';
 import { validateDocument } from '../../src/schema/validate.ts';
-import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { createDatabase, fixture, type TestDatabase } from '../support/postgres.ts';
 
-const sample = `
-  create schema lib;
-  comment on schema lib is '@graphql({"inflect_names": true, "introspection": true})';
-  create type lib.loan_state as enum ('out', 'returned', 'lost');
-  create table lib.patron (
-    id bigint generated always as identity primary key,
-    full_name text not null,
-    sponsor_id bigint references lib.patron (id)
-  );
-  create table lib.volume (
-    shelf_mark text primary key,
-    title varchar(40) not null,
-    tags text[] not null default '{}',
-    acquired_on date
-  );
-  create table lib.loan (
-    patron_id bigint not null references lib.patron (id),
-    shelf_mark text not null references lib.volume (shelf_mark),
-    seq int not null,
-    due_on date,
-    fee numeric(8,2),
-    state lib.loan_state not null default 'out',
-    primary key (patron_id, shelf_mark, seq)
-  );
-  grant usage on schema lib to anon, authenticated;
-  grant all on all tables in schema lib to authenticated;
+/** The sample schema, where anon may only read two of its tables. */
+const sample = `${fixture('lib.sql')}
+  revoke all on all tables in schema lib from anon;
   grant select on lib.patron, lib.volume to anon;`;
 
 /** Reads the model of a role afresh. */
