@@ -21,10 +21,11 @@ import { buildIntrospectionSchema } from '../../src/schema/prune-schema.ts';
 import { validateDocument } from '../../src/schema/validate.ts';
 import { createDatabase, fixture, type TestDatabase } from '../support/postgres.ts';
 
-/** The sample schema, where anon may only read two of its tables. */
+/** The sample schema, where anon may only read two of its tables, and the service role may not use it. */
 const sample = `${fixture('lib.sql')}
   revoke all on all tables in schema lib from anon;
-  grant select on lib.patron, lib.volume to anon;`;
+  grant select on lib.patron, lib.volume to anon;
+  revoke usage on schema lib from service_role;`;
 
 /** Reads the model of a role afresh. */
 async function modelOf(database: TestDatabase, role: string, ...schemas: string[]): Promise<Model> {
