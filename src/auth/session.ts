@@ -3,7 +3,7 @@
  */
 import type { AuthConfig } from '../config/auth-config.ts';
 import type { Time } from './times.ts';
-import type { Aal } from './user.ts';
+import type { Aal, Factor } from './user.ts';
 
 /** One way in which the user proved to be the one, newest first in a session. */
 export interface AmrEntry {
@@ -69,7 +69,14 @@ export function sessionGroup(session: Session, tags: string | null): string {
   return known.find((tag) => tag !== '' && tag === session.tag) ?? known.find((tag) => tag !== '') ?? '';
 }
 
-const secondFactorMethods = ['totp', 'mfa/phone', 'mfa/webauthn'];
+/** How second factors show in a session, by their type. */
+export const factorMethods = { totp: 'totp', phone: 'mfa/phone', webauthn: 'mfa/webauthn' } as const satisfies Record<
+  Factor['factorType'],
+  string
+>;
+
+/** The methods of all second factors. */
+export const secondFactorMethods: readonly string[] = Object.values(factorMethods);
 
 /** The level that the methods of a session amount to. */
 export function aalOf(amr: readonly AmrEntry[]): Aal {

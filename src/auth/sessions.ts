@@ -5,9 +5,9 @@ import { isIP } from 'node:net';
 import type { SystemSession } from '../database/run-system.ts';
 import { loadSqlFile } from '../database/sql-file.ts';
 import { type Random, randomText, randomUuid } from './random.ts';
-import { aalOf, type Session } from './session.ts';
-import { toTimestamp } from './times.ts';
-import type { Tools } from './tools.ts';
+import { aalOf, type Session, secondFactorMethods } from './session.ts';
+import { type Time, toTimestamp } from './times.ts';
+import { nilUuid, type Tools } from './tools.ts';
 
 /** Selects sessions as `s`, up to the `where`; rows are of type `Session`. */
 export const selectSession = loadSqlFile('auth/session.sql');
@@ -87,6 +87,16 @@ export async function loadSession(database: SystemSession, id: string): Promise<
   return toSessions(await database.query(`${selectSession} where s.id = $1::uuid`, [id]))[0] ?? null;
 }
 
+/** As `loadSession`, and keeps the row for this transaction: a refresh of the session waits. */
+export async function lockSession(database: SystemSession, id: string): Promise<Session | null> {
+  // What is read with the lock would be as old as the wait for it.
+  const [, rows] = await Promise.all([
+    database.query('select s.id from auth.sessions s where s.id = $1::uuid for update', [id]),
+    database.query(`${selectSession} where s.id = $1::uuid`, [id]),
+  ]);
+  return toSessions(rows)[0] ?? null;
+}
+
 /** All sessions of a user. */
 export async function loadSessionsOf(database: SystemSession, userId: string): Promise<readonly Session[]> {
   return toSessions(await database.query(`${selectSession} where s.user_id = $1::uuid`, [userId]));
@@ -146,5 +156,47 @@ export async function endSessionsBelow(database: SystemSession, userId: string, 
   await database.query(
     `delete from auth.sessions s where s.user_id = $1::uuid and coalesce(s.aal, 'aal1') < $2::auth.aal_level`,
     [userId, aal],
+  );
+}
+
+/**
+ * Uses up the active refresh token of a session and issues the next one. As after a refresh, the old one still gives the
+ * new one, because the answer with it may be lost.
+ *
+ * @param session Locked.
+ * @returns The token.
+ */
+export async function replaceRefreshToken(
+  database: SystemSession,
+  { id, userId }: Session,
+  { clock, random }: Tools,
+): Promise<string> {
+  const token = makeRefreshToken(random);
+  await database.query(
+    `with used as (
+      update auth.refresh_tokens set revoked = true, updated_at = $4::timestamptz
+      where session_id = $1::uuid and revoked is not true
+      returning id, token
+    )
+    insert into auth.refresh_tokens (instance_id, token, user_id, revoked, created_at, updated_at, parent, session_id)
+    select '${nilUuid}', $2, $3, false, $4::timestamptz, $4::timestamptz,
+      (select u.token from used u order by u.id desc limit 1), $1::uuid`,
+    [id, token, userId, toTimestamp(clock.now())],
+  );
+  return token;
+}
+
+/** Takes the level away from the sessions that a factor has raised. */
+export async function lowerSessions(database: SystemSession, factorId: string, now: Time): Promise<void> {
+  await database.query(
+    `with lowered as (
+      update auth.sessions set aal = 'aal1', factor_id = null, updated_at = $2::timestamptz
+      where factor_id = $1::uuid
+      returning id
+    )
+    delete from auth.mfa_amr_claims m
+    using lowered l
+    where m.session_id = l.id and m.authentication_method = any ($3::text[])`,
+    [factorId, toTimestamp(now), secondFactorMethods],
   );
 }

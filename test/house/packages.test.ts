@@ -29,6 +29,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   'pino-pretty': ['shared'],
   pluralize: ['model'],
   'smol-toml': ['config'],
+  uqr: ['auth'],
 };
 
 /** Loaded by the first that needs them: together they would take a fifth of the memory of an idle gateway. */
@@ -39,6 +40,7 @@ const lazy = [
   'html-to-text',
   'nodemailer',
   'pino-pretty',
+  'uqr',
 ];
 
 /** Not imported: it is the runtime, see bin/runtime.js. */
