@@ -1,10 +1,12 @@
 /**
  * Builds the auth service of a process from the configuration: everything that its flows run with.
  */
+import type { AuthConfig } from '../config/auth-config.ts';
 import type { Config } from '../config/config.ts';
 import { createSystemPool, type SystemPool } from '../database/run-system.ts';
 import { createInbox, type Inbox } from '../email/inbox.ts';
 import { createMailer } from '../email/mailer.ts';
+import { OutboxWorker } from '../email/outbox-worker.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Observe } from '../shared/observation.ts';
 import type { VerifyClaims } from './bearer.ts';
@@ -25,6 +27,8 @@ export interface AuthSetup {
   /** Connections of the owner of the auth tables; not stopped here. */
   readonly database: SystemPool;
   readonly verify: VerifyClaims;
+  /** The auth configuration of the moment, as a request that begins now would see it. */
+  readonly currentConfig: () => Promise<AuthConfig>;
   readonly clock: Clock;
   readonly observe: Observe;
   /** A connection broke. */
@@ -64,6 +68,13 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
   const sending = open(config.mailPoolSize, 'pgreflect auth mail');
   const tools = { clock, random: systemRandom };
   const mailer = createMailer({ database: side, authUrl, inboxUrl, observe, clock });
+  const outbox = new OutboxWorker({
+    database: side.shared,
+    mailer,
+    currentConfig: setup.currentConfig,
+    clock,
+    observe,
+  });
   const services: AuthServices = {
     ...tools,
     database,
@@ -74,14 +85,18 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     signer,
     verify,
     mailer,
+    outbox,
     sendText: async (message) => (message.config.sms_provider === 'capture' ? captureText(side, message, tools) : null),
     issuer: config.jwtIssuer ?? authUrl,
     audience: config.jwtAud?.[0] ?? 'authenticated',
     userRole: config.authenticatedRole,
     adminRoles: [config.serviceRole, adminRole],
+    observe,
   };
   const isInstalled = createInstalledCheck(database);
+  outbox.start();
   const stop = async () => {
+    await outbox.stop();
     await mailer.stop();
     await Promise.all([side.stop(), sending.stop()]);
   };

@@ -6,7 +6,7 @@ import type { SystemSession } from '../database/run-system.ts';
 import { loginSearchPathStatement } from './statements.ts';
 
 /** Never exposed because of a search path, only when the operator names them. */
-const ownNamespaces: ReadonlySet<string> = new Set(['pgreflect', 'auth']);
+const ownNamespaces: ReadonlySet<string> = new Set(['pgreflect', 'pgreflect_queue', 'auth']);
 
 /**
  * Names of the namespaces to expose, in order, without repetition.

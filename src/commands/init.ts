@@ -142,7 +142,8 @@ async function removeAll(pool: SystemPool, setup: RoleSetup, context: CommandCon
   outcomes.push(await removeWatch(pool));
   printOutcome(outcomes.at(-1)!, context);
   const refused = printRefused(outcomes, context);
-  if (await hasAuth(pool)) context.print('\nUsers stay. To delete them with all tables: drop schema auth cascade;');
+  if (await hasAuth(pool))
+    context.print('\nUsers stay. To delete them with all tables: drop schema if exists auth, pgreflect_queue cascade;');
   return refused === 0 ? 0 : 1;
 }
 

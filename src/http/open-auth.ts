@@ -8,7 +8,7 @@ import { type InboxParts, inboxPath } from './inbox-route.ts';
 import { createClaimsVerifier } from './verify-claims.ts';
 
 /** What the service is started with. */
-export interface AuthDoor extends Omit<AuthSetup, 'authUrl' | 'inboxUrl' | 'verify'> {
+export interface AuthDoor extends Omit<AuthSetup, 'authUrl' | 'inboxUrl' | 'verify' | 'currentConfig'> {
   readonly management: Management;
 }
 
@@ -35,8 +35,11 @@ export async function openAuth({ management, ...setup }: AuthDoor): Promise<Open
   const authUrl = `${config.externalUrl}${authPath}`;
   const inboxUrl = `${config.externalUrl}${inboxPath}`;
   const verify = await createClaimsVerifier(config, clock);
-  const { services, inbox, isInstalled, stop }: Auth = await startAuth({ ...setup, authUrl, inboxUrl, verify });
   const { store } = management;
+  const currentConfig = () => store.refreshIfNewer(database.shared);
+  const addresses = { authUrl, inboxUrl };
+  const auth: Auth = await startAuth({ ...setup, ...addresses, verify, currentConfig });
+  const { services, inbox, isInstalled, stop } = auth;
   const isCaptured = () => isMailCaptured(store.current()) || store.current().sms_provider === 'capture';
   const verifyAccessToken = async (token: string) =>
     management.api.authorize(await management.ref(), `Bearer ${token}`).then(
@@ -48,7 +51,7 @@ export async function openAuth({ management, ...setup }: AuthDoor): Promise<Open
       services,
       authUrl,
       knownConfig: () => store.current(),
-      currentConfig: () => store.refreshIfNewer(database.shared),
+      currentConfig,
       isInstalled,
     },
     inbox: { inbox, isCaptured, verifyAccessToken },

@@ -102,6 +102,14 @@ function line(observation: Exclude<Observation, RequestObservation>): Line {
         fields: { email, url: inboxUrl },
       };
     }
+    case 'email_delayed':
+    case 'email_given_up': {
+      const { email, userId, attempts, reason } = observation;
+      const fields = { email, user: userId, attempts, reason };
+      return observation.kind === 'email_delayed'
+        ? { level: 'warn', text: 'email not sent; it is tried again', fields }
+        : { level: 'error', text: 'email not sent; given up', fields };
+    }
     case 'template_refused': {
       const { email, source, problem, kept } = observation;
       return {

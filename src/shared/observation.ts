@@ -55,6 +55,17 @@ export type Observation =
   | { readonly kind: 'prepared_statements_off' }
   /** An email was kept for the inbox instead of being sent; `email` is its kind. */
   | { readonly kind: 'email_captured'; readonly email: string; readonly inboxUrl: string }
+  /**
+   * An email that was stored to be sent could not be sent: it is tried again later, or nobody tries any more. `email` is its
+   * kind; `attempts` are those that were made.
+   */
+  | {
+      readonly kind: 'email_delayed' | 'email_given_up';
+      readonly email: string;
+      readonly userId: string;
+      readonly attempts: number;
+      readonly reason: string;
+    }
   /** A text of the email was refused; `source` names where it comes from, `kept` what is used instead. */
   | {
       readonly kind: 'template_refused';

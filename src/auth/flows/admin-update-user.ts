@@ -1,5 +1,5 @@
 /**
- * What admins change of users: at once, without proof, and without telling the user.
+ * What admins change of users: at once, without proof, and without telling the user where the configuration does not ask for it.
  */
 import type { SystemSession } from '../../database/run-system.ts';
 import { adminActor, writeAudit } from '../audit.ts';
@@ -17,7 +17,8 @@ import { confirmEmail, confirmPhone } from './confirm-user.ts';
 import { setEmailIdentity } from './email-change.ts';
 import { type Flow, nowOf, transact } from './flow.ts';
 import { reloadUser } from './issue-session.ts';
-import { setPhoneIdentity } from './phone-change.ts';
+import { queuePhoneNotifications, setPhoneIdentity } from './phone-change.ts';
+import { queueAdminNotification } from './queue-notification.ts';
 
 /** `PUT /admin/users/{id}`. @returns The user as it now is. */
 export async function updateAnyUser(flow: Flow, { role }: AdminBearer, id: string, body: unknown): Promise<UserJson> {
@@ -71,6 +72,7 @@ async function apply(session: SystemSession, flow: Flow, { user, facts, password
     await updateUser(session, id, { passwordHash }, now);
     await clearTokens(session, id, now);
     await endSessions(session, id, 'global', null);
+    await queueAdminNotification(session, flow, { kind: 'password_changed', user });
   }
   await applyEmail(session, flow, await reloadUser(session, id), facts);
   await applyPhone(session, flow, await reloadUser(session, id), facts);
@@ -85,6 +87,7 @@ async function applyEmail(session: SystemSession, flow: Flow, user: User, facts:
     await updateUser(session, user.id, { email }, nowOf(flow));
   }
   const now = await reloadUser(session, user.id);
+  await queueAdminNotification(session, flow, { kind: 'email_changed', user: now, oldEmail: user.email });
   if (isEmailConfirmed && now.email !== null) await confirmEmail(session, flow, now);
 }
 
@@ -97,5 +100,6 @@ async function applyPhone(session: SystemSession, flow: Flow, user: User, facts:
     await updateUser(session, user.id, { phone }, nowOf(flow));
   }
   const now = await reloadUser(session, user.id);
+  await queuePhoneNotifications(session, flow, { before: user, after: now }, queueAdminNotification);
   if (isPhoneConfirmed && now.phone !== null) await confirmPhone(session, flow, now);
 }

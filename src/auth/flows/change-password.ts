@@ -11,6 +11,7 @@ import { endSessions } from '../sessions.ts';
 import type { User } from '../user.ts';
 import { updateUser } from '../users.ts';
 import { type Flow, nowOf } from './flow.ts';
+import { queueNotification } from './queue-notification.ts';
 import { useNonce } from './reauthenticate.ts';
 
 const reauthenticationAgeMs = 24 * 3_600_000;
@@ -75,6 +76,7 @@ export async function changePassword(
   await clearTokens(session, user.id, now);
   await endSessions(session, user.id, bearerSession === null ? 'global' : 'others', bearerSession?.id ?? null);
   await writeAudit(session, { action: 'user_updated_password', actor: userActor(user) }, config, services);
+  await queueNotification(session, flow, { kind: 'password_changed', user });
 }
 
 /** A session that began with a link or a code is how forgotten passwords are replaced. */

@@ -10,6 +10,7 @@ import type { User } from '../user.ts';
 import { updateUser } from '../users.ts';
 import { type Flow, nowOf } from './flow.ts';
 import { reloadUser } from './issue-session.ts';
+import { queueNotification } from './queue-notification.ts';
 import { assertMailNotTooFrequent, sendTokens } from './send-token.ts';
 
 /** Whether a change of this user's address is confirmed at the old one, too. */
@@ -66,7 +67,9 @@ export async function applyEmailChange(session: SystemSession, flow: Flow, user:
   const confirmation = isNew ? { emailConfirmedAt: now, confirmationToken: '', userMetadata } : {};
   await updateUser(session, user.id, { ...changes, ...confirmation }, now);
   await session.query('delete from auth.one_time_tokens t where t.user_id = $1::uuid', [user.id]);
-  return reloadUser(session, user.id);
+  const changed = await reloadUser(session, user.id);
+  await queueNotification(session, flow, { kind: 'email_changed', user: changed, oldEmail: user.email });
+  return changed;
 }
 
 /** Gives the email identity of the user that address; makes one where there is none. */

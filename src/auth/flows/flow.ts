@@ -7,6 +7,8 @@
 import type { AuthConfig } from '../../config/auth-config.ts';
 import type { SystemPool, SystemSession } from '../../database/run-system.ts';
 import type { Mailer } from '../../email/mailer.ts';
+import type { Outbox } from '../../email/outbox-worker.ts';
+import type { Observe } from '../../shared/observation.ts';
 import { AuthError } from '../auth-error.ts';
 import type { VerifyClaims } from '../bearer.ts';
 import type { IsPwned } from '../password-policy.ts';
@@ -30,6 +32,8 @@ export interface AuthServices extends Tools {
   readonly signer: TokenSigner;
   readonly verify: VerifyClaims;
   readonly mailer: Pick<Mailer, 'deliver'>;
+  /** Sends after the commit what a flow has added to it. */
+  readonly outbox: Outbox;
   readonly sendText: SendText;
   /** Claim `iss` of the tokens. */
   readonly issuer: string;
@@ -39,6 +43,7 @@ export interface AuthServices extends Tools {
   readonly userRole: string;
   /** Roles that a token of an admin may have. */
   readonly adminRoles: readonly string[];
+  readonly observe: Observe;
 }
 
 /** One request. */
@@ -76,19 +81,23 @@ export function transactSending<T>(flow: Flow, run: Work<T>): Promise<T> {
 
 type Work<T> = (session: SystemSession) => Promise<T>;
 
-function transactOn<T>(pool: SystemPool, flow: Flow, run: Work<T>): Promise<T> {
+async function transactOn<T>(pool: SystemPool, flow: Flow, run: Work<T>): Promise<T> {
   const settings = { statement_timeout: String(timeLeftMs(flow)) };
+  let inTime: SystemSession | null = null;
   const runInTime: Work<T> = async (session) => {
-    const result = await run({
+    inTime = {
       query(text, values) {
         timeLeftMs(flow);
         return session.query(text, values);
       },
-    });
+    };
+    const result = await run(inTime);
     timeLeftMs(flow);
     return result;
   };
-  return pool.transaction(runInTime, { settings });
+  const result = await pool.transaction(runInTime, { settings });
+  if (inTime !== null) flow.services.outbox.committed(inTime);
+  return result;
 }
 
 /** Milliseconds that the request may still take, 1 at least. @throws AuthError `request_timeout` */

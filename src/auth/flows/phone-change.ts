@@ -9,6 +9,7 @@ import type { User } from '../user.ts';
 import { updateUser } from '../users.ts';
 import { type Flow, nowOf } from './flow.ts';
 import { reloadUser } from './issue-session.ts';
+import { queueNotification } from './queue-notification.ts';
 
 /** Makes the number the user's, confirmed, in the phone identity as well. @throws AuthError `phone_exists` */
 export async function applyPhoneChange(session: SystemSession, flow: Flow, user: User, phone: string): Promise<User> {
@@ -19,7 +20,25 @@ export async function applyPhoneChange(session: SystemSession, flow: Flow, user:
   await consumeToken(session, { user, type: 'phone_change_token' }, now);
   const changes = { phone, phoneChange: '', phoneConfirmedAt: now, isAnonymous: false };
   await updateUser(session, user.id, changes, now);
-  return reloadUser(session, user.id);
+  const changed = await reloadUser(session, user.id);
+  await queuePhoneNotifications(session, flow, { before: user, after: changed }, queueNotification);
+  return changed;
+}
+
+/** Tells of the new number, and of the identity that came with a first one. @param queue What the emails go to. */
+export async function queuePhoneNotifications(
+  session: SystemSession,
+  flow: Flow,
+  { before, after }: { readonly before: User; readonly after: User },
+  queue: typeof queueNotification,
+): Promise<void> {
+  await queue(session, flow, { kind: 'phone_changed', user: after, oldPhone: before.phone });
+  if (findPhoneIdentity(before) !== null || findPhoneIdentity(after) === null) return;
+  await queue(session, flow, { kind: 'identity_linked', user: after, provider: 'phone' });
+}
+
+function findPhoneIdentity(user: User): User['identities'][number] | null {
+  return user.identities.find(({ provider, providerId }) => provider === 'phone' && providerId === user.id) ?? null;
 }
 
 /** Gives the phone identity of the user that number; makes one where there is none. */
@@ -28,9 +47,9 @@ export async function setPhoneIdentity(
   flow: Flow,
   { user, phone, isVerified }: { readonly user: User; readonly phone: string; readonly isVerified: boolean },
 ): Promise<void> {
-  const known = user.identities.find(({ provider, providerId }) => provider === 'phone' && providerId === user.id);
+  const known = findPhoneIdentity(user);
   const facts = { phone, phone_verified: isVerified };
-  if (known) return updateIdentityData(session, known.id, { ...known.identityData, ...facts }, nowOf(flow));
+  if (known !== null) return updateIdentityData(session, known.id, { ...known.identityData, ...facts }, nowOf(flow));
   const identityData = { ...phoneIdentityData(user.id, {}), ...facts };
   await insertIdentity(
     session,

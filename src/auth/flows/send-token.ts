@@ -1,14 +1,16 @@
 /**
  * Makes one-time tokens, stores them in place of the older ones and hands over the emails that carry them, all inside the
- * transaction of the request: where an email cannot be sent nothing is stored, and the older tokens stay good.
+ * transaction of the request: where an email cannot be sent nothing is stored, and the older tokens stay good. Where the
+ * configuration has a queue, the emails are stored as well, and sent after the commit.
  */
 import type { SystemSession } from '../../database/run-system.ts';
 import { buildConfirmationUrl, type LinkKind } from '../../email/confirmation-url.ts';
 import { emailKinds } from '../../email/email-kind.ts';
 import { buildMessage, type EmailMessage } from '../../email/message.ts';
+import type { QueuedEmail } from '../../email/outbox.ts';
 import { AuthError } from '../auth-error.ts';
 import { hashCode, makeCode, pkcePrefix } from '../one-time-code.ts';
-import { type OneTimeTokenType, storeToken } from '../one-time-tokens.ts';
+import { emailTokenSeconds, type OneTimeTokenType, storeToken } from '../one-time-tokens.ts';
 import { assertNotTooFrequent, assertSendAllowed } from '../rate-limit.ts';
 import type { Time } from '../times.ts';
 import type { User } from '../user.ts';
@@ -63,14 +65,26 @@ export async function sendTokens(session: SystemSession, flow: Flow, ...mails: r
     sent.push([mail, await makeToken(session, flow, token, mail.isPkce)]);
   }
   try {
-    const messages = sent.map(([mail, token]) => build(flow, mail, token));
+    const messages = sent.map(([mail, token]) => ({ userId: mail.user.id, message: build(flow, mail, token) }));
     timeLeftMs(flow);
-    await services.mailer.deliver(config, ...messages);
+    await handOver(session, flow, messages);
   } catch (error) {
     if (error instanceof AuthError) throw error;
     const text = mails[0] === undefined ? null : emailKinds[mails[0].kind].failure;
     throw new AuthError('unexpected_failure', text, { cause: error });
   }
+}
+
+type Addressed = Pick<QueuedEmail, 'userId' | 'message'>;
+
+/** To the mail server, or to the outbox, from where they go while their tokens are good. */
+async function handOver(session: SystemSession, flow: Flow, emails: readonly Addressed[]): Promise<void> {
+  const { services, config } = flow;
+  if (config.mailer_delivery === 'direct') {
+    return services.mailer.deliver(config, ...emails.map(({ message }) => message));
+  }
+  const lifetimeSeconds = emailTokenSeconds(config);
+  await Promise.all(emails.map((email) => services.outbox.add(session, { ...email, lifetimeSeconds })));
 }
 
 function build(flow: Flow, mail: TokenMail, { code, tokenHash }: MadeToken): EmailMessage {
@@ -96,8 +110,15 @@ export function assertMailNotTooFrequent(flow: Flow, sentAt: Time | null): void 
   assertNotTooFrequent('email', { sentAt, frequencySeconds, now: nowOf(flow) });
 }
 
-/** @throws AuthError `email_address_not_authorized` where there is a list and the address is not on it. */
+/** @throws AuthError `email_address_not_authorized` */
 function assertAuthorized(address: string, list: string): void {
+  if (isAuthorized(address, list)) return;
+  const message = `Email address "${address}" cannot be used as it is not authorized`;
+  throw new AuthError('email_address_not_authorized', message);
+}
+
+/** False where there is a list of addresses and this one is not on it. */
+export function isAuthorized(address: string, list: string): boolean {
   const plain = (text: string) =>
     text
       .trim()
@@ -107,7 +128,5 @@ function assertAuthorized(address: string, list: string): void {
     .split(',')
     .map(plain)
     .filter((entry) => entry !== '');
-  if (allowed.length === 0 || allowed.includes(plain(address))) return;
-  const message = `Email address "${address}" cannot be used as it is not authorized`;
-  throw new AuthError('email_address_not_authorized', message);
+  return allowed.length === 0 || allowed.includes(plain(address));
 }

@@ -1,0 +1,70 @@
+/**
+ * One attempt at an email of the outbox, and what becomes of the email.
+ *
+ * One that does not get through is tried again, after longer and longer pauses, until it expires. It is given up at once where
+ * the server does not want this very email. Both are in the log, with kind and user, never with address or content.
+ */
+import type { AuthConfig } from '../config/auth-config.ts';
+import type { SystemSession } from '../database/run-system.ts';
+import type { Clock } from '../shared/clock.ts';
+import type { Observe } from '../shared/observation.ts';
+import { MailError } from './mail-error.ts';
+import type { Mailer } from './mailer.ts';
+import { type ClaimedEmail, postponeEmail, removeEmail } from './outbox.ts';
+
+/** What an attempt works with. */
+export interface SendingParts {
+  /** Connections that no waiting request holds. */
+  readonly database: SystemSession;
+  readonly mailer: Pick<Mailer, 'deliver'>;
+  readonly clock: Clock;
+  readonly observe: Observe;
+}
+
+const firstPauseMs = 10_000;
+const longestPauseMs = 3_600_000;
+
+/** Nobody can change what they say but by writing another email. */
+const unwanted: readonly MailError['code'][] = ['recipient_refused', 'message_refused'];
+
+/** Sends it. Whoever dies between sending and removing leaves it to be sent again: at least once. */
+export async function sendQueued(
+  parts: SendingParts,
+  config: AuthConfig,
+  email: ClaimedEmail,
+): Promise<'gone' | 'waiting'> {
+  const { database, mailer, clock } = parts;
+  if (clock.now() >= email.expiresAt) return giveUp(parts, email, 'it has expired');
+  try {
+    await mailer.deliver(config, email.message);
+  } catch (error) {
+    return retryLater(parts, email, error);
+  }
+  await removeEmail(database, email);
+  return 'gone';
+}
+
+async function retryLater(parts: SendingParts, email: ClaimedEmail, error: unknown): Promise<'gone' | 'waiting'> {
+  const reason = error instanceof MailError ? error.message : 'an unexpected error';
+  const isUnwanted = error instanceof MailError && unwanted.includes(error.code);
+  const dueAt = parts.clock.now() + pauseMs(email.attempts);
+  if (isUnwanted || dueAt >= email.expiresAt) return giveUp(parts, email, reason);
+  await postponeEmail(parts.database, email, dueAt);
+  parts.observe({ kind: 'email_delayed', ...logged(email), reason });
+  return 'waiting';
+}
+
+async function giveUp({ database, observe }: SendingParts, email: ClaimedEmail, reason: string): Promise<'gone'> {
+  await removeEmail(database, email);
+  observe({ kind: 'email_given_up', ...logged(email), reason });
+  return 'gone';
+}
+
+/** After the first attempt 10 s, then twice as long each time, up to an hour. */
+function pauseMs(attempts: number): number {
+  return Math.min(longestPauseMs, firstPauseMs * 2 ** (attempts - 1));
+}
+
+function logged({ message, userId, attempts }: ClaimedEmail) {
+  return { email: message.kind, userId, attempts };
+}
