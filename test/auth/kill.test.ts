@@ -327,6 +327,8 @@ interface Process {
   readonly ask: Ask;
   readonly steps: Steps;
   kill(): Promise<void>;
+  /** Ends it in an orderly way; what it logged that is worth a look. */
+  warnings(): Promise<string>;
 }
 
 /** Each message says what it does. */
@@ -371,6 +373,14 @@ async function startProcess(smtp: TestSmtpServer): Promise<Process> {
       await command.finished;
       await Promise.all([postgres.stop(), mail.stop()]);
       await rolledBack();
+    },
+    async warnings() {
+      command.signal('SIGTERM');
+      const { out } = await command.finished;
+      return out
+        .split('\n')
+        .filter((line) => /"level":[4-6]0/.test(line))
+        .join('\n');
     },
   };
 }
@@ -576,8 +586,9 @@ test('a kill at any step of a request leaves the state before it or the one afte
     const current = await next;
     for (const { flow, step, occasion, isDone } of held) {
       const reply = await occasion.send(current.ask);
-      await occasion.goOn(current.ask, reply, isDone).catch((error: Error) => {
-        error.message = `${flow}, killed at step ${step}, ${isDone ? 'done' : 'not done'}: ${error.message}`;
+      await occasion.goOn(current.ask, reply, isDone).catch(async (error: Error) => {
+        const where = `${flow}, killed at step ${step}, ${isDone ? 'done' : 'not done'}`;
+        error.message = `${where}: ${error.message}\n${reply.text}\n${await current.warnings()}`;
         throw error;
       });
     }
@@ -611,7 +622,8 @@ test('an access token whose maker was killed before it was shown can be seen and
   onTestFinished(postgres.stop);
   const stored = steps.hold(1);
   const maker = startCommand(['tokens', 'create', '--name', 'lost'], { env: { DATABASE_URL: postgres.url } });
-  await stored;
+  const ended = maker.finished.then(({ err }) => Promise.reject(new Error(err)));
+  await Promise.race([stored, ended]);
   maker.signal('SIGKILL');
   expect((await maker.finished).out).toBe('');
   const tokens = (...args: readonly string[]) => runHere(['tokens', ...args], { DATABASE_URL: auth.database.url });
