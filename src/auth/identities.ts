@@ -105,22 +105,24 @@ export async function verifyIdentityEmail(database: SystemSession, user: User, n
 
 /**
  * Writes the names of the user's providers into the app metadata: that of the oldest identity, and all of them. A user
- * without identities keeps what there is.
+ * without identities keeps what there is, and where nothing differs nothing is written.
  */
 export async function syncProviders(database: SystemSession, userId: string, now: Time): Promise<void> {
   await database.query(
     `update auth.users u set
-      raw_app_meta_data = coalesce(u.raw_app_meta_data, '{}')
-        || pg_catalog.jsonb_build_object('provider', p.names[1], 'providers', pg_catalog.to_jsonb(p.names)),
-      updated_at = $2::timestamptz
+      raw_app_meta_data = coalesce(u.raw_app_meta_data, '{}') || p.metadata, updated_at = $2::timestamptz
     from (
-      select pg_catalog.array_agg(n.provider order by n.since, n.provider) as names
+      select pg_catalog.jsonb_build_object(
+        'provider', (pg_catalog.array_agg(n.provider order by n.since, n.provider))[1],
+        'providers', pg_catalog.jsonb_agg(n.provider order by n.since, n.provider)
+      ) as metadata
       from (
         select i.provider, pg_catalog.min(i.created_at) as since
         from auth.identities i where i.user_id = $1::uuid group by i.provider
       ) n
+      having pg_catalog.count(*) > 0
     ) p
-    where u.id = $1::uuid and p.names is not null`,
+    where u.id = $1::uuid and u.raw_app_meta_data is distinct from coalesce(u.raw_app_meta_data, '{}') || p.metadata`,
     [userId, toTimestamp(now)],
   );
 }

@@ -118,6 +118,10 @@ test('the app metadata names the providers, oldest first, and keeps what else is
     provider: 'email',
     providers: ['email', 'azure'],
   });
+  const row = () => auth.database.query('select ctid, xmin from auth.users where id = $1', [user.id]);
+  const before = await row();
+  await syncProviders(auth.pool, user.id, auth.clock.now());
+  expect(await row()).toEqual(before);
 });
 
 test('confirming an address marks it in the identities that have it', async () => {
