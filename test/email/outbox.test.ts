@@ -1,0 +1,218 @@
+/**
+ * The outbox: an email that is stored with a change is sent after its commit, at least once, by whichever process looks; and
+ * what the log says of one that does not get through.
+ */
+import { beforeEach, expect, test, vi } from 'vitest';
+import { layerAuthConfig } from '../../src/config/auth-config.ts';
+import type { SystemPool } from '../../src/database/run-system.ts';
+import { createMailer } from '../../src/email/mailer.ts';
+import { OutboxWorker } from '../../src/email/outbox-worker.ts';
+import { createLogger } from '../../src/shared/logger.ts';
+import type { Observation } from '../../src/shared/observation.ts';
+import { heldClock } from '../support/auth.ts';
+import { sampleMessage } from '../support/email.ts';
+import { mailDatabase } from '../support/mail-database.ts';
+import { startSmtpServer, type TestSmtpServer } from '../support/smtp-server.ts';
+
+const { database, openPool } = await mailDatabase();
+const pools = [openPool(), openPool()] as const;
+const userId = '11111111-1111-4111-8111-111111111111';
+const lifetimeSeconds = 3 * 24 * 3600;
+
+let smtp: TestSmtpServer;
+let clock = heldClock();
+let observations: Observation[] = [];
+beforeEach(async () => {
+  smtp = await startSmtpServer({ tls: 'none' });
+  clock = heldClock();
+  observations = [];
+  await database.query('delete from pgreflect_queue.emails');
+});
+
+/** An outbox as a process has it. */
+function outboxOn(pool: SystemPool): OutboxWorker {
+  const observe = (observation: Observation) => void observations.push(observation);
+  const urls = { authUrl: 'https://db.test/auth/v1', inboxUrl: 'https://db.test/studio/inbox' };
+  const mailer = createMailer({ database: pool, ...urls, observe, clock });
+  const config = layerAuthConfig({ smtp_host: '127.0.0.1', smtp_port: String(smtp.port) });
+  return new OutboxWorker({ database: pool, mailer, currentConfig: async () => config, clock, observe });
+}
+
+/** Looks once, and waits for what came of it. */
+async function look(outbox: OutboxWorker): Promise<void> {
+  outbox.start();
+  await outbox.stop();
+}
+
+function add(outbox: OutboxWorker, to = 'to@mail.test', given = lifetimeSeconds): Promise<void> {
+  const message = sampleMessage({}, { to }, 'password_changed_notification');
+  return pools[0].transaction((session) => outbox.add(session, { message, userId, lifetimeSeconds: given }));
+}
+
+const waiting = () => database.query('select kind, attempts from pgreflect_queue.emails order by id');
+const recipients = () => smtp.messages.flatMap((message) => message.recipients);
+
+test('an email is sent after the commit of what it tells of, not before, and once', async () => {
+  const outbox = outboxOn(pools[0]);
+  outbox.start();
+  const message = sampleMessage({}, {}, 'password_changed_notification');
+  await pools[0]
+    .transaction(async (session) => {
+      await outbox.add(session, { message, userId, lifetimeSeconds });
+      await look(outboxOn(pools[1]));
+      expect(smtp.connections()).toBe(0);
+      return session;
+    })
+    .then((session) => outbox.committed(session));
+  await vi.waitFor(() => expect(recipients()).toEqual(['to@mail.test']));
+  await outbox.stop();
+  expect(smtp.messages[0]?.parsed).toMatchObject({ subject: message.subject, messageId: message.messageId });
+  expect(await waiting()).toEqual([]);
+  await look(outbox);
+  expect(smtp.messages).toHaveLength(1);
+});
+
+test('an email of a transaction that was undone is never sent', async () => {
+  const outbox = outboxOn(pools[0]);
+  const message = sampleMessage();
+  const undone = pools[0].transaction(async (session) => {
+    await outbox.add(session, { message, userId, lifetimeSeconds });
+    throw new Error('undone');
+  });
+  await expect(undone).rejects.toThrow('undone');
+  await look(outbox);
+  expect([await waiting(), smtp.connections()]).toEqual([[], 0]);
+});
+
+test('while the mail server is away pauses grow from 10 s to an hour, and the email arrives when it is back', async () => {
+  const outbox = outboxOn(pools[0]);
+  await add(outbox);
+  smtp.behave({ kind: 'drop', at: 'connect' });
+  for (const pause of [10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600]) {
+    await look(outbox);
+    const tried = observations.length;
+    clock.pass(pause - 1);
+    await look(outbox);
+    expect(observations).toHaveLength(tried);
+    clock.pass(1);
+  }
+  expect(observations).toHaveLength(11);
+  expect(observations[10]).toMatchObject({ kind: 'email_delayed', userId, attempts: 11 });
+  smtp.behave({ kind: 'accept' });
+  await look(outbox);
+  expect([recipients(), await waiting()]).toEqual([['to@mail.test'], []]);
+});
+
+test.each([
+  ['drop', { kind: 'drop', at: 'data' }],
+  ['temporary refusal', { kind: 'refuse', at: 'recipient', code: 451, text: 'busy' }],
+  ['refused sender', { kind: 'refuse', at: 'sender', code: 550, text: 'unknown' }],
+] as const)('an email that a %s has stopped is tried again', async (_name, behaviour) => {
+  const outbox = outboxOn(pools[0]);
+  await add(outbox);
+  smtp.behave(behaviour);
+  await look(outbox);
+  expect(await waiting()).toEqual([{ kind: 'password_changed_notification', attempts: 1 }]);
+  smtp.behave({ kind: 'accept' });
+  clock.pass(10);
+  await look(outbox);
+  expect(recipients()).toEqual(['to@mail.test']);
+});
+
+test.each(['recipient', 'message'] as const)('an email whose %s the server does not want is given up', async (at) => {
+  const outbox = outboxOn(pools[0]);
+  await add(outbox);
+  smtp.behave({ kind: 'refuse', at, code: 550, text: 'no' });
+  await look(outbox);
+  expect(observations).toEqual([
+    { kind: 'email_given_up', email: 'password_changed_notification', userId, attempts: 1, reason: expect.any(String) },
+  ]);
+  expect(await waiting()).toEqual([]);
+});
+
+test('an email is given up when it would be tried after its life, and not even tried past it', async () => {
+  const outbox = outboxOn(pools[0]);
+  await add(outbox, 'short@mail.test', 10);
+  smtp.behave({ kind: 'drop', at: 'connect' });
+  await look(outbox);
+  expect(observations).toMatchObject([{ kind: 'email_given_up', attempts: 1 }]);
+  await add(outbox, 'late@mail.test', 10);
+  clock.pass(11);
+  smtp.behave({ kind: 'accept' });
+  await look(outbox);
+  expect(observations[1]).toMatchObject({ kind: 'email_given_up', reason: 'it has expired' });
+  expect([recipients(), await waiting()]).toEqual([[], []]);
+});
+
+test('a lost email and a delayed one are lines of the log, without address and content', async () => {
+  const outbox = outboxOn(pools[0]);
+  smtp.behave({ kind: 'drop', at: 'connect' });
+  await add(outbox, 'delayed@mail.test');
+  await add(outbox, 'lost@mail.test', 1);
+  await look(outbox);
+  const lines: string[] = [];
+  const stream = { write: (line: string) => void lines.push(line) };
+  const logger = await createLogger({ level: 'info', format: 'json', slowMs: 1, stream });
+  for (const observation of observations) logger.observe(observation);
+  const read = lines
+    .map((line) => JSON.parse(line))
+    .sort((a, b) => a.level.localeCompare?.(b.level) ?? a.level - b.level);
+  const fields = { email: 'password_changed_notification', user: userId, attempts: 1, reason: expect.any(String) };
+  expect(read).toMatchObject([
+    { ...fields, msg: 'email not sent; it is tried again' },
+    { ...fields, msg: 'email not sent; given up' },
+  ]);
+  expect(lines.join('')).not.toMatch(/(delayed|lost|ana)@mail/);
+});
+
+test('several processes share what waits: each email goes out once', async () => {
+  const outboxes = pools.map(outboxOn);
+  const addresses = Array.from({ length: 20 }, (_, number) => `${number}@mail.test`);
+  for (const address of addresses) await add(outboxes[0]!, address);
+  for (const outbox of outboxes) outbox.start();
+  await vi.waitFor(async () => expect(await waiting()).toEqual([]), { timeout: 10_000 });
+  await Promise.all(outboxes.map((outbox) => outbox.stop()));
+  expect(recipients().sort()).toEqual(addresses.sort());
+});
+
+test('what a dead process had begun is the next one’s after a minute', async () => {
+  const dead = outboxOn(pools[0]);
+  await add(dead);
+  smtp.behave({ kind: 'wait', until: new Promise(() => {}) });
+  dead.start();
+  await vi.waitFor(async () => expect(await waiting()).toMatchObject([{ attempts: 1 }]));
+  const alive = outboxOn(pools[1]);
+  smtp.behave({ kind: 'accept' });
+  clock.pass(59);
+  await look(alive);
+  expect(await waiting()).toMatchObject([{ attempts: 1 }]);
+  clock.pass(1);
+  await look(alive);
+  expect(await waiting()).toEqual([]);
+  expect(recipients()).toContain('to@mail.test');
+  smtp.cutConnections();
+  await dead.stop();
+});
+
+test('an outbox without its table waits for it; another refusal of the database is a warning, once', async () => {
+  const outbox = outboxOn(pools[0]);
+  await add(outbox);
+  await database.query('alter table pgreflect_queue.emails rename to elsewhere');
+  await look(outbox);
+  expect(observations).toEqual([]);
+  await database.query('create view pgreflect_queue.emails as select 1 as id');
+  await look(outbox);
+  await look(outbox);
+  expect(observations).toMatchObject([{ kind: 'warning', message: expect.stringContaining('emails that wait') }]);
+  await database.query('drop view pgreflect_queue.emails; alter table pgreflect_queue.elsewhere rename to emails');
+  await look(outbox);
+  expect(recipients()).toEqual(['to@mail.test']);
+});
+
+test('every text can wait: PostgreSQL stores what JSON can say', async () => {
+  const outbox = outboxOn(pools[0]);
+  const message = sampleMessage({ mailer_templates_recovery_content: 'a{{ "\\x00" }}b\0c\uD800 "ü" \\u0000' });
+  await pools[0].transaction((session) => outbox.add(session, { message, userId, lifetimeSeconds }));
+  await look(outbox);
+  expect([smtp.messages.length, observations]).toEqual([1, []]);
+});
