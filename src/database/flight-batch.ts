@@ -8,10 +8,13 @@
  * Nobody may lose by it:
  *
  * - Only statements that are known to be quick share (statement-pace.ts), as many as fit into `budgetMs` together.
- * - Where an answer does not come in time, one fails, or one is cancelled, those behind it are `scattered`: they fly again,
- *   alone, and what the first flight of theirs answers is thrown away. They only read, so twice is harmless.
+ * - Where an answer does not come in time or one is cancelled, those behind it are `scattered`: they fly again, alone, and
+ *   what the first flight of theirs answers is thrown away. What then runs for nobody is cancelled if it takes long.
+ * - Queries may call functions that write. Twice is harmless, because all but the first of a batch run read-only; one that
+ *   is refused for it flies again, alone, as its statement does from then on.
+ * - An error of one leaves nothing behind that an opening does not clean; those behind one that failed to clean are scattered.
  * - Only the flight that the server is at is ever cancelled; one further behind just leaves.
- * - Writes never share.
+ * - Mutations never share.
  */
 import { performance } from 'node:perf_hooks';
 import { sendCancel } from './cancel.ts';
@@ -22,10 +25,22 @@ import type { StatementPace } from './statement-pace.ts';
 /** The most that all of a batch may be expected to take, in milliseconds. */
 const budgetMs = 2;
 const maxSeats = 16;
+/** How long one may wait for a connection and still take others along, who wait so much less than they are promised. */
+const boardingMs = 50;
 /** Longest wait of the others for an answer, in milliseconds. */
 const stallMs = 20;
 /** How long a server may take to answer after it was asked to cancel, before we close the connection ourselves. */
 const answerAfterCancelMs = 5000;
+
+/** How a flight differs from what was asked for. */
+export interface FlightHow {
+  /** Writes are refused, with SQLSTATE 25006. */
+  readonly readOnly: boolean;
+}
+
+const asAsked: FlightHow = { readOnly: false };
+const readOnly: FlightHow = { readOnly: true };
+const refusedWrite = '25006';
 
 /** A request that wants to fly. */
 export interface Passenger {
@@ -36,7 +51,7 @@ export interface Passenger {
   /** The session needs to be cleaned afterwards. */
   readonly writes: boolean;
   /** Makes its flight, when there is a connection. */
-  makeFlight(connection: ApiConnection, onEnd: (outcome: FlightOutcome) => void): Flight;
+  makeFlight(connection: ApiConnection, how: FlightHow, onEnd: (outcome: FlightOutcome) => void): Flight;
   /** Told of the outcome before the next flight on the connection is answered. */
   ended(connection: ApiConnection, outcome: FlightOutcome): void;
 }
@@ -93,6 +108,7 @@ export class FlightBatches {
 class Batch {
   readonly #connections: Connections;
   readonly #pace: StatementPace;
+  readonly #since = performance.now();
   readonly #waiting: BatchSeat[] = [];
   #expectedMs = 0;
   #isOpen = true;
@@ -101,9 +117,15 @@ class Batch {
   #flights: readonly Flight[] = none;
   #at = 0;
   #connection: ApiConnection | null = null;
+  /** The first one cleans the connection for all, and has not been answered. */
+  #isCleaning = false;
   #isUnclean = false;
   #isLost = false;
-  #cancelling: Promise<boolean> | null = null;
+  /** The cancel request under way. */
+  #cancelling: Promise<void> | null = null;
+  /** A cancel request may still hit whatever runs next. */
+  #isHaunted = false;
+  /** Runs from a cancel request to the answer. */
   #patience: NodeJS.Timeout | null = null;
   #stallTimer: NodeJS.Timeout | null = null;
   /** Idle time of the event loop at the start and at the end of each flight, in milliseconds. */
@@ -115,7 +137,8 @@ class Batch {
   }
 
   hasRoomFor(expectedMs: number): boolean {
-    return this.#isOpen && this.#waiting.length < maxSeats && this.#expectedMs + expectedMs <= budgetMs;
+    const hasRoom = this.#isOpen && this.#waiting.length < maxSeats && this.#expectedMs + expectedMs <= budgetMs;
+    return hasRoom && performance.now() - this.#since < boardingMs;
   }
 
   add(passenger: Passenger, expectedMs: number): Seat {
@@ -149,16 +172,17 @@ class Batch {
     }
     this.#connection = connection;
     this.#flying = flying;
+    this.#isCleaning = connection.dirty;
     this.#flights = flying.map(({ passenger }, index) => {
-      const flight = passenger.makeFlight(connection, (outcome) => this.#ended(index, outcome));
-      // The first one cleans for all of them; where it fails, they are scattered.
+      const how = index === 0 ? asAsked : readOnly;
+      const flight = passenger.makeFlight(connection, how, (outcome) => this.#ended(index, outcome));
       connection.dirty = false;
       return flight;
     });
     this.#idleAt = [idleMs()];
     this.#flights[0]?.lead(this.#flights.slice(1));
     this.#submit(connection);
-    if (flying.length > 1) this.#watchForStall();
+    if (flying.length > 1) this.#stallTimer = setTimeout(() => this.#watch(), stallMs);
   }
 
   #submit({ client }: ApiConnection): void {
@@ -170,61 +194,78 @@ class Batch {
     const seat = this.#flying[index] as BatchSeat;
     this.#idleAt.push(idleMs());
     this.#at = index + 1;
+    if (this.#patience !== null) clearTimeout(this.#patience);
+    this.#patience = null;
+    this.#stallTimer?.refresh();
     seat.passenger.ended(connection, outcome);
-    seat.settle({ kind: 'flown', outcome });
-    if (outcome.kind === 'failed') this.#failed(outcome);
+    if (outcome.kind === 'failed') this.#failed(seat, index, outcome);
     else if (seat.passenger.writes) this.#isUnclean = true;
+    this.#isCleaning = false;
+    seat.settle({ kind: 'flown', outcome });
     if (this.#at < this.#flights.length && !this.#isLost) this.#submit(connection);
     else this.#finish(connection);
   }
 
-  #failed(outcome: FlightOutcome & { readonly kind: 'failed' }): void {
+  #failed(seat: BatchSeat, index: number, outcome: FlightOutcome & { readonly kind: 'failed' }): void {
     this.#isUnclean = true;
     this.#isLost = outcome.lost;
-    const end: SeatEnd = outcome.lost ? { kind: 'flown', outcome } : { kind: 'scattered' };
-    for (const seat of this.#flying.slice(this.#at)) seat.settle(end);
+    if (outcome.lost) for (const behind of this.#flying.slice(this.#at)) behind.settle({ kind: 'flown', outcome });
+    else if (this.#isCleaning) this.#scatter(this.#at);
+    if (index > 0 && (outcome.problem as { readonly code?: string }).code === refusedWrite) {
+      this.#pace.noteWrite(seat.passenger.statement);
+      seat.settle(scattered);
+    }
   }
 
-  /** Sends away those behind the one that the server is at. */
-  #scatter(): void {
-    for (const seat of this.#flying.slice(this.#at + 1)) seat.settle({ kind: 'scattered' });
+  /** Sends away those from this place on. */
+  #scatter(from: number): void {
+    for (const seat of this.#flying.slice(from)) seat.settle(scattered);
   }
 
   #cancel(seat: BatchSeat): void {
-    const { client } = this.#connection ?? {};
-    if (client === undefined || this.#flying[this.#at] !== seat) {
-      seat.settle({ kind: 'left' });
-      return;
-    }
-    if (this.#cancelling !== null) return;
-    this.#cancelling = sendCancel(client);
-    this.#patience = setTimeout(() => client.connection.stream.destroy(), answerAfterCancelMs);
-    // The request may reach the server when it is at the next one.
-    this.#scatter();
+    if (this.#connection === null || this.#flying[this.#at] !== seat) seat.settle({ kind: 'left' });
+    else this.#cancelFlight(this.#connection);
   }
 
-  #watchForStall(): void {
+  /** Cancels what the server is at, once. The request may reach it when it is at the next one. */
+  #cancelFlight({ client }: ApiConnection): void {
+    if (this.#cancelling !== null || this.#patience !== null) return;
+    this.#scatter(this.#at + 1);
+    this.#patience = setTimeout(() => client.connection.stream.destroy(), answerAfterCancelMs);
+    this.#cancelling = sendCancel(client).then((certain) => {
+      this.#cancelling = null;
+      if (!certain) this.#isHaunted = true;
+    });
+  }
+
+  /** Called when no answer has come for a while. What has arrived is read first: a busy process is no reason. */
+  #watch(): void {
     const seen = this.#at;
-    // What has arrived is read before the second part: a busy process is no reason.
-    const look = () => {
-      if (this.#stallTimer === null) return;
-      if (this.#at > seen) return this.#watchForStall();
-      this.#pace.noteStall((this.#flying[seen] as BatchSeat).passenger.statement);
-      this.#scatter();
-    };
-    this.#stallTimer = setTimeout(() => setImmediate(look), stallMs);
+    setImmediate(() => {
+      if (this.#stallTimer === null || this.#at > seen) return;
+      const seat = this.#flying[seen] as BatchSeat;
+      if (this.#flying.slice(seen + 1).some(({ isOver }) => !isOver)) {
+        this.#pace.noteStall(seat.passenger.statement);
+        this.#scatter(seen + 1);
+      }
+      if (seat.isOver) this.#cancelFlight(this.#connection as ApiConnection);
+      this.#stallTimer.refresh();
+    });
   }
 
   #finish(connection: ApiConnection): void {
     if (this.#stallTimer !== null) clearTimeout(this.#stallTimer);
-    if (this.#patience !== null) clearTimeout(this.#patience);
     this.#stallTimer = null;
     if (this.#isUnclean) connection.dirty = true;
     else this.#notePace();
-    const broken = this.#isLost;
+    // The last batch is remembered until the next one boards; its answers are not.
+    this.#waiting.length = 0;
+    this.#flying = none;
+    this.#flights = none;
+    const release = () => this.#connections.release(connection, this.#isLost || this.#isHaunted);
     // Given back once no cancel request can hit its next user.
-    if (this.#cancelling === null) this.#connections.release(connection, broken);
-    else void this.#cancelling.then((certain) => this.#connections.release(connection, broken || !certain));
+    if (this.#cancelling === null) release();
+    else void this.#cancelling.then(release);
   }
 
   /** An answer that came together with the one before took at least its share of the whole. */
@@ -265,6 +306,7 @@ class BatchSeat implements Seat {
 }
 
 const none: readonly never[] = [];
+const scattered: SeatEnd = { kind: 'scattered' };
 
 /** Time that this thread's event loop has spent waiting, in milliseconds since it began. */
 function idleMs(): number {

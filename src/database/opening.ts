@@ -22,28 +22,31 @@ interface Kept {
   readonly opening: Opening;
 }
 
-const kept = new WeakMap<Caller, Kept>();
+/** Apart, because a caller's requests often alternate between the two. */
+const readOnlyKept = new WeakMap<Caller, Kept>();
+const readWriteKept = new WeakMap<Caller, Kept>();
 
 /**
  * The opening for a request, the one before where nothing differs.
  *
  * @throws PublicError as `buildSettings`.
  */
-export function openingOf(input: SettingsInput): Opening {
+export function openingOf(input: Omit<SettingsInput, 'readOnly'>, readOnly: boolean): Opening {
+  const kept = readOnly ? readOnlyKept : readWriteKept;
   const known = kept.get(input.caller);
   if (known !== undefined && isSame(known.input, input)) return known.opening;
-  const opening: Opening = { settings: buildSettings(input), plain: null, cleaning: null };
-  const { caller, searchPath, settings, timeoutMs, freshness, readOnly } = input;
-  kept.set(caller, { input: { caller, searchPath, settings, timeoutMs, freshness, readOnly }, opening });
+  const { caller, searchPath, settings, timeoutMs, freshness } = input;
+  const own: SettingsInput = { caller, searchPath, settings, timeoutMs, freshness, readOnly };
+  const opening: Opening = { settings: buildSettings(own), plain: null, cleaning: null };
+  kept.set(caller, { input: own, opening });
   return opening;
 }
 
-function isSame(a: SettingsInput, b: SettingsInput): boolean {
+function isSame(a: SettingsInput, b: Omit<SettingsInput, 'readOnly'>): boolean {
   return (
     a.settings === b.settings &&
     a.searchPath === b.searchPath &&
     a.timeoutMs === b.timeoutMs &&
-    a.readOnly === b.readOnly &&
     a.freshness?.snapshot === b.freshness?.snapshot &&
     a.freshness?.memberships === b.freshness?.memberships
   );

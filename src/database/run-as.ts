@@ -10,7 +10,7 @@ import type { Leaving } from '../shared/leaving.ts';
 import type { Caller } from './caller.ts';
 import { DatabaseError, temporaryMarker, toDatabaseError } from './failure.ts';
 import { Flight, type FlightOutcome, type FlightStep } from './flight.ts';
-import type { Passenger, Seat } from './flight-batch.ts';
+import type { FlightHow, Passenger, Seat } from './flight-batch.ts';
 import { type Opening, openingOf, openingSteps } from './opening.ts';
 import type { ApiConnection, ApiPool } from './pool.ts';
 import type { StatementNames } from './statement-names.ts';
@@ -58,7 +58,7 @@ export interface RunAsOptions {
 export async function runAs(pool: ApiPool, options: RunAsOptions): Promise<readonly (string | null)[]> {
   const request: Request = {
     options,
-    opening: openingOf(options),
+    opening: openingOf(options, options.readOnly),
     deadline: options.requestTimeoutMs === 0 ? null : performance.now() + options.requestTimeoutMs,
   };
   let named = true;
@@ -136,7 +136,7 @@ async function fly(pool: ApiPool, request: Request, { named, alone }: AttemptOpt
 
 /** A request in a batch. */
 class RequestPassenger implements Passenger {
-  readonly #opening: Opening;
+  readonly #request: Request;
   readonly #names: StatementNames | null;
   readonly #main: readonly FlightStep[];
   readonly statement: string;
@@ -148,7 +148,7 @@ class RequestPassenger implements Passenger {
   foundTemporaryTables = false;
 
   constructor(pool: ApiPool, request: Request, { named, alone }: AttemptOptions) {
-    this.#opening = request.opening;
+    this.#request = request;
     this.#names = named ? pool.names : null;
     this.#main = mainSteps(pool, request, named);
     this.statement = this.#main.length === 1 ? (this.#main[0]?.name ?? '') : '';
@@ -156,8 +156,10 @@ class RequestPassenger implements Passenger {
     this.writes = request.options.mutation;
   }
 
-  makeFlight(connection: ApiConnection, onEnd: (outcome: FlightOutcome) => void): Flight {
-    const first = openingSteps(this.#opening, connection.dirty || connection.hasTemporaryTables, this.#names);
+  makeFlight(connection: ApiConnection, how: FlightHow, onEnd: (outcome: FlightOutcome) => void): Flight {
+    const { options, opening } = this.#request;
+    const own = how.readOnly ? openingOf(options, true) : opening;
+    const first = openingSteps(own, connection.dirty || connection.hasTemporaryTables, this.#names);
     this.#first = first;
     return new Flight(connection.prepared, { first, main: this.#main }, onEnd);
   }

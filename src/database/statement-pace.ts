@@ -36,6 +36,11 @@ export class StatementPace {
     return known.ms;
   }
 
+  /** Notes that it has tried to write: it runs alone from now on. */
+  noteWrite(name: string): void {
+    this.#known.set(name, { ms: 0, penaltyMs: longestPenaltyMs, aloneUntil: Number.POSITIVE_INFINITY });
+  }
+
   /** Notes how long a successful flight took. */
   note(name: string, ms: number): void {
     const known = this.#known.get(name);
@@ -50,6 +55,6 @@ export class StatementPace {
     const now = performance.now();
     const isForgiven = now > known.aloneUntil + forgivenMs + 10 * known.penaltyMs;
     known.penaltyMs = isForgiven ? 0 : Math.min(Math.max(2 * known.penaltyMs, shortestPenaltyMs), longestPenaltyMs);
-    known.aloneUntil = now + known.penaltyMs;
+    known.aloneUntil = Math.max(known.aloneUntil, now + known.penaltyMs);
   }
 }

@@ -24,6 +24,9 @@ beforeAll(async () => {
     grant usage on sequence touched to anon;
     create function die() returns int language sql security definer
       as 'select 1 from (select pg_terminate_backend(pg_backend_pid(), 1000)) x';
+    create table visit (request text);
+    create function visit(request text) returns text language sql volatile security definer
+      as 'insert into visit values (request) returning request';
   `);
   proxy = await startRecordingProxy(database.urlAs('authenticator', 'test'));
 });
@@ -110,6 +113,81 @@ test('an error of one is its own, wherever it stands', async () => {
   }
 });
 
+test('an error of one costs the others nothing: their answers count', async () => {
+  await vi.waitFor(
+    async () => {
+      await makeSleepShared();
+      const [first, broken, last] = await answers([sleep('0'), sleep('x'), sleep('0')]);
+      expect([first, broken]).toEqual([last, 'statement']);
+      expect(proxy.flights()).toBe(1);
+    },
+    { timeout: 60_000 },
+  );
+});
+
+test('behind one that failed before the connection was clean nobody is answered from it', async () => {
+  pool = openPool(proxy.url, { size: 1 });
+  const table = `select coalesce(to_regclass('pg_temp.note')::text, 'none')`;
+  await makeShared(() => runAs(pool, flightOf([table])));
+  await makeSleepShared();
+  await runAs(pool, flightOf(['create temporary table note as select 1'], { mutation: true }));
+  expect(await answers([sleep('x'), runAs(pool, flightOf([table]))])).toEqual(['statement', 'none']);
+});
+
+test.each([
+  ['a quick one', '0'],
+  ['a slow one', '0.1'],
+  ['an error', 'x'],
+  ['a cancelled one', '30'],
+])('a query that writes behind %s does so once', async (name, seconds) => {
+  const text = `select case when $1 = '' then '' else visit($1) end as "behind ${name}"`;
+  const visit = (request: string) => runAs(pool, flightOf([{ text, values: [request] }]));
+  const client = new AbortController();
+  await makeShared(() => visit(''));
+  await makeSleepShared();
+  const ends = answers([sleep(seconds, { signal: client.signal }), visit(name), visit(`${name} too`)]);
+  if (seconds === '30') setTimeout(() => client.abort(), 5);
+  expect((await ends).slice(1)).toEqual([name, `${name} too`]);
+  // Whatever may still be on its way has ended.
+  await pool.stop();
+  expect(await database.query('select request from visit where starts_with(request, $1) order by 1', [name])).toEqual([
+    { request: name },
+    { request: `${name} too` },
+  ]);
+});
+
+test('a query that writes is known from then on, and flies alone', async () => {
+  const text = 'select pg_backend_pid() where visit($1) is not null';
+  const visit = () => runAs(pool, flightOf([{ text, values: ['known'] }]));
+  const ask = async () => {
+    let refused = 0;
+    proxy.inspect((from, packet) => {
+      if (from === 'server' && packet.includes('25006')) refused += 1;
+      return 'pass';
+    });
+    for (const answer of await answers([visit(), visit(), visit()])) expect(Number(answer)).toBeGreaterThan(0);
+    return refused;
+  };
+  await vi.waitFor(async () => expect(await ask()).toBeGreaterThan(0), { timeout: 60_000 });
+  expect(await ask()).toBe(0);
+});
+
+test('what nobody waits for any more is cancelled', async () => {
+  await makeSleepShared();
+  const ends = await answers([sleep('0.1'), sleep('40', { requestTimeoutMs: 200 })]);
+  expect(ends[1]).toBe('timeout');
+  await vi.waitFor(
+    async () => {
+      const [running] = await database.query<{ count: string }>(
+        `select count(*) from pg_stat_activity where datname = $1 and state = 'active' and pid <> pg_backend_pid()`,
+        [database.name],
+      );
+      expect(running?.count).toBe('0');
+    },
+    { timeout: 15_000 },
+  );
+});
+
 test('what a failed one leaves in the session is gone before anything is answered', async () => {
   const state = `select coalesce(current_setting('my.state', true), '') || (select count(*) from pg_prepared_statements
     where not name like 'pgreflect%')`;
@@ -148,6 +226,7 @@ test('a client that leaves while its statement runs takes nobody with it', async
 });
 
 test('a client that leaves before its turn sends no cancel request', async () => {
+  pool = openPool(proxy.url, { size: 1 });
   await makeSleepShared();
   const client = new AbortController();
   const ends = answers([sleep('0.004'), sleep('0'), sleep('0', { signal: client.signal }), sleep('0')]);
@@ -196,13 +275,19 @@ test('a statement that the server forgot is prepared again for everybody', async
   for (const answer of await answers([sleep('0'), sleep('0'), sleep('0')])) expect(Number(answer)).toBeGreaterThan(0);
 });
 
-test('requests that find no connection are all told so', async () => {
-  pool = openPool(proxy.url, { size: 1, waitMs: 1000 });
-  await sleep('0');
-  const busy = runAs(pool, flightOf(['select pg_sleep(3)'], { mutation: true }));
-  expect(await answers([sleep('0'), sleep('0')])).toEqual(['overloaded', 'overloaded']);
-  await busy;
-  expect(Number((await sleep('0'))[0])).toBeGreaterThan(0);
+test('requests that find no connection are told so, each after its own wait', async () => {
+  pool = openPool(proxy.url, { size: 1, waitMs: 2000 });
+  await makeSleepShared();
+  const client = new AbortController();
+  const busy = answers([runAs(pool, flightOf(['select pg_sleep(60)'], { mutation: true, signal: client.signal }))]);
+  const early = answers([sleep('0'), sleep('0')]);
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  // Its own wait has only begun when that of the others is over.
+  const late = answers([sleep('0')]);
+  expect(await early).toEqual(['overloaded', 'overloaded']);
+  client.abort();
+  expect(await busy).toEqual(['cancelled']);
+  expect(Number((await late)[0])).toBeGreaterThan(0);
 });
 
 test('answers that are read late do not make statements slow', async () => {
