@@ -63,7 +63,8 @@ interface Protocol {
 
 /**
  * What counts is what can leave something half-written: every message of a transaction of the auth service or a command, and
- * every write outside of one. Not what a process does for all of its requests together, reading configuration and counting for limits.
+ * every write outside of one. Not what a process does for all of its requests together, reading configuration,
+ * counting for limits, looking for stored emails.
  */
 function postgresProtocol(): Protocol {
   let [isOurs, isInTransaction] = [false, false];
@@ -82,7 +83,7 @@ function postgresProtocol(): Protocol {
         isOurs = /pgreflect (auth|command)/.test(text);
         return false;
       }
-      if (text.includes('pgreflect_rate_limits')) return false;
+      if (/pgreflect_rate_limits|(update|delete from) pgreflect_queue/.test(text)) return false;
       // That of a request whose email is held for longer than an email may take; another request is watched by then.
       if (text.includes('rollback')) return false;
       return isOurs && (isInTransaction || /\b(begin|insert into|update|delete from)\b/.test(text));
