@@ -4,26 +4,18 @@
 
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createAuthDatabase, open, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { openBrowser } from '../support/browser.ts';
-import { installClients } from '../support/clients.ts';
 import { anonKey, serviceKey } from '../support/http.ts';
 import type { TestDatabase } from '../support/postgres.ts';
-
-const clients = join(import.meta.dirname, '../../examples/clients');
-const require = createRequire(join(clients, 'package.json'));
+import { installSupabaseJs, requireClient, supabaseClient } from '../support/supabase-js.ts';
 
 let database: TestDatabase;
-// biome-ignore lint/suspicious/noExplicitAny: the package belongs to the examples, its types are not the project's
-let createClient: (url: string, key: string, options?: object) => any;
 
 beforeAll(async () => {
-  installClients();
-  ({ createClient } = require('@supabase/supabase-js'));
+  installSupabaseJs();
   database = await createAuthDatabase();
   await database.query(`
     create table note (id int generated always as identity primary key, owner uuid not null default auth.uid(), body text not null);
@@ -34,15 +26,7 @@ beforeAll(async () => {
 
 const password = 'a good password';
 
-function clientOf(auth: TestAuth, more: object = {}, key = anonKey) {
-  const storage = new Map<string, string>();
-  const memory = {
-    getItem: (name: string) => storage.get(name) ?? null,
-    setItem: (name: string, value: string) => void storage.set(name, value),
-    removeItem: (name: string) => void storage.delete(name),
-  };
-  return createClient(auth.url, key, { auth: { storage: memory, autoRefreshToken: false, ...more } });
-}
+const clientOf = (auth: TestAuth, options?: object, key?: string) => supabaseClient(auth.url, options, key);
 
 async function graphql(auth: TestAuth, token: string, query: string) {
   const headers = { apikey: anonKey, authorization: `Bearer ${token}`, 'content-type': 'application/json' };
@@ -134,7 +118,7 @@ test('the admin functions work with the service key', async () => {
 });
 
 test('a browser that follows the link of the mail ends on the application, signed in', async () => {
-  const script = readFileSync(require.resolve('@supabase/supabase-js/dist/umd/supabase.js'), 'utf8');
+  const script = readFileSync(requireClient.resolve('@supabase/supabase-js/dist/umd/supabase.js'), 'utf8');
   const app = createServer((request, response) => {
     const isScript = request.url === '/supabase.js';
     response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html');

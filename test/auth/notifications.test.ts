@@ -1,0 +1,261 @@
+/**
+ * Emails that tell users of changes to their account: what a user does through the published client, and what then arrives
+ * over SMTP.
+ */
+import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import type { AuthValues } from '../../src/config/auth-config.ts';
+import type { Config } from '../../src/config/config.ts';
+import { addToken, ref } from '../management/management.ts';
+import { createAuthDatabase, send, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { serviceKey } from '../support/http.ts';
+import type { TestDatabase } from '../support/postgres.ts';
+import { type ReceivedMessage, startSmtpServer, type TestSmtpServer } from '../support/smtp-server.ts';
+import { installSupabaseJs, type SupabaseClient, supabaseClient } from '../support/supabase-js.ts';
+
+let database: TestDatabase;
+let smtp: TestSmtpServer;
+beforeAll(async () => {
+  installSupabaseJs();
+  database = await createAuthDatabase();
+}, 300_000);
+beforeEach(async () => {
+  smtp = await startSmtpServer({ tls: 'none' });
+  await database.query('truncate pgreflect_queue.emails, auth.pgreflect_rate_limits');
+});
+
+const password = 'a good password';
+const allOn: AuthValues = {
+  mailer_notifications_password_changed_enabled: true,
+  mailer_notifications_email_changed_enabled: true,
+  mailer_notifications_phone_changed_enabled: true,
+  mailer_notifications_identity_linked_enabled: true,
+  mailer_notifications_identity_unlinked_enabled: true,
+  mailer_notifications_mfa_factor_enrolled_enabled: true,
+  mailer_notifications_mfa_factor_unenrolled_enabled: true,
+};
+
+/** A gateway with a mail server. */
+function startAuth(values: AuthValues = allOn, config: Partial<Config> = {}): Promise<TestAuth> {
+  const server = { smtp_host: '127.0.0.1', smtp_port: String(smtp.port), smtp_admin_email: 'no-reply@app.test' };
+  const phones = { external_phone_enabled: true, sms_provider: 'capture', sms_max_frequency: 0 } as const;
+  return testAuth(database, { ...server, ...phones, smtp_max_frequency: 0, ...values }, config);
+}
+
+/** Nothing waits any more. */
+async function settled(): Promise<void> {
+  await vi.waitFor(async () => expect(await database.query('select from pgreflect_queue.emails')).toEqual([]), {
+    timeout: 10_000,
+  });
+}
+
+const isNotification = ({ parsed }: ReceivedMessage) => /was (changed|added|removed)/.test(parsed.subject ?? '');
+
+/** Recipient and subject of the notifications so far, when all have arrived. */
+async function notifications(): Promise<readonly (readonly [string | undefined, string | undefined])[]> {
+  await settled();
+  return smtp.messages.filter(isNotification).map(({ recipients, parsed }) => [recipients[0], parsed.subject]);
+}
+
+const mailTo = (email: string) => smtp.messages.filter(({ recipients }) => recipients.includes(email)).at(-1);
+const codeTo = (email: string) => />(\d{6})</.exec(mailTo(email)?.parsed.html ?? '')?.[1] ?? '';
+
+/** A client with the session of a new user. */
+async function signedIn(auth: TestAuth, email: string): Promise<SupabaseClient> {
+  const supabase = supabaseClient(auth.url);
+  await supabase.auth.signUp({ email, password });
+  const { error } = await supabase.auth.verifyOtp({ type: 'email', email, token: codeTo(email) });
+  expect(error).toBeNull();
+  return supabase;
+}
+
+async function changePassword(supabase: SupabaseClient, to = 'another password'): Promise<void> {
+  expect((await supabase.auth.updateUser({ password: to })).error).toBeNull();
+}
+
+async function changePhone(auth: TestAuth, supabase: SupabaseClient, phone: string): Promise<void> {
+  expect((await supabase.auth.updateUser({ phone })).error).toBeNull();
+  const { code: token } = await auth.mail(phone);
+  expect((await supabase.auth.verifyOtp({ type: 'phone_change', phone, token })).error).toBeNull();
+}
+
+test('a new password is told to the address of the user, once', async () => {
+  const auth = await startAuth();
+  const supabase = await signedIn(auth, 'password@x.test');
+  await changePassword(supabase);
+  expect(await notifications()).toEqual([['password@x.test', 'Your password was changed']]);
+  const { html = '' } = mailTo('password@x.test')?.parsed ?? {};
+  expect(html).toContain('The password of your account password@x.test at https://app.test was just changed.');
+});
+
+test('the first password of a user who signs in by code is told as well', async () => {
+  const auth = await startAuth();
+  const supabase = supabaseClient(auth.url);
+  const email = 'first@x.test';
+  await supabase.auth.signInWithOtp({ email });
+  await supabase.auth.verifyOtp({ type: 'email', email, token: codeTo(email) });
+  await changePassword(supabase);
+  expect(await notifications()).toEqual([[email, 'Your password was changed']]);
+});
+
+test('a new address is told to the old one, when both have confirmed', async () => {
+  const auth = await startAuth();
+  const [email, changed] = ['old@x.test', 'new@x.test'];
+  const supabase = await signedIn(auth, email);
+  await supabase.auth.updateUser({ email: changed });
+  const confirm = (address: string) =>
+    supabase.auth.verifyOtp({ type: 'email_change', email: address, token: codeTo(address) });
+  await confirm(email);
+  expect(await notifications()).toEqual([]);
+  expect((await confirm(changed)).data.user.email).toBe(changed);
+  expect(await notifications()).toEqual([[email, 'Your email address was changed']]);
+  expect(mailTo(email)?.parsed.html).toContain('was just changed from old@x.test to new@x.test.');
+});
+
+test('a user without an address, who gets a first one, is told nothing', async () => {
+  const auth = await startAuth({ ...allOn, external_anonymous_users_enabled: true, mailer_autoconfirm: true });
+  const supabase = supabaseClient(auth.url);
+  await supabase.auth.signInAnonymously();
+  expect((await supabase.auth.updateUser({ email: 'named@x.test' })).data.user.email).toBe('named@x.test');
+  expect(await notifications()).toEqual([]);
+});
+
+test('a first number is told as an identity, another one as a change', async () => {
+  const auth = await startAuth();
+  const email = 'phone@x.test';
+  const supabase = await signedIn(auth, email);
+  await changePhone(auth, supabase, '491801');
+  expect(await notifications()).toEqual([[email, 'A new way to sign in was added']]);
+  expect(mailTo(email)?.parsed.html).toContain('linked with an identity of phone.');
+  await changePhone(auth, supabase, '491802');
+  expect((await notifications())[1]).toEqual([email, 'Your phone number was changed']);
+  expect(mailTo(email)?.parsed.html).toContain('was just changed from 491801 to 491802.');
+});
+
+test('a number that counts as confirmed at once is told, too', async () => {
+  const auth = await startAuth({ ...allOn, sms_autoconfirm: true });
+  const supabase = await signedIn(auth, 'auto@x.test');
+  for (const phone of ['491803', '491804']) expect((await supabase.auth.updateUser({ phone })).error).toBeNull();
+  const subjects = (await notifications()).map(([, subject]) => subject);
+  expect(subjects).toEqual(['A new way to sign in was added', 'Your phone number was changed']);
+});
+
+test('nothing is told that is not switched on', async () => {
+  const auth = await startAuth({});
+  const supabase = await signedIn(auth, 'off@x.test');
+  await changePassword(supabase);
+  await changePhone(auth, supabase, '491805');
+  expect(await notifications()).toEqual([]);
+});
+
+test('what an admin changes is told only where the configuration says so', async () => {
+  const email = 'admin@x.test';
+  for (const [isTold, password] of [
+    [false, 'the second password'],
+    [true, 'the third password'],
+  ] as const) {
+    const auth = await startAuth({ ...allOn, mailer_notifications_admin_changes_enabled: isTold });
+    const { admin } = supabaseClient(auth.url, {}, serviceKey).auth;
+    const { data } = await admin.createUser({ email: `${isTold}.${email}`, phone: isTold ? '491806' : '491807' });
+    const changes = { password, email: `new.${isTold}.${email}`, phone: isTold ? '491808' : '491809' };
+    expect((await admin.updateUserById(data.user.id, changes)).error).toBeNull();
+    expect((await admin.updateUserById(data.user.id, { user_metadata: { a: 1 } })).error).toBeNull();
+  }
+  expect([...(await notifications())].sort()).toEqual([
+    ['new.true.admin@x.test', 'Your phone number was changed'],
+    ['true.admin@x.test', 'Your email address was changed'],
+    ['true.admin@x.test', 'Your password was changed'],
+  ]);
+});
+
+test('a change that is undone is not told', async () => {
+  const auth = await startAuth();
+  const supabase = await signedIn(auth, 'undone@x.test');
+  smtp.behave({ kind: 'refuse', at: 'message', code: 554, text: 'no' });
+  const { error } = await supabase.auth.updateUser({ password: 'another password', email: 'undone2@x.test' });
+  expect(error).toMatchObject({ status: 500, message: 'Error sending email change email' });
+  smtp.behave({ kind: 'accept' });
+  expect(await notifications()).toEqual([]);
+  expect(auth.observations.filter(({ kind }) => kind === 'email_given_up')).toEqual([]);
+});
+
+test('a mail server that is away does not hold up the change, and gets the email when it is back', async () => {
+  const auth = await startAuth();
+  const supabase = await signedIn(auth, 'away@x.test');
+  const delayed = () => auth.observations.filter(({ kind }) => kind === 'email_delayed');
+  smtp.behave({ kind: 'drop', at: 'connect' });
+  smtp.cutConnections();
+  await changePassword(supabase);
+  await vi.waitFor(() => expect(delayed()).toMatchObject([{ email: 'password_changed_notification', attempts: 1 }]));
+  smtp.behave({ kind: 'accept' });
+  auth.pass(10);
+  expect(await notifications()).toEqual([['away@x.test', 'Your password was changed']]);
+});
+
+const givenUp = (auth: TestAuth) => auth.observations.filter(({ kind }) => kind === 'email_given_up');
+
+test('where the limit of emails is used up the change is made and the lost email is logged', async () => {
+  const auth = await startAuth({ ...allOn, rate_limit_email_sent: 1 });
+  const supabase = await signedIn(auth, 'limit@x.test');
+  await changePassword(supabase);
+  expect(await notifications()).toEqual([]);
+  expect(givenUp(auth)).toEqual([
+    {
+      kind: 'email_given_up',
+      email: 'password_changed_notification',
+      userId: (await supabase.auth.getUser()).data.user.id,
+      attempts: 0,
+      reason: 'rate_limit_email_sent is used up',
+    },
+  ]);
+});
+
+test('notifications go only to addresses that emails may go to', async () => {
+  const auth = await startAuth({ ...allOn, external_email_authorized_addresses: 'ana@x.test' });
+  const supabase = await signedIn(auth, 'ana+1@x.test');
+  await changePassword(supabase);
+  expect(await notifications()).toEqual([['ana+1@x.test', 'Your password was changed']]);
+  const { admin } = supabaseClient(auth.url, {}, serviceKey).auth;
+  await admin.createUser({ email: 'bo@x.test', password, email_confirm: true });
+  const stranger = supabaseClient(auth.url);
+  await stranger.auth.signInWithPassword({ email: 'bo@x.test', password });
+  await changePassword(stranger);
+  expect(await notifications()).toHaveLength(1);
+  expect(givenUp(auth)).toMatchObject([{ reason: expect.stringContaining('external_email_authorized_addresses') }]);
+});
+
+test('nobody can keep a notification from the owner of an account by metadata that its template fails with', async () => {
+  const auth = await startAuth({
+    ...allOn,
+    mailer_subjects_password_changed_notification: 'Changed',
+    mailer_templates_password_changed_notification_content: '<p>{{ index .Data.list 5 }}</p>',
+  });
+  const supabase = await signedIn(auth, 'broken@x.test');
+  await supabase.auth.updateUser({ data: { list: ['secret'] } });
+  await changePassword(supabase);
+  expect(await notifications()).toEqual([['broken@x.test', 'Your password was changed']]);
+  const refused = auth.observations.filter(({ kind }) => kind === 'template_refused');
+  expect(refused).toMatchObject([{ email: 'password_changed_notification', kept: 'built-in' }]);
+  expect(JSON.stringify(refused)).not.toContain('secret');
+});
+
+test('flag, subject and template that the management API sets are in the very next notification', async () => {
+  const auth = await startAuth({}, { projectRef: ref, managementApiEnabled: true });
+  const supabase = await signedIn(auth, 'managed@x.test');
+  const options = { method: 'PATCH', token: await addToken(database), headers: { 'content-type': 'application/json' } };
+  const patch = (changes: object) => send(auth.url, `/../../v1/projects/${ref}/config/auth`, changes, options);
+  const template = '<p>{{ .Email }}, {{ .Data.plan }}, {{ .RedirectTo }}</p>';
+  const { status } = await patch({
+    mailer_notifications_password_changed_enabled: true,
+    mailer_subjects_password_changed_notification: 'Password was changed at {{ .SiteURL }}',
+    mailer_templates_password_changed_notification_content: template,
+  });
+  expect(status).toBe(200);
+  await supabase.auth.updateUser({ data: { plan: 'gold' } });
+  await changePassword(supabase);
+  expect(await notifications()).toEqual([['managed@x.test', 'Password was changed at https://app.test']]);
+  expect(mailTo('managed@x.test')?.parsed.html?.trim()).toBe('<p>managed@x.test, gold, https://app.test</p>');
+  await patch({ mailer_notifications_password_changed_enabled: false });
+  await changePassword(supabase, 'the third password');
+  expect(await notifications()).toHaveLength(1);
+  await database.query('delete from auth.pgreflect_config');
+});
