@@ -8,16 +8,20 @@
  *     (select row_to_json(o) from lateral (select
  *        (select coalesce(json_agg(e), '[]') from (select … order by … limit …) as p cross join lateral (…) as e) as "edges",
  *        (select count(*) from …) as "totalCount") as o)
+ *
+ * At the root, where it may be long, it is text that is joined from the texts of its rows (print-text.ts).
  */
 import type { Table } from '../model/model.ts';
+import { invariant } from '../shared/invariant.ts';
 import type { ConnectionEntry, ConnectionPlan, SetSource } from './plan.ts';
 import { printAggregate } from './print-aggregate.ts';
 import { conjunction, printCondition, printJoin, where } from './print-condition.ts';
 import { type Member, printObject } from './print-object.ts';
-import { printPage } from './print-page.ts';
+import { type PrintedPage, printPage } from './print-page.ts';
 import { directRow, HandedOnRow, list, type Row } from './print-row.ts';
+import { type Frame, jsonText, objectParts, printText, type TextPart } from './print-text.ts';
 import { current, type Printer, printCall, printTypename, tableName } from './printer.ts';
-import { ident, type Sql, sql } from './sql.ts';
+import { empty, ident, type Sql, sql } from './sql.ts';
 
 /** Where the rows of a connection are read from, as often as it takes. */
 export interface RowSet {
@@ -28,8 +32,17 @@ export interface RowSet {
 
 /** A connection as json. */
 export function printConnection(printer: Printer, plan: ConnectionPlan, parent: Row | null): Sql {
+  return printSubquery(printer, plan, parent, null);
+}
+
+/** A connection at the root, as JSON text in a frame. Of use where it has edges. */
+export function printConnectionText(printer: Printer, plan: ConnectionPlan, frame: Frame): Sql {
+  return printSubquery(printer, plan, null, frame);
+}
+
+function printSubquery(printer: Printer, plan: ConnectionPlan, parent: Row | null, frame: Frame | null): Sql {
   const { source } = plan;
-  if (source.kind === 'routine') return printRoutineConnection(printer, { ...plan, source }, parent);
+  if (source.kind === 'routine') return printRoutineConnection(printer, { ...plan, source }, parent, frame);
   const rows: RowSet = {
     table: source.table,
     scan() {
@@ -42,17 +55,24 @@ export function printConnection(printer: Printer, plan: ConnectionPlan, parent: 
       return { from: sql`${tableName(source.table)} as ${ident(alias)}`, row, condition: restrict(plan, row, joined) };
     },
   };
-  return sql`(${printSelect(printer, plan, rows)})`;
+  return sql`(${printSelect(printer, plan, rows, { frame })})`;
 }
 
 // The routine runs exactly once, whoever reads its rows (graphql.md 11.5). One reader of a routine that is not volatile
 // reads it directly, so that PostgreSQL may merge an SQL function into the statement and use indexes for filter and order.
 // Otherwise a common table expression holds the rows.
-function printRoutineConnection(printer: Printer, plan: RoutineConnectionPlan, parent: Row | null): Sql {
+function printRoutineConnection(
+  printer: Printer,
+  plan: RoutineConnectionPlan,
+  parent: Row | null,
+  frame: Frame | null,
+): Sql {
   const { call, table } = plan.source;
   const called = printCall(call, parent);
   const isVolatile = call.routine.volatility === 'volatile';
-  if (isVolatile || countReaders(plan) > 1) return printHeldConnection(printer, plan, { called, isVolatile });
+  if (isVolatile || countReaders(plan) > 1) {
+    return printHeldConnection(printer, plan, { called, isVolatile, frame });
+  }
   const rows: RowSet = {
     table,
     scan() {
@@ -61,7 +81,7 @@ function printRoutineConnection(printer: Printer, plan: RoutineConnectionPlan, p
       return { from: sql`${called} as ${ident(alias)}`, row, condition: restrict(plan, row, null) };
     },
   };
-  return sql`(${printSelect(printer, plan, rows)})`;
+  return sql`(${printSelect(printer, plan, rows, { frame })})`;
 }
 
 type RoutineConnectionPlan = ConnectionPlan & { readonly source: Extract<SetSource, { kind: 'routine' }> };
@@ -81,7 +101,7 @@ function countReaders({ entries, page }: ConnectionPlan): number {
 function printHeldConnection(
   printer: Printer,
   plan: RoutineConnectionPlan,
-  { called, isVolatile }: { readonly called: Sql; readonly isVolatile: boolean },
+  { called, isVolatile, frame }: { readonly called: Sql; readonly isVolatile: boolean; readonly frame: Frame | null },
 ): Sql {
   const { table } = plan.source;
   const held = new HandedOnRow(printer.names.next('s'));
@@ -107,7 +127,7 @@ function printHeldConnection(
   const forced = isVolatile
     ? sql`(select pg_catalog.count(*) from ${ident(held.alias)}) as ${ident(printer.names.next('n'))} cross join `
     : sql``;
-  const select = printSelect(printer, plan, rows, forced);
+  const select = printSelect(printer, plan, rows, { frame, before: forced });
   const alias = printer.names.next('f');
   const columns = list(held.selectList(directRow(alias, table)));
   return sql`(with ${ident(held.alias)} as materialized (select ${columns} from ${called} as ${ident(alias)}) ${select})`;
@@ -117,10 +137,23 @@ function restrict(plan: ConnectionPlan, row: Row, joined: Sql | null): Sql | nul
   return conjunction([joined, plan.filter === null ? null : printCondition(plan.filter, row)]);
 }
 
-function printSelect(printer: Printer, plan: ConnectionPlan, rows: RowSet, before: Sql = sql``): Sql {
+interface SelectOptions {
+  /** Given: the result is text in this frame, else json. */
+  readonly frame: Frame | null;
+  /** In front of the from clause. */
+  readonly before?: Sql;
+}
+
+function printSelect(printer: Printer, plan: ConnectionPlan, rows: RowSet, options: SelectOptions): Sql {
+  const { frame, before = empty } = options;
   const page = plan.entries.some(({ kind }) => kind === 'edges' || kind === 'page_info')
-    ? printPage(printer, plan, rows)
+    ? printPage(printer, plan, rows, frame === null ? 'json' : 'text')
     : null;
+  if (frame !== null) {
+    invariant(page !== null, 'a connection that is printed as text has edges');
+    const text = printText([frame.before, ...connectionParts(printer, plan, rows, page), frame.after]);
+    return sql`select ${text} from ${before}${page.from}`;
+  }
   const members = plan.entries.map((entry): Member => {
     const key = entry.key;
     const paged = page?.members.get(entry);
@@ -130,6 +163,17 @@ function printSelect(printer: Printer, plan: ConnectionPlan, rows: RowSet, befor
   return page === null
     ? sql`select ${object.json} from ${before}${object.from}`
     : sql`select ${object.json} from ${before}${page.from} cross join ${object.from}`;
+}
+
+function connectionParts(printer: Printer, plan: ConnectionPlan, rows: RowSet, page: PrintedPage): TextPart[] {
+  return objectParts(
+    plan.entries.map((entry) => {
+      const { key } = entry;
+      const paged = page.members.get(entry);
+      if (paged === undefined) return { key, parts: [jsonText(printEntry(printer, entry, rows))] };
+      return { key, parts: entry.kind === 'edges' ? ['[', paged, ']'] : [paged] };
+    }),
+  );
 }
 
 function printEntry(printer: Printer, entry: ConnectionEntry, rows: RowSet): Sql {

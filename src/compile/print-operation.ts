@@ -3,8 +3,10 @@
  * statement for each root field, each returning the value of its field.
  */
 import type { Entry, OperationPlan } from './plan.ts';
+import { printConnectionText } from './print-connection.ts';
 import { type Member, printObject } from './print-object.ts';
 import { Names } from './print-row.ts';
+import { jsonText, printText } from './print-text.ts';
 import { printValue } from './print-value.ts';
 import { printWrite } from './print-write.ts';
 import type { Printer } from './printer.ts';
@@ -24,9 +26,29 @@ export function printOperation(plan: OperationPlan, maxResponseBytes: number): r
     return plan.fields.map((field) => printSql(printMutationField(plan, field, maxResponseBytes)));
   }
   const printer = makePrinter(plan);
-  const members = plan.fields.map(({ key, value }): Member => ({ key, value: printValue(printer, value, null) }));
+  const select = plan.fields.some(hasEdges) ? printDataText(printer, plan.fields) : printData(printer, plan.fields);
+  return [printSql(guardSize(null, select, maxResponseBytes))];
+}
+
+function hasEdges({ value }: Entry): boolean {
+  return value.kind === 'connection' && value.connection.entries.some(({ kind }) => kind === 'edges');
+}
+
+function printData(printer: Printer, fields: readonly Entry[]): Sql {
+  const members = fields.map(({ key, value }): Member => ({ key, value: printValue(printer, value, null) }));
   const object = printObject(printer.names, members);
-  return [printSql(guardSize(null, sql`select ${object.json} from ${object.from}`, maxResponseBytes))];
+  return sql`select ${object.json} from ${object.from}`;
+}
+
+function printDataText(printer: Printer, fields: readonly Entry[]): Sql {
+  const texts = fields.map((field, index): Sql => {
+    const { key, value } = field;
+    const frame = { before: `${index === 0 ? '{' : ','}"${key}":`, after: index === fields.length - 1 ? '}' : '' };
+    return value.kind === 'connection' && hasEdges(field)
+      ? printConnectionText(printer, value.connection, frame)
+      : printText([frame.before, jsonText(printValue(printer, value, null)), frame.after]);
+  });
+  return sql`select ${printText(texts)}`;
 }
 
 function printMutationField(plan: OperationPlan, field: Entry, maxResponseBytes: number): Sql {

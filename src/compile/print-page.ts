@@ -4,16 +4,20 @@
  * Without page info the page is read with its limit alone. With it one row more is read, rows are numbered in the order of
  * the scan, and the flags follow from counts and from the first row of the whole set (graphql.md 6.5).
  */
-import type { ConnectionEntry, ConnectionPlan, LimitPlan, ObjectPlan, PageInfoEntry } from './plan.ts';
+import type { ConnectionEntry, ConnectionPlan, EdgeEntry, LimitPlan, ObjectPlan, PageInfoEntry } from './plan.ts';
 import { columnOf, keyColumns } from './plan-order.ts';
 import { conjunction, printAfter, printOrder, scanOrder, where } from './print-condition.ts';
 import type { RowSet } from './print-connection.ts';
 import { printCursor } from './print-encoded.ts';
 import { type Member, type PrintedObject, printObject } from './print-object.ts';
 import { HandedOnRow, list, type Row } from './print-row.ts';
+import { objectParts, printText, type TextPart } from './print-text.ts';
 import { type Printer, printMembers, printTypename } from './printer.ts';
 import { runsVolatile } from './runs-volatile.ts';
 import { builtin, empty, ident, integer, join, param, type Sql, sql } from './sql.ts';
+
+/** How the members of a connection object are printed: as values of JSON, or as JSON text. */
+export type Form = 'json' | 'text';
 
 /** A page as part of a from clause, and what the connection object takes from it. */
 export interface PrintedPage {
@@ -23,7 +27,7 @@ export interface PrintedPage {
 }
 
 /** Prints the page; the plan selects edges or page info. */
-export function printPage(printer: Printer, plan: ConnectionPlan, rows: RowSet): PrintedPage {
+export function printPage(printer: Printer, plan: ConnectionPlan, rows: RowSet, form: Form): PrintedPage {
   const page = new HandedOnRow(printer.names.next('p'));
   const name = printer.names.next('g');
   const columns: Sql[] = [];
@@ -42,11 +46,14 @@ export function printPage(printer: Printer, plan: ConnectionPlan, rows: RowSet):
   const members = new Map<ConnectionEntry, Sql>();
   const objects: Sql[] = [];
   for (const entry of plan.entries) {
-    if (entry.kind === 'edges') members.set(entry, context.aggregate(printEdges(context, entry)));
+    if (entry.kind === 'edges') {
+      const edges = form === 'json' ? printEdges(context, entry) : printEdgesText(context, entry);
+      members.set(entry, context.aggregate(edges));
+    }
     if (entry.kind === 'page_info') {
       const object = printPageInfo(context, entry);
       objects.push(sql` cross join ${object.from}`);
-      members.set(entry, object.value);
+      members.set(entry, form === 'json' ? object.value : sql`${object.json}::pg_catalog.text`);
     }
   }
   // Page info of nothing but `__typename` aggregates nothing, and a select without aggregates has a row for each edge.
@@ -96,30 +103,63 @@ function printNumbered(context: PageContext, scan: Sql): Sql {
   return sql`(select ${list([...context.page.passList(inner), numbers])} from (${scan}) as ${ident(inner)}) as ${alias}`;
 }
 
-function printEdges(context: PageContext, entry: Extract<ConnectionEntry, { kind: 'edges' }>): Sql {
+type EdgesEntry = Extract<ConnectionEntry, { kind: 'edges' }>;
+
+function printEdges(context: PageContext, entry: EdgesEntry): Sql {
   const { printer, plan, page } = context;
-  const kept = conjunction([context.counted ? inPage(context) : null, firstKeyPresent(context)]);
+  const kept = keptEdges(context);
   const members = entry.entries.map((edge): Member => {
     const { key } = edge;
     if (edge.kind === 'typename') return { key, value: printTypename(edge.name) };
     if (edge.kind === 'cursor') return { key, value: printCursor(plan.order, page) };
-    return { key, value: printNode(context, edge.object, kept) };
+    return { key, value: printNode(context, edge.object, kept).value };
   });
   const edge = printObject(printer.names, members);
   context.laterals.push(sql` cross join ${edge.from}`);
-  const order = plan.page.backward ? sql` order by ${ident(page.alias, 'n')} desc` : sql``;
-  const filter = kept === null ? sql`` : sql` filter (where ${kept})`;
-  return sql`coalesce(pg_catalog.json_agg(${edge.value}${order})${filter}, '[]'::pg_catalog.json)`;
+  const aggregated = sql`pg_catalog.json_agg(${edge.value}${edgeOrder(context)})${filter(kept)}`;
+  return sql`coalesce(${aggregated}, '[]'::pg_catalog.json)`;
+}
+
+// The elements of the list, without the brackets.
+function printEdgesText(context: PageContext, entry: EdgesEntry): Sql {
+  const kept = keptEdges(context);
+  const members = entry.entries.map((edge) => ({ key: edge.key, parts: printEdgeParts(context, edge, kept) }));
+  const edge = printText(objectParts(members));
+  return sql`coalesce(pg_catalog.string_agg(${edge}, ','${edgeOrder(context)})${filter(kept)}, '')`;
+}
+
+function printEdgeParts(context: PageContext, edge: EdgeEntry, kept: Sql | null): readonly TextPart[] {
+  switch (edge.kind) {
+    case 'typename':
+      return [JSON.stringify(edge.name)];
+    case 'cursor':
+      // Base64 needs no escapes.
+      return ['"', printCursor(context.plan.order, context.page), '"'];
+    case 'node':
+      return [sql`${printNode(context, edge.object, kept).json}::pg_catalog.text`];
+  }
+}
+
+function keptEdges(context: PageContext): Sql | null {
+  return conjunction([context.counted ? inPage(context) : null, firstKeyPresent(context)]);
+}
+
+function edgeOrder({ plan, page }: PageContext): Sql {
+  return plan.page.backward ? sql` order by ${ident(page.alias, 'n')} desc` : empty;
+}
+
+function filter(kept: Sql | null): Sql {
+  return kept === null ? empty : sql` filter (where ${kept})`;
 }
 
 // What volatile routines do must not happen for rows that are read but are no edges.
-function printNode(context: PageContext, node: ObjectPlan, kept: Sql | null): Sql {
+function printNode(context: PageContext, node: ObjectPlan, kept: Sql | null): PrintedObject {
   const { printer, page } = context;
   const members = printMembers(printer, node, page);
   const isGuarded = kept !== null && runsVolatile(node);
   const object = printObject(printer.names, members, isGuarded ? where(kept) : sql``);
   context.laterals.push(isGuarded ? sql` left join ${object.from} on true` : sql` cross join ${object.from}`);
-  return object.value;
+  return object;
 }
 
 // Rows without a first key value count for the page but are no edges (graphql.md 5.3).
