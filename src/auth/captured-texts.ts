@@ -11,8 +11,8 @@ import { toTimestamp } from './times.ts';
 import type { Tools } from './tools.ts';
 
 /** The text of a message. @throws TemplateError */
-export function renderText({ code, config }: Pick<TextMessage, 'code' | 'config'>): string {
-  return renderTemplate(cachedTemplate(config.sms_template, { kind: 'text' }), { Code: code });
+export function renderText({ code, template }: Pick<TextMessage, 'code' | 'template'>): string {
+  return renderTemplate(cachedTemplate(template, { kind: 'text' }), { Code: code });
 }
 
 /**

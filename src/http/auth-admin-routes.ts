@@ -1,7 +1,6 @@
 /**
  * The routes of the auth service for servers that hold the service key.
  */
-import type { AdminBearer } from '../auth/bearer.ts';
 import { createUser } from '../auth/flows/admin-create-user.ts';
 import { deleteAnyUser, deletedShape, deleteUserBody } from '../auth/flows/admin-delete-user.ts';
 import { listUsers, userListShape } from '../auth/flows/admin-list-users.ts';
@@ -11,9 +10,8 @@ import { auditSchema, listAudit } from '../auth/flows/audit-log.ts';
 import { generateLink, linkBody, linkShape } from '../auth/flows/generate-link.ts';
 import { invite, inviteBody } from '../auth/flows/invite.ts';
 import { toUserJson, userShape } from '../auth/user-json.ts';
-import type { AuthReply } from './auth-reply.ts';
-import type { AuthRequest } from './auth-request.ts';
-import { type AuthRow, json, redirectQuery } from './auth-rows.ts';
+import { adminFactorRoutes } from './auth-factor-routes.ts';
+import { type AuthRow, asAdmin, json, redirectQuery } from './auth-rows.ts';
 
 const pages = { page: 'Number of the page, from 1.', per_page: 'Size of a page.' };
 
@@ -97,8 +95,5 @@ export const adminRoutes: readonly AuthRow[] = [
     answer: auditSchema,
     run: asAdmin(({ flow, query }) => listAudit(flow, query)),
   },
+  ...adminFactorRoutes,
 ];
-
-function asAdmin(run: (request: AuthRequest, admin: AdminBearer) => Promise<AuthReply>): AuthRow['run'] {
-  return async (request) => run(request, await request.asAdmin());
-}

@@ -2,6 +2,7 @@
  * What a route of the auth service is: a row with method, path, who may knock, and what it does.
  */
 import type { AnswerSchema } from '../auth/answer-shape.ts';
+import type { AdminBearer } from '../auth/bearer.ts';
 import type { BodyShape } from '../auth/flows/members.ts';
 import type { AuthReply } from './auth-reply.ts';
 import type { AuthRequest } from './auth-request.ts';
@@ -37,4 +38,9 @@ export const redirectQuery = { redirect_to: 'Where the link leads, if the config
 /** The answer 200 with a JSON body. */
 export async function json(body: Promise<unknown> | unknown): Promise<AuthReply> {
   return { body: await body };
+}
+
+/** Lets admins in alone. */
+export function asAdmin(run: (request: AuthRequest, admin: AdminBearer) => Promise<AuthReply>): AuthRow['run'] {
+  return async (request) => run(request, await request.asAdmin());
 }

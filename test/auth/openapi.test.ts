@@ -7,9 +7,11 @@ import {
   type AuthReply,
   type AuthRequestOptions,
   createAuthDatabase,
+  signedUp,
   type TestAuth,
   testAuth,
 } from '../support/auth-service.ts';
+import { appOf, factorsOf } from '../support/factors.ts';
 import { type Conformance, createConformance } from '../support/openapi.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 
@@ -52,6 +54,7 @@ async function startWalk(): Promise<Walk> {
     external_anonymous_users_enabled: true,
     external_phone_enabled: true,
     sms_provider: 'capture',
+    mfa_phone_enroll_enabled: true,
     security_update_password_require_reauthentication: true,
   });
   const conformance = createConformance(await documentOf(auth));
@@ -70,9 +73,10 @@ async function startWalk(): Promise<Walk> {
   return { auth, conformance, ask: checked(auth.ask), askAdmin: checked(auth.askAdmin) };
 }
 
-test('every operation answers as described: sign-up, sign-in, messages, links, the own user, administration', async () => {
+test('every operation answers as described: sign-up, sign-in, messages, links, the own user, second factors, administration', async () => {
   const walk = await startWalk();
   await walkThroughSignIn(walk);
+  await walkThroughFactors(walk);
   await walkThroughAdministration(walk);
   const { described, seen } = walk.conformance;
   const auth = described.filter((name) => name.includes(' /auth/v1/') && !name.includes('/authorize'));
@@ -113,6 +117,24 @@ async function walkThroughSignIn({ auth, ask }: Walk): Promise<void> {
   await ask('/verify', { type: 'email_change', email, token: change });
   await ask('/logout?scope=local', undefined, { method: 'POST', token });
   await walkIntoRefusals({ ask });
+}
+
+async function walkThroughFactors({ auth, ask, askAdmin }: Walk): Promise<void> {
+  const { user, access_token } = await signedUp(auth, 'factors@mail.test');
+  const { enroll, challenge, verify } = factorsOf({ ask, now: auth.now }, access_token);
+  await enroll({ factor_type: 'phone', phone: '4915100000003', friendly_name: null });
+  const { body } = await enroll({ factor_type: 'totp', friendly_name: 'app', issuer: 'shop' });
+  const app = appOf(auth, body.id, body.totp.secret);
+  const { id } = (await challenge(app.id)).body;
+  await verify(app.id, id, '');
+  const raised = factorsOf({ ask, now: auth.now }, (await verify(app.id, id, app.code())).body.access_token);
+  await raised.list();
+  const admin = `/admin/users/${user.id}/factors`;
+  const [phone] = (await askAdmin(admin)).body;
+  await askAdmin(`${admin}/${phone.id}`, { friendly_name: 'telephone' }, { method: 'PUT' });
+  await askAdmin(`${admin}/${phone.id}`, undefined, { method: 'DELETE' });
+  await raised.unenroll(app.id);
+  await raised.unenroll(app.id);
 }
 
 async function walkIntoRefusals({ ask }: Pick<Walk, 'ask'>): Promise<void> {

@@ -43,14 +43,53 @@ export async function sendCode(session: SystemSession, flow: Flow, message: Code
   const { type, sentAt } = places[purpose];
   const now = nowOf(flow);
   assertNotTooFrequent('sms', { sentAt: sentAt(user), frequencySeconds: config.sms_max_frequency, now });
-  const testCode = findTestCode(config, phone, now);
-  if (testCode === null) await assertSendAllowed(services.limiter, 'sms', config.rate_limit_sms_sent);
-  const code = testCode ?? makeCode(services.random, config.sms_otp_length);
-  await storeToken(session, { userId: user.id, type, tokenHash: hashCode(phone, code), address: phone }, services);
-  if (testCode !== null) return '';
+  const { sms_otp_length: digits, sms_template: template } = config;
+  const made = await makePhoneCode(flow, { phone, channel, digits, template, purpose });
+  await storeToken(session, { userId: user.id, type, tokenHash: hashCode(phone, made.code), address: phone }, services);
+  return sendPhoneCode(flow, made);
+}
+
+/** A message that is to have a code. */
+export interface PhoneCodeRequest {
+  /** Digits. */
+  readonly phone: string;
+  readonly channel: TextMessage['channel'];
+  /** Of the code. */
+  readonly digits: number;
+  /** Text of the message. */
+  readonly template: string;
+  /** What the code is for, in the words of a refusal. */
+  readonly purpose: CodePurpose | 'MFA';
+}
+
+/** A message with its code. */
+export interface PhoneCode extends PhoneCodeRequest {
+  readonly code: string;
+  /** The number has a fixed code, and gets no message. */
+  readonly isTest: boolean;
+}
+
+/** Makes a code, if one more message may be sent. @throws AuthError `over_sms_send_rate_limit` */
+export async function makePhoneCode(flow: Flow, request: PhoneCodeRequest): Promise<PhoneCode> {
+  const { services, config } = flow;
+  const testCode = findTestCode(config, request.phone, nowOf(flow));
+  if (testCode !== null) return { ...request, code: testCode, isTest: true };
+  await assertSendAllowed(services.limiter, 'sms', config.rate_limit_sms_sent);
+  return { ...request, code: makeCode(services.random, request.digits), isTest: false };
+}
+
+/**
+ * Hands a message over.
+ *
+ * @returns The sender's id of it; empty for a test number.
+ * @throws AuthError `sms_send_failed`, `unexpected_failure` where nobody sends messages.
+ */
+export async function sendPhoneCode({ services, config }: Flow, message: PhoneCode): Promise<string> {
+  const { phone, code, channel, template, purpose, isTest } = message;
+  if (isTest) return '';
   let id: string | null;
   try {
-    id = await services.sendText({ to: phone, code, channel, config });
+    id = await services.sendText({ to: phone, code, channel, template, config });
   } catch (error) {
     const text = `Error sending ${purpose} OTP to provider: the message was refused`;
     throw new AuthError('sms_send_failed', text, { cause: error });

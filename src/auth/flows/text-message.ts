@@ -10,6 +10,8 @@ export interface TextMessage {
   readonly to: string;
   readonly code: string;
   readonly channel: 'sms' | 'whatsapp';
+  /** Its text, in the language of the templates of emails. */
+  readonly template: string;
   readonly config: AuthConfig;
 }
 

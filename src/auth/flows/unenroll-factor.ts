@@ -1,0 +1,42 @@
+/**
+ * The end of a second factor. Sessions that it had raised fall back; tokens that were issued before say so at their next
+ * refresh.
+ */
+import { type AnswerJson, answerShape, uuid } from '../answer-shape.ts';
+import { userActor } from '../audit.ts';
+import { AuthError } from '../auth-error.ts';
+import type { UserBearer } from '../bearer.ts';
+import { deleteFactor } from '../factors.ts';
+import { loadSession, lowerSessions } from '../sessions.ts';
+import type { Factor } from '../user.ts';
+import { type Flow, nowOf, transact } from './flow.ts';
+import { lockKnownUser } from './lock-known-user.ts';
+import { assertFactorBearer, requireFactor, writeFactorAudit } from './own-factor.ts';
+import { queueNotification } from './queue-notification.ts';
+
+/** The answer. */
+export const unenrolledShape = answerShape<Factor>('AuthUnenrolledFactor', { id: uuid(({ id }) => id) });
+
+/** `DELETE /factors/{id}`. */
+export async function unenrollFactor(flow: Flow, bearer: UserBearer, factorId: string): Promise<AnswerJson> {
+  const asking = assertFactorBearer(bearer);
+  requireFactor(asking.user, factorId);
+  const removed = await transact(flow, async (session) => {
+    const user = await lockKnownUser(session, asking.user);
+    const factor = requireFactor(user, factorId);
+    // Read here: the factor that gave the level may just have been removed.
+    const own = await loadSession(session, asking.session.id);
+    if (factor.status === 'verified' && (own?.aal ?? 'aal1') === 'aal1') {
+      throw new AuthError('insufficient_aal', 'AAL2 required to unenroll verified factor', { status: 422 });
+    }
+    await deleteFactor(session, factor.id);
+    await lowerSessions(session, factor.id, nowOf(flow));
+    const traits = { factor_id: factor.id, factor_status: factor.status, session_id: asking.session.id };
+    await writeFactorAudit(session, flow, { action: 'factor_unenrolled', actor: userActor(user), traits });
+    if (factor.status === 'verified') {
+      await queueNotification(session, flow, { kind: 'mfa_factor_unenrolled', user, factorType: factor.factorType });
+    }
+    return factor;
+  });
+  return unenrolledShape.toJson(removed);
+}

@@ -1,0 +1,120 @@
+/**
+ * The routes of the auth service for second factors: those of users and those of admins.
+ */
+import { sessionShape } from '../auth/access-token.ts';
+import type { UserBearer } from '../auth/bearer.ts';
+import {
+  deleteAnyFactor,
+  factorListShape,
+  listFactors,
+  updateAnyFactor,
+  updateFactorBody,
+} from '../auth/flows/admin-factors.ts';
+import { challengeBody, challengeFactor, challengeShape } from '../auth/flows/challenge-factor.ts';
+import { enrollBody, enrolledShape, enrollFactor } from '../auth/flows/enroll-factor.ts';
+import type { Flow } from '../auth/flows/flow.ts';
+import { unenrolledShape, unenrollFactor } from '../auth/flows/unenroll-factor.ts';
+import { verifyFactor, verifyFactorBody } from '../auth/flows/verify-factor.ts';
+import { requestAllowance } from '../auth/rate-limit.ts';
+import { factorShape } from '../auth/user-json.ts';
+import type { AuthReply } from './auth-reply.ts';
+import type { AuthRequest } from './auth-request.ts';
+import { type AuthRow, asAdmin, json } from './auth-rows.ts';
+
+/** The rows of users. */
+export const factorRoutes: readonly AuthRow[] = [
+  {
+    method: 'POST',
+    path: '/factors',
+    summary: 'Add a second factor',
+    caller: 'user',
+    body: [enrollBody],
+    answer: enrolledShape,
+    run: asUser((request, { flow, bearer }) => json(enrollFactor(flow, bearer, request.body()))),
+  },
+  {
+    method: 'POST',
+    path: '/factors/:id/challenge',
+    summary: 'Ask for the code of a second factor; a phone gets it with that',
+    caller: 'user',
+    body: [challengeBody],
+    isBodyOptional: true,
+    answer: challengeShape,
+    run: limited(
+      'factor_challenge',
+      asUser((request, { flow, bearer }) =>
+        json(challengeFactor(flow, bearer, request.path('id'), request.optionalBody())),
+      ),
+    ),
+  },
+  {
+    method: 'POST',
+    path: '/factors/:id/verify',
+    summary: 'Verify the code of a second factor; the session is one of level aal2 from then on',
+    caller: 'user',
+    body: [verifyFactorBody],
+    answer: sessionShape,
+    run: limited(
+      'factor_verify',
+      asUser((request, { flow, bearer }) => json(verifyFactor(flow, bearer, request.path('id'), request.body()))),
+    ),
+  },
+  {
+    method: 'DELETE',
+    path: '/factors/:id',
+    summary: 'Remove a second factor',
+    caller: 'user',
+    answer: unenrolledShape,
+    run: asUser((request, { flow, bearer }) => json(unenrollFactor(flow, bearer, request.path('id')))),
+  },
+];
+
+/** The rows of admins. */
+export const adminFactorRoutes: readonly AuthRow[] = [
+  {
+    method: 'GET',
+    path: '/admin/users/:id/factors',
+    summary: 'List the second factors of a user',
+    caller: 'admin',
+    answer: factorListShape,
+    run: asAdmin((request) => json(listFactors(request.flow, request.path('id')))),
+  },
+  {
+    method: 'PUT',
+    path: '/admin/users/:id/factors/:factor',
+    summary: 'Change a second factor of a user',
+    caller: 'admin',
+    body: [updateFactorBody],
+    answer: factorShape,
+    run: asAdmin((request, admin) => json(updateAnyFactor(request.flow, admin, factorPath(request), request.body()))),
+  },
+  {
+    method: 'DELETE',
+    path: '/admin/users/:id/factors/:factor',
+    summary: 'Remove a second factor of a user',
+    caller: 'admin',
+    answer: factorShape,
+    run: asAdmin((request, admin) => json(deleteAnyFactor(request.flow, admin, factorPath(request)))),
+  },
+];
+
+interface Asking {
+  readonly bearer: UserBearer;
+  readonly flow: Flow;
+}
+
+function asUser(run: (request: AuthRequest, asking: Asking) => Promise<AuthReply>): AuthRow['run'] {
+  return async (request) => run(request, await request.asUser());
+}
+
+function factorPath(request: AuthRequest) {
+  return { userId: request.path('id'), factorId: request.path('factor') };
+}
+
+/** Guesses: each route has a bucket of its own. */
+function limited(bucket: string, run: AuthRow['run']): AuthRow['run'] {
+  return async (request) => {
+    await request.limit(bucket, requestAllowance(request.flow.config.mfa_rate_limit_challenge_and_verify, 60));
+    return run(request);
+  };
+}
