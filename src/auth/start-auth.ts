@@ -68,13 +68,9 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
   const sending = open(config.mailPoolSize, 'pgreflect auth mail');
   const tools = { clock, random: systemRandom };
   const mailer = createMailer({ database: side, authUrl, inboxUrl, observe, clock });
-  const outbox = new OutboxWorker({
-    database: side.shared,
-    mailer,
-    currentConfig: setup.currentConfig,
-    clock,
-    observe,
-  });
+  const isInstalled = createInstalledCheck(database);
+  const { currentConfig } = setup;
+  const outbox = new OutboxWorker({ database: side.shared, mailer, currentConfig, isInstalled, clock, observe });
   const services: AuthServices = {
     ...tools,
     database,
@@ -93,7 +89,6 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     adminRoles: [config.serviceRole, adminRole],
     observe,
   };
-  const isInstalled = createInstalledCheck(database);
   outbox.start();
   const stop = async () => {
     await outbox.stop();

@@ -12,6 +12,8 @@ import { type SendingParts, sendQueued } from './send-queued.ts';
 export interface OutboxParts extends SendingParts {
   /** The configuration of the moment: the mail server of an email is that of its sending. */
   readonly currentConfig: () => Promise<AuthConfig>;
+  /** Until the database has the tables of the auth service nobody can have stored anything. @throws DatabaseError */
+  readonly isInstalled: () => Promise<boolean>;
 }
 
 /** The outbox as flows see it. */
@@ -91,15 +93,16 @@ export class OutboxWorker implements Outbox {
 
   /** Goes on while the mail server takes something: where it takes nothing, the next look is early enough. */
   async #drain(): Promise<void> {
-    const { database, clock, currentConfig } = this.#parts;
-    let goOn = true;
-    while (goOn && this.#timer !== null) {
+    const { database, clock, currentConfig, isInstalled } = this.#parts;
+    if (!(await isInstalled())) return;
+    let goOn: boolean;
+    do {
       const claimed = await claimEmails(database, { now: clock.now(), leaseMs, limit: claimSize });
       if (claimed.length === 0) return;
       const config = await currentConfig();
       const ends = await Promise.all(claimed.map((email) => sendQueued(this.#parts, config, email)));
       goOn = ends.includes('gone');
-    }
+    } while (goOn && this.#timer !== null);
   }
 
   /** A database that is away is observed elsewhere; what was claimed comes back by itself. */
@@ -108,6 +111,8 @@ export class OutboxWorker implements Outbox {
     const reason = error instanceof Error ? error.message : 'unknown reason';
     if (reason === this.#lastComplaint) return;
     this.#lastComplaint = reason;
-    this.#parts.observe({ kind: 'warning', message: `The emails that wait could not be looked at: ${reason}` });
+    const message = `The emails that wait could not be looked at: ${reason}`;
+    const hint = 'Tables of an earlier version? Run `pgreflect init --auth`.';
+    this.#parts.observe({ kind: 'warning', message, ...(error instanceof DatabaseError && { hint }) });
   }
 }

@@ -8,7 +8,6 @@
  * A claim is a lease: the row stays, due again when its process must be dead (outbox-worker.ts). So no transaction waits for
  * a mail server, and what a killed process had claimed is the next one's.
  */
-import { DatabaseError } from '../database/failure.ts';
 import type { SystemSession } from '../database/run-system.ts';
 import type { EmailMessage } from './message.ts';
 
@@ -61,22 +60,15 @@ const claim = `with due as materialized (
  * Takes emails that are due, the longest waiting first.
  *
  * @param leaseMs For how long they are nobody else's.
- * @returns At most `limit`; none where there is no outbox yet.
+ * @returns At most `limit`.
  */
 export async function claimEmails(
   database: SystemSession,
   { now, leaseMs, limit }: { readonly now: number; readonly leaseMs: number; readonly limit: number },
 ): Promise<readonly ClaimedEmail[]> {
-  try {
-    const rows = await database.query(claim, [new Date(now), new Date(now + leaseMs), limit]);
-    return (rows as unknown as readonly Row[]).map(toClaimed);
-  } catch (error) {
-    if (error instanceof DatabaseError && error.sqlstate === undefinedTable) return [];
-    throw error;
-  }
+  const rows = await database.query(claim, [new Date(now), new Date(now + leaseMs), limit]);
+  return (rows as unknown as readonly Row[]).map(toClaimed);
 }
-
-const undefinedTable = '42P01';
 
 interface Row {
   readonly id: string;

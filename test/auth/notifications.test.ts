@@ -6,7 +6,7 @@ import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { AuthValues } from '../../src/config/auth-config.ts';
 import type { Config } from '../../src/config/config.ts';
 import { addToken, ref } from '../management/management.ts';
-import { createAuthDatabase, send, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { createAuthDatabase, open, send, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { serviceKey } from '../support/http.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 import { type ReceivedMessage, startSmtpServer, type TestSmtpServer } from '../support/smtp-server.ts';
@@ -109,6 +109,25 @@ test('a new address is told to the old one, when both have confirmed', async () 
   expect((await confirm(changed)).data.user.email).toBe(changed);
   expect(await notifications()).toEqual([[email, 'Your email address was changed']]);
   expect(mailTo(email)?.parsed.html).toContain('was just changed from old@x.test to new@x.test.');
+});
+
+test('a change that a link completes knows where the link leads to, and both addresses', async () => {
+  const auth = await startAuth({
+    ...allOn,
+    mailer_secure_email_change_enabled: false,
+    uri_allow_list: 'https://app.test/**',
+    mailer_templates_email_changed_notification_content: '<p>{{ .OldEmail }}, {{ .Email }}, {{ .RedirectTo }}</p>',
+  });
+  const supabase = await signedIn(auth, 'link@x.test');
+  await supabase.auth.updateUser({ email: 'link2@x.test' }, { emailRedirectTo: 'https://app.test/settings' });
+  const link = /href="([^"]+)"/.exec(mailTo('link2@x.test')?.parsed.html ?? '')?.[1]?.replaceAll('&amp;', '&') ?? '';
+  const url = new URL(link);
+  expect((await open(`${auth.url}${url.pathname}${url.search}`)).location).toMatch(
+    /^https:\/\/app\.test\/settings#access/,
+  );
+  expect(await notifications()).toEqual([['link@x.test', 'Your email address was changed']]);
+  const html = mailTo('link@x.test')?.parsed.html?.trim();
+  expect(html).toBe('<p>link@x.test, link2@x.test, https://app.test/settings</p>');
 });
 
 test('a user without an address, who gets a first one, is told nothing', async () => {

@@ -22,6 +22,7 @@ const lifetimeSeconds = 3 * 24 * 3600;
 let smtp: TestSmtpServer;
 let clock = heldClock();
 let observations: Observation[] = [];
+let isInstalled = true;
 beforeEach(async () => {
   smtp = await startSmtpServer({ tls: 'none' });
   clock = heldClock();
@@ -35,7 +36,9 @@ function outboxOn(pool: SystemPool): OutboxWorker {
   const urls = { authUrl: 'https://db.test/auth/v1', inboxUrl: 'https://db.test/studio/inbox' };
   const mailer = createMailer({ database: pool, ...urls, observe, clock });
   const config = layerAuthConfig({ smtp_host: '127.0.0.1', smtp_port: String(smtp.port) });
-  return new OutboxWorker({ database: pool, mailer, currentConfig: async () => config, clock, observe });
+  const currentConfig = async () => config;
+  const parts = { database: pool, mailer, currentConfig, isInstalled: async () => isInstalled, clock, observe };
+  return new OutboxWorker(parts);
 }
 
 /** Looks once, and waits for what came of it. */
@@ -194,17 +197,25 @@ test('what a dead process had begun is the next one’s after a minute', async (
   await dead.stop();
 });
 
-test('an outbox without its table waits for it; another refusal of the database is a warning, once', async () => {
+test('before the auth service is installed nobody looks', async () => {
+  const outbox = outboxOn(pools[0]);
+  await add(outbox);
+  isInstalled = false;
+  await look(outbox);
+  expect([await waiting(), observations]).toEqual([[{ kind: 'password_changed_notification', attempts: 0 }], []]);
+  isInstalled = true;
+  await look(outbox);
+  expect(recipients()).toEqual(['to@mail.test']);
+});
+
+test('tables of an earlier version are a warning, once, and no emails are lost with it', async () => {
   const outbox = outboxOn(pools[0]);
   await add(outbox);
   await database.query('alter table pgreflect_queue.emails rename to elsewhere');
   await look(outbox);
-  expect(observations).toEqual([]);
-  await database.query('create view pgreflect_queue.emails as select 1 as id');
   await look(outbox);
-  await look(outbox);
-  expect(observations).toMatchObject([{ kind: 'warning', message: expect.stringContaining('emails that wait') }]);
-  await database.query('drop view pgreflect_queue.emails; alter table pgreflect_queue.elsewhere rename to emails');
+  expect(observations).toMatchObject([{ kind: 'warning', hint: expect.stringContaining('pgreflect init --auth') }]);
+  await database.query('alter table pgreflect_queue.elsewhere rename to emails');
   await look(outbox);
   expect(recipients()).toEqual(['to@mail.test']);
 });
