@@ -197,6 +197,32 @@ test('what a dead process had begun is the next one’s after a minute', async (
   await dead.stop();
 });
 
+test('no email is lost while connections to the database and to the mail server break again and again', async () => {
+  const addresses = Array.from({ length: 12 }, (_, number) => `broken-${number}@mail.test`);
+  for (const address of addresses) await add(outboxOn(pools[0]), address);
+  const outboxes = pools.map(outboxOn);
+  for (const behaviour of [
+    { kind: 'delay', ms: 20 },
+    { kind: 'drop', at: 'data' },
+    { kind: 'delay', ms: 50 },
+  ] as const) {
+    smtp.behave(behaviour);
+    for (const outbox of outboxes) outbox.start();
+    await vi.waitFor(() => expect(smtp.connections()).toBeGreaterThan(0));
+    await database.query(`select pg_terminate_backend(a.pid) from pg_stat_activity a
+      where a.datname = current_database() and a.pid <> pg_backend_pid()`);
+    smtp.cutConnections();
+    await Promise.all(outboxes.map((outbox) => outbox.stop()));
+    clock.pass(3600);
+  }
+  smtp.behave({ kind: 'accept' });
+  for (const outbox of outboxes) outbox.start();
+  await vi.waitFor(async () => expect(await waiting()).toEqual([]), { timeout: 15_000 });
+  await Promise.all(outboxes.map((outbox) => outbox.stop()));
+  expect([...new Set(recipients())].sort()).toEqual(addresses.sort());
+  expect(observations.filter(({ kind }) => kind === 'email_given_up' || kind === 'warning')).toEqual([]);
+});
+
 test('before the auth service is installed nobody looks', async () => {
   const outbox = outboxOn(pools[0]);
   await add(outbox);
