@@ -1,21 +1,25 @@
 /**
  * Prints the rows that an insert writes (graphql.md 10.2). All of them travel as one parameter, a JSON array (slot.ts, `rows`),
  * so that their number is no part of the text: `c0` is a value as text, `p0` tells that the object has it, `g` is the group.
+ * A single object that stands in the document is a row of parameters.
  *
  * An object that lacks a key gets the column's default. `insert … select` knows no `default`, so the default is printed; a
  * view's column without one takes the default of the table below, which only leaving the column out brings about: then
  * objects that lack different columns are separate inserts of one statement.
  */
-import type { Table } from '../model/model.ts';
+import type { Column, Table } from '../model/model.ts';
 import type { InsertColumn, WriteChange } from './plan.ts';
 import { directRow, type HandedOnRow, list, type Names } from './print-row.ts';
 import { tableName } from './printer.ts';
+import type { Slot } from './slot.ts';
 import { builtin, defaultOf, ident, integer, join, param, type Sql, sql, typeName } from './sql.ts';
 
 type InsertChange = Extract<WriteChange, { kind: 'insert' }>;
 
 /** Common table expressions; the last of them, named after `written`, is the written rows in the order of the objects. */
 export function printInserts(names: Names, table: Table, change: InsertChange, written: HandedOnRow): Sql {
+  const values = onlyRow(change);
+  if (values !== null) return sql`${ident(written.alias)} as (${printRowInsert(names, table, values, written)})`;
   const [only, ...others] = change.groups;
   if (only === undefined || others.length === 0) {
     const insert = printInsert(names, table, { change, columns: only ?? [], group: null }, written);
@@ -37,6 +41,29 @@ export function printInserts(names: Names, table: Table, change: InsertChange, w
   );
   const rows = sql`select ${list(written.passList(all))} from (${join(parts, sql` union all `)}) as ${ident(all)} left join ${ident(place)} on ${ident(place, 'g')} = ${ident(all, 'g')} and ${ident(place, 'k')} = ${ident(all, 'k')} order by ${ident(place, 'n')}`;
   return sql`${join(inserts, sql``)}${ident(place)} as (${placed}), ${ident(written.alias)} as (${rows})`;
+}
+
+interface InsertedValue {
+  readonly column: Column;
+  readonly slot: Slot;
+}
+
+/** The values of an object that is the only one and stands in the document: all there is to know is known. */
+function onlyRow({ rows, columns }: InsertChange): readonly InsertedValue[] | null {
+  if (rows.kind !== 'row_list' || rows.rows.length !== 1) return null;
+  const values = columns.flatMap(({ column, fieldName }) => {
+    const slot = rows.rows[0]?.get(fieldName);
+    return slot === undefined ? [] : [{ column, slot }];
+  });
+  return values.length === 0 ? null : values;
+}
+
+function printRowInsert(names: Names, table: Table, values: readonly InsertedValue[], written: HandedOnRow): Sql {
+  const target = names.next('t');
+  const into = list(values.map(({ column }) => ident(column.name)));
+  const given = list(values.map(({ column, slot }) => param(slot, column.cast)));
+  const returning = list(written.selectList(directRow(target, table)));
+  return sql`insert into ${tableName(table)} as ${ident(target)} (${into}) values (${given}) returning ${returning}`;
 }
 
 interface GroupInsert {

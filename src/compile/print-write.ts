@@ -14,6 +14,7 @@ import { printInserts } from './print-insert.ts';
 import { type Member, printObject, printObjectQuery } from './print-object.ts';
 import { directRow, HandedOnRow, list, type Names } from './print-row.ts';
 import { type Printer, printMembers, printTypename, tableName } from './printer.ts';
+import { runsVolatile } from './runs-volatile.ts';
 import { builtin, ident, param, type Sql, sql } from './sql.ts';
 
 type InsertChange = Extract<WriteChange, { kind: 'insert' }>;
@@ -48,9 +49,18 @@ export function printWrite(printer: Printer, plan: WritePlan): { readonly expres
     plan.change.kind === 'insert'
       ? printInserts(names, plan.table, plan.change, written)
       : sql`${ident(written.alias)} as (${printChange(names, plan.table, plan.change, written)})`;
+  if (!isCounted(plan)) return { expressions: changes, select: sql`select ${payload}` };
   const count = sql`select pg_catalog.count(*) as "n" from ${ident(written.alias)}`;
   const expressions = sql`${changes}, ${ident(counted)} as (${count})`;
   return { expressions, select: sql`select ${payload} from ${ident(counted)}` };
+}
+
+// Counting also makes the rows complete before anything of them is read, which volatile functions can tell.
+function isCounted({ change, entries }: WritePlan): boolean {
+  if (change.kind !== 'insert') return true;
+  return entries.some(
+    (entry) => entry.kind === 'affected_count' || (entry.kind === 'records' && runsVolatile(entry.object)),
+  );
 }
 
 // The failing cast must contain a column, or the planner computes it before it looks at the condition.
