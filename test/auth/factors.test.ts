@@ -135,12 +135,14 @@ describe('a code', () => {
     expect((await answer(app.id, app.code(1))).status).toBe(200);
   });
 
-  test('is accepted once, also through another challenge and of 20 requests at once; nor is an older one afterwards', async () => {
+  test('is accepted once, also through another challenge and of 20 requests at once to two processes; nor is an older one afterwards', async () => {
     const auth = await testAuth(database, unlimited);
-    const { app, answer, challenge, verify } = await userWithApp(auth, 'replay@x.test');
+    const { app, session, answer, challenge, verify } = await userWithApp(auth, 'replay@x.test');
     const challenges = await Promise.all(Array.from({ length: 20 }, () => challenge(app.id)));
     const code = app.code();
-    const replies = await Promise.all(challenges.map(({ body }) => verify(app.id, body.id, code)));
+    const other = factorsOf(await testAuth(database, unlimited), session.access_token);
+    const attempts = challenges.map(({ body }, index) => (index % 2 ? verify : other.verify)(app.id, body.id, code));
+    const replies = await Promise.all(attempts);
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(replies.filter(({ body }) => body.code === 'mfa_verification_failed')).toHaveLength(19);
     expect(await answer(app.id, app.code(-1))).toMatchObject(

@@ -36,17 +36,24 @@ export const enrollBody = {
   phone: 'text',
 } as const satisfies BodyShape;
 
-interface Enrolled {
+interface Inserted {
   readonly id: string;
   readonly factor: NewFactor;
+}
+
+interface Enrolled extends Inserted {
   /** Null for a phone. */
   readonly totp: TotpEnrollment | null;
 }
 
-interface TotpEnrollment {
-  readonly qrCode: string;
+interface TotpSecret {
+  /** In base32. */
   readonly secret: string;
   readonly uri: string;
+}
+
+interface TotpEnrollment extends TotpSecret {
+  readonly qrCode: string;
 }
 
 const totpShape = answerShape<TotpEnrollment>('AuthTotp', {
@@ -54,14 +61,14 @@ const totpShape = answerShape<TotpEnrollment>('AuthTotp', {
   secret: text(({ secret }) => secret),
   uri: text(({ uri }) => uri),
 });
-const totp = nested<TotpEnrollment, TotpEnrollment>(totpShape, (own) => own);
+const totpMember = nested<TotpEnrollment, TotpEnrollment>(totpShape, (own) => own);
 
 /** The only answer that has the secret. */
 export const enrolledShape = answerShape<Enrolled>('AuthEnrolledFactor', {
   id: uuid(({ id }) => id),
   type: member({ enum: ['totp', 'phone'] }, ({ factor }) => factor.factorType),
   friendly_name: text(({ factor }) => factor.friendlyName),
-  totp: optional({ ...totp, read: (enrolled) => (enrolled.totp === null ? undefined : totp.read(enrolled.totp)) }),
+  totp: optional({ ...totpMember, read: ({ totp }) => (totp === null ? undefined : totpMember.read(totp)) }),
   phone: optional(text(({ factor }) => factor.phone ?? undefined)),
 });
 
@@ -78,9 +85,11 @@ interface Request {
 export async function enrollFactor(flow: Flow, bearer: UserBearer, body: unknown): Promise<AnswerJson> {
   const asking = assertFactorBearer(bearer);
   const request = check(flow.config, body);
-  const enrollment = request.kind === 'totp' ? await makeTotp(flow, asking.user, request.issuer) : null;
-  const enrolled = await transact(flow, (session) => enroll(session, flow, { asking, request, enrollment }));
-  return enrolledShape.toJson(enrolled);
+  const made = request.kind === 'totp' ? makeSecret(flow, asking.user, request.issuer) : null;
+  const inserted = await transact(flow, (session) => enroll(session, flow, { asking, request, totp: made }));
+  // Drawn at last, because that takes longest: whoever has too many factors already shall not keep us busy with it.
+  const totp = made === null ? null : { ...made, qrCode: await qrCodeSvg(made.uri) };
+  return enrolledShape.toJson({ ...inserted, totp });
 }
 
 function check(config: AuthConfig, body: unknown): Request {
@@ -102,12 +111,10 @@ function check(config: AuthConfig, body: unknown): Request {
   throw new AuthError('validation_failed', 'factor_type needs to be totp, phone, or webauthn');
 }
 
-/** Drawing takes a while, so it comes before the transaction. */
-async function makeTotp({ services, config }: Flow, user: User, issuer: string): Promise<TotpEnrollment> {
+function makeSecret({ services, config }: Flow, user: User, issuer: string): TotpSecret {
   const secret = toBase32(services.random.bytes(secretBytes));
   const account = user.email ?? user.phone ?? user.id;
-  const uri = totpUri(secret, { issuer: issuer || usualIssuer(config), account });
-  return { secret, uri, qrCode: await qrCodeSvg(uri) };
+  return { secret, uri: totpUri(secret, { issuer: issuer || usualIssuer(config), account }) };
 }
 
 /** The application, as users see it in their browser. Addresses of apps have a scheme alone. */
@@ -119,14 +126,11 @@ function usualIssuer({ site_url: siteUrl }: AuthConfig): string {
 interface Enrollment {
   readonly asking: FactorBearer;
   readonly request: Request;
-  readonly enrollment: TotpEnrollment | null;
+  /** Null for a phone. */
+  readonly totp: TotpSecret | null;
 }
 
-async function enroll(
-  session: SystemSession,
-  flow: Flow,
-  { asking, request, enrollment }: Enrollment,
-): Promise<Enrolled> {
+async function enroll(session: SystemSession, flow: Flow, { asking, request, totp }: Enrollment): Promise<Inserted> {
   const { services, config } = flow;
   const { kind: factorType, friendlyName, phone } = request;
   const { id: userId } = await lockKnownUser(session, asking.user);
@@ -135,11 +139,11 @@ async function enroll(
   assertNameFree(user.factors, friendlyName);
   assertNotTooMany(user, config);
   await assertSecondFactorUsed(session, user, asking);
-  const factor = { userId, friendlyName, factorType, secret: enrollment?.secret ?? null, phone };
+  const factor = { userId, friendlyName, factorType, secret: totp?.secret ?? null, phone };
   const id = await insertFactor(session, factor, services);
   const traits = { factor_id: id, factor_type: factorType };
   await writeFactorAudit(session, flow, { action: 'factor_in_progress', actor: userActor(user), traits });
-  return { id, factor, totp: enrollment };
+  return { id, factor };
 }
 
 /** An earlier attempt with the number gives way. @throws AuthError `mfa_verified_factor_exists` */
