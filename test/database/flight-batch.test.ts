@@ -269,6 +269,17 @@ test('a connection that dies under a batch: each read is repeated', async () => 
   expect(ends).toEqual([null, 'unavailable', null, null]);
 });
 
+test('while the database is away all are told so, and once it is back they share again', async () => {
+  await makeSleepShared();
+  proxy.inspect(() => 'cut');
+  proxy.cut();
+  const away = ['unavailable', 'unavailable', 'unavailable'];
+  expect(await answers([sleep('0'), sleep('0'), sleep('0')])).toEqual(away);
+  expect(await answers([sleep('0'), sleep('0'), sleep('0')])).toEqual(away);
+  proxy.inspect(null);
+  await makeSleepShared();
+});
+
 test('more statements than a connection may keep come and go in batches', async () => {
   pool = openPool(proxy.url, { size: 1, maxStatementsPerConnection: 8 });
   const texts = Array.from({ length: 12 }, (_, n) => `select ${n} + $1::int`);
