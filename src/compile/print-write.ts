@@ -1,7 +1,7 @@
 /**
  * Prints an insert, update or delete with what it returns as one statement (graphql.md 10).
  *
- *     with x as (update … returning …), n as (select count(*) from x) select … from n
+ *     with x as (update … returning …) select … from (select count(*) from x) as n
  *
  * Everything but the written rows is read as it was before the statement. Every column the role may select is returned,
  * asked for or not, so a row that policies hide from the role makes the write fail.
@@ -49,10 +49,10 @@ export function printWrite(printer: Printer, plan: WritePlan): { readonly expres
     plan.change.kind === 'insert'
       ? printInserts(names, plan.table, plan.change, written)
       : sql`${ident(written.alias)} as (${printChange(names, plan.table, plan.change, written)})`;
-  if (!isCounted(plan)) return { expressions: changes, select: sql`select ${payload}` };
+  const select = sql`select ${payload}`;
+  if (!isCounted(plan)) return { expressions: changes, select };
   const count = sql`select pg_catalog.count(*) as "n" from ${ident(written.alias)}`;
-  const expressions = sql`${changes}, ${ident(counted)} as (${count})`;
-  return { expressions, select: sql`select ${payload} from ${ident(counted)}` };
+  return { expressions: changes, select: sql`${select} from (${count}) as ${ident(counted)}` };
 }
 
 // Counting also makes the rows complete before anything of them is read, which volatile functions can tell.
