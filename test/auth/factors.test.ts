@@ -2,8 +2,9 @@
  * Second factors: enrolled, challenged, verified and removed; what they are asked for, and what nobody gets past.
  */
 import { decodeJwt } from 'jose';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import type { AuthValues } from '../../src/config/auth-config.ts';
+import { openSystemPool } from '../support/auth.ts';
 import { createAuthDatabase, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { factorsOf } from '../support/factors.ts';
 import { token as sign } from '../support/http.ts';
@@ -627,6 +628,22 @@ describe('admins', () => {
     const asked = await auth.ask(`/admin/users/${id}/factors`, undefined, { token: session.access_token });
     expect(asked).toMatchObject(refusal(403, 'not_admin'));
   });
+});
+
+test('sign-out waits for a verification of the same user, so that neither ends sessions that the other has locked', async () => {
+  const auth = await testAuth(database, unlimited);
+  const { id, session } = await user(auth, 'in-turn@x.test');
+  const logOut = () => auth.ask('/logout?scope=others', undefined, { method: 'POST', token: session.access_token });
+  const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  const reply = await openSystemPool(database.url, 1).transaction(async (held) => {
+    await held.query('select from auth.users where id = $1::uuid for update', [id]);
+    const asked = logOut();
+    await vi.waitFor(async () => expect(await database.query(waiting)).toHaveLength(1), { timeout: 5000 });
+    // None of them is locked.
+    await held.query('select from auth.sessions where user_id = $1::uuid for update nowait', [id]);
+    return { asked };
+  });
+  expect((await reply.asked).status).toBe(204);
 });
 
 test('the audit log has every step, with the address; no secret is answered twice, logged or audited', async () => {

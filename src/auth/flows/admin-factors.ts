@@ -37,9 +37,11 @@ export async function deleteAnyFactor(flow: Flow, admin: AdminBearer, path: Fact
   return transact(flow, async (session) => {
     const user = await requireUser(session, path.userId, 'lock');
     const factor = requireFactor(user, path.factorId);
-    await deleteFactor(session, factor.id);
-    await lowerSessions(session, factor.id, nowOf(flow));
-    await writeFactorAudit(session, flow, { action: 'factor_deleted', ...facts(admin, user, factor) });
+    await Promise.all([
+      deleteFactor(session, factor.id),
+      lowerSessions(session, factor.id, nowOf(flow)),
+      writeFactorAudit(session, flow, { action: 'factor_deleted', ...facts(admin, user, factor) }),
+    ]);
     if (factor.status === 'verified') {
       const { factorType } = factor;
       await queueAdminNotification(session, flow, { kind: 'mfa_factor_unenrolled', user, factorType });

@@ -133,9 +133,13 @@ interface Enrollment {
 async function enroll(session: SystemSession, flow: Flow, { asking, request, totp }: Enrollment): Promise<Inserted> {
   const { services, config } = flow;
   const { kind: factorType, friendlyName, phone } = request;
-  const { id: userId } = await lockKnownUser(session, asking.user);
-  await deleteAbandonedFactors(session, nowOf(flow));
-  const user = await makeRoomForPhone(session, await reloadUser(session, userId), phone);
+  const { id: userId } = asking.user;
+  const [, , cleared] = await Promise.all([
+    lockKnownUser(session, asking.user),
+    deleteAbandonedFactors(session, nowOf(flow)),
+    reloadUser(session, userId),
+  ]);
+  const user = await makeRoomForPhone(session, cleared, phone);
   assertNameFree(user.factors, friendlyName);
   assertNotTooMany(user, config);
   await assertSecondFactorUsed(session, user, asking);

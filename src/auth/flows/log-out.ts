@@ -5,6 +5,7 @@ import { userActor, writeAudit } from '../audit.ts';
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
 import { endSessions, type LogoutScope } from '../sessions.ts';
+import { lockUser } from '../users.ts';
 import { type Flow, transact } from './flow.ts';
 
 const scopes = ['global', 'local', 'others'] as const satisfies readonly LogoutScope[];
@@ -15,8 +16,12 @@ export async function logOut(flow: Flow, { user, session }: UserBearer, scopeNam
   if (scope === undefined) {
     throw new AuthError('validation_failed', `Unsupported logout scope "${scopeName?.slice(0, 100)}"`);
   }
-  await transact(flow, async (database) => {
-    await writeAudit(database, { action: 'logout', actor: userActor(user) }, flow.config, flow.services);
-    await endSessions(database, user.id, scope, session?.id ?? null);
-  });
+  await transact(flow, (database) =>
+    Promise.all([
+      // Before any session, as all who end several of a user have it: else two of them could wait for each other.
+      lockUser(database, user.id),
+      writeAudit(database, { action: 'logout', actor: userActor(user) }, flow.config, flow.services),
+      endSessions(database, user.id, scope, session?.id ?? null),
+    ]),
+  );
 }

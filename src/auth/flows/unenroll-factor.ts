@@ -22,17 +22,21 @@ export async function unenrollFactor(flow: Flow, bearer: UserBearer, factorId: s
   const asking = assertFactorBearer(bearer);
   requireFactor(asking.user, factorId);
   const removed = await transact(flow, async (session) => {
-    const user = await lockKnownUser(session, asking.user);
+    // The level is read under the lock: the factor that gave it may just have been removed.
+    const [user, own] = await Promise.all([
+      lockKnownUser(session, asking.user),
+      loadSession(session, asking.session.id),
+    ]);
     const factor = requireFactor(user, factorId);
-    // Read here: the factor that gave the level may just have been removed.
-    const own = await loadSession(session, asking.session.id);
     if (factor.status === 'verified' && (own?.aal ?? 'aal1') === 'aal1') {
       throw new AuthError('insufficient_aal', 'AAL2 required to unenroll verified factor', { status: 422 });
     }
-    await deleteFactor(session, factor.id);
-    await lowerSessions(session, factor.id, nowOf(flow));
     const traits = { factor_id: factor.id, factor_status: factor.status, session_id: asking.session.id };
-    await writeFactorAudit(session, flow, { action: 'factor_unenrolled', actor: userActor(user), traits });
+    await Promise.all([
+      deleteFactor(session, factor.id),
+      lowerSessions(session, factor.id, nowOf(flow)),
+      writeFactorAudit(session, flow, { action: 'factor_unenrolled', actor: userActor(user), traits }),
+    ]);
     if (factor.status === 'verified') {
       await queueNotification(session, flow, { kind: 'mfa_factor_unenrolled', user, factorType: factor.factorType });
     }

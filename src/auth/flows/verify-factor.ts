@@ -165,12 +165,16 @@ async function raiseSession(
   const own = await lockSession(session, answer.asking.session.id);
   // It has just been ended.
   if (own === null) throw new AuthError('session_not_found');
-  await addAmr(session, own, { method: factorMethods[factor.factorType], factorId: factor.id }, services);
-  const refreshToken = await replaceRefreshToken(session, own, services);
-  await endSessionsBelow(session, user.id, 'aal2');
-  await deleteOtherAttempts(session, user.id, factor);
   const traits = { factor_id: factor.id, challenge_id: challenge.id };
-  await writeFactorAudit(session, flow, { action: 'verification_attempted', actor: userActor(user), traits });
-  const [raised, changed] = await Promise.all([loadSession(session, own.id), reloadUser(session, user.id)]);
+  // One round trip, in this order.
+  const [refreshToken, , , , , raised, changed] = await Promise.all([
+    replaceRefreshToken(session, own, services),
+    addAmr(session, own, { method: factorMethods[factor.factorType], factorId: factor.id }, services),
+    endSessionsBelow(session, user.id, 'aal2'),
+    deleteOtherAttempts(session, user.id, factor),
+    writeFactorAudit(session, flow, { action: 'verification_attempted', actor: userActor(user), traits }),
+    loadSession(session, own.id),
+    reloadUser(session, user.id),
+  ]);
   return { session: raised ?? own, refreshToken, user: changed };
 }
