@@ -5,12 +5,14 @@
  * Real processes (`pgreflect serve`, ended by SIGKILL) between a real database and a real mail server. A step is a message of
  * the process that was answered (holding-proxy.ts); several requests are held, each at a step of its own, before one kill.
  */
+import { decodeJwt } from 'jose';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createPasswordHasher } from '../../src/auth/passwords.ts';
 import { startCommand } from '../commands/run-command.ts';
 import { runHere } from '../management/management.ts';
 import { type TestAuth, testAuth } from '../support/auth.ts';
 import { type AuthReply, type AuthRequestOptions, fragmentOf, send } from '../support/auth-service.ts';
+import { factorsOf } from '../support/factors.ts';
 import { createSteps, type Steps, startPostgresProxy, startSmtpProxy } from '../support/holding-proxy.ts';
 import { secret, serviceKey, token as sign } from '../support/http.ts';
 import { startSmtpServer, type TestSmtpServer } from '../support/smtp-server.ts';
@@ -89,6 +91,9 @@ function linkRequest(type: string, prepare: Prepare): Prepare {
 }
 
 const once = (send: Occasion['send'], goOn: Occasion['goOn'] = async () => {}): Occasion => ({ send, goOn });
+
+/** The processes go by the clock of the machine. */
+const withClock = (ask: Ask) => ({ ask, now: Date.now });
 
 const signUp = (email: string, ask: Ask) => ask('/signup', { email, password });
 const invite = (email: string, ask: Ask) => ask('/invite', { email }, admin);
@@ -252,6 +257,60 @@ const flows: Readonly<Record<string, Prepare>> = {
       async (_ask, reply) => expect(reply.status).toBe(200),
     );
   },
+  'a second factor that is added': async (email) => {
+    const { token } = await addUser(email);
+    return once(
+      (ask) => ask('/factors', { factor_type: 'totp' }, { token }),
+      async (ask, reply, isDone) => {
+        expect(reply).toMatchObject(isDone ? { body: { code: 'mfa_factor_name_conflict' } } : { status: 200 });
+        const factors = factorsOf(withClock(ask), token);
+        // Where the answer was lost, nobody has its secret.
+        await factors.unenroll((await factors.list())[0].id);
+        const app = await factors.enrollApp();
+        expect(await factors.answer(app.id, app.code())).toMatchObject({ status: 200 });
+      },
+    );
+  },
+  'challenge of a second factor': async (email, ask) => {
+    const { token } = await addUser(email);
+    const app = await factorsOf(withClock(ask), token).enrollApp();
+    return once(
+      (again) => again(`/factors/${app.id}/challenge`, {}, { token }),
+      async (again, reply) => {
+        const verified = await factorsOf(withClock(again), token).verify(app.id, reply.body.id, app.code());
+        expect(verified).toMatchObject({ status: 200 });
+      },
+    );
+  },
+  'verification of a second factor': async (email, ask) => {
+    const { token, refreshToken } = await addUser(email);
+    const factors = factorsOf(withClock(ask), token);
+    const app = await factors.enrollApp();
+    const { id } = (await factors.challenge(app.id)).body;
+    return once(
+      // A restart may take longer than a code is good.
+      (again) => factorsOf(withClock(again), token).verify(app.id, id, app.code()),
+      async (again, reply, isDone) => {
+        expect(reply).toMatchObject(isDone ? { body: { code: 'mfa_ip_address_mismatch' } } : { status: 200 });
+        // Where the answer was lost, the refresh token from before gives the one that was issued then.
+        const refreshed = await again('/token?grant_type=refresh_token', { refresh_token: refreshToken });
+        expect(decodeJwt(refreshed.body.access_token)).toMatchObject({ aal: 'aal2' });
+      },
+    );
+  },
+  'removal of a second factor': async (email, ask) => {
+    const { token } = await addUser(email);
+    const factors = factorsOf(withClock(ask), token);
+    const app = await factors.enrollApp();
+    expect(await factors.answer(app.id, app.code())).toMatchObject({ status: 200 });
+    return once(
+      (again) => again(`/factors/${app.id}`, undefined, { method: 'DELETE', token }),
+      async (again, reply, isDone) => {
+        expect(reply).toMatchObject(isDone ? { body: { code: 'mfa_factor_not_found' } } : { status: 200 });
+        expect(await factorsOf(withClock(again), token).list()).toEqual([]);
+      },
+    );
+  },
   'sign-out': async (email) => {
     const { token } = await addUser(email);
     return once(
@@ -395,6 +454,7 @@ const unlimited = {
   PGREFLECT_RATE_LIMIT_OTP: '0',
   PGREFLECT_RATE_LIMIT_VERIFY: '0',
   PGREFLECT_RATE_LIMIT_TOKEN_REFRESH: '0',
+  PGREFLECT_MFA_RATE_LIMIT_CHALLENGE_AND_VERIFY: '0',
 };
 
 /** Waits until PostgreSQL has noticed that the process is gone. */
@@ -437,6 +497,14 @@ const stateStatement = `with ids as (
     union all
     select 'refresh tokens', t.id::text, pg_catalog.to_jsonb(t) from auth.refresh_tokens t
     where t.user_id in (select id::text from ids)
+    union all
+    select 'factors', f.id::text, pg_catalog.to_jsonb(f) from auth.mfa_factors f where f.user_id in (select id from ids)
+    union all
+    select 'challenges', c.id::text, pg_catalog.to_jsonb(c) from auth.mfa_challenges c
+    join auth.mfa_factors f on f.id = c.factor_id where f.user_id in (select id from ids)
+    union all
+    select 'steps', s.factor_id::text, pg_catalog.to_jsonb(s) from auth.pgreflect_totp_steps s
+    join auth.mfa_factors f on f.id = s.factor_id where f.user_id in (select id from ids)
     union all
     select 'one-time ' || t.token_type, t.id::text, pg_catalog.to_jsonb(t) from auth.one_time_tokens t
     where t.user_id in (select id from ids)
