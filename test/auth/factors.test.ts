@@ -554,6 +554,21 @@ describe('a phone', () => {
     );
   });
 
+  test('that was enrolled before an app was in use does not get around the app', async () => {
+    const auth = await testAuth(database, phones);
+    const eve = await user(auth, 'eve@x.test');
+    const { id } = (await eve.enroll({ factor_type: 'phone', friendly_name: 'planted', phone: '4917028' })).body;
+    const app = await eve.enrollApp('app');
+    const raised = factorsOf(auth, (await eve.answer(app.id, app.code())).body.access_token);
+    const again = await signInAgain(auth, eve.email);
+    const challenge = (await again.challenge(id)).body.id;
+    const code = (await auth.mail('4917028')).text.slice(-8);
+    expect(await again.verify(id, challenge, code)).toMatchObject(
+      refusal(403, 'insufficient_aal', 'AAL2 required to enroll a new factor'),
+    );
+    expect((await raised.verify(id, challenge, code)).status).toBe(200);
+  });
+
   test('needs a number, a channel that there is, and somebody who sends; else nothing is stored', async () => {
     const auth = await testAuth(database, { ...phones, sms_provider: null });
     const { enroll, challenge, list } = await user(auth, 'nobody-sends@x.test');

@@ -130,7 +130,7 @@ async function walkThroughFactors({ auth, ask, askAdmin }: Walk): Promise<void> 
   const raised = factorsOf({ ask, now: auth.now }, (await verify(app.id, id, app.code())).body.access_token);
   await raised.list();
   const admin = `/admin/users/${user.id}/factors`;
-  const [phone] = (await askAdmin(admin)).body;
+  const phone = (await askAdmin(admin)).body.find(({ id }: { id: string }) => id !== app.id);
   await askAdmin(`${admin}/${phone.id}`, { friendly_name: 'telephone' }, { method: 'PUT' });
   await askAdmin(`${admin}/${phone.id}`, undefined, { method: 'DELETE' });
   await raised.unenroll(app.id);

@@ -12,12 +12,18 @@ import { deleteAbandonedFactors, deleteFactor, insertFactor, type NewFactor } fr
 import { qrCodeSvg } from '../qr-code.ts';
 import { loadSession } from '../sessions.ts';
 import { toBase32, totpUri } from '../totp.ts';
-import { hasVerifiedFactor, type User } from '../user.ts';
+import type { User } from '../user.ts';
 import { type Flow, nowOf, transact } from './flow.ts';
 import { reloadUser } from './issue-session.ts';
 import { lockKnownUser } from './lock-known-user.ts';
 import { type BodyShape, readMembers } from './members.ts';
-import { assertFactorBearer, assertNameFree, type FactorBearer, writeFactorAudit } from './own-factor.ts';
+import {
+  assertFactorBearer,
+  assertNameFree,
+  assertSecondFactorUsed,
+  type FactorBearer,
+  writeFactorAudit,
+} from './own-factor.ts';
 
 /** Verified factors that a user may have, whatever the configuration says of all of them. */
 const maxVerifiedFactors = 10;
@@ -134,15 +140,16 @@ async function enroll(session: SystemSession, flow: Flow, { asking, request, tot
   const { services, config } = flow;
   const { kind: factorType, friendlyName, phone } = request;
   const { id: userId } = asking.user;
-  const [, , cleared] = await Promise.all([
+  const [, , cleared, own] = await Promise.all([
     lockKnownUser(session, asking.user),
     deleteAbandonedFactors(session, nowOf(flow)),
     reloadUser(session, userId),
+    loadSession(session, asking.session.id),
   ]);
   const user = await makeRoomForPhone(session, cleared, phone);
   assertNameFree(user.factors, friendlyName);
   assertNotTooMany(user, config);
-  await assertSecondFactorUsed(session, user, asking);
+  assertSecondFactorUsed(user, own);
   const factor = { userId, friendlyName, factorType, secret: totp?.secret ?? null, phone };
   const id = await insertFactor(session, factor, services);
   const traits = { factor_id: id, factor_type: factorType };
@@ -166,12 +173,4 @@ function assertNotTooMany({ factors }: User, config: AuthConfig): void {
   const verified = factors.filter(({ status }) => status === 'verified').length;
   if (factors.length < config.mfa_max_enrolled_factors && verified < maxVerifiedFactors) return;
   throw new AuthError('too_many_enrolled_mfa_factors');
-}
-
-/** The level is read in the transaction: the factor that gave it may just have been removed. */
-async function assertSecondFactorUsed(session: SystemSession, user: User, asking: FactorBearer): Promise<void> {
-  if (!hasVerifiedFactor(user)) return;
-  const own = await loadSession(session, asking.session.id);
-  if ((own?.aal ?? 'aal1') !== 'aal1') return;
-  throw new AuthError('insufficient_aal', 'AAL2 required to enroll a new factor', { status: 403 });
 }

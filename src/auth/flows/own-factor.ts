@@ -6,7 +6,7 @@ import { type AuditEvent, writeAudit } from '../audit.ts';
 import { AuthError } from '../auth-error.ts';
 import { assertNotAnonymous, isUuid, type UserBearer } from '../bearer.ts';
 import type { Session } from '../session.ts';
-import type { Factor, User } from '../user.ts';
+import { type Factor, hasVerifiedFactor, type User } from '../user.ts';
 import type { Flow } from './flow.ts';
 
 /** Who asks about a factor of theirs: a user with an account and a session. */
@@ -28,6 +28,17 @@ export function requireFactor(user: User, id: string): Factor {
   const factor = user.factors.find((own) => own.id === id.toLowerCase());
   if (factor === undefined) throw new AuthError('mfa_factor_not_found');
   return factor;
+}
+
+/**
+ * Refuses sessions without the second factor that the user already has.
+ *
+ * @param own The session as it is under the lock of the user: the factor that gave its level may just have been removed.
+ * @throws AuthError `insufficient_aal` (403)
+ */
+export function assertSecondFactorUsed(user: User, own: Session | null): void {
+  if (!hasVerifiedFactor(user) || (own?.aal ?? 'aal1') !== 'aal1') return;
+  throw new AuthError('insufficient_aal', 'AAL2 required to enroll a new factor', { status: 403 });
 }
 
 /** Longest name in characters; PostgreSQL has to have room for it in an index. */

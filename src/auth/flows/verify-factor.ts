@@ -19,7 +19,7 @@ import {
 } from '../factors.ts';
 import { sameText } from '../one-time-code.ts';
 import { assertRequestAllowed, requestAllowance } from '../rate-limit.ts';
-import { factorMethods } from '../session.ts';
+import { factorMethods, type Session } from '../session.ts';
 import { addAmr, endSessionsBelow, loadSession, lockSession, replaceRefreshToken } from '../sessions.ts';
 import { findStep, fromBase32 } from '../totp.ts';
 import type { Factor, User } from '../user.ts';
@@ -28,7 +28,13 @@ import { type Flow, nowOf, transact } from './flow.ts';
 import { reloadUser, type SessionJson, type SignedIn, sessionAnswer } from './issue-session.ts';
 import { lockKnownUser } from './lock-known-user.ts';
 import { type BodyShape, badJson, readMembers } from './members.ts';
-import { assertFactorBearer, type FactorBearer, requireFactor, writeFactorAudit } from './own-factor.ts';
+import {
+  assertFactorBearer,
+  assertSecondFactorUsed,
+  type FactorBearer,
+  requireFactor,
+  writeFactorAudit,
+} from './own-factor.ts';
 import { queueNotification } from './queue-notification.ts';
 
 /** Members of the body. */
@@ -74,8 +80,15 @@ async function limitAttempts({ services, config }: Flow, { id }: Factor): Promis
 }
 
 async function decide(session: SystemSession, flow: Flow, answer: Answer): Promise<Outcome> {
-  const user = await lockKnownUser(session, answer.asking.user);
+  const [user, own] = await Promise.all([
+    lockKnownUser(session, answer.asking.user),
+    lockSession(session, answer.asking.session.id),
+  ]);
+  // It has just been ended.
+  if (own === null) throw new AuthError('session_not_found');
   const factor = requireFactor(user, answer.factorId);
+  // One that was enrolled before another came into use must not get around that.
+  if (factor.status !== 'verified') assertSecondFactorUsed(user, own);
   const challenge = await requireChallenge(session, flow, answer);
   if (nowOf(flow) > challenge.createdAt + challengeLifetimeMs) {
     await deleteChallenge(session, challenge.id);
@@ -86,7 +99,7 @@ async function decide(session: SystemSession, flow: Flow, answer: Answer): Promi
   await check(session, flow, challenge, { factor, code: answer.code });
   await noteAnswered(session, challenge.id, nowOf(flow));
   if (factor.status !== 'verified') await enterUse(session, flow, user, factor);
-  return { kind: 'verified', signedIn: await raiseSession(session, flow, { user, factor, challenge, answer }) };
+  return { kind: 'verified', signedIn: await raiseSession(session, flow, { user, own, factor, challenge }) };
 }
 
 /** @throws AuthError `mfa_factor_not_found` (422), `mfa_ip_address_mismatch` */
@@ -150,21 +163,19 @@ async function enterUse(session: SystemSession, flow: Flow, user: User, factor: 
 
 interface Success {
   readonly user: User;
+  /** The session, locked. */
+  readonly own: Session;
   readonly factor: Factor;
   readonly challenge: Challenge;
-  readonly answer: Answer;
 }
 
-/** The session with its new level; those of the user that lack it end. @throws AuthError `session_not_found` */
+/** The session with its new level; those of the user that lack it end. */
 async function raiseSession(
   session: SystemSession,
   flow: Flow,
-  { user, factor, challenge, answer }: Success,
+  { user, own, factor, challenge }: Success,
 ): Promise<SignedIn> {
   const { services } = flow;
-  const own = await lockSession(session, answer.asking.session.id);
-  // It has just been ended.
-  if (own === null) throw new AuthError('session_not_found');
   const traits = { factor_id: factor.id, challenge_id: challenge.id };
   // One round trip, in this order.
   const [refreshToken, , , , , raised, changed] = await Promise.all([
