@@ -410,7 +410,7 @@ async function startProcess(smtp: TestSmtpServer): Promise<Process> {
     ...readable,
   ];
   const command = startCommand(args, {
-    timeoutMs: 200_000,
+    timeoutMs: 380_000,
     env: {
       DATABASE_URL: auth.database.urlAs('authenticator', 'test'),
       PGREFLECT_ADMIN_DATABASE_URL: postgres.url,
@@ -677,12 +677,12 @@ test('a kill at any step of a request leaves the state before it or the one afte
     );
   }
   for (const [name, { kills, whole }] of progress) {
-    const done = kills.findIndex((changed) => changed.length > 0);
-    const expected = kills.map((_, step) => (step < done ? [] : whole));
-    expect([name, done]).not.toEqual([name, -1]);
+    // A step of something in the background may have been taken for one of the request, so their order tells nothing.
+    const expected = kills.map((changed) => (changed.length === 0 ? [] : whole));
     expect([name, ...kills]).toEqual([name, ...expected]);
+    expect([name, kills.some((changed) => changed.length > 0)]).toEqual([name, true]);
   }
-}, 240_000);
+}, 400_000);
 
 test('an access token whose maker was killed before it was shown can be seen and revoked', async () => {
   const steps = createSteps();
