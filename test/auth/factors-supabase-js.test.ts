@@ -137,7 +137,7 @@ test('admins list the factors of a user and take one away from whoever lost it',
   expect(await levels(supabase)).toEqual(['aal1', 'aal1', ['password']]);
 });
 
-test('an added factor is told by email once, a removed one where it was in use', async () => {
+test('an added factor is told by email once, a removed one where it was in use; those that admins remove where that is asked for', async () => {
   const smtp = await startSmtpServer({ tls: 'none' });
   const auth = await testAuth(database, {
     ...autoconfirm,
@@ -146,6 +146,7 @@ test('an added factor is told by email once, a removed one where it was in use',
     smtp_admin_email: 'no-reply@app.test',
     mailer_notifications_mfa_factor_enrolled_enabled: true,
     mailer_notifications_mfa_factor_unenrolled_enabled: true,
+    mailer_notifications_admin_changes_enabled: true,
   });
   const email = 'told@x.test';
   const told = async (count: number) => {
@@ -167,4 +168,11 @@ test('an added factor is told by email once, a removed one where it was in use',
   const removed = expect.stringContaining('A second factor (totp) was just removed from your account told@x.test');
   // Neither the second sign-in nor the factor that was never in use had an email of its own.
   expect(await told(2)).toEqual([[email], 'A second factor was removed', removed]);
+  const last = await enrolledApp(auth, again, 'last');
+  await again.auth.mfa.challengeAndVerify({ factorId: last.id, code: last.code() });
+  expect(await told(3)).toEqual([[email], 'A second factor was added', added]);
+  const { admin } = supabaseClient(auth.url, {}, serviceKey).auth;
+  const userId = (await again.auth.getUser()).data.user.id;
+  expect((await admin.mfa.deleteFactor({ id: last.id, userId })).error).toBeNull();
+  expect(await told(4)).toEqual([[email], 'A second factor was removed', removed]);
 });
