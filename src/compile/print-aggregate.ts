@@ -11,7 +11,7 @@ import type { RowSet } from './print-connection.ts';
 import { type Member, printObject } from './print-object.ts';
 import { list } from './print-row.ts';
 import { type Printer, printTypename } from './printer.ts';
-import { ident, type Sql, sql } from './sql.ts';
+import { empty, ident, join, type Sql, sql } from './sql.ts';
 
 /** The aggregate object as json. */
 export function printAggregate(printer: Printer, entries: readonly AggregateEntry[], rows: RowSet): Sql {
@@ -39,7 +39,7 @@ export function printAggregate(printer: Printer, entries: readonly AggregateEntr
   const object = printObject(printer.names, members);
   const values = [...columns].map(([id, expression]) => sql`${expression} as ${ident(id)}`);
   const scan = values.length === 0 ? sql`select` : sql`select ${list(values)} from ${from}${where(condition)}`;
-  const joined = laterals.reduce((all, lateral) => sql`${all}${lateral}`, sql`(${scan}) as ${ident(name)}`);
+  const joined = join([sql`(${scan}) as ${ident(name)}`, ...laterals], empty);
   return sql`(select ${object.json} from ${joined} cross join ${object.from})`;
 }
 

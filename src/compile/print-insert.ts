@@ -12,7 +12,7 @@ import type { InsertColumn, WriteChange } from './plan.ts';
 import { directRow, type HandedOnRow, list, type Names } from './print-row.ts';
 import { tableName } from './printer.ts';
 import type { Slot } from './slot.ts';
-import { builtin, defaultOf, ident, integer, join, param, type Sql, sql, typeName } from './sql.ts';
+import { builtin, defaultOf, empty, ident, integer, join, param, type Sql, sql, typeName } from './sql.ts';
 
 type InsertChange = Extract<WriteChange, { kind: 'insert' }>;
 
@@ -40,7 +40,7 @@ export function printInserts(names: Names, table: Table, change: InsertChange, w
       sql`select ${integer(group)} as "g", pg_catalog.row_number() over () as "k", ${list(written.passList(name))} from ${ident(name)}`,
   );
   const rows = sql`select ${list(written.passList(all))} from (${join(parts, sql` union all `)}) as ${ident(all)} left join ${ident(place)} on ${ident(place, 'g')} = ${ident(all, 'g')} and ${ident(place, 'k')} = ${ident(all, 'k')} order by ${ident(place, 'n')}`;
-  return sql`${join(inserts, sql``)}${ident(place)} as (${placed}), ${ident(written.alias)} as (${rows})`;
+  return sql`${join(inserts, empty)}${ident(place)} as (${placed}), ${ident(written.alias)} as (${rows})`;
 }
 
 interface InsertedValue {
