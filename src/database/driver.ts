@@ -91,17 +91,35 @@ export function createDriverPool(options: DriverPoolOptions): pg.Pool {
 }
 
 /**
- * Takes a connection, first come first served.
+ * Takes a connection, first come first served. One that ends while it is being opened is opened once more, since nothing
+ * was sent over it: an operator ends connections without asking how old they are.
  *
  * @throws DatabaseError `overloaded` when none became free in time, `unavailable` when none could be made.
  */
-export function takeConnection(pool: pg.Pool, waitMs: number): Promise<DriverClient> {
-  return new Promise((resolve, reject) => {
-    pool.connect((problem, client) => {
-      if (client) resolve(client as unknown as DriverClient);
-      else reject(connectError(problem, waitMs));
-    });
+export async function takeConnection(pool: pg.Pool, waitMs: number): Promise<DriverClient> {
+  const first = await connect(pool);
+  if (first.client) return first.client;
+  if (!endedWhileOpening(first.problem)) throw connectError(first.problem, waitMs);
+  const second = await connect(pool);
+  if (second.client) return second.client;
+  throw connectError(second.problem, waitMs);
+}
+
+interface Connected {
+  readonly client: DriverClient | null;
+  readonly problem: unknown;
+}
+
+function connect(pool: pg.Pool): Promise<Connected> {
+  return new Promise((resolve) => {
+    pool.connect((problem, client) => resolve({ client: (client as DriverClient | undefined) ?? null, problem }));
   });
+}
+
+/** The server was there: 57P01 is its word that an administrator ends this connection. */
+function endedWhileOpening(problem: unknown): boolean {
+  const { code, message } = problem as { readonly code?: string; readonly message?: string };
+  return code === '57P01' || code === 'ECONNRESET' || message === 'Connection terminated unexpectedly';
 }
 
 function connectError(problem: unknown, waitMs: number): DatabaseError {

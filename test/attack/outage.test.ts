@@ -113,22 +113,31 @@ test('connections that an operator ends one after the other are replaced, and no
   const database = await createDatabase(schema);
   const gateway = await testGateway(database, { schemaPollMs: 600_000, poolSize: 4 });
   let done = false;
+  const answered = [0, 0];
   const killer = (async () => {
     for (let round = 0; round < 12; round++) {
       await database.query(`select pg_terminate_backend(pid) from (select pid from pg_stat_activity
         where datname = current_database() and application_name = 'pgreflect' order by random() limit 1) x`);
-      await wait(120);
+      // One after the other: nobody still waits for what the last one has to do with.
+      const before = [...answered];
+      await vi.waitFor(
+        () => expect(answered.every((count, index) => count > (before[index] ?? 0) + 1)).toBe(true),
+        5000,
+      );
+      await wait(50);
     }
+  })().finally(() => {
     done = true;
-  })();
+  });
   const wrong: unknown[] = [];
-  const reader = async () => {
+  const reader = async (index: number) => {
     while (!done) {
       const { body } = await gateway.ask(items);
       if (body.errors) wrong.push(body.errors);
+      answered[index] = (answered[index] ?? 0) + 1;
     }
   };
-  await Promise.all([killer, reader(), reader()]);
+  await Promise.all([killer, reader(0), reader(1)]);
   // A read is repeated once on another connection.
   expect(wrong).toEqual([]);
   expect((await gateway.ask(items)).body.data.itemCollection.edges).toHaveLength(1);

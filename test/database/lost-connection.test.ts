@@ -79,6 +79,30 @@ describe.each(['question', 'answer', 'half answer'] as const)('a connection cut 
   });
 });
 
+describe('a connection that ends while it is being opened', () => {
+  /** Cuts the next `times` connections at the server's greeting, which has its settings. */
+  function cutOpenings(times: number): Inspector {
+    let left = times;
+    return (from, packet) => (from === 'server' && packet.includes('server_version') && left-- > 0 ? 'cut' : 'pass');
+  }
+
+  test.each([false, true])('is opened once more, for a mutation (%s) too, since nothing was sent', async (mutation) => {
+    proxy.inspect(cutOpenings(1));
+    const fresh = openPool(proxy.url);
+    expect(await runAs(fresh, flightOf(['select 1 as again'], { mutation }))).toEqual(['1']);
+    await fresh.stop();
+  });
+
+  test('a second time is told', async () => {
+    proxy.inspect(cutOpenings(2));
+    const fresh = openPool(proxy.url);
+    const lost = runAs(fresh, flightOf(['insert into note values (2000)'], { mutation: true }));
+    await expect(lost).rejects.toMatchObject({ kind: 'unavailable', maybeCommitted: false });
+    expect(await runAs(fresh, flightOf(['select 1']))).toEqual(['1']);
+    await fresh.stop();
+  });
+});
+
 test.each([1, 2, 3])(
   'a server process ended in step %i of a mutation: nothing is written, nothing repeated',
   async (at) => {
