@@ -32,6 +32,7 @@ import { requestAllowance } from '../auth/rate-limit.ts';
 import { toUserJson, userShape } from '../auth/user-json.ts';
 import type { Observe } from '../shared/observation.ts';
 import { factorRoutes } from './auth-factor-routes.ts';
+import { identityRoutes } from './auth-identity-routes.ts';
 import type { AuthReply } from './auth-reply.ts';
 import type { AuthRequest } from './auth-request.ts';
 import { type AuthRow, json, redirectQuery } from './auth-rows.ts';
@@ -42,7 +43,7 @@ const hour = 3600;
 
 /** The rows. */
 export function createUserRoutes(observe: Observe): readonly AuthRow[] {
-  return [...signInRoutes, ...mailRoutes, linkRoute(observe), ...ownRoutes, ...factorRoutes];
+  return [...signInRoutes, ...mailRoutes, linkRoute(observe), ...ownRoutes, ...identityRoutes, ...factorRoutes];
 }
 
 const signInRoutes: readonly AuthRow[] = [

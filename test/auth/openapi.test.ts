@@ -56,6 +56,8 @@ async function startWalk(): Promise<Walk> {
     sms_provider: 'capture',
     mfa_phone_enroll_enabled: true,
     security_update_password_require_reauthentication: true,
+    security_manual_linking_enabled: true,
+    sms_autoconfirm: true,
   });
   const conformance = createConformance(await documentOf(auth));
   const checked =
@@ -76,6 +78,7 @@ async function startWalk(): Promise<Walk> {
 test('every operation answers as described: sign-up, sign-in, messages, links, the own user, second factors, administration', async () => {
   const walk = await startWalk();
   await walkThroughSignIn(walk);
+  await walkThroughIdentities(walk);
   await walkThroughFactors(walk);
   await walkThroughAdministration(walk);
   const { described, seen } = walk.conformance;
@@ -117,6 +120,15 @@ async function walkThroughSignIn({ auth, ask }: Walk): Promise<void> {
   await ask('/verify', { type: 'email_change', email, token: change });
   await ask('/logout?scope=local', undefined, { method: 'POST', token });
   await walkIntoRefusals({ ask });
+}
+
+async function walkThroughIdentities({ auth, ask }: Walk): Promise<void> {
+  const { user, access_token: token } = await signedUp(auth, 'identities@mail.test');
+  const unlink = () =>
+    ask(`/user/identities/${user.identities[0].identity_id}`, undefined, { method: 'DELETE', token });
+  await unlink();
+  await ask('/user', { phone: '4915100000004' }, { method: 'PUT', token });
+  await unlink();
 }
 
 async function walkThroughFactors({ auth, ask, askAdmin }: Walk): Promise<void> {

@@ -1,0 +1,65 @@
+/**
+ * A way to sign in that a user gives up. One has to be left, and the user gets the address of one that is left where their
+ * own goes with it.
+ */
+import type { SystemSession } from '../../database/run-system.ts';
+import { type AnswerJson, answerShape } from '../answer-shape.ts';
+import { userActor, writeAudit } from '../audit.ts';
+import { AuthError } from '../auth-error.ts';
+import { isUuid, type UserBearer } from '../bearer.ts';
+import { deleteIdentity, syncProviders } from '../identities.ts';
+import type { Identity, User } from '../user.ts';
+import { updateUser } from '../users.ts';
+import { adoptEmail, deriveEmail } from './derive-email.ts';
+import { type Flow, nowOf, transact } from './flow.ts';
+import { lockKnownUser } from './lock-known-user.ts';
+import { assertManualLinking } from './manual-linking.ts';
+import { queueNotification } from './queue-notification.ts';
+
+/** The answer: there is nothing to tell. */
+export const unlinkedShape = answerShape<null>('AuthUnlinked', {});
+
+/**
+ * `DELETE /user/identities/{id}`.
+ *
+ * @throws AuthError `manual_linking_disabled`, `validation_failed` (404), `unexpected_audience`,
+ *   `single_identity_not_deletable`, `identity_not_found`, `email_conflict_identity_not_deletable`, `email_exists`.
+ */
+export async function unlinkIdentity(flow: Flow, { user, claims }: UserBearer, id: string): Promise<AnswerJson> {
+  assertManualLinking(flow);
+  if (!isUuid(id)) throw new AuthError('validation_failed', 'identity_id must be an UUID', { status: 404 });
+  if (claims.aud !== flow.audience) throw new AuthError('unexpected_audience');
+  // Of two requests at the same time for the last two identities the second finds one.
+  await transact(flow, async (session) => unlink(session, flow, await lockKnownUser(session, user), id));
+  return unlinkedShape.toJson(null);
+}
+
+async function unlink(session: SystemSession, flow: Flow, user: User, id: string): Promise<void> {
+  const { services, config, client } = flow;
+  const { identities } = user;
+  if (identities.length <= 1) throw new AuthError('single_identity_not_deletable');
+  const identity = identities.find((own) => own.id === id.toLowerCase());
+  if (identity === undefined) throw new AuthError('identity_not_found');
+  const { provider, providerId } = identity;
+  const traits = { identity_id: identity.id, provider, provider_id: providerId };
+  const event = { action: 'identity_unlinked', actor: userActor(user), traits, ip: client.ip ?? '' } as const;
+  await writeAudit(session, event, config, services);
+  await deleteIdentity(session, identity.id);
+  const left = identities.filter((own) => own !== identity);
+  if (provider === 'phone') {
+    await updateUser(session, user.id, { phone: null, phoneConfirmedAt: null }, nowOf(flow));
+  } else {
+    await replaceEmail(session, flow, user, left);
+  }
+  await syncProviders(session, user.id, nowOf(flow));
+  await queueNotification(session, flow, { kind: 'identity_unlinked', user, provider });
+}
+
+/** Does nothing where one of the identities that are left has the address of the user. */
+async function replaceEmail(session: SystemSession, flow: Flow, user: User, left: readonly Identity[]): Promise<void> {
+  const own = user.email?.toLowerCase() ?? '';
+  if (left.some(({ email }) => (email ?? '') === own)) return;
+  const derived = await deriveEmail(session, flow, user, left);
+  if (derived === null) throw new AuthError('email_conflict_identity_not_deletable');
+  await adoptEmail(session, flow, user, derived);
+}
