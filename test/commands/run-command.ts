@@ -44,7 +44,7 @@ export function temporaryDirectory(): string {
 /** Registers what ends with a test (`onTestFinished`), or with the tests of a file (`afterAll`). */
 export type WhenOver = (end: () => Promise<void>) => void;
 
-/** Starts a command; it is stopped in the end where it still runs. The environment holds nothing but what is given. */
+/** Starts a command; it is stopped in the end where it still runs. The environment holds nothing else that we read. */
 export function startCommand(
   args: readonly string[],
   options: RunOptions = {},
@@ -62,10 +62,10 @@ function spawnCommand(
   args: readonly string[],
   { env = {}, directory = tmpdir(), timeoutMs = 55_000 }: RunOptions,
 ): Running {
-  const { PATH = '', HOME = '' } = process.env;
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
   const child = spawn(process.execPath, [main, ...args], {
     cwd: directory,
-    env: { PATH, HOME, ...env },
+    env: { PATH, HOME, NODE_COMPILE_CACHE, ...env },
     timeout: timeoutMs,
   });
   let [out, err] = ['', ''];
