@@ -21,8 +21,9 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   'graphql-yoga': ['http'],
   'html-to-text': ['email'],
   jose: ['config', 'http', 'auth'],
-  'lru-cache': ['shared', 'compile', 'execute', 'database', 'email', 'http'],
+  'lru-cache': ['shared', 'compile', 'execute', 'database', 'email', 'auth', 'http'],
   nodemailer: ['email'],
+  'openid-client': ['auth'],
   pg: ['database'],
   'pg-introspection': ['catalog'],
   pino: ['shared'],
@@ -39,6 +40,7 @@ const lazy = [
   '@node-rs/bcrypt',
   'html-to-text',
   'nodemailer',
+  'openid-client',
   'pino-pretty',
   'uqr',
 ];
