@@ -76,7 +76,7 @@ const fields = ['id', 'owner', 'body', 'size', 'state', 'tags', 'data', 'at', 't
 describe('requests that are never the same: different', () => {
   const floods: readonly (readonly [string, number, (index: number) => Request | Promise<Request>])[] = [
     ['documents', 1500, (index) => ({ query: `${node('id body')} # ${index}` })],
-    ['aliases', 5000, (index) => ({ query: node(`a${index}: id b${index}: body`) })],
+    ['aliases', 2000, (index) => ({ query: node(`a${index}: id b${index}: body`) })],
     ['operation names', 1500, (index) => ({ query: `query q${index} ${node('id')}` })],
     ['literals', 1500, (index) => ({ query: `{ victimCollection(filter: {id: {eq: ${index}}}) { edges { node { id } } } }` })],
     ['limits', 1500, (index) => ({ query: `{ victimCollection(first: ${index + 1}) { edges { node { id } } } }` })],
