@@ -178,6 +178,9 @@ test('a generated link works like that of an email, as link, as code and as hash
     (await auth.askAdmin('/admin/generate_link', { type, email, ...more })).body;
   const link = await generate('signup', { password, data: { a: 1 }, redirect_to: 'https://app.test/deep' });
   expect(link).toMatchObject({ email, verification_type: 'signup', redirect_to: 'https://app.test/deep' });
+  // As for every user that an admin makes: what the identity has is its own.
+  expect(link.user_metadata).toEqual({ a: 1 });
+  expect(link.identities[0].identity_data).toMatchObject({ sub: link.id, email, email_verified: false });
   expect(link.action_link).toBe(
     `http://localhost:54321/auth/v1/verify?token=${link.hashed_token}&type=signup&redirect_to=https://app.test/deep`,
   );

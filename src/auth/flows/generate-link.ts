@@ -169,10 +169,10 @@ async function prepareSignUp(session: SystemSession, flow: Flow, request: Reques
   }
   if (await isEmailTaken(session, email, audience)) throw new AuthError('email_exists');
   const id = randomUuid(services.random);
-  const identityData = emailIdentityData(id, email, data);
+  const identityData = emailIdentityData(id, email, {});
   const appMetadata = { provider: 'email', providers: ['email'] };
   const facts = { id, audience, role: services.userRole, email, phone: null, passwordHash };
-  await insertUser(session, { ...facts, appMetadata, userMetadata: identityData }, services);
+  await insertUser(session, { ...facts, appMetadata, userMetadata: data }, services);
   await insertIdentity(session, { userId: id, provider: 'email', providerId: id, identityData }, services);
   return reloadUser(session, id);
 }
