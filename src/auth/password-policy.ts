@@ -3,9 +3,9 @@
  *
  * Log-in does not refuse by the policy, it only reports (`weak_password` in the session).
  */
-import { createHash } from 'node:crypto';
 import type { AuthConfig } from '../config/auth-config.ts';
 import { AuthError, type WeakPasswordReason } from './auth-error.ts';
+import type { IsPwned } from './leaked-passwords.ts';
 import { assertNotTooLong } from './passwords.ts';
 
 /** The fields that make the policy. */
@@ -13,9 +13,6 @@ export type PasswordPolicy = Pick<
   AuthConfig,
   'password_min_length' | 'password_required_characters' | 'password_hibp_enabled'
 >;
-
-/** Whether a password is in a public list of leaked ones. Resolves to false where nobody can tell. */
-export type IsPwned = (password: string) => Promise<boolean>;
 
 /** What is wrong with a password. */
 export interface PasswordWeakness {
@@ -61,29 +58,4 @@ export function splitCharacterSets(text: string): readonly string[] {
     else sets.push(part);
   }
   return sets.filter((set) => set !== '');
-}
-
-/** How long the list of leaked passwords may take to answer, in milliseconds. */
-const pwnedTimeoutMs = 5000;
-
-/**
- * Asks the public list by the first five digits of the password's SHA-1, so that nobody there learns the password.
- *
- * Where the list cannot be asked, every password counts as unknown to it.
- */
-export function createPwnedCheck(fetchText: typeof fetch): IsPwned {
-  return async (password) => {
-    const digest = createHash('sha1').update(password).digest('hex').toUpperCase();
-    try {
-      const address = `https://api.pwnedpasswords.com/range/${digest.slice(0, 5)}`;
-      const signal = AbortSignal.timeout(pwnedTimeoutMs);
-      const response = await fetchText(address, { headers: { 'Add-Padding': 'true' }, signal });
-      if (!response.ok) return false;
-      const lines = (await response.text()).split(/\r?\n/);
-      // Padding has the count 0.
-      return lines.some((line) => line.startsWith(`${digest.slice(5)}:`) && !line.endsWith(':0'));
-    } catch {
-      return false;
-    }
-  };
 }

@@ -12,7 +12,7 @@ import type { Observe } from '../shared/observation.ts';
 import type { VerifyClaims } from './bearer.ts';
 import { captureText } from './captured-texts.ts';
 import type { AuthServices } from './flows/flow.ts';
-import { createPwnedCheck } from './password-policy.ts';
+import { createPwnedCheck } from './leaked-passwords.ts';
 import { createPasswordHasher } from './passwords.ts';
 import { systemRandom } from './random.ts';
 import { createRateLimiter } from './rate-limit.ts';
@@ -77,7 +77,7 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     sendingDatabase: sending,
     limiter: createRateLimiter(side.shared, () => clock.now()),
     hasher: createPasswordHasher(),
-    isPwned: createPwnedCheck(fetch),
+    isPwned: createPwnedCheck({ address: config.leakedPasswordsUrl, clock, observe }),
     signer,
     verify,
     mailer,

@@ -101,7 +101,7 @@ export const signInFields = {
     doc: 'Sets of characters, separated by colons, of which a new password needs one each.',
   }),
   password_hibp_enabled: field({
-    kind: boolean, default: false, doc: 'Passwords found in public leaks are refused (asks api.pwnedpasswords.com).',
+    kind: boolean, default: false, doc: 'Passwords found in public leaks are refused; see --leaked-passwords-url.',
   }),
 
   sessions_timebox: field({

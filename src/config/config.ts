@@ -88,6 +88,8 @@ export interface Config {
   /** False: there is no management API, and what it stored is ignored. */
   readonly managementApiEnabled: boolean;
   readonly managementIgnoreUnknownFields: boolean;
+  /** Address of the ranges of leaked passwords, without a slash at the end. */
+  readonly leakedPasswordsUrl: string;
 
   /** Connections for API requests. */
   readonly poolSize: number;
@@ -155,6 +157,7 @@ export const defaultConfig = {
   configOnly: false,
   managementApiEnabled: true,
   managementIgnoreUnknownFields: false,
+  leakedPasswordsUrl: 'https://api.pwnedpasswords.com/range',
   poolSize: 10,
   systemPoolSize: 3,
   authPoolSize: 5,

@@ -9,7 +9,7 @@ import { type LoadedAuthConfig, loadAuthConfig } from './load-auth-config.ts';
 import { type LoadedOptions, loadOptions, type OptionValues, type Sources } from './load-options.ts';
 import { type OptionName, optionNames, optionRow } from './options.ts';
 
-/** What a local project decides instead of the options; null for `serve`. */
+/** What a local project decides where the options say nothing, or instead of them; null for `serve`. */
 export type LocalProject = Pick<
   Config,
   | 'databaseUrl'
@@ -174,7 +174,7 @@ function authStart(sources: Sources): Pick<Config, 'authValues' | 'authTemplates
 
 function keyValues(values: Values, project: LocalProject | null) {
   return {
-    jwtSecret: project?.jwtSecret ?? values.jwtSecret,
+    jwtSecret: values.jwtSecret ?? project?.jwtSecret ?? null,
     jwtKeys: values.jwtKeys ?? [],
     jwks: values.jwks ?? [],
     jwksUrl: values.jwksUrl,
@@ -211,6 +211,7 @@ function requestValues(values: Values) {
     configOnly: values.configOnly!,
     managementApiEnabled: values.managementApiEnabled!,
     managementIgnoreUnknownFields: values.managementIgnoreUnknownFields!,
+    leakedPasswordsUrl: values.leakedPasswordsUrl!,
     metricsPort: values.metricsPort,
     logLevel: values.logLevel!,
     slowMs: values.slowMs!,

@@ -169,6 +169,10 @@ export const options = {
     group: 'Server', placeholder: null, parse: parseBoolean, default: 'false', commands: serving,
     doc: 'The management API ignores unknown fields instead of refusing them.',
   }),
+  leakedPasswordsUrl: row({
+    group: 'Server', placeholder: 'URL', parse: parseHttpUrl, default: 'https://api.pwnedpasswords.com/range',
+    commands: serving, doc: 'List of leaked passwords that new ones are looked up in, where that is switched on.',
+  }),
   metricsPort: row({
     group: 'Server', placeholder: 'PORT', parse: port, default: null, commands: serving,
     doc: 'Port of the Prometheus metrics.', refuse: () => later,
@@ -176,12 +180,12 @@ export const options = {
 
   jwtSecret: row({
     group: 'Keys and roles', placeholder: 'SECRET', parse: parseSecret, default: null, secret: true,
-    ecosystem: ['GOTRUE_JWT_SECRET'], commands: ['serve', 'keys'],
+    ecosystem: ['GOTRUE_JWT_SECRET'], commands: [...serving, 'keys'], defaultNote: 'kept by start',
     doc: 'HS256 secret of tokens and keys, at least 32 characters.',
   }),
   jwtKeys: row({
     group: 'Keys and roles', placeholder: 'JSON|FILE', parse: parseJsonWebKeys, default: null, secret: true,
-    fileOrText: true, ecosystem: ['GOTRUE_JWT_KEYS'], commands: ['serve', 'keys'],
+    fileOrText: true, ecosystem: ['GOTRUE_JWT_KEYS'], commands: [...serving, 'keys'],
     doc: 'Own keys as a JSON array of JWKs; the one with `sign` in key_ops signs, all verify.',
   }),
   jwks: row({

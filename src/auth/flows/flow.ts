@@ -11,7 +11,7 @@ import type { Outbox } from '../../email/outbox-worker.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { AuthError } from '../auth-error.ts';
 import type { VerifyClaims } from '../bearer.ts';
-import type { IsPwned } from '../password-policy.ts';
+import type { IsPwned } from '../leaked-passwords.ts';
 import type { PasswordHasher } from '../passwords.ts';
 import type { RateLimiter } from '../rate-limit.ts';
 import type { ClientOrigin } from '../sessions.ts';
