@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { readCatalog } from '../catalog/read-catalog.ts';
 import type { Config } from '../config/config.ts';
+import { type ApiKeys, makeApiKeys } from '../config/keys.ts';
 import { loadLocalConfig, loadStartOptions } from '../config/load-config.ts';
 import type { Sources } from '../config/load-options.ts';
 import { type EmbeddedServer, startEmbeddedServer } from '../database/embedded-server.ts';
@@ -32,7 +33,8 @@ export const start: Command = {
       doc: 'Start with the schema (and data) of a file instead of the example.',
     },
   ],
-  notes: `Data, secret and keys are kept in .pgreflect/ of the working directory; remove it to start anew.
+  notes: `Data, secret and keys are kept in .pgreflect/ of the working directory; remove it to start anew. A secret or keys
+of your own (--jwt-secret, --jwt-keys) are used instead, and are not kept.
 
 Examples:
   pgreflect start
@@ -50,11 +52,7 @@ async function runStart(context: CommandContext): Promise<number> {
   const release = claimProject(directory);
   try {
     await assertFree({ host: values.host!, port: values.port! });
-    return await startProject(directory, {
-      context,
-      content,
-      roles: { anonRole: values.anonRole!, serviceRole: values.serviceRole! },
-    });
+    return await startProject(directory, { context, content, values });
   } finally {
     release();
   }
@@ -63,11 +61,13 @@ async function runStart(context: CommandContext): Promise<number> {
 interface ProjectStart {
   readonly context: CommandContext;
   readonly content: Content;
-  readonly roles: { readonly anonRole: string; readonly serviceRole: string };
+  readonly values: ReturnType<typeof loadStartOptions>['values'];
 }
 
-async function startProject(directory: string, { context, content, roles }: ProjectStart): Promise<number> {
-  const project = await loadProject(directory, roles);
+async function startProject(directory: string, { context, content, values }: ProjectStart): Promise<number> {
+  const [anonRole, serviceRole, secret] = [values.anonRole!, values.serviceRole!, values.jwtSecret ?? null];
+  const project = await loadProject(directory, { anonRole, serviceRole });
+  const apiKeys = secret === null ? project : await makeApiKeys({ kind: 'secret', secret }, anonRole, serviceRole);
   const asked = content.kind !== 'example';
   if (asked && project.content !== null && project.content !== content.kind) {
     context.note(
@@ -81,7 +81,7 @@ async function startProject(directory: string, { context, content, roles }: Proj
     persistent: true,
   });
   try {
-    return await serveProject({ context, server, directory, project, content });
+    return await serveProject({ context, server, directory, project, apiKeys, content });
   } finally {
     await server.stop();
   }
@@ -92,6 +92,8 @@ interface LocalStart {
   readonly server: EmbeddedServer;
   readonly directory: string;
   readonly project: LocalProject;
+  /** Of the secret in use. */
+  readonly apiKeys: ApiKeys;
   readonly content: Content;
 }
 
@@ -121,7 +123,7 @@ async function serveProject(run: LocalStart): Promise<number> {
   return 0;
 }
 
-function localConfig({ server, project, content }: LocalStart, sources: Sources): Config {
+function localConfig({ server, project, apiKeys, content }: LocalStart, sources: Sources): Config {
   const isExample = (project.content ?? content.kind) === 'example';
   const adminDatabaseUrl = toDatabase(server.url, 'postgres', project.superuserPassword);
   return loadLocalConfig(sources, {
@@ -129,8 +131,8 @@ function localConfig({ server, project, content }: LocalStart, sources: Sources)
     adminDatabaseUrl,
     projectRef: project.ref,
     jwtSecret: project.jwtSecret,
-    anonKey: project.anonKey,
-    serviceKey: project.serviceKey,
+    anonKey: apiKeys.anonKey,
+    serviceKey: apiKeys.serviceKey,
     accessToken: project.accessToken,
     exampleOperations: isExample ? readExampleOperations() : [],
   }).config;

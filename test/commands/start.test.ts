@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createRemoteJWKSet, exportJWK, generateKeyPair, jwtVerify, SignJWT } from 'jose';
 import { expect, test } from 'vitest';
 import { runCommand, startCommand, temporaryDirectory } from './run-command.ts';
 
-async function start(directory: string, args: readonly string[] = []) {
-  const command = startCommand(['start', '--port', '0', ...args], { directory });
+async function start(directory: string, args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
+  const command = startCommand(['start', '--port', '0', ...args], { directory, env });
   await command.until(/curl .*/);
   const [, url = ''] = /GraphQL +(\S+)/.exec(command.text()) ?? [];
   const [, key = ''] = /anon key +(\S+)/.exec(command.text()) ?? [];
@@ -18,7 +19,7 @@ async function start(directory: string, args: readonly string[] = []) {
     command.signal('SIGTERM');
     return (await command.finished).code;
   };
-  return { command, url, ask, stop };
+  return { command, url, key, ask, stop };
 }
 
 test('starts with the example, answers the line it prints, keeps data over a restart, and stops clean', async () => {
@@ -84,6 +85,36 @@ test('--empty starts without a table and says how to make one', async () => {
   const { ask, stop, command } = await start(temporaryDirectory(), ['--empty']);
   await command.until(/psql '.*' -c 'create table note/);
   expect(await ask('{ __typename }')).toEqual({ data: { __typename: 'Query' } });
+  expect(await stop()).toBe(0);
+}, 60_000);
+
+test('a secret and signing keys of one’s own replace those of the project', async () => {
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  const jwtSecret = 'a secret that is kept somewhere else';
+  const verifying = { kty: 'oct', k: Buffer.from(jwtSecret).toString('base64url'), kid: 'old', key_ops: ['verify'] };
+  const signing = { ...(await exportJWK(privateKey)), kid: 'new', alg: 'RS256', key_ops: ['sign', 'verify'] };
+  const env = {
+    GOTRUE_JWT_SECRET: jwtSecret,
+    GOTRUE_JWT_KEYS: JSON.stringify([verifying, signing]),
+    GOTRUE_MAILER_AUTOCONFIRM: 'true',
+  };
+  const directory = temporaryDirectory();
+  const { url, key, stop } = await start(directory, ['--empty'], env);
+  await jwtVerify(key, Buffer.from(jwtSecret));
+  const ask = async (path: string, token: string, body: object) => {
+    const headers = { apikey: key, authorization: `Bearer ${token}` };
+    const address = url.replace('/graphql/v1', `/auth/v1${path}`);
+    const response = await fetch(address, { method: 'POST', headers, body: JSON.stringify(body) });
+    return (await response.json()) as Record<string, string>;
+  };
+  const { access_token } = await ask('/signup', key, { email: 'ana@mail.test', password: 'a good password' });
+  const published = createRemoteJWKSet(new URL(url.replace('/graphql/v1', '/auth/v1/.well-known/jwks.json')));
+  expect((await jwtVerify(access_token!, published)).protectedHeader).toMatchObject({ alg: 'RS256', kid: 'new' });
+  const admin = await new SignJWT({ role: 'supabase_admin' })
+    .setProtectedHeader({ alg: 'HS256' })
+    .sign(Buffer.from(jwtSecret));
+  expect(await ask('/admin/users', admin, { email: 'bob@mail.test' })).toMatchObject({ email: 'bob@mail.test' });
+  expect(readFileSync(join(directory, '.pgreflect/project.json'), 'utf8')).not.toContain(jwtSecret);
   expect(await stop()).toBe(0);
 }, 60_000);
 
