@@ -17,9 +17,15 @@ export interface CleanUpOptions {
 /** Rows that one round deleted or revoked, by what they were. */
 export type CleanUpCounts = Readonly<Record<string, number>>;
 
+/** The token that was used last gives the active one again, at any time: the answer with it may have been lost. */
+const uselessToken = `t.revoked and t.updated_at < $1::timestamptz - interval '24 hours' and not exists (
+      select from auth.refresh_tokens a
+      where a.parent = t.token and a.session_id = t.session_id and a.revoked is not true
+    )`;
+
 /** `$1` is now, `$2` hours. */
 const statements = {
-  revokedTokens: oldRows('refresh_tokens', 't.revoked and t.updated_at < $1::timestamptz - interval \'24 hours\''),
+  revokedTokens: oldRows('refresh_tokens', uselessToken),
   flows: oldRows('flow_state', 't.created_at < $1::timestamptz - interval \'24 hours\''),
   clientStates: oldRows('oauth_client_states', 't.created_at < $1::timestamptz - interval \'24 hours\''),
   challenges: oldRows('mfa_challenges', 't.created_at < $1::timestamptz - interval \'24 hours\''),

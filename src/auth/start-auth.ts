@@ -11,6 +11,7 @@ import type { Clock } from '../shared/clock.ts';
 import type { Observe } from '../shared/observation.ts';
 import type { VerifyClaims } from './bearer.ts';
 import { captureText } from './captured-texts.ts';
+import { CleanUpWorker } from './clean-up-worker.ts';
 import type { AuthServices } from './flows/flow.ts';
 import { createPwnedCheck } from './leaked-passwords.ts';
 import { createPasswordHasher } from './passwords.ts';
@@ -89,9 +90,15 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     adminRoles: [config.serviceRole, adminRole],
     observe,
   };
+  const cleaner = new CleanUpWorker({
+    ...{ database, currentConfig, isInstalled, clock, observe },
+    everyMs: config.cleanUpMs,
+    deleteAnonymousUsers: config.cleanUpAnonymousUsers,
+  });
   outbox.start();
+  cleaner.start();
   const stop = async () => {
-    await outbox.stop();
+    await Promise.all([outbox.stop(), cleaner.stop()]);
     await mailer.stop();
     await Promise.all([side.stop(), sending.stop()]);
   };

@@ -99,6 +99,9 @@ export interface Config {
   readonly authPoolSize: number;
   /** Connections for the requests of the auth service that wait for the mail server. */
   readonly mailPoolSize: number;
+  /** Interval of the auth service's clean-up in milliseconds; 0: none. */
+  readonly cleanUpMs: number;
+  readonly cleanUpAnonymousUsers: boolean;
   readonly poolWaitMs: number;
   readonly preparedStatements: boolean;
   readonly statementTimeoutMs: number;
@@ -162,6 +165,8 @@ export const defaultConfig = {
   systemPoolSize: 3,
   authPoolSize: 5,
   mailPoolSize: 5,
+  cleanUpMs: 600_000,
+  cleanUpAnonymousUsers: false,
   poolWaitMs: 1000,
   preparedStatements: true,
   statementTimeoutMs: 8000,

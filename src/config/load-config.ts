@@ -196,6 +196,8 @@ function requestValues(values: Values) {
     systemPoolSize: values.systemPoolSize!,
     authPoolSize: values.authPoolSize!,
     mailPoolSize: values.mailPoolSize!,
+    cleanUpMs: values.cleanUpMs!,
+    cleanUpAnonymousUsers: values.cleanUpAnonymousUsers!,
     poolWaitMs: values.poolWaitMs!,
     preparedStatements: values.preparedStatements!,
     statementTimeoutMs: values.statementTimeoutMs!,

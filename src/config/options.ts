@@ -116,6 +116,14 @@ export const options = {
     group: 'Database', placeholder: null, parse: parseBoolean, default: 'true', commands: serving,
     doc: 'Keep prepared statements; false behind a pooler that cannot.',
   }),
+  cleanUpMs: row({
+    group: 'Database', placeholder: 'MS', parse: milliseconds, default: '600000', commands: serving,
+    doc: 'Interval in milliseconds of deleting what is of no use to the auth service any more, such as used tokens; 0: never.',
+  }),
+  cleanUpAnonymousUsers: row({
+    group: 'Database', placeholder: null, parse: parseBoolean, default: 'false', commands: serving,
+    doc: 'Delete anonymous users that are older than 30 days, too.',
+  }),
   freshness: row({
     group: 'Database', placeholder: 'WORD', parse: oneOf('exact', 'bounded'), default: 'exact', commands: serving,
     doc: 'exact: no answer from a model older than the last committed change; bounded: the old one serves while the new one loads.',

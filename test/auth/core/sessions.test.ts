@@ -5,7 +5,6 @@ import { createLocalJWKSet, decodeProtectedHeader, exportJWK, generateKeyPair, j
 import { describe, expect, test } from 'vitest';
 import { accessTokenClaims, toSessionJson } from '../../../src/auth/access-token.ts';
 import { assertNotAnonymous, authenticateAdmin, authenticateUser, requestAudience } from '../../../src/auth/bearer.ts';
-import { cleanUp } from '../../../src/auth/clean-up.ts';
 import { addAmr, endSessions, endSessionsBelow, loadSession } from '../../../src/auth/sessions.ts';
 import { createTokenSigner, publicKeySet } from '../../../src/auth/signing-keys.ts';
 import { updateUser } from '../../../src/auth/users.ts';
@@ -227,27 +226,4 @@ describe('a bearer', () => {
     expect(requestAudience({ ...facts, claims: { aud: 'shop', role: 'service_role' } })).toBe('authenticated');
     expect(requestAudience({ ...facts, header: 'app', claims: { aud: 'shop' } })).toBe('app');
   });
-});
-
-test('the clean-up deletes what nobody can use any more, and nothing else', async () => {
-  const own = await testAuth();
-  const user = await own.addUser('old@mail.test');
-  const anonymous = await own.addUser('anonymous@mail.test', { isAnonymous: true });
-  const { session } = await own.signIn(user);
-  const kept = await own.signIn(user);
-  await own.database.query(`update auth.sessions set not_after = '2020-01-01' where id = $1`, [session.id]);
-  own.clock.pass(40 * 86_400);
-  const options = { config: defaultAuthConfig, now: own.clock.now(), deleteAnonymousUsers: false };
-  expect(await cleanUp(own.pool, options)).toMatchObject({
-    endedSessions: 1,
-    flows: 0,
-    tokensOfEndedSessions: expect.any(Number),
-  });
-  expect(await loadSession(own.pool, session.id)).toBeNull();
-  expect(await loadSession(own.pool, kept.session.id)).not.toBeNull();
-  expect(await cleanUp(own.pool, { ...options, deleteAnonymousUsers: true })).toMatchObject({ anonymousUsers: 1 });
-  await expect(own.reload(anonymous)).resolves.toBeNull();
-  const idle = { ...options, config: { ...defaultAuthConfig, sessions_inactivity_timeout: 1, sessions_timebox: 1 } };
-  await cleanUp(own.pool, idle);
-  expect(await loadSession(own.pool, kept.session.id)).toBeNull();
 });
