@@ -1,8 +1,18 @@
 /**
  * What users change of themselves: password, metadata, address, phone number; and the proofs that are asked for.
  */
-import { beforeAll, expect, test } from 'vitest';
-import { createAuthDatabase, fragmentOf, open, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { createHash } from 'node:crypto';
+import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  createAuthDatabase,
+  fragmentOf,
+  open,
+  queryOf,
+  signedUp,
+  type TestAuth,
+  testAuth,
+} from '../support/auth-service.ts';
+import { token as sign } from '../support/http.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
@@ -68,6 +78,107 @@ test('an old session needs a code for a new password, once', async () => {
   expect((await update(auth, token, { password: 'fourth password', nonce })).body.code).toBe(
     'reauthentication_not_valid',
   );
+});
+
+describe('the code for a new password', () => {
+  const day = 24 * 3600;
+  const asking = { security_update_password_require_reauthentication: true, jwt_exp: 604_800, smtp_max_frequency: 0 };
+  const notValid = { status: 422, body: { code: 'reauthentication_not_valid' } };
+
+  /** A user whose session is of the day before. */
+  async function oldSession(auth: TestAuth, email: string): Promise<string> {
+    const { access_token: token } = await signedUp(auth, email);
+    auth.pass(day + 1);
+    return token;
+  }
+
+  test('is not asked for within a day of the sign-in', async () => {
+    const auth = await testAuth(database, asking);
+    const { access_token: token } = await signedUp(auth, 'young@x.test');
+    auth.pass(day);
+    expect((await update(auth, token, { password: 'second password' })).status).toBe(200);
+    auth.pass(1);
+    expect((await update(auth, token, { password: 'third password' })).body.code).toBe('reauthentication_needed');
+  });
+
+  test('is asked for with a token without session; the password then ends all sessions', async () => {
+    const auth = await testAuth(database, asking);
+    const { user, access_token } = await signedUp(auth, 'no-session@x.test');
+    const token = await sign({ sub: user.id, aud: 'authenticated', role: 'authenticated' });
+    expect((await update(auth, token, { password: 'other password' })).body.code).toBe('reauthentication_needed');
+    await auth.ask('/reauthenticate', undefined, { token });
+    const { code: nonce } = await auth.mail('no-session@x.test');
+    expect((await update(auth, token, { password: 'other password', nonce })).status).toBe(200);
+    expect((await auth.ask('/user', undefined, { token: access_token })).body.code).toBe('session_not_found');
+  });
+
+  test('stays good when the change is refused for something else', async () => {
+    const auth = await testAuth(database, asking);
+    const token = await oldSession(auth, 'refused@x.test');
+    await auth.ask('/reauthenticate', undefined, { token });
+    const { code: nonce } = await auth.mail('refused@x.test');
+    expect((await update(auth, token, { password, nonce })).body.code).toBe('same_password');
+    expect((await update(auth, token, { password: 'other password', nonce })).status).toBe(200);
+  });
+
+  test('ends with its time, with the next one, and is of one user', async () => {
+    const auth = await testAuth(database, asking);
+    const [token, other] = [await oldSession(auth, 'late@x.test'), await oldSession(auth, 'stranger@x.test')];
+    const nonces = [];
+    for (const _round of ['replaced', 'too old']) {
+      await auth.ask('/reauthenticate', undefined, { token });
+      nonces.push((await auth.mail('late@x.test')).code);
+    }
+    const change = (bearer: string, nonce?: string) => update(auth, bearer, { password: 'other password', nonce });
+    expect(await change(token, nonces[0])).toMatchObject(notValid);
+    expect(await change(other, nonces[1])).toMatchObject(notValid);
+    auth.pass(3601);
+    expect(await change(token, nonces[1])).toMatchObject(notValid);
+  });
+
+  test('is sent once in so many seconds', async () => {
+    const auth = await testAuth(database, { ...asking, smtp_max_frequency: 60 });
+    const token = await oldSession(auth, 'often@x.test');
+    const ask = async () => (await auth.ask('/reauthenticate', undefined, { token })).status;
+    expect([await ask(), await ask()]).toEqual([200, 429]);
+    auth.pass(61);
+    expect(await ask()).toBe(200);
+  });
+
+  test('comes by text message to a user without an email address', async () => {
+    const phone = '491711';
+    const captured = { external_phone_enabled: true, sms_provider: 'capture', sms_max_frequency: 0 } as const;
+    const auth = await testAuth(database, { ...asking, ...captured });
+    await auth.ask('/signup', { phone, password });
+    const { body } = await auth.ask('/verify', { type: 'sms', phone, token: (await auth.mail(phone)).code });
+    auth.pass(day + 1);
+    const token = body.access_token;
+    const sent = await auth.ask('/reauthenticate', undefined, { token });
+    expect(sent.body.message_id).toMatch(/^[0-9a-f-]{36}$/);
+    const { code: nonce } = await auth.mail(phone);
+    expect((await update(auth, token, { password: 'other password', nonce })).status).toBe(200);
+  });
+
+  test('needs an address that is confirmed', async () => {
+    const auth = await testAuth(database, { ...asking, external_anonymous_users_enabled: true });
+    const ask = (token: string) => auth.ask('/reauthenticate', undefined, { token });
+    const { access_token: nobody } = (await auth.ask('/signup', {})).body;
+    expect(await ask(nobody)).toMatchObject({
+      status: 400,
+      body: { message: 'Reauthentication requires the user to have an email or a phone number' },
+    });
+    const { user, access_token: token } = await signedUp(auth, 'unproved@x.test');
+    await database.query('update auth.users set email_confirmed_at = null where id = $1', [user.id]);
+    expect(await ask(token)).toMatchObject({
+      status: 422,
+      body: { code: 'email_not_confirmed', message: 'Please verify your email first.' },
+    });
+    await database.query(`update auth.users set email = null, phone = '491712' where id = $1`, [user.id]);
+    expect(await ask(token)).toMatchObject({
+      status: 422,
+      body: { code: 'phone_not_confirmed', message: 'Please verify your phone first.' },
+    });
+  });
 });
 
 test('where the configuration asks for it, a new password needs the old one, but not after a recovery', async () => {
@@ -139,12 +250,107 @@ test('without the secure change only the new address confirms; the same address 
   expect((await open((await auth.mail('simpler@x.test')).link)).location).toContain('access_token=');
 });
 
-test('an address or a number of somebody else is refused', async () => {
+test('both emails of a change name both addresses, and have a code and a link of their own', async () => {
+  const auth = await testAuth(database, {
+    external_anonymous_users_enabled: true,
+    mailer_templates_email_change_content:
+      '<p>{{ .Email }}|{{ .NewEmail }}|{{ .SendingTo }}|{{ .Token }}|{{ .TokenHash }}|{{ .ConfirmationURL }}</p>',
+  });
+  const variables = async (to: string) => (await auth.mail(to)).text.trim().split('|');
+  const { access_token: token } = await signedUp(auth, 'from@x.test');
+  await update(auth, token, { email: 'to@x.test' });
+  const [old, fresh] = [await variables('from@x.test'), await variables('to@x.test')];
+  expect(old.slice(0, 3)).toEqual(['from@x.test', 'to@x.test', 'from@x.test']);
+  expect(fresh.slice(0, 3)).toEqual(['from@x.test', 'to@x.test', 'to@x.test']);
+  for (const own of [3, 4, 5]) expect(old[own]).not.toBe(fresh[own]);
+  const { body: anonymous } = await auth.ask('/signup', {});
+  await update(auth, anonymous.access_token, { email: 'first-of-all@x.test' });
+  const only = await variables('first-of-all@x.test');
+  expect(only.slice(0, 3)).toEqual(['', 'first-of-all@x.test', 'first-of-all@x.test']);
+});
+
+test('where addresses count as confirmed the emails of a change are sent all the same, and either one completes it', async () => {
+  const captured = await testAuth(database);
+  const auth = await testAuth(database, { mailer_autoconfirm: true });
+  const { access_token: token } = await signedUp(captured, 'auto-old@x.test');
+  expect((await update(auth, token, { email: 'auto-new@x.test' })).body).toMatchObject({
+    new_email: 'auto-new@x.test',
+  });
+  const links = [(await auth.mail('auto-old@x.test')).link, (await auth.mail('auto-new@x.test')).link];
+  expect((await open(links[0]!)).location).toContain('access_token=');
+  expect((await auth.ask('/user', undefined, { token })).body.email).toBe('auto-new@x.test');
+  expect(fragmentOf((await open(links[1]!)).location).error_code).toBe('otp_expired');
+});
+
+test('a new password kills the links of a change, the address stays pending, and new links can be asked for', async () => {
+  const auth = await testAuth(database, { smtp_max_frequency: 0 });
+  const [email, next] = ['pending@x.test', 'pending-new@x.test'];
+  const { access_token: token } = await signedUp(auth, email);
+  await update(auth, token, { email: next });
+  const dead = await auth.mail(next);
+  expect((await update(auth, token, { password: 'other password' })).body.new_email).toBe(next);
+  expect(fragmentOf((await open(dead.link)).location).error_code).toBe('otp_expired');
+  await auth.ask('/resend', { type: 'email_change', email });
+  for (const to of [next, email]) await open((await auth.mail(to)).link);
+  expect((await auth.ask('/user', undefined, { token })).body.email).toBe(next);
+});
+
+test('in the PKCE flow the first link of a change leads back with a message, the second one with a code', async () => {
   const auth = await testAuth(database);
-  await signedUp(auth, 'taken@x.test');
+  const verifier = 'v'.repeat(64);
+  const code_challenge = createHash('sha256').update(verifier).digest('base64url');
+  const { access_token: token } = await signedUp(auth, 'pkce-old@x.test');
+  const refused = await update(auth, token, { email: 'pkce-new@x.test', code_challenge });
+  expect(refused).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
+  await update(auth, token, { email: 'pkce-new@x.test', code_challenge, code_challenge_method: 's256' });
+  const links = [(await auth.mail('pkce-old@x.test')).link, (await auth.mail('pkce-new@x.test')).link];
+  for (const link of links) expect(new URL(link).searchParams.get('token')).toMatch(/^pkce_[0-9a-f]{56}$/);
+  const first = (await open(links[1]!)).location;
+  expect([queryOf(first).message, fragmentOf(first).message]).toEqual(
+    Array(2).fill('Confirmation link accepted. Please proceed to confirm link sent to the other email'),
+  );
+  const { code: auth_code } = queryOf((await open(links[0]!)).location);
+  const exchange = await auth.ask('/token?grant_type=pkce', { auth_code, code_verifier: verifier });
+  expect(exchange.body.user.email).toBe('pkce-new@x.test');
+});
+
+test('an address that somebody takes before a change is complete stays theirs', async () => {
+  const auth = await testAuth(database, { mailer_secure_email_change_enabled: false });
+  const { access_token: token } = await signedUp(auth, 'slow@x.test');
+  await update(auth, token, { email: 'wanted@x.test' });
+  const { link, code } = await auth.mail('wanted@x.test');
+  await auth.askAdmin('/admin/users', { email: 'wanted@x.test' });
+  expect(fragmentOf((await open(link)).location).error_code).toBe('email_exists');
+  const typed = await auth.ask('/verify', { type: 'email_change', email: 'wanted@x.test', token: code });
+  expect(typed).toMatchObject({ status: 422, body: { code: 'email_exists' } });
+  expect((await auth.ask('/user', undefined, { token })).body).toMatchObject({ email: 'slow@x.test' });
+});
+
+test('an address or a number of somebody else is refused', async () => {
+  const auth = await testAuth(database, { external_phone_enabled: true, sms_provider: 'capture' });
+  await auth.askAdmin('/admin/users', { email: 'taken@x.test', phone: '491713' });
   const { access_token: token } = await signedUp(auth, 'taker@x.test');
-  const reply = await update(auth, token, { email: 'Taken@x.test' });
-  expect(reply).toMatchObject({ status: 422, body: { code: 'email_exists' } });
+  for (const [changes, code] of [
+    [{ email: 'Taken@x.test' }, 'email_exists'],
+    [{ phone: '+49 1713' }, 'phone_exists'],
+  ] as const) {
+    expect(await update(auth, token, changes)).toMatchObject({ status: 422, body: { code } });
+  }
+});
+
+test('a user of single sign-on changes nothing here that the identity provider decides', async () => {
+  const auth = await testAuth(database);
+  const { user, access_token: token } = await signedUp(auth, 'sso@x.test');
+  await database.query('update auth.users set is_sso_user = true where id = $1', [user.id]);
+  for (const changes of [
+    { password: 'other password' },
+    { email: 'sso2@x.test' },
+    { phone: '491714' },
+    { nonce: '1' },
+  ]) {
+    expect(await update(auth, token, changes)).toMatchObject({ status: 422, body: { code: 'user_sso_managed' } });
+  }
+  expect((await update(auth, token, { data: { a: 1 } })).status).toBe(200);
 });
 
 test('an anonymous user becomes one with an address', async () => {
