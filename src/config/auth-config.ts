@@ -6,6 +6,7 @@
  */
 import type { AuthField } from './auth-field.ts';
 import { authField, authFieldNames, type authFields } from './auth-fields.ts';
+import { checkHooks } from './auth-hook-fields.ts';
 
 /** All fields with their effective values. Seconds, hours and digits as the field's doc line says. */
 export type AuthConfig = {
@@ -27,7 +28,9 @@ export function layerAuthConfig(...layers: readonly AuthValues[]): AuthConfig {
 
 /** What is wrong with fields together, as sentences; empty where nothing is. */
 export function checkAuthConfig(config: AuthConfig): readonly string[] {
-  return config.mailer_autoconfirm && config.mailer_allow_unverified_email_sign_ins
-    ? ['mailer_autoconfirm and mailer_allow_unverified_email_sign_ins cannot both be true']
-    : [];
+  const isOpen = config.mailer_autoconfirm && config.mailer_allow_unverified_email_sign_ins;
+  return [
+    ...(isOpen ? ['mailer_autoconfirm and mailer_allow_unverified_email_sign_ins cannot both be true'] : []),
+    ...checkHooks(config),
+  ];
 }

@@ -6,12 +6,13 @@
  */
 import { deliveryFields } from './auth-delivery-fields.ts';
 import type { AuthField } from './auth-field.ts';
+import { hookFields } from './auth-hook-fields.ts';
 import { providerFields } from './auth-provider-fields.ts';
 import { signInFields } from './auth-sign-in-fields.ts';
 import { templateFields } from './auth-template-fields.ts';
 
 /** The rows, in the order of the reference. */
-export const authFields = { ...signInFields, ...deliveryFields, ...templateFields, ...providerFields };
+export const authFields = { ...signInFields, ...deliveryFields, ...templateFields, ...providerFields, ...hookFields };
 
 /** Headings of references, with the names of the rows below each. */
 export const authGroups: Readonly<Record<string, readonly AuthFieldName[]>> = {
@@ -19,6 +20,7 @@ export const authGroups: Readonly<Record<string, readonly AuthFieldName[]>> = {
   'Auth: emails and limits': Object.keys(deliveryFields) as AuthFieldName[],
   'Auth: texts of emails': Object.keys(templateFields) as AuthFieldName[],
   'Auth: providers': Object.keys(providerFields) as AuthFieldName[],
+  'Auth: hooks': Object.keys(hookFields) as AuthFieldName[],
 };
 
 /** Name of a field. */

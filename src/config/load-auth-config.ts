@@ -73,7 +73,7 @@ export function loadAuthConfig(sources: AuthSources): LoadedAuthConfig {
   const config = layerAuthConfig(given);
   const contradictions = checkAuthConfig(config).map((text) => ({
     problem: `${text}.`,
-    fix: 'Switch one of them off.',
+    fix: 'Change one of them.',
   }));
   return { ...findings, config, given, origins, problems: [...findings.problems, ...contradictions] };
 }

@@ -11,10 +11,7 @@ const providers = [
   'workos', 'x', 'zoom',
 ] as const; // biome-ignore format: a list of names
 
-const hooks = [
-  'after_user_created', 'before_user_created', 'custom_access_token', 'mfa_verification_attempt',
-  'password_verification_attempt', 'send_email', 'send_sms',
-] as const; // biome-ignore format: a list of names
+const hooks = ['after_user_created', 'mfa_verification_attempt', 'password_verification_attempt'] as const;
 
 const switches = [
   'custom_oauth_enabled', 'external_web3_ethereum_enabled', 'external_web3_solana_enabled', 'mfa_web_authn_enroll_enabled',

@@ -112,11 +112,12 @@ function line(observation: Exclude<Observation, RequestObservation>): Line {
     }
     case 'template_refused': {
       const { email, source, problem, kept } = observation;
-      return {
-        level: 'error',
-        text: `email template refused; the ${kept} one is used`,
-        fields: { email, source, problem },
-      };
+      const text = `email template refused; the ${kept} one is used`;
+      return { level: 'error', text, fields: { email, source, problem } };
+    }
+    case 'hook_failed': {
+      const { hook, reason } = observation;
+      return { level: 'error', text: 'hook failed', fields: { hook, reason } };
     }
     case 'warning':
       return { level: 'warn', text: observation.message, fields: observation.hint ? { hint: observation.hint } : {} };

@@ -6,14 +6,15 @@ import { readSources, type SourceFile } from './source.ts';
 
 /** From the leaf to the edge; a folder may import those before it and itself. */
 const order = [
-  'shared', 'config', 'database', 'catalog', 'model', 'schema', 'compile', 'execute', 'email', 'auth', 'management', 'http',
-  'gateway.ts', 'index.ts', 'commands', 'main.ts',
+  'shared', 'config', 'database', 'catalog', 'model', 'schema', 'compile', 'execute', 'hooks', 'email', 'auth',
+  'management', 'http', 'gateway.ts', 'index.ts', 'commands', 'main.ts',
 ]; // biome-ignore format: a list
 
 /** Folders that may import less than what stands before them. */
 const only: Readonly<Record<string, readonly string[]>> = {
-  email: ['shared', 'config', 'database'],
-  auth: ['shared', 'config', 'database', 'email'],
+  hooks: ['shared', 'config', 'database'],
+  email: ['shared', 'config', 'database', 'hooks'],
+  auth: ['shared', 'config', 'database', 'hooks', 'email'],
   management: ['shared', 'config', 'database', 'email'],
 };
 

@@ -30,7 +30,7 @@ describe('reading', () => {
     expect(body).toMatchObject({
       mailer_otp_length: 6,
       smtp_port: '587',
-      hook_send_email_enabled: false,
+      hook_mfa_verification_attempt_enabled: false,
       smtp_pass: null,
     });
   });
@@ -128,17 +128,17 @@ describe('changing', () => {
   test('fields of hosted projects without effect here are stored and named in a header', async () => {
     const { patch, get } = await managedGateway(database, token);
     const { status, headers, body } = await patch({
-      hook_send_email_enabled: true,
+      hook_mfa_verification_attempt_enabled: true,
       jwt_exp: 60,
       saml_external_url: 'x',
     });
     expect(status).toBe(200);
     expect(headers.get('access-control-expose-headers')).toMatch(/x-pgreflect-ignored-fields, x-pgreflect-warnings/);
     expect(headers.get('x-pgreflect-ignored-fields')?.split(',').sort()).toEqual([
-      'hook_send_email_enabled',
+      'hook_mfa_verification_attempt_enabled',
       'saml_external_url',
     ]);
-    expect(body).toMatchObject({ hook_send_email_enabled: true, saml_external_url: 'x' });
+    expect(body).toMatchObject({ hook_mfa_verification_attempt_enabled: true, saml_external_url: 'x' });
     expect((await get()).body.saml_external_url).toBe('x');
   });
 

@@ -51,6 +51,16 @@ describe('values', () => {
     [{ smtp_user: 'a\ud800b' }, 'smtp_user must be well-formed Unicode text'],
     [{ saml_external_url: 'a\0b' }, 'saml_external_url must not contain a NUL character'],
     [{ hook_send_sms_enabled: 'yes' }, 'hook_send_sms_enabled must be true or false'],
+    [{ hook_send_sms_enabled: true }, 'hook_send_sms_enabled needs hook_send_sms_uri'],
+    [{ hook_send_sms_uri: 'http://x.test/' }, expect.stringMatching(/^hook_send_sms_uri must be an https address; /)],
+    [
+      { hook_send_sms_enabled: true, hook_send_sms_uri: 'https://x.test/' },
+      'hook_send_sms_enabled needs hook_send_sms_secrets, which sign its requests',
+    ],
+    [
+      { hook_send_sms_enabled: true, hook_send_sms_uri: 'https://x.test/', hook_send_sms_secrets: 'v1,whsec_short' },
+      expect.stringMatching(/^hook_send_sms_secrets must be secrets of the form v1,whsec_BASE64/),
+    ],
     [
       { mailer_templates_invite_content: 'x'.repeat(1_000_001) },
       'mailer_templates_invite_content must have at most 1000000 bytes',

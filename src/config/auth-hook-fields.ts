@@ -1,0 +1,73 @@
+/**
+ * Fields of the auth configuration for hooks: what the service asks before it acts, the same three fields for each hook.
+ */
+import { type AuthField, boolean, field, string } from './auth-field.ts';
+import { checkHookTarget, parseHookTarget, parseWebhookSecrets } from './hook-target.ts';
+
+/** The hooks that are run, by name. */
+export const hookNames = ['custom_access_token', 'before_user_created', 'send_email', 'send_sms'] as const;
+
+/** Name of a hook. */
+export type HookName = (typeof hookNames)[number];
+
+/** The rows. */
+export type HookFields = { readonly [K in HookName as `hook_${K}_enabled`]: AuthField<boolean> } & {
+  readonly [K in HookName as `hook_${K}_uri` | `hook_${K}_secrets`]: AuthField<string | null>;
+};
+
+/** The values of some hooks. */
+export type HookValues = { readonly [K in HookName as `hook_${K}_enabled`]: boolean } & {
+  readonly [K in HookName as `hook_${K}_uri` | `hook_${K}_secrets`]: string | null;
+};
+
+/** The rows of all hooks. */
+export const hookFields = makeFields();
+
+function makeFields(): HookFields {
+  const entries = hookNames.flatMap((name) => {
+    const place = (key: string) => ({
+      like: { placeholder: 'NAME', word: name },
+      file: { table: `auth.hook.${name}`, key },
+    });
+    const title = `Hook ${name.replaceAll('_', ' ')}: `;
+    const enabled = field({ kind: boolean, default: false, ...place('enabled'), doc: `${title}it is asked.` });
+    const uri = field<string | null>({
+      kind: string(checkHookTarget, 2000),
+      default: null,
+      ...place('uri'),
+      doc: `${title}pg-functions://postgres/SCHEMA/FUNCTION, or the https address of a webhook.`,
+    });
+    const secrets = field<string | null>({
+      kind: string(() => null, 2000),
+      default: null,
+      secret: true,
+      ...place('secrets'),
+      doc: `${title}what signs the requests to a webhook: v1,whsec_BASE64, several separated by a vertical bar.`,
+    });
+    return [
+      [`hook_${name}_enabled`, enabled],
+      [`hook_${name}_uri`, uri],
+      [`hook_${name}_secrets`, secrets],
+    ] as const;
+  });
+  return Object.fromEntries(entries) as unknown as HookFields;
+}
+
+/** What keeps hooks that are switched on from being asked, as sentences. */
+export function checkHooks(values: HookValues): readonly string[] {
+  return hookNames.flatMap((name) => (values[`hook_${name}_enabled`] ? checkHook(name, values) : []));
+}
+
+function checkHook(name: HookName, values: HookValues): readonly string[] {
+  const uri = values[`hook_${name}_uri`];
+  const secrets = values[`hook_${name}_secrets`];
+  if (!uri) return [`hook_${name}_enabled needs hook_${name}_uri`];
+  if (parseHookTarget(uri).kind === 'function') return [];
+  if (!secrets) return [`hook_${name}_enabled needs hook_${name}_secrets, which sign its requests`];
+  try {
+    parseWebhookSecrets(secrets);
+    return [];
+  } catch (error) {
+    return [`hook_${name}_secrets ${(error as Error).message}`];
+  }
+}

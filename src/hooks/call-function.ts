@@ -1,0 +1,93 @@
+/**
+ * Asks a hook that is a function of the database, inside the transaction of the request: what it writes is committed with the
+ * change that it was asked about, or not at all. It runs as the login of the auth service, which needs `execute` on it.
+ *
+ * A savepoint keeps its failure apart: the transaction can go on, and the time limit ends the function alone.
+ */
+import type { HookFunction } from '../config/hook-target.ts';
+import { DatabaseError } from '../database/failure.ts';
+import type { SystemSession } from '../database/run-system.ts';
+import { HookError } from './hook-error.ts';
+
+/** Limits of functions; the usual ones where nothing else is given. */
+export interface FunctionLimits {
+  readonly timeoutMs: number;
+  readonly maxRequestBytes: number;
+  readonly maxAnswerBytes: number;
+}
+
+/** Those of the ecosystem. */
+export const functionLimits: FunctionLimits = {
+  timeoutMs: 2000,
+  maxRequestBytes: 1_048_576,
+  maxAnswerBytes: 204_800,
+};
+
+/** What is asked. */
+export interface FunctionCall {
+  readonly target: HookFunction;
+  readonly payload: unknown;
+  readonly limits: FunctionLimits;
+}
+
+const setTimeLimit = `select pg_catalog.current_setting('statement_timeout') as before,
+  pg_catalog.set_config('statement_timeout', $1, true) as now`;
+
+/**
+ * Calls it.
+ *
+ * @param session Of a transaction.
+ * @returns What it returned; null where that was null.
+ * @throws HookError `hook_timeout`, `hook_payload_over_size_limit`, `unexpected_failure`. DatabaseError where the connection
+ *   is lost.
+ */
+export async function callFunction(session: SystemSession, call: FunctionCall): Promise<unknown> {
+  const { target, limits } = call;
+  const payload = JSON.stringify(call.payload);
+  if (Buffer.byteLength(payload) > limits.maxRequestBytes) throw tooLarge(limits.maxRequestBytes);
+  try {
+    const [, [setting], [row]] = await Promise.all([
+      session.query('savepoint pgreflect_hook', []),
+      session.query(setTimeLimit, [String(limits.timeoutMs)]),
+      session.query(statementFor(target), [payload, limits.maxAnswerBytes]),
+    ]);
+    await Promise.all([
+      session.query(setTimeLimit, [setting?.before]),
+      session.query('release savepoint pgreflect_hook', []),
+    ]);
+    if (Number(row?.bytes ?? 0) > limits.maxAnswerBytes) throw tooLarge(limits.maxAnswerBytes);
+    return row?.answer ?? null;
+  } catch (error) {
+    if (!(error instanceof DatabaseError) || !['statement', 'timeout'].includes(error.kind)) throw error;
+    await Promise.all([
+      session.query('rollback to savepoint pgreflect_hook', []),
+      session.query('release savepoint pgreflect_hook', []),
+    ]);
+    throw toHookError(error, call);
+  }
+}
+
+/** The names are of letters, digits and underscores (`HookFunction`). Materialized: called once, whatever it is declared as. */
+function statementFor({ schema, name }: HookFunction): string {
+  return `with called as materialized (select "${schema}"."${name}"($1::jsonb)::jsonb as answer)
+    select pg_catalog.octet_length(c.answer::text) as bytes,
+      case when pg_catalog.octet_length(c.answer::text) <= $2::integer then c.answer end as answer
+    from called c`;
+}
+
+function toHookError(error: DatabaseError, { target, limits }: FunctionCall): HookError {
+  if (error.kind === 'timeout') {
+    const message = `Failed to reach hook within maximum time of ${limits.timeoutMs / 1000} seconds`;
+    return new HookError('hook_timeout', message, { reason: `no answer within ${limits.timeoutMs} ms`, cause: error });
+  }
+  const { sqlstate, primary } = error;
+  // Class 42 is about names and privileges; the texts of other errors may quote values.
+  const reason = `SQLSTATE ${sqlstate}${sqlstate?.startsWith('42') ? `: ${primary}` : ''}`;
+  const message = `Error running hook URI: pg-functions://postgres/${target.schema}/${target.name}`;
+  return new HookError('unexpected_failure', message, { reason, cause: error });
+}
+
+function tooLarge(maxBytes: number): HookError {
+  const message = `Payload size exceeded size limit of ${maxBytes} bytes`;
+  return new HookError('hook_payload_over_size_limit', message, { reason: `more than ${maxBytes} bytes of JSON` });
+}

@@ -1,0 +1,156 @@
+/**
+ * Asks the hooks that the configuration has switched on, by webhook or function, and reads what they answer.
+ *
+ * A hook says no with `{"error": {"http_code", "message"}}`, which the client is told; whatever else goes wrong is a failure,
+ * with a reason for the log. Nothing goes on as if a hook that could not be asked had said yes.
+ */
+import type { HookName, HookValues } from '../config/auth-hook-fields.ts';
+import { type HookTarget, parseHookTarget, parseWebhookSecrets } from '../config/hook-target.ts';
+import type { SystemPool, SystemSession } from '../database/run-system.ts';
+import type { Clock } from '../shared/clock.ts';
+import type { Observe } from '../shared/observation.ts';
+import { callFunction, type FunctionLimits, functionLimits } from './call-function.ts';
+import { HookError } from './hook-error.ts';
+import { postWebhook, type WebhookAnswer, type WebhookLimits, webhookLimits } from './post-webhook.ts';
+
+/** A JSON object. */
+export type HookAnswer = Readonly<Record<string, unknown>>;
+
+/** A question to a hook. */
+export interface HookCall {
+  readonly name: HookName;
+  readonly config: HookValues;
+  readonly payload: unknown;
+}
+
+/** Asks hooks. */
+export interface Hooks {
+  /**
+   * Asks a hook that is switched on.
+   *
+   * @param session Of the transaction that the question is about: a function runs in it. Null: in one of its own.
+   * @returns Its answer; empty where it has none.
+   * @throws HookError; DatabaseError where the connection is lost.
+   */
+  ask(session: SystemSession | null, call: HookCall): Promise<HookAnswer>;
+}
+
+/** What they are asked with. */
+export interface HookParts {
+  /** For functions that are asked outside a transaction. */
+  readonly database: Pick<SystemPool, 'transaction'>;
+  readonly clock: Clock;
+  readonly observe: Observe;
+  /** The usual ones where none are given. */
+  readonly limits?: { readonly webhook?: WebhookLimits; readonly function?: FunctionLimits };
+}
+
+/** Whether asking a hook may take as long as another server wants: not with a connection that others wait for. */
+export function isWebhook(name: HookName, config: HookValues): boolean {
+  return config[`hook_${name}_enabled`] && /^https?:/i.test(config[`hook_${name}_uri`] ?? '');
+}
+
+/** Makes it. */
+export function createHooks(parts: HookParts): Hooks {
+  return {
+    async ask(session, call) {
+      try {
+        return readAnswer(await askTarget(parts, session, call));
+      } catch (error) {
+        const reason = error instanceof HookError ? error.reason : null;
+        if (reason !== null) parts.observe({ kind: 'hook_failed', hook: call.name, reason });
+        throw error;
+      }
+    },
+  };
+}
+
+async function askTarget(parts: HookParts, session: SystemSession | null, call: HookCall): Promise<unknown> {
+  const { clock, database, limits = {} } = parts;
+  const { name, config, payload } = call;
+  const target = targetOf(name, config);
+  if (target.kind === 'webhook') {
+    const webhook = { url: target.url, keys: keysOf(name, config) };
+    return parseBody(await postWebhook({ webhook, payload, clock, limits: limits.webhook ?? webhookLimits }));
+  }
+  const run = (own: SystemSession) => callFunction(own, { target, payload, limits: limits.function ?? functionLimits });
+  return session === null ? database.transaction(run) : run(session);
+}
+
+function targetOf(name: HookName, config: HookValues): HookTarget {
+  try {
+    return parseHookTarget(config[`hook_${name}_uri`] ?? '');
+  } catch (error) {
+    throw misconfigured(`hook_${name}_uri ${(error as Error).message}`);
+  }
+}
+
+function keysOf(name: HookName, config: HookValues): readonly Buffer[] {
+  try {
+    return parseWebhookSecrets(config[`hook_${name}_secrets`] ?? '');
+  } catch (error) {
+    throw misconfigured(`hook_${name}_secrets ${(error as Error).message}`);
+  }
+}
+
+function misconfigured(reason: string): HookError {
+  return new HookError('unexpected_failure', 'Hook is not configured', { reason });
+}
+
+/** What the statuses of a webhook mean, as in the ecosystem. Null: there was nothing to read. */
+function parseBody({ status, headers, text }: WebhookAnswer): unknown {
+  if (status === 204) return null;
+  if (status !== 200 && status !== 202) throw refusedStatus(status);
+  const type = headers.get('content-type');
+  if (type?.split(';')[0]?.trim().toLowerCase() !== 'application/json') {
+    const message = 'Invalid JSON response. The hook has to answer with Content-Type application/json';
+    throw new HookError('hook_payload_invalid_content_type', message, { reason: 'its answer is not application/json' });
+  }
+  if (text === '') return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw unreadable('its answer is not JSON');
+  }
+}
+
+const statusTexts: Readonly<Record<number, string>> = {
+  400: 'Invalid payload sent to hook',
+  401: 'Hook requires authorization token',
+  429: 'Service currently unavailable due to hook',
+  503: 'Service currently unavailable due to hook',
+};
+
+function refusedStatus(status: number): HookError {
+  const message = statusTexts[status] ?? `Unexpected status code returned from hook: ${status}`;
+  return new HookError('unexpected_failure', message, { reason: `it answered ${status}` });
+}
+
+function unreadable(reason: string): HookError {
+  return new HookError('unexpected_failure', 'Error unmarshaling JSON output of hook', { reason });
+}
+
+/** Longest text of a refusal that is passed on, in characters. */
+const maxMessageLength = 1000;
+
+function readAnswer(answer: unknown): HookAnswer {
+  if (answer === null) return {};
+  if (!isObject(answer)) throw unreadable('its answer is not a JSON object');
+  const { error } = answer;
+  if (error === undefined || error === null) return answer;
+  if (!isObject(error)) throw unreadable('member "error" of its answer is not an object');
+  const { http_code: code, message } = error;
+  if (message !== undefined && typeof message !== 'string') {
+    throw unreadable('member "message" of its error is not a text');
+  }
+  // An empty error is none: functions fill it in only where they refuse.
+  if (!message && !code) return answer;
+  const isStatus = typeof code === 'number' && Number.isInteger(code) && code >= 400 && code <= 599;
+  const status = isStatus ? code : 500;
+  const text = message?.slice(0, maxMessageLength) || 'Refused by a hook';
+  throw new HookError(status === 500 ? 'unexpected_failure' : 'unknown', text, { reason: null, status });
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,110 @@
+/**
+ * Sends signed JSON to a webhook and waits for the answer, all attempts together within one time limit.
+ *
+ * Asked again: whoever cannot be reached, and whoever answers 429 or 503 with the header Retry-After. Every attempt has the
+ * same id, so that a receiver can tell that it has seen one before.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Clock } from '../shared/clock.ts';
+import { HookError } from './hook-error.ts';
+import { type PostAnswer, PostError, postLimited } from './post-limited.ts';
+import { signWebhook } from './sign-webhook.ts';
+
+/** Limits of webhooks; the usual ones where nothing else is given. */
+export interface WebhookLimits {
+  /** For all attempts together. */
+  readonly timeoutMs: number;
+  readonly attempts: number;
+  /** Between two attempts, where the receiver does not say how long. */
+  readonly pauseMs: number;
+  /** Of what is sent: as much as one request to us may have. */
+  readonly maxRequestBytes: number;
+  readonly maxAnswerBytes: number;
+}
+
+/** Those of the ecosystem. */
+export const webhookLimits: WebhookLimits = {
+  timeoutMs: 5000,
+  attempts: 3,
+  pauseMs: 2000,
+  maxRequestBytes: 1_048_576,
+  maxAnswerBytes: 204_800,
+};
+
+/** Where to, and how it is signed. */
+export interface Webhook {
+  readonly url: string;
+  readonly keys: readonly Buffer[];
+}
+
+/** A delivery. */
+export interface WebhookMessage {
+  readonly webhook: Webhook;
+  readonly payload: unknown;
+  readonly clock: Clock;
+  readonly limits: WebhookLimits;
+}
+
+/** An answer, whose status may be any but those that were asked again. */
+export interface WebhookAnswer extends PostAnswer {
+  /** Id of the message. */
+  readonly id: string;
+}
+
+/** @throws HookError `hook_timeout`, `hook_timeout_after_retry`, `hook_payload_over_size_limit`, `unexpected_failure` */
+export async function postWebhook({ webhook, payload, clock, limits }: WebhookMessage): Promise<WebhookAnswer> {
+  const body = JSON.stringify(payload);
+  if (Buffer.byteLength(body) > limits.maxRequestBytes) throw tooLarge('payload', limits.maxRequestBytes);
+  const id = `msg_${randomUUID()}`;
+  const signal = AbortSignal.timeout(limits.timeoutMs);
+  const endsAt = performance.now() + limits.timeoutMs;
+  for (let attempt = 1; ; attempt++) {
+    const timestamp = Math.floor(clock.now() / 1000);
+    const headers = { 'content-type': 'application/json', ...signWebhook({ id, timestamp, body }, webhook.keys) };
+    const request = { headers, body, signal, maxBytes: limits.maxAnswerBytes };
+    const result = await postLimited(webhook.url, request).catch((error: unknown) => toFailure(error, limits));
+    if (result instanceof HookError) throw result;
+    const pauseMs = pauseBeforeNext(result, limits.pauseMs, clock);
+    if (pauseMs === null && !(result instanceof PostError)) return { ...result, id };
+    if (attempt === limits.attempts || performance.now() + (pauseMs ?? 0) >= endsAt) throw exhausted(result, attempt);
+    await wait(pauseMs ?? 0);
+  }
+}
+
+/** What ends it at once is a `HookError`; a `PostError` may be tried again. */
+function toFailure(error: unknown, limits: WebhookLimits): HookError | PostError {
+  if (!(error instanceof PostError)) throw error;
+  switch (error.failure) {
+    case 'timed_out': {
+      const message = `Failed to reach hook within maximum time of ${limits.timeoutMs / 1000} seconds`;
+      return new HookError('hook_timeout', message, { reason: `no answer within ${limits.timeoutMs} ms` });
+    }
+    case 'too_large':
+      return tooLarge('answer', limits.maxAnswerBytes);
+    case 'unreachable':
+      return error;
+  }
+}
+
+/** Null where the answer is final. */
+function pauseBeforeNext(result: PostAnswer | PostError, usualMs: number, clock: Clock): number | null {
+  if (result instanceof PostError) return usualMs;
+  const retryAfter = result.headers.get('retry-after');
+  if (![429, 503].includes(result.status) || retryAfter === null) return null;
+  if (/^[0-9]{1,9}$/.test(retryAfter)) return Number(retryAfter) * 1000;
+  const at = Date.parse(retryAfter);
+  return Number.isNaN(at) ? usualMs : Math.max(0, at - clock.now());
+}
+
+function exhausted(result: PostAnswer | PostError, attempts: number): HookError {
+  const what = result instanceof PostError ? 'it cannot be reached' : `it answered ${result.status}`;
+  const reason = `${what}, after attempt ${attempts}`;
+  return new HookError('hook_timeout_after_retry', 'Failed to reach hook after maximum retries', { reason });
+}
+
+function tooLarge(what: 'payload' | 'answer', maxBytes: number): HookError {
+  const reason = `the ${what} has more than ${maxBytes} bytes`;
+  const message = `Payload size exceeded size limit of ${maxBytes} bytes`;
+  return new HookError('hook_payload_over_size_limit', message, { reason });
+}

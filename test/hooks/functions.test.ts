@@ -1,0 +1,125 @@
+/**
+ * Hooks that are functions of the database: called once, in the transaction of the request, which outlives their failures.
+ */
+import { beforeAll, expect, test } from 'vitest';
+import { layerAuthConfig } from '../../src/config/auth-config.ts';
+import type { SystemPool, SystemSession } from '../../src/database/run-system.ts';
+import { functionLimits } from '../../src/hooks/call-function.ts';
+import { createHooks } from '../../src/hooks/hooks.ts';
+import { systemClock } from '../../src/shared/clock.ts';
+import type { Observation } from '../../src/shared/observation.ts';
+import { openSystemPool } from '../support/auth.ts';
+import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+
+const functions = `
+  create table public.seen (event jsonb not null);
+  create function public.echo(event jsonb) returns jsonb language sql immutable as $$ select event $$;
+  create function public."Mixed"(event jsonb) returns jsonb language sql as $$ select '{"mixed": true}'::jsonb $$;
+  create function public.note(event jsonb) returns jsonb language plpgsql as
+    $$ begin insert into public.seen values (event); return null; end $$;
+  create function public.fail(event jsonb) returns jsonb language plpgsql as
+    $$ begin perform public.note(event); raise exception 'no %', event; end $$;
+  create function public.wait(event jsonb) returns jsonb language plpgsql as
+    $$ begin perform public.note(event); perform pg_sleep(60); return event; end $$;
+  create function public.huge(event jsonb) returns jsonb language sql as
+    $$ select jsonb_build_object('text', repeat('x', 204801)) $$;
+  create function public.list(event jsonb) returns jsonb language sql as $$ select '[]'::jsonb $$;
+  create function public.refuse(event jsonb) returns jsonb language sql as
+    $$ select '{"error": {"http_code": 403, "message": "Not you"}}'::jsonb $$;
+`;
+
+let database: TestDatabase;
+let pool: SystemPool;
+beforeAll(async () => {
+  database = await createDatabase(functions);
+  pool = openSystemPool(database.url, 2);
+});
+
+function askFunction(session: SystemSession | null, name: string, payload: unknown = { a: 1 }) {
+  const observations: Observation[] = [];
+  const observe = (observation: Observation) => observations.push(observation);
+  // Only a function that never ends meets its limit.
+  const timeoutMs = name === 'public/wait' ? 50 : 60_000;
+  const limits = { function: { ...functionLimits, timeoutMs } };
+  const hooks = createHooks({ database: pool, clock: systemClock, observe, limits });
+  const config = layerAuthConfig({ hook_send_sms_enabled: true, hook_send_sms_uri: `pg-functions://postgres/${name}` });
+  return { answer: hooks.ask(session, { name: 'send_sms', config, payload }), observations };
+}
+
+test('a function takes the question and returns the answer', async () => {
+  expect(await askFunction(null, 'public/echo', { a: { b: 'ü"\'' } }).answer).toEqual({ a: { b: 'ü"\'' } });
+  expect(await askFunction(null, 'public/Mixed').answer).toEqual({ mixed: true });
+});
+
+test('it says no as a webhook does', async () => {
+  const { answer, observations } = askFunction(null, 'public/refuse');
+  await expect(answer).rejects.toMatchObject({ code: 'unknown', status: 403, message: 'Not you' });
+  expect(observations).toEqual([]);
+});
+
+test('it is called once, and what it writes belongs to the transaction of the request', async () => {
+  await pool
+    .transaction(async (session) => {
+      expect(await askFunction(session, 'public/note', { n: 1 }).answer).toEqual({});
+      throw new Error('undone');
+    })
+    .catch(() => {});
+  expect(await database.query('select event from public.seen')).toEqual([]);
+  await pool.transaction((session) => askFunction(session, 'public/note', { n: 2 }).answer);
+  expect(await database.query('select event from public.seen')).toEqual([{ event: { n: 2 } }]);
+});
+
+const failures = [
+  ['fail', 'unexpected_failure', 500, 'Error running hook URI: pg-functions://postgres/public/fail', /^SQLSTATE P0001$/],
+  ['wait', 'hook_timeout', 422, /within maximum time of 0.05 seconds/, 'no answer within 50 ms'],
+  ['huge', 'hook_payload_over_size_limit', 422, /size limit of 204800 bytes/, 'more than 204800 bytes of JSON'],
+  ['list', 'unexpected_failure', 500, /unmarshaling JSON/, 'its answer is not a JSON object'],
+  ['absent', 'unexpected_failure', 500, /Error running hook/, /42883: function public.absent\(jsonb\) does not exist/],
+] as const; // biome-ignore format: a table
+
+test.each(failures)('a function that does not answer (%s) fails alone', async (name, code, status, message, reason) => {
+  const kept = await pool.transaction(async (session) => {
+    await session.query("select pg_catalog.set_config('statement_timeout', '7s', true)", []);
+    const { answer, observations } = askFunction(session, `public/${name}`, { secret: name });
+    await expect(answer).rejects.toMatchObject({ code, status, message: expect.stringMatching(message) });
+    expect(observations).toEqual([{ kind: 'hook_failed', hook: 'send_sms', reason: expect.stringMatching(reason) }]);
+    return session.query(
+      `select pg_catalog.current_setting('statement_timeout') as timeout, pg_catalog.count(*)::int as noted
+      from public.seen s where s.event ->> 'secret' = $1`,
+      [name],
+    );
+  });
+  expect(kept).toEqual([{ timeout: '7s', noted: 0 }]);
+});
+
+test('after an answer the time limit of the request holds again', async () => {
+  const [row] = await pool.transaction(
+    async (session) => {
+      await askFunction(session, 'public/echo').answer;
+      return session.query("select pg_catalog.current_setting('statement_timeout') as timeout", []);
+    },
+    { settings: { statement_timeout: '3s' } },
+  );
+  expect(row).toEqual({ timeout: '3s' });
+});
+
+test('the login of the service needs to be allowed to execute it', async () => {
+  await database.query('revoke execute on function public.echo(jsonb) from public');
+  const login = openSystemPool(database.urlAs('authenticator', 'test'), 1);
+  const ask = () => login.transaction((session) => askFunction(session, 'public/echo').answer);
+  await expect(ask()).rejects.toMatchObject({ status: 500 });
+  await database.query('grant execute on function public.echo(jsonb) to authenticator');
+  expect(await ask()).toEqual({ a: 1 });
+});
+
+test('a payload over the limit does not reach it', async () => {
+  const { answer } = askFunction(null, 'public/note', { text: 'x'.repeat(functionLimits.maxRequestBytes) });
+  await expect(answer).rejects.toMatchObject({ code: 'hook_payload_over_size_limit' });
+});
+
+test.each(['public/a"b', 'public/a.b', 'public', 'public/a/b', 'public/a%20b', ''])(
+  'the name %j is not one of a function',
+  async (name) => {
+    await expect(askFunction(null, name).answer).rejects.toMatchObject({ message: 'Hook is not configured' });
+  },
+);
