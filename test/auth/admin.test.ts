@@ -56,7 +56,12 @@ test('the sign-up of an invited user shows nothing of what the invitation says',
   await auth.askAdmin('/invite', { email: 'secret@x.test', data: { salary: 1 } });
   const { body } = await auth.ask('/signup', { email: 'secret@x.test', password });
   expect(body).toMatchObject({ user_metadata: {}, identities: [] });
-  expect((await auth.mail('secret@x.test')).kind).toBe('confirmation');
+  const { kind, code } = await auth.mail('secret@x.test');
+  expect(kind).toBe('confirmation');
+  // Somebody else may have asked: their password is not that of the one who has the address.
+  expect((await auth.ask('/verify', { type: 'email', email: 'secret@x.test', token: code })).status).toBe(200);
+  const signIn = await auth.ask('/token?grant_type=password', { email: 'secret@x.test', password });
+  expect(signIn.body.code).toBe('invalid_credentials');
 });
 
 test('an admin makes users as told, without any email', async () => {
@@ -82,6 +87,11 @@ test('an admin makes users as told, without any email', async () => {
   expect(body.phone_confirmed_at).toBeUndefined();
   expect(await auth.mails('made@x.test')).toEqual([]);
   expect((await auth.ask('/token?grant_type=password', { email: 'made@x.test', password })).status).toBe(200);
+  await auth.askAdmin('/admin/users', { email: 'unproved@x.test', password });
+  expect((await auth.ask('/token?grant_type=password', { email: 'unproved@x.test', password })).body.code).toBe(
+    'email_not_confirmed',
+  );
+  expect(await auth.mails('unproved@x.test')).toEqual([]);
   const hash = '$2b$10$j8Tgma25oWeaOQoOgf5I8OT/IoEPAyOSo9Oo9JZr/kzjBut.W0HTG';
   expect((await auth.askAdmin('/admin/users', { email: 'hash@x.test', password_hash: hash })).status).toBe(200);
   expect((await auth.ask('/token?grant_type=password', { email: 'hash@x.test', password: 'x' })).status).toBe(400);
@@ -142,6 +152,7 @@ test('a deleted user is gone; a soft deletion keeps the id and frees the address
   for (const _time of ['once', 'twice']) {
     expect((await remove(auth, soft.user.id, { should_soft_delete: true })).status).toBe(200);
   }
+  expect((await auth.ask('/user', undefined, { token: soft.access_token })).body.code).toBe('session_not_found');
   const { body } = await auth.askAdmin(`/admin/users/${soft.user.id}`);
   expect(body).toMatchObject({ id: soft.user.id, user_metadata: {}, identities: [{ identity_data: {} }] });
   expect(JSON.stringify(body)).not.toContain('soft@x.test');

@@ -3,7 +3,7 @@
  */
 import { beforeAll, expect, test, vi } from 'vitest';
 import { createAuthDatabase, signedUp, testAuth } from '../support/auth-service.ts';
-import { secret, serviceKey, token as sign } from '../support/http.ts';
+import { anonKey, secret, serviceKey, token as sign } from '../support/http.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
@@ -69,6 +69,7 @@ test('a bearer is checked step by step', async () => {
   expect((await ask(`Bearer ${await sign(claims)}`)).status).toBe(200);
   const refusals = [
     [`Bearer  ${good}`, 401, 'no_authorization', 'This endpoint requires a valid Bearer token'],
+    [`Bearer ${anonKey}`, 403, 'bad_jwt', 'invalid claim: missing sub claim'],
     [`Bearer ${serviceKey}`, 403, 'bad_jwt', 'invalid claim: missing sub claim'],
     [`Bearer x`, 403, 'bad_jwt', /^invalid JWT: unable to parse or verify signature, /],
     [`Bearer ${none}`, 403, 'bad_jwt', /^invalid JWT: /],
@@ -115,6 +116,39 @@ test('errors have the shape that the version of the client reads', async () => {
     expect(reply.body).toEqual({ code: 'weak_password', message: old.msg, weak_password });
     expect(reply.headers.get('x-supabase-api-version')).toBe('2024-01-01');
     expect(reply.headers.get('x-sb-error-code')).toBe('weak_password');
+  }
+  // Without the header the client does not look for a code: whatever refuses has to send it.
+  const refusals = await Promise.all([
+    auth.ask('/settings', undefined, { key: null }),
+    auth.ask('/settings', undefined, { key: 'x' }),
+    auth.ask('/nothing'),
+    auth.ask('/settings', undefined, { method: 'DELETE' }),
+    auth.ask('/sso', {}),
+    auth.ask('/recover', `{"email":"${'a'.repeat(1_048_576)}"}`),
+  ]);
+  expect(refusals.map(({ status, headers }) => [status, headers.get('x-supabase-api-version')])).toEqual(
+    [401, 401, 404, 405, 404, 413].map((status) => [status, '2024-01-01']),
+  );
+});
+
+test('a banned user is refused by every route for users', async () => {
+  const auth = await testAuth(database, { security_manual_linking_enabled: true });
+  const { access_token: token, user } = await signedUp(auth, 'banned@x.test');
+  const id = user.identities[0].identity_id;
+  await auth.askAdmin(`/admin/users/${user.id}`, { ban_duration: '1h' }, { method: 'PUT' });
+  for (const [method, path, body] of [
+    ['GET', '/user'],
+    ['PUT', '/user', { data: {} }],
+    ['GET', '/reauthenticate'],
+    ['POST', '/logout'],
+    ['DELETE', `/user/identities/${id}`],
+    ['POST', '/factors', { factor_type: 'totp' }],
+    ['POST', `/factors/${id}/challenge`, {}],
+    ['POST', `/factors/${id}/verify`, {}],
+    ['DELETE', `/factors/${id}`],
+  ] as const) {
+    const reply = await auth.ask(path, body, { method, token });
+    expect([path, reply.status, reply.body.code]).toEqual([path, 403, 'user_banned']);
   }
 });
 
@@ -183,6 +217,19 @@ test('only so many emails leave in an hour, to all users together', async () => 
   expect(await own.query("select 1 from auth.users where email = 'second@x.test'")).toEqual([]);
   auth.pass(3600);
   expect((await auth.ask('/signup', { email: 'second@x.test', password })).status).toBe(200);
+});
+
+test('where no emails may leave, nobody gets one, and where addresses count as confirmed nobody needs one to sign up', async () => {
+  const auth = await testAuth(database, {
+    rate_limit_email_sent: '0/1h',
+    mailer_autoconfirm: true,
+  });
+  const email = 'no-mail@x.test';
+  expect((await auth.ask('/signup', { email, password })).status).toBe(200);
+  expect(await auth.ask('/recover', { email })).toMatchObject({
+    status: 429,
+    body: { code: 'over_email_send_rate_limit', message: 'email rate limit exceeded' },
+  });
 });
 
 test('a list of authorised addresses keeps email from all others', async () => {

@@ -14,7 +14,8 @@ const password = 'a good password';
 
 test('a new user gets a mail, has one identity and cannot sign in before the address is confirmed', async () => {
   const auth = await testAuth(database);
-  const reply = await auth.ask('/signup', { email: 'Ana@X.test', password, data: { plan: 'gold', sub: 'x' } });
+  const data = { plan: 'gold', sub: 'x', email: 'eve@x.test' };
+  const reply = await auth.ask('/signup', { email: 'Ana@X.test', password, data });
   expect(reply.status).toBe(200);
   expect(reply.body).toMatchObject({
     aud: 'authenticated',
@@ -168,6 +169,11 @@ test('nobody signs up where that is switched off', async () => {
     expect(await auth.ask('/signup', body)).toMatchObject({ status: 422, body: { code: 'signup_disabled' } });
   }
   expect(await auth.ask('/otp', { email: 'off@x.test' })).toMatchObject({ body: { code: 'signup_disabled' } });
+  // Who is there already, or is invited, is not meant.
+  expect((await auth.askAdmin('/invite', { email: 'invited@x.test' })).status).toBe(200);
+  const { location } = await open((await auth.mail('invited@x.test')).link);
+  expect(fragmentOf(location).access_token).toBeDefined();
+  expect((await auth.ask('/otp', { email: 'invited@x.test' })).status).toBe(200);
 });
 
 test('an anonymous user has a session and no identity', async () => {

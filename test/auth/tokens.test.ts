@@ -2,8 +2,8 @@
  * Sign-in with a password, refresh and sign-out; what access tokens say and where they open doors.
  */
 import { beforeAll, expect, test } from 'vitest';
-import { createAuthDatabase, signedUp, testAuth } from '../support/auth-service.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, installAuthTables, signedUp, testAuth } from '../support/auth-service.ts';
+import { createDatabase, fixture, type TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -42,11 +42,13 @@ test('unknown users, wrong passwords and users without password get the same ans
   const auth = await testAuth(database);
   await signedUp(auth, 'there@x.test');
   await auth.askAdmin('/invite', { email: 'invited@x.test' });
+  await auth.ask('/signup', { email: 'unconfirmed@x.test', password });
   const sign = (email: string) => auth.ask('/token?grant_type=password', { email, password: 'wrong password' });
   const replies = [
     await sign('there@x.test'),
     await sign('nobody@x.test'),
     await sign('invited@x.test'),
+    await sign('unconfirmed@x.test'),
     await sign('x'),
   ];
   for (const { status, text } of replies) {
@@ -137,6 +139,30 @@ test('a banned user cannot sign in, refresh or use a live token', async () => {
   expect(await auth.ask('/user', undefined, { token })).toMatchObject({ status: 403, ...banned });
   auth.pass(3601);
   expect((await auth.ask('/token?grant_type=password', { email, password })).status).toBe(200);
+});
+
+test('the refresh token of a deleted user is unknown, however the user was deleted', async () => {
+  const auth = await testAuth(database);
+  for (const should_soft_delete of [false, true]) {
+    const { user, refresh_token } = await signedUp(auth, `deleted-${should_soft_delete}@x.test`);
+    await auth.askAdmin(`/admin/users/${user.id}`, { should_soft_delete }, { method: 'DELETE' });
+    const reply = await auth.ask('/token?grant_type=refresh_token', { refresh_token });
+    expect(reply).toMatchObject({ status: 400, body: { code: 'refresh_token_not_found' } });
+  }
+});
+
+test('a user, a session and a link of the original service work as they are', async () => {
+  const original = await createDatabase(fixture('auth-original.sql'));
+  await installAuthTables(original);
+  const auth = await testAuth(original);
+  const email = 'ana@mail.test';
+  const refreshed = await auth.ask('/token?grant_type=refresh_token', { refresh_token: 'abcdefghijkl' });
+  expect(refreshed).toMatchObject({ status: 200, body: { user: { email } } });
+  await original.query('update auth.users set recovery_sent_at = $1', [new Date(auth.now()).toISOString()]);
+  const linked = await auth.ask('/verify', { type: 'recovery', email, token: '012345' });
+  expect(linked).toMatchObject({ status: 200, body: { user: { email } } });
+  const signedIn = await auth.ask('/token?grant_type=password', { email, password: 'correct horse' });
+  expect(signedIn).toMatchObject({ status: 200, body: { user: { email, user_metadata: { full_name: 'Ana' } } } });
 });
 
 test('a hash of the original, of another cost, works and is made anew', async () => {

@@ -73,6 +73,16 @@ test('a token is good for as long as the configuration says, counted from when i
   expect((await open(second.link)).location).toContain('access_token=');
 });
 
+test('a life that the configuration shortens holds for what was sent before, too', async () => {
+  const before = await testAuth(database);
+  const { link } = await requested(before, '/signup', 'shortened@x.test', { password });
+  const auth = await testAuth(database, { mailer_otp_exp: 1 });
+  auth.pass(5);
+  const { search } = new URL(link);
+  expect(fragmentOf((await open(`${auth.url}/auth/v1/verify${search}`)).location).error_code).toBe('otp_expired');
+  expect((await open(link)).location).toContain('access_token=');
+});
+
 test('in the PKCE flow the link gives a code, which the verifier exchanges once', async () => {
   const auth = await testAuth(database);
   const { link } = await requested(auth, '/signup', 'pkce@x.test', { password, ...pkce });
@@ -90,6 +100,38 @@ test('in the PKCE flow the link gives a code, which the verifier exchanges once'
   const claims = JSON.parse(Buffer.from(good.body.access_token.split('.')[1], 'base64url').toString());
   expect(claims.amr).toMatchObject([{ method: 'email/signup' }]);
   expect((await open(link)).location).toMatch(/\?error=access_denied&error_code=otp_expired&.*#error=access_denied/);
+});
+
+test('the hash and the code of a PKCE mail are good for a program, which needs no code of a flow', async () => {
+  const auth = await testAuth(database, { smtp_max_frequency: 0 });
+  const email = 'pkce-hash@x.test';
+  const { code } = await requested(auth, '/signup', email, { password, ...pkce });
+  expect((await auth.ask('/verify', { type: 'email', email, token: code })).body).toHaveProperty('access_token');
+  const { link } = await requested(auth, '/otp', email, pkce);
+  const { body } = await auth.ask('/verify', { type: 'email', token_hash: hashOf(link) });
+  expect(body).toHaveProperty('access_token');
+  const flows = await database.query('select authentication_method as method from auth.flow_state where user_id = $1', [
+    body.user.id,
+  ]);
+  expect(flows.map(({ method }) => method).sort()).toEqual(['email/signup', 'magiclink']);
+});
+
+test('what the address of the application has already is kept in the query, and made way for in the fragment', async () => {
+  const auth = await testAuth(database, { smtp_max_frequency: 0 });
+  const email = 'fragments@x.test';
+  await signedUp(auth, email);
+  const opened = async (redirect: string, more: object = {}) => {
+    const { link } = await requested(auth, `/otp?redirect_to=${encodeURIComponent(redirect)}`, email, more);
+    return (await open(link)).location;
+  };
+  expect(await opened('https://app.test/cb?b=2&a=1', pkce)).toMatch(
+    /^https:\/\/app\.test\/cb\?a=1&b=2&code=[0-9a-f-]{36}$/,
+  );
+  expect(await opened('https://app.test/cb?a=1#old')).toMatch(/^https:\/\/app\.test\/cb\?a=1#access_token=/);
+  expect(await opened('https://app.test/#/route')).toMatch(/^https:\/\/app\.test\/#\/route#access_token=/);
+  const { link } = await requested(auth, '/otp?redirect_to=https://app.test/%23old', email);
+  await open(link);
+  expect((await open(link)).location).toMatch(/^https:\/\/app\.test\/#error=access_denied&error_code=otp_expired&/);
 });
 
 test('a code of a PKCE link is too old five minutes after the click', async () => {
@@ -146,6 +188,20 @@ test('a hash is accepted under the types of its token only', async () => {
   };
   for (const type of ['signup', 'invite', 'email_change']) expect(await use(type)).toMatchObject(expired);
   for (const type of ['magiclink', 'recovery', 'email']) expect((await use(type)).status).toBe(200);
+  const { link } = await requested(auth, '/otp', email);
+  const { location } = await open(link.replace('type=magiclink', 'type=recovery'));
+  expect(fragmentOf(location).type).toBe('recovery');
+  await auth.askAdmin('/invite', { email: 'types-invited@x.test' });
+  const invitation = hashOf((await auth.mail('types-invited@x.test')).link);
+  expect((await auth.ask('/verify', { type: 'signup', token_hash: invitation })).status).toBe(200);
+});
+
+test('a scanner that opens the link uses up its code, too', async () => {
+  const auth = await testAuth(database);
+  const { link, code } = await requested(auth, '/signup', 'scanned@x.test', { password });
+  expect((await open(link)).location).toContain('access_token=');
+  expect(fragmentOf((await open(link)).location).error_code).toBe('otp_expired');
+  expect(await auth.ask('/verify', { type: 'email', email: 'scanned@x.test', token: code })).toMatchObject(expired);
 });
 
 test('a banned user is told so by link and by code', async () => {

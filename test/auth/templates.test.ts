@@ -1,0 +1,57 @@
+/**
+ * What the templates of an operator make of a request: who the user is, what they said of themselves, where the link leads.
+ */
+import { beforeAll, expect, test } from 'vitest';
+import { createAuthDatabase, signedUp, testAuth } from '../support/auth-service.ts';
+import type { TestDatabase } from '../support/postgres.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createAuthDatabase();
+});
+
+const password = 'a good password';
+
+test('one template has other texts for users with other metadata', async () => {
+  const auth = await testAuth(database, {
+    mailer_subjects_confirmation: '{{ if eq .Data.plan "gold" }}Welcome, dear{{ else }}Welcome{{ end }}',
+    mailer_templates_confirmation_content: '<p>{{ if .Data.plan }}Plan {{ .Data.plan }}{{ else }}No plan{{ end }}</p>',
+  });
+  const texts = async (email: string, data: object) => {
+    await auth.ask('/signup', { email, password, data });
+    const { subject, html } = await auth.mail(email);
+    return [subject, html];
+  };
+  expect(await texts('gold@x.test', { plan: 'gold' })).toEqual(['Welcome, dear', '<p>Plan gold</p>']);
+  expect(await texts('free@x.test', { plan: 'free' })).toEqual(['Welcome', '<p>Plan free</p>']);
+  expect(await texts('none@x.test', {})).toEqual(['Welcome', '<p>No plan</p>']);
+});
+
+test('the variable for the redirect is where the link leads, never an address that was refused', async () => {
+  const auth = await testAuth(database, {
+    smtp_max_frequency: 0,
+    uri_allow_list: 'https://app.test/**',
+    mailer_templates_recovery_content: '<p>{{ .RedirectTo }}</p>',
+  });
+  const email = 'redirected@x.test';
+  await signedUp(auth, email);
+  const redirectOf = async (asked: string, referer?: string) => {
+    await auth.ask(`/recover?redirect_to=${asked}`, { email }, referer ? { headers: { referer } } : {});
+    return (await auth.mail(email)).html;
+  };
+  expect(await redirectOf('https://app.test/reset')).toBe('<p>https://app.test/reset</p>');
+  expect(await redirectOf('https://evil.test/')).toBe('<p>https://app.test</p>');
+  expect(await redirectOf('https://evil.test/', 'https://app.test/page')).toBe('<p>https://app.test/page</p>');
+});
+
+test('the code in the mail is the one that is accepted, the hash the one of the link', async () => {
+  const auth = await testAuth(database, {
+    mailer_templates_confirmation_content: '<p>{{ .Token }}|{{ .TokenHash }}|{{ .ConfirmationURL }}</p>',
+  });
+  const email = 'parts@x.test';
+  await auth.ask('/signup', { email, password });
+  const [token, hash, link] = (await auth.mail(email)).text.trim().split('|');
+  expect(token).toMatch(/^[0-9]{6}$/);
+  expect(new URL(link ?? '').searchParams.get('token')).toBe(hash);
+  expect((await auth.ask('/verify', { type: 'email', email, token })).status).toBe(200);
+});
