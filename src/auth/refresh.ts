@@ -111,7 +111,8 @@ async function refreshUnused(
   const now = context.tools.clock.now();
   const facts = { session: state.session, user: state.user, state, now };
   if (isBanned(state.user, now) || (await findExpiry(database, facts, context.config)) !== null) return null;
-  return rotate(database, token, facts, { ...context, next: makeRefreshToken(context.tools.random) });
+  // Shared, and so the commit with it: the statement waits for no lock.
+  return rotate(database.shared, token, facts, { ...context, next: makeRefreshToken(context.tools.random) });
 }
 
 async function decide(database: SystemSession, token: string, context: RefreshContext): Promise<Outcome> {

@@ -1,8 +1,9 @@
 /**
  * Statements of several requests in one round trip: whatever is asked for while a flight is under way goes with the next one.
  *
- * For short statements that every request sends: reads by key, counts. A request that is alone waits for nobody; of many at
- * once, most of the reading and writing of sockets is saved. Each statement sees what was committed before it was asked for.
+ * For short statements that are sent often: reads by key, counts, writes that wait for nobody's locks. A request that is alone
+ * waits for nobody; of many at once, most of the reading and writing of sockets is saved, and of writes most of the commits.
+ * Each statement sees what was committed before it was asked for.
  *
  * A flight is one transaction, in the order of the first values, so that two of them that write the same rows never wait for
  * each other. Where one statement is refused nothing has happened, and each is run again alone: nobody meets the mistakes of
