@@ -15,3 +15,14 @@ export function mergeMetadata(old: Metadata, changes: Metadata): Metadata {
 export function readMetadata(value: unknown): Metadata {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Metadata) : {};
 }
+
+/** Deepest nesting of metadata; PostgreSQL and we both have to walk through it. */
+const maxDepth = 100;
+
+/** Whether all texts of a JSON value, names of members included, are without NUL and without halves of characters. */
+export function isStorable(value: unknown, depth = 0): boolean {
+  if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
+  if (typeof value !== 'object' || value === null) return true;
+  if (depth >= maxDepth) return false;
+  return Object.entries(value).every(([name, member]) => isStorable(name) && isStorable(member, depth + 1));
+}

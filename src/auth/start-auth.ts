@@ -15,6 +15,8 @@ import { CleanUpWorker } from './clean-up-worker.ts';
 import type { AuthServices } from './flows/flow.ts';
 import { createPwnedCheck } from './leaked-passwords.ts';
 import { createPasswordHasher } from './passwords.ts';
+import { createIssuers } from './providers/issuers.ts';
+import { createProviderSignIn } from './providers/provider-sign-in.ts';
 import { systemRandom } from './random.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import { createTokenSigner } from './signing-keys.ts';
@@ -84,6 +86,7 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     mailer,
     outbox,
     sendText: async (message) => (message.config.sms_provider === 'capture' ? captureText(side, message, tools) : null),
+    providers: createProviderSignIn(createIssuers(), clock),
     issuer: config.jwtIssuer ?? authUrl,
     audience: config.jwtAud?.[0] ?? 'authenticated',
     userRole: config.authenticatedRole,

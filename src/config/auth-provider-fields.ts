@@ -1,10 +1,11 @@
 /**
  * Fields of the auth configuration for sign-in with a provider, the same set for each provider that we speak to.
  */
-import { type AuthField, boolean, field, string } from './auth-field.ts';
+import { type AuthField, boolean, type FieldKind, field, string } from './auth-field.ts';
+import { checkWebAddress } from './auth-value-checks.ts';
 
 /** The providers, by the name that requests use. */
-export const providers = ['apple', 'azure', 'facebook', 'github', 'google', 'kakao', 'keycloak'] as const;
+export const providers = ['apple', 'azure', 'facebook', 'github', 'gitlab', 'google', 'kakao', 'keycloak'] as const;
 
 /** Name of a provider. */
 export type Provider = (typeof providers)[number];
@@ -22,11 +23,16 @@ const docs = {
   email_optional: 'Accounts without an email address are accepted.',
   skip_nonce_check: 'ID tokens need no nonce.',
   client_id: 'Our client there.',
-  url: 'Its address, where it is not always the same.',
+  url: 'Its address, where it is not the usual one: the issuer of OpenID Connect, or the site of GitHub Enterprise.',
   additional_client_ids: 'Further clients whose ID tokens are accepted, separated by commas.',
   redirect_uri: 'Where it sends users back to, where that is not our callback.',
   secret: "Our client's secret.",
 } as const satisfies Record<(typeof switches)[number] | (typeof texts)[number], string>;
+
+const kinds: Partial<Record<(typeof texts)[number], FieldKind<string>>> = {
+  url: string(checkWebAddress),
+  redirect_uri: string(checkWebAddress),
+};
 
 /** The rows of all providers. */
 export const providerFields = makeFields();
@@ -44,7 +50,7 @@ function makeFields(): ProviderFields {
       ...texts.map((key) => {
         const secret = key === 'secret' ? { secret: true as const } : {};
         const row = field<string | null>({
-          kind: string(),
+          kind: kinds[key] ?? string(),
           default: null,
           ...secret,
           ...place(key),

@@ -9,6 +9,14 @@ export function checkSiteUrl(text: string): string | null {
   return /^[a-z][a-z0-9+.-]*:\/\/[^\s]+$/i.test(text) && URL.canParse(text) ? null : 'must be an absolute URL';
 }
 
+/** An address that we or a browser can call; empty for none. */
+export function checkWebAddress(text: string): string | null {
+  if (text === '') return null;
+  const url = URL.parse(text);
+  const isPlain = url !== null && url.username === '' && url.password === '' && url.hash === '';
+  return isPlain && ['http:', 'https:'].includes(url.protocol) ? null : 'must be an http or https address';
+}
+
 /** `name@host`, as loosely as HTML forms take it. */
 export function checkEmail(text: string): string | null {
   return /^[^\s@<>",]+@[^\s@<>",]+$/.test(text) ? null : 'must be an email address';

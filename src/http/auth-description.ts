@@ -43,7 +43,7 @@ function operationId(method: string, path: string): string {
 }
 
 function describeRow(row: AuthRow): ApiOperation {
-  const { method, path, caller, summary, body, isBodyOptional = false } = row;
+  const { method, path, caller, summary, body, form, isBodyOptional = false } = row;
   return {
     method: method.toLowerCase() as ApiOperation['method'],
     path: `${authPath}${path.replace(/:(\w+)/g, '{$1}')}`,
@@ -53,8 +53,9 @@ function describeRow(row: AuthRow): ApiOperation {
     security: securityOf(row),
     parameters: [...pathParameters(path), ...queryParameters(row)],
     ...(body !== undefined && { body: oneOfBodies(body.map(bodySchema)) }),
-    isBodyOptional,
-    responses: [successOf(row), { status: 'default', schema: schemaNamed('AuthError') }],
+    ...(form !== undefined && { form: formSchema(form) }),
+    isBodyOptional: isBodyOptional || form !== undefined,
+    responses: [...successesOf(row), { status: 'default', schema: schemaNamed('AuthError') }],
   };
 }
 
@@ -84,7 +85,14 @@ function oneOfBodies(bodies: readonly JsonSchema[]): JsonSchema {
   return only !== undefined && bodies.length === 1 ? only : { anyOf: bodies };
 }
 
-function successOf({ status = 200, answer }: AuthRow): ApiResponse {
-  if (status === 303) return { status, headers: { Location: 'Where the link leads, with what came of it.' } };
-  return { status, ...(answer !== null && { schema: answer.schema }) };
+function formSchema(form: Readonly<Record<string, string>>): JsonSchema {
+  const members = Object.entries(form).map(([name, description]) => [name, { type: 'string', description }]);
+  return { type: 'object', properties: Object.fromEntries(members) };
+}
+
+function successesOf({ status = 200, redirects = [], answer }: AuthRow): readonly ApiResponse[] {
+  const headers = { Location: 'Where the browser goes next, with what came of it.' };
+  const onward = redirects.map((redirect) => ({ status: redirect, headers }));
+  if (redirects.length > 0 && answer === null) return onward;
+  return [{ status, ...(answer !== null && { schema: answer.schema }) }, ...onward];
 }

@@ -31,6 +31,10 @@ export interface AuthRequest {
   body(): unknown;
   /** The parsed body, or an empty object where there is none. @throws AuthError `bad_json` */
   optionalBody(): unknown;
+  /** The body as browsers send forms; empty where there is none. */
+  form(): URLSearchParams;
+  /** Whether there is a header `Authorization`: without it the API key stands in for a token. */
+  readonly hasAuthorization: boolean;
   /** Counts the request for its address. @throws AuthError `over_request_rate_limit` */
   limit(bucket: string, allowance: Allowance | null): Promise<void>;
   /** The user who asks, and the flow in the audience of the token. @throws AuthError */
@@ -71,6 +75,8 @@ export function readAuthRequest(
     path: (name) => (request.params as Readonly<Record<string, string>>)[name] ?? '',
     body: () => parseBody(request.body),
     optionalBody: () => (isEmpty(request.body) ? {} : parseBody(request.body)),
+    form: () => new URLSearchParams(isEmpty(request.body) ? '' : Buffer.from(request.body as Uint8Array).toString()),
+    hasAuthorization: headers.authorization !== undefined,
     limit: (bucket, allowance) => assertRequestAllowed(services.limiter, `${bucket}:${client.ip}`, allowance),
     async asUser() {
       const bearer = await authenticateUser(authorizationOf(request), bearerContext());

@@ -24,8 +24,12 @@ export interface AuthRow {
   readonly body?: readonly BodyShape[];
   /** The body may be missing. */
   readonly isBodyOptional?: true;
+  /** What a form of a browser may have, with a sentence on each; absent: none is read. */
+  readonly form?: Readonly<Record<string, string>>;
   /** 200 where nothing else is said. */
-  readonly status?: 200 | 204 | 303;
+  readonly status?: 200 | 204;
+  /** Statuses with which the browser is sent on; without `answer` it always is. */
+  readonly redirects?: readonly (302 | 303)[];
   /** Null: the answer has no body. */
   readonly answer: AnswerSchema | null;
   /** @throws AuthError, or whatever is answered as an unexpected failure. */

@@ -3,7 +3,7 @@
  */
 import { sessionShape } from '../auth/access-token.ts';
 import { anyOf } from '../auth/answer-shape.ts';
-import { AuthError } from '../auth/auth-error.ts';
+import { AuthError, OAuthStyleError } from '../auth/auth-error.ts';
 import type { UserBearer } from '../auth/bearer.ts';
 import type { Flow } from '../auth/flows/flow.ts';
 import { logOut } from '../auth/flows/log-out.ts';
@@ -13,7 +13,7 @@ import { recover, recoverBody } from '../auth/flows/recover.ts';
 import { resend, resendBody } from '../auth/flows/resend.ts';
 import { publicSettings, settingsShape } from '../auth/flows/settings.ts';
 import { codeBody, signInWithCode } from '../auth/flows/sign-in-code.ts';
-import { idTokenBody, refuseIdToken } from '../auth/flows/sign-in-id-token.ts';
+import { idTokenBody, signInWithIdToken } from '../auth/flows/sign-in-id-token.ts';
 import {
   magicLinkBody,
   messageShape,
@@ -33,6 +33,8 @@ import { toUserJson, userShape } from '../auth/user-json.ts';
 import type { Observe } from '../shared/observation.ts';
 import { factorRoutes } from './auth-factor-routes.ts';
 import { identityRoutes } from './auth-identity-routes.ts';
+import { createProviderRoutes } from './auth-provider-routes.ts';
+import { noteRefusal } from './auth-refusal.ts';
 import type { AuthReply } from './auth-reply.ts';
 import type { AuthRequest } from './auth-request.ts';
 import { type AuthRow, json, redirectQuery } from './auth-rows.ts';
@@ -43,7 +45,8 @@ const hour = 3600;
 
 /** The rows. */
 export function createUserRoutes(observe: Observe): readonly AuthRow[] {
-  return [...signInRoutes, ...mailRoutes, linkRoute(observe), ...ownRoutes, ...identityRoutes, ...factorRoutes];
+  const linkRoutes = [linkRoute(observe), ...createProviderRoutes(observe)];
+  return [...signInRoutes, ...mailRoutes, ...linkRoutes, ...ownRoutes, ...identityRoutes, ...factorRoutes];
 }
 
 const signInRoutes: readonly AuthRow[] = [
@@ -79,16 +82,6 @@ const signInRoutes: readonly AuthRow[] = [
     body: [verifyBody],
     answer: anyOf(sessionShape, otherAddressShape),
     run: runVerify,
-  },
-  {
-    method: 'GET',
-    path: '/authorize',
-    access: 'anyone',
-    summary: 'Sign in with a provider; none is served',
-    query: { provider: 'Its name.' },
-    status: 303,
-    answer: null,
-    run: refuseProvider,
   },
 ];
 
@@ -138,7 +131,7 @@ function linkRoute(observe: Observe): AuthRow {
     access: 'anyone',
     summary: 'Open the link of an email',
     query: { token: 'Hash of the link.', type: 'What it is for.', ...redirectQuery },
-    status: 303,
+    redirects: [303],
     answer: null,
     run: (request) => runVerifyLink(request, observe),
   };
@@ -201,11 +194,11 @@ async function runSignUp(request: AuthRequest): Promise<AuthReply> {
   return json(signUpAnonymously(flow, body));
 }
 
-const grants: Readonly<Record<string, (flow: Flow, body: unknown) => Promise<unknown>>> = {
+const grants: Readonly<Record<string, (flow: Flow, body: unknown, request: AuthRequest) => Promise<unknown>>> = {
   password: signInWithPassword,
   refresh_token: signInWithRefreshToken,
   pkce: signInWithCode,
-  id_token: refuseIdToken,
+  id_token: (flow, body, request) => signInWithIdToken(flow, body, () => askToLink(request)),
   web3: async () => {
     throw new AuthError('web3_provider_disabled');
   },
@@ -217,7 +210,12 @@ async function runToken(request: AuthRequest): Promise<AuthReply> {
   const grant = Object.hasOwn(grants, name) ? grants[name] : undefined;
   if (grant === undefined) throw new AuthError('invalid_credentials', 'unsupported_grant_type');
   await request.limit('token', requestAllowance(flow.config.rate_limit_token_refresh, fiveMinutes));
-  return json(grant(flow, request.body()));
+  return json(grant(flow, request.body(), request));
+}
+
+async function askToLink(request: AuthRequest): ReturnType<AuthRequest['asUser']> {
+  if (request.hasAuthorization) return request.asUser();
+  throw new OAuthStyleError('invalid request', 'Linking requires a valid user access token in Authorization');
 }
 
 /** The original has words of its own for a body that this route cannot read. */
@@ -249,18 +247,6 @@ async function runVerifyLink(request: AuthRequest, observe: Observe): Promise<Au
   // The address that is left has a token in it, and the one that follows perhaps a session.
   const headers = { location, 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' };
   return { status: 303, headers, errorCode };
-}
-
-/** @returns The code that the application is told; what it is not told of goes to the log. */
-function noteRefusal(error: unknown, { id }: AuthRequest, observe: Observe): string {
-  const isMasked = !(error instanceof AuthError) || error.status >= 500;
-  if (isMasked) observe({ kind: 'masked_error', id, requestId: id, error });
-  return error instanceof AuthError ? error.code : 'unexpected_failure';
-}
-
-async function refuseProvider({ query }: AuthRequest): Promise<AuthReply> {
-  const provider = (query.get('provider') ?? '').slice(0, 100);
-  throw new AuthError('validation_failed', `Unsupported provider: provider "${provider}" is not enabled`);
 }
 
 async function asUser(request: AuthRequest): Promise<{ readonly bearer: UserBearer; readonly flow: Flow }> {

@@ -43,6 +43,8 @@ export interface ApiOperation {
   readonly body?: JsonSchema;
   /** The body may be missing. */
   readonly isBodyOptional?: boolean;
+  /** Of the body as browsers send forms, in place of a JSON body. */
+  readonly form?: JsonSchema;
   readonly responses: readonly ApiResponse[];
 }
 
@@ -86,14 +88,15 @@ export function buildOpenApi(operations: readonly ApiOperation[], info: ApiInfo)
 }
 
 function describeOperation(operation: ApiOperation): JsonSchema {
-  const { id, tag, summary, security, parameters = [], body, isBodyOptional = false, responses } = operation;
+  const { id, tag, summary, security, parameters = [], isBodyOptional = false, responses } = operation;
+  const content = contentOf(operation);
   return {
     operationId: id,
     tags: [tag],
     summary,
     security: security.length === 0 ? [] : [Object.fromEntries(security.map((name) => [name, []]))],
     ...(parameters.length > 0 && { parameters }),
-    ...(body !== undefined && { requestBody: { required: !isBodyOptional, content: json(body) } }),
+    ...(content !== undefined && { requestBody: { required: !isBodyOptional, content } }),
     responses: Object.fromEntries(responses.map((response) => [String(response.status), describeResponse(response)])),
   };
 }
@@ -108,6 +111,11 @@ function describeResponse({ status, description, schema, headers }: ApiResponse)
     ...(described.length > 0 && { headers: Object.fromEntries(described) }),
     ...(schema !== undefined && { content: json(schema) }),
   };
+}
+
+function contentOf({ body, form }: ApiOperation): JsonSchema | undefined {
+  if (form !== undefined) return { 'application/x-www-form-urlencoded': { schema: form } };
+  return body === undefined ? undefined : json(body);
 }
 
 function json(schema: JsonSchema): JsonSchema {

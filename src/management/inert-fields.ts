@@ -7,8 +7,8 @@
 import { type AuthField, boolean, field, integer, string } from '../config/auth-field.ts';
 
 const providers = [
-  'bitbucket', 'discord', 'figma', 'gitlab', 'linkedin_oidc', 'notion', 'slack', 'slack_oidc', 'spotify', 'twitch', 'twitter',
-  'workos', 'x', 'zoom',
+  'bitbucket', 'discord', 'figma', 'linkedin_oidc', 'notion', 'slack', 'slack_oidc', 'spotify', 'twitch', 'twitter', 'workos',
+  'x', 'zoom',
 ] as const; // biome-ignore format: a list of names
 
 const hooks = ['after_user_created', 'mfa_verification_attempt', 'password_verification_attempt'] as const;
@@ -22,7 +22,7 @@ const switches = [
 const numbers = ['custom_oauth_max_providers', 'db_max_pool_size', 'rate_limit_web3'] as const;
 
 const texts = [
-  'db_max_pool_size_unit', 'external_gitlab_url', 'external_workos_url', 'nimbus_oauth_client_id',
+  'db_max_pool_size_unit', 'external_workos_url', 'nimbus_oauth_client_id',
   'oauth_server_authorization_path', 'saml_external_url', 'security_captcha_provider', 'sms_messagebird_originator',
   'sms_textlocal_sender', 'sms_twilio_account_sid', 'sms_twilio_content_sid', 'sms_twilio_message_service_sid',
   'sms_twilio_verify_account_sid', 'sms_twilio_verify_message_service_sid', 'sms_vonage_from', 'webauthn_rp_display_name',

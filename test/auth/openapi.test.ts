@@ -12,6 +12,7 @@ import {
   testAuth,
 } from '../support/auth-service.ts';
 import { appOf, factorsOf } from '../support/factors.ts';
+import { startLyingProvider } from '../support/lying-provider.ts';
 import { type Conformance, createConformance } from '../support/openapi.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 
@@ -22,6 +23,12 @@ beforeAll(async () => {
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
 type Json = any;
+
+/** A form as an object. */
+function toSent(body: unknown, options: AuthRequestOptions = {}): unknown {
+  const isForm = options.headers?.['content-type'] === 'application/x-www-form-urlencoded';
+  return isForm ? Object.fromEntries(new URLSearchParams(String(body))) : body;
+}
 
 async function documentOf(auth: TestAuth): Promise<Json> {
   return (await fetch(`${auth.url}/openapi.json`)).json();
@@ -58,6 +65,10 @@ async function startWalk(): Promise<Walk> {
     security_update_password_require_reauthentication: true,
     security_manual_linking_enabled: true,
     sms_autoconfirm: true,
+    external_keycloak_enabled: true,
+    external_keycloak_url: (await startLyingProvider('us')).issuer,
+    external_keycloak_client_id: 'us',
+    external_keycloak_secret: 'ours',
   });
   const conformance = createConformance(await documentOf(auth));
   const checked =
@@ -67,7 +78,8 @@ async function startWalk(): Promise<Walk> {
       const method = (options?.method ?? (body === undefined ? 'GET' : 'POST')).toLowerCase();
       const answer = reply.text === '' ? null : reply.body;
       const problems = conformance.check({
-        ...{ method, path: `/auth/v1${path.replace(/\?.*/, '')}`, body, status: reply.status, answer },
+        ...{ method, path: `/auth/v1${path.replace(/\?.*/, '')}`, body: toSent(body, options), answer },
+        status: reply.status,
       });
       expect([`${method} ${path} ${reply.status}`, ...problems]).toEqual([`${method} ${path} ${reply.status}`]);
       return reply;
@@ -79,10 +91,11 @@ test('every operation answers as described: sign-up, sign-in, messages, links, t
   const walk = await startWalk();
   await walkThroughSignIn(walk);
   await walkThroughIdentities(walk);
+  await walkThroughProviders(walk);
   await walkThroughFactors(walk);
   await walkThroughAdministration(walk);
   const { described, seen } = walk.conformance;
-  const auth = described.filter((name) => name.includes(' /auth/v1/') && !name.includes('/authorize'));
+  const auth = described.filter((name) => name.includes(' /auth/v1/'));
   expect(auth.filter((name) => !seen.has(name))).toEqual([]);
 });
 
@@ -129,6 +142,23 @@ async function walkThroughIdentities({ auth, ask }: Walk): Promise<void> {
   await unlink();
   await ask('/user', { phone: '4915100000004' }, { method: 'PUT', token });
   await unlink();
+}
+
+async function walkThroughProviders({ auth, ask }: Walk): Promise<void> {
+  const { access_token: token } = await signedUp(auth, 'providers@mail.test');
+  const form = { key: null, headers: { 'content-type': 'application/x-www-form-urlencoded' } };
+  for (const send of [
+    (answer: string) => ask(`/callback?${answer}`, undefined, { key: null }),
+    (answer: string) => ask('/callback', answer, form),
+  ]) {
+    await send('code=x');
+    const { headers } = await ask('/authorize?provider=keycloak&scopes=a', undefined, { key: null });
+    const state = new URL(headers.get('location') ?? '').searchParams.get('state');
+    await send(`state=${state}&error=access_denied`);
+  }
+  const link = '/user/identities/authorize?provider=keycloak';
+  await ask(link, undefined, { token });
+  await ask(`${link}&skip_http_redirect=true`, undefined, { token });
 }
 
 async function walkThroughFactors({ auth, ask, askAdmin }: Walk): Promise<void> {

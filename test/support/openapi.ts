@@ -57,9 +57,8 @@ export function createConformance(document: Json): Conformance {
       if (status < 400 && response === 'default') return [`the success ${status} is not described`];
       seen.add(`${method} ${template} ${response}`);
       const problems: string[] = [];
-      const json = ['content', 'application/json', 'schema'];
-      const hold = (what: string, value: unknown, place: readonly string[]) => {
-        const validate = schemaAt('paths', template, method, ...place, ...json);
+      const hold = (what: string, value: unknown, place: readonly string[], type = 'application/json') => {
+        const validate = schemaAt('paths', template, method, ...place, 'content', type, 'schema');
         if (!validate(value)) problems.push(`${what}: ${ajv.errorsText(validate.errors)}`);
       };
       if (body !== undefined && operation.requestBody === undefined) problems.push('a body is not described');
@@ -69,7 +68,7 @@ export function createConformance(document: Json): Conformance {
         operation.requestBody !== undefined &&
         (body !== undefined || operation.requestBody.required)
       ) {
-        hold('request', body, ['requestBody']);
+        hold('request', body, ['requestBody'], Object.keys(operation.requestBody.content)[0]);
       }
       if (operation.responses[response].content !== undefined) hold('answer', answer, ['responses', response]);
       else if (answer !== null) problems.push('the body of the answer is not described');

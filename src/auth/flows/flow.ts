@@ -13,6 +13,7 @@ import { AuthError } from '../auth-error.ts';
 import type { VerifyClaims } from '../bearer.ts';
 import type { IsPwned } from '../leaked-passwords.ts';
 import type { PasswordHasher } from '../passwords.ts';
+import type { ProviderSignIn } from '../providers/provider-sign-in.ts';
 import type { RateLimiter } from '../rate-limit.ts';
 import type { ClientOrigin } from '../sessions.ts';
 import type { TokenSigner } from '../signing-keys.ts';
@@ -35,6 +36,7 @@ export interface AuthServices extends Tools {
   /** Sends after the commit what a flow has added to it. */
   readonly outbox: Outbox;
   readonly sendText: SendText;
+  readonly providers: ProviderSignIn;
   /** Claim `iss` of the tokens. */
   readonly issuer: string;
   /** Audience of users, where the request names none. */

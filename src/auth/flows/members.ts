@@ -6,7 +6,7 @@
  */
 import type { JsonSchema } from '../../shared/json-schema.ts';
 import { AuthError } from '../auth-error.ts';
-import type { Metadata } from '../metadata.ts';
+import { isStorable, type Metadata } from '../metadata.ts';
 
 interface MemberTypes {
   readonly text: string;
@@ -25,9 +25,6 @@ export type Members<S extends BodyShape> = {
 const schemaTypes = { text: 'string', flag: 'boolean', object: 'object' } as const;
 const typeNames = { text: 'a string', flag: 'true or false', object: 'an object' } as const;
 
-/** Deepest nesting of metadata; PostgreSQL and we both have to walk through it. */
-const maxDepth = 100;
-
 /**
  * Reads members by name and type.
  *
@@ -39,7 +36,7 @@ export function readMembers<const S extends BodyShape>(body: unknown, shape: S):
   const entries = Object.entries(shape).map(([name, type]) => {
     const value = Object.hasOwn(body, name) ? (body[name] ?? null) : null;
     if (value !== null && !hasType(value, type)) throw badJson(`member "${name}" is not ${typeNames[type]}`);
-    if (!isStorable(value, 0)) {
+    if (!isStorable(value)) {
       throw new AuthError('validation_failed', `The value of "${name}" has text that cannot be stored.`);
     }
     return [name, value];
@@ -65,12 +62,4 @@ function hasType(value: unknown, type: keyof MemberTypes): boolean {
 
 function isObject(value: unknown): value is Metadata {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Whether all texts, names of members included, are without NUL and without halves of characters. */
-function isStorable(value: unknown, depth: number): boolean {
-  if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
-  if (typeof value !== 'object' || value === null) return true;
-  if (depth >= maxDepth) return false;
-  return Object.entries(value).every(([name, member]) => isStorable(name, 0) && isStorable(member, depth + 1));
 }

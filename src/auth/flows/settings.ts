@@ -2,7 +2,9 @@
  * What applications may know of the configuration before anybody has signed in.
  */
 import type { AuthConfig } from '../../config/auth-config.ts';
+import { providers } from '../../config/auth-provider-fields.ts';
 import { type AnswerJson, answerShape, flag, nested, text } from '../answer-shape.ts';
+import { isBrowserProvider, isProviderOn } from '../providers/provider-settings.ts';
 
 /** Names of the sign-in methods that clients look for; providers that are not spoken to are off. */
 const methods = [
@@ -15,6 +17,9 @@ const on: Partial<Record<(typeof methods)[number], (config: AuthConfig) => boole
   anonymous_users: (config) => config.external_anonymous_users_enabled,
   email: (config) => config.external_email_enabled,
   phone: (config) => config.external_phone_enabled,
+  ...Object.fromEntries(
+    providers.filter(isBrowserProvider).map((name) => [name, (config: AuthConfig) => isProviderOn(config, name)]),
+  ),
 };
 
 const methodsShape = answerShape<AuthConfig>(

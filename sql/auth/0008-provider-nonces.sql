@@ -1,0 +1,12 @@
+-- What the ID token of a provider has to name, so that one of another sign-in is of no use.
+
+-- missing: table auth.pgreflect_provider_nonces
+create table auth.pgreflect_provider_nonces (
+  client_state_id uuid not null,
+  nonce text not null,
+  constraint pgreflect_provider_nonces_pkey primary key (client_state_id),
+  constraint pgreflect_provider_nonces_client_state_id_fkey foreign key (client_state_id)
+    references auth.oauth_client_states (id) on delete cascade
+);
+alter table auth.pgreflect_provider_nonces enable row level security;
+comment on table auth.pgreflect_provider_nonces is 'The nonce of each sign-in that is under way at a provider.';

@@ -1,0 +1,37 @@
+/**
+ * What somebody may have left in an account before its owner came: they could have signed up with an address that is not
+ * theirs, and waited.
+ */
+import type { SystemSession } from '../../database/run-system.ts';
+import { deleteIdentity, syncProviders } from '../identities.ts';
+import { clearTokens } from '../one-time-tokens.ts';
+import type { ExternalUser } from '../providers/external-user.ts';
+import { endSessions } from '../sessions.ts';
+import type { User } from '../user.ts';
+import { updateUser } from '../users.ts';
+import { type Flow, nowOf } from './flow.ts';
+import { reloadUser } from './issue-session.ts';
+
+/**
+ * Takes every other way into an unconfirmed account away: password, identities, and with them sessions, second factors and
+ * whatever is pending. Where the identity is the only way nothing happens.
+ */
+export async function evictStrangers(
+  session: SystemSession,
+  flow: Flow,
+  user: User,
+  { provider, subject, identityData }: ExternalUser,
+): Promise<User> {
+  const others = user.identities.filter((own) => own.provider !== provider || own.providerId !== subject);
+  if (others.length === 0 && !user.passwordHash) return user;
+  const now = nowOf(flow);
+  for (const { id } of others) await deleteIdentity(session, id);
+  await endSessions(session, user.id, 'global', null);
+  await session.query('delete from auth.mfa_factors f where f.user_id = $1::uuid', [user.id]);
+  await clearTokens(session, user.id, now);
+  const pending = { emailChange: '', emailChangeConfirmStatus: 0, phoneChange: '' } as const;
+  const phone = { phone: null, phoneConfirmedAt: null };
+  await updateUser(session, user.id, { ...pending, ...phone, passwordHash: '', userMetadata: identityData }, now);
+  await syncProviders(session, user.id, now);
+  return reloadUser(session, user.id);
+}

@@ -1,0 +1,86 @@
+/**
+ * An identity of a provider for a user who is signed in already. One who had no address gets that of the identity.
+ */
+import type { SystemSession } from '../../database/run-system.ts';
+import { AuthError } from '../auth-error.ts';
+import { findIdentityOwner, syncProviders } from '../identities.ts';
+import type { ExternalUser } from '../providers/external-user.ts';
+import { isBanned, type User } from '../user.ts';
+import { lockUser, updateUser } from '../users.ts';
+import { confirmEmail } from './confirm-user.ts';
+import { adoptEmail, deriveEmail } from './derive-email.ts';
+import { addIdentity, type ExternalEntry, isProved, note } from './external-account.ts';
+import { type Flow, nowOf } from './flow.ts';
+import { reloadUser } from './issue-session.ts';
+import { queueNotification } from './queue-notification.ts';
+import { sendConfirmation } from './sign-up.ts';
+
+/**
+ * Links, in the transaction of the sign-in at the provider.
+ *
+ * @returns The user; with a refusal what was written stays, but nobody gets in.
+ * @throws AuthError `user_not_found` (422), `user_banned`, `identity_already_exists`, `email_exists` (400).
+ */
+export async function linkIdentity(
+  session: SystemSession,
+  flow: Flow,
+  external: ExternalUser,
+  userId: string,
+): Promise<ExternalEntry> {
+  const user = await lockTarget(session, flow, userId);
+  await refuseKnown(session, external, user);
+  await addIdentity(session, flow, external, user.id);
+  await note(session, flow, { action: 'identity_linked', user, external });
+  const { user: linked, refusal } = await settleEmail(session, flow, await reloadUser(session, user.id), external);
+  await syncProviders(session, user.id, nowOf(flow));
+  const settled = await reloadUser(session, linked.id);
+  await queueNotification(session, flow, { kind: 'identity_linked', user: settled, provider: external.provider });
+  return { user: settled, refusal };
+}
+
+async function lockTarget(session: SystemSession, flow: Flow, userId: string): Promise<User> {
+  const user = await lockUser(session, userId);
+  if (user === null || user.deletedAt !== null) {
+    throw new AuthError('user_not_found', 'Linking target user not found', { status: 422 });
+  }
+  if (isBanned(user, nowOf(flow))) throw new AuthError('user_banned');
+  return user;
+}
+
+async function refuseKnown(session: SystemSession, { provider, subject }: ExternalUser, { id }: User): Promise<void> {
+  const known = await findIdentityOwner(session, provider, subject);
+  if (known === null) return;
+  throw new AuthError(
+    'identity_already_exists',
+    known.userId === id ? null : 'Identity is already linked to another user',
+  );
+}
+
+/** The address of a user who has one stays. */
+async function settleEmail(
+  session: SystemSession,
+  flow: Flow,
+  user: User,
+  external: ExternalUser,
+): Promise<ExternalEntry> {
+  if (user.email !== null) return { user, refusal: null };
+  const own = user.identities.filter(
+    ({ provider, providerId }) => provider === external.provider && providerId === external.subject,
+  );
+  const derived = await deriveEmail(session, flow, user, own);
+  if (derived === null) throw new AuthError('email_exists', null, { status: 400 });
+  if (derived.email === null) {
+    await updateUser(session, user.id, { isAnonymous: false }, nowOf(flow));
+    return { user, refusal: null };
+  }
+  const adopted = await adoptEmail(session, flow, user, derived);
+  if (isProved(flow, external)) {
+    const confirmed = await confirmEmail(session, flow, adopted);
+    await updateUser(session, user.id, { isAnonymous: false }, nowOf(flow));
+    return { user: confirmed, refusal: null };
+  }
+  await sendConfirmation(session, flow, adopted, null);
+  const { provider } = external;
+  const message = `Unverified email with ${provider}. A confirmation email has been sent to your ${provider} email`;
+  return { user: adopted, refusal: new AuthError('email_not_confirmed', message, { status: 422 }) };
+}

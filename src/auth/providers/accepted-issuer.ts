@@ -1,0 +1,89 @@
+/**
+ * Whose ID token a request brings: which issuer is to be asked, and for whom the token must have been made.
+ */
+import { decodeJwt } from 'jose';
+import type { AuthConfig } from '../../config/auth-config.ts';
+import { type Provider, providers } from '../../config/auth-provider-fields.ts';
+import { AuthError, OAuthStyleError } from '../auth-error.ts';
+import type { ClaimSource } from './external-user.ts';
+import {
+  findProvider,
+  isProviderOn,
+  issuerOf,
+  type ProviderSettings,
+  readProvider,
+  splitList,
+} from './provider-settings.ts';
+
+/** What a request says of its token; empty for nothing. */
+export interface TokenOrigin {
+  readonly provider: string;
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly idToken: string;
+}
+
+/** An issuer whose tokens are accepted. */
+export interface AcceptedIssuer {
+  readonly address: string;
+  /** A token must be for one of these. */
+  readonly clientIds: readonly string[];
+  readonly skipsNonce: boolean;
+  readonly isEmailOptional: boolean;
+  readonly source: ClaimSource;
+}
+
+/** @throws AuthError `provider_disabled`, `validation_failed`; OAuthStyleError where the token names nobody who may be asked. */
+export function acceptIssuer(config: AuthConfig, origin: TokenOrigin): AcceptedIssuer {
+  const name = findProvider(origin.provider) ?? findByIssuer(config, origin.issuer);
+  return name === null ? acceptListed(config, origin) : acceptProvider(readProvider(config, name), config, origin);
+}
+
+function findByIssuer(config: AuthConfig, issuer: string): Provider | null {
+  if (issuer === '') return null;
+  return providers.find((name) => isOwnIssuer(readProvider(config, name), issuer)) ?? null;
+}
+
+function isOwnIssuer(settings: ProviderSettings, issuer: string): boolean {
+  const { row, address } = settings;
+  if (row.plain !== null || address === '') return false;
+  const prefixes = row.issuerPrefixes ?? [];
+  return issuer === issuerOf(settings) || prefixes.some((prefix) => issuer.startsWith(prefix));
+}
+
+function acceptProvider(settings: ProviderSettings, config: AuthConfig, { idToken }: TokenOrigin): AcceptedIssuer {
+  const { name, row, clientIds, skipsNonce, isEmailOptional } = settings;
+  if (!isProviderOn(config, name)) {
+    throw new AuthError('provider_disabled', `Provider (issuer "${issuerOf(settings)}") is not enabled`);
+  }
+  if (row.plain !== null || settings.address === '') throw notAllowed(name);
+  const address = row.issuerPrefixes === undefined ? issuerOf(settings) : issuerInToken(idToken, settings);
+  const source = { provider: name, row, address: settings.address };
+  return { address, clientIds, skipsNonce, isEmailOptional, source };
+}
+
+/** Each tenant is an issuer of its own. */
+function issuerInToken(idToken: string, settings: ProviderSettings): string {
+  const issuer = readIssuer(idToken);
+  if (issuer !== null && isOwnIssuer(settings, issuer) && URL.canParse(issuer)) return issuer;
+  throw new OAuthStyleError('invalid request', 'Bad ID token');
+}
+
+function readIssuer(idToken: string): string | null {
+  try {
+    return decodeJwt(idToken).iss ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function acceptListed(config: AuthConfig, { provider, issuer, clientId }: TokenOrigin): AcceptedIssuer {
+  const isListed = splitList(config.external_allowed_id_token_issuers).includes(issuer) && URL.canParse(issuer);
+  if (!isListed || clientId === '') throw notAllowed(provider || issuer);
+  const source = { provider: issuer, address: issuer };
+  return { address: issuer, clientIds: [clientId], skipsNonce: false, isEmailOptional: false, source };
+}
+
+function notAllowed(name: string): AuthError {
+  return new AuthError('validation_failed', `Custom OIDC provider "${name.slice(0, 200)}" not allowed`);
+}

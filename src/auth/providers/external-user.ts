@@ -1,0 +1,89 @@
+/**
+ * A user as a provider knows them: its claims, checked, cut to what is kept, and under the names that applications read.
+ */
+import { parseEmail } from '../addresses.ts';
+import { AuthError } from '../auth-error.ts';
+import { isStorable, type Metadata } from '../metadata.ts';
+import type { Claims, ProviderRow } from './provider-table.ts';
+
+/** A user of a provider. */
+export interface ExternalUser {
+  /** Name of the provider; for ID tokens of other issuers their address. */
+  readonly provider: string;
+  /** The provider's name for the user. */
+  readonly subject: string;
+  /** In lower case; null for none. */
+  readonly email: string | null;
+  /** Whether the provider has seen a proof that the address is the user's. */
+  readonly isEmailVerified: boolean;
+  /** All addresses that the provider knows, in lower case. */
+  readonly emails: readonly string[];
+  readonly identityData: Metadata;
+}
+
+/** Whose claims they are. */
+export interface ClaimSource {
+  readonly provider: string;
+  /** Without it everything is as OpenID Connect says. */
+  readonly row?: ProviderRow;
+  /** The configured address of the provider. */
+  readonly address: string;
+}
+
+/** Longest subject that OpenID Connect allows. */
+const maxSubjectLength = 255;
+
+/** Texts that are longer are no names and no addresses; they would travel in every access token. */
+const maxTextLength = 2048;
+
+/**
+ * Reads claims.
+ *
+ * @param more Further addresses of the user.
+ * @throws AuthError `validation_failed` where the subject or the address cannot be kept.
+ */
+export function toExternalUser(source: ClaimSource, claims: Claims, more: readonly string[] = []): ExternalUser {
+  const subject = readSubject(claims.sub);
+  const email = typeof claims.email === 'string' && claims.email !== '' ? parseEmail(claims.email) : null;
+  const isEmailVerified = email !== null && isVerified(source, claims);
+  const [name, picture, username] = [claims.name, claims.picture, claims.preferred_username].map(readText);
+  const identityData = {
+    iss: readText(claims.iss), sub: subject, name, full_name: name, email: email ?? undefined,
+    email_verified: isEmailVerified, phone_verified: false, picture, avatar_url: picture,
+    preferred_username: username, user_name: username, provider_id: subject, custom_claims: customClaims(source, claims),
+  }; // biome-ignore format: a list of members
+  const known = Object.entries(identityData).filter(([, value]) => value !== undefined);
+  const emails = [...(email === null ? [] : [email]), ...more.map((address) => address.toLowerCase())];
+  return {
+    ...{ provider: source.provider, subject, email, isEmailVerified, emails: [...new Set(emails)] },
+    identityData: Object.fromEntries(known),
+  };
+}
+
+function readSubject(value: unknown): string {
+  const subject = typeof value === 'number' ? String(value) : value;
+  if (typeof subject === 'string' && subject !== '' && subject.length <= maxSubjectLength && isStorable(subject)) {
+    return subject;
+  }
+  throw new AuthError('validation_failed', 'The provider names the user by something that cannot be kept.');
+}
+
+function readText(value: unknown): string | undefined {
+  const isText = typeof value === 'string' && value !== '' && value.length <= maxTextLength;
+  return isText && isStorable(value) ? value : undefined;
+}
+
+/** Some providers write it as a text. */
+function isVerified({ row, address }: ClaimSource, claims: Claims): boolean {
+  if (row?.isEmailVerified !== undefined) return row.isEmailVerified(claims, address);
+  return claims.email_verified === true || claims.email_verified === 'true';
+}
+
+function customClaims({ row }: ClaimSource, claims: Claims): Metadata | undefined {
+  if (row?.customClaims === undefined) return undefined;
+  const kept = row.customClaims.flatMap((name) => {
+    const value = readText(claims[name]);
+    return value === undefined ? [] : [[name, value]];
+  });
+  return kept.length > 0 || row.customClaims.length === 0 ? Object.fromEntries(kept) : undefined;
+}

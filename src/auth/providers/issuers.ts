@@ -1,0 +1,101 @@
+/**
+ * Providers as they describe themselves: where their endpoints are and which keys they sign with. Kept for some minutes,
+ * because both hardly ever change.
+ */
+import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose';
+import { LRUCache } from 'lru-cache';
+import type { ClientAuth, Configuration } from 'openid-client';
+import { createBoundedFetch, providerLimits } from './bounded-fetch.ts';
+import { ProviderError } from './provider-error.ts';
+
+/** A provider of OpenID Connect. */
+export interface Issuer {
+  readonly configuration: Configuration;
+  readonly keys: JWTVerifyGetKey;
+}
+
+/** Who we are there. Empty texts where nobody asks. */
+export interface ProviderClient {
+  readonly id: string;
+  readonly secret: string;
+}
+
+/** Finds an issuer by its address. @throws ProviderError `unreachable` */
+export type FindIssuer = (address: string, client?: ProviderClient) => Promise<Issuer>;
+
+const lifetimeMs = 600_000;
+
+/** Several tenants of one provider are issuers of their own, and whoever signs in chooses among them. */
+const maxIssuers = 100;
+
+const nobody: ProviderClient = { id: 'none', secret: '' };
+
+/** Makes a finder with a memory of its own. */
+export function createIssuers(): FindIssuer {
+  const known = new LRUCache<string, Promise<Issuer>>({ max: maxIssuers, ttl: lifetimeMs });
+  return (address, client = nobody) => {
+    const key = JSON.stringify([address, client.id, client.secret]);
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const asked = discover(address, client);
+    known.set(key, asked);
+    // The next request asks again.
+    asked.catch(() => known.delete(key));
+    return asked;
+  };
+}
+
+/** Endpoints of a provider that does not describe itself. */
+export interface KnownEndpoints {
+  readonly authorize: string;
+  readonly token: string;
+}
+
+/** The same for a provider without OpenID Connect. */
+export async function configurePlain(
+  site: string,
+  { authorize, token }: KnownEndpoints,
+  { id, secret }: ProviderClient,
+): Promise<Configuration> {
+  const library = await import('openid-client');
+  const metadata = { issuer: site, authorization_endpoint: authorize, token_endpoint: token };
+  const configuration = new library.Configuration(metadata, id, undefined, library.ClientSecretPost(secret));
+  configuration[library.customFetch] = createBoundedFetch(providerLimits) as never;
+  configuration.timeout = providerLimits.timeoutMs / 1000;
+  if (isPlainHttp(site)) library.allowInsecureRequests(configuration);
+  return configuration;
+}
+
+/** Requests without encryption are right only where the configured address says so. */
+function isPlainHttp(address: string): boolean {
+  return address.startsWith('http:');
+}
+
+async function discover(address: string, { id, secret }: ProviderClient): Promise<Issuer> {
+  const library = await import('openid-client');
+  const boundedFetch = createBoundedFetch(providerLimits);
+  const execute = isPlainHttp(address) ? [library.allowInsecureRequests] : [];
+  const options = {
+    ...{ [library.customFetch]: boundedFetch as never, timeout: providerLimits.timeoutMs / 1000, execute },
+  };
+  try {
+    const authentication = authenticateWith(secret, library);
+    const configuration = await library.discovery(new URL(address), id, undefined, authentication, options);
+    const keysAddress = new URL(configuration.serverMetadata().jwks_uri ?? '');
+    if (keysAddress.protocol !== 'https:' && !isPlainHttp(address))
+      throw new Error('The keys are not at an https address.');
+    const { timeoutMs: timeoutDuration } = providerLimits;
+    return { configuration, keys: createRemoteJWKSet(keysAddress, { [customFetch]: boundedFetch, timeoutDuration }) };
+  } catch (error) {
+    throw new ProviderError('unreachable', error);
+  }
+}
+
+/** In the body where the provider takes it there: not all agree on how it is written into a header. */
+function authenticateWith(secret: string, library: typeof import('openid-client')): ClientAuth {
+  const [inBody, inHeader] = [library.ClientSecretPost(secret), library.ClientSecretBasic(secret)];
+  return (server, ...rest) => {
+    const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+    return (methods.includes('client_secret_post') ? inBody : inHeader)(server, ...rest);
+  };
+}

@@ -1,0 +1,84 @@
+/**
+ * A provider as the configuration has it: its row of the table, our client there, and what is accepted from it.
+ */
+import type { AuthConfig } from '../../config/auth-config.ts';
+import { type Provider, providers } from '../../config/auth-provider-fields.ts';
+import { AuthError } from '../auth-error.ts';
+import { type ProviderRow, providerTable } from './provider-table.ts';
+
+/** A provider that is switched on. */
+export interface ProviderSettings {
+  readonly name: Provider;
+  readonly row: ProviderRow;
+  /** Without a slash at the end. Empty where it has none and the configuration names none. */
+  readonly address: string;
+  /** Ours there, and others whose ID tokens are accepted. Empty: none is configured. */
+  readonly clientIds: readonly string[];
+  readonly secret: string;
+  /** Where it sends users back to; null: our callback. */
+  readonly redirectUri: string | null;
+  readonly isEmailOptional: boolean;
+  readonly skipsNonce: boolean;
+}
+
+/** Whether the provider is switched on. */
+export function isProviderOn(config: AuthConfig, name: Provider): boolean {
+  return config[`external_${name}_enabled`];
+}
+
+/** Whether users can be sent to the provider to sign in. */
+export function isBrowserProvider(name: string): boolean {
+  const known = findProvider(name);
+  return known !== null && providerTable[known].scopes !== null;
+}
+
+/** Null for any other text. */
+export function findProvider(name: string): Provider | null {
+  return providers.find((known) => known === name) ?? null;
+}
+
+/** What the configuration says of a provider. */
+export function readProvider(config: AuthConfig, name: Provider): ProviderSettings {
+  const row: ProviderRow = providerTable[name];
+  const ids = [config[`external_${name}_client_id`], config[`external_${name}_additional_client_ids`]];
+  return {
+    name,
+    row,
+    address: (config[`external_${name}_url`] || row.address || '').replace(/\/+$/, ''),
+    clientIds: ids.flatMap(splitList),
+    secret: config[`external_${name}_secret`] ?? '',
+    redirectUri: config[`external_${name}_redirect_uri`] || null,
+    isEmailOptional: config[`external_${name}_email_optional`],
+    skipsNonce: row.skipsNonce === true || config[`external_${name}_skip_nonce_check`],
+  };
+}
+
+/** The address by which an OpenID Connect provider names itself. */
+export function issuerOf({ address, row: { issuerPath = '' } }: ProviderSettings): string {
+  return address.endsWith(issuerPath) ? address : `${address}${issuerPath}`;
+}
+
+/**
+ * A provider that users can be sent to.
+ *
+ * @throws AuthError `validation_failed` where there is none of that name, or the configuration lacks something.
+ */
+export function requireBrowserProvider(config: AuthConfig, given: string): ProviderSettings {
+  const refuse = (reason: string) => new AuthError('validation_failed', `Unsupported provider: ${reason}`);
+  const name = findProvider(given);
+  if (name === null || !isBrowserProvider(name)) {
+    throw refuse(`provider "${given.slice(0, 100)}" could not be found`);
+  }
+  if (!isProviderOn(config, name)) throw refuse('provider is not enabled');
+  const settings = readProvider(config, name);
+  if (settings.clientIds.length === 0) throw refuse('missing OAuth client ID');
+  if (settings.secret === '') throw refuse('missing OAuth secret');
+  if (settings.address === '') throw refuse('missing URL of the provider');
+  return settings;
+}
+
+/** `a, b` -> the entries. */
+export function splitList(text: string | null): readonly string[] {
+  const entries = (text ?? '').split(',').map((entry) => entry.trim());
+  return entries.filter((entry) => entry !== '');
+}

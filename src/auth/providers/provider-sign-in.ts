@@ -1,0 +1,171 @@
+/**
+ * Sign-in at a provider, both halves: the address that the browser is sent to, and what becomes of the code that it brings
+ * back. State, PKCE and nonce belong to one sign-in each, so an answer to another one is of no use here.
+ */
+import type { Configuration } from 'openid-client';
+import type { Clock } from '../../shared/clock.ts';
+import { type ExternalUser, toExternalUser } from './external-user.ts';
+import { configurePlain, type FindIssuer, type Issuer } from './issuers.ts';
+import { ProviderError } from './provider-error.ts';
+import { issuerOf, type ProviderSettings } from './provider-settings.ts';
+import type { ApiUser, Claims, PlainProvider } from './provider-table.ts';
+import { verifyIdToken } from './verify-id-token.ts';
+
+/** What a sign-in begins with. */
+export interface SignInStart {
+  readonly state: string;
+  readonly verifier: string;
+  readonly nonce: string;
+  readonly redirectUri: string;
+  /** Asked for besides what always is. */
+  readonly scopes: readonly string[];
+  /** Of the application, for the provider. */
+  readonly parameters: URLSearchParams;
+}
+
+/** What the browser brings back, and what the sign-in began with. */
+export interface SignInAnswer {
+  readonly code: string;
+  /** Null where the provider does not name itself. */
+  readonly issuer: string | null;
+  readonly verifier: string;
+  /** Null where none was sent. */
+  readonly nonce: string | null;
+  readonly redirectUri: string;
+  /** Name of the user, where the provider tells it to the browser alone. */
+  readonly name: string | null;
+}
+
+/** Who signed in, with the tokens of the provider; empty for none. */
+export interface ExternalSignIn {
+  readonly user: ExternalUser;
+  readonly accessToken: string;
+  readonly refreshToken: string;
+}
+
+/** The providers. */
+export interface ProviderSignIn {
+  /** @throws ProviderError `unreachable` */
+  startUrl(settings: ProviderSettings, start: SignInStart): Promise<string>;
+  /** @throws ProviderError; AuthError `validation_failed` where what the provider says of the user cannot be kept. */
+  finish(settings: ProviderSettings, answer: SignInAnswer): Promise<ExternalSignIn>;
+  readonly findIssuer: FindIssuer;
+}
+
+/** Makes it. */
+export function createProviderSignIn(findIssuer: FindIssuer, clock: Clock): ProviderSignIn {
+  return {
+    findIssuer,
+    startUrl: async (settings, start) => buildStart(await configure(settings, findIssuer), settings, start),
+    finish: (settings, answer) => finishSignIn(settings, answer, findIssuer, clock),
+  };
+}
+
+function clientOf({ clientIds, secret }: ProviderSettings) {
+  return { id: clientIds[0] ?? '', secret };
+}
+
+async function configure(settings: ProviderSettings, findIssuer: FindIssuer): Promise<Configuration> {
+  const { row, address } = settings;
+  if (row.plain !== null) return configurePlain(address, row.plain.endpoints(address), clientOf(settings));
+  return (await findIssuer(issuerOf(settings), clientOf(settings))).configuration;
+}
+
+async function buildStart(
+  configuration: Configuration,
+  { row }: ProviderSettings,
+  { state, verifier, nonce, redirectUri, scopes, parameters }: SignInStart,
+): Promise<string> {
+  const library = await import('openid-client');
+  const all = new URLSearchParams(parameters);
+  const own = {
+    ...row.parameters,
+    state,
+    scope: [...new Set([...(row.scopes ?? []), ...scopes])].join(' '),
+    redirect_uri: redirectUri,
+    code_challenge: await library.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+    ...(row.plain === null && { nonce }),
+  };
+  for (const [name, value] of Object.entries(own)) all.set(name, value);
+  return library.buildAuthorizationUrl(configuration, all).href;
+}
+
+async function finishSignIn(
+  settings: ProviderSettings,
+  answer: SignInAnswer,
+  findIssuer: FindIssuer,
+  clock: Clock,
+): Promise<ExternalSignIn> {
+  const { name: provider, row, address } = settings;
+  const { plain } = row;
+  const finish =
+    plain === null
+      ? async () => exchangeForClaims(await findIssuer(issuerOf(settings), clientOf(settings)), answer, clock)
+      : async () => exchangeForApi(await configure(settings, findIssuer), answer, plain, address);
+  const { claims, emails, accessToken, refreshToken } = await finish().catch((error) => {
+    throw error instanceof ProviderError ? error : new ProviderError('refused', error);
+  });
+  const named = answer.name === null ? claims : { name: answer.name, ...claims };
+  return { user: toExternalUser({ provider, row, address }, named, emails), accessToken, refreshToken };
+}
+
+interface Exchanged extends ApiUser {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+}
+
+async function exchangeForClaims(issuer: Issuer, answer: SignInAnswer, clock: Clock): Promise<Exchanged> {
+  const { configuration } = issuer;
+  const tokens = await exchangeCode(configuration, answer, true);
+  const { access_token: accessToken, refresh_token: refreshToken = '', id_token: idToken = '' } = tokens;
+  const given = { idToken, issuer: tokens.claims()?.iss ?? '', accessToken };
+  const claims = await verifyIdToken(issuer, given, clock.now());
+  const isComplete = claims.email !== undefined && claims.name !== undefined;
+  const endpoint = configuration.serverMetadata().userinfo_endpoint;
+  if (isComplete || endpoint === undefined) return { claims, emails: [], accessToken, refreshToken };
+  const library = await import('openid-client');
+  const info = await library.fetchUserInfo(configuration, accessToken, String(claims.sub));
+  return { claims: completeClaims(claims, info), emails: [], accessToken, refreshToken };
+}
+
+/** What is signed comes first. Whether an address is verified is said of that address alone. */
+function completeClaims(signed: Claims, info: Claims): Claims {
+  const isSameEmail = signed.email === undefined || signed.email === info.email;
+  return { ...info, ...(isSameEmail ? {} : { email_verified: false }), ...signed };
+}
+
+async function exchangeForApi(
+  configuration: Configuration,
+  answer: SignInAnswer,
+  plain: PlainProvider,
+  site: string,
+): Promise<Exchanged> {
+  const library = await import('openid-client');
+  const { access_token: accessToken, refresh_token: refreshToken = '' } = await exchangeCode(
+    configuration,
+    answer,
+    false,
+  );
+  const read = async (address: string): Promise<unknown> => {
+    const response = await library.fetchProtectedResource(configuration, accessToken, new URL(address), 'GET');
+    if (!response.ok) throw new Error(`The API answers with ${response.status}.`);
+    return response.json();
+  };
+  return { ...(await plain.readUser(read, site)), accessToken, refreshToken };
+}
+
+async function exchangeCode(configuration: Configuration, answer: SignInAnswer, idTokenExpected: boolean) {
+  const library = await import('openid-client');
+  const { code, issuer, verifier, nonce, redirectUri } = answer;
+  const address = new URL(redirectUri);
+  address.searchParams.set('code', code);
+  if (issuer !== null) address.searchParams.set('iss', issuer);
+  return library.authorizationCodeGrant(configuration, address, {
+    pkceCodeVerifier: verifier,
+    idTokenExpected,
+    // The state has been looked up already: it names the sign-in.
+    expectedState: library.skipStateCheck,
+    ...(idTokenExpected && nonce !== null && { expectedNonce: nonce }),
+  });
+}

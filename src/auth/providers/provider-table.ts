@@ -1,0 +1,84 @@
+/**
+ * Everything that is known of each provider, as data: where it is, what is asked of it, and in which of its claims it differs
+ * from OpenID Connect. Whatever else happens at a sign-in is the same for all.
+ */
+import type { Provider } from '../../config/auth-provider-fields.ts';
+import { gitHub } from './github.ts';
+
+/** What a provider says of a user, by the names of OpenID Connect. */
+export type Claims = Readonly<Record<string, unknown>>;
+
+/** Reads JSON from an address of the provider, in the name of the user. */
+export type ReadApi = (address: string) => Promise<unknown>;
+
+/** What the API of a provider without OpenID Connect says of a user. */
+export interface ApiUser {
+  readonly claims: Claims;
+  /** All addresses of the user, the one in the claims included. */
+  readonly emails: readonly string[];
+}
+
+/** A provider that speaks OAuth alone, with an API of its own for the user. */
+export interface PlainProvider {
+  /** @param site The address of the provider without a slash at the end. */
+  endpoints(site: string): { readonly authorize: string; readonly token: string };
+  readUser(read: ReadApi, site: string): Promise<ApiUser>;
+}
+
+/** One provider. */
+export interface ProviderRow {
+  /** The issuer, or the site where it speaks OAuth alone; null where the configuration has to name it. */
+  readonly address: string | null;
+  /** What follows the configured address in that of the issuer. */
+  readonly issuerPath?: string;
+  /** What is always asked for. Null: its ID tokens are accepted, browsers are not sent there. */
+  readonly scopes: readonly string[] | null;
+  /** Further parameters of the address that browsers are sent to. */
+  readonly parameters?: Readonly<Record<string, string>>;
+  /** Null: it speaks OpenID Connect. */
+  readonly plain: PlainProvider | null;
+  /** Beginnings of the issuers of ID tokens that are its own too, besides its address. */
+  readonly issuerPrefixes?: readonly string[];
+  /** Its ID tokens never have the nonce of the request. */
+  readonly skipsNonce?: true;
+  /** Whether an address is proved to be the user's, where `email_verified` does not say so. */
+  readonly isEmailVerified?: (claims: Claims, address: string) => boolean;
+  /** Claims of its own that are kept. With an empty list the object for them is there all the same. */
+  readonly customClaims?: readonly string[];
+}
+
+const usual = ['openid', 'email', 'profile'];
+
+/** The rows. */
+export const providerTable = {
+  apple: {
+    address: 'https://appleid.apple.com',
+    scopes: ['openid', 'email', 'name'],
+    // It tells name and email to nobody who does not take them as a form.
+    parameters: { response_mode: 'form_post' },
+    plain: null,
+  },
+  azure: {
+    address: 'https://login.microsoftonline.com/common',
+    issuerPath: '/v2.0',
+    scopes: usual,
+    plain: null,
+    issuerPrefixes: ['https://login.microsoftonline.com/', 'https://sts.windows.net/'],
+    isEmailVerified: isAzureEmailVerified,
+  },
+  facebook: { address: 'https://www.facebook.com', scopes: null, plain: null, skipsNonce: true },
+  github: { address: 'https://github.com', scopes: ['user:email'], plain: gitHub },
+  gitlab: { address: 'https://gitlab.com', scopes: usual, plain: null },
+  google: { address: 'https://accounts.google.com', scopes: usual, plain: null, customClaims: ['hd'] },
+  kakao: { address: 'https://kauth.kakao.com', scopes: null, plain: null },
+  keycloak: { address: null, scopes: usual, plain: null, customClaims: [] },
+} as const satisfies Record<Provider, ProviderRow>;
+
+/**
+ * A tenant decides which addresses its users have. `xms_edov` says that it owns the domain; without that claim the tenant
+ * that the configuration names is believed, but not any tenant of the world.
+ */
+function isAzureEmailVerified({ xms_edov: isOwned }: Claims, address: string): boolean {
+  if (isOwned !== undefined) return [true, 1, '1', 'true'].includes(isOwned as string);
+  return !/\/(common|organizations|consumers)(\/|$)/.test(address);
+}
