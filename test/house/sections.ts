@@ -1,119 +1,35 @@
 /**
- * Which test files cover which section of the behaviour of the GraphQL API (graphql.md). The table in
- * docs/coverage.md is made from it; a section without a test, or a test file that is gone, fails sections.test.ts.
+ * Which test files cover which section of the behaviour. The tables in docs/coverage.md are made from it; a section without
+ * a test, or a test file that is gone, fails sections.test.ts.
  */
+import { authEdgeCases, authSections } from './auth-sections.ts';
+import { graphqlSections } from './graphql-sections.ts';
 
-/** A section with the test files that cover it, below `test/`, without `.test.ts`. */
+/** A section: its number, what it is about, and its test files below `test/`, without `.test.ts`, separated by blanks. */
+export type SectionRow = readonly [number: string, title: string, tests: string];
+
+/** A section with the test files that cover it. */
 export interface Section {
   readonly number: string;
   readonly title: string;
   readonly tests: readonly string[];
 }
 
-const rows: readonly (readonly [number: string, title: string, tests: string])[] = [
-  ['0.4', 'The shape of the generated schema', 'catalog/sample unit/schema/build-schema schema/reflected-schema'],
-  ['0.5', 'Register of deviations', 'catalog/types catalog/conflicts query/aggregates query/wide mutation/insert function/runs-once'],
-  ['1.1', 'Schemas', 'catalog/exposure catalog/read-catalog unit/catalog/search-path query/namespaces'],
-  ['1.2', 'Kinds of relations', 'catalog/exposure function/other-tables'],
-  ['1.3', 'Select-valid', 'catalog/exposure query/roles'],
-  ['1.4', 'Primary keys', 'catalog/exposure query/keys'],
-  ['1.5', 'Columns', 'catalog/types query/values'],
-  ['1.6', 'Privileges and entrypoints', 'catalog/exposure mutation/permissions mutation/views'],
-  ['1.7', 'Enums', 'catalog/types query/values'],
-  ['1.8', 'Valid names', 'catalog/names catalog/conflicts catalog/hostile query/names'],
-  ['1.9', 'Freshness', 'execute/freshness database/freshness catalog/catalog-fingerprint mutation/changed-schema'],
-  ['2.1', 'Inflection algorithm', 'unit/model/inflect'],
-  ['2.2', 'Where each form is used', 'catalog/names unit/model/inflect'],
-  ['2.3', 'Names derived from a base name', 'unit/model/inflect unit/schema/build-schema'],
-  ['2.4', 'Which foreign keys exist', 'catalog/names query/relationships'],
-  ['2.5', 'Relationship fields', 'catalog/names query/relationships'],
-  ['2.6', 'Field conflicts inside an object type', 'catalog/conflicts unit/schema/build-schema'],
-  ['3.1', 'Comment directives', 'unit/catalog/comment-directive'],
-  ['3.2', 'Locating and parsing', 'unit/catalog/comment-directive function/directives'],
-  ['3.3', 'Schema level', 'catalog/names query/paging unit/schema/introspection'],
-  ['3.4', 'Relation level', 'catalog/names function/other-tables query/paging query/aggregates'],
-  ['3.5', '`foreign_keys` entries', 'catalog/names function/other-tables'],
-  ['3.6', 'Column, constraint and function level', 'catalog/names catalog/routines'],
-  ['3.7', 'Type level', 'catalog/types query/values'],
-  ['3.8', 'Malformed directives', 'catalog/directive-errors function/directives attack/directives'],
-  ['4.1', 'Scalars', 'unit/schema/introspection'],
-  ['4.2', 'Type mapping', 'catalog/types query/values execute/versions'],
-  ['4.3', 'JSON columns', 'query/values mutation/values'],
-  ['4.4', 'Input coercion', 'unit/schema/coercion query/values mutation/values mutation/domain-length'],
-  ['4.5', 'Enums', 'unit/schema/coercion query/values mutation/values'],
-  ['4.6', 'Nullability', 'unit/schema/build-schema query/relationships'],
-  ['5.1', 'Root query fields', 'unit/schema/build-schema query/connections'],
-  ['5.2', 'Connection arguments', 'unit/schema/build-schema query/paging'],
-  ['5.3', 'Connection, edge, page info', 'query/connections'],
-  ['5.4', 'Single-record lookup', 'query/lookups query/keys'],
-  ['5.5', 'Object type fields', 'unit/schema/build-schema'],
-  ['5.6', 'Nested objects', 'query/relationships query/wide query/limits'],
-  ['5.7', 'Query consistency', 'http/flights mutation/read-only-queries'],
-  ['5.8', 'Naming the concrete type', 'query/selections'],
-  ['5.9', 'Ordering inside the schema', 'unit/schema/build-schema unit/schema/introspection'],
-  ['6.1', 'Effective order', 'query/ordering'],
-  ['6.2', 'Cursors', 'query/cursors query/keys'],
-  ['6.3', 'Meaning of a cursor', 'query/cursors property/property'],
-  ['6.4', 'Arguments and their combinations', 'query/paging'],
-  ['6.5', 'Page info', 'query/paging property/property'],
-  ['7.1', 'Filter types', 'unit/schema/build-schema query/filters'],
-  ['7.2', 'The relation filter', 'query/filters'],
-  ['7.3', 'Operators', 'query/filters query/values property/property'],
-  ['7.4', 'Null and absent', 'query/filters'],
-  ['7.5', 'Boolean operators', 'query/filters property/property'],
-  ['7.6', 'Filtering by node id', 'query/lookups mutation/update-delete'],
-  ['7.7', 'Variables in filters', 'query/variables'],
-  ['8.1', 'Node id format', 'query/lookups query/keys'],
-  ['8.2', '`Query.node`', 'query/lookups'],
-  ['9.1', 'Enabling aggregates', 'query/aggregates'],
-  ['9.2', 'Aggregate types', 'catalog/types query/aggregates'],
-  ['9.3', 'Aggregate values', 'query/aggregates'],
-  ['9.4', 'Aggregate scope', 'query/aggregates property/property'],
-  ['10.1', 'Mutations: common rules', 'mutation/records mutation/transaction http/flights'],
-  ['10.2', 'Insert', 'mutation/insert mutation/defaults mutation/views'],
-  ['10.3', 'Update', 'mutation/update-delete'],
-  ['10.4', 'Delete', 'mutation/update-delete'],
-  ['10.5', '`atMost`', 'mutation/update-delete'],
-  ['10.6', 'Permissions and policies', 'mutation/permissions'],
-  ['10.7', 'Examples', 'mutation/transaction'],
-  ['11.1', 'Two roles a function can play', 'catalog/routines function/exposure'],
-  ['11.2', 'When a root function is exposed', 'catalog/routines function/exposure'],
-  ['11.3', 'Results', 'function/results'],
-  ['11.4', 'Arguments and defaults', 'function/arguments unit/model/routine-arguments'],
-  ['11.5', 'Calling', 'function/results function/runs-once'],
-  ['11.6', 'Computed fields', 'function/computed-fields query/computed-fields'],
-  ['12.1', 'Request members', 'http/protocol query/operations'],
-  ['12.2', 'Choosing the operation', 'query/operations unit/schema/validate'],
-  ['12.3', 'Validation', 'unit/schema/validate query/variables'],
-  ['12.4', 'Variables', 'query/variables mutation/insert mutation/update-delete'],
-  ['12.5', 'Fragments, directives, merging', 'query/selections query/operations'],
-  ['12.6', 'Response shapes', 'query/operations mutation/transaction http/error-codes'],
-  ['12.7', 'Contract messages', 'query/paging mutation/refusals mutation/update-delete'],
-  ['12.8', 'Safety', 'attack/injection catalog/hostile'],
-  ['13.1', 'Enabling introspection', 'unit/schema/introspection schema/reflected-schema'],
-  ['13.2', 'Off', 'unit/schema/introspection query/operations'],
-  ['13.3', 'On, for some schemas', 'unit/schema/introspection query/namespaces'],
-  ['13.4', 'Contents', 'unit/schema/introspection'],
-  ['13.5', 'Roles', 'schema/reflected-schema query/roles'],
-  ['14.1', 'Row level security: principles', 'query/roles mutation/permissions attack/leaks'],
-  ['14.2', 'Nullability of relationships', 'catalog/names query/relationships'],
-  ['14.3', 'Role switching', 'query/roles attack/roles attack/session'],
-  ['15.1', 'Edge cases: exposure and privileges', 'catalog/exposure query/roles'],
-  ['15.2', 'Edge cases: names and directives', 'catalog/names function/directives'],
-  ['15.3', 'Edge cases: types and values', 'query/values mutation/values'],
-  ['15.4', 'Edge cases: queries, relationships, lookups', 'query/connections query/relationships query/lookups'],
-  ['15.5', 'Edge cases: filters', 'query/filters query/variables attack/injection'],
-  ['15.6', 'Edge cases: ordering and paging', 'query/ordering query/paging query/cursors'],
-  ['15.7', 'Edge cases: aggregates', 'query/aggregates'],
-  ['15.8', 'Edge cases: mutations', 'mutation/insert mutation/update-delete mutation/records mutation/transaction'],
-  ['15.9', 'Edge cases: functions', 'function/arguments function/results function/computed-fields function/exposure'],
-  ['15.10', 'Edge cases: requests and introspection', 'query/operations query/selections unit/schema/introspection'],
-  ['15.11', 'Edge cases: deviations', 'query/keys catalog/conflicts function/runs-once query/aggregates mutation/insert'],
-]; // biome-ignore format: a table of sections
+/** A part of the behaviour. */
+export interface Chapter {
+  readonly title: string;
+  /** In order. */
+  readonly sections: readonly Section[];
+}
 
-/** All sections in order. */
-export const sections: readonly Section[] = rows.map(([number, title, tests]) => ({
-  number,
-  title,
-  tests: tests.split(' '),
-}));
+/** All parts. */
+export const chapters: readonly Chapter[] = [
+  chapter('The GraphQL API', graphqlSections),
+  chapter('The auth service and its management API', authSections),
+  chapter('Edge cases of the auth service', authEdgeCases),
+];
+
+function chapter(title: string, rows: readonly SectionRow[]): Chapter {
+  const sections = rows.map(([number, about, tests]) => ({ number, title: about, tests: tests.split(' ') }));
+  return { title, sections };
+}
