@@ -48,6 +48,8 @@ export interface ReceivedMessage {
   /** What the client called itself. */
   readonly clientName: string;
   readonly connection: string;
+  /** When its last byte had come, in milliseconds since the epoch. */
+  readonly receivedAt: number;
 }
 
 /** How it is set up. */
@@ -124,6 +126,7 @@ export async function startSmtpServer(
         if (behaviour.kind === 'drop' && behaviour.at === 'data') cut(session.id);
       });
       stream.on('end', async () => {
+        const receivedAt = Date.now();
         if (behaviour.kind === 'delay') await sleep(behaviour.ms);
         if (behaviour.kind === 'wait') await behaviour.until;
         const problem = stream.sizeExceeded
@@ -140,6 +143,7 @@ export async function startSmtpServer(
           user: session.user ?? null,
           clientName: String(session.hostNameAppearsAs),
           connection: session.id,
+          receivedAt,
         });
         done(null);
       });

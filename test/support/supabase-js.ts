@@ -17,8 +17,13 @@ export function installSupabaseJs(): void {
   installClients();
 }
 
-/** A client of a gateway. @param options Of its auth part. */
-export function supabaseClient(url: string, options: object = {}, key: string = anonKey): SupabaseClient {
+/** A client of a gateway. @param options Of its auth part. @param via How its requests travel. */
+export function supabaseClient(
+  url: string,
+  options: object = {},
+  key: string = anonKey,
+  via: typeof fetch = fetch,
+): SupabaseClient {
   const storage = new Map<string, string>();
   const memory = {
     getItem: (name: string) => storage.get(name) ?? null,
@@ -26,5 +31,6 @@ export function supabaseClient(url: string, options: object = {}, key: string = 
     removeItem: (name: string) => void storage.delete(name),
   };
   const { createClient } = requireClient('@supabase/supabase-js');
-  return createClient(url, key, { auth: { storage: memory, autoRefreshToken: false, ...options } });
+  const auth = { storage: memory, autoRefreshToken: false, ...options };
+  return createClient(url, key, { auth, global: { fetch: via } });
 }

@@ -1,0 +1,111 @@
+/**
+ * Decides what an answer that was lost has left open, by asking for things that only one of the possible states allows.
+ */
+import {
+  type Account,
+  adopt,
+  ask,
+  type Device,
+  Lost,
+  newDevice,
+  newest,
+  own,
+  type Person,
+  Refused,
+  violation,
+} from './person.ts';
+
+/** A cut request can still be on its way through the database. */
+const restMs = 1000;
+
+/** Brings the model of the account down to one state. @throws Lost where an answer is lost again. */
+export async function settle(person: Person): Promise<void> {
+  const { account } = person;
+  if (account === null || !isOpen(account)) return;
+  await new Promise((resolve) => setTimeout(resolve, restMs));
+  if (account.mayBeGone && (await isGone(person, account))) {
+    person.account = null;
+    return;
+  }
+  account.mayBeGone = false;
+  if (!account.confirmed.includes(true)) return;
+  const device = newDevice(person);
+  if (!(await findCredentials(person, account, device))) return;
+  const { user } = await ask(person, 'own user', () => device.supabase.auth.getUser());
+  account.counters = [counterOf(person, user)];
+  account.apps = [findApp(person, user)];
+}
+
+function isOpen({ emails, passwords, counters, apps, confirmed, mayBeGone }: Account): boolean {
+  return mayBeGone || [emails, passwords, counters, apps, confirmed].some(({ length }) => length > 1);
+}
+
+async function isGone(person: Person, { id }: Account): Promise<boolean> {
+  try {
+    await ask(person, 'user by id', () => person.admin.getUserById(id), ['user_not_found']);
+    return false;
+  } catch (error) {
+    if (error instanceof Refused) return true;
+    throw error;
+  }
+}
+
+/** @returns Whether the account can be signed in to; one that is not confirmed cannot. */
+async function findCredentials(person: Person, account: Account, device: Device): Promise<boolean> {
+  const refusals = new Set<string>();
+  for (const email of account.emails) {
+    for (const password of account.passwords) {
+      try {
+        const request = () => device.supabase.auth.signInWithPassword({ email, password });
+        const { session } = await ask(person, `sign-in as ${email}`, request, [
+          'invalid_credentials',
+          'email_not_confirmed',
+        ]);
+        adopt(person, device, session);
+        [account.emails, account.passwords, account.confirmed] = [[email], [password], [true]];
+        return true;
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        refusals.add(error.code);
+      }
+    }
+  }
+  if (refusals.has('email_not_confirmed') && account.confirmed.includes(false)) account.confirmed = [false];
+  else violation(person, `none of the possible credentials is accepted: ${[...refusals]}`);
+  return false;
+}
+
+interface AnsweredUser {
+  readonly user_metadata: { readonly counter?: number };
+  readonly factors?: readonly { readonly id: string; readonly status: string }[];
+}
+
+/** The counter of the answer, which must be a possible one. */
+export function counterOf(person: Person, user: AnsweredUser): number {
+  const { counters } = own(person);
+  const { counter = 0 } = user.user_metadata;
+  if (!counters.includes(counter)) violation(person, `a counter of ${counter} instead of ${counters.join(' or ')}`);
+  return counter;
+}
+
+/** The factor of the answer, which must be a possible one. */
+function findApp(person: Person, { factors = [] }: AnsweredUser): Account['apps'][number] {
+  const { apps } = own(person);
+  const verified = factors.filter(({ status }) => status === 'verified').map(({ id }) => id);
+  const app = apps.find((possible) => (possible === null ? verified.length === 0 : verified.includes(possible.id)));
+  if (app === undefined || verified.length > 1) violation(person, `factors that nobody added: ${verified}`);
+  return app ?? newest(apps);
+}
+
+/** Repeats something until its answer is not lost. */
+export async function untilAnswered(act: () => Promise<void>): Promise<void> {
+  for (;;) {
+    try {
+      await act();
+      return;
+    } catch (error) {
+      if (!(error instanceof Lost)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, restMs));
+    }
+  }
+}

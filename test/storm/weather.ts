@@ -1,0 +1,93 @@
+/**
+ * What happens to the servers of a storm while its clients are busy, one thing after the other.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Random } from '../property/random.ts';
+import type { World } from './world.ts';
+
+/** Something that happens; it is over, and everything serves again, when the promise resolves. */
+type Disturbance = (world: World, random: Random) => Promise<void>;
+
+/** All of them by name. */
+export const disturbances: Readonly<Record<string, Disturbance>> = {
+  async 'mail server restarted'(world, random) {
+    await world.stopSmtp();
+    await sleep(random.int(100, 2000));
+    await world.startSmtp();
+  },
+  async 'mail connections cut'(world) {
+    world.smtp().cutConnections();
+  },
+  async 'mail server refuses for a while'(world, random) {
+    world.smtp().behave({ kind: 'refuse', at: 'message', code: 451, text: '4.3.0 Later' });
+    await sleep(random.int(100, 1500));
+    world.smtp().behave({ kind: 'accept' });
+  },
+  async 'mail server hangs up in the middle'(world, random) {
+    world.smtp().behave({ kind: 'drop', at: 'data' });
+    await sleep(random.int(100, 1500));
+    world.smtp().behave({ kind: 'accept' });
+  },
+  async 'database restarted'(world, random) {
+    await world.stopDatabase('fast');
+    await sleep(random.int(0, 1000));
+    await world.startDatabase();
+  },
+  async 'database crashed'(world, random) {
+    await world.stopDatabase('immediate');
+    await sleep(random.int(0, 1000));
+    await world.startDatabase();
+  },
+  async 'database connections ended'(world) {
+    const others = 'pid <> pg_catalog.pg_backend_pid() and backend_type = $1';
+    const sql = `select pg_catalog.pg_terminate_backend(pid) from pg_catalog.pg_stat_activity where ${others}`;
+    await world.query(sql, ['client backend']);
+  },
+  async 'gateway killed'(world, random) {
+    const gateway = random.pick(world.gateways);
+    await gateway.end('SIGKILL');
+    await sleep(random.int(0, 1000));
+    await gateway.start();
+  },
+  async 'gateway killed while it sends'(world, random) {
+    const gateway = random.pick(world.gateways);
+    world.smtp().behave({ kind: 'delay', ms: 500 });
+    await sleep(random.int(100, 500));
+    await gateway.end('SIGKILL');
+    world.smtp().behave({ kind: 'accept' });
+    await gateway.start();
+  },
+  async 'gateway restarted'(world, random) {
+    const gateway = random.pick(world.gateways);
+    await gateway.end('SIGTERM');
+    await gateway.start();
+  },
+};
+
+/** How long it goes on. */
+export type Duration = { readonly rounds: number } | { readonly minutes: number };
+
+/**
+ * Disturbs the servers: in each round every disturbance happens once, in an order of its own.
+ *
+ * @param onEvent Hears of each when it begins.
+ * @param isOver Asked before each.
+ */
+export async function makeWeather(
+  world: World,
+  random: Random,
+  duration: Duration,
+  { onEvent, isOver }: { readonly onEvent: (name: string) => void; readonly isOver: () => boolean },
+): Promise<void> {
+  const end = 'minutes' in duration ? Date.now() + duration.minutes * 60_000 : Number.POSITIVE_INFINITY;
+  const rounds = 'rounds' in duration ? duration.rounds : Number.POSITIVE_INFINITY;
+  const longestCalmMs = 'rounds' in duration ? 500 : 8000;
+  for (let round = 0; round < rounds; round += 1) {
+    for (const name of random.shuffle(Object.keys(disturbances))) {
+      await sleep(random.int(100, longestCalmMs));
+      if (isOver() || Date.now() > end) return;
+      onEvent(name);
+      await disturbances[name]!(world, random);
+    }
+  }
+}

@@ -1,0 +1,224 @@
+/**
+ * What the clients of a storm talk to, all of it real: two gateways on one PostgreSQL with one mail server, each of which can
+ * be stopped, killed and started again while everything else goes on.
+ */
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { type EmbeddedServer, findFreePort, startEmbeddedServer } from '../../src/database/embedded-server.ts';
+import { type Running, runCommand, startCommand, type WhenOver } from '../commands/run-command.ts';
+import { secret } from '../support/http.ts';
+import { type ReceivedMessage, startSmtpServer, type TestSmtpServer } from '../support/smtp-server.ts';
+
+/** Where clients and emails believe the service to be; `World.fetch` knows where it is. */
+export const publicUrl = 'http://gateway.test';
+
+/** One of the processes. */
+export interface GatewayProcess {
+  /** Whether a load balancer would send requests there. */
+  readonly isUp: () => boolean;
+  /** Ends it by a signal and waits for its end; requests in flight are cut by SIGKILL and finished after SIGTERM. */
+  end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
+  /** Starts it again, at the same place. */
+  start(): Promise<void>;
+}
+
+/** The whole of it. */
+export interface World {
+  readonly gateways: readonly GatewayProcess[];
+  /** Sends a request to a gateway that is up; `pick` decides to which of them. */
+  fetch(pick: <T>(items: readonly T[]) => T, ...request: Parameters<typeof fetch>): Promise<Response>;
+  /** All messages to an address that any mail server of this port has received so far, in the order in which they came. */
+  mailsTo(address: string): readonly ReceivedMessage[];
+  /** The addresses that have received anything. */
+  recipients(): readonly string[];
+  /** The mail server of the moment. */
+  smtp(): TestSmtpServer;
+  stopSmtp(): Promise<void>;
+  startSmtp(): Promise<void>;
+  /** @param how `fast` finishes nothing but says good-bye to everybody; `immediate` recovers at the next start. */
+  stopDatabase(how: 'fast' | 'immediate'): Promise<void>;
+  startDatabase(): Promise<void>;
+  /** Runs SQL as superuser; fails while the database is away. */
+  query<T>(sql: string, values?: readonly unknown[]): Promise<readonly T[]>;
+  /** What the gateways logged that is worth a look: warnings and worse. */
+  complaints(): readonly string[];
+}
+
+const databaseName = 'postgres';
+const day = 24 * 3_600_000;
+
+/** Limits that a storm from one address would meet at once, and the notifications that are off without a word. */
+const settings: Readonly<Record<string, string>> = {
+  PGREFLECT_SITE_URL: 'https://app.test',
+  PGREFLECT_EXTERNAL_URL: publicUrl,
+  PGREFLECT_SMTP_ADMIN_EMAIL: 'no-reply@app.test',
+  PGREFLECT_SMTP_HEADERS: '{"x-kind":["$messageType"]}',
+  PGREFLECT_SMTP_MAX_FREQUENCY: '0',
+  PGREFLECT_RATE_LIMIT_EMAIL_SENT: '100000000',
+  PGREFLECT_RATE_LIMIT_OTP: '0',
+  PGREFLECT_RATE_LIMIT_VERIFY: '0',
+  PGREFLECT_RATE_LIMIT_TOKEN_REFRESH: '0',
+  PGREFLECT_MFA_RATE_LIMIT_CHALLENGE_AND_VERIFY: '0',
+  PGREFLECT_MAILER_NOTIFICATIONS_PASSWORD_CHANGED_ENABLED: 'true',
+  PGREFLECT_MAILER_NOTIFICATIONS_EMAIL_CHANGED_ENABLED: 'true',
+  PGREFLECT_MAILER_NOTIFICATIONS_MFA_FACTOR_ENROLLED_ENABLED: 'true',
+  PGREFLECT_MAILER_NOTIFICATIONS_MFA_FACTOR_UNENROLLED_ENABLED: 'true',
+};
+
+/** Starts everything; it stops when the storm is over. */
+export async function startWorld(whenOver: WhenOver): Promise<World> {
+  const database = await createDatabase(whenOver);
+  const mail = await createMail(whenOver);
+  const env = {
+    ...settings,
+    DATABASE_URL: database.urlAs('authenticator'),
+    PGREFLECT_ADMIN_DATABASE_URL: database.urlAs('postgres'),
+    PGREFLECT_JWT_SECRET: secret,
+    PGREFLECT_SMTP_HOST: '127.0.0.1',
+    PGREFLECT_SMTP_PORT: String(mail.port),
+  };
+  await prepare(env);
+  await database.query(readFileSync(new URL('ledger.sql', import.meta.url), 'utf8'));
+  const processes = await Promise.all([startGateway(env, whenOver), startGateway(env, whenOver)]);
+  return {
+    ...database,
+    ...mail,
+    gateways: processes,
+    complaints: () => processes.flatMap((process) => process.complaints()),
+    fetch(pick, input, init) {
+      const up = processes.filter((process) => process.isUp());
+      const { url } = pick(up.length > 0 ? up : processes);
+      const timeout = AbortSignal.timeout(30_000);
+      return fetch(String(input).replace(publicUrl, url), { ...init, signal: timeout });
+    },
+  };
+}
+
+async function prepare(env: Readonly<Record<string, string>>): Promise<void> {
+  const login = { PGREFLECT_LOGIN_PASSWORD: 'test' };
+  const { code, out, err } = await runCommand(['init', '--auth'], { env: { ...env, ...login } });
+  if (code !== 0) throw new Error(`The database could not be prepared:\n${out}${err}`);
+}
+
+async function createDatabase(whenOver: WhenOver) {
+  const directory = mkdtempSync(join(tmpdir(), 'pgreflect-storm-'));
+  // The server has an operating system user of its own.
+  chmodSync(directory, 0o755);
+  const options = {
+    dataDirectory: join(directory, 'data'),
+    password: 'test',
+    port: await findFreePort(),
+    // What the process of the server loses matters here, not what the machine loses.
+    settings: { fsync: 'off', track_commit_timestamp: 'on', max_connections: '100' },
+  };
+  let server: EmbeddedServer = await startEmbeddedServer({ ...options, persistent: true });
+  whenOver(async () => {
+    await server.stop();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  const urlAs = (user: string) => `postgresql://${user}:test@127.0.0.1:${options.port}/${databaseName}`;
+  return {
+    urlAs,
+    async query<T>(text: string, values: readonly unknown[] = []): Promise<readonly T[]> {
+      const client = new pg.Client({ connectionString: urlAs('postgres') });
+      // An ended server is told by the query that fails.
+      client.on('error', () => {});
+      await client.connect();
+      try {
+        const result = values.length > 0 ? await client.query(text, [...values]) : await client.query(text);
+        return result.rows as T[];
+      } finally {
+        await client.end();
+      }
+    },
+    async stopDatabase(how: 'fast' | 'immediate') {
+      if (how === 'immediate') {
+        const [pid = ''] = readFileSync(join(options.dataDirectory, 'postmaster.pid'), 'utf8').split('\n');
+        process.kill(Number(pid), 'SIGQUIT');
+      }
+      await server.stop();
+    },
+    async startDatabase() {
+      server = await startEmbeddedServer({ ...options, persistent: true });
+    },
+  };
+}
+
+async function createMail(whenOver: WhenOver) {
+  const servers: TestSmtpServer[] = [];
+  const start = async (port: number) => {
+    const server = await startSmtpServer({ tls: 'none', port }, () => {});
+    servers.push(server);
+    return server;
+  };
+  const boxes = new Map<string, ReceivedMessage[]>();
+  const seen = new Map<TestSmtpServer, number>();
+  /** Puts what has come since the last look into the boxes. */
+  const sorted = () => {
+    for (const server of servers) {
+      const { messages } = server;
+      for (const message of messages.slice(seen.get(server) ?? 0)) {
+        for (const address of message.recipients) boxes.set(address, [...(boxes.get(address) ?? []), message]);
+      }
+      seen.set(server, messages.length);
+    }
+    return boxes;
+  };
+  const { port } = await start(0);
+  whenOver(async () => servers.at(-1)!.stop());
+  return {
+    port,
+    smtp: () => servers.at(-1)!,
+    mailsTo: (address: string) => sorted().get(address) ?? [],
+    recipients: () => [...sorted().keys()],
+    stopSmtp: () => servers.at(-1)!.stop(),
+    startSmtp: async () => void (await start(port)),
+  };
+}
+
+async function startGateway(env: Readonly<Record<string, string>>, whenOver: WhenOver) {
+  const port = await findFreePort();
+  const runs: Running[] = [];
+  let isUp = false;
+  const start = async () => {
+    const args = ['serve', '--port', String(port), '--log-level', 'warn', '--log-format', 'json'];
+    const running = startCommand(args, { env, timeoutMs: day }, whenOver);
+    runs.push(running);
+    await answers(port, running);
+    isUp = true;
+  };
+  await start();
+  return {
+    url: `http://127.0.0.1:${port}`,
+    isUp: () => isUp,
+    start,
+    async end(signal: 'SIGKILL' | 'SIGTERM') {
+      isUp = false;
+      runs.at(-1)!.signal(signal);
+      await runs.at(-1)!.finished;
+    },
+    complaints: () =>
+      runs.flatMap((running) =>
+        running
+          .text()
+          .split('\n')
+          .filter((line) => line !== ''),
+      ),
+  };
+}
+
+/** Waits until it serves. */
+async function answers(port: number, running: Running): Promise<void> {
+  let hasEnded = false;
+  void running.finished.then(() => {
+    hasEnded = true;
+  });
+  for (;;) {
+    const reply = await fetch(`http://127.0.0.1:${port}/auth/v1/health`).catch(() => null);
+    if (reply?.ok) return;
+    if (hasEnded) throw new Error(`A gateway ended instead of serving:\n${running.text()}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
