@@ -6,15 +6,13 @@ import { type AnswerJson, answerShape, integer, member, nested, optional, text }
 import { weakPasswordReasons } from './auth-error.ts';
 import type { PasswordWeakness } from './password-policy.ts';
 import type { Session, SessionLimits } from './session.ts';
-import type { IssuedSession } from './sessions.ts';
 import type { TokenSigner } from './signing-keys.ts';
 import { type Time, toSeconds } from './times.ts';
 import { highestAal, type User } from './user.ts';
 import { userShape } from './user-json.ts';
 
-/** What tokens are made with. */
-export interface TokenContext {
-  readonly signer: TokenSigner;
+/** What claims are made with. */
+export interface ClaimsContext {
   /** Claim `iss`: the configured issuer, else the public address of the auth service. */
   readonly issuer: string;
   readonly config: Pick<AuthConfig, 'jwt_exp'> & SessionLimits;
@@ -26,12 +24,16 @@ export function accessTokenSeconds({ jwt_exp }: Pick<AuthConfig, 'jwt_exp'>): nu
   return jwt_exp || 3600;
 }
 
+/** What an access token says. */
+export interface AccessClaims {
+  readonly [claim: string]: unknown;
+  /** Seconds since the epoch. */
+  readonly exp: number;
+  readonly iat: number;
+}
+
 /** All claims, in the order of the original. */
-export function accessTokenClaims(
-  user: User,
-  session: Session,
-  { issuer, config, now }: Omit<TokenContext, 'signer'>,
-): Readonly<Record<string, unknown>> & { readonly exp: number; readonly iat: number } {
+export function accessTokenClaims(user: User, session: Session, { issuer, config, now }: ClaimsContext): AccessClaims {
   const iat = toSeconds(now);
   return {
     iss: issuer,
@@ -52,7 +54,7 @@ export function accessTokenClaims(
 }
 
 /** A session that lacks the second factor of its user ends early; its token must not live on. */
-function expiry(user: User, session: Session, iat: number, config: TokenContext['config']): number {
+function expiry(user: User, session: Session, iat: number, config: ClaimsContext['config']): number {
   const usual = iat + accessTokenSeconds(config);
   if (config.sessions_allow_low_aal <= 0 || session.aal >= highestAal(user)) return usual;
   const end = toSeconds((session.createdAt ?? iat * 1000) + config.sessions_allow_low_aal * 3_600_000);
@@ -68,11 +70,18 @@ export interface SessionExtras {
   readonly weakPassword?: PasswordWeakness | null;
 }
 
-interface SessionFacts {
-  readonly accessToken: string;
-  readonly claims: { readonly exp: number; readonly iat: number };
-  readonly refreshToken: string;
+/** What a sign-in gives. */
+export interface SessionTokens {
+  /** As of the sign-in. */
   readonly user: User;
+  readonly refreshToken: string;
+  readonly claims: AccessClaims;
+  /** When the claims were made, in seconds since the epoch; `iat` may say something else. */
+  readonly issuedAt: number;
+}
+
+interface SessionFacts extends SessionTokens {
+  readonly accessToken: string;
   readonly extras: SessionExtras;
 }
 
@@ -86,7 +95,7 @@ const weakness = {
 export const sessionShape = answerShape<SessionFacts>('AuthSession', {
   access_token: text(({ accessToken }) => accessToken),
   token_type: member({ const: 'bearer' }, () => 'bearer'),
-  expires_in: integer(({ claims }) => claims.exp - claims.iat),
+  expires_in: integer(({ claims, issuedAt }) => claims.exp - issuedAt),
   expires_at: integer(({ claims }) => claims.exp),
   refresh_token: text(({ refreshToken }) => refreshToken),
   user: nested(userShape, ({ user }) => user),
@@ -95,14 +104,11 @@ export const sessionShape = answerShape<SessionFacts>('AuthSession', {
   weak_password: optional(member(weakness, ({ extras }) => extras.weakPassword)),
 });
 
-/** The answer of every successful sign-in: tokens, times and the user. `user` should have been read after the sign-in. */
+/** The answer of every successful sign-in: tokens, times and the user. */
 export async function toSessionJson(
-  user: User,
-  { session, refreshToken }: IssuedSession,
-  context: TokenContext,
+  tokens: SessionTokens,
+  signer: TokenSigner,
   extras: SessionExtras = {},
 ): Promise<AnswerJson> {
-  const claims = accessTokenClaims(user, session, context);
-  const accessToken = await context.signer.sign(claims);
-  return sessionShape.toJson({ accessToken, claims, refreshToken, user, extras });
+  return sessionShape.toJson({ ...tokens, accessToken: await signer.sign(tokens.claims), extras });
 }

@@ -7,6 +7,7 @@ import { createSystemPool, type SystemPool } from '../database/run-system.ts';
 import { createInbox, type Inbox } from '../email/inbox.ts';
 import { createMailer } from '../email/mailer.ts';
 import { OutboxWorker } from '../email/outbox-worker.ts';
+import { createHooks } from '../hooks/hooks.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Observe } from '../shared/observation.ts';
 import type { VerifyClaims } from './bearer.ts';
@@ -87,6 +88,7 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     outbox,
     sendText: async (message) => (message.config.sms_provider === 'capture' ? captureText(side, message, tools) : null),
     providers: createProviderSignIn(createIssuers(), clock),
+    hooks: createHooks({ database, clock, observe }),
     issuer: config.jwtIssuer ?? authUrl,
     audience: config.jwtAud?.[0] ?? 'authenticated',
     userRole: config.authenticatedRole,

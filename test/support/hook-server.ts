@@ -25,6 +25,8 @@ export interface HookReply {
   readonly body?: unknown;
 }
 
+type MakeReply = (request: HookRequest) => HookReply | null | Promise<HookReply>;
+
 /** The server; stopped when the test has ended. */
 export interface HookServer {
   readonly url: string;
@@ -32,14 +34,14 @@ export interface HookServer {
   /** Requests that came without a good signature; they are answered 401. */
   readonly unsigned: readonly string[];
   /** What it answers from now on: a reply, what makes one of a request, or null: nothing, ever. */
-  answer(reply: HookReply | ((request: HookRequest) => HookReply | null) | null): void;
+  answer(reply: HookReply | MakeReply | null): void;
 }
 
 /** Starts it. It answers `{}` until it is told something else. @param secret Null: nothing is signed. */
 export async function startHookServer(secret: string | null = hookSecret): Promise<HookServer> {
   const requests: HookRequest[] = [];
   const unsigned: string[] = [];
-  let reply: (request: HookRequest) => HookReply | null = () => ({});
+  let reply: MakeReply = () => ({});
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -55,7 +57,7 @@ export async function startHookServer(secret: string | null = hookSecret): Promi
       path: request.url ?? '',
     };
     requests.push(received);
-    const next = reply(received);
+    const next = await reply(received);
     if (next !== null) respond(response, next);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

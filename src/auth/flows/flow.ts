@@ -8,6 +8,7 @@ import type { AuthConfig } from '../../config/auth-config.ts';
 import type { SystemPool, SystemSession } from '../../database/run-system.ts';
 import type { Mailer } from '../../email/mailer.ts';
 import type { Outbox } from '../../email/outbox-worker.ts';
+import type { Hooks } from '../../hooks/hooks.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { AuthError } from '../auth-error.ts';
 import type { VerifyClaims } from '../bearer.ts';
@@ -36,6 +37,7 @@ export interface AuthServices extends Tools {
   /** Sends after the commit what a flow has added to it. */
   readonly outbox: Outbox;
   readonly sendText: SendText;
+  readonly hooks: Hooks;
   readonly providers: ProviderSignIn;
   /** Claim `iss` of the tokens. */
   readonly issuer: string;
@@ -87,15 +89,22 @@ async function transactOn<T>(pool: SystemPool, flow: Flow, run: Work<T>): Promis
   const settings = { statement_timeout: String(timeLeftMs(flow)) };
   let inTime: SystemSession | null = null;
   const runInTime: Work<T> = async (session) => {
+    let isOver = false;
     inTime = {
       query(text, values) {
+        // What was begun beside work that has failed may still go on; the connection is somebody else's by then.
+        if (isOver) throw new AuthError('unexpected_failure');
         timeLeftMs(flow);
         return session.query(text, values);
       },
     };
-    const result = await run(inTime);
-    timeLeftMs(flow);
-    return result;
+    try {
+      const result = await run(inTime);
+      timeLeftMs(flow);
+      return result;
+    } finally {
+      isOver = true;
+    }
   };
   const result = await pool.transaction(runInTime, { settings });
   if (inTime !== null) flow.services.outbox.committed(inTime);

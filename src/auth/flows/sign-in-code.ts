@@ -5,8 +5,8 @@ import { userActor, writeAudit } from '../audit.ts';
 import { AuthError } from '../auth-error.ts';
 import { exchangeFlowCode } from '../pkce.ts';
 import { isBanned } from '../user.ts';
-import { type Flow, nowOf, transact } from './flow.ts';
-import { issueSession, reloadUser, type SessionJson, sessionAnswer } from './issue-session.ts';
+import { type Flow, nowOf } from './flow.ts';
+import { issueSession, reloadUser, type SessionJson, sessionAnswer, transactSignIn } from './issue-session.ts';
 import { type BodyShape, readMembers } from './members.ts';
 
 /** Members of the body. */
@@ -16,7 +16,7 @@ export const codeBody = { auth_code: 'text', code_verifier: 'text' } as const sa
 export async function signInWithCode(flow: Flow, body: unknown): Promise<SessionJson> {
   const members = readMembers(body, codeBody);
   const given = { authCode: members.auth_code ?? '', codeVerifier: members.code_verifier ?? '' };
-  const { signedIn, exchanged } = await transact(flow, async (session) => {
+  const { signedIn, exchanged } = await transactSignIn(flow, async (session) => {
     const exchanged = await exchangeFlowCode(session, given, nowOf(flow));
     const user = await reloadUser(session, exchanged.userId);
     if (isBanned(user, nowOf(flow))) throw new AuthError('user_banned');

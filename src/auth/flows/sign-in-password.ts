@@ -8,8 +8,8 @@ import { AuthError } from '../auth-error.ts';
 import { findWeakness } from '../password-policy.ts';
 import { isBanned, type User } from '../user.ts';
 import { findUserByEmail, findUserByPhone, lockUser, updateUser } from '../users.ts';
-import { type Flow, nowOf, transact } from './flow.ts';
-import { issueSession, type SessionJson, sessionAnswer } from './issue-session.ts';
+import { type Flow, nowOf } from './flow.ts';
+import { issueSession, type SessionJson, sessionAnswer, transactSignIn } from './issue-session.ts';
 import { type BodyShape, readMembers } from './members.ts';
 
 interface Credentials {
@@ -32,7 +32,9 @@ export async function signInWithPassword(flow: Flow, body: unknown): Promise<Ses
     ? await services.hasher.hash(credentials.password)
     : null;
   const weakPassword = await findWeakness(credentials.password, config, services.isPwned);
-  const signedIn = await transact(flow, (session) => enter(session, flow, { found, newHash, kind: credentials.kind }));
+  const signedIn = await transactSignIn(flow, (session) =>
+    enter(session, flow, { found, newHash, kind: credentials.kind }),
+  );
   return sessionAnswer(flow, signedIn, { weakPassword });
 }
 

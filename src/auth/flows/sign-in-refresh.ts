@@ -3,7 +3,7 @@
  */
 import { refreshSession } from '../refresh.ts';
 import type { Flow } from './flow.ts';
-import { type SessionJson, sessionAnswer } from './issue-session.ts';
+import { completeSignIn, type SessionJson, sessionAnswer } from './issue-session.ts';
 import { type BodyShape, readMembers } from './members.ts';
 
 /** Members of the body. */
@@ -13,5 +13,7 @@ export const refreshBody = { refresh_token: 'text' } as const satisfies BodyShap
 export async function signInWithRefreshToken(flow: Flow, body: unknown): Promise<SessionJson> {
   const { refresh_token: token } = readMembers(body, refreshBody);
   const { services, config, client } = flow;
-  return sessionAnswer(flow, await refreshSession(services.database, token ?? '', { config, client, tools: services }));
+  const refreshed = await refreshSession(services.database, token ?? '', { config, client, tools: services });
+  // Committed: where the hook refuses, the old refresh token may be used again, as after an answer that was lost.
+  return sessionAnswer(flow, await completeSignIn(null, flow, refreshed, 'token_refresh'));
 }

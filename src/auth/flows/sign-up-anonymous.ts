@@ -2,8 +2,11 @@
  * Sign-in of somebody who does not say who they are: a new user without address and identity, and a session.
  */
 import { AuthError } from '../auth-error.ts';
+import { randomUuid } from '../random.ts';
 import { insertUser } from '../users.ts';
-import { type Flow, transact } from './flow.ts';
+import { transactAsking } from './ask-hook.ts';
+import { askBeforeUserCreated } from './before-user-created.ts';
+import type { Flow } from './flow.ts';
 import { issueSession, type SessionJson, sessionAnswer } from './issue-session.ts';
 import { type BodyShape, readMembers } from './members.ts';
 
@@ -17,8 +20,10 @@ export async function signUpAnonymously(flow: Flow, body: unknown): Promise<Sess
   if (!config.external_anonymous_users_enabled) throw new AuthError('anonymous_provider_disabled');
   if (config.disable_signup) throw new AuthError('signup_disabled');
   const nobody = { email: null, phone: null, passwordHash: null, appMetadata: {}, isAnonymous: true };
-  const signedIn = await transact(flow, async (session) => {
-    const facts = { ...nobody, audience, role: services.userRole, userMetadata: data ?? {} };
+  const signedIn = await transactAsking(flow, ['before_user_created', 'custom_access_token'], async (session) => {
+    const id = randomUuid(services.random);
+    const facts = { ...nobody, id, audience, role: services.userRole, userMetadata: data ?? {} };
+    await askBeforeUserCreated(session, flow, facts);
     const user = await insertUser(session, facts, services);
     return issueSession(session, flow, user.id, 'anonymous');
   });

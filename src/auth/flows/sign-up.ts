@@ -15,6 +15,7 @@ import { randomUuid } from '../random.ts';
 import type { User } from '../user.ts';
 import { toUserJson, type UserJson } from '../user-json.ts';
 import { findUserByPhone, insertUser } from '../users.ts';
+import { askBeforeUserCreated } from './before-user-created.ts';
 import { confirmEmail, confirmPhone } from './confirm-user.ts';
 import { findEmailOwner } from './find-user.ts';
 import { type Flow, transactSending } from './flow.ts';
@@ -175,6 +176,7 @@ async function insert(session: SystemSession, flow: Flow, { address, data, passw
     appMetadata: { provider: kind, providers: [kind] },
     userMetadata: identityData,
   }; // biome-ignore format: one user
+  await askBeforeUserCreated(session, flow, facts);
   await insertUser(session, facts, services);
   await insertIdentity(session, { userId: id, provider: kind, providerId: id, identityData }, services);
   return reloadUser(session, id);

@@ -24,8 +24,10 @@ import { addAmr, endSessionsBelow, loadSession, lockSession, replaceRefreshToken
 import { findStep, fromBase32 } from '../totp.ts';
 import type { Factor, User } from '../user.ts';
 import { assertVerifyOn } from './challenge-factor.ts';
-import { type Flow, nowOf, transact } from './flow.ts';
-import { reloadUser, type SessionJson, type SignedIn, sessionAnswer } from './issue-session.ts';
+import { type Flow, nowOf } from './flow.ts';
+import {
+  completeSignIn, reloadUser, type SessionJson, type SignedIn, sessionAnswer, transactSignIn,
+} from './issue-session.ts'; // biome-ignore format: a list of names
 import { lockKnownUser } from './lock-known-user.ts';
 import { type BodyShape, badJson, readMembers } from './members.ts';
 import {
@@ -68,7 +70,7 @@ export async function verifyFactor(
   assertVerifyOn(flow, factor);
   await limitAttempts(flow, factor);
   const answer = { asking, factorId: factor.id, challengeId: challengeId || null, code };
-  const outcome = await transact(flow, (session) => decide(session, flow, answer));
+  const outcome = await transactSignIn(flow, (session) => decide(session, flow, answer));
   if (outcome.kind === 'refused') throw outcome.error;
   return sessionAnswer(flow, outcome.signedIn);
 }
@@ -177,15 +179,16 @@ async function raiseSession(
 ): Promise<SignedIn> {
   const { services } = flow;
   const traits = { factor_id: factor.id, challenge_id: challenge.id };
+  const method = factorMethods[factor.factorType];
   // One round trip, in this order.
   const [refreshToken, , , , , raised, changed] = await Promise.all([
     replaceRefreshToken(session, own, services),
-    addAmr(session, own, { method: factorMethods[factor.factorType], factorId: factor.id }, services),
+    addAmr(session, own, { method, factorId: factor.id }, services),
     endSessionsBelow(session, user.id, 'aal2'),
     deleteOtherAttempts(session, user.id, factor),
     writeFactorAudit(session, flow, { action: 'verification_attempted', actor: userActor(user), traits }),
     loadSession(session, own.id),
     reloadUser(session, user.id),
   ]);
-  return { session: raised ?? own, refreshToken, user: changed };
+  return completeSignIn(session, flow, { session: raised ?? own, refreshToken, user: changed }, method);
 }

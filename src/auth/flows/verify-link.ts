@@ -9,8 +9,8 @@ import { AuthError } from '../auth-error.ts';
 import { isPkceHash } from '../one-time-code.ts';
 import { issueFlowCode } from '../pkce.ts';
 import { completeVerification } from './complete-verification.ts';
-import { type Flow, nowOf, transact } from './flow.ts';
-import { issueSession, type SignedIn, sessionAnswer } from './issue-session.ts';
+import { type Flow, nowOf } from './flow.ts';
+import { issueSession, type SignedIn, sessionAnswer, transactSignIn } from './issue-session.ts';
 import { errorParameters, withFragment, withQuery } from './redirect-target.ts';
 import {
   findVerificationType,
@@ -57,7 +57,7 @@ async function follow(flow: Flow, token: string, typeName: string): Promise<stri
   if (type === null || isPhoneType(type)) {
     throw new AuthError('validation_failed', 'Invalid email verification type');
   }
-  const outcome = await transact(flow, async (session): Promise<Outcome> => {
+  const outcome = await transactSignIn(flow, async (session): Promise<Outcome> => {
     const presented = await presentHash(session, flow, { type, tokenHash: token });
     const verified = resolveKind(type, presented.type);
     const { id } = presented.user;

@@ -18,8 +18,8 @@ import type { User } from '../user.ts';
 import { findUserByPhone, loadUser, lockUser, lockUserByEmail } from '../users.ts';
 import { completeVerification } from './complete-verification.ts';
 import { isSecureChange } from './email-change.ts';
-import { type Flow, nowOf, transact } from './flow.ts';
-import { issueSession, type SignedIn, sessionAnswer } from './issue-session.ts';
+import { type Flow, nowOf } from './flow.ts';
+import { issueSession, type SignedIn, sessionAnswer, transactSignIn } from './issue-session.ts';
 import { type BodyShape, readMembers } from './members.ts';
 import {
   findVerificationType,
@@ -45,7 +45,7 @@ type Given =
 /** `POST /verify`. */
 export async function verify(flow: Flow, body: unknown): Promise<AnswerJson> {
   const given = check(body);
-  const signedIn = await transact(flow, (session) => enter(session, flow, given));
+  const signedIn = await transactSignIn(flow, (session) => enter(session, flow, given));
   return signedIn === null ? otherAddressShape.toJson(otherAddressMessage) : sessionAnswer(flow, signedIn);
 }
 

@@ -3,10 +3,11 @@
  */
 import { createLocalJWKSet, decodeProtectedHeader, exportJWK, generateKeyPair, jwtVerify } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { accessTokenClaims, toSessionJson } from '../../../src/auth/access-token.ts';
+import { accessTokenClaims, type SessionExtras, toSessionJson } from '../../../src/auth/access-token.ts';
 import { assertNotAnonymous, authenticateAdmin, authenticateUser, requestAudience } from '../../../src/auth/bearer.ts';
-import { addAmr, endSessions, endSessionsBelow, loadSession } from '../../../src/auth/sessions.ts';
+import { addAmr, endSessions, endSessionsBelow, type IssuedSession, loadSession } from '../../../src/auth/sessions.ts';
 import { createTokenSigner, publicKeySet } from '../../../src/auth/signing-keys.ts';
+import type { User } from '../../../src/auth/user.ts';
 import { updateUser } from '../../../src/auth/users.ts';
 import { defaultAuthConfig } from '../../../src/config/auth-config.ts';
 import { testAuth } from '../../support/auth.ts';
@@ -17,7 +18,7 @@ const signer = await createTokenSigner({ jwtSecret: secret, jwtKeys: [] });
 const issuer = 'http://localhost:54321/auth/v1';
 
 function context(changes: Partial<typeof defaultAuthConfig> = {}) {
-  return { signer, issuer, config: { ...defaultAuthConfig, ...changes }, now: auth.clock.now() };
+  return { issuer, config: { ...defaultAuthConfig, ...changes }, now: auth.clock.now() };
 }
 
 /** Checks tokens as the gateway does. */
@@ -31,10 +32,15 @@ function bearer(token: string) {
   return authenticateUser(`Bearer ${token}`, found);
 }
 
+function answer(user: User, issued: IssuedSession, extras?: SessionExtras) {
+  const claims = accessTokenClaims(user, issued.session, context());
+  return toSessionJson({ ...issued, user, claims, issuedAt: claims.iat }, signer, extras);
+}
+
 test('a sign-in is answered with tokens, times and the user as of now', async () => {
   const user = await auth.addUser('ana@mail.test');
   const issued = await auth.signIn(user);
-  const json = JSON.parse(JSON.stringify(await toSessionJson(await auth.reload(user), issued, context())));
+  const json = JSON.parse(JSON.stringify(await answer(await auth.reload(user), issued)));
   const iat = Math.floor(auth.clock.now() / 1000);
   expect(Object.keys(json)).toEqual([
     'access_token',
@@ -68,9 +74,9 @@ test('a sign-in is answered with tokens, times and the user as of now', async ()
 test('the answer of the password grant says what is weak about the password, or null', async () => {
   const user = await auth.addUser('weak@mail.test');
   const issued = await auth.signIn(user);
-  expect(await toSessionJson(user, issued, context(), { weakPassword: null })).toHaveProperty('weak_password', null);
+  expect(await answer(user, issued, { weakPassword: null })).toHaveProperty('weak_password', null);
   const weakPassword = { message: 'Too short.', reasons: ['length'] as const };
-  expect(await toSessionJson(user, issued, context(), { weakPassword })).toMatchObject({ weak_password: weakPassword });
+  expect(await answer(user, issued, { weakPassword })).toMatchObject({ weak_password: weakPassword });
 });
 
 test.each(['RS256', 'ES256', 'EdDSA'])('a key for %s signs, and its public part verifies', async (alg) => {
