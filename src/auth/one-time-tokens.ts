@@ -65,24 +65,21 @@ const places = {
 /** Kind of a token, as the database names it. */
 export type OneTimeTokenType = keyof typeof places;
 
-/** `$1` the hash, `$2` the types: locks the user that it belongs to. */
-const lockByHash = `select u.id from auth.users u
-  where u.id = (
-    select t.user_id from auth.one_time_tokens t
-    where t.token_hash = $1 and t.token_type::text = any ($2::text[])
+/** A row of the token whose hash is `$1`, of the first of the types `$2`. */
+const firstToken = `t.token_hash = $1 and t.token_type::text = any ($2::text[])
     order by pg_catalog.array_position($2::text[], t.token_type::text)
-    limit 1
-  )
-  for update`;
+    limit 1`;
+const ownerOfToken = `(select t.user_id from auth.one_time_tokens t where ${firstToken})`;
 
-/** `$1` the user, `$2` the hash, `$3` the types. */
-const userWithToken = `select pg_catalog.row_to_json(x) as "user", (
-    select t.token_type::text from auth.one_time_tokens t
-    where t.user_id = x.id and t.token_hash = $2 and t.token_type::text = any ($3::text[])
-    order by pg_catalog.array_position($3::text[], t.token_type::text)
-    limit 1
-  ) as "type"
-  from (${selectUser} where u.id = $1::uuid) x`;
+/** Locks the user that the token belongs to. */
+const lockByHash = `select u.id from auth.users u where u.id = ${ownerOfToken} for update`;
+
+/** The user `owner` with the type of the token, which is null where the user has not got it. */
+const userWithToken = (owner: string) => `select pg_catalog.row_to_json(x) as "user",
+    (select t.token_type::text from auth.one_time_tokens t where t.user_id = x.id and ${firstToken}) as "type"
+  from (${selectUser} where u.id = ${owner}) x`;
+const givenUserWithToken = userWithToken('$3::uuid');
+const ownerWithToken = userWithToken(ownerOfToken);
 
 /** A token to store. */
 export interface NewOneTimeToken {
@@ -156,7 +153,21 @@ export async function presentTokenHash(
   const [held] = await database.query(lockByHash, [tokenHash, check.types]);
   if (held === undefined) throw new AuthError('otp_expired');
   // Somebody may have consumed or replaced it while we waited for the lock, so it is looked up again with the user.
-  const [row] = await database.query(userWithToken, [held.id, tokenHash, check.types]);
+  const [row] = await database.query(givenUserWithToken, [tokenHash, check.types, held.id]);
+  return checkTokenRow(row, check);
+}
+
+/** As `presentTokenHash`, without the lock: whoever consumes it has to look once more. */
+export async function findTokenHash(
+  database: SystemSession,
+  tokenHash: string,
+  check: TokenCheck,
+): Promise<PresentedToken> {
+  const [row] = await database.query(ownerWithToken, [tokenHash, check.types]);
+  return checkTokenRow(row, check);
+}
+
+function checkTokenRow(row: Record<string, unknown> | undefined, check: TokenCheck): PresentedToken {
   const user = toUser(row?.user);
   if (user === null) throw new AuthError('otp_expired');
   if (isBanned(user, check.now)) throw new AuthError('user_banned');

@@ -45,29 +45,17 @@ export function toStorableIp(ip: string | null): string | null {
   return ip !== null && isIP(ip) !== 0 ? ip : null;
 }
 
-/** Starts a session of level `aal1` and sets `last_sign_in_at`; a user read before has the old value. */
-export async function createSession(
-  database: SystemSession,
-  { userId, method, client, tag }: NewSession,
-  { clock, random }: Tools,
-): Promise<IssuedSession> {
+/** A session that begins now, before it is stored. */
+export interface MadeSession extends IssuedSession {
+  /** Of the row of its first method. */
+  readonly methodId: string;
+}
+
+/** Makes a session of level `aal1`, and stores nothing. */
+export function makeSession({ userId, method, client, tag }: NewSession, { clock, random }: Tools): MadeSession {
   const now = clock.now();
-  const id = randomUuid(random);
-  const refreshToken = makeRefreshToken(random);
-  const ip = toStorableIp(client.ip);
-  await database.query(createStatement, [
-    id,
-    userId,
-    toTimestamp(now),
-    client.userAgent,
-    ip,
-    tag ?? null,
-    refreshToken,
-    randomUuid(random),
-    method,
-  ]);
   const session: Session = {
-    id,
+    id: randomUuid(random),
     userId,
     createdAt: now,
     refreshedAt: null,
@@ -75,10 +63,27 @@ export async function createSession(
     factorId: null,
     aal: 'aal1',
     userAgent: client.userAgent,
-    ip,
+    ip: toStorableIp(client.ip),
     tag: tag ?? null,
     amr: [{ method, at: now }],
   };
+  return { session, refreshToken: makeRefreshToken(random), methodId: randomUuid(random) };
+}
+
+/** Starts a session of level `aal1` and sets `last_sign_in_at`; a user read before has the old value. */
+export async function createSession(database: SystemSession, plan: NewSession, tools: Tools): Promise<IssuedSession> {
+  const { session, refreshToken, methodId } = makeSession(plan, tools);
+  await database.query(createStatement, [
+    session.id,
+    session.userId,
+    toTimestamp(session.createdAt),
+    session.userAgent,
+    session.ip,
+    session.tag,
+    refreshToken,
+    methodId,
+    plan.method,
+  ]);
   return { session, refreshToken };
 }
 

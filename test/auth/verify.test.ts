@@ -2,7 +2,8 @@
  * Verification: links and codes, in the implicit and in the PKCE flow; each works once, and errors lead to the application.
  */
 import { createHash } from 'node:crypto';
-import { beforeAll, expect, test } from 'vitest';
+import pg from 'pg';
+import { beforeAll, expect, test, vi } from 'vitest';
 import {
   createAuthDatabase,
   fragmentOf,
@@ -35,22 +36,74 @@ async function requested(auth: TestAuth, path: string, email: string, more: obje
 
 const hashOf = (link: string) => new URL(link).searchParams.get('token') ?? '';
 
-test('of twenty clients that present the same token at once, one gets a session', async () => {
-  const auth = await testAuth(database, {}, { authPoolSize: 8 });
-  const email = 'once@x.test';
-  const { code, link } = await requested(auth, '/signup', email, { password });
-  const [codes, hashes] = [10, 10].map((length) => Array.from({ length }, (_, index) => index));
-  const replies = await Promise.all([
-    ...codes!.map(() => auth.ask('/verify', { type: 'email', email, token: code })),
-    ...hashes!.map(() => auth.ask('/verify', { type: 'email', token_hash: hashOf(link) })),
-  ]);
-  expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
-  for (const reply of replies.filter(({ status }) => status !== 200)) expect(reply).toMatchObject(expired);
-  expect(
-    await database.query('select 1 from auth.sessions s join auth.users u on u.id = s.user_id where u.email = $1', [
-      email,
-    ]),
-  ).toHaveLength(1);
+test.each(['new', 'confirmed'])(
+  'of twenty clients that present the same token of a %s user at once, one gets a session',
+  async (kind) => {
+    const auth = await testAuth(database, {}, { authPoolSize: 8 });
+    const email = `${kind}@x.test`;
+    if (kind === 'confirmed') {
+      await signedUp(auth, email);
+      await database.query('delete from auth.sessions');
+    }
+    const [path, more] = kind === 'new' ? ['/signup', { password }] : ['/otp', {}];
+    const { code, link } = await requested(auth, path as string, email, more as object);
+    const [codes, hashes] = [10, 10].map((length) => Array.from({ length }, (_, index) => index));
+    const replies = await Promise.all([
+      ...codes!.map(() => auth.ask('/verify', { type: 'email', email, token: code })),
+      ...hashes!.map(() => auth.ask('/verify', { type: 'email', token_hash: hashOf(link) })),
+    ]);
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
+    for (const reply of replies.filter(({ status }) => status !== 200)) expect(reply).toMatchObject(expired);
+    expect(
+      await database.query('select 1 from auth.sessions s join auth.users u on u.id = s.user_id where u.email = $1', [
+        email,
+      ]),
+    ).toHaveLength(1);
+  },
+);
+
+test('a confirmed user who signs in is answered as the database has them, by code and by hash', async () => {
+  const auth = await testAuth(database, { smtp_max_frequency: 0 });
+  const email = 'answered@x.test';
+  await signedUp(auth, email);
+  for (const by of ['code', 'hash']) {
+    const { code, link } = await requested(auth, '/otp', email);
+    auth.pass(7);
+    const given = by === 'code' ? { email, token: code } : { token_hash: hashOf(link) };
+    const { status, body } = await auth.ask('/verify', { type: 'email', ...given });
+    expect(status).toBe(200);
+    expect((await auth.ask('/user', undefined, { token: body.access_token })).body).toEqual(body.user);
+    expect(await auth.ask('/verify', { type: 'email', ...given })).toMatchObject(expired);
+  }
+  const events = await database.query(
+    `select payload ->> 'action' as action from auth.audit_log_entries where payload ->> 'actor_username' = $1
+    order by created_at desc, 1 limit 4`,
+    [email],
+  );
+  expect(events.filter(({ action }) => action === 'login')).toHaveLength(2);
+});
+
+test('a sign-in waits for a change of the user that is under way, and sees it', async () => {
+  const auth = await testAuth(database);
+  const email = 'under-way@x.test';
+  await signedUp(auth, email);
+  const { code } = await requested(auth, '/otp', email);
+  const other = new pg.Client({ connectionString: database.url });
+  await other.connect();
+  await other.query('begin');
+  await other.query('update auth.users set raw_user_meta_data = \'{"changed": true}\' where email = $1', [email]);
+  const reply = auth.ask('/verify', { type: 'email', email, token: code });
+  await vi.waitFor(async () => {
+    const waiting = await database.query(
+      "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
+    );
+    expect(waiting).toHaveLength(1);
+  }, 10_000);
+  await other.query('commit');
+  await other.end();
+  const { status, body } = await reply;
+  expect(status).toBe(200);
+  expect(body.user.user_metadata).toEqual({ changed: true });
 });
 
 test('a code works for the address it was sent to, in any case, and for no other', async () => {
