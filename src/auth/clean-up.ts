@@ -20,7 +20,7 @@ export type CleanUpCounts = Readonly<Record<string, number>>;
 /** The token that was used last gives the active one again, at any time: the answer with it may have been lost. */
 const uselessToken = `t.revoked and t.updated_at < $1::timestamptz - interval '24 hours' and not exists (
       select from auth.refresh_tokens a
-      where a.parent = t.token and a.session_id = t.session_id and a.revoked is not true
+      where a.parent = t.token and a.revoked is not true
     )`;
 
 /** `$1` is now, `$2` hours. */

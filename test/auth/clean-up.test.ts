@@ -1,8 +1,9 @@
 /**
  * What the auth service deletes of itself: rows that nobody can use any more, and never one that somebody can.
  */
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type CleanUpOptions, cleanUp } from '../../src/auth/clean-up.ts';
+import { CleanUpWorker } from '../../src/auth/clean-up-worker.ts';
 import { refreshSession } from '../../src/auth/refresh.ts';
 import { loadSession } from '../../src/auth/sessions.ts';
 import { defaultAuthConfig } from '../../src/config/auth-config.ts';
@@ -151,6 +152,34 @@ test('a round takes a hundred rows, passes over those that somebody holds, and w
     expect([await clean(), await clean(), await clean()]).toEqual([{ flows: 100 }, { flows: 30 }, {}]);
   });
   expect(await clean()).toEqual({ flows: 20 });
+});
+
+test('a worker goes on until there is nothing left, and then waits', async () => {
+  await database.query(
+    `insert into auth.flow_state (id, provider_type, authentication_method, created_at)
+    select gen_random_uuid(), 'email', 'magiclink', '2020-01-01' from generate_series(1, 250)`,
+  );
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  let rounds = 0;
+  const worker = new CleanUpWorker({
+    ...{ database: pool, clock, everyMs: 1000, deleteAnonymousUsers: false, observe: () => {} },
+    isInstalled: async () => true,
+    currentConfig: async () => {
+      rounds += 1;
+      return defaultAuthConfig;
+    },
+  });
+  worker.start();
+  vi.advanceTimersByTime(999);
+  expect(rounds).toBe(0);
+  vi.advanceTimersByTime(1);
+  // A hundred, a hundred, fifty, none.
+  await expect.poll(() => rounds, patience).toBe(4);
+  expect(await database.query('select from auth.flow_state')).toEqual([]);
+  await worker.stop();
+  vi.advanceTimersByTime(10_000);
+  expect(rounds).toBe(4);
 });
 
 describe('a gateway', () => {

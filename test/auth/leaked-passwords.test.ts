@@ -180,4 +180,17 @@ describe('the list', () => {
     expect(await isPwned(leaked)).toBe(false);
     expect(list.asked).toHaveLength(2);
   });
+
+  test('that comes back is used again, and its next absence is told again', async () => {
+    const list = await startList(leaked);
+    const { isPwned, observations, pass } = checkOf(list);
+    const away: Parameters<List['behave']>[0] = (request) => request.socket.destroy();
+    list.behave(away);
+    await isPwned(fresh);
+    list.behave((_request, response) => response.end(`${digestOf(leaked).slice(5)}:1`));
+    pass(31);
+    expect([await isPwned(leaked), observations.length]).toEqual([true, 1]);
+    list.behave(away);
+    expect([await isPwned(fresh), observations.length]).toEqual([false, 2]);
+  });
 });
