@@ -1,0 +1,152 @@
+/**
+ * Further identities of a provider for a user who is signed in.
+ */
+import { beforeAll, expect, test } from 'vitest';
+import type { AuthValues } from '../../src/config/auth-config.ts';
+import { createAuthDatabase, open, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { type OidcProvider, startOidcProvider } from '../support/oidc-provider.ts';
+import type { TestDatabase } from '../support/postgres.ts';
+import { callbackUrl, fragmentOf, goThrough, keycloakValues, queryOf, userOf } from '../support/provider-sign-in.ts';
+
+let database: TestDatabase;
+let provider: OidcProvider;
+
+beforeAll(async () => {
+  database = await createAuthDatabase();
+  provider = await startOidcProvider([callbackUrl], {});
+});
+
+function person(name: string, more: Readonly<Record<string, unknown>> = {}): string {
+  provider.users[name] = { name: `${name} Smith`, email: `${name}@x.test`, email_verified: true, ...more };
+  return `${name}@x.test`;
+}
+
+function withLinking(values: AuthValues = {}): Promise<TestAuth> {
+  return testAuth(database, {
+    ...keycloakValues(provider),
+    ...{ security_manual_linking_enabled: true, external_anonymous_users_enabled: true, ...values },
+  });
+}
+
+const linkPath = '/user/identities/authorize?provider=keycloak&skip_http_redirect=true';
+
+/** Links as a user with the token. */
+async function link(auth: TestAuth, token: string, name: string) {
+  const { body } = await auth.ask(`${linkPath}&login_hint=${name}`, undefined, { token });
+  return goThrough(auth, body.url);
+}
+
+function names(identities: readonly { readonly provider: string; readonly id: string }[]): readonly string[] {
+  return identities.map(({ provider }) => provider);
+}
+
+test('an identity is linked whatever its address, its owner hears of it, and it signs in from then on', async () => {
+  const auth = await withLinking({ mailer_notifications_identity_linked_enabled: true });
+  const { user, access_token: token } = await signedUp(auth, 'linker@x.test');
+  person('elsewhere', { email: 'elsewhere@y.test', email_verified: false });
+  const linked = await userOf(auth, await link(auth, token, 'elsewhere'));
+  expect(linked).toMatchObject({
+    ...{ id: user.id, email: 'linker@x.test', app_metadata: { provider: 'email', providers: ['email', 'keycloak'] } },
+    identities: [{ provider: 'email' }, { provider: 'keycloak', email: 'elsewhere@y.test' }],
+  });
+  const kinds = async () => (await auth.mails()).filter(({ to }) => to.startsWith('linker')).map(({ kind }) => kind);
+  await expect.poll(kinds).toEqual(['identity_linked_notification', 'confirmation']);
+  expect((await auth.mail('linker@x.test')).text).toContain('keycloak');
+  const [event] = await database.query<{ ip_address: string }>(
+    `select ip_address from auth.audit_log_entries
+    where payload ->> 'action' = 'identity_linked' and payload ->> 'actor_id' = $1`,
+    [user.id],
+  );
+  expect(event?.ip_address).toBe('127.0.0.1');
+  const { headers } = await auth.ask('/authorize?provider=keycloak&login_hint=elsewhere', undefined, { key: null });
+  expect(await userOf(auth, await goThrough(auth, headers.get('location')!))).toMatchObject({ id: user.id });
+});
+
+test('linking needs a user, and the configuration has to allow it', async () => {
+  const auth = await withLinking();
+  expect((await auth.ask(linkPath)).body.code).toBe('bad_jwt');
+  const { access_token: token } = await signedUp(auth, 'asks@x.test');
+  // Without the parameter the browser itself is sent on.
+  const redirect = await auth.ask('/user/identities/authorize?provider=keycloak', undefined, { token });
+  expect([redirect.status, redirect.headers.get('location')?.startsWith(provider.issuer)]).toEqual([302, true]);
+  const strict = await withLinking({ security_manual_linking_enabled: false });
+  const refused = await strict.ask(linkPath, undefined, { token });
+  expect(refused).toMatchObject({ status: 404, body: { code: 'manual_linking_disabled' } });
+});
+
+test('an identity that is linked already is refused, to this user or to another', async () => {
+  const auth = await withLinking();
+  const { access_token: token } = await signedUp(auth, 'first@x.test');
+  person('taken');
+  expect(fragmentOf(await link(auth, token, 'taken'))).toHaveProperty('access_token');
+  const again = await link(auth, token, 'taken');
+  const refusal = { error: 'access_denied', error_code: 'identity_already_exists' };
+  expect([queryOf(again), fragmentOf(again)]).toMatchObject([
+    { ...refusal, error_description: 'Identity is already linked' },
+    { ...refusal, sb: '' },
+  ]);
+  const { access_token: other } = await signedUp(auth, 'second@x.test');
+  expect(queryOf(await link(auth, other, 'taken'))).toMatchObject({
+    ...{ ...refusal, error_description: 'Identity is already linked to another user' },
+  });
+});
+
+test('an anonymous user who links has the address of the identity, and is anonymous no longer', async () => {
+  const auth = await withLinking();
+  const { body: session } = await auth.ask('/signup', { data: { cart: 3 } });
+  const email = person('grown');
+  const user = await userOf(auth, await link(auth, session.access_token, 'grown'));
+  expect(user).toMatchObject({
+    ...{ id: session.user.id, email, is_anonymous: false, email_confirmed_at: expect.any(String) },
+    ...{ user_metadata: { cart: 3 }, app_metadata: { provider: 'keycloak', providers: ['keycloak'] } },
+  });
+});
+
+test('an address that is not verified has to be confirmed before the user is let in with it', async () => {
+  const auth = await withLinking();
+  const { body: session } = await auth.ask('/signup', {});
+  const email = person('unsure', { email_verified: false });
+  expect(queryOf(await link(auth, session.access_token, 'unsure'))).toMatchObject({
+    ...{ error: 'access_denied', error_code: 'email_not_confirmed' },
+    error_description: 'Unverified email with keycloak. A confirmation email has been sent to your keycloak email',
+  });
+  const { body: pending } = await auth.ask('/user', undefined, { token: session.access_token });
+  expect([pending.email, pending.email_confirmed_at, names(pending.identities)]).toEqual([
+    email,
+    undefined,
+    ['keycloak'],
+  ]);
+  await open((await auth.mail(email)).link);
+  const { body: user } = await auth.ask('/user', undefined, { token: session.access_token });
+  expect(user.email_confirmed_at).toEqual(expect.any(String));
+});
+
+test('an address that somebody else has cannot come with an identity', async () => {
+  const auth = await withLinking();
+  const email = person('occupied');
+  await signedUp(auth, email);
+  const { body: session } = await auth.ask('/signup', {});
+  expect(queryOf(await link(auth, session.access_token, 'occupied'))).toMatchObject({
+    ...{ error: 'invalid_request', error_code: 'email_exists' },
+  });
+  const { body: user } = await auth.ask('/user', undefined, { token: session.access_token });
+  expect([user.identities, user.is_anonymous]).toEqual([[], true]);
+});
+
+test('a user who is gone or banned by the time of the answer gets nothing', async () => {
+  const auth = await withLinking();
+  for (const [email, change, code] of [
+    ['gone@x.test', { method: 'DELETE' }, 'user_not_found'],
+    ['banned@x.test', { method: 'PUT', body: { ban_duration: '1h' } }, 'user_banned'],
+  ] as const) {
+    const { user, access_token: token } = await signedUp(auth, email);
+    const name = `late-${code}`;
+    person(name);
+    const { body } = await auth.ask(`${linkPath}&login_hint=${name}`, undefined, { token });
+    await auth.askAdmin(`/admin/users/${user.id}`, 'body' in change ? change.body : undefined, {
+      method: change.method,
+    });
+    expect(queryOf(await goThrough(auth, body.url)).error_code).toBe(code);
+    expect(await database.query('select from auth.identities i where i.provider_id = $1', [name])).toEqual([]);
+  }
+});
