@@ -6,6 +6,10 @@
 export interface Ledger {
   /** One more of something. */
   count(what: string): void;
+  /** Something begins to happen to the servers (true), or is over. */
+  disturb(isOn: boolean): void;
+  /** Whether the servers had been left alone for some seconds at that time, in milliseconds since the epoch, and since. */
+  wasCalm(since: number): boolean;
   /** Something happened that may never happen. */
   violation(what: string): void;
   /** An answer accepted this token of an email, code of an app, or the like; the second time is a violation. */
@@ -14,17 +18,25 @@ export interface Ledger {
   readonly violations: readonly string[];
 }
 
+/** After that everybody should have noticed that all servers are there again. */
+const recoveryMs = 5000;
+
 /** An empty book. */
 export function openLedger(): Ledger {
   const figures = new Map<string, number>();
   const violations: string[] = [];
   const tokens = new Set<string>();
+  let calmSince = 0;
   const violation = (what: string) => void violations.push(what);
   return {
     figures,
     violations,
     violation,
     count: (what) => void figures.set(what, (figures.get(what) ?? 0) + 1),
+    disturb(isOn) {
+      calmSince = isOn ? Number.POSITIVE_INFINITY : Date.now();
+    },
+    wasCalm: (since) => since > calmSince + recoveryMs,
     accepted(token) {
       if (tokens.has(token)) violation(`accepted twice: ${token}`);
       tokens.add(token);

@@ -133,7 +133,12 @@ function createDevice(via: typeof fetch, flowType: 'implicit' | 'pkce'): Device 
 interface ClientAnswer {
   // biome-ignore lint/suspicious/noExplicitAny: a storm reads what it expects
   readonly data: any;
-  readonly error: { readonly status?: number; readonly code?: string; readonly name: string } | null;
+  readonly error: {
+    readonly status?: number;
+    readonly code?: string;
+    readonly name: string;
+    readonly message: string;
+  } | null;
 }
 
 /**
@@ -149,8 +154,8 @@ export async function ask(
   expected: readonly string[] = [],
   // biome-ignore lint/suspicious/noExplicitAny: as above
 ): Promise<any> {
-  const began = new Date().toISOString().slice(14, 23);
-  const note = (end: string) => remember(person, `${began} ${what}: ${end}`);
+  const began = new Date();
+  const note = (end: string) => remember(person, `${began.toISOString().slice(14, 23)} ${what}: ${end}`);
   const { data, error } = await request();
   if (error === null) {
     note('done');
@@ -162,6 +167,8 @@ export async function ask(
   // Nobody else works on this account: it was a request whose client has gone.
   if (status === 0 || status >= 500 || code === 'conflict') {
     person.ledger.count('answers lost');
+    if (person.ledger.wasCalm(began.getTime()))
+      person.ledger.count(`lost in calm weather: ${what}: ${status} ${error.message}`);
     throw new Lost(what);
   }
   if (expected.includes(code)) person.ledger.count('requests refused');

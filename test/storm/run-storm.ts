@@ -44,6 +44,8 @@ export async function runStorm(options: StormOptions, whenOver: WhenOver): Promi
   const weather = makeWeather(world, random.fork(), duration, {
     isOver,
     onEvent(name) {
+      ledger.disturb(name !== null);
+      if (name === null) return;
       ledger.count(`disturbances: ${name}`);
       onEvent(name);
     },
@@ -119,18 +121,30 @@ async function checkPerson(person: Person): Promise<void> {
 /** Lines of the log that say the same, with their number. */
 function summarize(lines: readonly string[]): ReadonlyMap<string, number> {
   const summary = new Map<string, number>();
-  for (const line of lines) {
-    const { msg = line, level = '' } = readJson(line);
-    const text = `${level} ${msg}`;
-    summary.set(text, (summary.get(text) ?? 0) + 1);
-  }
+  for (const text of lines.flatMap((line) => readLine(line) ?? [])) summary.set(text, (summary.get(text) ?? 0) + 1);
   return summary;
 }
 
-function readJson(line: string): { readonly msg?: string; readonly level?: number } {
-  try {
-    return JSON.parse(line) as { msg?: string; level?: number };
-  } catch {
-    return {};
-  }
+interface LoggedError {
+  readonly message: string;
+}
+
+/** A line as it reads without what is different each time; null for what is no entry of the log. */
+function readLine(line: string): string | null {
+  if (!line.startsWith('{')) return null;
+  const {
+    msg,
+    path = '',
+    status = '',
+    reason = '',
+    err,
+  } = JSON.parse(line) as {
+    readonly msg: string;
+    readonly path?: string;
+    readonly status?: number;
+    readonly reason?: string;
+    readonly err?: LoggedError;
+  };
+  const text = [msg, path, status, reason, err?.message ?? ''].filter((part) => part !== '').join(' ');
+  return text.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID');
 }

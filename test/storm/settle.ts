@@ -92,9 +92,10 @@ export function counterOf(person: Person, user: AnsweredUser): number {
 function findApp(person: Person, { factors = [] }: AnsweredUser): Account['apps'][number] {
   const { apps } = own(person);
   const verified = factors.filter(({ status }) => status === 'verified').map(({ id }) => id);
-  const app = apps.find((possible) => (possible === null ? verified.length === 0 : verified.includes(possible.id)));
-  if (app === undefined || verified.length > 1) violation(person, `factors that nobody added: ${verified}`);
-  return app ?? newest(apps);
+  const possible = apps.filter((app) => (app === null ? verified.length === 0 : verified.includes(app.id)));
+  if (possible.length === 0 || verified.length > 1)
+    violation(person, `factors that nobody added or removed: ${verified}`);
+  return newest(possible.length === 0 ? apps : possible);
 }
 
 /** Repeats something until its answer is not lost. */

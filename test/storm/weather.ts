@@ -70,14 +70,14 @@ export type Duration = { readonly rounds: number } | { readonly minutes: number 
 /**
  * Disturbs the servers: in each round every disturbance happens once, in an order of its own.
  *
- * @param onEvent Hears of each when it begins.
+ * @param onEvent Hears of each when it begins, and of null when it is over.
  * @param isOver Asked before each.
  */
 export async function makeWeather(
   world: World,
   random: Random,
   duration: Duration,
-  { onEvent, isOver }: { readonly onEvent: (name: string) => void; readonly isOver: () => boolean },
+  { onEvent, isOver }: { readonly onEvent: (name: string | null) => void; readonly isOver: () => boolean },
 ): Promise<void> {
   const end = 'minutes' in duration ? Date.now() + duration.minutes * 60_000 : Number.POSITIVE_INFINITY;
   const rounds = 'rounds' in duration ? duration.rounds : Number.POSITIVE_INFINITY;
@@ -88,6 +88,7 @@ export async function makeWeather(
       if (isOver() || Date.now() > end) return;
       onEvent(name);
       await disturbances[name]!(world, random);
+      onEvent(null);
     }
   }
 }

@@ -22,9 +22,10 @@ with problems (problem, id) as (
   where coalesce(u.email_change, '') = '' and (coalesce(u.email_change_token_new, '') <> ''
     or coalesce(u.email_change_token_current, '') <> '' or u.email_change_confirm_status <> 0)
   union all
-  select 'an address confirmed by one, with both tokens or none', u.id::text from auth.users u
-  where u.email_change_confirm_status = 1 and coalesce(u.email_change, '') <> ''
-    and (coalesce(u.email_change_token_new, '') = '') = (coalesce(u.email_change_token_current, '') = '')
+  -- None of the two is left where the password was changed meanwhile.
+  select 'a change of the address confirmed by one, whose token is still there', u.id::text from auth.users u
+  where u.email_change_confirm_status = 1
+    and u.email_change_token_new <> '' and u.email_change_token_current <> ''
   union all
   select 'a session without one refresh token that is good', s.id::text from auth.sessions s
   where (select pg_catalog.count(*) from auth.refresh_tokens r where r.session_id = s.id and not r.revoked) <> 1
