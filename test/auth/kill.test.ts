@@ -250,6 +250,23 @@ const flows: Readonly<Record<string, Prepare>> = {
       },
     );
   },
+  'an identity that is given up': async (email) => {
+    const { user, token } = await addUser(email);
+    await auth.database.query(
+      `insert into auth.identities (provider_id, user_id, provider, identity_data, created_at)
+      values ($2, $1, 'github', pg_catalog.jsonb_build_object('sub', $2::text, 'email', $3::text, 'email_verified', true), now())`,
+      [user.id, `github of ${email}`, changeOf(email)],
+    );
+    const path = `/user/identities/${user.identities[0]!.id}`;
+    return once(
+      (ask) => ask(path, undefined, { method: 'DELETE', token }),
+      async (ask, reply, isDone) => {
+        const last = { status: 422, body: { code: 'single_identity_not_deletable' } };
+        expect(reply).toMatchObject(isDone ? last : { status: 200 });
+        await expectSignIn(ask, changeOf(email));
+      },
+    );
+  },
   reauthentication: async (email) => {
     const { token } = await addUser(email);
     return once(
@@ -449,6 +466,7 @@ const unlimited = {
   PGREFLECT_API_MAX_REQUEST_DURATION: '300',
   PGREFLECT_SMTP_MAX_FREQUENCY: '0',
   PGREFLECT_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
+  PGREFLECT_SECURITY_MANUAL_LINKING_ENABLED: 'true',
   PGREFLECT_RATE_LIMIT_EMAIL_SENT: '1000000',
   PGREFLECT_RATE_LIMIT_ANONYMOUS_USERS: '0',
   PGREFLECT_RATE_LIMIT_OTP: '0',
