@@ -68,7 +68,7 @@ interface GivenToken {
 async function readToken(flow: Flow, accepted: AcceptedIssuer, given: GivenToken): Promise<ExternalUser> {
   const claims = await verify(flow, accepted, given);
   if (typeof claims.sub !== 'string' || claims.sub === '') throw refuse('Missing sub claim in id_token');
-  const audiences = [claims.aud].flat().map(String);
+  const audiences = [claims.aud ?? []].flat().map(String);
   if (!audiences.some((audience) => accepted.clientIds.includes(audience))) {
     throw refuse(`Unacceptable audience in id_token: [${audiences.join(' ').slice(0, 500)}]`);
   }

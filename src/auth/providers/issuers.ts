@@ -82,8 +82,8 @@ async function discover(address: string, { id, secret }: ProviderClient): Promis
     const authentication = authenticateWith(secret, library);
     const configuration = await library.discovery(new URL(address), id, undefined, authentication, options);
     const keysAddress = new URL(configuration.serverMetadata().jwks_uri ?? '');
-    if (keysAddress.protocol !== 'https:' && !isPlainHttp(address))
-      throw new Error('The keys are not at an https address.');
+    const isAllowed = keysAddress.protocol === 'https:' || (keysAddress.protocol === 'http:' && isPlainHttp(address));
+    if (!isAllowed) throw new Error('The keys are not at an https address.');
     const { timeoutMs: timeoutDuration } = providerLimits;
     return { configuration, keys: createRemoteJWKSet(keysAddress, { [customFetch]: boundedFetch, timeoutDuration }) };
   } catch (error) {
@@ -93,6 +93,7 @@ async function discover(address: string, { id, secret }: ProviderClient): Promis
 
 /** In the body where the provider takes it there: not all agree on how it is written into a header. */
 function authenticateWith(secret: string, library: typeof import('openid-client')): ClientAuth {
+  if (secret === '') return library.None();
   const [inBody, inHeader] = [library.ClientSecretPost(secret), library.ClientSecretBasic(secret)];
   return (server, ...rest) => {
     const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
