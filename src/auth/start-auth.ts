@@ -11,7 +11,6 @@ import { createHooks } from '../hooks/hooks.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Observe } from '../shared/observation.ts';
 import type { VerifyClaims } from './bearer.ts';
-import { captureText } from './captured-texts.ts';
 import { CleanUpWorker } from './clean-up-worker.ts';
 import type { AuthServices } from './flows/flow.ts';
 import { createPwnedCheck } from './leaked-passwords.ts';
@@ -21,6 +20,7 @@ import { createProviderSignIn } from './providers/provider-sign-in.ts';
 import { systemRandom } from './random.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import { createTokenSigner } from './signing-keys.ts';
+import { createSendText } from './texts/send-text.ts';
 
 /** What it is built from. */
 export interface AuthSetup {
@@ -86,7 +86,7 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     verify,
     mailer,
     outbox,
-    sendText: async (message) => (message.config.sms_provider === 'capture' ? captureText(side, message, tools) : null),
+    sendText: createSendText({ ...tools, database: side, observe }),
     providers: createProviderSignIn(createIssuers(), clock),
     hooks: createHooks({ database, clock, observe }),
     issuer: config.jwtIssuer ?? authUrl,

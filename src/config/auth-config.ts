@@ -7,6 +7,7 @@
 import type { AuthField } from './auth-field.ts';
 import { authField, authFieldNames, type authFields } from './auth-fields.ts';
 import { checkHooks } from './auth-hook-fields.ts';
+import { checkSmsProvider } from './auth-sms-fields.ts';
 
 /** All fields with their effective values. Seconds, hours and digits as the field's doc line says. */
 export type AuthConfig = {
@@ -32,5 +33,14 @@ export function checkAuthConfig(config: AuthConfig): readonly string[] {
   return [
     ...(isOpen ? ['mailer_autoconfirm and mailer_allow_unverified_email_sign_ins cannot both be true'] : []),
     ...checkHooks(config),
+    ...checkPhone(config),
   ];
+}
+
+/** Users who may sign in by phone need somebody who sends; a hook does so in place of a provider. */
+function checkPhone(config: AuthConfig): readonly string[] {
+  const { external_phone_enabled, hook_send_sms_enabled, sms_provider } = config;
+  if (!external_phone_enabled || hook_send_sms_enabled || sms_provider === null) return [];
+  const problem = checkSmsProvider(sms_provider, config);
+  return problem === null ? [] : [problem];
 }

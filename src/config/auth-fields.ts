@@ -9,15 +9,24 @@ import type { AuthField } from './auth-field.ts';
 import { hookFields } from './auth-hook-fields.ts';
 import { providerFields } from './auth-provider-fields.ts';
 import { signInFields } from './auth-sign-in-fields.ts';
+import { smsFields } from './auth-sms-fields.ts';
 import { templateFields } from './auth-template-fields.ts';
 
 /** The rows, in the order of the reference. */
-export const authFields = { ...signInFields, ...deliveryFields, ...templateFields, ...providerFields, ...hookFields };
+export const authFields = {
+  ...signInFields,
+  ...deliveryFields,
+  ...smsFields,
+  ...templateFields,
+  ...providerFields,
+  ...hookFields,
+};
 
 /** Headings of references, with the names of the rows below each. */
 export const authGroups: Readonly<Record<string, readonly AuthFieldName[]>> = {
   'Auth: users, passwords and sessions': Object.keys(signInFields) as AuthFieldName[],
   'Auth: emails and limits': Object.keys(deliveryFields) as AuthFieldName[],
+  'Auth: providers of text messages': Object.keys(smsFields) as AuthFieldName[],
   'Auth: texts of emails': Object.keys(templateFields) as AuthFieldName[],
   'Auth: providers': Object.keys(providerFields) as AuthFieldName[],
   'Auth: hooks': Object.keys(hookFields) as AuthFieldName[],

@@ -7,6 +7,7 @@
  */
 import { isAbsolute, join } from 'node:path';
 import { type AuthFieldName, authField, authFieldNames, isAuthFieldName } from './auth-fields.ts';
+import { smsProviders } from './auth-sms-fields.ts';
 import type { TemplateSource } from './auth-template-source.ts';
 import type { Problem } from './config-error.ts';
 import { nearestName } from './nearest-name.ts';
@@ -86,8 +87,21 @@ function readTable(path: string, table: unknown, reader: TableReader): void {
     const name = fieldByPlace.get(place) ?? fieldByPlace.get(place.replace(/content_path$/, 'content'));
     if (name !== undefined) reader.add(name, place, value);
     else if (place === 'auth.sms.test_otp') reader.add('sms_test_otp', place, value);
+    else if (isProviderSwitch(path, key)) addProvider(path, place, value, reader);
     else if (tables.has(place)) readTable(place, value, reader);
     else reportUnknown(path, key, reader);
+  }
+}
+
+/** The file of the original switches providers of text messages on one by one: `[auth.sms.twilio] enabled = true`. */
+function isProviderSwitch(path: string, key: string): boolean {
+  return key === 'enabled' && smsProviders.some((provider) => path === `auth.sms.${provider}`);
+}
+
+function addProvider(path: string, place: string, value: unknown, { add, sources, report }: TableReader): void {
+  if (value === true) add('sms_provider', place, path.slice('auth.sms.'.length));
+  else if (value !== false) {
+    report.problems.push({ problem: `${sources.fileName}: ${place} must be true or false.`, fix: null });
   }
 }
 

@@ -2,6 +2,7 @@
  * Fields of the auth configuration about who may sign in and how: sites, methods, passwords, sessions, second factors.
  */
 import { boolean, choice, field, hours, integer, seconds, string } from './auth-field.ts';
+import { type SmsProvider, smsProviders } from './auth-sms-fields.ts';
 import { checkDateTime, checkSessionTags, checkSiteUrl } from './auth-value-checks.ts';
 import { checkPattern } from './url-pattern.ts';
 
@@ -160,9 +161,9 @@ export const signInFields = {
     kind: boolean, default: false, file: { table: 'auth.sms', key: 'enable_confirmations', convert: invert },
     doc: 'Phone numbers count as confirmed at once.',
   }),
-  sms_provider: field<'capture' | 'messagebird' | 'textlocal' | 'twilio' | 'twilio_verify' | 'vonage' | null>({
-    kind: choice('capture', 'messagebird', 'textlocal', 'twilio', 'twilio_verify', 'vonage'), default: null,
-    doc: 'Who sends text messages; capture keeps them for tests.',
+  sms_provider: field<SmsProvider | null>({
+    kind: choice(...smsProviders), default: null,
+    doc: 'Who sends text messages; capture keeps them for tests, webhook posts them to sms_webhook_url.',
   }),
   sms_max_frequency: field({
     kind: seconds(0, 32_767), default: 60, file: { table: 'auth.sms', key: 'max_frequency' },

@@ -23,15 +23,12 @@ const numbers = ['custom_oauth_max_providers', 'db_max_pool_size', 'rate_limit_w
 
 const texts = [
   'db_max_pool_size_unit', 'external_workos_url', 'nimbus_oauth_client_id',
-  'oauth_server_authorization_path', 'saml_external_url', 'security_captcha_provider', 'sms_messagebird_originator',
-  'sms_textlocal_sender', 'sms_twilio_account_sid', 'sms_twilio_content_sid', 'sms_twilio_message_service_sid',
-  'sms_twilio_verify_account_sid', 'sms_twilio_verify_message_service_sid', 'sms_vonage_from', 'webauthn_rp_display_name',
-  'webauthn_rp_id', 'webauthn_rp_origins',
+  'oauth_server_authorization_path', 'saml_external_url', 'security_captcha_provider', 'sms_twilio_verify_account_sid',
+  'sms_twilio_verify_message_service_sid', 'webauthn_rp_display_name', 'webauthn_rp_id', 'webauthn_rp_origins',
 ] as const; // biome-ignore format: a list of names
 
 const secrets = [
-  'nimbus_oauth_client_secret', 'security_captcha_secret', 'sms_messagebird_access_key', 'sms_textlocal_api_key',
-  'sms_twilio_auth_token', 'sms_twilio_verify_auth_token', 'sms_vonage_api_key', 'sms_vonage_api_secret',
+  'nimbus_oauth_client_secret', 'security_captcha_secret', 'sms_twilio_verify_auth_token',
 ] as const; // biome-ignore format: a list of names
 
 const doc = 'Accepted and stored; has no effect.';

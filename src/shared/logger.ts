@@ -94,13 +94,33 @@ function line(observation: Exclude<Observation, RequestObservation>): Line {
       const text = 'a pooler loses prepared statements; the gateway goes on without them';
       return { level: 'warn', text, fields: { option: '--prepared-statements=false' } };
     }
+    case 'email_captured':
+    case 'email_delayed':
+    case 'email_given_up':
+    case 'text_not_sent':
+    case 'hook_failed':
+      return messageLine(observation);
+    case 'template_refused': {
+      const { email, source, problem, kept } = observation;
+      const text = `email template refused; the ${kept} one is used`;
+      return { level: 'error', text, fields: { email, source, problem } };
+    }
+    case 'warning':
+      return { level: 'warn', text: observation.message, fields: observation.hint ? { hint: observation.hint } : {} };
+    default:
+      return unreachable(observation);
+  }
+}
+
+type MessageObservation = Extract<Observation, { kind: `email_${string}` | 'text_not_sent' | 'hook_failed' }>;
+
+/** What became of a message to a user, or to a hook. */
+function messageLine(observation: MessageObservation): Line {
+  switch (observation.kind) {
     case 'email_captured': {
       const { email, inboxUrl } = observation;
-      return {
-        level: 'info',
-        text: 'email captured, there is no mail server; read it in the inbox',
-        fields: { email, url: inboxUrl },
-      };
+      const text = 'email captured, there is no mail server; read it in the inbox';
+      return { level: 'info', text, fields: { email, url: inboxUrl } };
     }
     case 'email_delayed':
     case 'email_given_up': {
@@ -110,19 +130,14 @@ function line(observation: Exclude<Observation, RequestObservation>): Line {
         ? { level: 'warn', text: 'email not sent; it is tried again', fields }
         : { level: 'error', text: 'email not sent; given up', fields };
     }
-    case 'template_refused': {
-      const { email, source, problem, kept } = observation;
-      const text = `email template refused; the ${kept} one is used`;
-      return { level: 'error', text, fields: { email, source, problem } };
+    case 'text_not_sent': {
+      const { provider, reason } = observation;
+      return { level: 'error', text: 'text message not sent', fields: { provider, reason } };
     }
     case 'hook_failed': {
       const { hook, reason } = observation;
       return { level: 'error', text: 'hook failed', fields: { hook, reason } };
     }
-    case 'warning':
-      return { level: 'warn', text: observation.message, fields: observation.hint ? { hint: observation.hint } : {} };
-    default:
-      return unreachable(observation);
   }
 }
 

@@ -74,6 +74,8 @@ export type Observation =
       readonly problem: string;
       readonly kept: 'previous' | 'built-in';
     }
+  /** A text message was not taken by the provider, so the request that wanted it sent has failed. */
+  | { readonly kind: 'text_not_sent'; readonly provider: string; readonly reason: string }
   /** A hook gave no answer to go on with, so what it was asked about was refused. `hook` is its name in the configuration. */
   | { readonly kind: 'hook_failed'; readonly hook: string; readonly reason: string }
   /** Something an operator should change; `hint` says how. */

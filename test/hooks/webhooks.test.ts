@@ -177,11 +177,9 @@ test('nobody waits for a server that wants to be asked again after the limit', a
 });
 
 test('a server that is away is tried again, and no address is in what is said of it', async () => {
-  const gone = createServer();
-  await new Promise<void>((resolve) => gone.listen(0, '127.0.0.1', resolve));
-  const { port } = gone.address() as AddressInfo;
-  await new Promise((resolve) => gone.close(resolve));
-  const { answer, observations } = askAt(`http://127.0.0.1:${port}/token-in-path`);
+  const gone = await startHookServer();
+  await gone.stop();
+  const { answer, observations } = askAt(`${gone.url}/token-in-path`);
   await expect(answer).rejects.toMatchObject({ code: 'hook_timeout_after_retry', status: 422 });
   expect(observations).toEqual([
     { kind: 'hook_failed', hook: 'send_sms', reason: 'it cannot be reached, after attempt 3' },

@@ -35,6 +35,8 @@ export interface HookServer {
   readonly unsigned: readonly string[];
   /** What it answers from now on: a reply, what makes one of a request, or null: nothing, ever. */
   answer(reply: HookReply | MakeReply | null): void;
+  /** Nobody listens at its address any more. */
+  stop(): Promise<void>;
 }
 
 /** Starts it. It answers `{}` until it is told something else. @param secret Null: nothing is signed. */
@@ -61,10 +63,12 @@ export async function startHookServer(secret: string | null = hookSecret): Promi
     if (next !== null) respond(response, next);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  const stop = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  onTestFinished(stop);
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
@@ -72,6 +76,7 @@ export async function startHookServer(secret: string | null = hookSecret): Promi
     answer(next) {
       reply = typeof next === 'function' ? next : () => next;
     },
+    stop,
   };
 }
 

@@ -44,7 +44,8 @@ export async function challengeFactor(
   const { user } = assertFactorBearer(bearer);
   const factor = requireFactor(user, factorId);
   assertVerifyOn(flow, factor);
-  const channel = factor.factorType === 'phone' ? parseChannel(readMembers(body, challengeBody).channel) : null;
+  const channel =
+    factor.factorType === 'phone' ? parseChannel(readMembers(body, challengeBody).channel, flow.config) : null;
   const run = channel === null ? transact : transactSending;
   const attempt = () => run(flow, (session) => challenge(session, flow, { user, factorId: factor.id, channel }));
   return challengeShape.toJson(await retryAtSameInstant(attempt));
@@ -76,7 +77,7 @@ async function challenge(session: SystemSession, flow: Flow, asked: Asked): Prom
   if (id === null) throw new AuthError('mfa_factor_not_found');
   const traits = { factor_id: factor.id, factor_status: factor.status };
   await writeFactorAudit(session, flow, { action: 'challenge_created', actor: userActor(user), traits });
-  if (message !== null) await sendPhoneCode(flow, message);
+  if (message !== null) await sendPhoneCode(session, flow, user, message);
   return { id, factor, at: nowOf(flow) };
 }
 

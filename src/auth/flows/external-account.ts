@@ -15,6 +15,7 @@ import { randomUuid } from '../random.ts';
 import { nilUuid } from '../tools.ts';
 import { isBanned, type User } from '../user.ts';
 import { insertUser, isEmailTaken, updateUser } from '../users.ts';
+import { askBeforeUserCreated } from './before-user-created.ts';
 import { confirmEmail } from './confirm-user.ts';
 import { evictStrangers } from './evict-strangers.ts';
 import { type Flow, nowOf } from './flow.ts';
@@ -119,6 +120,7 @@ async function makeAccount(session: SystemSession, flow: Flow, external: Externa
     appMetadata: { provider: external.provider, providers: [external.provider] },
     userMetadata: external.identityData,
   };
+  await askBeforeUserCreated(session, flow, facts);
   await insertUser(session, facts, services);
   await addIdentity(session, flow, external, id);
   return reloadUser(session, id);

@@ -8,8 +8,11 @@ import { AuthError } from '../auth-error.ts';
 import { hashCode, makeCode } from '../one-time-code.ts';
 import { storeToken } from '../one-time-tokens.ts';
 import { assertNotTooFrequent, assertSendAllowed } from '../rate-limit.ts';
+import { TextError } from '../texts/text-error.ts';
 import type { Time } from '../times.ts';
 import type { User } from '../user.ts';
+import { toUserJson } from '../user-json.ts';
+import { askHook } from './ask-hook.ts';
 import { type Flow, nowOf } from './flow.ts';
 import type { TextMessage } from './text-message.ts';
 
@@ -46,7 +49,7 @@ export async function sendCode(session: SystemSession, flow: Flow, message: Code
   const { sms_otp_length: digits, sms_template: template } = config;
   const made = await makePhoneCode(flow, { phone, channel, digits, template, purpose });
   await storeToken(session, { userId: user.id, type, tokenHash: hashCode(phone, made.code), address: phone }, services);
-  return sendPhoneCode(flow, made);
+  return sendPhoneCode(session, flow, user, made);
 }
 
 /** A message that is to have a code. */
@@ -79,19 +82,31 @@ export async function makePhoneCode(flow: Flow, request: PhoneCodeRequest): Prom
 }
 
 /**
- * Hands a message over.
+ * Hands a message over, to the hook `send_sms` where that is on.
  *
- * @returns The sender's id of it; empty for a test number.
+ * @returns The sender's id of it; empty for a test number, and from a hook.
  * @throws AuthError `sms_send_failed`, `unexpected_failure` where nobody sends messages.
  */
-export async function sendPhoneCode({ services, config }: Flow, message: PhoneCode): Promise<string> {
+export async function sendPhoneCode(
+  session: SystemSession,
+  flow: Flow,
+  user: User,
+  message: PhoneCode,
+): Promise<string> {
+  const { services, config } = flow;
   const { phone, code, channel, template, purpose, isTest } = message;
   if (isTest) return '';
+  if (config.hook_send_sms_enabled) {
+    await askHook(session, flow, 'send_sms', { user: toUserJson(user), sms: { otp: code, phone, channel } });
+    return '';
+  }
   let id: string | null;
   try {
     id = await services.sendText({ to: phone, code, channel, template, config });
   } catch (error) {
-    const text = `Error sending ${purpose} OTP to provider: the message was refused`;
+    if (error instanceof AuthError) throw error;
+    const reason = error instanceof TextError ? error.message : 'the message was refused';
+    const text = `Error sending ${purpose} OTP to provider: ${reason}`;
     throw new AuthError('sms_send_failed', text, { cause: error });
   }
   if (id === null) throw new AuthError('unexpected_failure', 'Unable to get SMS provider');

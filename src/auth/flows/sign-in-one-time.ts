@@ -45,7 +45,7 @@ export async function sendOneTimeSignIn(flow: Flow, body: unknown): Promise<Mess
   if (!email && !phone) throw new AuthError('validation_failed', 'One of email or phone must be set');
   const request = { data: members.data ?? {}, mayCreate: members.create_user ?? true };
   if (email) return sendMagicLink(flow, { ...request, email, pkce });
-  return sendPhoneCode(flow, { ...request, phone: phone ?? '', channel: parseChannel(channel) });
+  return sendPhoneCode(flow, { ...request, phone: phone ?? '', channel: parseChannel(channel, flow.config) });
 }
 
 /** Members of the body. */

@@ -85,7 +85,7 @@ function checkEmail(flow: Flow, email: string, { challenge, method }: PkceMember
 }
 
 function checkPhone(flow: Flow, phone: string, channel: string | null, pkce: PkceMembers): SignUpAddress {
-  const parsed = parseChannel(channel);
+  const parsed = parseChannel(channel, flow.config);
   if (pkce.challenge) throw new AuthError('validation_failed', 'PKCE not supported for phone signups');
   parsePkce(pkce.challenge, pkce.method);
   if (!flow.config.external_phone_enabled) {

@@ -16,7 +16,7 @@ export interface TextMessage {
 }
 
 /**
- * Hands a message over and returns the sender's id of it. Rejects where that fails.
+ * Hands a message over and returns the sender's id of it. Rejects where that fails, with a `TextError` where that can be said.
  *
  * Null in its place: nobody is configured who sends messages.
  */
@@ -26,9 +26,9 @@ export type SendText = (message: TextMessage) => Promise<string | null>;
 export type Channel = TextMessage['channel'];
 
 /** The channel of a request; `sms` where none is given. @throws AuthError `validation_failed` */
-export function parseChannel(channel: string | null): Channel {
+export function parseChannel(channel: string | null, { sms_provider }: Pick<AuthConfig, 'sms_provider'>): Channel {
   if (!channel || channel === 'sms') return 'sms';
-  // Only Twilio speaks to WhatsApp, and no provider of this program does.
+  if (channel === 'whatsapp' && sms_provider === 'twilio') return 'whatsapp';
   const message =
     "Invalid channel, supported values are 'sms' or 'whatsapp'. 'whatsapp' is only supported if Twilio or Twilio Verify is used as the provider.";
   throw new AuthError('validation_failed', message);

@@ -65,7 +65,7 @@ async function check(flow: Flow, { user }: UserBearer, body: unknown): Promise<C
   return {
     email: email === user.email?.toLowerCase() ? null : email,
     phone: phone === user.phone ? null : phone,
-    channel: parseChannel(members.channel),
+    channel: parseChannel(members.channel, flow.config),
     password: members.password,
     currentPassword: members.current_password,
     nonce: members.nonce || null,

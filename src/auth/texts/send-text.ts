@@ -1,0 +1,141 @@
+/**
+ * Hands text messages to whoever the configuration names: the inbox, a provider's API, or a webhook of the operator.
+ *
+ * Within one time limit, which is shorter than that of a request: where a provider is down the request fails in time, and
+ * nothing of it stays.
+ */
+import type { AuthConfig } from '../../config/auth-config.ts';
+import { checkSmsProvider, type SmsProvider } from '../../config/auth-sms-fields.ts';
+import { parseWebhookSecrets } from '../../config/hook-target.ts';
+import type { SystemSession } from '../../database/run-system.ts';
+import { renderTemplate } from '../../email/template/template.ts';
+import { TemplateError } from '../../email/template/template-error.ts';
+import { cachedTemplate } from '../../email/template-cache.ts';
+import { HookError } from '../../hooks/hook-error.ts';
+import { type PostAnswer, PostError, type PostFailure, postLimited } from '../../hooks/post-limited.ts';
+import { postWebhook, type WebhookLimits, webhookLimits } from '../../hooks/post-webhook.ts';
+import type { Observe } from '../../shared/observation.ts';
+import { AuthError } from '../auth-error.ts';
+import type { SendText } from '../flows/text-message.ts';
+import { toRfc3339 } from '../times.ts';
+import type { Tools } from '../tools.ts';
+import { captureText } from './captured-texts.ts';
+import { TextError } from './text-error.ts';
+import { memberAt, type OutgoingText } from './text-provider.ts';
+import { type FormProvider, textProviders } from './text-providers.ts';
+
+/** What it works with. */
+export interface SendTextParts extends Tools {
+  /** Connections that no waiting request holds. */
+  readonly database: SystemSession;
+  readonly observe: Observe;
+  /** Of requests to providers; the usual ones where none are given. */
+  readonly limits?: WebhookLimits;
+}
+
+/** Makes it. */
+export function createSendText(parts: SendTextParts): SendText {
+  return async ({ to, code, channel, template, config }) => {
+    const { sms_provider: provider } = config;
+    if (provider === null) return null;
+    assertUsable(provider, config);
+    try {
+      return await hand(parts, provider, config, { to, text: render(template, code), code, channel });
+    } catch (error) {
+      if (error instanceof TextError) parts.observe({ kind: 'text_not_sent', provider, reason: error.message });
+      throw error;
+    }
+  };
+}
+
+/** @throws AuthError `unexpected_failure`; the log says what to change. */
+function assertUsable(provider: SmsProvider, config: AuthConfig): void {
+  const problem = checkSmsProvider(provider, config);
+  if (problem === null) return;
+  throw new AuthError('unexpected_failure', 'Unable to get SMS provider', { cause: new Error(problem) });
+}
+
+/** @throws TextError */
+function render(template: string, code: string): string {
+  try {
+    return renderTemplate(cachedTemplate(template, { kind: 'text' }), { Code: code });
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    throw new TextError('the template of the message cannot be used', { cause: error });
+  }
+}
+
+function hand(parts: SendTextParts, provider: SmsProvider, config: AuthConfig, text: OutgoingText): Promise<string> {
+  switch (provider) {
+    case 'capture':
+      return captureText(parts.database, text, parts);
+    case 'webhook':
+      return postToWebhook(parts, config, text);
+    case 'twilio_verify':
+      throw new TextError('it is not served');
+    default:
+      return postToProvider(parts, provider, config, text);
+  }
+}
+
+async function postToProvider(
+  { limits = webhookLimits }: SendTextParts,
+  name: FormProvider,
+  config: AuthConfig,
+  text: OutgoingText,
+): Promise<string> {
+  const provider = textProviders[name];
+  const { path, authorization, form } = provider.toRequest(text, config);
+  const base = (config.sms_provider_url ?? provider.url).replace(/\/+$/, '');
+  const answer = await postLimited(`${base}${path}`, {
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      accept: 'application/json',
+      ...(authorization === null ? {} : { authorization }),
+    },
+    body: new URLSearchParams(form).toString(),
+    signal: AbortSignal.timeout(limits.timeoutMs),
+    maxBytes: limits.maxAnswerBytes,
+  }).catch((error: unknown) => {
+    throw error instanceof PostError ? new TextError(failures[error.failure]) : error;
+  });
+  const verdict = provider.read(parseJson(answer));
+  if (verdict.kind === 'taken' && answer.status < 300) return verdict.id;
+  const code = verdict.kind === 'refused' && verdict.code !== null ? verdict.code : `HTTP ${answer.status}`;
+  throw new TextError(`${name} refused the message (${code})`);
+}
+
+const failures: Readonly<Record<PostFailure, string>> = {
+  timed_out: 'the provider did not answer in time',
+  unreachable: 'the provider cannot be reached',
+  too_large: 'the answer of the provider is too large',
+};
+
+/** @returns The id that the receiver gives the message, or that of ours. */
+async function postToWebhook(
+  { clock, limits = webhookLimits }: SendTextParts,
+  config: AuthConfig,
+  { to, text, code, channel }: OutgoingText,
+): Promise<string> {
+  const webhook = {
+    url: config.sms_webhook_url ?? '',
+    keys: parseWebhookSecrets(config.sms_webhook_secrets ?? ''),
+  };
+  const data = { to: `+${to}`, message: text, code, channel };
+  const payload = { type: 'text_message.requested', timestamp: toRfc3339(clock.now()), data };
+  const answer = await postWebhook({ webhook, payload, clock, limits }).catch((error: unknown) => {
+    throw error instanceof HookError ? new TextError(`the webhook failed: ${error.reason}`) : error;
+  });
+  if (answer.status >= 300) throw new TextError(`the webhook refused the message (HTTP ${answer.status})`);
+  const id = memberAt(parseJson(answer), 'message_id');
+  return typeof id === 'string' && id !== '' ? id : answer.id;
+}
+
+/** Undefined where it is none. */
+function parseJson({ text }: PostAnswer): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

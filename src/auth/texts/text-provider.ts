@@ -1,0 +1,53 @@
+/**
+ * What differs between providers of text messages: one row of data each. All of them take a form over HTTP and answer JSON.
+ */
+import type { AuthConfig } from '../../config/auth-config.ts';
+import type { Channel } from '../flows/text-message.ts';
+
+/** A message that is ready to be sent. */
+export interface OutgoingText {
+  /** Digits, without the plus sign. */
+  readonly to: string;
+  readonly text: string;
+  readonly code: string;
+  readonly channel: Channel;
+}
+
+/** A request to a provider. */
+export interface ProviderRequest {
+  /** Below the address of its API. */
+  readonly path: string;
+  /** Header `authorization`; null where the form has the login. */
+  readonly authorization: string | null;
+  readonly form: Readonly<Record<string, string>>;
+}
+
+/** What an answer says: the provider's id of the message, or why there will be none: its code for the reason, or null. */
+export type ProviderVerdict =
+  | { readonly kind: 'taken'; readonly id: string }
+  | { readonly kind: 'refused'; readonly code: string | null };
+
+/** One provider. The fields that it needs are there. */
+export interface TextProvider {
+  /** Usual address of its API. */
+  readonly url: string;
+  toRequest(message: OutgoingText, config: AuthConfig): ProviderRequest;
+  /** @param answer Its JSON; anything, when the provider is not itself. */
+  read(answer: unknown): ProviderVerdict;
+}
+
+/** The member at the end of a path through objects and lists; undefined where the path leads nowhere. */
+export function memberAt(json: unknown, ...path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>(
+    (value, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined),
+    json,
+  );
+}
+
+/** The verdict for what should be an id, and what should be a code. */
+export function verdict(id: unknown, code: unknown): ProviderVerdict {
+  if (typeof id === 'string' && id !== '') return { kind: 'taken', id };
+  // Codes are numbers or short words; anything longer could repeat what was sent.
+  const isCode = /^[A-Za-z0-9_.-]{1,20}$/.test(String(code ?? ''));
+  return { kind: 'refused', code: isCode ? String(code) : null };
+}
