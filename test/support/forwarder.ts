@@ -1,0 +1,30 @@
+/**
+ * An address that is known before the server behind it has started.
+ */
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { afterAll } from 'vitest';
+
+/** A port, and where its connections go. */
+export interface Forwarder {
+  readonly port: number;
+  /** From now on they go there. */
+  target: URL | null;
+}
+
+/** Starts it; stopped after the test file. */
+export async function startForwarder(): Promise<Forwarder> {
+  const server = createServer((from) => {
+    if (forwarder.target === null) return void from.destroy();
+    const to = connect(Number(forwarder.target.port), forwarder.target.hostname);
+    for (const [one, other] of [
+      [from, to],
+      [to, from],
+    ] as const) {
+      one.on('error', () => other.destroy()).pipe(other);
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  afterAll(() => void server.close());
+  const forwarder: Forwarder = { port: (server.address() as AddressInfo).port, target: null };
+  return forwarder;
+}
