@@ -5,7 +5,9 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import type { AuthValues } from '../../src/config/auth-config.ts';
 import { createAuthDatabase, fragmentOf, open, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { startOidcProvider } from '../support/oidc-provider.ts';
 import type { TestDatabase } from '../support/postgres.ts';
+import { callbackUrl, goThrough, keycloakValues, userOf } from '../support/provider-sign-in.ts';
 import { startSmtpServer } from '../support/smtp-server.ts';
 import { installSupabaseJs, type SupabaseClient, supabaseClient } from '../support/supabase-js.ts';
 
@@ -92,6 +94,29 @@ describe('through supabase-js', () => {
     await vi.waitFor(() => expect(smtp.messages).toHaveLength(1), { timeout: 10_000 });
     expect(smtp.messages[0]?.recipients).toEqual(['ana@x.test']);
     expect(smtp.messages[0]?.parsed.html?.trim()).toBe('<p>ana@x.test lost email</p>');
+  });
+
+  test('who linked a provider may give up the email identity, and signs in with the provider', async () => {
+    const person = { name: 'Cleo Smith', email: 'cleo@provider.test', email_verified: true };
+    const provider = await startOidcProvider([callbackUrl], { cleo: person });
+    const auth = await testAuth(database, { ...linking, ...keycloakValues(provider), mailer_autoconfirm: true });
+    const supabase = await signedIn(auth, 'cleo@x.test');
+    const { data: begun } = await supabase.auth.linkIdentity({
+      provider: 'keycloak',
+      options: { skipBrowserRedirect: true, queryParams: { login_hint: 'cleo' } },
+    });
+    await goThrough(auth, begun.url);
+    const { identities } = (await supabase.auth.getUserIdentities()).data;
+    expect(identities.map((identity: Link) => identity.provider)).toEqual(['email', 'keycloak']);
+    expect((await supabase.auth.unlinkIdentity(identities[0])).error).toBeNull();
+    const { user } = (await supabase.auth.getUser()).data;
+    expect(user).toMatchObject({ email: 'cleo@provider.test', app_metadata: { providers: ['keycloak'] } });
+    const { headers } = await auth.ask('/authorize?provider=keycloak&login_hint=cleo', undefined, { key: null });
+    const entered = await userOf(auth, await goThrough(auth, headers.get('location') ?? ''));
+    expect(entered).toMatchObject({ id: user.id, email: 'cleo@provider.test' });
+    // The password is that of the user, whose address it is now.
+    const { error } = await supabase.auth.signInWithPassword({ email: 'cleo@provider.test', password });
+    expect(error).toBeNull();
   });
 
   test('the last identity stays', async () => {

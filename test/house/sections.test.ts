@@ -1,6 +1,7 @@
 /** Every section of the behaviour has tests, and the published tables say which. */
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { authEdgeCases } from './auth-sections.ts';
 import { chapters } from './sections.ts';
 
 const root = new URL('../', import.meta.url);
@@ -16,6 +17,10 @@ test.each(chapters)('every section is there once, in order: $title', ({ sections
   const numbers = sections.map(({ number }) => number);
   const inOrder = [...new Set(numbers)].sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
   expect(numbers).toEqual(inOrder);
+});
+
+test('no edge case of the auth service is left out', () => {
+  expect(authEdgeCases.map(([number]) => number)).toEqual(Array.from({ length: 150 }, (_, index) => String(index + 1)));
 });
 
 test('docs/coverage.md is the tables of sections and tests', async () => {
