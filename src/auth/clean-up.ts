@@ -17,10 +17,12 @@ export interface CleanUpOptions {
 /** Rows that one round deleted or revoked, by what they were. */
 export type CleanUpCounts = Readonly<Record<string, number>>;
 
-/** The token that was used last gives the active one again, at any time: the answer with it may have been lost. */
+/**
+ * The token that was used last gives the active one again, at any time: the answer with it may have been lost. `offset 0` has
+ * each token looked up by itself, so that the search ends with the limit; as a join it would begin with all tokens.
+ */
 const uselessToken = `t.revoked and t.updated_at < $1::timestamptz - interval '24 hours' and not exists (
-      select from auth.refresh_tokens a
-      where a.parent = t.token and a.revoked is not true
+      select from auth.refresh_tokens a where a.parent = t.token and a.revoked is not true offset 0
     )`;
 
 /** `$1` is now, `$2` hours. */
