@@ -74,7 +74,8 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
   const mailer = createMailer({ database: side, authUrl, inboxUrl, observe, clock });
   const isInstalled = createInstalledCheck(database);
   const { currentConfig } = setup;
-  const outbox = new OutboxWorker({ database: side.shared, mailer, currentConfig, isInstalled, clock, observe });
+  const hooks = createHooks({ database, clock, observe });
+  const outbox = new OutboxWorker({ database: side.shared, mailer, hooks, currentConfig, isInstalled, clock, observe });
   const services: AuthServices = {
     ...tools,
     database,
@@ -88,7 +89,7 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     outbox,
     sendText: createSendText({ ...tools, database: side, observe }),
     providers: createProviderSignIn(createIssuers(), clock),
-    hooks: createHooks({ database, clock, observe }),
+    hooks,
     issuer: config.jwtIssuer ?? authUrl,
     audience: config.jwtAud?.[0] ?? 'authenticated',
     userRole: config.authenticatedRole,

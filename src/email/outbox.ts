@@ -9,11 +9,11 @@
  * a mail server, and what a killed process had claimed is the next one's.
  */
 import type { SystemSession } from '../database/run-system.ts';
-import type { EmailMessage } from './message.ts';
+import type { OutgoingEmail } from './hook-email.ts';
 
 /** An email to be sent later. */
 export interface QueuedEmail {
-  readonly message: EmailMessage;
+  readonly message: OutgoingEmail;
   /** Whom it is about, for the log. */
   readonly userId: string;
   /** In seconds; older than that it is not worth sending. */
@@ -23,7 +23,7 @@ export interface QueuedEmail {
 /** An email whose turn has come, and that no other process takes for the time of the lease. */
 export interface ClaimedEmail {
   readonly id: string;
-  readonly message: EmailMessage;
+  readonly message: OutgoingEmail;
   readonly userId: string;
   /** Attempts that have begun, with this one. */
   readonly attempts: number;
@@ -72,7 +72,7 @@ export async function claimEmails(
 
 interface Row {
   readonly id: string;
-  readonly message: EmailMessage;
+  readonly message: OutgoingEmail;
   readonly user_id: string;
   readonly attempts: number;
   readonly expires_at: Date;

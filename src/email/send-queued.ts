@@ -6,8 +6,11 @@
  */
 import type { AuthConfig } from '../config/auth-config.ts';
 import type { SystemSession } from '../database/run-system.ts';
+import { HookError } from '../hooks/hook-error.ts';
+import type { Hooks } from '../hooks/hooks.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Observe } from '../shared/observation.ts';
+import { handToHook, isHookEmail } from './hook-email.ts';
 import { MailError } from './mail-error.ts';
 import type { Mailer } from './mailer.ts';
 import { type ClaimedEmail, postponeEmail, removeEmail } from './outbox.ts';
@@ -17,6 +20,7 @@ export interface SendingParts {
   /** Connections that no waiting request holds. */
   readonly database: SystemSession;
   readonly mailer: Pick<Mailer, 'deliver'>;
+  readonly hooks: Hooks;
   readonly clock: Clock;
   readonly observe: Observe;
 }
@@ -33,10 +37,10 @@ export async function sendQueued(
   config: AuthConfig,
   email: ClaimedEmail,
 ): Promise<'gone' | 'waiting'> {
-  const { database, mailer, clock } = parts;
+  const { database, clock } = parts;
   if (clock.now() >= email.expiresAt) return giveUp(parts, email, 'it has expired');
   try {
-    await mailer.deliver(config, email.message);
+    await hand(parts, config, email);
   } catch (error) {
     return retryLater(parts, email, error);
   }
@@ -44,14 +48,32 @@ export async function sendQueued(
   return 'gone';
 }
 
+/** To whom it was meant for when it was stored. */
+async function hand({ mailer, hooks }: SendingParts, config: AuthConfig, { message }: ClaimedEmail): Promise<void> {
+  if (!isHookEmail(message)) return mailer.deliver(config, message);
+  if (config.hook_send_email_enabled) return handToHook(hooks, config, message);
+  throw new MailError('message_refused', 'The hook send_email, which was to send it, is off by now.');
+}
+
 async function retryLater(parts: SendingParts, email: ClaimedEmail, error: unknown): Promise<'gone' | 'waiting'> {
-  const reason = error instanceof MailError ? error.message : 'an unexpected error';
-  const isUnwanted = error instanceof MailError && unwanted.includes(error.code);
+  const reason = describe(error);
   const dueAt = parts.clock.now() + pauseMs(email.attempts);
-  if (isUnwanted || dueAt >= email.expiresAt) return giveUp(parts, email, reason);
+  if (isUnwanted(error) || dueAt >= email.expiresAt) return giveUp(parts, email, reason);
   await postponeEmail(parts.database, email, dueAt);
   parts.observe({ kind: 'email_delayed', ...logged(email), reason });
   return 'waiting';
+}
+
+/** A hook without a reason of ours has refused, as it may. */
+function isUnwanted(error: unknown): boolean {
+  if (error instanceof HookError) return error.reason === null;
+  return error instanceof MailError && unwanted.includes(error.code);
+}
+
+function describe(error: unknown): string {
+  if (error instanceof HookError)
+    return error.reason === null ? 'the hook refused it' : `the hook failed: ${error.reason}`;
+  return error instanceof MailError ? error.message : 'an unexpected error';
 }
 
 async function giveUp({ database, observe }: SendingParts, email: ClaimedEmail, reason: string): Promise<'gone'> {

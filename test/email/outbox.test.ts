@@ -7,6 +7,7 @@ import { layerAuthConfig } from '../../src/config/auth-config.ts';
 import type { SystemPool } from '../../src/database/run-system.ts';
 import { createMailer } from '../../src/email/mailer.ts';
 import { OutboxWorker } from '../../src/email/outbox-worker.ts';
+import { createHooks } from '../../src/hooks/hooks.ts';
 import { createLogger } from '../../src/shared/logger.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import { heldClock } from '../support/auth.ts';
@@ -37,7 +38,8 @@ function outboxOn(pool: SystemPool): OutboxWorker {
   const mailer = createMailer({ database: pool, ...urls, observe, clock });
   const config = layerAuthConfig({ smtp_host: '127.0.0.1', smtp_port: String(smtp.port) });
   const currentConfig = async () => config;
-  const parts = { database: pool, mailer, currentConfig, isInstalled: async () => isInstalled, clock, observe };
+  const hooks = createHooks({ database: pool, clock, observe });
+  const parts = { database: pool, mailer, hooks, currentConfig, isInstalled: async () => isInstalled, clock, observe };
   return new OutboxWorker(parts);
 }
 

@@ -9,6 +9,7 @@ import { AuthError } from '../auth-error.ts';
 import { assertSendAllowed } from '../rate-limit.ts';
 import type { User } from '../user.ts';
 import type { Flow } from './flow.ts';
+import { toNotificationHookEmail } from './send-by-hook.ts';
 import { isAuthorized } from './send-token.ts';
 
 /** A change. `user` is as it is after the change, where nothing else is said. */
@@ -46,7 +47,9 @@ export async function queueNotification(session: SystemSession, flow: Flow, noti
   if (!isAuthorized(data.to, config.external_email_authorized_addresses)) {
     return giveUp('its address is not in external_email_authorized_addresses');
   }
-  const message = build(flow, email, data);
+  const message = config.hook_send_email_enabled
+    ? toNotificationHookEmail(flow, email, user, data)
+    : build(flow, email, data);
   if (!(await isSendAllowed(flow))) return giveUp('rate_limit_email_sent is used up');
   await services.outbox.add(session, { message, userId: user.id, lifetimeSeconds });
 }

@@ -7,7 +7,6 @@ import type { SystemSession } from '../../database/run-system.ts';
 import { buildConfirmationUrl, type LinkKind } from '../../email/confirmation-url.ts';
 import { emailKinds } from '../../email/email-kind.ts';
 import { buildMessage, type EmailMessage } from '../../email/message.ts';
-import type { QueuedEmail } from '../../email/outbox.ts';
 import { AuthError } from '../auth-error.ts';
 import { hashCode, makeCode, pkcePrefix } from '../one-time-code.ts';
 import { emailTokenSeconds, type OneTimeTokenType, storeToken } from '../one-time-tokens.ts';
@@ -15,6 +14,7 @@ import { assertNotTooFrequent, assertSendAllowed } from '../rate-limit.ts';
 import type { Time } from '../times.ts';
 import type { User } from '../user.ts';
 import { type Flow, nowOf, timeLeftMs } from './flow.ts';
+import { sendTokensByHook } from './send-by-hook.ts';
 
 /** A new token: the code to type, and its hash for links, marked for the PKCE flow. */
 export interface MadeToken {
@@ -53,7 +53,7 @@ export async function makeToken(
  * was sent a moment ago.
  *
  * @throws AuthError `email_address_not_authorized`, `over_email_send_rate_limit`, `unexpected_failure` where one cannot be
- *   rendered or sent.
+ *   rendered or sent, and what the hook `send_email` refuses with where that sends them.
  */
 export async function sendTokens(session: SystemSession, flow: Flow, ...mails: readonly TokenMail[]): Promise<void> {
   const { services, config } = flow;
@@ -64,6 +64,7 @@ export async function sendTokens(session: SystemSession, flow: Flow, ...mails: r
     const token = { userId: mail.user.id, type: mail.tokenType, address: mail.to };
     sent.push([mail, await makeToken(session, flow, token, mail.isPkce)]);
   }
+  if (config.hook_send_email_enabled) return sendTokensByHook(session, flow, sent);
   try {
     const messages = sent.map(([mail, token]) => ({ userId: mail.user.id, message: build(flow, mail, token) }));
     timeLeftMs(flow);
@@ -75,7 +76,10 @@ export async function sendTokens(session: SystemSession, flow: Flow, ...mails: r
   }
 }
 
-type Addressed = Pick<QueuedEmail, 'userId' | 'message'>;
+interface Addressed {
+  readonly userId: string;
+  readonly message: EmailMessage;
+}
 
 /** To the mail server, or to the outbox, from where they go while their tokens are good. */
 async function handOver(session: SystemSession, flow: Flow, emails: readonly Addressed[]): Promise<void> {
