@@ -292,8 +292,7 @@ async function beDeleted(person: Person, device: Device): Promise<void> {
   const credentials = { email: newest(account.emails), password: newest(account.passwords) };
   const signInAgain = () => newDevice(person).supabase.auth.signInWithPassword(credentials);
   await expectRefusal(person, 'sign-in after the deletion', signInAgain, ['invalid_credentials']);
-  for (const each of person.devices) each.keep(null);
-  person.account = null;
+  forgetAccount(person);
 }
 
 /** The session of a device must be over, for its access token and its refresh token. */

@@ -236,6 +236,12 @@ export async function signIn(person: Person, device: Device): Promise<void> {
   adopt(person, device, data.session);
 }
 
+/** The account is gone, and whatever the devices had of it. */
+export function forgetAccount(person: Person): void {
+  for (const device of person.devices) device.keep(null);
+  person.account = null;
+}
+
 /** Makes sure that a device has a session that is alive. */
 export async function signedIn(person: Person, device: Device): Promise<void> {
   if (device.session() !== null && !device.isDoubtful) return;

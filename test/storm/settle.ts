@@ -6,6 +6,7 @@ import {
   adopt,
   ask,
   type Device,
+  forgetAccount,
   Lost,
   newDevice,
   newest,
@@ -24,7 +25,7 @@ export async function settle(person: Person): Promise<void> {
   if (account === null || !isOpen(account)) return;
   await new Promise((resolve) => setTimeout(resolve, restMs));
   if (account.mayBeGone && (await isGone(person, account))) {
-    person.account = null;
+    forgetAccount(person);
     return;
   }
   account.mayBeGone = false;
