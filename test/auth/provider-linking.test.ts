@@ -102,8 +102,16 @@ test('an anonymous user who links has the address of the identity, and is anonym
   });
 });
 
+test('an identity without an address is enough not to be anonymous, where the configuration says so', async () => {
+  const auth = await withLinking({ external_keycloak_email_optional: true });
+  const { body: session } = await auth.ask('/signup', {});
+  person('mute', { email: undefined });
+  const user = await userOf(auth, await link(auth, session.access_token, 'mute'));
+  expect(user).toMatchObject({ id: session.user.id, email: '', is_anonymous: false, identities: [{ id: 'mute' }] });
+});
+
 test('an address that is not verified has to be confirmed before the user is let in with it', async () => {
-  const auth = await withLinking();
+  const auth = await withLinking({ mailer_notifications_identity_linked_enabled: true });
   const { body: session } = await auth.ask('/signup', {});
   const email = person('unsure', { email_verified: false });
   expect(queryOf(await link(auth, session.access_token, 'unsure'))).toMatchObject({
@@ -116,6 +124,9 @@ test('an address that is not verified has to be confirmed before the user is let
     undefined,
     ['keycloak'],
   ]);
+  const kinds = 'select kind from pgreflect_queue.emails where user_id = $1 union all ';
+  const told = `${kinds} select kind from auth.pgreflect_captured_email where recipient = $2`;
+  expect(await database.query(told, [session.user.id, email])).toEqual([{ kind: 'confirmation' }]);
   await open((await auth.mail(email)).link);
   const { body: user } = await auth.ask('/user', undefined, { token: session.access_token });
   expect(user.email_confirmed_at).toEqual(expect.any(String));

@@ -21,6 +21,7 @@ import { type ExternalEntry, enterExternally } from './external-account.ts';
 import { type Flow, nowOf, transact, transactSending } from './flow.ts';
 import { issueSession, type SignedIn, sessionAnswer } from './issue-session.ts';
 import { linkIdentity } from './link-identity.ts';
+import { onceMore } from './once-more.ts';
 import { errorParameters, type Parameters, withFragment, withQuery } from './redirect-target.ts';
 
 /** Parameters, in the query or as a form. */
@@ -174,15 +175,4 @@ function leaveCode(
 ): Promise<string> {
   const { accessToken, refreshToken } = signIn;
   return completeProviderFlow(session, begun, { userId: user.id, accessToken, refreshToken }, nowOf(flow));
-}
-
-/** Of two who sign in for the first time at the same moment the second finds the account of the first. */
-export async function onceMore<T>(attempt: () => Promise<T>): Promise<T> {
-  try {
-    return await attempt();
-  } catch (error) {
-    const isTaken = error instanceof AuthError && ['identity_already_exists', 'email_exists'].includes(error.code);
-    if (!isTaken) throw error;
-    return attempt();
-  }
 }

@@ -34,7 +34,10 @@ export async function linkIdentity(
   const { user: linked, refusal } = await settleEmail(session, flow, await reloadUser(session, user.id), external);
   await syncProviders(session, user.id, nowOf(flow));
   const settled = await reloadUser(session, linked.id);
-  await queueNotification(session, flow, { kind: 'identity_linked', user: settled, provider: external.provider });
+  // Whose address it is has to be proved first.
+  if (refusal === null) {
+    await queueNotification(session, flow, { kind: 'identity_linked', user: settled, provider: external.provider });
+  }
   return { user: settled, refusal };
 }
 

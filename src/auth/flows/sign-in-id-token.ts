@@ -11,13 +11,13 @@ import { ProviderError } from '../providers/provider-error.ts';
 import type { Claims } from '../providers/provider-table.ts';
 import { verifyIdToken } from '../providers/verify-id-token.ts';
 import { toAuthError } from './authorize.ts';
-import { onceMore } from './callback.ts';
 import { enterExternally } from './external-account.ts';
 import { type Flow, nowOf, transactSending } from './flow.ts';
 import { issueSession, type SessionJson, sessionAnswer } from './issue-session.ts';
 import { linkIdentity } from './link-identity.ts';
 import { assertManualLinking } from './manual-linking.ts';
 import { type BodyShape, readMembers } from './members.ts';
+import { onceMore } from './once-more.ts';
 
 /** Members of the body. */
 export const idTokenBody = {

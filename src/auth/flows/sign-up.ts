@@ -23,6 +23,7 @@ import { imitateNewUser } from './imitate-new-user.ts';
 import { issueSession, reloadUser, type SessionJson, type SignedIn, sessionAnswer } from './issue-session.ts';
 import { lockKnownUser } from './lock-known-user.ts';
 import { type BodyShape, readMembers } from './members.ts';
+import { onceMore } from './once-more.ts';
 import { sendCode } from './send-code.ts';
 import { assertMailNotTooFrequent, sendTokens } from './send-token.ts';
 import { type Channel, parseChannel } from './text-message.ts';
@@ -113,16 +114,9 @@ export async function runSignUp(
   if (flow.config.disable_signup) throw new AuthError('signup_disabled');
   // Before anybody is looked up, and outside the transaction: it takes long.
   const passwordHash = await flow.services.hasher.hash(request.password);
-  const attempt = () =>
-    transactSending(flow, (session) => enter(session, flow, { ...request, passwordHash, startSession }));
-  try {
-    return await attempt();
-  } catch (error) {
-    // Somebody signed up with the address at the same moment; now there is a user to go on with.
-    const isTaken = error instanceof AuthError && ['email_exists', 'phone_exists'].includes(error.code);
-    if (!isTaken) throw error;
-    return attempt();
-  }
+  return onceMore(() =>
+    transactSending(flow, (session) => enter(session, flow, { ...request, passwordHash, startSession })),
+  );
 }
 
 interface Entry extends SignUpRequest {

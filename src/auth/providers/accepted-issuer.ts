@@ -58,7 +58,7 @@ function acceptProvider(settings: ProviderSettings, config: AuthConfig, { idToke
   }
   if (row.plain !== null || settings.address === '') throw notAllowed(name);
   const address = row.issuerPrefixes === undefined ? issuerOf(settings) : issuerInToken(idToken, settings);
-  const source = { provider: name, row, address: settings.address };
+  const source = { provider: name, row, ownIssuer: issuerOf(settings) };
   return { address, clientIds, skipsNonce, isEmailOptional, source };
 }
 
@@ -80,7 +80,7 @@ function readIssuer(idToken: string): string | null {
 function acceptListed(config: AuthConfig, { provider, issuer, clientId }: TokenOrigin): AcceptedIssuer {
   const isListed = splitList(config.external_allowed_id_token_issuers).includes(issuer) && URL.canParse(issuer);
   if (!isListed || clientId === '') throw notAllowed(provider || issuer);
-  const source = { provider: issuer, address: issuer };
+  const source = { provider: issuer, ownIssuer: issuer };
   return { address: issuer, clientIds: [clientId], skipsNonce: false, isEmailOptional: false, source };
 }
 

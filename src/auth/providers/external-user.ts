@@ -26,8 +26,8 @@ export interface ClaimSource {
   readonly provider: string;
   /** Without it everything is as OpenID Connect says. */
   readonly row?: ProviderRow;
-  /** The configured address of the provider. */
-  readonly address: string;
+  /** The issuer that the configuration names; tokens of others may be accepted, too. */
+  readonly ownIssuer: string;
 }
 
 /** Longest subject that OpenID Connect allows. */
@@ -74,8 +74,8 @@ function readText(value: unknown): string | undefined {
 }
 
 /** Some providers write it as a text. */
-function isVerified({ row, address }: ClaimSource, claims: Claims): boolean {
-  if (row?.isEmailVerified !== undefined) return row.isEmailVerified(claims, address);
+function isVerified({ row, ownIssuer }: ClaimSource, claims: Claims): boolean {
+  if (row?.isEmailVerified !== undefined) return row.isEmailVerified(claims, ownIssuer);
   return claims.email_verified === true || claims.email_verified === 'true';
 }
 

@@ -103,14 +103,16 @@ async function finishSignIn(
     plain === null
       ? async () => exchangeForClaims(await findIssuer(issuerOf(settings), clientOf(settings)), answer, clock)
       : async () => exchangeForApi(await configure(settings, findIssuer), answer, plain, address);
-  const { claims, emails, accessToken, refreshToken } = await finish().catch((error) => {
+  const { ownIssuer, claims, emails, accessToken, refreshToken } = await finish().catch((error) => {
     throw error instanceof ProviderError ? error : new ProviderError('refused', error);
   });
   const named = answer.name === null ? claims : { name: answer.name, ...claims };
-  return { user: toExternalUser({ provider, row, address }, named, emails), accessToken, refreshToken };
+  return { user: toExternalUser({ provider, row, ownIssuer }, named, emails), accessToken, refreshToken };
 }
 
 interface Exchanged extends ApiUser {
+  /** As the provider that the configuration names describes itself. */
+  readonly ownIssuer: string;
   readonly accessToken: string;
   readonly refreshToken: string;
 }
@@ -122,11 +124,12 @@ async function exchangeForClaims(issuer: Issuer, answer: SignInAnswer, clock: Cl
   const given = { idToken, issuer: tokens.claims()?.iss ?? '', accessToken };
   const claims = await verifyIdToken(issuer, given, clock.now());
   const isComplete = claims.email !== undefined && claims.name !== undefined;
-  const endpoint = configuration.serverMetadata().userinfo_endpoint;
-  if (isComplete || endpoint === undefined) return { claims, emails: [], accessToken, refreshToken };
+  const { issuer: ownIssuer, userinfo_endpoint: endpoint } = configuration.serverMetadata();
+  const exchanged = { ownIssuer, emails: [], accessToken, refreshToken };
+  if (isComplete || endpoint === undefined) return { ...exchanged, claims };
   const library = await import('openid-client');
   const info = await library.fetchUserInfo(configuration, accessToken, String(claims.sub));
-  return { claims: completeClaims(claims, info), emails: [], accessToken, refreshToken };
+  return { ...exchanged, claims: completeClaims(claims, info) };
 }
 
 /** What is signed comes first. Whether an address is verified is said of that address alone. */
@@ -152,7 +155,7 @@ async function exchangeForApi(
     if (!response.ok) throw new Error(`The API answers with ${response.status}.`);
     return response.json();
   };
-  return { ...(await plain.readUser(read, site)), accessToken, refreshToken };
+  return { ...(await plain.readUser(read, site)), ownIssuer: site, accessToken, refreshToken };
 }
 
 async function exchangeCode(configuration: Configuration, answer: SignInAnswer, idTokenExpected: boolean) {

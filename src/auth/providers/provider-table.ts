@@ -42,7 +42,7 @@ export interface ProviderRow {
   /** Its ID tokens never have the nonce of the request. */
   readonly skipsNonce?: true;
   /** Whether an address is proved to be the user's, where `email_verified` does not say so. */
-  readonly isEmailVerified?: (claims: Claims, address: string) => boolean;
+  readonly isEmailVerified?: (claims: Claims, ownIssuer: string) => boolean;
   /** Claims of its own that are kept. With an empty list the object for them is there all the same. */
   readonly customClaims?: readonly string[];
 }
@@ -78,7 +78,6 @@ export const providerTable = {
  * A tenant decides which addresses its users have. `xms_edov` says that it owns the domain; without that claim the tenant
  * that the configuration names is believed, but not any tenant of the world.
  */
-function isAzureEmailVerified({ xms_edov: isOwned }: Claims, address: string): boolean {
-  if (isOwned !== undefined) return [true, 1, '1', 'true'].includes(isOwned as string);
-  return !/\/(common|organizations|consumers)(\/|$)/.test(address);
+function isAzureEmailVerified({ xms_edov: isOwned, iss }: Claims, ownIssuer: string): boolean {
+  return isOwned === undefined ? iss === ownIssuer : [true, 1, '1', 'true'].includes(isOwned as string);
 }
