@@ -21,6 +21,7 @@ import type { HttpParts } from './http/parts.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import { type Management, startManagement } from './management/start-management.ts';
 import type { AuthStart } from './management/start-templates.ts';
+import type { Model } from './model/model.ts';
 import { type Clock, systemClock } from './shared/clock.ts';
 import { createLogger, type ObservationLogger } from './shared/logger.ts';
 import type { Observe } from './shared/observation.ts';
@@ -35,6 +36,12 @@ export interface Gateway {
   readonly app: HttpServer;
   /** Reads the catalog again, whatever has changed; rejects where the database refuses, and the old model stays. */
   reload(reason?: string): Promise<void>;
+  /**
+   * What a role sees, as requests of the role are served; null where there is no such role.
+   *
+   * @throws DatabaseError where the schema has not been read yet and cannot be.
+   */
+  model(role: string): Promise<Model | null>;
   /** Exposes other namespaces from now on; null: the login role's search path. */
   expose(schemas: readonly string[] | null): Promise<void>;
   /** Start values of the auth configuration from now on; what the management API has stored still wins. */
@@ -305,6 +312,7 @@ function joinGateway({ config, core, auth, app, observe, logger, url, port }: Ru
     async reload(reason = 'asked') {
       await core.reflector.readSince(performance.now(), reason);
     },
+    model: async (role) => (await core.reflector.role(role, null))?.shared.model ?? null,
     expose: (schemas) => core.reflector.expose(schemas),
     configureAuth: (start) => core.management.configure(start),
     stop: () => {

@@ -4,7 +4,6 @@
  * Refuses with one list of everything that is wrong. Only a database that is away is no reason to refuse: the gateway
  * then answers 503 until it comes, because in a group of containers it may come later.
  */
-import { readCatalog } from '../catalog/read-catalog.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError, type Problem, printProblem } from '../config/config-error.ts';
 import { loadConfig, loadServeOptions } from '../config/load-config.ts';
@@ -13,7 +12,6 @@ import { DatabaseError } from '../database/failure.ts';
 import { type Gateway, obeySignals, startGateway } from '../gateway.ts';
 import { createProjectRef } from '../management/project-ref.ts';
 import { hasConfigTables } from '../management/stored-config.ts';
-import { buildModel } from '../model/build-model.ts';
 import type { ModelWarning } from '../model/model.ts';
 import { type Command, type CommandContext, CommandError } from './command.ts';
 import { describeError, describePlace, isAway } from './describe-error.ts';
@@ -106,10 +104,8 @@ async function noteManagement(config: Config, gateway: Gateway, context: Command
 /** Prints a line that can be pasted, or why the API is empty and what fills it. */
 async function noteFirstOperation(config: Config, gateway: Gateway, context: CommandContext): Promise<void> {
   const { schemas, anonRole } = config;
-  const model = await withDatabase(config.databaseUrl, async (pool) =>
-    buildModel(await readCatalog(pool, { schemas, roles: [anonRole] }), anonRole),
-  ).catch((error) => {
-    if (error instanceof CommandError || error instanceof DatabaseError) return null;
+  const model = await gateway.model(anonRole).catch((error) => {
+    if (error instanceof DatabaseError) return null;
     throw error;
   });
   if (model === null) return;

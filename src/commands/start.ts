@@ -3,14 +3,12 @@
  * it on the first start, serves it, and prints what a person needs for the first request.
  */
 import { join } from 'node:path';
-import { readCatalog } from '../catalog/read-catalog.ts';
 import type { Config } from '../config/config.ts';
 import { type ApiKeys, makeApiKeys } from '../config/keys.ts';
 import { loadLocalConfig, loadStartOptions } from '../config/load-config.ts';
 import type { Sources } from '../config/load-options.ts';
 import { type EmbeddedServer, startEmbeddedServer } from '../database/embedded-server.ts';
 import { type Gateway, obeySignals, startGateway } from '../gateway.ts';
-import { buildModel } from '../model/build-model.ts';
 import { type Command, type CommandContext, flagText } from './command.ts';
 import { type Content, createLocalDatabase, fillDatabase, localDatabase, readContent } from './fill-database.ts';
 import { makeFirstOperation, printCurl, toOneLine } from './first-operation.ts';
@@ -148,7 +146,7 @@ function toDatabase(serverUrl: string, user: string, password: string): string {
 
 async function printWelcome(config: Config, gateway: Gateway): Promise<string> {
   const graphql = `${externalOrigin(config, gateway)}/graphql/v1`;
-  const operation = await findFirstOperation(config);
+  const operation = await findFirstOperation(config, gateway);
   return `
 pgreflect is ready. Ctrl-C stops it.
 
@@ -173,14 +171,11 @@ function externalOrigin(config: Config, gateway: Gateway): string {
   return config.port === 0 ? gateway.url : config.externalUrl;
 }
 
-async function findFirstOperation(config: Config): Promise<string | null> {
+async function findFirstOperation(config: Config, gateway: Gateway): Promise<string | null> {
   const [example] = config.exampleOperations;
   if (example !== undefined) return toOneLine(example);
-  const { schemas, anonRole } = config;
-  const model = await withDatabase(config.databaseUrl, async (pool) =>
-    buildModel(await readCatalog(pool, { schemas, roles: [anonRole] }), anonRole),
-  );
-  return makeFirstOperation(model);
+  const model = await gateway.model(config.anonRole);
+  return model === null ? null : makeFirstOperation(model);
 }
 
 /** Tables made by this connection are granted to the API roles by the default privileges of the start. */
