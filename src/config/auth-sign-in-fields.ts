@@ -80,7 +80,7 @@ export const signInFields = {
   }),
   security_manual_linking_enabled: field({
     kind: boolean, default: false, file: { table: 'auth', key: 'enable_manual_linking' },
-    doc: 'Users may link further identities to their account.',
+    doc: 'Users may link further identities to their account, and give up those that they have.',
   }),
   security_update_password_require_reauthentication: field({
     kind: boolean, default: false, file: { table: 'auth.email', key: 'secure_password_change' },

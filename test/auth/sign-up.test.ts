@@ -176,6 +176,31 @@ test('nobody signs up where that is switched off', async () => {
   expect((await auth.ask('/otp', { email: 'invited@x.test' })).status).toBe(200);
 });
 
+test('where email is no way to sign in, every request that is about one says so', async () => {
+  const off = await testAuth(database, { external_email_enabled: false });
+  const email = 'no-email@x.test';
+  for (const [path, status, message] of [
+    ['/signup', 400, 'Email signups are disabled'],
+    ['/token?grant_type=password', 422, 'Email logins are disabled'],
+    ['/otp', 422, 'Email logins are disabled'],
+    ['/magiclink', 422, 'Email logins are disabled'],
+    ['/recover', 400, 'Email logins are disabled'],
+    ['/resend', 400, 'Email logins are disabled'],
+  ] as const) {
+    const reply = await off.ask(path, { type: 'signup', email, password });
+    const { code, message: text } = reply.body;
+    expect([path, reply.status, code, text]).toEqual([path, status, 'email_provider_disabled', message]);
+  }
+  const noLinks = await testAuth(database, { external_email_magic_link_enabled: false });
+  for (const path of ['/otp', '/magiclink']) {
+    expect(await noLinks.ask(path, { email })).toMatchObject({
+      status: 422,
+      body: { code: 'email_provider_disabled', message: 'Login with magic link is disabled' },
+    });
+  }
+  expect((await noLinks.ask('/signup', { email, password })).status).toBe(200);
+});
+
 test('an anonymous user has a session and no identity', async () => {
   const auth = await testAuth(database, { external_anonymous_users_enabled: true });
   const { body } = await auth.ask('/signup', { data: { color: 'red' } });
