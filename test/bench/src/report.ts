@@ -131,7 +131,7 @@ export function printSummary(report: Report, { rows, memory, statements, shapes 
 function printConditions({ rounds, seconds, sockets, poolSize, version }: Report): string {
   const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB`;
   return (
-    `Measured on ${new Date().toISOString().slice(0, 10)}: ${machine}, Node ${process.versions.node}, PostgreSQL ${version}. ` +
+    `Measured on ${new Date().toISOString().slice(0, 10)}: ${machine}, Node ${process.versions.node}, PostgreSQL ${version} without fsync. ` +
     `Median of ${rounds} × ${seconds} s, ${sockets} sockets, ${poolSize} database connections; client, servers and PostgreSQL ` +
     'share the machine.'
   );
