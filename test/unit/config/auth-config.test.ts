@@ -315,6 +315,18 @@ test('the management API coerces nothing but the port', () => {
   expect(read('sms_provider', 'pigeon')).toThrow('must be one of');
 });
 
+test('addresses of providers are those of the web, without secrets in them', () => {
+  const { kind } = authField('external_keycloak_url');
+  for (const good of ['', 'https://login.x.test/realms/shop', 'http://keycloak:8080']) {
+    expect([kind.fromJson(good), kind.fromText(good)]).toEqual([good, good]);
+  }
+  const bad = ['login.x.test', 'file:///x', 'javascript:alert(1)', 'https://user:pass@x.test', 'https://x.test/#a'];
+  for (const url of bad) {
+    expect(() => kind.fromJson(url)).toThrow('must be an http or https address');
+    expect(() => authField('external_google_redirect_uri').kind.fromJson(url)).toThrow('must be an http or https');
+  }
+});
+
 test('layers lie over each other, and the whole is checked', () => {
   const config = layerAuthConfig({ site_url: 'https://a.test', jwt_exp: 60 }, { jwt_exp: 120 });
   expect([config.site_url, config.jwt_exp, config.mailer_otp_exp]).toEqual(['https://a.test', 120, 3600]);
