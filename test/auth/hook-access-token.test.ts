@@ -2,6 +2,7 @@
  * The hook `custom_access_token`: it decides what every access token says, wherever one is made, and a sign-in for which it
  * gives no claims has not happened.
  */
+import { readFileSync } from 'node:fs';
 import { decodeJwt } from 'jose';
 import { beforeAll, expect, test, vi } from 'vitest';
 import type { AuthValues } from '../../src/config/auth-config.ts';
@@ -16,7 +17,14 @@ import {
 } from '../support/auth-service.ts';
 import { factorsOf } from '../support/factors.ts';
 import { type HookServer, hookSecret, startHookServer } from '../support/hook-server.ts';
+import { startOidcProvider } from '../support/oidc-provider.ts';
 import type { TestDatabase } from '../support/postgres.ts';
+import {
+  callbackUrl,
+  keycloakValues,
+  fragmentOf as providerFragmentOf,
+  signInAs,
+} from '../support/provider-sign-in.ts';
 import { installSupabaseJs, supabaseClient } from '../support/supabase-js.ts';
 
 /** Adds a claim from a table of the application, and notes who signed in how. */
@@ -24,7 +32,7 @@ const functions = `
   create schema app;
   create table app.plans (user_id uuid not null, plan text not null);
   create table app.asked (user_id uuid not null, method text not null);
-  create function app.add_plan(event jsonb) returns jsonb language plpgsql as $$
+  create function app.note_plan(event jsonb) returns jsonb language plpgsql as $$
   begin
     insert into app.asked values ((event ->> 'user_id')::uuid, event ->> 'authentication_method');
     return pg_catalog.jsonb_set(event, '{claims,plan}',
@@ -69,7 +77,7 @@ async function sessionsOf(auth: TestAuth, email: string): Promise<number> {
 }
 
 test('a function adds a claim to the tokens of a client: at sign-up, sign-in and refresh', async () => {
-  const auth = await testAuth(database, { ...functionHook('add_plan'), mailer_autoconfirm: true });
+  const auth = await testAuth(database, { ...functionHook('note_plan'), mailer_autoconfirm: true });
   const supabase = supabaseClient(auth.url);
   const { data } = await supabase.auth.signUp({ email: 'plan@x.test', password });
   expect(claimsOf(data.session.access_token)).toMatchObject({ plan: 'free', sub: data.user.id, role: 'authenticated' });
@@ -86,6 +94,15 @@ test('a function adds a claim to the tokens of a client: at sign-up, sign-in and
     { method: 'token_refresh' },
     { method: 'password' },
   ]);
+});
+
+test('the function of the README adds its claim', async () => {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  const [statement = ''] = /create function app\.add_plan[\s\S]*?\n\$\$;/.exec(readme) ?? [];
+  await database.query(statement);
+  const auth = await testAuth(database, functionHook('add_plan'));
+  const { access_token, user } = await signedUp(auth, 'readme@x.test');
+  expect(claimsOf(access_token)).toMatchObject({ plan: 'free', sub: user.id });
 });
 
 test('it is asked wherever an access token is made, and told how the user signed in', async () => {
@@ -117,6 +134,19 @@ test('it is asked wherever an access token is made, and told how the user signed
   const app = await factors.enrollApp();
   expect(planOf(await factors.answer(app.id, app.code()))).toBe('totp');
   expect(server.unsigned).toEqual([]);
+});
+
+test('it is asked about a sign-in with a provider', async () => {
+  const provider = await startOidcProvider([callbackUrl], {});
+  provider.users.ana = { email: 'ana@x.test', email_verified: true };
+  const server = await startHookServer();
+  server.answer(({ payload }) => ({ body: { claims: { ...payload.claims, plan: payload.authentication_method } } }));
+  const auth = await testAuth(database, { ...webhook(server), ...keycloakValues(provider) });
+  const { access_token } = providerFragmentOf(await signInAs(auth, 'ana'));
+  expect(claimsOf(access_token ?? '').plan).toBe('oauth');
+  server.answer({ body: { error: { http_code: 403, message: 'Not today' } } });
+  expect(providerFragmentOf(await signInAs(auth, 'ana'))).toMatchObject({ error_description: 'Not today' });
+  expect(await sessionsOf(auth, 'ana@x.test')).toBe(1);
 });
 
 test('times that it changes are those of the token, and of the answer', async () => {

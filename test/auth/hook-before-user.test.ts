@@ -5,7 +5,9 @@ import { beforeAll, expect, test } from 'vitest';
 import type { AuthValues } from '../../src/config/auth-config.ts';
 import { createAuthDatabase, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { type HookServer, hookSecret, startHookServer } from '../support/hook-server.ts';
+import { startOidcProvider } from '../support/oidc-provider.ts';
 import type { TestDatabase } from '../support/postgres.ts';
+import { callbackUrl, fragmentOf, keycloakValues, signInAs, userOf } from '../support/provider-sign-in.ts';
 import { installSupabaseJs, supabaseClient } from '../support/supabase-js.ts';
 
 /** Lets in whoever has an address of the company, and keeps a list of those that it has let in. */
@@ -37,9 +39,10 @@ const everyWay: AuthValues = {
   sms_max_frequency: 0,
 };
 
-function startWith({ url }: HookServer): Promise<TestAuth> {
+function startWith({ url }: HookServer, values: AuthValues = {}): Promise<TestAuth> {
   return testAuth(database, {
     ...everyWay,
+    ...values,
     hook_before_user_created_enabled: true,
     hook_before_user_created_uri: url,
     hook_before_user_created_secrets: hookSecret,
@@ -102,6 +105,29 @@ test('it is not asked about users that are there, nor about what admins do', asy
   const repeated = await auth.ask('/signup', { email: 'made@x.test', password });
   expect([made, invited, linked, again, repeated].map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
   expect(server.requests).toEqual([]);
+});
+
+test('it is asked about whoever comes from a provider for the first time, and about nobody who comes again', async () => {
+  const provider = await startOidcProvider([callbackUrl], {});
+  provider.users.first = { name: 'First', email: 'first@x.test', email_verified: true };
+  const server = await startHookServer();
+  server.answer({ body: { error: { http_code: 403, message: 'Not from there' } } });
+  const auth = await startWith(server, keycloakValues(provider));
+  const before = await countUsers();
+  const refused = fragmentOf(await signInAs(auth, 'first'));
+  expect(refused).toMatchObject({ error: 'access_denied', error_description: 'Not from there' });
+  expect(await countUsers()).toBe(before);
+  server.answer({});
+  const user = await userOf(auth, await signInAs(auth, 'first'));
+  expect(server.requests.at(-1)?.payload.user).toMatchObject({
+    id: user.id,
+    email: 'first@x.test',
+    app_metadata: { provider: 'keycloak' },
+    user_metadata: { full_name: 'First' },
+  });
+  const asked = server.requests.length;
+  expect((await userOf(auth, await signInAs(auth, 'first'))).id).toBe(user.id);
+  expect(server.requests).toHaveLength(asked);
 });
 
 test('nobody signs up while the hook fails, and the log has the reason', async () => {

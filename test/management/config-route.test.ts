@@ -205,6 +205,20 @@ describe('secrets', () => {
   });
 });
 
+test('the secret of a hook that is on keeps its form, and its digest is no new one', async () => {
+  const { patch, get } = await managedGateway(database, token);
+  const secrets = `v1,whsec_${'a'.repeat(44)}`;
+  const hook = { hook_send_sms_enabled: true, hook_send_sms_uri: 'https://hooks.example/sms' };
+  expect((await patch({ ...hook, hook_send_sms_secrets: secrets })).status).toBe(200);
+  const { body } = await get();
+  expect(await patch(body)).toMatchObject({ status: 200, body });
+  const stored = await database.query(
+    `select c.values ->> 'hook_send_sms_secrets' as kept from auth.pgreflect_config c`,
+  );
+  expect(stored).toEqual([{ kept: secrets }]);
+  expect((await patch({ hook_send_sms_secrets: 'hunter2' })).body.message).not.toContain('hunter2');
+});
+
 describe('who may ask', () => {
   test.each([
     ['no token', null, 401, 'Unauthorized'],
