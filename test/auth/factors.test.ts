@@ -479,7 +479,8 @@ test('whoever has a second factor needs it to change password, address or number
   const { session, answer } = await signInAgain(auth, email);
   const update = (token: string, body: unknown) => auth.ask('/user', body, { method: 'PUT', token });
   for (const change of [{ password: 'another password' }, { email: 'elsewhere@x.test' }]) {
-    expect(await update(session.access_token, change)).toMatchObject(refusal(401, 'insufficient_aal'));
+    const message = 'AAL2 session is required to update email or password when MFA is enabled.';
+    expect(await update(session.access_token, change)).toMatchObject(refusal(401, 'insufficient_aal', message));
   }
   expect((await update(session.access_token, { data: { a: 1 } })).status).toBe(200);
   const { body } = await answer(app.id, app.code());

@@ -323,7 +323,13 @@ test('a request that takes too long is answered so and changes nothing', async (
   const reply = await auth.ask('/user', { data: { late: true } }, { method: 'PUT', token });
   await blocker.query('rollback');
   await blocker.end();
-  expect(reply).toMatchObject({ status: 504, body: { code: 'request_timeout' } });
+  expect(reply).toMatchObject({
+    status: 504,
+    body: {
+      code: 'request_timeout',
+      message: 'Processing this request timed out, please retry after a moment.',
+    },
+  });
   await new Promise((resolve) => setTimeout(resolve, 300));
   expect((await auth.ask('/user', undefined, { token })).body.user_metadata).not.toHaveProperty('late');
 });

@@ -117,7 +117,10 @@ test('where addresses count as confirmed, sign-up is sign-in, and a second one i
   expect(first.body).toMatchObject({ token_type: 'bearer', user: { email, user_metadata: { email_verified: true } } });
   expect(await auth.mails(email)).toEqual([]);
   const second = await auth.ask('/signup', { email, password });
-  expect(second).toMatchObject({ status: 422, body: { code: 'user_already_exists' } });
+  expect(second).toMatchObject({
+    status: 422,
+    body: { code: 'user_already_exists', message: 'User already registered' },
+  });
 });
 
 test('of many simultaneous sign-ups with one address, one makes the user and none fails unexpectedly', async () => {
@@ -166,7 +169,10 @@ test('null counts as absent', async () => {
 test('nobody signs up where that is switched off', async () => {
   const auth = await testAuth(database, { disable_signup: true, external_anonymous_users_enabled: true });
   for (const body of [{ email: 'off@x.test', password }, {}]) {
-    expect(await auth.ask('/signup', body)).toMatchObject({ status: 422, body: { code: 'signup_disabled' } });
+    expect(await auth.ask('/signup', body)).toMatchObject({
+      status: 422,
+      body: { code: 'signup_disabled', message: 'Signups not allowed for this instance' },
+    });
   }
   expect(await auth.ask('/otp', { email: 'off@x.test' })).toMatchObject({ body: { code: 'signup_disabled' } });
   // Who is there already, or is invited, is not meant.

@@ -33,7 +33,8 @@ test('metadata is merged, a null deletes, and app metadata is not for users', as
   expect(body.user_metadata).not.toHaveProperty('a');
   expect(body.user_metadata.b).not.toHaveProperty('c');
   const refused = await update(auth, token, { app_metadata: { admin: true } });
-  expect(refused).toMatchObject({ status: 403, body: { code: 'not_admin' } });
+  const message = 'Updating app_metadata requires admin privileges';
+  expect(refused).toMatchObject({ status: 403, body: { code: 'not_admin', message } });
 });
 
 test('a new password ends the other sessions and the pending links, and must be new', async () => {
@@ -43,8 +44,11 @@ test('a new password ends the other sessions and the pending links, and must be 
   const other = (await auth.ask('/token?grant_type=password', { email, password })).body;
   await auth.ask('/recover', { email });
   const { link } = await auth.mail(email);
-  expect((await update(auth, token, { password })).body.code).toBe('same_password');
-  expect((await update(auth, token, { password: '' })).body.code).toBe('weak_password');
+  expect(await update(auth, token, { password })).toMatchObject({
+    status: 422,
+    body: { code: 'same_password', message: 'New password should be different from the old password.' },
+  });
+  expect(await update(auth, token, { password: '' })).toMatchObject({ status: 422, body: { code: 'weak_password' } });
   expect((await update(auth, token, { password: 'a better password' })).status).toBe(200);
   expect((await auth.ask('/user', undefined, { token })).status).toBe(200);
   expect((await auth.ask('/user', undefined, { token: other.access_token })).body.code).toBe('session_not_found');
@@ -193,8 +197,9 @@ test('where the configuration asks for it, a new password needs the old one, but
   const { body } = await auth.ask('/token?grant_type=password', { email, password: 'second password' });
   const change = (current_password?: string) =>
     update(auth, body.access_token, { password: 'third password', current_password });
-  expect((await change()).body.code).toBe('current_password_required');
-  expect((await change('wrong')).body.code).toBe('current_password_invalid');
+  const message = 'Current password required when setting new password.';
+  expect(await change()).toMatchObject({ status: 400, body: { code: 'current_password_required', message } });
+  expect(await change('wrong')).toMatchObject({ status: 400, body: { code: 'current_password_invalid', message } });
   expect((await change('second password')).status).toBe(200);
 });
 
@@ -334,11 +339,12 @@ test('an address or a number of somebody else is refused', async () => {
   const auth = await testAuth(database, { external_phone_enabled: true, sms_provider: 'capture' });
   await auth.askAdmin('/admin/users', { email: 'taken@x.test', phone: '491713' });
   const { access_token: token } = await signedUp(auth, 'taker@x.test');
-  for (const [changes, code] of [
-    [{ email: 'Taken@x.test' }, 'email_exists'],
-    [{ phone: '+49 1713' }, 'phone_exists'],
+  for (const [changes, code, kind] of [
+    [{ email: 'Taken@x.test' }, 'email_exists', 'email address'],
+    [{ phone: '+49 1713' }, 'phone_exists', 'phone number'],
   ] as const) {
-    expect(await update(auth, token, changes)).toMatchObject({ status: 422, body: { code } });
+    const message = `A user with this ${kind} has already been registered`;
+    expect(await update(auth, token, changes)).toMatchObject({ status: 422, body: { code, message } });
   }
 });
 
@@ -360,7 +366,13 @@ test('a user of single sign-on changes nothing here that the identity provider d
 test('an anonymous user becomes one with an address', async () => {
   const auth = await testAuth(database, { external_anonymous_users_enabled: true });
   const { access_token: token } = (await auth.ask('/signup', {})).body;
-  expect((await update(auth, token, { password })).status).toBe(422);
+  expect(await update(auth, token, { password })).toMatchObject({
+    status: 422,
+    body: {
+      code: 'validation_failed',
+      message: 'Updating password of an anonymous user without an email or phone is not allowed',
+    },
+  });
   await update(auth, token, { email: 'named@x.test', password });
   // An empty text is no change.
   const pending = await update(auth, token, { email: '', phone: '', data: { a: 1 } });

@@ -23,7 +23,11 @@ async function signedIn(changes: Parameters<typeof auth.addUser>[1] = {}) {
   return { user, session, token: refreshToken };
 }
 
-const alreadyUsed = { code: 'refresh_token_already_used', status: 400 };
+const alreadyUsed = {
+  code: 'refresh_token_already_used',
+  status: 400,
+  message: 'Invalid Refresh Token: Already Used',
+};
 
 beforeEach(() => auth.clock.pass(3600));
 
@@ -137,7 +141,8 @@ describe('a refresh is refused', () => {
   test('for a token without a session, which is deleted then', async () => {
     const { token } = await signedIn();
     await auth.database.query('update auth.refresh_tokens set session_id = null where token = $1', [token]);
-    await expect(refresh(token)).rejects.toMatchObject({ code: 'session_not_found', status: 400 });
+    const message = 'Invalid Refresh Token: No Valid Session Found';
+    await expect(refresh(token)).rejects.toMatchObject({ code: 'session_not_found', status: 400, message });
     expect(await auth.database.query('select from auth.refresh_tokens where token = $1', [token])).toEqual([]);
   });
 
