@@ -5,16 +5,18 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import type { AuthValues } from '../../src/config/auth-config.ts';
 import { createAuthDatabase, fragmentOf, open, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
-import { startOidcProvider } from '../support/oidc-provider.ts';
+import { type OidcProvider, startOidcProvider } from '../support/oidc-provider.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 import { callbackUrl, goThrough, keycloakValues, userOf } from '../support/provider-sign-in.ts';
 import { startSmtpServer } from '../support/smtp-server.ts';
 import { installSupabaseJs, type SupabaseClient, supabaseClient } from '../support/supabase-js.ts';
 
 let database: TestDatabase;
+let provider: OidcProvider;
 beforeAll(async () => {
   installSupabaseJs();
   database = await createAuthDatabase();
+  provider = await startOidcProvider([callbackUrl], {});
 }, 300_000);
 
 const linking: AuthValues = { security_manual_linking_enabled: true };
@@ -97,8 +99,7 @@ describe('through supabase-js', () => {
   });
 
   test('who linked a provider may give up the email identity, and signs in with the provider', async () => {
-    const person = { name: 'Cleo Smith', email: 'cleo@provider.test', email_verified: true };
-    const provider = await startOidcProvider([callbackUrl], { cleo: person });
+    provider.users.cleo = { name: 'Cleo Smith', email: 'cleo@provider.test', email_verified: true };
     const auth = await testAuth(database, { ...linking, ...keycloakValues(provider), mailer_autoconfirm: true });
     const supabase = await signedIn(auth, 'cleo@x.test');
     const { data: begun } = await supabase.auth.linkIdentity({
