@@ -4,7 +4,7 @@
  */
 import { fromBase32, totpCode, totpStep } from '../../src/auth/totp.ts';
 import {
-  type Account, type App, adopt, ask, type Device, doubtOthers, expectRefusal, Lost, NotNow, newDevice, newest, own, type Person, Refused, signedIn, signIn, violation,
+  type Account, type App, adopt, ask, type Device, doubtOthers, expectRefusal, forgetAccount, Lost, NotNow, newDevice, newest, own, type Person, Refused, signedIn, signIn, violation,
 } from './person.ts'; // biome-ignore format: a list of names
 import { counterOf } from './settle.ts';
 import { readMail, useToken } from './use-token.ts';
