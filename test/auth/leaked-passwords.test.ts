@@ -147,6 +147,7 @@ describe('the list', () => {
 
   test.each<[title: string, answer: Parameters<List['behave']>[0], reason: string]>([
     ['hangs', () => {}, 'no answer in time'],
+    ['stops in the middle', (_request, response) => void response.write('00'), 'no answer in time'],
     ['breaks off', (request) => request.socket.destroy(), 'UND_ERR_SOCKET'],
     ['has an error', (_request, response) => response.writeHead(503).end('later'), 'status 503'],
     ['answers something else', (_request, response) => response.end('<p>Log in</p>'), 'the answer is not a range'],
