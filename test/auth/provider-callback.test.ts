@@ -129,6 +129,17 @@ test('a state is good for one answer, for five minutes, and for no other sign-in
   expect([late.status, queryOf(late)]).toMatchObject([303, { ...bad, error_description: 'OAuth state has expired' }]);
 });
 
+test('a state is good for one try: whoever guesses a code cannot go on guessing', async () => {
+  const auth = await withProvider();
+  const begin = await startOf(auth, { login_hint: 'ana' });
+  const { location } = await browse(begin.href, (url) => !url.href.startsWith(callbackUrl));
+  const answer = Object.fromEntries(location.searchParams);
+  expect(queryOf(await come(auth, { ...answer, code: 'guessed' })).error).toBe('server_error');
+  expect(queryOf(await come(auth, answer))).toMatchObject({
+    ...{ error: 'access_denied', error_code: 'oauth_client_state_not_found' },
+  });
+});
+
 test('in the PKCE flow a state that has given a code is used up, too', async () => {
   const auth = await withProvider();
   const pkce = { code_challenge: 'c'.repeat(43), code_challenge_method: 'plain' };

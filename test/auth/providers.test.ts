@@ -16,6 +16,7 @@ import {
   signInAs,
   userOf,
 } from '../support/provider-sign-in.ts';
+import { startSmtpServer } from '../support/smtp-server.ts';
 
 let database: TestDatabase;
 let provider: OidcProvider;
@@ -158,6 +159,12 @@ test('sessions, factors and pending changes of such a user end, too', async () =
   expect([user.factors, user.new_email]).toEqual([undefined, undefined]);
   expect((await auth.ask('/user', undefined, { token })).body.code).toBe('session_not_found');
   expect((await open(link)).location).toContain('error_code=otp_expired');
+  const [tokens] = await database.query(
+    `select u.confirmation_token, u.recovery_token, u.email_change_token_new, u.email_change, u.phone_change_token
+    from auth.users u where u.id = $1::uuid`,
+    [user.id],
+  );
+  expect(new Set(Object.values(tokens ?? {}))).toEqual(new Set(['']));
 });
 
 test('an address that the provider has not verified has to be confirmed by email first', async () => {
@@ -193,6 +200,9 @@ test('an address that is not verified opens no account that has it, and gives no
   // Nor is the identity that claims it in the way of its owner, or the owner's of a good one.
   person('victim', { email: 'victim@x.test' });
   expect(await userOf(auth, await signInAs(auth, 'victim'))).toMatchObject({ id: user.id });
+  // Nor does the account get an address of somebody else by being told of it a second time, verified.
+  person('faker', { email: 'victim@x.test' });
+  expect(queryOf(await signInAs(auth, 'faker')).error_code).toBe('provider_email_needs_verification');
   // With an address that is verified by now the account is that address's.
   const email = person('faker', { email: 'faker@x.test' });
   expect(await userOf(auth, await signInAs(auth, 'faker'))).toMatchObject({ id: account?.id, email });
@@ -313,4 +323,19 @@ test('two first sign-ins at the same moment make one account', async () => {
   const stops = await Promise.all([signInAs(auth, 'twice'), signInAs(auth, 'twice'), signInAs(auth, 'twice')]);
   const users = await Promise.all(stops.map((stop) => userOf(auth, stop)));
   expect(new Set(users.map(({ id }) => id)).size).toBe(1);
+});
+
+test('a mail server that is slow holds up nobody whose address is proved', async () => {
+  const smtp = await startSmtpServer({ tls: 'none' });
+  const held = Promise.withResolvers<void>();
+  smtp.behave({ kind: 'wait', until: held.promise });
+  const mail = { smtp_host: '127.0.0.1', smtp_port: String(smtp.port), smtp_admin_email: 'no-reply@app.test' };
+  const auth = await testAuth(database, keycloakValues(provider, mail), { mailPoolSize: 1 });
+  person('waiting', { email_verified: false });
+  person('quick');
+  const waiting = signInAs(auth, 'waiting');
+  await expect.poll(smtp.connections).toBeGreaterThan(0);
+  expect(await userOf(auth, await signInAs(auth, 'quick'))).toMatchObject({ email: 'quick@x.test' });
+  held.resolve();
+  expect(queryOf(await waiting).error_code).toBe('provider_email_needs_verification');
 });

@@ -17,8 +17,8 @@ import type { RedirectRules } from '../redirect.ts';
 import type { User } from '../user.ts';
 import { acceptInvitation } from './accept-invitation.ts';
 import { callbackOf, toAuthError } from './authorize.ts';
-import { type ExternalEntry, enterExternally } from './external-account.ts';
-import { type Flow, nowOf, transact, transactSending } from './flow.ts';
+import { type ExternalEntry, enterExternally, transactEntry } from './external-account.ts';
+import { type Flow, nowOf, transact } from './flow.ts';
 import { issueSession, type SignedIn, sessionAnswer } from './issue-session.ts';
 import { linkIdentity } from './link-identity.ts';
 import { onceMore } from './once-more.ts';
@@ -84,7 +84,9 @@ async function follow(flow: Flow, begun: ProviderFlow, given: URLSearchParams): 
   if (signIn.user.email === null && !begun.isEmailOptional) {
     throw new AuthError('unexpected_failure', 'Error getting user email from external provider');
   }
-  const arrival = await onceMore(() => transactSending(flow, (session) => arrive(session, flow, begun, signIn)));
+  const arrival = await onceMore(() =>
+    transactEntry(flow, signIn.user, (session) => arrive(session, flow, begun, signIn)),
+  );
   if (arrival.kind === 'refused') throw arrival.refusal;
   if (arrival.kind === 'code') return withQuery(flow.redirectTo, { code: arrival.code });
   const answer = await sessionAnswer(flow, arrival.signedIn);

@@ -15,10 +15,11 @@ import { randomUuid } from '../random.ts';
 import { nilUuid } from '../tools.ts';
 import { isBanned, type User } from '../user.ts';
 import { insertUser, isEmailTaken, updateUser } from '../users.ts';
+import { transactAsking } from './ask-hook.ts';
 import { askBeforeUserCreated } from './before-user-created.ts';
 import { confirmEmail } from './confirm-user.ts';
 import { evictStrangers } from './evict-strangers.ts';
-import { type Flow, nowOf } from './flow.ts';
+import { type Flow, nowOf, transactSending } from './flow.ts';
 import { reloadUser } from './issue-session.ts';
 import { lockKnownUser } from './lock-known-user.ts';
 import { queueNotification } from './queue-notification.ts';
@@ -58,6 +59,18 @@ export async function enterExternally(
     return { user: await reloadUser(session, user.id), refusal: null };
   }
   return proveEmail(session, flow, user, external);
+}
+
+/** As `transact`, for what follows from a sign-in with a provider: an address that is not proved may have to get an email. */
+export function transactEntry<T>(
+  flow: Flow,
+  external: ExternalUser,
+  run: (session: SystemSession) => Promise<T>,
+): Promise<T> {
+  const isSending = external.email !== null && !isProved(flow, external);
+  return isSending
+    ? transactSending(flow, run)
+    : transactAsking(flow, ['before_user_created', 'custom_access_token'], run);
 }
 
 /** Whether the address counts as proved. */

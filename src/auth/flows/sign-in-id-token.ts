@@ -11,8 +11,8 @@ import { ProviderError } from '../providers/provider-error.ts';
 import type { Claims } from '../providers/provider-table.ts';
 import { verifyIdToken } from '../providers/verify-id-token.ts';
 import { toAuthError } from './authorize.ts';
-import { enterExternally } from './external-account.ts';
-import { type Flow, nowOf, transactSending } from './flow.ts';
+import { enterExternally, transactEntry } from './external-account.ts';
+import { type Flow, nowOf } from './flow.ts';
 import { issueSession, type SessionJson, sessionAnswer } from './issue-session.ts';
 import { linkIdentity } from './link-identity.ts';
 import { assertManualLinking } from './manual-linking.ts';
@@ -41,7 +41,7 @@ export async function signInWithIdToken(given: Flow, body: unknown, askUser: Ask
   const token = { idToken, accessToken: members.access_token || null, nonce: members.nonce ?? '' };
   const external = await readToken(flow, accepted, token);
   const arrival = await onceMore(() =>
-    transactSending(flow, async (session) => {
+    transactEntry(flow, external, async (session) => {
       const { isEmailOptional } = accepted;
       const { user, refusal } =
         asking === null
