@@ -63,7 +63,7 @@ export async function callFunction(session: SystemSession, call: FunctionCall): 
       session.query('rollback to savepoint pgreflect_hook', []),
       session.query('release savepoint pgreflect_hook', []),
     ]);
-    throw toHookError(error, call);
+    throw toHookError(error, limits.timeoutMs);
   }
 }
 
@@ -75,16 +75,14 @@ function statementFor({ schema, name }: HookFunction): string {
     from called c`;
 }
 
-function toHookError(error: DatabaseError, { target, limits }: FunctionCall): HookError {
-  if (error.kind === 'timeout') {
-    const message = `Failed to reach hook within maximum time of ${limits.timeoutMs / 1000} seconds`;
-    return new HookError('hook_timeout', message, { reason: `no answer within ${limits.timeoutMs} ms`, cause: error });
+/** Without the error as its cause, which is logged: texts of errors may quote values, but for class 42, names and privileges. */
+function toHookError({ kind, sqlstate, primary }: DatabaseError, timeoutMs: number): HookError {
+  if (kind === 'timeout') {
+    const message = `Failed to reach hook within maximum time of ${timeoutMs / 1000} seconds`;
+    return new HookError('hook_timeout', message, { reason: `no answer within ${timeoutMs} ms` });
   }
-  const { sqlstate, primary } = error;
-  // Class 42 is about names and privileges; the texts of other errors may quote values.
   const reason = `SQLSTATE ${sqlstate}${sqlstate?.startsWith('42') ? `: ${primary}` : ''}`;
-  const message = `Error running hook URI: pg-functions://postgres/${target.schema}/${target.name}`;
-  return new HookError('unexpected_failure', message, { reason, cause: error });
+  return new HookError('unexpected_failure', 'Error running hook', { reason });
 }
 
 function tooLarge(maxBytes: number): HookError {

@@ -35,9 +35,9 @@ export class HookError extends Error {
   constructor(
     code: HookErrorCode,
     message: string,
-    { reason, status, cause }: { readonly reason: string | null; readonly status?: number; readonly cause?: unknown },
+    { reason, status }: { readonly reason: string | null; readonly status?: number },
   ) {
-    super(message, cause === undefined ? undefined : { cause });
+    super(message);
     this.code = code;
     this.status = status ?? hookErrorCodes[code];
     this.reason = reason;

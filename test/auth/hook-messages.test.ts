@@ -4,6 +4,7 @@
  */
 import { beforeAll, expect, test, vi } from 'vitest';
 import type { AuthValues } from '../../src/config/auth-config.ts';
+import { createLogger } from '../../src/shared/logger.ts';
 import { createAuthDatabase, open, testAuth } from '../support/auth-service.ts';
 import { factorsOf } from '../support/factors.ts';
 import { type HookServer, hookSecret, startHookServer } from '../support/hook-server.ts';
@@ -19,6 +20,8 @@ const functions = `
     insert into app.queue values (event);
     return '{}';
   end $$;
+  create function app.repeat(event jsonb) returns jsonb language plpgsql as
+    $$ begin raise exception 'repeated: %', event; end $$;
 `;
 
 let database: TestDatabase;
@@ -268,4 +271,40 @@ test('messages that a hook sends count as those that a server sends', async () =
   const statuses = [];
   for (const email of ['one-of@x.test', 'two-of@x.test']) statuses.push((await auth.ask('/otp', { email })).status);
   expect([statuses, server.requests.length]).toEqual([[200, 429], 1]);
+});
+
+test('answers and log say that a message failed and why, and nothing of the message', async () => {
+  const server = await startHookServer();
+  server.answer(({ payload }) => ({ status: 500, body: payload }));
+  const phones: AuthValues = { external_phone_enabled: true };
+  const webhook = await testAuth(database, { ...phones, ...webhookFor('send_sms', server) });
+  const raising = await testAuth(database, {
+    ...phones,
+    ...functionFor('send_sms'),
+    hook_send_sms_uri: 'pg-functions://postgres/app/repeat',
+  });
+  const provider = await testAuth(database, {
+    ...phones,
+    sms_provider: 'webhook',
+    sms_webhook_url: `${server.url}/?key=hush`,
+    sms_webhook_secrets: hookSecret,
+  });
+  const lines: string[] = [];
+  const stream = { write: (line: string) => void lines.push(line) };
+  const logger = await createLogger({ level: 'info', format: 'json', slowMs: 60_000, stream });
+  for (const auth of [webhook, raising, provider]) {
+    const { status, text } = await auth.ask('/otp', { phone: '49150200009' });
+    expect([500, 422]).toContain(status);
+    lines.push(text);
+    for (const observation of auth.observations) logger.observe(observation);
+  }
+  const all = lines.join('');
+  expect(all).toContain('"hook":"send_sms","reason":"it answered 500","msg":"hook failed"');
+  expect(all).toContain('"hook":"send_sms","reason":"SQLSTATE P0001","msg":"hook failed"');
+  expect(all).toContain('"provider":"webhook","reason":"the webhook refused the message (HTTP 500)"');
+  const codes = server.requests.map(({ payload }) => payload.sms?.otp ?? payload.data.code);
+  expect(codes).toHaveLength(2);
+  for (const secret of [...codes, '49150200009', 'whsec', hookSecret.slice(9), 'hush', 'repeated']) {
+    expect(all).not.toContain(secret);
+  }
 });

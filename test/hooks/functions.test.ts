@@ -1,6 +1,7 @@
 /**
  * Hooks that are functions of the database: called once, in the transaction of the request, which outlives their failures.
  */
+import { inspect } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
 import { layerAuthConfig } from '../../src/config/auth-config.ts';
 import type { SystemPool, SystemSession } from '../../src/database/run-system.ts';
@@ -70,7 +71,7 @@ test('it is called once, and what it writes belongs to the transaction of the re
 });
 
 const failures = [
-  ['fail', 'unexpected_failure', 500, 'Error running hook URI: pg-functions://postgres/public/fail', /^SQLSTATE P0001$/],
+  ['fail', 'unexpected_failure', 500, 'Error running hook', /^SQLSTATE P0001$/],
   ['wait', 'hook_timeout', 422, /within maximum time of 0.05 seconds/, 'no answer within 50 ms'],
   ['huge', 'hook_payload_over_size_limit', 422, /size limit of 204800 bytes/, 'more than 204800 bytes of JSON'],
   ['list', 'unexpected_failure', 500, /unmarshaling JSON/, 'its answer is not a JSON object'],
@@ -81,7 +82,10 @@ test.each(failures)('a function that does not answer (%s) fails alone', async (n
   const kept = await pool.transaction(async (session) => {
     await session.query("select pg_catalog.set_config('statement_timeout', '7s', true)", []);
     const { answer, observations } = askFunction(session, `public/${name}`, { secret: name });
-    await expect(answer).rejects.toMatchObject({ code, status, message: expect.stringMatching(message) });
+    const error = await answer.catch((problem: unknown) => problem);
+    expect(error).toMatchObject({ code, status, message: expect.stringMatching(message) });
+    // What is logged with it has nothing of the question, which the function may have repeated.
+    expect(inspect(error)).not.toContain('secret');
     expect(observations).toEqual([{ kind: 'hook_failed', hook: 'send_sms', reason: expect.stringMatching(reason) }]);
     return session.query(
       `select pg_catalog.current_setting('statement_timeout') as timeout, pg_catalog.count(*)::int as noted
