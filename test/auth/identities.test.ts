@@ -246,6 +246,19 @@ describe('the address of a user', () => {
     expect(await user.me()).toMatchObject({ email: 'wants@x.test', identities: [{}, {}] });
   });
 
+  test('that a user of another audience has is refused by the table, and nothing is changed', async () => {
+    const auth = await testAuth(database, linking);
+    const email = 'audiences@hub.test';
+    await database.query(
+      `insert into auth.users (instance_id, id, aud, email)
+      values ('00000000-0000-0000-0000-000000000000', gen_random_uuid(), 'other', $1)`,
+      [email],
+    );
+    const user = await userWith(auth, 'audiences@x.test', { provider: 'github', email, email_verified: true });
+    expect(await user.unlink(user.emailIdentity)).toMatchObject(refusal(422, 'email_exists'));
+    expect(await user.me()).toMatchObject({ email: 'audiences@x.test', identities: [{}, {}] });
+  });
+
   test('that was not verified is confirmed at once where the configuration confirms all', async () => {
     const auth = await testAuth(database, { ...linking, mailer_autoconfirm: true });
     const email = 'auto@x.test';

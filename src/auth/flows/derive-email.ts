@@ -55,9 +55,11 @@ export async function adoptEmail(
     emailConfirmedAt: null,
     userMetadata: mergeMetadata(user.userMetadata, { email_verified: false }),
   };
-  await clearTokens(session, user.id, now);
   const settled = { emailChange: '', emailChangeConfirmStatus: 0, phoneChange: '' } as const;
-  await updateUser(session, user.id, { email, ...settled, ...(isConfirmed ? {} : unconfirmed) }, now);
+  await Promise.all([
+    clearTokens(session, user.id, now),
+    updateUser(session, user.id, { email, ...settled, ...(isConfirmed ? {} : unconfirmed) }, now),
+  ]);
   return reloadUser(session, user.id);
 }
 

@@ -43,8 +43,7 @@ async function unlink(session: SystemSession, flow: Flow, user: User, id: string
   const { provider, providerId } = identity;
   const traits = { identity_id: identity.id, provider, provider_id: providerId };
   const event = { action: 'identity_unlinked', actor: userActor(user), traits, ip: client.ip ?? '' } as const;
-  await writeAudit(session, event, config, services);
-  await deleteIdentity(session, identity.id);
+  await Promise.all([writeAudit(session, event, config, services), deleteIdentity(session, identity.id)]);
   const left = identities.filter((own) => own !== identity);
   if (provider === 'phone') {
     await updateUser(session, user.id, { phone: null, phoneConfirmedAt: null }, nowOf(flow));
