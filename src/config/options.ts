@@ -106,7 +106,7 @@ export const options = {
   }),
   mailPoolSize: row({
     group: 'Database', placeholder: 'N', parse: integerBetween(1, 1000), default: '5', commands: serving,
-    doc: 'Connections for auth requests that wait for the mail server, so that a slow one holds up no others.',
+    doc: 'Connections for auth requests that wait for mail servers, providers of text messages or webhooks: a slow one holds up no others.',
   }),
   poolWaitMs: row({
     group: 'Database', placeholder: 'MS', parse: milliseconds, default: '1000', commands: serving,

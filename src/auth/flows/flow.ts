@@ -25,7 +25,7 @@ import type { SendText } from './text-message.ts';
 export interface AuthServices extends Tools {
   /** Connections of the owner of the auth tables. */
   readonly database: SystemPool;
-  /** As `database`, for transactions that wait for a mail server; see `transactSending`. */
+  /** As `database`, for transactions that wait for another server; see `transactSending`. */
   readonly sendingDatabase: SystemPool;
   /** Counts on connections of its own: it is asked while a transaction holds one. */
   readonly limiter: RateLimiter;
@@ -76,8 +76,8 @@ export function transact<T>(flow: Flow, run: Work<T>): Promise<T> {
 }
 
 /**
- * As `transact`, for work that may send a message: it holds its connection until the mail server has answered. Such work has
- * connections of its own, so that a slow server holds up nothing but more of it.
+ * As `transact`, for work that may send a message or ask a webhook: it holds its connection until that server has answered.
+ * Such work has connections of its own, so that a slow server holds up nothing but more of it.
  */
 export function transactSending<T>(flow: Flow, run: Work<T>): Promise<T> {
   return transactOn(flow.services.sendingDatabase, flow, run);
