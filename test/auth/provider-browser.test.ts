@@ -146,6 +146,7 @@ test('signInWithIdToken and linkIdentity with a token: without a browser', async
   const sign = (sub: string) => issuer.sign({ sub, email: `${sub}@native.test`, email_verified: true });
   const signedIn = await supabase.auth.signInWithIdToken({ provider: 'google', token: await sign('one') });
   expect(signedIn).toMatchObject({ error: null, data: { user: { email: 'one@native.test' } } });
+  auth.pass(1);
   const linked = await supabase.auth.linkIdentity({ provider: 'google', token: await sign('two') });
   expect([linked.error, linked.data.user?.identities.map(({ id }: { id: string }) => id)]).toEqual([
     null,

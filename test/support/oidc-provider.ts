@@ -42,9 +42,13 @@ export async function startOidcProvider(redirectUris: readonly string[], users: 
 }
 
 async function createProvider(issuer: string, client: object, users: ProviderUsers): Promise<Untyped> {
-  const { default: Provider } = createRequire(import.meta.url)('oidc-provider') as Untyped;
+  const require = createRequire(import.meta.url);
+  const { default: Provider } = require('oidc-provider') as Untyped;
+  // What it takes by itself, with a warning.
+  const { default: MemoryAdapter } = require('oidc-provider/lib/adapters/memory_adapter.js') as Untyped;
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
   return new Provider(issuer, {
+    adapter: (name: string) => new MemoryAdapter(name),
     clients: [
       {
         ...client,

@@ -39,6 +39,7 @@ export async function findInvited(
 /**
  * Gives the invited user the identity, and uses the invitation up. Whoever has it reads the mail of the address.
  *
+ * @returns Whose it was.
  * @throws AuthError `invite_not_found`, `validation_failed`, `identity_already_exists`, `user_banned`.
  */
 export async function acceptInvitation(
@@ -46,7 +47,7 @@ export async function acceptInvitation(
   flow: Flow,
   external: ExternalUser,
   token: string,
-): Promise<User> {
+): Promise<string> {
   const user = await findInvited(session, flow, token, 'invite_not_found');
   const email = user.email?.toLowerCase() ?? '';
   if (!external.emails.includes(email)) {
@@ -56,9 +57,9 @@ export async function acceptInvitation(
   const userMetadata = mergeMetadata(user.userMetadata, external.identityData);
   await updateUser(session, user.id, { userMetadata }, nowOf(flow));
   await note(session, flow, { action: 'invite_accepted', user, external });
-  const confirmed = await confirmEmail(session, flow, await reloadUser(session, user.id));
+  await confirmEmail(session, flow, await reloadUser(session, user.id));
   await syncProviders(session, user.id, nowOf(flow));
-  return confirmed;
+  return user.id;
 }
 
 async function giveIdentity(session: SystemSession, flow: Flow, external: ExternalUser, user: User): Promise<void> {

@@ -14,7 +14,6 @@ import { ProviderError } from '../providers/provider-error.ts';
 import { requireBrowserProvider } from '../providers/provider-settings.ts';
 import type { ExternalSignIn } from '../providers/provider-sign-in.ts';
 import type { RedirectRules } from '../redirect.ts';
-import type { User } from '../user.ts';
 import { acceptInvitation } from './accept-invitation.ts';
 import { callbackOf, toAuthError } from './authorize.ts';
 import { type ExternalEntry, enterExternally, transactEntry } from './external-account.ts';
@@ -151,11 +150,11 @@ async function arrive(
   begun: ProviderFlow,
   signIn: ExternalSignIn,
 ): Promise<Arrival> {
-  const { user, refusal } = await findAccount(session, flow, begun, signIn);
+  const { userId, refusal } = await findAccount(session, flow, begun, signIn);
   if (refusal !== null) return { kind: 'refused', refusal };
-  if (begun.isPkce) return { kind: 'code', code: await leaveCode(session, flow, begun, { user, signIn }) };
+  if (begun.isPkce) return { kind: 'code', code: await leaveCode(session, flow, begun, { userId, signIn }) };
   await deleteProviderFlow(session, begun);
-  return { kind: 'signed_in', signedIn: await issueSession(session, flow, user.id, 'oauth') };
+  return { kind: 'signed_in', signedIn: await issueSession(session, flow, userId, 'oauth') };
 }
 
 async function findAccount(
@@ -166,15 +165,15 @@ async function findAccount(
 ): Promise<ExternalEntry> {
   if (linkingTargetId !== null) return linkIdentity(session, flow, external, linkingTargetId);
   if (inviteToken === null) return enterExternally(session, flow, { external, isEmailOptional });
-  return { user: await acceptInvitation(session, flow, external, inviteToken), refusal: null };
+  return { userId: await acceptInvitation(session, flow, external, inviteToken), refusal: null };
 }
 
 function leaveCode(
   session: SystemSession,
   flow: Flow,
   begun: ProviderFlow,
-  { user, signIn }: { readonly user: User; readonly signIn: ExternalSignIn },
+  { userId, signIn }: { readonly userId: string; readonly signIn: ExternalSignIn },
 ): Promise<string> {
   const { accessToken, refreshToken } = signIn;
-  return completeProviderFlow(session, begun, { userId: user.id, accessToken, refreshToken }, nowOf(flow));
+  return completeProviderFlow(session, begun, { userId, accessToken, refreshToken }, nowOf(flow));
 }

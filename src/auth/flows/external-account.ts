@@ -34,7 +34,7 @@ export interface ExternalVisit {
 
 /** Whose account it is. With a refusal nobody gets in, and what was written stays: the email that was sent is good. */
 export interface ExternalEntry {
-  readonly user: User;
+  readonly userId: string;
   readonly refusal: AuthError | null;
 }
 
@@ -52,13 +52,14 @@ export async function enterExternally(
   const { external, isEmailOptional } = visit;
   const user = await findOrMakeAccount(session, flow, external);
   if (isBanned(user, nowOf(flow))) throw new AuthError('user_banned');
-  await syncProviders(session, user.id, nowOf(flow));
+  const syncing = syncProviders(session, user.id, nowOf(flow));
   const hasNone = isEmailOptional && external.email === null;
   if (user.emailConfirmedAt !== null || hasNone) {
-    await note(session, flow, { action: 'login', user, external });
-    return { user: await reloadUser(session, user.id), refusal: null };
+    await Promise.all([syncing, note(session, flow, { action: 'login', user, external })]);
+    return { userId: user.id, refusal: null };
   }
-  return proveEmail(session, flow, user, external);
+  await syncing;
+  return { userId: user.id, refusal: await proveEmail(session, flow, user, external) };
 }
 
 /** As `transact`, for what follows from a sign-in with a provider: an address that is not proved may have to get an email. */
@@ -93,10 +94,14 @@ async function returnToAccount(
 ): Promise<User> {
   const user = await lockKnownUser(session, { id: identity.userId });
   const now = nowOf(flow);
-  await updateIdentityData(session, identity.id, identityData, now);
-  await touchIdentity(session, identity.id, now);
-  await updateUser(session, user.id, { userMetadata: mergeMetadata(user.userMetadata, identityData) }, now);
-  return reloadUser(session, user.id);
+  const userMetadata = mergeMetadata(user.userMetadata, identityData);
+  const [, , , updated] = await Promise.all([
+    updateIdentityData(session, identity.id, identityData, now),
+    touchIdentity(session, identity.id, now),
+    updateUser(session, user.id, { userMetadata }, now),
+    reloadUser(session, user.id),
+  ]);
+  return updated;
 }
 
 /** The user with the address, or with an identity for which it was proved. An identity that only claims it is none. */
@@ -166,24 +171,25 @@ export function addIdentity(
   return insertIdentity(session, { userId, provider, providerId: subject, identityData }, services);
 }
 
-/** Goes on with an account whose address nobody has confirmed. */
+/** Goes on with an account whose address nobody has confirmed. @returns Why nobody gets in yet; null where they do. */
 async function proveEmail(
   session: SystemSession,
   flow: Flow,
   user: User,
   external: ExternalUser,
-): Promise<ExternalEntry> {
+): Promise<AuthError | null> {
   const alone = await evictStrangers(session, flow, user, external);
   if (isProved(flow, external)) {
     const owner = await takeEmail(session, flow, alone, external.email ?? '');
     if (owner !== null) {
       await note(session, flow, { action: 'user_signedup', user: owner, external });
-      return { user: await confirmEmail(session, flow, owner), refusal: null };
+      await confirmEmail(session, flow, owner);
+      return null;
     }
   }
   if (alone.email !== null) await sendConfirmation(session, flow, alone, null);
-  if (flow.config.mailer_allow_unverified_email_sign_ins) return { user: alone, refusal: null };
-  return { user: alone, refusal: new AuthError('provider_email_needs_verification', askToVerify(alone, external)) };
+  if (flow.config.mailer_allow_unverified_email_sign_ins) return null;
+  return new AuthError('provider_email_needs_verification', askToVerify(alone, external));
 }
 
 /** The account must get the very address that was proved. Null where it is somebody else's. */

@@ -18,7 +18,7 @@ import { sendConfirmation } from './sign-up.ts';
 /**
  * Links, in the transaction of the sign-in at the provider.
  *
- * @returns The user; with a refusal what was written stays, but nobody gets in.
+ * @returns With a refusal what was written stays, but nobody gets in.
  * @throws AuthError `user_not_found` (422), `user_banned`, `identity_already_exists`, `email_exists` (400).
  */
 export async function linkIdentity(
@@ -31,14 +31,13 @@ export async function linkIdentity(
   await refuseKnown(session, external, user);
   await addIdentity(session, flow, external, user.id);
   await note(session, flow, { action: 'identity_linked', user, external });
-  const { user: linked, refusal } = await settleEmail(session, flow, await reloadUser(session, user.id), external);
-  await syncProviders(session, user.id, nowOf(flow));
-  const settled = await reloadUser(session, linked.id);
+  const refusal = await settleEmail(session, flow, await reloadUser(session, user.id), external);
+  const [, settled] = await Promise.all([syncProviders(session, user.id, nowOf(flow)), reloadUser(session, user.id)]);
   // Whose address it is has to be proved first.
   if (refusal === null) {
     await queueNotification(session, flow, { kind: 'identity_linked', user: settled, provider: external.provider });
   }
-  return { user: settled, refusal };
+  return { userId: user.id, refusal };
 }
 
 async function lockTarget(session: SystemSession, flow: Flow, userId: string): Promise<User> {
@@ -59,14 +58,14 @@ async function refuseKnown(session: SystemSession, { provider, subject }: Extern
   );
 }
 
-/** The address of a user who has one stays. */
+/** The address of a user who has one stays. @returns Why nobody gets in yet; null where they do. */
 async function settleEmail(
   session: SystemSession,
   flow: Flow,
   user: User,
   external: ExternalUser,
-): Promise<ExternalEntry> {
-  if (user.email !== null) return { user, refusal: null };
+): Promise<AuthError | null> {
+  if (user.email !== null) return null;
   const own = user.identities.filter(
     ({ provider, providerId }) => provider === external.provider && providerId === external.subject,
   );
@@ -74,16 +73,16 @@ async function settleEmail(
   if (derived === null) throw new AuthError('email_exists', null, { status: 400 });
   if (derived.email === null) {
     await updateUser(session, user.id, { isAnonymous: false }, nowOf(flow));
-    return { user, refusal: null };
+    return null;
   }
   const adopted = await adoptEmail(session, flow, user, derived);
   if (isProved(flow, external)) {
-    const confirmed = await confirmEmail(session, flow, adopted);
+    await confirmEmail(session, flow, adopted);
     await updateUser(session, user.id, { isAnonymous: false }, nowOf(flow));
-    return { user: confirmed, refusal: null };
+    return null;
   }
   await sendConfirmation(session, flow, adopted, null);
   const { provider } = external;
   const message = `Unverified email with ${provider}. A confirmation email has been sent to your ${provider} email`;
-  return { user: adopted, refusal: new AuthError('email_not_confirmed', message, { status: 422 }) };
+  return new AuthError('email_not_confirmed', message, { status: 422 });
 }

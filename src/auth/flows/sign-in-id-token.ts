@@ -43,11 +43,11 @@ export async function signInWithIdToken(given: Flow, body: unknown, askUser: Ask
   const arrival = await onceMore(() =>
     transactEntry(flow, external, async (session) => {
       const { isEmailOptional } = accepted;
-      const { user, refusal } =
+      const { userId, refusal } =
         asking === null
           ? await enterExternally(session, flow, { external, isEmailOptional })
           : await linkIdentity(session, flow, external, asking.bearer.user.id);
-      return { refusal, signedIn: refusal === null ? await issueSession(session, flow, user.id, 'oauth') : null };
+      return { refusal, signedIn: refusal === null ? await issueSession(session, flow, userId, 'oauth') : null };
     }),
   );
   if (arrival.signedIn === null) throw arrival.refusal;

@@ -10,7 +10,7 @@ export const gitHub: PlainProvider = {
   endpoints: (site) => ({ authorize: `${site}/login/oauth/authorize`, token: `${site}/login/oauth/access_token` }),
   async readUser(read, site) {
     const api = site === publicSite ? 'https://api.github.com' : `${site}/api/v3`;
-    const [user, addresses] = await Promise.all([read(`${api}/user`), read(`${api}/user/emails`)]);
+    const [user, addresses] = await Promise.all([read(`${api}/user`), read(`${api}/user/emails?per_page=100`)]);
     const { id, login, name, avatar_url: picture } = toRecord(user);
     const emails = Array.isArray(addresses) ? addresses.map(toRecord) : [];
     const primary = emails.find((email) => email.primary === true);
