@@ -52,13 +52,20 @@ export async function runStorm(options: StormOptions, whenOver: WhenOver): Promi
   }).finally(() => {
     isCalm = true;
   });
-  await Promise.all([weather, lookAround(world, ledger, isOver), ...people.map((person) => live(person, isOver))]);
+  await Promise.all([
+    weather,
+    lookAround(world, ledger, isOver),
+    ...people.map((person) => live(person, people.length * longestPauseMs, isOver)),
+  ]);
   if (ledger.violations.length === 0) await checkEnd(world, ledger, people);
   return { figures: ledger.figures, violations: ledger.violations, complaints: summarize(world.complaints()) };
 }
 
-/** One flow after the other until the storm is over. */
-async function live(person: Person, isOver: () => boolean): Promise<void> {
+/** Of a client, for each client: passwords are work, and the servers should not be busy with nothing else. */
+const longestPauseMs = 50;
+
+/** One flow after the other until the storm is over. @param pauseMs The longest pause between two. */
+async function live(person: Person, pauseMs: number, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     await untilAnswered(() => settle(person));
     const flow = pickFlow(
@@ -66,7 +73,7 @@ async function live(person: Person, isOver: () => boolean): Promise<void> {
       flows.filter((each) => suits(each, person.account)),
     );
     await run(person, flow);
-    await sleep(person.random.int(0, 100));
+    await sleep(person.random.int(0, pauseMs));
   }
 }
 

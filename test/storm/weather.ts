@@ -81,7 +81,7 @@ export async function makeWeather(
 ): Promise<void> {
   const end = 'minutes' in duration ? Date.now() + duration.minutes * 60_000 : Number.POSITIVE_INFINITY;
   const rounds = 'rounds' in duration ? duration.rounds : Number.POSITIVE_INFINITY;
-  const longestCalmMs = 'rounds' in duration ? 500 : 8000;
+  const longestCalmMs = 'rounds' in duration ? 400 : 12_000;
   for (let round = 0; round < rounds; round += 1) {
     for (const name of random.shuffle(Object.keys(disturbances))) {
       await sleep(random.int(100, longestCalmMs));
