@@ -45,6 +45,8 @@ export async function createProviderFlow(
     `with client_state as (
       insert into auth.oauth_client_states (id, provider_type, code_verifier, created_at)
       values ($1::uuid, $2, $3, $4::timestamptz)
+    ), nonce as (
+      insert into auth.pgreflect_provider_nonces (client_state_id, nonce) values ($1::uuid, $13)
     )
     insert into auth.flow_state (
       id, provider_type, authentication_method, created_at, updated_at, oauth_client_state_id, auth_code,
@@ -57,13 +59,9 @@ export async function createProviderFlow(
     [
       ...[clientStateId, flow.provider, secrets.verifier, toTimestamp(clock.now()), id],
       ...[flow.pkce === null ? null : randomUuid(random), flow.pkce?.method ?? null, flow.pkce?.challenge ?? null],
-      ...[flow.redirectTo, flow.inviteToken, flow.linkingTargetId, flow.isEmailOptional],
+      ...[flow.redirectTo, flow.inviteToken, flow.linkingTargetId, flow.isEmailOptional, secrets.nonce],
     ],
   );
-  await database.query('insert into auth.pgreflect_provider_nonces (client_state_id, nonce) values ($1::uuid, $2)', [
-    clientStateId,
-    secrets.nonce,
-  ]);
   return id;
 }
 
