@@ -1,12 +1,15 @@
 /**
  * A change is in force on every process once it was answered: with notifications, without them, and while others change too.
  */
+import { decodeJwt } from 'jose';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { AuthConfig, AuthValues } from '../../src/config/auth-config.ts';
 import { type ConfigStore, createConfigStore } from '../../src/management/config-store.ts';
 import { startManagement } from '../../src/management/start-management.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import type { Observation } from '../../src/shared/observation.ts';
+import { send } from '../support/auth-service.ts';
+import { hookSecret, startHookServer } from '../support/hook-server.ts';
 import { testConfig } from '../support/http.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 import { addToken, authDatabase, managedGateway, openPool, ref, testPool } from './management.ts';
@@ -52,6 +55,30 @@ describe('a change that was answered', () => {
       await first.patch({ mailer_otp_length: length });
       expect((await second.get()).body.mailer_otp_length).toBe(length);
     }
+  });
+
+  test('switches a hook on, over to a new secret, and off for the next sign-in', async () => {
+    const token = await addToken(database);
+    const first = await managedGateway(database, token);
+    const second = await managedGateway(database, token);
+    const server = await startHookServer();
+    server.answer(({ payload }) => ({ body: { claims: { ...payload.claims, plan: 'team' } } }));
+    const signIn = async () => {
+      const { status, body } = await send(second.gateway.url, '/signup', {}, {});
+      return status === 200 ? decodeJwt(body.access_token).plan : body.message;
+    };
+    const hook = {
+      external_anonymous_users_enabled: true,
+      hook_custom_access_token_enabled: true,
+      hook_custom_access_token_uri: server.url,
+    };
+    const another = `v1,whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+    await first.patch({ ...hook, hook_custom_access_token_secrets: another });
+    expect(await signIn()).toBe('Hook requires authorization token');
+    await first.patch({ hook_custom_access_token_secrets: `${another}|${hookSecret}` });
+    expect(await signIn()).toBe('team');
+    await first.patch({ hook_custom_access_token_enabled: false });
+    expect(await signIn()).toBeUndefined();
   });
 
   test('is seen without notifications: the version is compared at the start of each request', async () => {
