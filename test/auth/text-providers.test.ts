@@ -127,29 +127,40 @@ test('WhatsApp has the code in an approved template, where there is one, and no 
   });
 });
 
-const troubles: readonly (readonly [string, AuthValues, HookReply | null, string])[] = [
-  ['a wrong login', { sms_twilio_auth_token: 'old token' }, null, 'twilio refused the message (20003)'],
-  ['a number that it does not know', {}, { status: 400, body: { code: 21211, status: 400 } }, 'twilio refused the message (21211)'],
-  ['a message that failed', {}, { status: 201, body: { sid: 'SM1', status: 'failed', error_code: 30008 } }, 'twilio refused the message (30008)'],
-  ['a web page', {}, { status: 502, body: '<h1>twilio token</h1>' }, 'twilio refused the message (HTTP 502)'],
-  ['success without a message', {}, { status: 200, body: {} }, 'twilio refused the message (HTTP 200)'],
-  ['a code that is none', {}, { status: 400, body: { code: 'twilio token, and more' } }, 'twilio refused the message (HTTP 400)'],
-  ['a huge answer', {}, { status: 201, body: 'x'.repeat(204_801) }, 'the answer of the provider is too large'],
-  ['a redirect', {}, { status: 307, headers: { location: '/' } }, 'twilio refused the message (HTTP 307)'],
+const troubles: readonly (readonly [HookReply, string])[] = [
+  [{ status: 400, body: { code: 21211, status: 400 } }, 'twilio refused the message (21211)'],
+  [{ status: 201, body: { sid: 'SM1', status: 'failed', error_code: 30008 } }, 'twilio refused the message (30008)'],
+  [{ status: 502, body: '<h1>twilio token</h1>' }, 'twilio refused the message (HTTP 502)'],
+  [{ status: 200, body: {} }, 'twilio refused the message (HTTP 200)'],
+  [{ status: 400, body: { code: 'twilio token, and more' } }, 'twilio refused the message (HTTP 400)'],
+  [{ status: 201, body: 'x'.repeat(204_801) }, 'the answer of the provider is too large'],
+  [{ status: 307, headers: { location: '/' } }, 'twilio refused the message (HTTP 307)'],
 ]; // biome-ignore format: a table
 
-test.each(troubles)('%s fails the request, stores nothing and tells no secret', async (_, values, reply, reason) => {
-  const { auth, server } = await startTwilio(values);
-  if (reply !== null) server.answer(reply);
-  const phone = '49150100006';
-  const signUp = await auth.ask('/signup', { phone, password });
+const phoneInTrouble = '49150100006';
+
+async function expectRefused(auth: TestAuth, reason: string): Promise<void> {
+  const signUp = await auth.ask('/signup', { phone: phoneInTrouble, password });
   expect(signUp).toMatchObject({
     status: 422,
     body: { code: 'sms_send_failed', message: `Error sending confirmation OTP to provider: ${reason}` },
   });
-  expect(await usersWith(auth, phone)).toEqual([]);
+  expect(await usersWith(auth, phoneInTrouble)).toEqual([]);
   expect(auth.observations).toContainEqual({ kind: 'text_not_sent', provider: 'twilio', reason });
   expect(JSON.stringify([auth.observations, signUp.text])).not.toMatch(/t[a-z]+ token|49150100006/);
+}
+
+test('a message that is not taken fails the request, stores nothing and tells no secret', async () => {
+  const { auth, server } = await startTwilio();
+  for (const [reply, reason] of troubles) {
+    server.answer(reply);
+    await expectRefused(auth, reason);
+  }
+});
+
+test('a wrong login does so, too', async () => {
+  const { auth } = await startTwilio({ sms_twilio_auth_token: 'old token' });
+  await expectRefused(auth, 'twilio refused the message (20003)');
 });
 
 test('while the provider is away no number is changed, and the code of before is good', async () => {
