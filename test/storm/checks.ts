@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ledger } from './ledger.ts';
-import { kindOf } from './use-token.ts';
+import { kindOf, toMail } from './use-token.ts';
 import type { World } from './world.ts';
 
 const wholeUsers = readFileSync(new URL('whole-users.sql', import.meta.url), 'utf8');
@@ -78,4 +78,22 @@ function collectNotifications(world: World, ledger: Ledger): Map<string, number[
     }
   }
   return told;
+}
+
+/** Every link that was stored was sent. */
+export async function checkLinks(world: World, ledger: Ledger): Promise<void> {
+  const links = await world.query<{ token_hash: string; recipient: string }>(
+    'select token_hash, recipient from storm.links',
+  );
+  const sent = new Map(
+    world.recipients().map((recipient) => {
+      const hashes = world.mailsTo(recipient).map(({ parsed }) => toMail(parsed.html ?? '').hash);
+      return [recipient, new Set(hashes)] as const;
+    }),
+  );
+  for (const { token_hash, recipient } of links) {
+    ledger.count('links');
+    if (!sent.get(recipient)?.has(token_hash))
+      ledger.violation(`a link to ${recipient} that was not sent: ${token_hash}`);
+  }
 }

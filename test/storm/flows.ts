@@ -7,7 +7,7 @@ import {
   type Account, type App, adopt, ask, type Device, doubtOthers, expectRefusal, forgetAccount, Lost, NotNow, newDevice, newest, own, type Person, Refused, signedIn, signIn, violation,
 } from './person.ts'; // biome-ignore format: a list of names
 import { counterOf } from './settle.ts';
-import { readMail, useToken } from './use-token.ts';
+import { type Mail, markOf, readMail, useToken } from './use-token.ts';
 
 /** A flow, and for whom it is. */
 export interface Flow {
@@ -30,6 +30,7 @@ export const flows: readonly Flow[] = [
   { name: 'change of the address', for: 'confirmed', weight: 4, run: changeEmail },
   { name: 'change of the metadata', for: 'confirmed', weight: 2, run: changeMetadata },
   { name: 'refreshes that race', for: 'confirmed', weight: 4, run: raceRefreshes },
+  { name: 'theft of a refresh token', for: 'confirmed', weight: 2, run: stealRefreshToken },
   { name: 'sign-out', for: 'confirmed', weight: 3, run: signOut },
   { name: 'second factor', for: 'confirmed', weight: 3, run: changeFactor },
   { name: 'trespassing', for: 'confirmed', weight: 2, run: trespass },
@@ -49,33 +50,38 @@ async function signUp(person: Person, device: Device): Promise<void> {
     pastEmails: [],
     pastPasswords: [],
   };
-  await requestSignUp(person, device);
-  await confirmByMail(person, device);
+  await confirmByMail(person, device, await requestSignUp(person, device));
 }
 
-/** Asked again by somebody who is not confirmed, it sends another email and changes nothing. */
-async function requestSignUp(person: Person, device: Device): Promise<void> {
+/** Asked again by somebody who is not confirmed, it sends another email and changes nothing. @returns The mark of the email. */
+async function requestSignUp(person: Person, device: Device): Promise<string> {
   const account = own(person);
   const [email, password] = [newest(account.emails), newest(account.passwords)];
-  const given = { email, password, options: { data: { counter: newest(account.counters) } } };
+  const emailRedirectTo = markOf(person);
+  const given = { email, password, options: { emailRedirectTo, data: { counter: newest(account.counters) } } };
   const { user } = await ask(person, 'sign-up', () => device.supabase.auth.signUp(given));
   if (account.id !== null && user.id !== account.id)
     violation(person, `another id: ${user.id} instead of ${account.id}`);
   account.id = user.id;
+  return emailRedirectTo;
 }
 
 async function confirm(person: Person, device: Device): Promise<void> {
-  const { id, emails } = own(person);
-  const resend = () => device.supabase.auth.resend({ type: 'signup', email: newest(emails) });
-  // Of an account that may not exist `resend` says nothing.
-  if (id !== null && person.random.chance(0.5)) await ask(person, 'resend', resend);
-  else await requestSignUp(person, device);
-  await confirmByMail(person, device);
+  // Of an account that may not exist a request for another email says nothing.
+  const isKnown = own(person).id !== null && person.random.chance(0.5);
+  await confirmByMail(person, device, await (isKnown ? resend : requestSignUp)(person, device));
 }
 
-async function confirmByMail(person: Person, device: Device): Promise<void> {
+async function resend(person: Person, device: Device): Promise<string> {
+  const [email, emailRedirectTo] = [newest(own(person).emails), markOf(person)];
+  const given = { type: 'signup', email, options: { emailRedirectTo } };
+  await ask(person, 'resend', () => device.supabase.auth.resend(given));
+  return emailRedirectTo;
+}
+
+async function confirmByMail(person: Person, device: Device, mark: string): Promise<void> {
   const account = own(person);
-  const mail = readMail(person, newest(account.emails), 'confirmation');
+  const mail = await readMail(person, newest(account.emails), mark);
   account.confirmed = [false, true];
   await useToken(person, device, mail, newest(account.emails));
   account.confirmed = [true];
@@ -90,16 +96,16 @@ async function signInTooEarly(person: Person, device: Device): Promise<void> {
 }
 
 async function signInByEmail(person: Person, device: Device): Promise<void> {
-  const email = newest(own(person).emails);
-  const options = { shouldCreateUser: false };
+  const [email, emailRedirectTo] = [newest(own(person).emails), markOf(person)];
+  const options = { shouldCreateUser: false, emailRedirectTo };
   await ask(person, 'one-time sign-in', () => device.supabase.auth.signInWithOtp({ email, options }));
-  await useToken(person, device, readMail(person, email, 'magic_link'), email);
+  await useToken(person, device, await readMail(person, email, emailRedirectTo), email);
 }
 
 async function recover(person: Person, device: Device): Promise<void> {
-  const email = newest(own(person).emails);
-  await ask(person, 'recovery', () => device.supabase.auth.resetPasswordForEmail(email));
-  await useToken(person, device, readMail(person, email, 'recovery'), email);
+  const [email, redirectTo] = [newest(own(person).emails), markOf(person)];
+  await ask(person, 'recovery', () => device.supabase.auth.resetPasswordForEmail(email, { redirectTo }));
+  await useToken(person, device, await readMail(person, email, redirectTo), email);
   await raised(person, device);
   await setPassword(person, device);
 }
@@ -127,9 +133,10 @@ async function changeEmail(person: Person, device: Device): Promise<void> {
   await signedIn(person, device);
   await raised(person, device);
   const [old, email] = [newest(account.emails), newAddress(person)];
-  await ask(person, 'new address', () => device.supabase.auth.updateUser({ email }));
-  const mails = [old, email].map((address) => ({ address, mail: readMail(person, address, 'email_change') }));
-  const [first, second] = random.shuffle(mails) as [(typeof mails)[0], (typeof mails)[0]];
+  const emailRedirectTo = markOf(person);
+  await ask(person, 'new address', () => device.supabase.auth.updateUser({ email }, { emailRedirectTo }));
+  const read = async (address: string) => ({ address, mail: await readMail(person, address, emailRedirectTo) });
+  const [first, second] = random.shuffle([await read(old), await read(email)]) as [MailTo, MailTo];
   // The links lead to the device that asked for them.
   if (await useToken(person, device, first.mail, first.address)) violation(person, 'one address was enough');
   if (random.chance(0.1)) return;
@@ -138,6 +145,11 @@ async function changeEmail(person: Person, device: Device): Promise<void> {
     violation(person, 'two addresses were not enough');
   account.emails = [email];
   account.pastEmails.push(old);
+}
+
+interface MailTo {
+  readonly address: string;
+  readonly mail: Mail;
 }
 
 async function changeMetadata(person: Person, device: Device): Promise<void> {
@@ -167,6 +179,21 @@ async function raceRefreshes(person: Person, device: Device): Promise<void> {
   if (tokens.size > 1 || tokens.has(refresh_token))
     violation(person, `a race gave ${[...tokens]} for ${refresh_token}`);
   if (tokens.size === 0) throw new Lost('refresh');
+}
+
+/** Whoever uses a token of long ago has stolen it, or was robbed: the session ends. */
+async function stealRefreshToken(person: Person, device: Device): Promise<void> {
+  await signedIn(person, device);
+  const { refresh_token } = device.session()!;
+  for (const _ of ['once', 'twice']) {
+    adopt(person, device, (await ask(person, 'refresh', () => device.supabase.auth.refreshSession())).session);
+  }
+  const active = device.session()!.refresh_token;
+  device.isDoubtful = true;
+  for (const token of [refresh_token, active]) {
+    const refresh = () => newDevice(person).supabase.auth.refreshSession({ refresh_token: token });
+    await expectRefusal(person, 'use of a stolen token', refresh, ['refresh_token_already_used']);
+  }
 }
 
 async function signOut(person: Person, device: Device): Promise<void> {

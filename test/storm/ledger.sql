@@ -9,6 +9,19 @@ create table storm.changes (
   recipient text not null
 );
 
+-- One row for each token that was stored to be sent by email.
+create table storm.links (
+  id bigint generated always as identity primary key,
+  token_hash text not null,
+  recipient text not null
+);
+
+create function storm.note_link() returns trigger language plpgsql set search_path = '' as $body$
+begin
+  insert into storm.links (token_hash, recipient) values (new.token_hash, new.relates_to);
+  return null;
+end $body$;
+
 create function storm.note_user() returns trigger language plpgsql set search_path = '' as $body$
 begin
   if new.encrypted_password is distinct from old.encrypted_password then
@@ -29,6 +42,7 @@ begin
   return null;
 end $body$;
 
+create trigger storm after insert on auth.one_time_tokens for each row execute function storm.note_link();
 create trigger storm after update on auth.users for each row execute function storm.note_user();
 create trigger storm_verified after update of status on auth.mfa_factors for each row
   when (old.status = 'unverified' and new.status = 'verified') execute function storm.note_factor();

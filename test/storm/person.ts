@@ -79,6 +79,8 @@ export interface Person {
   readonly admin: SupabaseClient;
   /** Accounts that this person has had. */
   generation: number;
+  /** Emails that this person has asked for. */
+  requests: number;
   account: Account | null;
   /** The last requests, for whoever has to find out what went wrong. */
   readonly history: string[];
@@ -95,6 +97,7 @@ export function createPerson(name: string, world: World, ledger: Ledger, random:
     devices: [createDevice(via, 'implicit'), createDevice(via, 'pkce')],
     admin: supabaseClient(publicUrl, {}, serviceKey, via).auth.admin,
     generation: 0,
+    requests: 0,
     account: null,
     history: [],
   };

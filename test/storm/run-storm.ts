@@ -5,19 +5,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WhenOver } from '../commands/run-command.ts';
 import { createRandom, type Random } from '../property/random.ts';
-import { checkNotifications, checkUsers, emptyOutbox } from './checks.ts';
+import { checkLinks, checkNotifications, checkUsers, emptyOutbox } from './checks.ts';
 import { type Flow, flows, suits } from './flows.ts';
 import { type Ledger, openLedger } from './ledger.ts';
 import { ask, createPerson, Lost, NotNow, newDevice, newest, type Person, Refused, signIn } from './person.ts';
 import { counterOf, settle, untilAnswered } from './settle.ts';
 import { type Duration, makeWeather } from './weather.ts';
-import { startWorld, type World } from './world.ts';
+import { type Delivery, startWorld, type World } from './world.ts';
 
 /** How big it is. */
 export interface StormOptions {
   readonly clients: number;
   readonly seed: number;
   readonly duration: Duration;
+  readonly delivery: Delivery;
   /** Hears of each disturbance. */
   readonly onEvent?: (name: string) => void;
 }
@@ -34,10 +35,10 @@ export interface StormReport {
 
 /** Runs it to its end, or to the first violation. */
 export async function runStorm(options: StormOptions, whenOver: WhenOver): Promise<StormReport> {
-  const { clients, seed, duration, onEvent = () => {} } = options;
+  const { clients, seed, duration, delivery, onEvent = () => {} } = options;
   const random = createRandom(seed);
   const ledger = openLedger();
-  const world = await startWorld(whenOver);
+  const world = await startWorld(delivery, whenOver);
   const people = Array.from({ length: clients }, (_, index) => createPerson(`p${index}`, world, ledger, random.fork()));
   let isCalm = false;
   const isOver = () => isCalm || ledger.violations.length > 0;
@@ -107,6 +108,7 @@ async function checkEnd(world: World, ledger: Ledger, people: readonly Person[])
   if (!(await checkUsers(world, ledger))) ledger.violation('the database cannot be asked');
   await emptyOutbox(world, ledger);
   await checkNotifications(world, ledger);
+  await checkLinks(world, ledger);
 }
 
 async function checkPerson(person: Person): Promise<void> {

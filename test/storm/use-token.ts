@@ -2,12 +2,14 @@
  * Uses the token of an email: by its link, its code or its hash, sometimes from two places at once, sometimes once more
  * afterwards. One use at most may be accepted.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReceivedMessage } from '../support/smtp-server.ts';
 import {
   adopt,
   ask,
   type Device,
   Lost,
+  NotNow,
   newDevice,
   own,
   type Person,
@@ -24,6 +26,8 @@ export interface Mail {
   readonly hash: string;
   readonly type: string;
   readonly link: string;
+  /** Where the link leads in the end. */
+  readonly redirectTo: string;
 }
 
 /** What became of the use: a session, the code of one, or nothing but an advice to use the other email too. */
@@ -35,16 +39,42 @@ type Accepted =
 /** Ways to use a token. */
 const ways = ['link', 'code', 'hash'] as const;
 
-/** The newest email of a kind to an address. */
-export function readMail(person: Person, address: string, kind: string): Mail {
-  const messages = person.world.mailsTo(address).filter((message) => kindOf(message) === kind);
-  const html = messages.at(-1)?.parsed.html ?? '';
+/** How long a person waits for an email that is sent after the answer, before they ask for another one. */
+const patienceMs = 3000;
+
+/**
+ * The email to an address that a request has caused.
+ *
+ * @param redirectTo By which it can be told from others: `markOf` of the request.
+ */
+export async function readMail(person: Person, address: string, redirectTo: string): Promise<Mail> {
+  const until = Date.now() + (person.world.delivery === 'queue' ? patienceMs : 0);
+  for (;;) {
+    const mails = person.world.mailsTo(address).map(({ parsed }) => toMail(parsed.html ?? ''));
+    const mail = mails.findLast((each) => each.redirectTo === redirectTo);
+    if (mail) return mail;
+    if (Date.now() >= until) break;
+    await sleep(50);
+  }
+  if (person.world.delivery === 'direct')
+    violation(person, `no email to ${address}, although its request was answered`);
+  throw new NotNow();
+}
+
+/** The link and the code of a body. */
+export function toMail(html: string): Mail {
   const [, href = ''] = /href="([^"]*\/auth\/v1\/verify[^"]*)"/.exec(html) ?? [];
   const link = href.replaceAll('&amp;', '&');
   const { searchParams } = new URL(link === '' ? publicUrl : link);
   const [code = ''] = /\b[0-9]{6}\b/.exec(html.replace(/href="[^"]*"/g, '')) ?? [];
-  if (code === '') violation(person, `no email ${kind} to ${address}, although its request was answered`);
-  return { code, link, hash: searchParams.get('token') ?? '', type: searchParams.get('type') ?? '' };
+  const [hash, type, redirectTo] = ['token', 'type', 'redirect_to'].map((name) => searchParams.get(name) ?? '');
+  return { code, link, hash: hash!, type: type!, redirectTo: redirectTo! };
+}
+
+/** An address of the application that no other request names. */
+export function markOf(person: Person): string {
+  person.requests += 1;
+  return `https://app.test/?request=${person.requests}`;
 }
 
 /** The kind that the gateway puts into a header. */

@@ -27,8 +27,11 @@ with problems (problem, id) as (
   where u.email_change_confirm_status = 1
     and u.email_change_token_new <> '' and u.email_change_token_current <> ''
   union all
-  select 'a session without one refresh token that is good', s.id::text from auth.sessions s
-  where (select pg_catalog.count(*) from auth.refresh_tokens r where r.session_id = s.id and not r.revoked) <> 1
+  select 'a session with several refresh tokens that are good', s.id::text from auth.sessions s
+  where (select pg_catalog.count(*) from auth.refresh_tokens r where r.session_id = s.id and not r.revoked) > 1
+  union all
+  select 'a session without refresh tokens', s.id::text from auth.sessions s
+  where not exists (select from auth.refresh_tokens r where r.session_id = s.id)
   union all
   select 'a refresh token of another user', r.id::text from auth.refresh_tokens r
   join auth.sessions s on s.id = r.session_id where r.user_id <> s.user_id::text

@@ -24,8 +24,12 @@ export interface GatewayProcess {
   start(): Promise<void>;
 }
 
+/** When emails are handed over: before the answer to who asked for them, or after it (`mailer_delivery`). */
+export type Delivery = 'direct' | 'queue';
+
 /** The whole of it. */
 export interface World {
+  readonly delivery: Delivery;
   readonly gateways: readonly GatewayProcess[];
   /** Sends a request to a gateway that is up; `pick` decides to which of them. */
   fetch(pick: <T>(items: readonly T[]) => T, ...request: Parameters<typeof fetch>): Promise<Response>;
@@ -56,6 +60,8 @@ const settings: Readonly<Record<string, string>> = {
   PGREFLECT_SMTP_ADMIN_EMAIL: 'no-reply@app.test',
   PGREFLECT_SMTP_HEADERS: '{"x-kind":["$messageType"]}',
   PGREFLECT_SMTP_MAX_FREQUENCY: '0',
+  // So that a reuse is one at once.
+  PGREFLECT_SECURITY_REFRESH_TOKEN_REUSE_INTERVAL: '0',
   PGREFLECT_RATE_LIMIT_EMAIL_SENT: '100000000',
   PGREFLECT_RATE_LIMIT_OTP: '0',
   PGREFLECT_RATE_LIMIT_VERIFY: '0',
@@ -68,11 +74,12 @@ const settings: Readonly<Record<string, string>> = {
 };
 
 /** Starts everything; it stops when the storm is over. */
-export async function startWorld(whenOver: WhenOver): Promise<World> {
+export async function startWorld(delivery: Delivery, whenOver: WhenOver): Promise<World> {
   const database = await createDatabase(whenOver);
   const mail = await createMail(whenOver);
   const env = {
     ...settings,
+    PGREFLECT_MAILER_DELIVERY: delivery,
     DATABASE_URL: database.urlAs('authenticator'),
     PGREFLECT_ADMIN_DATABASE_URL: database.urlAs('postgres'),
     PGREFLECT_JWT_SECRET: secret,
@@ -85,6 +92,7 @@ export async function startWorld(whenOver: WhenOver): Promise<World> {
   return {
     ...database,
     ...mail,
+    delivery,
     gateways: processes,
     complaints: () => processes.flatMap((process) => process.complaints()),
     fetch(pick, input, init) {
