@@ -25,13 +25,17 @@ export async function evictStrangers(
   const others = user.identities.filter((own) => own.provider !== provider || own.providerId !== subject);
   if (others.length === 0 && !user.passwordHash) return user;
   const now = nowOf(flow);
-  for (const { id } of others) await deleteIdentity(session, id);
-  await endSessions(session, user.id, 'global', null);
-  await session.query('delete from auth.mfa_factors f where f.user_id = $1::uuid', [user.id]);
-  await clearTokens(session, user.id, now);
   const pending = { emailChange: '', emailChangeConfirmStatus: 0, phoneChange: '' } as const;
   const phone = { phone: null, phoneConfirmedAt: null };
-  await updateUser(session, user.id, { ...pending, ...phone, passwordHash: '', userMetadata: identityData }, now);
-  await syncProviders(session, user.id, now);
-  return reloadUser(session, user.id);
+  // One after the other, in one round trip.
+  const writes = [
+    ...others.map(({ id }) => deleteIdentity(session, id)),
+    endSessions(session, user.id, 'global', null),
+    session.query('delete from auth.mfa_factors f where f.user_id = $1::uuid', [user.id]),
+    clearTokens(session, user.id, now),
+    updateUser(session, user.id, { ...pending, ...phone, passwordHash: '', userMetadata: identityData }, now),
+    syncProviders(session, user.id, now),
+  ];
+  const [alone] = await Promise.all([reloadUser(session, user.id), ...writes]);
+  return alone;
 }

@@ -95,12 +95,12 @@ async function returnToAccount(
   const user = await lockKnownUser(session, { id: identity.userId });
   const now = nowOf(flow);
   const userMetadata = mergeMetadata(user.userMetadata, identityData);
-  const [, , , updated] = await Promise.all([
+  const writes = [
     updateIdentityData(session, identity.id, identityData, now),
     touchIdentity(session, identity.id, now),
     updateUser(session, user.id, { userMetadata }, now),
-    reloadUser(session, user.id),
-  ]);
+  ];
+  const [updated] = await Promise.all([reloadUser(session, user.id), ...writes]);
   return updated;
 }
 
@@ -139,6 +139,7 @@ async function makeAccount(session: SystemSession, flow: Flow, external: Externa
     userMetadata: external.identityData,
   };
   await askBeforeUserCreated(session, flow, facts);
+  // What may be refused is waited for alone: whatever followed it at once would fail first, and say nothing of the reason.
   await insertUser(session, facts, services);
   await addIdentity(session, flow, external, id);
   return reloadUser(session, id);
@@ -152,11 +153,13 @@ async function joinAccount(
   owner: { readonly id: string },
 ): Promise<User> {
   const user = await lockKnownUser(session, owner);
-  await addIdentity(session, flow, external, user.id);
   const userMetadata = mergeMetadata(user.userMetadata, external.identityData);
-  await updateUser(session, user.id, { userMetadata }, nowOf(flow));
-  await note(session, flow, { action: 'identity_linked', user, external });
-  const linked = await reloadUser(session, user.id);
+  await addIdentity(session, flow, external, user.id);
+  const writes = [
+    updateUser(session, user.id, { userMetadata }, nowOf(flow)),
+    note(session, flow, { action: 'identity_linked', user, external }),
+  ];
+  const [linked] = await Promise.all([reloadUser(session, user.id), ...writes]);
   await queueNotification(session, flow, { kind: 'identity_linked', user: linked, provider: external.provider });
   return linked;
 }

@@ -30,8 +30,9 @@ export async function linkIdentity(
   const user = await lockTarget(session, flow, userId);
   await refuseKnown(session, external, user);
   await addIdentity(session, flow, external, user.id);
-  await note(session, flow, { action: 'identity_linked', user, external });
-  const refusal = await settleEmail(session, flow, await reloadUser(session, user.id), external);
+  const noting = note(session, flow, { action: 'identity_linked', user, external });
+  const [linked] = await Promise.all([reloadUser(session, user.id), noting]);
+  const refusal = await settleEmail(session, flow, linked, external);
   const [, settled] = await Promise.all([syncProviders(session, user.id, nowOf(flow)), reloadUser(session, user.id)]);
   // Whose address it is has to be proved first.
   if (refusal === null) {
