@@ -15,6 +15,7 @@ import { type AuthReply, type AuthRequestOptions, fragmentOf, send } from '../su
 import { factorsOf } from '../support/factors.ts';
 import { createSteps, type Steps, startPostgresProxy, startSmtpProxy } from '../support/holding-proxy.ts';
 import { secret, serviceKey, token as sign } from '../support/http.ts';
+import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
 import { startSmtpServer, type TestSmtpServer } from '../support/smtp-server.ts';
 
 const password = 'a good password';
@@ -23,8 +24,10 @@ const ref = 'abcdefghijklmnopqrst';
 const accessToken = `sbp_${'0'.repeat(40)}`;
 
 let auth: TestAuth;
+let provider: LyingProvider;
 beforeAll(async () => {
   auth = await testAuth();
+  provider = await startLyingProvider('our client');
   auth.clock.time = Date.now();
 });
 
@@ -97,6 +100,16 @@ const withClock = (ask: Ask) => ({ ask, now: Date.now });
 
 const signUp = (email: string, ask: Ask) => ask('/signup', { email, password });
 const invite = (email: string, ask: Ask) => ask('/invite', { email }, admin);
+/** Somebody whose address the provider has verified. */
+async function signInExternally(email: string): Promise<Occasion> {
+  const id_token = await provider.sign({ sub: email, email, email_verified: true });
+  return once(
+    (ask) => ask('/token?grant_type=id_token', { provider: 'google', id_token }),
+    async (_ask, reply) =>
+      expect(reply).toMatchObject({ status: 200, body: { user: { identities: [{ id: email }] } } }),
+  );
+}
+
 const changeOf = (email: string) => `new.${email}`;
 
 /** Its changes wait for each other, so one at most may be held at a time. */
@@ -396,6 +409,11 @@ const flows: Readonly<Record<string, Prepare>> = {
       },
     );
   },
+  'sign-in of a new user of a provider': signInExternally,
+  'sign-in with a provider that puts a stranger out': async (email, ask) => {
+    await signUp(email, ask);
+    return signInExternally(email);
+  },
 };
 
 /** A process with everything that it talks to. */
@@ -437,6 +455,9 @@ async function startProcess(smtp: TestSmtpServer): Promise<Process> {
       PGREFLECT_SMTP_PORT: String(mail.port),
       PGREFLECT_SMTP_ADMIN_EMAIL: 'no-reply@app.test',
       PGREFLECT_SITE_URL: 'https://app.test',
+      PGREFLECT_EXTERNAL_GOOGLE_ENABLED: 'true',
+      PGREFLECT_EXTERNAL_GOOGLE_URL: provider.issuer,
+      PGREFLECT_EXTERNAL_GOOGLE_CLIENT_ID: 'our client',
       ...unlimited,
     },
   });
