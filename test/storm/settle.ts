@@ -19,6 +19,9 @@ import {
 /** A cut request can still be on its way through the database. */
 const restMs = 1000;
 
+/** No disturbance takes that long. */
+const mostAttempts = 120;
+
 /** Brings the model of the account down to one state. @throws Lost where an answer is lost again. */
 export async function settle(person: Person): Promise<void> {
   const { account } = person;
@@ -99,14 +102,14 @@ function findApp(person: Person, { factors = [] }: AnsweredUser): Account['apps'
   return newest(possible.length === 0 ? apps : possible);
 }
 
-/** Repeats something until its answer is not lost. */
+/** Repeats something until its answer is not lost. @throws Lost where none has come for minutes. */
 export async function untilAnswered(act: () => Promise<void>): Promise<void> {
-  for (;;) {
+  for (let attempt = 1; ; attempt += 1) {
     try {
       await act();
       return;
     } catch (error) {
-      if (!(error instanceof Lost)) throw error;
+      if (!(error instanceof Lost) || attempt === mostAttempts) throw error;
       await new Promise((resolve) => setTimeout(resolve, restMs));
     }
   }

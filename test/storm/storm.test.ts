@@ -17,4 +17,4 @@ test('whatever happens to the servers, no change is lost, half-done, done twice 
   expect(figures.get('answers lost')).toBeGreaterThan(0);
   expect(figures.get('notified changes: password_changed_notification')).toBeGreaterThan(0);
   expect(figures.get('accounts that are as their owners know them')).toBeGreaterThan(0);
-});
+}, 240_000);
