@@ -95,6 +95,14 @@ test('an ID token with another issuer, audience, nonce, key or time is not belie
     ]);
   }
   expect(await users()).toBe(0);
+  // The log says which claim it was, not what was in it.
+  const logged = auth.observations.flatMap((seen) =>
+    seen.kind === 'masked_error' ? [(seen.error as Error).cause] : [],
+  );
+  const reasons = logged.map((cause) => (cause as Error).message);
+  expect(reasons).toHaveLength(Object.keys(lies).length);
+  for (const claim of ['iss', 'aud', 'nonce', 'exp']) expect(reasons.join()).toMatch(new RegExp(`\\b${claim}\\b`));
+  expect(reasons.join()).not.toMatch(/accounts\.google|them|another/);
   // What is not a lie gets in: all of the above would be nothing if that failed, too.
   const stop = await withClaims(auth, { at_hash: half('of the provider') });
   expect(await userOf(auth, stop)).toMatchObject({ email: 'eve@x.test' });

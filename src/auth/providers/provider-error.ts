@@ -18,11 +18,19 @@ export class ProviderError extends Error {
   }
 }
 
-/** Names and codes, which belong to the libraries, and the codes of OAuth: no text of the provider. */
+interface Detailed extends Error {
+  readonly code?: unknown;
+  readonly error?: unknown;
+  readonly claim?: unknown;
+}
+
+/** Names, codes and claims, which belong to the libraries, and the codes of OAuth: no text of the provider. */
 function kindOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
-  const { name, code, error: oauthCode, cause } = error as Error & { code?: unknown; error?: unknown };
-  const words = [name, code, oauthCode].filter((word) => typeof word === 'string' && /^\w{1,60}$/.test(word));
+  const { name, code, error: oauthCode, claim, cause } = error as Detailed;
+  const words = [name, code, oauthCode, claim ?? (cause as Partial<Detailed> | undefined)?.claim].filter(
+    (word) => typeof word === 'string' && /^\w{1,60}$/.test(word),
+  );
   const inner = cause instanceof Error ? ` (${kindOf(cause)})` : '';
   return `${words.join(' ')}${inner}`;
 }
