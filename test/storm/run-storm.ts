@@ -44,6 +44,7 @@ export async function runStorm(options: StormOptions, whenOver: WhenOver): Promi
   const isOver = () => isCalm || ledger.violations.length > 0;
   const weather = makeWeather(world, random.fork(), duration, {
     isOver,
+    flowsDone: () => ledger.figures.get('flows done') ?? 0,
     onEvent(name) {
       ledger.disturb(name !== null);
       if (name === null) return;
@@ -86,7 +87,8 @@ async function run(person: Person, flow: Flow): Promise<void> {
   const { ledger, random, devices } = person;
   try {
     await flow.run(person, random.pick(devices));
-    ledger.count(`flows: ${flow.name}`);
+    ledger.count('flows done');
+    ledger.count(`flows done: ${flow.name}`);
   } catch (error) {
     if (error instanceof Lost) ledger.count('flows cut off');
     else if (error instanceof NotNow) ledger.count('flows put off');

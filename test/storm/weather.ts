@@ -67,28 +67,37 @@ export const disturbances: Readonly<Record<string, Disturbance>> = {
 /** How long it goes on. */
 export type Duration = { readonly rounds: number } | { readonly minutes: number };
 
-/**
- * Disturbs the servers: in each round every disturbance happens once, in an order of its own.
- *
- * @param onEvent Hears of each when it begins, and of null when it is over.
- * @param isOver Asked before each.
- */
-export async function makeWeather(
-  world: World,
-  random: Random,
-  duration: Duration,
-  { onEvent, isOver }: { readonly onEvent: (name: string | null) => void; readonly isOver: () => boolean },
-): Promise<void> {
+/** What the weather knows of the clients. */
+export interface Watch {
+  /** Hears of each disturbance when it begins, and of null when it is over. */
+  readonly onEvent: (name: string | null) => void;
+  /** Asked before each. */
+  readonly isOver: () => boolean;
+  /** How much they have done so far. */
+  readonly flowsDone: () => number;
+}
+
+/** Disturbs the servers: in each round every disturbance happens once, in an order of its own. */
+export async function makeWeather(world: World, random: Random, duration: Duration, watch: Watch): Promise<void> {
   const end = 'minutes' in duration ? Date.now() + duration.minutes * 60_000 : Number.POSITIVE_INFINITY;
   const rounds = 'rounds' in duration ? duration.rounds : Number.POSITIVE_INFINITY;
-  const longestCalmMs = 'rounds' in duration ? 400 : 12_000;
   for (let round = 0; round < rounds; round += 1) {
     for (const name of random.shuffle(Object.keys(disturbances))) {
-      await sleep(random.int(100, longestCalmMs));
-      if (isOver() || Date.now() > end) return;
-      onEvent(name);
+      await ('rounds' in duration ? awaitFlows(watch) : sleep(random.int(100, longestCalmMs)));
+      if (watch.isOver() || Date.now() > end) return;
+      watch.onEvent(name);
       await disturbances[name]!(world, random);
-      onEvent(null);
+      watch.onEvent(null);
     }
   }
+}
+
+const longestCalmMs = 12_000;
+
+/** Flows that are done between two disturbances of a short storm, however fast the machine is. */
+const flowsBetween = 3;
+
+async function awaitFlows({ flowsDone, isOver }: Watch): Promise<void> {
+  const [enough, until] = [flowsDone() + flowsBetween, Date.now() + longestCalmMs];
+  while (flowsDone() < enough && Date.now() < until && !isOver()) await sleep(20);
 }
