@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../shared/clock.ts';
 import type { Observe } from '../shared/observation.ts';
+import { readBounded } from '../shared/read-bounded.ts';
 
 /** Whether a password is in a public list of leaked ones. Resolves to false where nobody can tell. */
 export type IsPwned = (password: string) => Promise<boolean>;
@@ -83,20 +84,9 @@ async function fetchRange(address: string, timeoutMs: number): Promise<string> {
     await response.body?.cancel();
     throw new Error(`status ${response.status}`);
   }
-  const text = await readText(response);
+  const text = (await readBounded(response, maxRangeBytes)).toString();
   if (!/^(?:[0-9A-Fa-f]{35}:[0-9]+(?:\r?\n|$))*$/.test(text)) throw new Error('the answer is not a range');
   return text.toUpperCase();
-}
-
-async function readText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength;
-    if (size > maxRangeBytes) throw new Error(`more than ${maxRangeBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
 }
 
 /** Padding has the count 0. */

@@ -2,6 +2,7 @@
  * One HTTP request to a server that is not ours: never longer than its signal allows, never more of an answer in memory than
  * the limit, and no other address than the one that was given (redirects are answers).
  */
+import { readBounded, TooLargeError } from '../shared/read-bounded.ts';
 
 /** What is sent. */
 export interface PostRequest {
@@ -46,21 +47,10 @@ export async function postLimited(url: string, request: PostRequest): Promise<Po
       signal,
       redirect: 'manual',
     });
-    return { status: response.status, headers: response.headers, text: await readText(response, maxBytes) };
+    const { status, headers: received } = response;
+    return { status, headers: received, text: (await readBounded(response, maxBytes)).toString() };
   } catch (error) {
-    if (error instanceof PostError) throw error;
+    if (error instanceof TooLargeError) throw new PostError('too_large');
     throw new PostError(signal.aborted ? 'timed_out' : 'unreachable', error);
   }
-}
-
-async function readText(response: Response, maxBytes: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength;
-    // Leaving the loop ends the connection: nothing more is read.
-    if (size > maxBytes) throw new PostError('too_large');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

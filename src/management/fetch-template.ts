@@ -3,6 +3,7 @@
  * host. What is known already is not transferred again.
  */
 import { maxTemplateBytes } from '../config/auth-template-fields.ts';
+import { readBounded, TooLargeError } from '../shared/read-bounded.ts';
 
 /** A body with what its server knows it by. */
 export interface FetchedTemplate {
@@ -89,15 +90,7 @@ async function readText(response: Response): Promise<string> {
     await response.body?.cancel();
     throw new Refusal(`answers with the status ${response.status}`);
   }
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength;
-    // Counted after decompression: what is small on the way may be large here.
-    if (size > maxTemplateBytes) throw new Refusal(`is larger than ${maxTemplateBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return decodeTemplate(Buffer.concat(chunks));
+  return decodeTemplate(await readBounded(response, maxTemplateBytes));
 }
 
 /** UTF-8 without a byte order mark. @throws Error with the rest of a sentence. */
@@ -111,6 +104,7 @@ export function decodeTemplate(bytes: Uint8Array): string {
 
 function describe(error: unknown): string {
   if (error instanceof Refusal) return error.message;
+  if (error instanceof TooLargeError) return `is larger than ${maxTemplateBytes} bytes`;
   const { name, cause } = error as Error;
   if (name === 'TimeoutError') return `does not answer within ${timeoutMs / 1000} seconds`;
   const code = (cause as NodeJS.ErrnoException | undefined)?.code;

@@ -1,6 +1,7 @@
 /**
  * `fetch` towards providers, with limits: somebody else's server must not be able to hold a request up or to fill the memory.
  */
+import { readBounded } from '../../shared/read-bounded.ts';
 
 /** Limits of one request. */
 export interface FetchLimits {
@@ -22,18 +23,7 @@ export function createBoundedFetch({ timeoutMs, maxBytes }: FetchLimits): typeof
     const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout;
     const response = await fetch(input, { ...init, signal, redirect: 'manual' });
     const { status, statusText, headers } = response;
-    return new Response(await readBytes(response, maxBytes), { status, statusText, headers });
+    const body = response.body === null ? null : await readBounded(response, maxBytes);
+    return new Response(body, { status, statusText, headers });
   };
-}
-
-async function readBytes(response: Response, maxBytes: number): Promise<Buffer<ArrayBuffer> | null> {
-  if (response.body === null) return null;
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body) {
-    size += chunk.byteLength;
-    if (size > maxBytes) throw new Error(`The provider's answer is larger than ${maxBytes} bytes.`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
