@@ -1,5 +1,5 @@
 /**
- * Statements of several requests in one round trip: whatever is asked for while a flight is under way goes with the next one.
+ * Statements of several requests in one round trip: whatever is asked for while flights are under way goes with the next one.
  *
  * For short statements that are sent often: reads by key, counts, writes that wait for nobody's locks. A request that is alone
  * waits for nobody; of many at once, most of the reading and writing of sockets is saved, and of writes most of the commits.
@@ -15,6 +15,8 @@ import type { Rows } from './system-flight.ts';
 
 /** More would hold the locks of the first for too long. */
 const maxStatements = 64;
+/** While the answers of one flight are worked on, the server works on the other. More would be flights of few. */
+const maxPilots = 2;
 /** How long those who came later wait for a flight, in milliseconds; many times what a healthy one takes. */
 const patienceMs = 50;
 
@@ -32,26 +34,32 @@ export function shareFlights(
   runTogether: (statements: readonly SystemStatement[]) => Promise<SystemResult>,
 ): SystemSession {
   const waiting: Asked[] = [];
-  /** The one who flies for all; null where nobody does. */
-  let pilot: object | null = null;
+  /** Those who fly for all, without the ones that are stuck. */
+  let pilots = 0;
+  let isTakingOff = false;
 
   function takeOff(): void {
-    const me = {};
-    pilot = me;
+    pilots += 1;
+    isTakingOff = true;
     // Whoever asks now, before anything else happens, shares the flight.
-    queueMicrotask(() => void flyWhileAsked(me));
+    queueMicrotask(() => {
+      isTakingOff = false;
+      void flyWhileAsked();
+    });
   }
 
-  async function flyWhileAsked(me: object): Promise<void> {
-    while (pilot === me && waiting.length > 0) {
+  async function flyWhileAsked(): Promise<void> {
+    let isStuck = false;
+    while (!isStuck && waiting.length > 0) {
       const impatience = setTimeout(() => {
-        pilot = null;
+        isStuck = true;
+        pilots -= 1;
         if (waiting.length > 0) takeOff();
       }, patienceMs);
       await fly(waiting.splice(0, maxStatements).sort(byFirstValue));
       clearTimeout(impatience);
     }
-    if (pilot === me) pilot = null;
+    if (!isStuck) pilots -= 1;
   }
 
   async function fly(asked: readonly Asked[]): Promise<void> {
@@ -72,7 +80,7 @@ export function shareFlights(
       if (values === undefined) return runAlone(text);
       return new Promise((resolve, reject) => {
         waiting.push({ text, values, resolve, reject });
-        if (pilot === null) takeOff();
+        if (pilots < maxPilots && !isTakingOff) takeOff();
       });
     },
   };
