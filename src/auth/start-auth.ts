@@ -81,6 +81,7 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     database,
     sendingDatabase: sending,
     limiter: createRateLimiter(side.shared, () => clock.now()),
+    requestLimiter: createRateLimiter(database.shared, () => clock.now()),
     hasher: createPasswordHasher(),
     isPwned: createPwnedCheck({ address: config.leakedPasswordsUrl, clock, observe }),
     signer,

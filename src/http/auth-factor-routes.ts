@@ -19,7 +19,7 @@ import { requestAllowance } from '../auth/rate-limit.ts';
 import { factorShape } from '../auth/user-json.ts';
 import type { AuthReply } from './auth-reply.ts';
 import type { AuthRequest } from './auth-request.ts';
-import { type AuthRow, asAdmin, json } from './auth-rows.ts';
+import { type AddressLimit, type AuthRow, asAdmin, json } from './auth-rows.ts';
 
 /** The rows of users. */
 export const factorRoutes: readonly AuthRow[] = [
@@ -40,11 +40,9 @@ export const factorRoutes: readonly AuthRow[] = [
     body: [challengeBody],
     isBodyOptional: true,
     answer: challengeShape,
-    run: limited(
-      'factor_challenge',
-      asUser((request, { flow, bearer }) =>
-        json(challengeFactor(flow, bearer, request.path('id'), request.optionalBody())),
-      ),
+    limit: limitGuesses('factor_challenge'),
+    run: asUser((request, { flow, bearer }) =>
+      json(challengeFactor(flow, bearer, request.path('id'), request.optionalBody())),
     ),
   },
   {
@@ -54,10 +52,8 @@ export const factorRoutes: readonly AuthRow[] = [
     caller: 'user',
     body: [verifyFactorBody],
     answer: sessionShape,
-    run: limited(
-      'factor_verify',
-      asUser((request, { flow, bearer }) => json(verifyFactor(flow, bearer, request.path('id'), request.body()))),
-    ),
+    limit: limitGuesses('factor_verify'),
+    run: asUser((request, { flow, bearer }) => json(verifyFactor(flow, bearer, request.path('id'), request.body()))),
   },
   {
     method: 'DELETE',
@@ -111,10 +107,7 @@ function factorPath(request: AuthRequest) {
   return { userId: request.path('id'), factorId: request.path('factor') };
 }
 
-/** Guesses: each route has a bucket of its own. */
-function limited(bucket: string, run: AuthRow['run']): AuthRow['run'] {
-  return async (request) => {
-    await request.limit(bucket, requestAllowance(request.flow.config.mfa_rate_limit_challenge_and_verify, 60));
-    return run(request);
-  };
+/** Each route has a bucket of its own. */
+function limitGuesses(bucket: string): (request: AuthRequest) => AddressLimit {
+  return ({ flow }) => ({ bucket, allowance: requestAllowance(flow.config.mfa_rate_limit_challenge_and_verify, 60) });
 }

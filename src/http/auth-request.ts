@@ -12,10 +12,11 @@ import {
 } from '../auth/bearer.ts';
 import type { Flow } from '../auth/flows/flow.ts';
 import { badJson } from '../auth/flows/members.ts';
-import { type Allowance, assertRequestAllowed } from '../auth/rate-limit.ts';
+import { assertRequestAllowed } from '../auth/rate-limit.ts';
 import { createRedirectRules, type RedirectRules } from '../auth/redirect.ts';
 import type { AuthConfig } from '../config/auth-config.ts';
 import type { AuthParts } from './auth-parts.ts';
+import type { AddressLimit } from './auth-rows.ts';
 import { parseAddress } from './client-address.ts';
 
 /** One request. */
@@ -36,7 +37,7 @@ export interface AuthRequest {
   /** Whether there is a header `Authorization`: without it the API key stands in for a token. */
   readonly hasAuthorization: boolean;
   /** Counts the request for its address. @throws AuthError `over_request_rate_limit` */
-  limit(bucket: string, allowance: Allowance | null): Promise<void>;
+  count({ bucket, allowance }: AddressLimit): Promise<void>;
   /** The user who asks, and the flow in the audience of the token. @throws AuthError */
   asUser(): Promise<{ readonly bearer: UserBearer; readonly flow: Flow }>;
   /** The admin who asks. @throws AuthError */
@@ -77,7 +78,8 @@ export function readAuthRequest(
     optionalBody: () => (isEmpty(request.body) ? {} : parseBody(request.body)),
     form: () => new URLSearchParams(isEmpty(request.body) ? '' : Buffer.from(request.body as Uint8Array).toString()),
     hasAuthorization: headers.authorization !== undefined,
-    limit: (bucket, allowance) => assertRequestAllowed(services.limiter, `${bucket}:${client.ip}`, allowance),
+    count: ({ bucket, allowance }) =>
+      assertRequestAllowed(services.requestLimiter, `${bucket}:${client.ip}`, allowance),
     async asUser() {
       const bearer = await authenticateUser(authorizationOf(request), bearerContext());
       const own = requestAudience({ header, claims: bearer.claims, adminRoles, usual });

@@ -4,11 +4,12 @@
  */
 import type { FastifyInstance, FastifyRequest, HTTPMethods } from 'fastify';
 import { AuthError } from '../auth/auth-error.ts';
+import type { AuthConfig } from '../config/auth-config.ts';
 import { adminRoutes } from './auth-admin-routes.ts';
 import { authDocuments, registerAuthDocuments } from './auth-documents.ts';
 import { type AuthParts, authPath } from './auth-parts.ts';
 import { type AuthReply, sendAuthError, sendReply } from './auth-reply.ts';
-import { apiKeyOf, readAuthRequest } from './auth-request.ts';
+import { type AuthRequest, apiKeyOf, readAuthRequest } from './auth-request.ts';
 import type { AuthRow } from './auth-rows.ts';
 import { refuseUnserved, unservedPaths } from './auth-unserved.ts';
 import { createUserRoutes } from './auth-user-routes.ts';
@@ -67,8 +68,7 @@ async function run(row: AuthRow, request: FastifyRequest, auth: AuthParts): Prom
   const deadline = request.state.startedAt + limitMs;
   const work = async (): Promise<AuthReply> => {
     await assertInstalled(auth);
-    const config = await auth.currentConfig();
-    return row.run(readAuthRequest(request, auth, config, deadline));
+    return row.run(await admit(row, auth, (config) => readAuthRequest(request, auth, config, deadline)));
   };
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {
@@ -79,6 +79,24 @@ async function run(row: AuthRow, request: FastifyRequest, auth: AuthParts): Prom
   } finally {
     clearTimeout(timer);
   }
+}
+
+/**
+ * Counts the request under the configuration that this process knows while it looks for a newer one, both in one round trip.
+ * Where there is a newer one, it alone decides.
+ */
+async function admit(row: AuthRow, auth: AuthParts, read: (config: AuthConfig) => AuthRequest): Promise<AuthRequest> {
+  const known = auth.knownConfig();
+  const enter = async (config: AuthConfig): Promise<AuthRequest> => {
+    const request = read(config);
+    const limit = row.limit?.(request) ?? null;
+    if (limit !== null) await request.count(limit);
+    return request;
+  };
+  const [config, [entered]] = await Promise.all([auth.currentConfig(), Promise.allSettled([enter(known)])]);
+  if (config !== known) return enter(config);
+  if (entered.status === 'rejected') throw entered.reason;
+  return entered.value;
 }
 
 async function assertInstalled({ isInstalled }: AuthParts): Promise<void> {

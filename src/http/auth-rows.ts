@@ -4,6 +4,7 @@
 import type { AnswerSchema } from '../auth/answer-shape.ts';
 import type { AdminBearer } from '../auth/bearer.ts';
 import type { BodyShape } from '../auth/flows/members.ts';
+import type { Allowance } from '../auth/rate-limit.ts';
 import type { AuthReply } from './auth-reply.ts';
 import type { AuthRequest } from './auth-request.ts';
 
@@ -32,8 +33,18 @@ export interface AuthRow {
   readonly redirects?: readonly (302 | 303)[];
   /** Null: the answer has no body. */
   readonly answer: AnswerSchema | null;
+  /** What the request takes of what its address has left; null for nothing. @throws AuthError as `run` would. */
+  readonly limit?: (request: AuthRequest) => AddressLimit | null;
   /** @throws AuthError, or whatever is answered as an unexpected failure. */
   readonly run: (request: AuthRequest) => Promise<AuthReply>;
+}
+
+/** A limit on requests of an address. */
+export interface AddressLimit {
+  /** Routes with the same name are counted together. */
+  readonly bucket: string;
+  /** Null: none. */
+  readonly allowance: Allowance | null;
 }
 
 /** The parameter of routes whose links lead somewhere. */

@@ -37,7 +37,7 @@ import { createProviderRoutes } from './auth-provider-routes.ts';
 import { noteRefusal } from './auth-refusal.ts';
 import type { AuthReply } from './auth-reply.ts';
 import type { AuthRequest } from './auth-request.ts';
-import { type AuthRow, json, redirectQuery } from './auth-rows.ts';
+import { type AddressLimit, type AuthRow, json, redirectQuery } from './auth-rows.ts';
 
 /** Seconds in which a configured number of requests comes back. */
 const fiveMinutes = 300;
@@ -64,6 +64,7 @@ const signInRoutes: readonly AuthRow[] = [
     query: redirectQuery,
     body: [signUpBody, anonymousBody],
     answer: anyOf(sessionShape, userShape),
+    limit: limitSignUp,
     run: runSignUp,
   },
   {
@@ -73,6 +74,8 @@ const signInRoutes: readonly AuthRow[] = [
     query: { grant_type: '`password`, `refresh_token`, `pkce` or `id_token`.' },
     body: [passwordBody, refreshBody, codeBody, idTokenBody],
     answer: sessionShape,
+    limit: ({ flow, query }) =>
+      grantOf(query) === undefined ? null : limitSignIns('token', flow.config.rate_limit_token_refresh),
     run: runToken,
   },
   {
@@ -81,6 +84,7 @@ const signInRoutes: readonly AuthRow[] = [
     summary: 'Verify a code, or the hash of a link',
     body: [verifyBody],
     answer: anyOf(sessionShape, otherAddressShape),
+    limit: limitVerify,
     run: runVerify,
   },
 ];
@@ -93,7 +97,8 @@ const mailRoutes: readonly AuthRow[] = [
     query: redirectQuery,
     body: [oneTimeBody],
     answer: messageShape,
-    run: limited('otp', (request) => json(sendOneTimeSignIn(request.flow, request.body()))),
+    limit: limitMessages('otp'),
+    run: (request) => json(sendOneTimeSignIn(request.flow, request.body())),
   },
   {
     method: 'POST',
@@ -102,7 +107,8 @@ const mailRoutes: readonly AuthRow[] = [
     query: redirectQuery,
     body: [magicLinkBody],
     answer: messageShape,
-    run: limited('magiclink', runMagicLink),
+    limit: limitMessages('magiclink'),
+    run: runMagicLink,
   },
   {
     method: 'POST',
@@ -111,7 +117,8 @@ const mailRoutes: readonly AuthRow[] = [
     query: redirectQuery,
     body: [recoverBody],
     answer: messageShape,
-    run: limited('recover', (request) => json(recover(request.flow, request.body()))),
+    limit: limitMessages('recover'),
+    run: (request) => json(recover(request.flow, request.body())),
   },
   {
     method: 'POST',
@@ -120,7 +127,8 @@ const mailRoutes: readonly AuthRow[] = [
     query: redirectQuery,
     body: [resendBody],
     answer: messageShape,
-    run: limited('resend', (request) => json(resend(request.flow, request.body()))),
+    limit: limitMessages('resend'),
+    run: (request) => json(resend(request.flow, request.body())),
   },
 ];
 
@@ -133,6 +141,7 @@ function linkRoute(observe: Observe): AuthRow {
     query: { token: 'Hash of the link.', type: 'What it is for.', ...redirectQuery },
     redirects: [303],
     answer: null,
+    limit: limitVerify,
     run: (request) => runVerifyLink(request, observe),
   };
 }
@@ -162,7 +171,8 @@ const ownRoutes: readonly AuthRow[] = [
     query: redirectQuery,
     body: [updateUserBody],
     answer: userShape,
-    run: limited('user', runUpdateUser),
+    limit: limitMessages('user'),
+    run: runUpdateUser,
   },
   {
     method: 'POST',
@@ -177,21 +187,24 @@ const ownRoutes: readonly AuthRow[] = [
 ];
 
 /** Sign-ups and requests for a message: each route has a bucket of its own. */
-function limited(bucket: string, run: AuthRow['run']): AuthRow['run'] {
-  return async (request) => {
-    await request.limit(bucket, requestAllowance(request.flow.config.rate_limit_otp, fiveMinutes));
-    return run(request);
-  };
+function limitMessages(bucket: string): (request: AuthRequest) => AddressLimit {
+  return ({ flow }) => ({ bucket, allowance: requestAllowance(flow.config.rate_limit_otp, fiveMinutes) });
 }
 
-async function runSignUp(request: AuthRequest): Promise<AuthReply> {
-  const { flow } = request;
-  const body = request.body();
-  const { email, phone } = readMembers(body, { email: 'text', phone: 'text' });
-  if (email || phone) return limited('signup', () => json(signUp(flow, body)))(request);
-  const perHour = flow.config.rate_limit_anonymous_users;
-  await request.limit('anonymous', requestAllowance(perHour, hour, perHour));
-  return json(signUpAnonymously(flow, body));
+function limitSignUp(request: AuthRequest): AddressLimit {
+  if (hasAddress(request)) return limitMessages('signup')(request);
+  const perHour = request.flow.config.rate_limit_anonymous_users;
+  return { bucket: 'anonymous', allowance: requestAllowance(perHour, hour, perHour) };
+}
+
+function hasAddress(request: AuthRequest): boolean {
+  const { email, phone } = readMembers(request.body(), { email: 'text', phone: 'text' });
+  return Boolean(email || phone);
+}
+
+function runSignUp(request: AuthRequest): Promise<AuthReply> {
+  const run = hasAddress(request) ? signUp : signUpAnonymously;
+  return json(run(request.flow, request.body()));
 }
 
 const grants: Readonly<Record<string, (flow: Flow, body: unknown, request: AuthRequest) => Promise<unknown>>> = {
@@ -205,12 +218,14 @@ const grants: Readonly<Record<string, (flow: Flow, body: unknown, request: AuthR
 };
 
 async function runToken(request: AuthRequest): Promise<AuthReply> {
-  const { flow } = request;
-  const name = request.query.get('grant_type') ?? '';
-  const grant = Object.hasOwn(grants, name) ? grants[name] : undefined;
+  const grant = grantOf(request.query);
   if (grant === undefined) throw new AuthError('invalid_credentials', 'unsupported_grant_type');
-  await request.limit('token', requestAllowance(flow.config.rate_limit_token_refresh, fiveMinutes));
-  return json(grant(flow, request.body(), request));
+  return json(grant(request.flow, request.body(), request));
+}
+
+function grantOf(query: URLSearchParams): (typeof grants)[string] | undefined {
+  const name = query.get('grant_type') ?? '';
+  return Object.hasOwn(grants, name) ? grants[name] : undefined;
 }
 
 async function askToLink(request: AuthRequest): ReturnType<AuthRequest['asUser']> {
@@ -229,17 +244,20 @@ async function runMagicLink(request: AuthRequest): Promise<AuthReply> {
   }
 }
 
-async function runVerify(request: AuthRequest): Promise<AuthReply> {
-  await limitVerify(request);
+function runVerify(request: AuthRequest): Promise<AuthReply> {
   return json(verify(request.flow, request.body()));
 }
 
-function limitVerify(request: AuthRequest): Promise<void> {
-  return request.limit('verify', requestAllowance(request.flow.config.rate_limit_verify, fiveMinutes));
+/** Codes and links are counted together. */
+function limitVerify({ flow }: AuthRequest): AddressLimit {
+  return limitSignIns('verify', flow.config.rate_limit_verify);
+}
+
+function limitSignIns(bucket: string, perFiveMinutes: number): AddressLimit {
+  return { bucket, allowance: requestAllowance(perFiveMinutes, fiveMinutes) };
 }
 
 async function runVerifyLink(request: AuthRequest, observe: Observe): Promise<AuthReply> {
-  await limitVerify(request);
   const { query, flow } = request;
   const parameters = { token: query.get('token') || query.get('token_hash'), type: query.get('type') };
   const { location, refusal } = await openLink(flow, parameters);

@@ -29,6 +29,8 @@ export interface AuthServices extends Tools {
   readonly sendingDatabase: SystemPool;
   /** Counts on connections of its own: it is asked while a transaction holds one. */
   readonly limiter: RateLimiter;
+  /** Counts requests before they begin, in the round trip of the look at the configuration. */
+  readonly requestLimiter: RateLimiter;
   readonly hasher: PasswordHasher;
   readonly isPwned: IsPwned;
   readonly signer: TokenSigner;
