@@ -126,6 +126,17 @@ test('a limit is counted at both together, and a new one is in force at both', a
   await first.patch({ rate_limit_email_sent: null });
 });
 
+test('a limit on requests that is taken away at one holds up no request of the other', async () => {
+  await first.patch({ external_anonymous_users_enabled: true, rate_limit_anonymous_users: 1 });
+  expect(await second.ask('/signup', {})).toMatchObject({ status: 200 });
+  expect(await second.ask('/signup', {})).toMatchObject({ status: 429, body: { code: 'over_request_rate_limit' } });
+  await first.patch({ rate_limit_anonymous_users: 0 });
+  expect(await second.ask('/signup', {})).toMatchObject({ status: 200 });
+  await first.patch({ rate_limit_anonymous_users: 1 });
+  expect(await second.ask('/signup', {})).toMatchObject({ status: 429 });
+  await first.patch({ external_anonymous_users_enabled: null, rate_limit_anonymous_users: null });
+});
+
 test('a refresh token of one is good at the other, once, and its reuse ends the family at both', async () => {
   await first.patch({ security_refresh_token_reuse_interval: 0 });
   const refresh = (process: Process, token: string) =>
