@@ -35,7 +35,7 @@ test('silence ends with the time, before the answer and in the middle of it', as
 });
 
 test('what is too large is not read to its end, also where it is small on the way', async () => {
-  const large = 'larger than 1000 bytes';
+  const large = 'more than 1000 bytes';
   const endless = await serve((_request, response) => {
     const write = (): void => void (response.write('x'.repeat(100)) && setImmediate(write));
     response.on('drain', write);
