@@ -5,8 +5,10 @@
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { AuthValues } from '../../src/config/auth-config.ts';
 import type { Config } from '../../src/config/config.ts';
+import { defaultTemplates } from '../../src/email/default-templates.ts';
 import { addToken, ref } from '../management/management.ts';
 import { createAuthDatabase, open, send, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { appOf } from '../support/factors.ts';
 import { serviceKey } from '../support/http.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 import { type ReceivedMessage, startSmtpServer, type TestSmtpServer } from '../support/smtp-server.ts';
@@ -277,4 +279,39 @@ test('flag, subject and template that the management API sets are in the very ne
   await changePassword(supabase, 'the third password');
   expect(await notifications()).toHaveLength(1);
   await database.query('delete from auth.pgreflect_config');
+});
+
+test('all thirteen emails arrive by what users and admins do through the published client', async () => {
+  const auth = await startAuth({ ...allOn, security_manual_linking_enabled: true });
+  const email = 'thirteen@x.test';
+  const supabase = await signedIn(auth, email);
+  const admin = supabaseClient(auth.url, {}, serviceKey).auth.admin;
+  const fine = async (work: Promise<{ readonly error: unknown }>) => expect((await work).error).toBeNull();
+  await fine(admin.inviteUserByEmail('invited@x.test'));
+  await fine(supabaseClient(auth.url).auth.signInWithOtp({ email }));
+  await fine(supabaseClient(auth.url).auth.resetPasswordForEmail(email));
+  await fine(supabase.auth.reauthenticate());
+  await fine(supabase.auth.updateUser({ password: 'another good password' }));
+  await changePhone(auth, supabase, '491810');
+  await changePhone(auth, supabase, '491811');
+  const { data } = await supabase.auth.getUserIdentities();
+  await fine(
+    supabase.auth.unlinkIdentity(data.identities.find(({ provider }: { provider: string }) => provider === 'phone')),
+  );
+  const { data: enrolled } = await supabase.auth.mfa.enroll({ factorType: 'totp' });
+  const app = appOf(auth, enrolled.id, enrolled.totp.secret);
+  await fine(supabase.auth.mfa.challengeAndVerify({ factorId: app.id, code: app.code() }));
+  await fine(supabase.auth.mfa.unenroll({ factorId: app.id }));
+  const next = 'thirteen.next@x.test';
+  await fine(supabase.auth.updateUser({ email: next }));
+  for (const address of [email, next]) {
+    await fine(
+      supabaseClient(auth.url).auth.verifyOtp({ type: 'email_change', email: address, token: codeTo(address) }),
+    );
+  }
+  await settled();
+  const arrived = new Set(smtp.messages.map(({ parsed }) => parsed.subject?.replace(/^[0-9]{6} /, '{{ .Token }} ')));
+  const subjects = Object.values(defaultTemplates).map(({ subject }) => subject);
+  expect([...arrived].toSorted()).toEqual(subjects.toSorted());
+  expect(arrived.size).toBe(13);
 });
