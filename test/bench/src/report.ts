@@ -2,7 +2,7 @@
  * Turns measurements into Markdown: one table for the servers, one for memory, one for the bare statements.
  */
 import { cpus, totalmem } from 'node:os';
-import type { AuthResult } from './auth.ts';
+import { type AuthResult, authSockets } from './auth.ts';
 import type { StatementResult } from './pgbench.ts';
 import type { ShapesResult } from './shapes.ts';
 
@@ -73,7 +73,7 @@ function printComparison({ rows, memory, statements, shapes }: Comparison): stri
 /** The auth service, for report and README. */
 export function printAuth({ rows, burst, email }: AuthResult): string {
   return [
-    '| auth service | requests/s | goal | p50 ms | p99 ms | gateway CPU µs | PostgreSQL CPU µs |',
+    `| auth service, ${authSockets} sockets | requests/s | goal | p50 ms | p99 ms | gateway CPU µs | PostgreSQL CPU µs |`,
     '|---|---:|---:|---:|---:|---:|---:|',
     ...rows.map(({ title, goal, result }) =>
       printRow([
