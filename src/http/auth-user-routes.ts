@@ -192,19 +192,19 @@ function limitMessages(bucket: string): (request: AuthRequest) => AddressLimit {
 }
 
 function limitSignUp(request: AuthRequest): AddressLimit {
-  if (hasAddress(request)) return limitMessages('signup')(request);
+  if (hasAddress(request.body())) return limitMessages('signup')(request);
   const perHour = request.flow.config.rate_limit_anonymous_users;
   return { bucket: 'anonymous', allowance: requestAllowance(perHour, hour, perHour) };
 }
 
-function hasAddress(request: AuthRequest): boolean {
-  const { email, phone } = readMembers(request.body(), { email: 'text', phone: 'text' });
+function hasAddress(body: unknown): boolean {
+  const { email, phone } = readMembers(body, { email: 'text', phone: 'text' });
   return Boolean(email || phone);
 }
 
 function runSignUp(request: AuthRequest): Promise<AuthReply> {
-  const run = hasAddress(request) ? signUp : signUpAnonymously;
-  return json(run(request.flow, request.body()));
+  const body = request.body();
+  return json((hasAddress(body) ? signUp : signUpAnonymously)(request.flow, body));
 }
 
 const grants: Readonly<Record<string, (flow: Flow, body: unknown, request: AuthRequest) => Promise<unknown>>> = {
