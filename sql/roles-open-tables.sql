@@ -1,21 +1,35 @@
 -- Tables of some schemas that row security does not guard, in order of their names.
 --
--- $1: json with schemas (array; null: the search path). Views run with the rights of their owner unless they say otherwise.
-select pg_catalog.format('%s.%s', n.nspname, c.relname) as name,
+-- $1: json with schemas (array; null: the search path) and, to have only the tables that they reach, roles (array; those
+-- that pass row security anyway do not count). Views run with the rights of their owner unless they say otherwise.
+-- One row per table: schema, name and kind (of pg_class), why, fix (a statement, null where there is none), roles that
+-- reach it (quoted, separated by commas; null where none were asked for).
+select n.nspname as schema, c.relname as table, c.relkind as kind,
+  pg_catalog.format('%s.%s', n.nspname, c.relname) as name,
   case c.relkind
     when 'v' then 'a view that runs with its owner''s rights'
     when 'm' then 'a materialized view'
     when 'f' then 'a foreign table'
     else 'row security is off' end as why,
-  case c.relkind
-    when 'v' then case when pg_catalog.current_setting('server_version_num')::int >= 150000
-      then pg_catalog.format('alter view %I.%I set (security_invoker = true)', n.nspname, c.relname) end
-    when 'm' then null
-    when 'f' then null
-    else pg_catalog.format('alter table %I.%I enable row level security', n.nspname, c.relname) end as fix
+  case
+    when c.relkind in ('r', 'p') then pg_catalog.format('alter table %I.%I enable row level security', n.nspname, c.relname)
+    when c.relkind = 'v' and pg_catalog.current_setting('server_version_num')::int >= 150000
+      then pg_catalog.format('alter view %I.%I set (security_invoker = true)', n.nspname, c.relname)
+    when c.relkind in ('m', 'f') and r.list is not null
+      then pg_catalog.format('revoke all on %I.%I from public, %s', n.nspname, c.relname, r.list) end as fix,
+  r.list as roles
 from pg_catalog.pg_class c
 join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+cross join lateral (
+  select pg_catalog.string_agg(pg_catalog.quote_ident(r.rolname), ', ' order by r.rolname) as list
+  from pg_catalog.json_array_elements_text($1::json -> 'roles') e
+  join pg_catalog.pg_roles r on r.rolname = e.value and not r.rolsuper and not r.rolbypassrls
+  where pg_catalog.has_schema_privilege(r.oid, n.oid, 'usage') and (
+    pg_catalog.has_table_privilege(r.oid, c.oid, 'select, insert, update, delete')
+    or pg_catalog.has_any_column_privilege(r.oid, c.oid, 'select, insert, update'))
+) r
 where c.relkind in ('r', 'p', 'v', 'm', 'f') and not c.relrowsecurity
+  and (r.list is not null or $1::json ->> 'roles' is null)
   and not (c.relkind = 'v' and coalesce(c.reloptions && array['security_invoker=true', 'security_invoker=on', 'security_invoker=1'], false))
   and n.nspname = any (case when $1::json ->> 'schemas' is null then pg_catalog.current_schemas(false)
     else (select pg_catalog.array_agg(e.value::name) from pg_catalog.json_array_elements_text($1::json -> 'schemas') as e) end)

@@ -1,50 +1,309 @@
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { runCommand } from './run-command.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createDatabase(`
-    create table author (id int primary key);
-    create table post (id int primary key, author_id int references author (id), parent_id int references post (id));
-    create index on post (parent_id, id);
-    create table log (line text);
-    alter table author enable row level security;
-    grant select on author, post, log to anon;
-  `);
-});
-
-function check() {
-  return runCommand(['check'], { env: { DATABASE_URL: database.urlAs('authenticator', 'test') } });
+interface Finding {
+  readonly check: string;
+  readonly severity: string;
+  readonly object: string | null;
+  readonly message: string;
+  readonly fix: string | null;
 }
 
-test('reports row security that is off, missing indexes and tables left out, each with the SQL that changes it', async () => {
-  const { code, out } = await check();
-  expect(code).toBe(0);
-  expect(out).toContain('alter table public.post enable row level security;');
-  expect(out).not.toContain('alter table public.author enable');
-  expect(out).toContain('create index on public.post (author_id);');
-  expect(out).not.toContain('(parent_id);');
-  expect(out).toMatch(/Table public.log .*no primary key/);
-  expect(out).toContain('Role "anon" reads 2 tables');
-  expect(out).toContain('Role "service_role" reads 0 tables');
-  expect(out).toMatch(/^0 errors, \d+ warnings, \d+ notes\.$/m);
-});
+interface Report {
+  readonly code: number | null;
+  readonly errors: number;
+  readonly findings: readonly Finding[];
+}
 
-test('a malformed comment directive is an error with its place, and the exit code is 1', async () => {
-  await database.query(`comment on column post.author_id is '@graphql({"name": writer})'`);
-  try {
-    const { code, out } = await check();
+function checkAs(database: TestDatabase, args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
+  return runCommand(['check', ...args], { env: { DATABASE_URL: database.urlAs('authenticator', 'test'), ...env } });
+}
+
+describe('for people', () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createDatabase(`
+      create table author (id int primary key);
+      create table post (id int primary key, author_id int references author (id), parent_id int references post (id));
+      create index on post (parent_id, id);
+      create table log (line text);
+      create table unread (id int primary key);
+      alter table author enable row level security;
+      grant select on author, post, log to anon;
+    `);
+  });
+
+  test('reports row security that is off, missing indexes and tables left out, each with the SQL that changes it', async () => {
+    const { code, out } = await checkAs(database);
+    expect(code).toBe(0);
+    expect(out).toContain('alter table public.post enable row level security;');
+    expect(out).not.toContain('alter table public.author enable');
+    expect(out).not.toContain('alter table public.unread enable');
+    expect(out).toContain('create index on public.post (author_id);');
+    expect(out).not.toContain('(parent_id);');
+    expect(out).toMatch(/Table public.log .*no primary key/);
+    expect(out).toContain(
+      'note     Table public.author exists; role anon has no INSERT.\n           grant insert on public.author to anon;',
+    );
+    expect(out).toContain('Role "anon" reads 2 tables');
+    expect(out).toContain('Role "service_role" reads 0 tables');
+    expect(out).toMatch(/^0 errors, \d+ warnings, \d+ notes\.$/m);
+  });
+
+  test('a malformed comment directive is an error with its place, and the exit code is 1', async () => {
+    await database.query(`comment on column post.author_id is '@graphql({"name": writer})'`);
+    try {
+      const { code, out } = await checkAs(database);
+      expect(code).toBe(1);
+      expect(out).toMatch(/error {4}The comment directive of public\.post\.author_id is malformed/);
+    } finally {
+      await database.query('comment on column post.author_id is null');
+    }
+  });
+
+  test('a missing role is an error', async () => {
+    const { code, out } = await checkAs(database, [], { PGREFLECT_ANON_ROLE: 'nobody_at_all' });
     expect(code).toBe(1);
-    expect(out).toMatch(/error {4}The comment directive of public\.post\.author_id is malformed/);
-  } finally {
-    await database.query('comment on column post.author_id is null');
-  }
+    expect(out).toContain('error    The role "nobody_at_all" is missing in the database.');
+  });
 });
 
-test('a missing role is an error', async () => {
-  const env = { DATABASE_URL: database.urlAs('authenticator', 'test'), PGREFLECT_ANON_ROLE: 'nobody_at_all' };
-  const { code, out } = await runCommand(['check'], { env });
-  expect(code).toBe(1);
-  expect(out).toContain('error    The role "nobody_at_all" is missing in the database.');
+/** A table or routine for each finding, with what is wrong about it and, beside it, what is right. */
+const loose = `
+  do $$ begin
+    perform pg_advisory_xact_lock(727272);
+    if not exists (select from pg_roles where rolname = 'check passes') then create role "check passes"; end if;
+    if not exists (select from pg_roles where rolname = 'check_owner') then create role check_owner; end if;
+  end $$;
+  alter role "check passes" bypassrls;
+  grant "check passes", check_owner to authenticator;
+  create schema auth;
+  create function auth.uid() returns uuid language sql stable
+    as $$ select nullif(current_setting('request.jwt.claim.sub', true), '')::uuid $$;
+  grant usage on schema auth to public;
+
+  create table owned (id int primary key);
+  alter table owned enable row level security;
+  alter table owned owner to check_owner;
+
+  create table "Open ""Book""" (id int primary key);
+  grant select on "Open ""Book""" to anon, authenticated;
+
+  create table guest_book (id int primary key, line text);
+  grant insert, delete on guest_book to anon;
+  grant update (line) on guest_book to anon;
+  create table member_book (id int primary key);
+  grant insert on member_book to authenticated;
+
+  create table truncatable (id int primary key);
+  alter table truncatable enable row level security;
+  create policy everything on truncatable using (true);
+  grant select, truncate, references, trigger on truncatable to anon, authenticated;
+
+  create table half_guarded (id int primary key);
+  alter table half_guarded enable row level security;
+  create policy reading on half_guarded for select to anon using (true);
+  grant select, insert on half_guarded to anon;
+
+  create table for_everybody (id int primary key);
+  alter table for_everybody enable row level security;
+  create policy reading on for_everybody for select using (true);
+  grant select on for_everybody to public;
+
+  create view owner_view as select id from half_guarded;
+  create materialized view stored as select id from half_guarded;
+  grant select on owner_view, stored to anon;
+
+  create table parent (id int primary key);
+  create table child (id int primary key, "Parent" int references parent (id));
+
+  create table note (id int primary key, user_id uuid, team_id int, state text, closed boolean);
+  alter table note enable row level security;
+  create table member (team_id int, user_id uuid, primary key (team_id, user_id));
+  create policy "my own" on note for all to anon
+    using (auth.uid() = user_id and state = 'open' and not closed) with check (user_id = auth.uid());
+  create policy "of my team" on note for select to anon using (
+    team_id in (select m.team_id from member m where m.user_id = (select auth.uid())) and state = 'it''s auth.uid()');
+  create table task (id int primary key, owner_id uuid);
+  create index on task (owner_id);
+  alter table task enable row level security;
+  create policy own on task using (owner_id = (select auth.uid()));
+
+  create function "Count"(n int default 1, t text[] default '{}') returns int language sql security definer as 'select 1';
+  create function guarded() returns int language sql security definer set search_path = '' as 'select 1';
+  revoke execute on function guarded() from public;
+  create function touched() returns trigger language plpgsql security definer set search_path = '' as 'begin return new; end';
+`;
+
+const looseDatabase = await createDatabase(loose);
+const [server] = await looseDatabase.query<{ invokes: boolean }>(
+  `select current_setting('server_version_num')::int >= 150000 as invokes`,
+);
+
+describe('for programs, --json: each finding goes away with the SQL that it names', () => {
+  const expected: readonly { check: string; object: string; severity: string; fix: string | null }[] = [
+    {
+      check: 'row_security_passed',
+      object: 'check passes',
+      severity: 'error',
+      fix: 'alter role "check passes" nosuperuser nobypassrls;',
+    },
+    {
+      check: 'row_security_passed',
+      object: 'public.owned',
+      severity: 'error',
+      fix: 'alter table public.owned force row level security;',
+    },
+    {
+      check: 'write_unguarded',
+      object: 'public.guest_book',
+      severity: 'error',
+      fix: 'revoke insert, update, delete on public.guest_book from anon;',
+    },
+    {
+      check: 'write_unguarded',
+      object: 'public.member_book',
+      severity: 'warning',
+      fix: 'revoke insert on public.member_book from authenticated;',
+    },
+    {
+      check: 'grant_beyond_rows',
+      object: 'public.truncatable',
+      severity: 'warning',
+      fix: 'revoke truncate, references, trigger on public.truncatable from anon, authenticated;',
+    },
+    {
+      check: 'grant_without_policy',
+      object: 'public.half_guarded',
+      severity: 'warning',
+      fix: 'revoke insert on public.half_guarded from anon;',
+    },
+    {
+      check: 'grant_to_everybody',
+      object: 'public.for_everybody',
+      severity: 'warning',
+      fix: 'revoke select on public.for_everybody from public;',
+    },
+    {
+      check: 'row_security_off',
+      object: 'public.Open "Book"',
+      severity: 'warning',
+      fix: 'alter table public."Open ""Book""" enable row level security;',
+    },
+    {
+      check: 'row_security_off',
+      object: 'public.guest_book',
+      severity: 'warning',
+      fix: 'alter table public.guest_book enable row level security;',
+    },
+    {
+      check: 'row_security_off',
+      object: 'public.member_book',
+      severity: 'warning',
+      fix: 'alter table public.member_book enable row level security;',
+    },
+    {
+      check: 'row_security_off',
+      object: 'public.stored',
+      severity: 'warning',
+      fix: 'revoke all on public.stored from public, anon;',
+    },
+    {
+      check: 'view_runs_as_owner',
+      object: 'public.owner_view',
+      severity: 'warning',
+      // Views that run as their caller came with PostgreSQL 15; before, somebody has to think.
+      fix: server?.invokes ? 'alter view public.owner_view set (security_invoker = true);' : null,
+    },
+    {
+      check: 'foreign_key_unindexed',
+      object: 'public.child',
+      severity: 'warning',
+      fix: 'create index on public.child ("Parent");',
+    },
+    {
+      check: 'policy_column_unindexed',
+      object: 'public.note.user_id',
+      severity: 'warning',
+      fix: 'create index on public.note (user_id);',
+    },
+    {
+      check: 'policy_column_unindexed',
+      object: 'public.note.team_id',
+      severity: 'warning',
+      fix: 'create index on public.note (team_id);',
+    },
+    {
+      check: 'policy_column_unindexed',
+      object: 'public.member.user_id',
+      severity: 'warning',
+      fix: 'create index on public.member (user_id);',
+    },
+    {
+      check: 'policy_call_per_row',
+      object: 'public.note',
+      severity: 'warning',
+      fix: `alter policy "my own" on public.note
+  using (((( SELECT auth.uid()) = user_id) AND (state = 'open'::text) AND (NOT closed)))
+  with check ((user_id = ( SELECT auth.uid())));`,
+    },
+    {
+      check: 'definer_search_path',
+      object: 'public."Count"(integer,text[])',
+      severity: 'warning',
+      fix: 'alter routine public."Count"(integer,text[]) set search_path = public, pg_temp;',
+    },
+    {
+      check: 'definer_callable',
+      object: 'public."Count"(integer,text[])',
+      severity: 'warning',
+      fix: 'revoke execute on routine public."Count"(integer,text[]) from public;',
+    },
+  ];
+  const security = new Set(expected.map(({ check }) => check));
+  const database = looseDatabase;
+  let before: Report;
+  let after: Report;
+
+  async function report(): Promise<Report> {
+    const roles = 'anon,authenticated,service_role,check passes,check_owner';
+    const { code, out } = await checkAs(database, ['--json', '--allowed-roles', roles]);
+    return { code, ...(JSON.parse(out) as Omit<Report, 'code'>) };
+  }
+
+  beforeAll(async () => {
+    before = await report();
+    for (const { check, fix } of before.findings) if (security.has(check) && fix !== null) await database.query(fix);
+    after = await report();
+  });
+
+  test.each(expected)('$check of $object', ({ check, object, severity, fix }) => {
+    const found = before.findings.filter((finding) => finding.check === check && finding.object === object);
+    expect(found).toMatchObject([{ severity, fix }]);
+    expect(found[0]?.message).toMatch(/^[A-Z].*\.$/);
+    if (fix !== null) expect(after.findings).not.toContainEqual(expect.objectContaining({ check, object }));
+  });
+
+  test('and nothing else is found', () => {
+    const keyOf = ({ check, object }: { check: string; object: string | null }) => `${check} ${object}`;
+    const found = before.findings.filter(({ check }) => security.has(check)).map(keyOf);
+    expect(found.toSorted()).toEqual(expected.map(keyOf).toSorted());
+  });
+
+  test('errors decide the exit code', () => {
+    expect(before).toMatchObject({ code: 1, errors: 3 });
+    expect(after).toMatchObject({ code: 0, errors: 0 });
+  });
+
+  test('a policy lets the same rows through after its calls were wrapped', async () => {
+    const user = '00000000-0000-4000-8000-000000000001';
+    await database.query(`insert into note (id, user_id, state, closed) values (1, '${user}', 'open', false), (2, null, 'open', false);
+      grant select on note, member to anon; grant usage on schema public to anon`);
+    const rows = await database.query(
+      `begin; set local role anon; set local "request.jwt.claim.sub" = '${user}'; select id from note`,
+    );
+    await database.query('rollback');
+    expect(rows).toEqual([{ id: 1 }]);
+  });
 });

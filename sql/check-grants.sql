@@ -1,0 +1,67 @@
+-- Grants on tables of some schemas that are wider than row security makes use of, and the statements that take them back.
+--
+-- $1: names of the schemas, $2: names of the API roles; those that pass row security anyway do not count. A grant is seen where
+-- it was made: to one of the roles, to a role that one of them inherits from, or to everybody (`public`).
+-- One row per table, kind and list of privileges: name, kind, grantees and privileges (separated by commas), visitors
+-- (whether everybody or the first role is among the grantees), fix.
+--   unguarded       row security is off, and rows may be inserted, updated or deleted
+--   beyond_rows     truncate and the like, which row security does not govern and the API has no use for
+--   without_policy  row security is on, and no policy lets the grant reach a row
+--   everybody       the grant is to public, which is every login of the server
+with api_role as (
+  select r.oid, r.rolname, w.position
+  from pg_catalog.unnest($2::text[]) with ordinality as w (name, position)
+  join pg_catalog.pg_roles r on r.rolname = w.name and not r.rolsuper and not r.rolbypassrls
+),
+granted as (
+  select c.oid, e.grantee, pg_catalog.lower(e.privilege_type) as privilege
+  from pg_catalog.pg_class c cross join lateral pg_catalog.aclexplode(c.relacl) e
+  where c.relkind in ('r', 'p')
+  union
+  select a.attrelid, e.grantee, pg_catalog.lower(e.privilege_type)
+  from pg_catalog.pg_attribute a
+  join pg_catalog.pg_class c on c.oid = a.attrelid and c.relkind in ('r', 'p')
+  cross join lateral pg_catalog.aclexplode(a.attacl) e
+  where a.attnum > 0 and not a.attisdropped
+),
+judged as (
+  select c.oid, n.nspname, c.relname, g.grantee, g.privilege,
+    g.grantee = 0 or exists (select from api_role r where r.oid = g.grantee and r.position = 1) as visitor,
+    case
+      when g.privilege not in ('select', 'insert', 'update', 'delete') then 'beyond_rows'
+      when not c.relrowsecurity and g.privilege <> 'select' then 'unguarded'
+      when c.relrowsecurity and not exists (
+        select from pg_catalog.pg_policy p
+        where p.polrelid = c.oid and p.polpermissive
+          and p.polcmd in ('*', case g.privilege when 'select' then 'r' when 'insert' then 'a' when 'update' then 'w' else 'd' end::"char")
+          and (0 = any (p.polroles) or exists (
+            select from api_role r, pg_catalog.unnest(p.polroles) as o (oid)
+            where pg_catalog.pg_has_role(r.oid, o.oid, 'usage') and (g.grantee = 0 or pg_catalog.pg_has_role(r.oid, g.grantee, 'usage'))))
+      ) then 'without_policy'
+      when g.grantee = 0 then 'everybody'
+    end as kind
+  from granted g
+  join pg_catalog.pg_class c on c.oid = g.oid and g.grantee <> c.relowner
+  join pg_catalog.pg_namespace n on n.oid = c.relnamespace and n.nspname = any ($1::text[])
+  where g.grantee = 0 or exists (
+    select from api_role r join pg_catalog.pg_roles o on o.oid = g.grantee and not o.rolsuper
+    where pg_catalog.pg_has_role(r.oid, o.oid, 'usage'))
+),
+by_grantee as (
+  select j.oid, j.nspname, j.relname, j.kind, j.visitor,
+    case when j.grantee = 0 then 'public' else pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(j.grantee)) end as grantee,
+    pg_catalog.string_agg(j.privilege, ', ' order by
+      pg_catalog.array_position(array['select', 'insert', 'update', 'delete', 'truncate', 'references', 'trigger', 'maintain'], j.privilege)
+    ) as privileges
+  from judged j
+  where j.kind is not null
+  group by j.oid, j.nspname, j.relname, j.kind, j.visitor, j.grantee
+)
+select pg_catalog.format('%s.%s', b.nspname, b.relname) as name, b.kind, b.privileges,
+  pg_catalog.string_agg(b.grantee, ', ' order by b.grantee) as grantees,
+  pg_catalog.bool_or(b.visitor) as visitors,
+  pg_catalog.format('revoke %s on %I.%I from %s', b.privileges, b.nspname, b.relname,
+    pg_catalog.string_agg(b.grantee, ', ' order by b.grantee)) as fix
+from by_grantee b
+group by b.oid, b.nspname, b.relname, b.kind, b.privileges
+order by b.nspname, b.relname, b.kind, b.privileges
