@@ -5,10 +5,10 @@
  * is back. Nothing here decides anything about requests.
  */
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Allowance, createRateLimiter } from './auth/rate-limit.ts';
 import type { Config } from './config/config.ts';
-import { DatabaseError } from './database/failure.ts';
+import { Availability, isAway } from './database/availability.ts';
+import type { DatabaseError } from './database/failure.ts';
 import { type Listener, startListener } from './database/listener.ts';
 import { type ApiPool, createApiPool } from './database/pool.ts';
 import { createSystemPool, type SystemPool } from './database/run-system.ts';
@@ -19,6 +19,8 @@ import { createAuthenticator } from './http/authenticate.ts';
 import { type OpenAuth, openAuth } from './http/open-auth.ts';
 import type { HttpParts } from './http/parts.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
+import { studioPath } from './http/studio-route.ts';
+import { createStudioTickets, type StudioTickets } from './http/studio-tickets.ts';
 import { type Management, startManagement } from './management/start-management.ts';
 import type { AuthStart } from './management/start-templates.ts';
 import type { Model } from './model/model.ts';
@@ -44,6 +46,8 @@ export interface Gateway {
   model(role: string): Promise<Model | null>;
   /** Exposes other namespaces from now on; null: the login role's search path. */
   expose(schemas: readonly string[] | null): Promise<void>;
+  /** Path of the studio with a token in it that signs in whoever opens it first; each call makes another one. */
+  studioEntry(): string;
   /** Start values of the auth configuration from now on; what the management API has stored still wins. */
   configureAuth(start: AuthStart): Promise<void>;
   /** Accepts no more, finishes what runs for at most `drainTimeoutMs`, then cancels it; closes the connections. */
@@ -83,6 +87,7 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
   const core = createCore(config, observe, clock);
   let app: HttpServer | null = null;
   let auth: OpenAuth | null = null;
+  const tickets = createStudioTickets();
   try {
     await Promise.all([startReflector(core), core.management.loaded]);
     const graphiqlApiKey = extras.graphiqlApiKey ?? (config.localProject ? config.anonKey : null);
@@ -93,7 +98,10 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
       onLost: (problem) => core.availability.suspect(problem),
     });
     const parts = { config, executor, authenticate, ready: readiness(core), observe, graphiqlApiKey };
-    app = await createHttpServer({ ...parts, ...authParts(auth), ...managementParts(core, config) });
+    app = await createHttpServer({
+      ...{ ...parts, ...authParts(auth), ...managementParts(core, config) },
+      ...studioParts(core, config, tickets),
+    });
     await app.ready();
     if (extras.listen ?? true) await app.listen({ host: config.host, port: config.port });
   } catch (error) {
@@ -105,7 +113,7 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
   }
   const { url, port } = addressOf(app);
   if (url !== '') observe({ kind: 'listening', url });
-  return joinGateway({ config, core, auth, app, observe, logger, url, port });
+  return joinGateway({ config, core, auth, app, tickets, observe, logger, url, port });
 }
 
 /** What answers requests, without HTTP. */
@@ -218,10 +226,6 @@ async function startReflector({ reflector }: Core): Promise<void> {
   }
 }
 
-function isAway(error: unknown): error is DatabaseError {
-  return error instanceof DatabaseError && (error.kind === 'unavailable' || error.kind === 'overloaded');
-}
-
 /** A wrong name, password or database: waiting would not help. Past the start it does, operators change passwords. */
 function isRefusal({ sqlstate }: DatabaseError): boolean {
   return sqlstate !== null && (sqlstate.startsWith('28') || sqlstate === '3D000');
@@ -247,6 +251,11 @@ function managementParts({ management, authPool }: Core, config: Config): Pick<H
 
 function authParts(opened: OpenAuth | null): Pick<HttpParts, 'auth' | 'inbox'> {
   return opened === null ? {} : { auth: opened.auth, inbox: opened.inbox };
+}
+
+function studioParts({ management }: Core, config: Config, tickets: StudioTickets): Pick<HttpParts, 'studio'> {
+  if (!config.managementApiEnabled) return {};
+  return { studio: { tickets, ref: management.ref, api: management.api } };
 }
 
 function addressOf(app: HttpServer): { readonly url: string; readonly port: number } {
@@ -281,13 +290,14 @@ interface Running {
   readonly core: Core;
   readonly auth: OpenAuth | null;
   readonly app: HttpServer;
+  readonly tickets: StudioTickets;
   readonly observe: Observe;
   readonly logger: ObservationLogger | null;
   readonly url: string;
   readonly port: number;
 }
 
-function joinGateway({ config, core, auth, app, observe, logger, url, port }: Running): Gateway {
+function joinGateway({ config, core, auth, app, tickets, observe, logger, url, port }: Running): Gateway {
   let stopping: Promise<void> | null = null;
   async function stop(): Promise<void> {
     observe({ kind: 'stopping' });
@@ -314,65 +324,13 @@ function joinGateway({ config, core, auth, app, observe, logger, url, port }: Ru
     },
     model: async (role) => (await core.reflector.role(role, null))?.shared.model ?? null,
     expose: (schemas) => core.reflector.expose(schemas),
+    studioEntry: () => `${studioPath}#token=${tickets.issue()}`,
     configureAuth: (start) => core.management.configure(start),
     stop: () => {
       stopping ??= stop();
       return stopping;
     },
   };
-}
-
-const firstDelayMs = 250;
-const longestDelayMs = 5000;
-
-/**
- * Knows whether the database answers. Any part that loses a connection reports it here; one question to the database tells
- * a lost connection from a lost database, and an outage is observed once, with its end.
- */
-class Availability {
-  readonly #pool: SystemPool;
-  readonly #observe: Observe;
-  readonly #onBack: () => void;
-  readonly #stopping = new AbortController();
-  #asking = false;
-
-  constructor(pool: SystemPool, observe: Observe, onBack: () => void) {
-    this.#pool = pool;
-    this.#observe = observe;
-    this.#onBack = onBack;
-  }
-
-  /** Somebody lost a connection. */
-  suspect(problem: Error): void {
-    if (this.#asking || this.#stopping.signal.aborted) return;
-    this.#asking = true;
-    void this.#ask(problem).finally(() => {
-      this.#asking = false;
-    });
-  }
-
-  stop(): void {
-    this.#stopping.abort();
-  }
-
-  async #ask(problem: Error): Promise<void> {
-    const { signal } = this.#stopping;
-    let delayMs = firstDelayMs;
-    for (let outage = false; !signal.aborted; outage = true) {
-      const answers = await this.#pool.query('select 1').then(
-        () => true,
-        (error) => !isAway(error),
-      );
-      if (answers && outage) {
-        this.#observe({ kind: 'database_back' });
-        this.#onBack();
-      }
-      if (answers || signal.aborted) return;
-      if (!outage) this.#observe({ kind: 'database_lost', reason: problem.message });
-      await sleep(delayMs, undefined, { signal }).catch(() => {});
-      delayMs = Math.min(delayMs * 2, longestDelayMs);
-    }
-  }
 }
 
 /**

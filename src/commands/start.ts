@@ -150,6 +150,7 @@ async function printWelcome(config: Config, gateway: Gateway): Promise<string> {
   return `
 pgreflect is ready. Ctrl-C stops it.
 
+  Studio       ${externalOrigin(config, gateway)}${gateway.studioEntry()}   (signs in once)
   GraphQL      ${graphql}
   GraphiQL     ${graphql}   (in a browser)
   Auth         ${externalOrigin(config, gateway)}/auth/v1

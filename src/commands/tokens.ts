@@ -12,6 +12,7 @@ import {
   createAccessToken,
   listAccessTokens,
   revokeAccessToken,
+  usualScopes,
 } from '../management/access-tokens.ts';
 import { type Command, type CommandContext, CommandError, flagText, refuse } from './command.ts';
 import { withDatabase } from './with-database.ts';
@@ -30,7 +31,7 @@ export const tokens: Command = {
     {
       flag: 'scope',
       placeholder: 'SCOPES',
-      doc: `What the token may do, separated by commas (default: all): ${accessScopes.join(', ')}.`,
+      doc: `What the token may do, separated by commas (default: ${usualScopes.join(',')}): ${accessScopes.join(', ')}.`,
     },
     { flag: 'expires', placeholder: 'TIME', doc: 'When it ends: 12h, 30d, 1y, or a date such as 2030-01-31. Default: never.' },
     { flag: 'json', placeholder: null, doc: 'Print JSON.' },
@@ -131,7 +132,7 @@ function readWanted(context: CommandContext, projectRef: string | null): Wanted 
 }
 
 function readScopes(text: string | null): readonly AccessScope[] {
-  if (text === null) return accessScopes;
+  if (text === null) return usualScopes;
   const given = text.split(',').map((word) => word.trim());
   const unknown = given.find((word) => !accessScopes.includes(word as AccessScope));
   if (unknown !== undefined)

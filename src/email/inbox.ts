@@ -4,8 +4,8 @@
 import type { SystemSession } from '../database/run-system.ts';
 import { maxCapturedEmails } from './captured-transport.ts';
 
-/** An email without its contents. */
-export interface CapturedEmailSummary {
+/** A kept email. */
+export interface CapturedEmail {
   /** Grows with time. */
   readonly id: number;
   /** ISO 8601 in UTC. */
@@ -16,10 +16,6 @@ export interface CapturedEmailSummary {
   readonly from: string;
   readonly to: string;
   readonly subject: string;
-}
-
-/** A kept email. */
-export interface CapturedEmail extends CapturedEmailSummary {
   readonly html: string;
   /** The HTML as text. */
   readonly text: string;
@@ -27,34 +23,30 @@ export interface CapturedEmail extends CapturedEmailSummary {
   readonly source: string;
 }
 
-/** What can be read of the inbox. */
-export interface Inbox {
-  /** Newest first. @param to Only those to this address, whatever its case. @throws DatabaseError */
-  list(to?: string | null): Promise<readonly CapturedEmailSummary[]>;
-  /** As `list`, with the contents. */
-  read(to?: string | null): Promise<readonly CapturedEmail[]>;
-  /** One email; null where it is not there, or no longer. */
-  find(id: number): Promise<CapturedEmail | null>;
+/** Which emails are asked for. */
+export interface InboxFilter {
+  /** Only those to this address, whatever its case; null: to anybody. */
+  readonly to?: string | null;
+  /** Only those whose id is greater. */
+  readonly after?: number;
 }
 
-const summary = 'c.id, c.captured_at, c.kind, c.sender, c.recipient, c.subject';
-const contents = `${summary}, c.html, c.text, c.source`;
+/** What can be read of the inbox. */
+export interface Inbox {
+  /** Newest first. @throws DatabaseError */
+  read(filter?: InboxFilter): Promise<readonly CapturedEmail[]>;
+}
+
+const select = `select c.id, c.captured_at, c.kind, c.sender, c.recipient, c.subject, c.html, c.text, c.source
+  from auth.pgreflect_captured_email c
+  where ($1::text is null or pg_catalog.lower(c.recipient) = pg_catalog.lower($1::text)) and c.id > $2::bigint
+  order by c.id desc limit ${maxCapturedEmails}`;
 
 /** The inbox in a database. */
 export function createInbox(database: SystemSession): Inbox {
-  async function select(columns: string, to: string | null): Promise<readonly Row[]> {
-    const text = `select ${columns} from auth.pgreflect_captured_email c
-      where $1::text is null or pg_catalog.lower(c.recipient) = pg_catalog.lower($1::text)
-      order by c.id desc limit ${maxCapturedEmails}`;
-    return (await database.query(text, [to])) as unknown as readonly Row[];
-  }
   return {
-    list: async (to = null) => (await select(summary, to)).map(toSummary),
-    read: async (to = null) => (await select(contents, to)).map(toEmail),
-    async find(id) {
-      const text = `select ${contents} from auth.pgreflect_captured_email c where c.id = $1`;
-      const [row] = (await database.query(text, [id])) as unknown as readonly Row[];
-      return row === undefined ? null : toEmail(row);
+    async read({ to = null, after = 0 } = {}) {
+      return ((await database.query(select, [to, after])) as unknown as readonly Row[]).map(toEmail);
     },
   };
 }
@@ -71,7 +63,7 @@ interface Row {
   readonly source: string;
 }
 
-function toSummary(row: Row): CapturedEmailSummary {
+function toEmail(row: Row): CapturedEmail {
   return {
     id: Number(row.id),
     capturedAt: row.captured_at.toISOString(),
@@ -79,9 +71,8 @@ function toSummary(row: Row): CapturedEmailSummary {
     from: row.sender,
     to: row.recipient,
     subject: row.subject,
+    html: row.html,
+    text: row.text,
+    source: row.source,
   };
-}
-
-function toEmail(row: Row): CapturedEmail {
-  return { ...toSummary(row), html: row.html, text: row.text, source: row.source };
 }

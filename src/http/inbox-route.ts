@@ -1,5 +1,6 @@
 /**
- * `/studio/inbox` and `/studio/inbox.json`: the emails of a project without a mail server, for people and for tests.
+ * `/studio/inbox` and `/studio/inbox.json`: the emails of a project without a mail server, for people and for tests. The first is
+ * a page of the studio, which shows what the second says.
  *
  * The answers never reach other origins: the CORS headers of the APIs are taken off again.
  */
@@ -7,7 +8,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Inbox } from '../email/inbox.ts';
 import { PublicError } from '../shared/errors.ts';
 import { mayReadInbox, type VerifyAccessToken } from './inbox-access.ts';
-import { inboxContentSecurityPolicy, renderInboxPage } from './inbox-page.ts';
+import type { SendStudioPage } from './studio-route.ts';
 
 /** The page's path. */
 export const inboxPath = '/studio/inbox';
@@ -21,23 +22,20 @@ export interface InboxParts {
 }
 
 /**
- * Adds both routes. `?to=address` leaves only the emails to one recipient; `?id=` opens one of them on the page.
+ * Adds both routes. `?to=address` leaves only the emails to one recipient, `?after=id` only those that are newer than one;
+ * `?id=` opens one of them on the page.
  *
  * The JSON is a list of `CapturedEmail`, newest first.
  */
-export function registerInbox(app: FastifyInstance, parts: InboxParts): void {
+export function registerInbox(app: FastifyInstance, parts: InboxParts, sendPage: SendStudioPage): void {
   app.get(`${inboxPath}.json`, { onSend: closeToOthers }, async (request, reply) => {
     await admit(request, reply, parts);
-    const emails = await parts.inbox.read(parameter(request, 'to'));
+    const emails = await parts.inbox.read({ to: parameter(request, 'to'), after: readId(parameter(request, 'after')) });
     return reply.type('application/json; charset=utf-8').send(JSON.stringify(emails));
   });
   app.get(inboxPath, { onSend: closeToOthers }, async (request, reply) => {
     await admit(request, reply, parts);
-    const emails = await parts.inbox.list(parameter(request, 'to'));
-    const id = parameter(request, 'id') ?? emails[0]?.id.toString() ?? '';
-    const shown = /^\d{1,15}$/.test(id) ? await parts.inbox.find(Number(id)) : null;
-    reply.header('content-security-policy', inboxContentSecurityPolicy);
-    return reply.type('text/html; charset=utf-8').send(renderInboxPage(emails, shown));
+    return sendPage(request, reply);
   });
 }
 
@@ -64,6 +62,11 @@ async function admit(request: FastifyRequest, reply: FastifyReply, parts: InboxP
   throw new PublicError('UNAUTHENTICATED', 'The inbox needs an access token, or a request from the same machine.', {
     hint: 'Send "Authorization: Bearer <access token>", or open it as http://localhost:<port>/studio/inbox.',
   });
+}
+
+/** What is no id is as good as none. */
+function readId(text: string | null): number {
+  return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : 0;
 }
 
 function parameter(request: FastifyRequest, name: string): string | null {

@@ -11,6 +11,7 @@ import type { AuthParts } from './auth-parts.ts';
 import type { Authenticate, Identity } from './authenticate.ts';
 import type { InboxParts } from './inbox-route.ts';
 import type { ManagementParts } from './management-route.ts';
+import type { StudioParts } from './studio-route.ts';
 
 /** The parts that HTTP needs; all of them live as long as the server. */
 export interface HttpParts {
@@ -28,6 +29,8 @@ export interface HttpParts {
   readonly auth?: AuthParts;
   /** Captured emails; absent where there is no auth service. */
   readonly inbox?: InboxParts;
+  /** The studio; absent where there is no management API for it to talk to. */
+  readonly studio?: StudioParts;
 }
 
 /** What becomes known of a request on its way, mostly for the log, and whether its client is still there. */

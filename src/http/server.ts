@@ -19,6 +19,7 @@ import { answerTypeOf } from './media-types.ts';
 import { type ApiDescription, registerOpenApi } from './openapi-route.ts';
 import { graphqlPath, type HttpParts } from './parts.ts';
 import { requestId } from './request-id.ts';
+import { createStudioPage, registerStudio } from './studio-route.ts';
 import { noStages, pathOf, trackRequests } from './track-requests.ts';
 
 /** The server: Fastify's, with every route in place. */
@@ -47,6 +48,7 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
   answerErrors(app, parts);
   await registerCors(app, parts.config.corsOrigins);
   registerHealth(app, parts);
+  addPages(app, parts);
   registerOpenApi(app, parts.config.externalUrl, [
     ...(await addAuth(app, parts)),
     ...(await addManagement(app, parts)),
@@ -55,11 +57,17 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
   return app;
 }
 
+function addPages(app: FastifyInstance, parts: HttpParts): void {
+  const { inbox, studio } = parts;
+  const page = createStudioPage();
+  if (inbox) registerInbox(app, inbox, page.sendPage);
+  if (studio) registerStudio(app, parts, studio, page);
+}
+
 // Code of services that a gateway may be without is loaded where they are added.
 
 async function addAuth(app: FastifyInstance, parts: HttpParts): Promise<readonly ApiDescription[]> {
-  const { auth, inbox } = parts;
-  if (inbox) registerInbox(app, inbox);
+  const { auth } = parts;
   if (!auth) return [];
   const [{ registerAuth }, { describeAuth }] = await Promise.all([
     import('./auth-route.ts'),

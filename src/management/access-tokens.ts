@@ -7,10 +7,13 @@ import { hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { SystemSession } from '../database/run-system.ts';
 
 /** What a token may do. */
-export const accessScopes = ['auth_config:read', 'auth_config:write'] as const;
+export const accessScopes = ['auth_config:read', 'auth_config:write', 'project:operate'] as const;
 
 /** One of the scopes. */
 export type AccessScope = (typeof accessScopes)[number];
+
+/** What a token may do where nothing is said: everything that client programs of the original know. */
+export const usualScopes: readonly AccessScope[] = ['auth_config:read', 'auth_config:write'];
 
 /** A token as it is listed; the token itself cannot be had again. */
 export interface AccessToken {

@@ -6,7 +6,7 @@
 import { DatabaseError } from '../database/failure.ts';
 import type { SystemPool } from '../database/run-system.ts';
 import type { Clock } from '../shared/clock.ts';
-import { type AccessScope, findAccessToken, isSameToken } from './access-tokens.ts';
+import { type AccessScope, accessScopes, findAccessToken, isSameToken } from './access-tokens.ts';
 import type { ConfigSnapshot, ConfigStore } from './config-store.ts';
 import { ManagementError, type ManagementErrorCode } from './management-error.ts';
 import { mergeChanges } from './merge-changes.ts';
@@ -122,7 +122,7 @@ async function authorize(
 function createTokenCheck({ pool, accessToken, clock }: ManagementOptions): FindCaller {
   return async (token) => {
     if (accessToken !== null && isSameToken(token, accessToken)) {
-      return { tokenId: 'fixed', by: 'the access token of the configuration', scopes: allScopes, projectRef: null };
+      return { tokenId: 'fixed', by: 'the access token of the configuration', scopes: accessScopes, projectRef: null };
     }
     const found = await findAccessToken(pool, token, new Date(clock.now()));
     if (found === null) return null;
@@ -130,8 +130,6 @@ function createTokenCheck({ pool, accessToken, clock }: ManagementOptions): Find
     return { tokenId: id, by: `${name} (${id})`, scopes, projectRef };
   };
 }
-
-const allScopes: readonly AccessScope[] = ['auth_config:read', 'auth_config:write'];
 
 function demand(caller: ManagementCaller, scope: AccessScope): void {
   if (!caller.scopes.includes(scope)) throw new ManagementError('forbidden');

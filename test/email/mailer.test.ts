@@ -35,7 +35,7 @@ test('without a mail server a message goes to the inbox, with one it is sent', a
   const mailer = openMailer();
   await mailer.deliver(layerAuthConfig({}), sampleMessage({ mailer_subjects_recovery: 'kept' }));
   await mailer.deliver(smtp(server.port), sampleMessage({ mailer_subjects_recovery: 'sent' }));
-  expect((await inbox.list()).map(({ subject }) => subject)).toEqual(['kept']);
+  expect((await inbox.read()).map(({ subject }) => subject)).toEqual(['kept']);
   expect(server.messages.map(({ parsed }) => parsed.subject)).toEqual(['sent']);
   expect(server.messages[0]?.clientName).toBe('db.test');
 });

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedServer } from '../../src/database/embedded-server.ts';
+import { buildStudio } from '../../src/studio/build.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -14,8 +15,9 @@ declare module 'vitest' {
   }
 }
 
-/** Starts the server and returns what stops it. */
+/** Builds the studio where its sources have changed, starts the server and returns what stops it. */
 export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  await buildStudio();
   const given = process.env.TEST_DATABASE_URL;
   if (given) {
     project.provide('serverUrl', given);

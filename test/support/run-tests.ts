@@ -12,6 +12,7 @@ import { type Counts, countReport } from './test-counts.ts';
 
 const checks: readonly { readonly name: string; readonly command: readonly string[] }[] = [
   { name: 'types', command: ['tsc'] },
+  { name: 'types of the studio', command: ['tsc', '-p', 'src/studio'] },
   { name: 'format and lint', command: ['biome', 'ci', '--error-on-warnings'] },
 ];
 

@@ -1,0 +1,151 @@
+/**
+ * `/studio`: the pages of the browser application, and the two questions that only they ask: what a one-time token is worth,
+ * and what the project is.
+ *
+ * The pages are the same for everyone and hold no data; what they show they ask of the APIs, with the token of the person
+ * before them. None of these answers reaches another origin.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ManagementApi } from '../management/management-api.ts';
+import { ManagementError } from '../management/management-error.ts';
+import { PublicError } from '../shared/errors.ts';
+import { graphqlPath, type HttpParts } from './parts.ts';
+import { createStudioFiles, type StudioFile } from './studio-files.ts';
+import type { StudioTickets } from './studio-tickets.ts';
+
+/** The path of the studio. */
+export const studioPath = '/studio';
+
+/** What the routes need beside the other parts. */
+export interface StudioParts {
+  readonly tickets: StudioTickets;
+  /** Ref of the project. @throws DatabaseError */
+  readonly ref: () => Promise<string>;
+  readonly api: ManagementApi;
+}
+
+/**
+ * Everything comes from here, no script is written in a page and none is made of text. Styles may be written anywhere and
+ * images come from anywhere, because frames with emails have to live under the same rules; the editor of GraphiQL works in
+ * workers and brings its font in its style sheet.
+ */
+const contentSecurityPolicy =
+  "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self' data:; " +
+  "img-src 'self' https: http: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+  "frame-src 'self' data:";
+
+const closed = { config: { cors: false } } as const;
+
+/** Sends the page; the application finds out by itself which of its pages is asked for. */
+export type SendStudioPage = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+
+/** Makes what sends the page, for every path that is one of its pages. */
+export function createStudioPage(): { readonly sendPage: SendStudioPage; readonly sendFile: SendStudioPage } {
+  const files = createStudioFiles();
+  return {
+    async sendPage(request, reply) {
+      const page = await files.find('index.html');
+      if (page === null) {
+        throw new PublicError('NOT_FOUND', 'The studio is not built.', { hint: 'Build it: npm run build:studio' });
+      }
+      reply.header('content-security-policy', contentSecurityPolicy).header('cache-control', 'no-cache');
+      reply.header('cross-origin-opener-policy', 'same-origin');
+      return send(request, reply, page);
+    },
+    async sendFile(request, reply) {
+      const { '*': name } = request.params as { readonly '*': string };
+      const file = await files.find(`assets/${name}`);
+      if (file === null) throw new PublicError('NOT_FOUND', 'The studio has no such file; load the page again.');
+      // A changed file has another name. A worker gets its policy from its own answer.
+      reply.header('content-security-policy', contentSecurityPolicy);
+      reply.header('cache-control', 'public, max-age=31536000, immutable');
+      return send(request, reply, file);
+    },
+  };
+}
+
+/** Adds the routes. @param page See `createStudioPage`. */
+export function registerStudio(
+  app: FastifyInstance,
+  parts: HttpParts,
+  studio: StudioParts,
+  page: ReturnType<typeof createStudioPage>,
+): void {
+  app.register(async (scope) => {
+    scope.addHook('onSend', keepToThisOrigin);
+    scope.get(studioPath, closed, page.sendPage);
+    scope.get(`${studioPath}/*`, closed, page.sendPage);
+    scope.get(`${studioPath}/assets/*`, closed, page.sendFile);
+    scope.post(`${studioPath}/session`, { ...closed, bodyLimit: 4096 }, async (request, reply) => {
+      const token = parts.config.accessToken;
+      const ticket = readTicket(request.body as Buffer | undefined);
+      if (token === null || ticket === null || !studio.tickets.redeem(ticket)) {
+        throw new PublicError('UNAUTHENTICATED', 'The one-time token is unknown, or was used already.');
+      }
+      return sendJson(reply, { accessToken: token });
+    });
+    scope.get(`${studioPath}/project`, closed, async (request, reply) => {
+      return sendJson(reply, await describeProject(request, parts, studio));
+    });
+  });
+}
+
+/** Who may see what of the project: whoever may read its configuration. The keys are told on a local project only. */
+async function describeProject(
+  request: FastifyRequest,
+  { config, inbox }: HttpParts,
+  studio: StudioParts,
+): Promise<unknown> {
+  const ref = await studio.ref();
+  const caller = await studio.api.authorize(ref, request.headers.authorization).catch((error) => {
+    if (!(error instanceof ManagementError)) throw error;
+    throw new PublicError('UNAUTHENTICATED', 'The studio needs an access token of this project.');
+  });
+  const mayUseKeys = config.localProject && caller.scopes.includes('auth_config:write');
+  return {
+    ref,
+    isLocal: config.localProject,
+    mayWrite: caller.scopes.includes('auth_config:write'),
+    mayOperate: caller.scopes.includes('project:operate'),
+    keys: mayUseKeys ? { anon: config.anonKey, service: config.serviceKey } : null,
+    roles: { anon: config.anonRole, authenticated: config.authenticatedRole, service: config.serviceRole },
+    graphqlPath,
+    isMailCaptured: inbox?.isCaptured() ?? false,
+    exampleOperations: config.exampleOperations,
+  };
+}
+
+function readTicket(body: Buffer | undefined): string | null {
+  try {
+    const { token } = JSON.parse((body ?? '').toString()) as { readonly token?: unknown };
+    return typeof token === 'string' ? token : null;
+  } catch {
+    return null;
+  }
+}
+
+function sendJson(reply: FastifyReply, value: unknown): FastifyReply {
+  reply.header('cache-control', 'no-store');
+  return reply.type('application/json; charset=utf-8').send(JSON.stringify(value));
+}
+
+function send({ headers }: FastifyRequest, reply: FastifyReply, file: StudioFile): FastifyReply {
+  reply.type(file.type).header('etag', file.etag).header('vary', 'Accept-Encoding');
+  if (headers['if-none-match'] === file.etag) return reply.code(304).send();
+  if (!/\bgzip\b/.test(String(headers['accept-encoding'] ?? ''))) return reply.send(file.bytes);
+  return reply.header('content-encoding', 'gzip').send(file.gzipped);
+}
+
+/** Runs behind the hooks of the whole server, one of which opens the APIs to pages of other origins. */
+function keepToThisOrigin(
+  _request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  done: (error: null, payload: unknown) => void,
+): void {
+  reply.removeHeader('access-control-allow-origin').removeHeader('access-control-expose-headers');
+  // A link in an email must look as if it was opened from a mail client: without a referrer.
+  reply.header('referrer-policy', 'no-referrer').header('cross-origin-resource-policy', 'same-origin');
+  reply.header('x-content-type-options', 'nosniff');
+  done(null, payload);
+}

@@ -1,0 +1,49 @@
+/**
+ * The frame of the studio: the menu, the page, and what stands before it while nobody is signed in or the server is away.
+ */
+import { Suspense, use, useEffect } from 'react';
+import { Frame } from './components/frame.tsx';
+import { Problem } from './components/problem.tsx';
+import { SignIn, SignInAgain } from './components/sign-in.tsx';
+import { studioPages } from './pages.tsx';
+import { goTo, usePlace } from './shared/router.ts';
+import { session } from './shared/session.ts';
+import { useStore } from './shared/store.ts';
+
+/** @param entering Ends when it is known whether there is a session, with why not where there should be. */
+export function App({ entering }: { readonly entering: Promise<string | null> }) {
+  return (
+    <Suspense fallback={<Frame page={null}>{null}</Frame>}>
+      <Pages entering={entering} />
+    </Suspense>
+  );
+}
+
+function Pages({ entering }: { readonly entering: Promise<string | null> }) {
+  const refusal = use(entering);
+  const { segments } = usePlace();
+  const { kind } = useStore(session);
+  const page = studioPages.find(({ path }) => path === segments[0]) ?? null;
+  const isAtStart = segments.length === 0;
+  useEffect(() => {
+    if (isAtStart && kind !== 'none') goTo('graphql', { replace: true });
+  }, [isAtStart, kind]);
+  useEffect(() => {
+    document.title = page === null ? 'Studio - pgreflect' : `${page.title} - pgreflect`;
+  }, [page]);
+  if (kind === 'none' && (isAtStart || page?.needsSession !== false)) return <SignIn refusal={refusal} />;
+  return (
+    <Frame page={page}>
+      {page === null ? (
+        isAtStart ? null : (
+          <Problem title="There is no such page">Choose one from the menu.</Problem>
+        )
+      ) : (
+        <Suspense fallback={<p className="loading">Loading {page.title} …</p>}>
+          <page.Page />
+        </Suspense>
+      )}
+      {kind === 'expired' && <SignInAgain />}
+    </Frame>
+  );
+}

@@ -1,0 +1,100 @@
+/**
+ * Builds the studio into dist/studio, unless what is there was made of the same sources: `node src/studio/build.ts`.
+ *
+ * Run before everything that serves the studio from a checkout, so a finished build costs a few milliseconds. The new files
+ * are moved into place when they are complete, because several of us may build at the same time.
+ */
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '../..');
+const sources = join(root, 'src/studio');
+const target = join(root, 'dist/studio');
+/** What the files were made of, beside them. */
+const stampName = '.made-of';
+
+/** Builds where something has changed. @returns Whether it had. */
+export async function buildStudio(): Promise<boolean> {
+  const stamp = digestOfSources();
+  if (readOrNull(join(target, stampName)) === stamp) return false;
+  mkdirSync(join(root, 'dist'), { recursive: true });
+  const fresh = mkdtempSync(join(root, 'dist/.studio-'));
+  try {
+    await bundle(fresh);
+    writeFileSync(join(fresh, stampName), stamp);
+    // A temporary directory is its maker's alone; the gateway may run as somebody else.
+    chmodSync(fresh, 0o755);
+    replaceDirectory(fresh);
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+  return true;
+}
+
+/** Every source, and the versions of every package. */
+function digestOfSources(): string {
+  const digest = createHash('sha256');
+  const names = readdirSync(sources, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+  for (const name of [...names.sort(), join(root, 'package-lock.json')]) {
+    const content = readFileSync(name);
+    digest.update(`${name.slice(root.length)} ${content.length}\n`).update(content);
+  }
+  return digest.digest('hex');
+}
+
+async function bundle(outDir: string): Promise<void> {
+  const { build } = await import('vite');
+  await build({
+    root: sources,
+    configFile: false,
+    base: '/studio/',
+    logLevel: 'error',
+    build: {
+      outDir,
+      emptyOutDir: false,
+      target: 'es2023',
+      reportCompressedSize: false,
+      modulePreload: { polyfill: false },
+    },
+    worker: { format: 'es' },
+  });
+}
+
+/** A directory cannot be replaced in one step; whoever reads in between finds no file, and the next look finds it. */
+function replaceDirectory(fresh: string): void {
+  const old = `${fresh}-old`;
+  if (existsSync(target)) renameSync(target, old);
+  try {
+    renameSync(fresh, target);
+  } catch (error) {
+    // Another build was faster, and made the same.
+    if (!existsSync(join(target, stampName))) throw error;
+  }
+  rmSync(old, { recursive: true, force: true });
+}
+
+function readOrNull(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+if (import.meta.main) {
+  const started = performance.now();
+  if (await buildStudio()) console.log(`The studio was built in ${Math.round(performance.now() - started)} ms.`);
+}

@@ -1,0 +1,85 @@
+/**
+ * What is around every page: the menu, the state of the server, the theme, the way out.
+ */
+import type { ReactNode } from 'react';
+import { type StudioPage, studioPages } from '../pages.tsx';
+import { isServerThere } from '../shared/api.ts';
+import { addressOf, followLink } from '../shared/router.ts';
+import { session, signOut } from '../shared/session.ts';
+import { useStore } from '../shared/store.ts';
+import { theme, themes } from '../shared/theme.ts';
+import { LeaveIcon, ThemeIcon } from './icons.tsx';
+
+/** @param page The page that is shown; null: none. */
+export function Frame({ page, children }: { readonly page: StudioPage | null; readonly children: ReactNode }) {
+  const now = useStore(session);
+  return (
+    <div className="frame">
+      <a className="skip" href="#page">
+        Skip to the page
+      </a>
+      <header className="menu">
+        <p className="brand">
+          <img src={new URL('../icon.svg', import.meta.url).href} alt="" width="24" height="24" />{' '}
+          <span>pgreflect</span>
+        </p>
+        <nav aria-label="Studio">
+          <ul>
+            {studioPages.map(({ path, title, icon: Icon }) => (
+              <li key={path}>
+                <a
+                  href={addressOf(path)}
+                  onClick={followLink(path)}
+                  aria-current={path === page?.path ? 'page' : undefined}
+                >
+                  <Icon /> {title}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <div className="menu-end">
+          {now.kind !== 'none' && (
+            <p className="project" title="Ref of the project">
+              {now.project.isLocal ? 'Local project' : now.project.ref}
+            </p>
+          )}
+          <ThemeButton />
+          {now.kind !== 'none' && (
+            <button type="button" className="quiet" onClick={signOut}>
+              <LeaveIcon /> <span>Sign out</span>
+            </button>
+          )}
+        </div>
+      </header>
+      <main id="page" tabIndex={-1}>
+        <ServerNotice />
+        {children}
+      </main>
+    </div>
+  );
+}
+
+function ThemeButton() {
+  const chosen = useStore(theme);
+  const next = themes[(themes.indexOf(chosen) + 1) % themes.length] ?? 'system';
+  return (
+    <button type="button" className="quiet" onClick={() => theme.set(next)} title={`Change to: ${next}`}>
+      <ThemeIcon /> <span>Theme: {chosen}</span>
+    </button>
+  );
+}
+
+function ServerNotice() {
+  const isThere = useStore(isServerThere);
+  return (
+    <div role="status">
+      {!isThere && (
+        <p className="notice warning">
+          <strong>The server does not answer.</strong> The studio asks again every two seconds; nothing you typed is
+          lost.
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,20 @@
+/**
+ * The studio: starts the application in the page.
+ */
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { App } from './app.tsx';
+import { enterByTicket } from './shared/session.ts';
+import './styles/base.css';
+import './styles/components.css';
+import './styles/frame.css';
+
+const root = document.getElementById('root');
+if (root === null) throw new Error('The page has no place for the application.');
+// Before anything is shown: the one-time token leaves the address at once.
+const entering = enterByTicket();
+createRoot(root).render(
+  <StrictMode>
+    <App entering={entering} />
+  </StrictMode>,
+);

@@ -1,0 +1,41 @@
+/**
+ * The pages of the studio, in the order of the menu. A page is a folder and a row here; its code is loaded with its first visit.
+ */
+import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
+import { GraphqlIcon, InboxIcon, MailIcon } from './components/icons.tsx';
+
+/** A page. */
+export interface StudioPage {
+  /** First segment of its address. */
+  readonly path: string;
+  readonly title: string;
+  readonly icon: ComponentType;
+  /** Whether nobody without a session can do anything there. */
+  readonly needsSession: boolean;
+  readonly Page: LazyExoticComponent<ComponentType>;
+}
+
+/** All of them. */
+export const studioPages: readonly StudioPage[] = [
+  {
+    path: 'graphql',
+    title: 'GraphQL',
+    icon: GraphqlIcon,
+    needsSession: true,
+    Page: lazy(async () => ({ default: (await import('./pages/graphql/graphql-page.tsx')).GraphqlPage })),
+  },
+  {
+    path: 'emails',
+    title: 'Emails',
+    icon: MailIcon,
+    needsSession: true,
+    Page: lazy(async () => ({ default: (await import('./pages/emails/emails-page.tsx')).EmailsPage })),
+  },
+  {
+    path: 'inbox',
+    title: 'Inbox',
+    icon: InboxIcon,
+    needsSession: false,
+    Page: lazy(async () => ({ default: (await import('./pages/inbox/inbox-page.tsx')).InboxPage })),
+  },
+];

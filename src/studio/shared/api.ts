@@ -1,0 +1,94 @@
+/**
+ * Requests to the gateway: JSON in, JSON out, and what goes wrong as an `ApiError`.
+ *
+ * Whether the server answers at all is a shared value: one failed request starts looking for it until it is back.
+ */
+import { createStore, type Store } from './store.ts';
+
+/** A refusal, or no answer (`status` 0). */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** An answer. */
+export interface ApiAnswer<T> {
+  readonly body: T;
+  readonly headers: Headers;
+}
+
+/** A request. */
+export interface ApiRequest {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+}
+
+/** Whether the server answered the last time it was asked. */
+export const isServerThere: Store<boolean> = createStore(true);
+
+const lookAgainMs = 2000;
+
+/** @throws ApiError where the answer is no success, or there is none; the reason of the signal where it was aborted. */
+export async function ask<T>(
+  path: string,
+  { method = 'GET', headers = {}, body, signal }: ApiRequest = {},
+): Promise<ApiAnswer<T>> {
+  const json = body === undefined ? {} : { body: JSON.stringify(body) };
+  const type: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' };
+  let response: Response;
+  try {
+    response = await fetch(path, { method, headers: { ...type, ...headers }, ...json, ...(signal && { signal }) });
+  } catch {
+    signal?.throwIfAborted();
+    noteAbsence();
+    throw new ApiError(0, 'unreachable', 'The server does not answer.');
+  }
+  const text = await response.text();
+  const value = readJson(text);
+  if (response.ok) return { body: value as T, headers: response.headers };
+  throw toError(response.status, value);
+}
+
+function readJson(text: string): unknown {
+  try {
+    return text === '' ? null : JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+interface ErrorBody {
+  readonly message?: string;
+  readonly msg?: string;
+  readonly code?: string;
+  readonly errors?: readonly { readonly message: string; readonly extensions?: { readonly code?: string } }[];
+}
+
+/** The APIs have error bodies of different shapes. */
+function toError(status: number, value: unknown): ApiError {
+  const { message, msg, code, errors } = (value ?? {}) as ErrorBody;
+  const first = errors?.[0];
+  const text = message ?? msg ?? first?.message ?? `The server answered with status ${status}.`;
+  return new ApiError(status, String(code ?? first?.extensions?.code ?? status), text);
+}
+
+function noteAbsence(): void {
+  if (!isServerThere.get()) return;
+  isServerThere.set(false);
+  const look = async (): Promise<void> => {
+    const response = await fetch('/ready').catch(() => null);
+    if (response?.ok) isServerThere.set(true);
+    else setTimeout(look, lookAgainMs);
+  };
+  setTimeout(look, lookAgainMs);
+}

@@ -1,0 +1,48 @@
+/**
+ * Which page is shown: the part of the address behind `/studio/`.
+ */
+import type { MouseEvent } from 'react';
+import { createStore, useStore } from './store.ts';
+
+const base = '/studio';
+
+const place = createStore(location.pathname + location.search);
+addEventListener('popstate', () => place.set(location.pathname + location.search));
+
+/** Where we are: `/studio/emails/recovery?x=1` is `['emails', 'recovery']` and `x=1`. */
+export interface Place {
+  readonly segments: readonly string[];
+  readonly query: URLSearchParams;
+}
+
+/** The place, in a component. */
+export function usePlace(): Place {
+  const url = new URL(useStore(place), location.origin);
+  const segments = url.pathname
+    .slice(base.length)
+    .split('/')
+    .filter((segment) => segment !== '');
+  return { segments: segments.map(decodeURIComponent), query: url.searchParams };
+}
+
+/** The address of a page: `emails/recovery`. */
+export function addressOf(path: string): string {
+  return path === '' ? base : `${base}/${path}`;
+}
+
+/** Shows another page. */
+export function goTo(path: string, { replace = false } = {}): void {
+  const address = addressOf(path);
+  if (replace) history.replaceState(null, '', address);
+  else history.pushState(null, '', address);
+  place.set(address);
+}
+
+/** For a link within the studio: a plain click shows the page without loading it. */
+export function followLink(path: string): (event: MouseEvent) => void {
+  return (event) => {
+    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    goTo(path);
+  };
+}

@@ -1,0 +1,105 @@
+/**
+ * Who uses the studio: an access token, kept in the tab (`sessionStorage`), and what the project says of itself to its holder.
+ *
+ * A token that has ended does not end the page: the session is `expired`, what was typed stays, and a new token goes on.
+ */
+import { type ApiAnswer, ApiError, type ApiRequest, ask } from './api.ts';
+import { createStore, type Store } from './store.ts';
+
+/** What the holder of a token may know of the project. */
+export interface Project {
+  readonly ref: string;
+  /** A project of `pgreflect start`. */
+  readonly isLocal: boolean;
+  readonly mayWrite: boolean;
+  /** May see plans and act as a user. */
+  readonly mayOperate: boolean;
+  /** Of a local project. */
+  readonly keys: { readonly anon: string; readonly service: string } | null;
+  readonly roles: { readonly anon: string; readonly authenticated: string; readonly service: string };
+  readonly isMailCaptured: boolean;
+  readonly exampleOperations: readonly string[];
+}
+
+/** The states of a session. `expired` keeps the project, so that pages stay as they are. */
+export type Session =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'open' | 'expired'; readonly token: string; readonly project: Project };
+
+/** The session of this tab. */
+export const session: Store<Session> = createStore<Session>({ kind: 'none' });
+
+const storageName = 'pgreflect:access-token';
+
+/**
+ * Uses the one-time token of the address, else the token that the tab has.
+ *
+ * @returns Why there is no session though there should be one; null where all is well.
+ */
+export async function enterByTicket(): Promise<string | null> {
+  const ticket = new URLSearchParams(location.hash.slice(1)).get('token');
+  if (ticket !== null) history.replaceState(null, '', location.pathname + location.search);
+  const kept = sessionStorage.getItem(storageName);
+  try {
+    if (kept !== null && (await enterIfGood(kept))) return null;
+    if (ticket === null) return null;
+    const { body } = await ask<{ accessToken: string }>('/studio/session', { method: 'POST', body: { token: ticket } });
+    await signIn(body.accessToken);
+    return null;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.status !== 401) return error.message;
+    return 'This link was used already: it works once. Sign in with the access token that was printed beside it.';
+  }
+}
+
+async function enterIfGood(token: string): Promise<boolean> {
+  try {
+    await signIn(token);
+    return true;
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 401)) throw error;
+    sessionStorage.removeItem(storageName);
+    return false;
+  }
+}
+
+/** @throws ApiError where the token is not good. */
+export async function signIn(token: string): Promise<void> {
+  const { body: project } = await ask<Project>('/studio/project', { headers: bearer(token) });
+  sessionStorage.setItem(storageName, token);
+  session.set({ kind: 'open', token, project });
+}
+
+/** Forgets the token, and what the tab keeps beside it. */
+export function signOut(): void {
+  sessionStorage.clear();
+  session.set({ kind: 'none' });
+}
+
+/**
+ * A request to the management API of the project, below `/v1/projects/{ref}/`.
+ *
+ * @throws ApiError. Where the token is no longer good, the session is `expired` from then on.
+ */
+export async function askProject<T>(path: string, request: ApiRequest = {}): Promise<ApiAnswer<T>> {
+  const now = session.get();
+  if (now.kind === 'none') throw new ApiError(401, 'unauthorized', 'Sign in first.');
+  try {
+    const headers = { ...request.headers, ...bearer(now.token) };
+    return await ask<T>(`/v1/projects/${now.project.ref}/${path}`, { ...request, headers });
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) expire(now.token);
+    throw error;
+  }
+}
+
+function expire(token: string): void {
+  const now = session.get();
+  if (now.kind === 'open' && now.token === token) session.set({ ...now, kind: 'expired' });
+}
+
+/** The header of a token. */
+export function bearer(token: string): { readonly authorization: string } {
+  return { authorization: `Bearer ${token}` };
+}

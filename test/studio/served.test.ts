@@ -1,0 +1,87 @@
+/**
+ * How the studio is served: its pages and files, under which policy, and what its two own questions answer to whom.
+ */
+import { expect, test } from 'vitest';
+import type { Config } from '../../src/config/config.ts';
+import { addToken, authDatabase, type ManagedGateway, managedGateway, ref } from '../management/management.ts';
+import { anonKey, serviceKey } from '../support/http.ts';
+
+const database = await authDatabase();
+const token = await addToken(database);
+const accessToken = 'sbp_0123456789012345678901234567890123456789';
+
+const start = (given: Partial<Config> = {}): Promise<ManagedGateway> => managedGateway(database, token, given);
+
+async function exchange({ gateway }: ManagedGateway, body: string): Promise<Response> {
+  return fetch(`${gateway.url}/studio/session`, { method: 'POST', body });
+}
+
+/** The one-time token of an address, as the page reads it. */
+function ticketOf(entry: string): string {
+  return new URLSearchParams(entry.slice(entry.indexOf('#') + 1)).get('token') ?? '';
+}
+
+test('every address of a page gets the same page, under a policy without scripts in pages or made of text', async () => {
+  const { gateway } = await start();
+  const bodies = await Promise.all(
+    ['/studio', '/studio/emails/recovery', '/studio/inbox', '/studio/no-such-page'].map(async (path) => {
+      const response = await fetch(gateway.url + path);
+      expect(response.status).toBe(200);
+      expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+      expect(response.headers.get('access-control-allow-origin')).toBeNull();
+      const policy = response.headers.get('content-security-policy') ?? '';
+      expect(policy).toMatch(/^default-src 'none'; script-src 'self'; /);
+      expect(policy).toContain("connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+      expect(policy).not.toContain('unsafe-eval');
+      return response.text();
+    }),
+  );
+  expect(new Set(bodies).size).toBe(1);
+  expect(bodies[0]).not.toMatch(/<script(?![^>]* src=)|\son\w+=/);
+});
+
+test('its files have names that change with them, so browsers keep them; other names are not there', async () => {
+  const { gateway } = await start();
+  const page = await (await fetch(`${gateway.url}/studio`)).text();
+  const [script = ''] = /\/studio\/assets\/[\w-]+\.js/.exec(page) ?? [];
+  const file = await fetch(gateway.url + script);
+  expect(file.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+  expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+  expect(file.headers.get('content-encoding')).toBe('gzip');
+  const again = { 'if-none-match': file.headers.get('etag') ?? '' };
+  expect((await fetch(gateway.url + script, { headers: again })).status).toBe(304);
+  for (const name of ['none.js', '..%2f..%2f..%2fpackage.json', '%2e%2e/.made-of', '../index.html%00.js']) {
+    const response = await fetch(`${gateway.url}/studio/assets/${name}`);
+    expect(await response.text()).not.toMatch(/dependencies|^[0-9a-f]{64}$/);
+  }
+  expect((await fetch(`${gateway.url}/studio/assets/none.js`)).status).toBe(404);
+});
+
+test('a one-time token is worth the access token once, and nothing else is worth it', async () => {
+  const managed = await start({ accessToken });
+  const ticket = ticketOf(managed.gateway.studioEntry());
+  const first = await exchange(managed, JSON.stringify({ token: ticket }));
+  expect({ status: first.status, body: await first.json() }).toEqual({ status: 200, body: { accessToken } });
+  for (const body of [JSON.stringify({ token: ticket }), '{"token":""}', '{"token":5}', '[]', '', '{']) {
+    const refused = await exchange(managed, body);
+    expect(refused.status).toBe(401);
+    expect(await refused.text()).not.toContain(accessToken);
+  }
+});
+
+test('the project is told to holders of an access token; its keys only on a local project', async () => {
+  const managed = await start({ anonKey, serviceKey });
+  const project = (authorization: string | null, other = managed) =>
+    other.call({ path: '/studio/project', token: authorization });
+  for (const given of [null, 'Bearer wrong', `Bearer ${serviceKey}`]) expect((await project(given)).status).toBe(401);
+  expect((await project(`Bearer ${token}`)).body).toMatchObject({ ref, isLocal: false, keys: null, mayOperate: false });
+
+  const local = await start({ localProject: true, anonKey, serviceKey, accessToken });
+  expect((await project(`Bearer ${accessToken}`, local)).body).toMatchObject({
+    keys: { anon: anonKey, service: serviceKey },
+    mayWrite: true,
+    mayOperate: true,
+  });
+  const reader = await addToken(database, { scopes: ['auth_config:read'] });
+  expect((await project(`Bearer ${reader}`, local)).body).toMatchObject({ keys: null, mayWrite: false });
+});
