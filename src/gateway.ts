@@ -16,6 +16,7 @@ import { createExecutor } from './execute/create-executor.ts';
 import type { Executor } from './execute/executor.ts';
 import { Reflector } from './execute/reflector.ts';
 import { createAuthenticator } from './http/authenticate.ts';
+import type { RequestKind } from './http/management-route.ts';
 import { type OpenAuth, openAuth } from './http/open-auth.ts';
 import type { HttpParts } from './http/parts.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
@@ -99,7 +100,7 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
     });
     const parts = { config, executor, authenticate, ready: readiness(core), observe, graphiqlApiKey };
     app = await createHttpServer({
-      ...{ ...parts, ...authParts(auth), ...managementParts(core, config) },
+      ...{ ...parts, ...authParts(auth), ...managementParts(core, config, auth) },
       ...studioParts(core, config, tickets),
     });
     await app.ready();
@@ -240,13 +241,19 @@ async function stopCore(core: Core): Promise<void> {
 }
 
 /** Requests that one access token may make at once, and within a minute. */
-const managementRequests: Allowance = { kind: 'window', limit: 60, windowMs: 60_000 };
+const managementRequests = {
+  request: { kind: 'window', limit: 60, windowMs: 60_000 },
+  rendering: { kind: 'window', limit: 600, windowMs: 60_000 },
+} as const satisfies Record<RequestKind, Allowance>;
 
-function managementParts({ management, authPool }: Core, config: Config): Pick<HttpParts, 'management'> {
+function managementParts(core: Core, config: Config, auth: OpenAuth | null): Pick<HttpParts, 'management'> {
   if (!config.managementApiEnabled) return {};
-  const limiter = createRateLimiter(authPool, () => systemClock.now());
-  const takeRequest = (tokenId: string) => limiter.take(`management:${tokenId}`, managementRequests);
-  return { management: { api: management.api, takeRequest } };
+  const limiter = createRateLimiter(core.authPool, () => systemClock.now());
+  const takeRequest = (tokenId: string, kind: RequestKind) => {
+    return limiter.take(`management:${kind === 'request' ? '' : `${kind}:`}${tokenId}`, managementRequests[kind]);
+  };
+  const { api } = core.management;
+  return { management: { api, takeRequest, deliver: auth?.auth.services.mailer.deliver ?? null } };
 }
 
 function authParts(opened: OpenAuth | null): Pick<HttpParts, 'auth' | 'inbox'> {

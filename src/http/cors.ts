@@ -23,8 +23,8 @@ export const authCors = {
 /** Configuration of the routes of the management API. */
 export const managementCors = {
   cors: {
-    exposedHeaders: [...exposedHeaders, ignoredHeader.toLowerCase(), warningsHeader.toLowerCase()],
-    allowedHeaders,
+    exposedHeaders: [...exposedHeaders, ignoredHeader.toLowerCase(), warningsHeader.toLowerCase(), 'etag'],
+    allowedHeaders: [...allowedHeaders, 'if-match'],
   },
 };
 

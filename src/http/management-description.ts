@@ -19,7 +19,15 @@ const ref: ApiParameter = {
 };
 
 const common = ['invalid_ref', 'unauthorized', 'forbidden', 'project_not_found', 'rate_limited'] as const;
+const ofBodies = [
+  'invalid_body',
+  'validation_failed',
+  'body_too_large',
+  'unsupported_media_type',
+  'read_failed',
+] as const;
 const ofChanges = [
+  'version_conflict',
   'invalid_body',
   'validation_failed',
   'body_too_large',
@@ -60,8 +68,116 @@ export function describeManagement(): ApiDescription {
     responses: [{ status: 200, schema: config, headers }, ...refusals([...common, ...ofChanges])],
   };
   return {
-    operations: [read, change],
-    schemas: { AuthConfig: answerSchema(), AuthConfigChange: changeSchema(), ManagementError: errorSchema },
+    operations: [read, change, ...describeDrafts(read), ...describeVersions(read)],
+    schemas: {
+      ...{ AuthConfig: answerSchema(), AuthConfigChange: changeSchema(), ManagementError: errorSchema },
+      ...{ DescribedEmail: emailSchema, EmailDraft: draftSchema, RenderedEmail: renderedSchema },
+      ...{ ConfigVersion: versionSchema(false), ConfigVersionEmails: versionSchema(true) },
+    },
+  };
+}
+
+function describeDrafts(read: ApiOperation): readonly ApiOperation[] {
+  const path = `${configPath}/emails`;
+  const post = { ...read, method: 'post', body: schemaNamed('EmailDraft') } as const;
+  const bad = refusals([...common, ...ofBodies]);
+  return [
+    {
+      ...{ ...read, path, id: 'listEmails', summary: 'The emails: names of their fields, variables, built-in texts.' },
+      responses: [
+        { status: 200, schema: { type: 'array', items: schemaNamed('DescribedEmail') } },
+        ...refusals([...common, 'read_failed']),
+      ],
+    },
+    {
+      ...{ ...post, path: `${path}/render`, id: 'renderEmail' },
+      summary: 'Renders a draft with sample data or given data; faults of the draft are part of the answer.',
+      responses: [{ status: 200, schema: schemaNamed('RenderedEmail') }, ...bad],
+    },
+    {
+      ...{ ...post, path: `${path}/send`, id: 'sendEmail' },
+      summary: 'Sends a draft to one address, as a trial.',
+      body: { ...draftSchema, properties: { ...draftSchema.properties, to: string }, required: ['email', 'to'] },
+      responses: [{ status: 200, schema: { type: 'object' } }, ...refusals([...common, ...ofBodies, 'send_failed'])],
+    },
+  ];
+}
+
+function describeVersions(read: ApiOperation): readonly ApiOperation[] {
+  const path = `${configPath}/versions`;
+  const version: ApiParameter = {
+    ...{ name: 'version', in: 'path', required: true, description: 'Number of the version.' },
+    schema: { type: 'integer', minimum: 1 },
+  };
+  return [
+    {
+      ...{ ...read, path, id: 'listConfigVersions', summary: 'Who changed what and when, newest first.' },
+      responses: [
+        { status: 200, schema: { type: 'array', items: schemaNamed('ConfigVersion') } },
+        ...refusals([...common, 'read_failed']),
+      ],
+    },
+    {
+      ...{ ...read, path: `${path}/{version}`, id: 'readConfigVersion', parameters: [ref, version] },
+      summary: 'A version, with what it said of the emails.',
+      responses: [
+        { status: 200, schema: schemaNamed('ConfigVersionEmails') },
+        ...refusals([...common, 'not_found', 'read_failed']),
+      ],
+    },
+  ];
+}
+
+const string = { type: 'string' };
+const orNull = (type: string) => ({ type: [type, 'null'] });
+const texts = { subject: string, content: string };
+
+const emailSchema = {
+  type: 'object',
+  properties: {
+    ...{
+      email: string,
+      group: { enum: ['authentication', 'notification'] },
+      subjectField: string,
+      contentField: string,
+    },
+    enabledField: orNull('string'),
+    variables: { type: 'array', items: string },
+    ...{ defaults: { type: 'object', properties: texts }, sample: { type: 'object' } },
+  },
+};
+
+const draftSchema = {
+  type: 'object',
+  properties: { email: string, ...texts, data: { type: 'object', description: 'Values of variables, by name.' } },
+  required: ['email'],
+};
+
+const faultSchema = {
+  type: ['object', 'null'],
+  properties: { phase: string, code: string, message: string, line: orNull('integer'), column: orNull('integer') },
+};
+
+const renderedText = {
+  type: 'object',
+  properties: { output: orNull('string'), fault: faultSchema, warnings: { type: 'array', items: string } },
+};
+
+const renderedSchema = {
+  type: 'object',
+  properties: { subject: renderedText, content: renderedText, text: orNull('string') },
+};
+
+function versionSchema(withValues: boolean) {
+  return {
+    type: 'object',
+    properties: {
+      version: { type: 'integer' },
+      changed: { type: 'array', items: string },
+      updatedAt: { type: 'string', format: 'date-time' },
+      updatedBy: string,
+      ...(withValues && { values: { type: 'object', description: 'By field; null: nothing was stored.' } }),
+    },
   };
 }
 

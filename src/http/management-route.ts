@@ -1,10 +1,13 @@
 /**
- * `/v1/projects/{ref}/config/auth`: GET and PATCH of the auth configuration, for holders of an access token (auth.md 7).
+ * `/v1/projects/{ref}/config/auth`: GET and PATCH of the auth configuration, for holders of an access token (auth.md 7), and
+ * below it what people see of emails and versions before they change something.
  *
  * Errors are `{"message", "code"}`, whatever made them; the causes of those that say nothing go to the log.
  */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { ManagementApi, ManagementCaller } from '../management/management-api.ts';
+import type { DeliverMessage } from '../management/draft-api.ts';
+import type { ManagementApi, PresentedConfig, ReadResult } from '../management/management-api.ts';
+import type { ManagementCaller } from '../management/management-caller.ts';
 import { ManagementError } from '../management/management-error.ts';
 import type { Observe } from '../shared/observation.ts';
 import { managementCors } from './cors.ts';
@@ -13,19 +16,31 @@ import { ignoredHeader, warningsHeader } from './management-description.ts';
 /** What the routes need. */
 export interface ManagementParts {
   readonly api: ManagementApi;
+  /** Way out of the emails; null where there is no auth service. */
+  readonly deliver: DeliverMessage | null;
   /**
-   * Counts a request of a token.
+   * Counts a request of a token. Renderings are counted apart, because one is asked for at every pause in typing.
    *
    * @returns Null where it may go on, else the milliseconds until one may again.
    */
-  readonly takeRequest: (tokenId: string) => Promise<number | null>;
+  readonly takeRequest: (tokenId: string, kind: RequestKind) => Promise<number | null>;
 }
+
+/** What requests are counted as. */
+export type RequestKind = 'request' | 'rendering';
 
 /** Largest body in bytes: all thirteen emails with room to spare. */
 const maxBodyBytes = 2 * 1024 * 1024;
 
 const path = '/v1/projects/:ref/config/auth';
-const allow = 'GET, HEAD, PATCH, OPTIONS';
+
+/** A route below the path of a project: what it answers to a caller who may ask. */
+interface ManagementRoute {
+  readonly method: 'GET' | 'PATCH' | 'POST';
+  readonly url: string;
+  readonly kind?: RequestKind;
+  readonly answer: (caller: ManagementCaller, request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+}
 
 /** Adds the routes, in a scope of their own because of the shape of their errors. */
 export async function registerManagementRoutes(
@@ -35,40 +50,117 @@ export async function registerManagementRoutes(
 ): Promise<void> {
   await app.register(async (scope) => {
     answerErrors(scope, observe);
-    const authorize = (request: FastifyRequest) => authorizeRequest(parts, request);
-    const callers = new WeakMap<FastifyRequest, ManagementCaller>();
-    // Before the body is received: nobody without a token may make us hold two megabytes.
-    const onRequest = async (request: FastifyRequest): Promise<void> => {
-      callers.set(request, await authorize(request));
-    };
-    scope.get(path, { onRequest, config: managementCors }, async (request, reply) => {
-      return send(reply, await parts.api.readConfig(callers.get(request) as ManagementCaller));
-    });
-    scope.patch(path, { onRequest, bodyLimit: maxBodyBytes, config: managementCors }, async (request, reply) => {
-      const caller = callers.get(request) as ManagementCaller;
-      const { config, ignored, warnings } = await parts.api.changeConfig(caller, () => readBody(request));
-      if (ignored.length > 0) reply.header(ignoredHeader, headerText(ignored.join(',')));
-      if (warnings.length > 0) reply.header(warningsHeader, headerText(warnings.join('; ')));
-      return send(reply, config);
-    });
-    scope.route({
-      method: ['POST', 'PUT', 'DELETE'],
-      url: path,
-      onRequest: (_request, reply, done) => {
-        reply.header('allow', allow);
-        done(new ManagementError('method_not_allowed'));
-      },
-      handler: () => {},
-    });
+    const routes = managementRoutes(parts);
+    for (const route of routes) addRoute(scope, parts, route);
+    for (const url of new Set(routes.map((route) => route.url))) refuseOthers(scope, routes, url);
   });
 }
 
-async function authorizeRequest({ api, takeRequest }: ManagementParts, request: FastifyRequest) {
+function managementRoutes({ api, deliver }: ManagementParts): readonly ManagementRoute[] {
+  return [
+    { method: 'GET', url: path, answer: async (caller, _, reply) => sendConfig(reply, await api.readConfig(caller)) },
+    {
+      method: 'PATCH',
+      url: path,
+      async answer(caller, request, reply) {
+        const result = await api.changeConfig(
+          caller,
+          () => readBody(request),
+          readVersion(request.headers['if-match']),
+        );
+        const { ignored, warnings } = result;
+        if (ignored.length > 0) reply.header(ignoredHeader, headerText(ignored.join(',')));
+        if (warnings.length > 0) reply.header(warningsHeader, headerText(warnings.join('; ')));
+        return sendConfig(reply, result);
+      },
+    },
+    { method: 'GET', url: `${path}/emails`, answer: (caller) => api.describeEmails(caller) },
+    {
+      method: 'POST',
+      url: `${path}/emails/render`,
+      kind: 'rendering',
+      answer: (caller, request) => api.renderDraft(caller, () => readBody(request)),
+    },
+    {
+      method: 'POST',
+      url: `${path}/emails/send`,
+      async answer(caller, request) {
+        if (deliver === null) throw new ManagementError('send_failed', 'This gateway has no auth service to send with');
+        await api.sendDraft(caller, () => readBody(request), deliver);
+        return {};
+      },
+    },
+    { method: 'GET', url: `${path}/versions`, answer: (caller) => api.listVersions(caller) },
+    {
+      method: 'GET',
+      url: `${path}/versions/:version`,
+      async answer(caller, request) {
+        const { version } = request.params as { readonly version: string };
+        if (!/^\d{1,15}$/.test(version)) throw new ManagementError('not_found');
+        return api.readVersion(caller, Number(version));
+      },
+    },
+  ];
+}
+
+function addRoute(
+  scope: FastifyInstance,
+  parts: ManagementParts,
+  { method, url, kind, answer }: ManagementRoute,
+): void {
+  const callers = new WeakMap<FastifyRequest, ManagementCaller>();
+  scope.route({
+    method,
+    url,
+    ...(method !== 'GET' && { bodyLimit: maxBodyBytes }),
+    config: managementCors,
+    // Before the body is received: nobody without a token may make us hold two megabytes.
+    onRequest: async (request) => {
+      callers.set(request, await authorizeRequest(parts, request, kind ?? 'request'));
+    },
+    handler: async (request, reply) =>
+      send(reply, await answer(callers.get(request) as ManagementCaller, request, reply)),
+  });
+}
+
+/** The methods that a path does not have. */
+function refuseOthers(scope: FastifyInstance, routes: readonly ManagementRoute[], url: string): void {
+  const known = routes.filter((route) => route.url === url).map(({ method }) => method);
+  const allow = [...known.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])), 'OPTIONS'].join(', ');
+  scope.route({
+    method: (['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const).filter(
+      (method) => !known.some((name) => name === method),
+    ),
+    url,
+    exposeHeadRoute: false,
+    config: managementCors,
+    onRequest: (_request, reply, done) => {
+      reply.header('allow', allow);
+      done(new ManagementError('method_not_allowed'));
+    },
+    handler: () => {},
+  });
+}
+
+async function authorizeRequest({ api, takeRequest }: ManagementParts, request: FastifyRequest, kind: RequestKind) {
   const { ref } = request.params as { readonly ref: string };
   const caller = await api.authorize(ref, request.headers.authorization);
-  const waitMs = await takeRequest(caller.tokenId);
+  const waitMs = await takeRequest(caller.tokenId, kind);
   if (waitMs === null) return caller;
   throw new ManagementError('rate_limited', undefined, { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });
+}
+
+/** The version of an `If-Match` header, which is the `ETag` of an answer; null for none, and for `*`. */
+function readVersion(header: string | undefined): number | null {
+  if (header === undefined || header === '*') return null;
+  const [, version] = /^"(\d{1,15})"$/.exec(header) ?? [];
+  // What is no version of ours cannot be the stored one.
+  return version === undefined ? -1 : Number(version);
+}
+
+function sendConfig(reply: FastifyReply, { config, version }: ReadResult): PresentedConfig {
+  reply.header('etag', `"${version}"`);
+  return config;
 }
 
 /** @throws ManagementError `unsupported_media_type`, `invalid_body` */

@@ -61,8 +61,8 @@ export function checkMessageTemplate(text: string): TemplateFindings {
   }
 }
 
-// The trial runs beside the requests of everybody, so it gets less time than a mail.
-const trialMs = 250;
+/** Milliseconds for a rendering that sends nothing: it runs beside the requests of everybody, so it gets less than a mail. */
+export const trialMs = 250;
 const limitCodes = ['depth_limit', 'iteration_limit', 'output_limit', 'time_limit'];
 
 function tryTemplate(template: Template, email: EmailKind): void {

@@ -6,47 +6,47 @@
 import { DatabaseError } from '../database/failure.ts';
 import type { SystemPool } from '../database/run-system.ts';
 import type { Clock } from '../shared/clock.ts';
-import { type AccessScope, accessScopes, findAccessToken, isSameToken } from './access-tokens.ts';
+import { accessScopes, findAccessToken, isSameToken } from './access-tokens.ts';
 import type { ConfigSnapshot, ConfigStore } from './config-store.ts';
-import { ManagementError, type ManagementErrorCode } from './management-error.ts';
+import { createDraftApi, type DraftApi } from './draft-api.ts';
+import { demand, type ManagementCaller, masked } from './management-caller.ts';
+import { ManagementError } from './management-error.ts';
 import { mergeChanges } from './merge-changes.ts';
 import { presentConfig } from './present-config.ts';
 import { hasConfigTables, lockStored, writeStored } from './stored-config.ts';
 import type { ValidChanges } from './validate-changes.ts';
 
-/** Who asks, apart from the token itself. */
-export interface ManagementCaller {
-  /** Id of the token; `fixed` for the one of the configuration. */
-  readonly tokenId: string;
-  /** For people: who made a change. */
-  readonly by: string;
-  readonly scopes: readonly AccessScope[];
-}
-
 /** The configuration as clients see it. */
 export type PresentedConfig = Readonly<Record<string, unknown>>;
 
-/** A change that was stored, or that changed nothing. */
-export interface ChangeResult {
+/** The configuration, and the version of what is stored of it. */
+export interface ReadResult {
   readonly config: PresentedConfig;
+  /** Grows with every change; 0 where nothing is stored. */
+  readonly version: number;
+}
+
+/** A change that was stored, or that changed nothing. */
+export interface ChangeResult extends ReadResult {
   readonly ignored: readonly string[];
   readonly warnings: readonly string[];
 }
 
 /** The operations. */
-export interface ManagementApi {
+export interface ManagementApi extends DraftApi {
   /** Checks ref, token and project, in this order. @throws ManagementError, or DatabaseError where it cannot be known. */
   authorize(ref: string, authorization: string | undefined): Promise<ManagementCaller>;
   /** @throws ManagementError `forbidden`, `read_failed` */
-  readConfig(caller: ManagementCaller): Promise<PresentedConfig>;
+  readConfig(caller: ManagementCaller): Promise<ReadResult>;
   /**
    * Checks a body and stores it as the next version. It is in force for every request that starts after this resolves, on
    * every process.
    *
    * @param readBody Called once the caller is known to be allowed.
-   * @throws ManagementError `forbidden`, `config_only`, `invalid_body`, `validation_failed`, `update_failed`
+   * @param ifVersion Only where this is the version of what is stored; null: whatever it is.
+   * @throws ManagementError `forbidden`, `config_only`, `invalid_body`, `validation_failed`, `version_conflict`, `update_failed`
    */
-  changeConfig(caller: ManagementCaller, readBody: () => unknown): Promise<ChangeResult>;
+  changeConfig(caller: ManagementCaller, readBody: () => unknown, ifVersion: number | null): Promise<ChangeResult>;
 }
 
 /** What the API is made of. */
@@ -66,8 +66,8 @@ export function createManagementApi(options: ManagementOptions): ManagementApi {
   const { pool, store } = options;
   const findCaller = createTokenCheck(options);
 
-  async function present(snapshot: ConfigSnapshot): Promise<PresentedConfig> {
-    return presentConfig(snapshot, await options.ref());
+  async function present(snapshot: ConfigSnapshot): Promise<ReadResult> {
+    return { config: presentConfig(snapshot, await options.ref()), version: snapshot.version };
   }
 
   return {
@@ -81,7 +81,7 @@ export function createManagementApi(options: ManagementOptions): ManagementApi {
       });
     },
 
-    async changeConfig(caller, readBody) {
+    async changeConfig(caller, readBody, ifVersion) {
       demand(caller, 'auth_config:write');
       if (store.configOnly) throw new ManagementError('config_only');
       const body = readBody();
@@ -90,10 +90,11 @@ export function createManagementApi(options: ManagementOptions): ManagementApi {
         // Loaded with the first change: the trial of templates needs their whole engine.
         const { validateChanges } = await import('./validate-changes.ts');
         const changes = validateChanges(body, { config, ignoreUnknown: options.ignoreUnknown });
-        const snapshot = await storeChanges(options, changes, caller.by);
-        return { config: await present(snapshot), ignored: changes.ignored, warnings: changes.warnings };
+        const snapshot = await storeChanges(options, changes, { by: caller.by, ifVersion });
+        return { ...(await present(snapshot)), ignored: changes.ignored, warnings: changes.warnings };
       });
     },
+    ...createDraftApi(options),
   };
 }
 
@@ -131,19 +132,16 @@ function createTokenCheck({ pool, accessToken, clock }: ManagementOptions): Find
   };
 }
 
-function demand(caller: ManagementCaller, scope: AccessScope): void {
-  if (!caller.scopes.includes(scope)) throw new ManagementError('forbidden');
-}
-
 /** Locks, merges, stores, and tells the store of this process once it is committed. */
 async function storeChanges(
   { pool, store, ref: projectRef }: ManagementOptions,
   { values: changes }: ValidChanges,
-  by: string,
+  { by, ifVersion }: { readonly by: string; readonly ifVersion: number | null },
 ): Promise<ConfigSnapshot> {
   const ref = await projectRef();
   const stored = await pool.transaction(async (session) => {
     const before = await lockStored(session, ref);
+    if (ifVersion !== null && before.version !== ifVersion) throw new ManagementError('version_conflict');
     const { start } = store.snapshot();
     const { values, changed } = mergeChanges({ stored: before.values, start, ref }, changes);
     if (changed.length === 0) return before;
@@ -154,12 +152,4 @@ async function storeChanges(
 
 function isMissing({ sqlstate }: DatabaseError): boolean {
   return sqlstate === '42P01' || sqlstate === '3F000';
-}
-
-async function masked<T>(code: ManagementErrorCode, run: () => Promise<T>): Promise<T> {
-  try {
-    return await run();
-  } catch (error) {
-    throw error instanceof ManagementError ? error : new ManagementError(code, undefined, { cause: error });
-  }
 }

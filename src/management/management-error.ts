@@ -24,17 +24,27 @@ export const managementErrors = {
   project_not_found: { status: 404, message: 'Project not found', meaning: 'No project here has this ref.' },
   not_found: { status: 404, message: 'Not found', meaning: 'There is nothing at this path.' },
   method_not_allowed: { status: 405, message: 'Method not allowed', meaning: 'The path does not support this method.' },
+  version_conflict: {
+    status: 412,
+    message: 'Somebody else has changed the configuration since you read it',
+    meaning: 'The version in If-Match is not the stored one; nothing was changed.',
+  },
   body_too_large: { status: 413, message: 'The body is larger than 2 MiB', meaning: 'The body is over the limit.' },
   unsupported_media_type: {
     status: 415,
     message: 'Send the body as "Content-Type: application/json" in UTF-8',
     meaning: 'The content type is not JSON.',
   },
-  rate_limited: { status: 429, message: 'Rate limit exceeded', meaning: 'More than 60 requests in a minute with one token.' },
+  rate_limited: { status: 429, message: 'Rate limit exceeded', meaning: 'More than 60 requests in a minute with one token, or more than 600 renderings.' },
   read_failed: {
     status: 500,
     message: "Failed to retrieve project's auth config",
     meaning: 'The stored configuration could not be read.',
+  },
+  send_failed: {
+    status: 502,
+    message: 'The mail server did not take the email',
+    meaning: 'The mail server did not take the email, for the reason in the message.',
   },
   update_failed: {
     status: 500,

@@ -1,0 +1,28 @@
+/**
+ * Who asks something of the management API, what it takes to be allowed, and how failures that say nothing are told.
+ */
+import type { AccessScope } from './access-tokens.ts';
+import { ManagementError, type ManagementErrorCode } from './management-error.ts';
+
+/** Who asks, apart from the token itself. */
+export interface ManagementCaller {
+  /** Id of the token; `fixed` for the one of the configuration. */
+  readonly tokenId: string;
+  /** For people: who made a change. */
+  readonly by: string;
+  readonly scopes: readonly AccessScope[];
+}
+
+/** @throws ManagementError `forbidden` */
+export function demand(caller: ManagementCaller, scope: AccessScope): void {
+  if (!caller.scopes.includes(scope)) throw new ManagementError('forbidden');
+}
+
+/** Runs something whose failures are masked as `code`; refusals stay what they are. */
+export async function masked<T>(code: ManagementErrorCode, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    throw error instanceof ManagementError ? error : new ManagementError(code, undefined, { cause: error });
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * Earlier versions of the stored configuration: who changed what and when, and what each said of the emails. Other fields are
+ * named and not shown, because they may be secrets.
+ */
+import type { SystemSession } from '../database/run-system.ts';
+import { templateFieldNames } from './check-template.ts';
+
+/** A version, newest first in a list. */
+export interface ConfigVersion {
+  readonly version: number;
+  /** Names of the fields that differ from the version before. */
+  readonly changed: readonly string[];
+  /** ISO 8601 in UTC. */
+  readonly updatedAt: string;
+  /** Name and id of an access token. */
+  readonly updatedBy: string;
+}
+
+/** A version and the texts and switches of its emails. */
+export interface EmailsOfVersion extends ConfigVersion {
+  /** By field; null: nothing was stored, so the field had its start value or default. */
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+const columns = 'v.version::float8 as version, v.changed, v.updated_at, v.updated_by';
+
+/** All versions that are kept. */
+export async function listVersions(session: SystemSession, ref: string): Promise<readonly ConfigVersion[]> {
+  const rows = await session.query(
+    `select ${columns} from auth.pgreflect_config_versions v where v.project_ref = $1 order by v.version desc`,
+    [ref],
+  );
+  return rows.map(toVersion);
+}
+
+/** One version; null where it is not kept. */
+export async function readVersion(
+  session: SystemSession,
+  ref: string,
+  version: number,
+): Promise<EmailsOfVersion | null> {
+  const [row] = await session.query(
+    `select ${columns}, v.values from auth.pgreflect_config_versions v where v.project_ref = $1 and v.version = $2::bigint`,
+    [ref, version],
+  );
+  if (row === undefined) return null;
+  const stored = row.values as Readonly<Record<string, unknown>>;
+  const switches = Object.keys(stored).filter((name) => name.startsWith('mailer_notifications_'));
+  const names = [...templateFieldNames, ...switches];
+  return { ...toVersion(row), values: Object.fromEntries(names.map((name) => [name, stored[name] ?? null])) };
+}
+
+function toVersion(row: Record<string, unknown>): ConfigVersion {
+  return {
+    version: row.version as number,
+    changed: row.changed as string[],
+    updatedAt: (row.updated_at as Date).toISOString(),
+    updatedBy: row.updated_by as string,
+  };
+}

@@ -1,0 +1,219 @@
+/**
+ * What people see of an email before they store it, and of what was stored before: drafts rendered and tried, versions listed.
+ */
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { defaultTemplates } from '../../src/email/default-templates.ts';
+import { emailKindNames } from '../../src/email/email-kind.ts';
+import { anonKey, serviceKey } from '../support/http.ts';
+import type { TestDatabase } from '../support/postgres.ts';
+import { startSmtpServer, trustTestAuthority } from '../support/smtp-server.ts';
+import { addToken, authDatabase, type ManagedGateway, managedGateway, ref } from './management.ts';
+
+let database: TestDatabase;
+let token: string;
+let managed: ManagedGateway;
+
+const base = `/v1/projects/${ref}/config/auth`;
+const post = (path: string, body: unknown) =>
+  managed.call({ method: 'POST', path: `${base}${path}`, body: JSON.stringify(body) });
+const get = (path: string) => managed.call({ path: `${base}${path}` });
+
+beforeAll(async () => {
+  trustTestAuthority();
+  database = await authDatabase();
+});
+
+beforeEach(async () => {
+  await database.query(
+    'truncate auth.pgreflect_config, auth.pgreflect_config_versions, auth.pgreflect_rate_limits, auth.pgreflect_captured_email',
+  );
+  token = await addToken(database);
+  managed = await managedGateway(database, token, { authValues: { site_url: 'https://shop.test' } });
+});
+
+describe('the list of emails', () => {
+  test('has all thirteen, with the names of their fields, their variables and their built-in texts', async () => {
+    const { body } = await get('/emails');
+    expect(body.map(({ email }: { email: string }) => email)).toEqual(emailKindNames);
+    const [config, names] = [
+      (await managed.get()).body,
+      body.flatMap((row: Record<string, string>) => [
+        row.subjectField,
+        row.contentField,
+        row.enabledField ?? row.subjectField,
+      ]),
+    ];
+    expect(names.filter((name: string) => !(name in config))).toEqual([]);
+    expect(body.filter(({ group }: { group: string }) => group === 'notification')).toHaveLength(7);
+    const recovery = body.find(({ email }: { email: string }) => email === 'recovery');
+    expect(recovery).toMatchObject({ enabledField: null, defaults: defaultTemplates.recovery });
+    expect(Object.keys(recovery.sample).sort()).toEqual([...recovery.variables].sort());
+    expect(recovery.sample.SiteURL).toBe('https://shop.test');
+  });
+});
+
+describe('rendering a draft', () => {
+  test('gives subject, body and text with sample data, or with data of the request', async () => {
+    const draft = {
+      email: 'recovery',
+      subject: 'Hello {{ .Data.name }}',
+      content: '<p>{{ .Email }} & {{ .Token }}</p>',
+    };
+    const sample = await post('/emails/render', draft);
+    expect(sample.status).toBe(200);
+    expect(sample.body).toMatchObject({
+      subject: { output: 'Hello Ada Lovelace', fault: null },
+      text: 'ada@example.com & 123456',
+    });
+
+    const data = { Data: { name: '<script>alert(1)</script>' }, Email: 'a"b@c.test' };
+    const chosen = await post('/emails/render', {
+      ...draft,
+      content: '<p title="{{ .Email }}">{{ .Data.name }}</p>',
+      data,
+    });
+    expect(chosen.body.content.output).toBe('<p title="a&#34;b@c.test">&lt;script&gt;alert(1)&lt;/script&gt;</p>');
+    expect(chosen.body.subject.output).toBe('Hello <script>alert(1)</script>');
+  });
+
+  test('says where a fault is, and what is valid but most likely not meant', async () => {
+    const content = '<p>\n  {{ if .Token }}x';
+    const { body } = await post('/emails/render', { email: 'recovery', subject: '{{ .Token', content });
+    expect(body.subject).toEqual({
+      output: null,
+      fault: expect.objectContaining({ phase: 'parse', code: 'syntax', message: 'unclosed action', line: 1 }),
+      warnings: [],
+    });
+    expect(body.content.fault).toMatchObject({ phase: 'parse', message: 'unexpected EOF', line: 2 });
+    expect(body.text).toBeNull();
+
+    const warned = await post('/emails/render', { email: 'recovery', content: '<p>{{ .NewEmail }}</p>' });
+    expect(warned.body.content.warnings.join()).toContain('.NewEmail is always empty in this email');
+  });
+
+  test('ends a template that never would', async () => {
+    const loop = '{{ define "x" }}{{ template "x" . }}{{ end }}{{ template "x" . }}';
+    for (const content of [loop, '{{ range 1000000000 }}x{{ end }}']) {
+      const { status, body } = await post('/emails/render', { email: 'invite', content });
+      expect(status).toBe(200);
+      expect(body.content.fault.code).toMatch(/_limit$/);
+    }
+  });
+
+  test('shows the text in force, and the built-in one for an empty text', async () => {
+    await managed.patch({ mailer_subjects_invite: 'Stored' });
+    expect((await post('/emails/render', { email: 'invite' })).body.subject.output).toBe('Stored');
+    const { body } = await post('/emails/render', { email: 'invite', subject: '' });
+    expect(body.subject.output).toBe(defaultTemplates.invite.subject);
+  });
+
+  test('refuses what it cannot read, naming it', async () => {
+    const email = 'recovery';
+    const cases: readonly [unknown, string][] = [
+      [[], 'The body must be a JSON object'],
+      [{}, 'email must be one of confirmation, '],
+      [{ email: 'toString' }, 'email must be one of confirmation, '],
+      [{ email, content: 5 }, 'content must be a string'],
+      [{ email, data: [] }, 'data must be a JSON object'],
+      [{ email, data: { NewEmail: 'x' } }, 'data: the email recovery has no variable "NewEmail"'],
+      [{ email, data: { Email: 5 } }, 'data.Email must be a string'],
+      [{ email, data: { Data: null } }, 'data.Data must be a JSON object'],
+    ];
+    for (const [body, message] of cases) {
+      const reply = await post('/emails/render', body);
+      expect(reply.status).toBe(400);
+      expect(reply.body.message).toContain(message);
+    }
+  });
+
+  test('is for holders of an access token alone', async () => {
+    for (const key of [anonKey, serviceKey, 'wrong']) {
+      const reply = await managed.call({
+        method: 'POST',
+        path: `${base}/emails/render`,
+        token: `Bearer ${key}`,
+        body: '{}',
+      });
+      expect(reply.status).toBe(401);
+    }
+    expect((await managed.call({ method: 'PUT', path: `${base}/emails/render` })).headers.get('allow')).toBe(
+      'POST, OPTIONS',
+    );
+  });
+});
+
+describe('a trial', () => {
+  test('sends the draft and stores nothing', async () => {
+    const draft = { email: 'magic_link', subject: 'Trial {{ .Token }}', content: '<p>Hi {{ .Data.name }}</p>' };
+    const { status } = await post('/emails/send', { ...draft, to: 'me@mail.test' });
+    expect(status).toBe(200);
+    const mails = await (await fetch(`${managed.gateway.url}/studio/inbox.json`)).json();
+    expect(mails).toMatchObject([{ to: 'me@mail.test', subject: 'Trial 123456', html: '<p>Hi Ada Lovelace</p>' }]);
+    expect((await managed.get()).body.mailer_subjects_magic_link).toBe(defaultTemplates.magic_link.subject);
+  });
+
+  test('goes through the mail server where there is one, and says why it did not take it', async () => {
+    const server = await startSmtpServer();
+    await managed.patch({ smtp_host: 'localhost', smtp_port: String(server.port) });
+    const sent = await post('/emails/send', { email: 'invite', to: 'me@mail.test' });
+    expect(sent).toMatchObject({ status: 200, body: {} });
+    expect(server.messages.map(({ parsed }) => parsed.subject)).toEqual([defaultTemplates.invite.subject]);
+    await managed.patch({ smtp_port: '1' });
+    const refused = await post('/emails/send', { email: 'invite', to: 'me@mail.test' });
+    expect(refused.status).toBe(502);
+    expect(refused.body).toMatchObject({ code: 'send_failed', message: expect.stringContaining('localhost') });
+  });
+
+  test('needs an address, a draft without faults, and a token that may write', async () => {
+    const wrong = await post('/emails/send', { email: 'invite', to: 'a b' });
+    expect(wrong.body.message).toBe('to must be an email address');
+    const faulty = await post('/emails/send', { email: 'invite', to: 'me@mail.test', content: '\n{{ end }}' });
+    expect(faulty.body.message).toBe('line 2: unexpected {{end}}');
+    const reader = await addToken(database, { scopes: ['auth_config:read'] });
+    const body = JSON.stringify({ email: 'invite', to: 'me@mail.test' });
+    const refused = await managed.call({
+      method: 'POST',
+      path: `${base}/emails/send`,
+      token: `Bearer ${reader}`,
+      body,
+    });
+    expect(refused.status).toBe(403);
+  });
+});
+
+describe('versions', () => {
+  test('are listed with who changed what, and read with what they said of the emails, never with a secret', async () => {
+    await managed.patch({ mailer_subjects_invite: 'One', smtp_pass: 'very secret' });
+    await managed.patch({ mailer_subjects_invite: 'Two', mailer_notifications_password_changed_enabled: true });
+    const { body } = await get('/versions');
+    expect(body).toMatchObject([
+      {
+        version: 2,
+        changed: ['mailer_notifications_password_changed_enabled', 'mailer_subjects_invite'].sort().reverse(),
+      },
+      { version: 1, updatedBy: expect.stringMatching(/^test \(/) },
+    ]);
+    const first = await get('/versions/1');
+    expect(first.body.values).toMatchObject({ mailer_subjects_invite: 'One', mailer_subjects_recovery: null });
+    expect(JSON.stringify(first.body)).not.toContain('very secret');
+    for (const version of ['3', 'x', '-1']) expect((await get(`/versions/${version}`)).status).toBe(404);
+  });
+
+  test('a change that names the version it was made from is refused when somebody was faster', async () => {
+    const before = (await managed.get()).headers.get('etag') ?? '';
+    const change = (subject: string, version: string) =>
+      managed.call({
+        method: 'PATCH',
+        headers: { 'if-match': version },
+        body: JSON.stringify({ mailer_subjects_invite: subject }),
+      });
+    const first = await change('mine', before);
+    expect(first.status).toBe(200);
+    const second = await change('yours', before);
+    expect({ status: second.status, code: second.body.code }).toEqual({ status: 412, code: 'version_conflict' });
+    expect((await managed.get()).body.mailer_subjects_invite).toBe('mine');
+    expect((await change('yours', first.headers.get('etag') ?? '')).status).toBe(200);
+    expect((await change('whatever it was', '*')).status).toBe(200);
+    expect((await change('x', 'nonsense')).status).toBe(412);
+  });
+});
