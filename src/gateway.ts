@@ -10,11 +10,13 @@ import type { Config } from './config/config.ts';
 import { Availability, isAway } from './database/availability.ts';
 import type { DatabaseError } from './database/failure.ts';
 import { type Listener, startListener } from './database/listener.ts';
+import { openReplicas } from './database/open-replicas.ts';
 import { type ApiPool, createApiPool } from './database/pool.ts';
+import type { Replicas } from './database/replicas.ts';
 import { createSystemPool, type SystemPool } from './database/run-system.ts';
 import { createExecutor } from './execute/create-executor.ts';
 import type { Executor } from './execute/executor.ts';
-import { Reflector } from './execute/reflector.ts';
+import { Reflector, type ReflectorOptions } from './execute/reflector.ts';
 import { createAuthenticator } from './http/authenticate.ts';
 import type { RequestKind } from './http/management-route.ts';
 import { type OpenAuth, openAuth } from './http/open-auth.ts';
@@ -91,6 +93,8 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
   const tickets = createStudioTickets();
   try {
     await Promise.all([startReflector(core), core.management.loaded]);
+    // After the catalog was read, so that they are known to have seen what it was read from.
+    await core.replicas?.start();
     const graphiqlApiKey = extras.graphiqlApiKey ?? (config.localProject ? config.anonKey : null);
     const authenticate = await createAuthenticator(config, clock);
     const { executor, management } = core;
@@ -121,6 +125,7 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
 interface Core {
   readonly apiPool: ApiPool;
   readonly systemPool: SystemPool;
+  readonly replicas: Replicas | null;
   readonly reflector: Reflector;
   readonly executor: Executor;
   readonly listener: Listener;
@@ -141,16 +146,8 @@ function createCore(config: Config, observe: Observe, clock: Clock): Core {
   });
   const availability = new Availability(systemPool, observe, () => void reload('database back'));
   const reflector = new Reflector({
+    ...reflectionOptions(config),
     systemPool,
-    schemas: config.schemas,
-    roles: configuredRoles(config),
-    pollMs: config.schemaPollMs,
-    introspection: config.introspection,
-    serviceRole: config.serviceRole,
-    extraSearchPath: config.extraSearchPath,
-    statementTimeoutMs,
-    strictVariablePositions: config.variablePositions === 'strict',
-    maxResponseBytes: limits.maxResponseBytes,
     observe: (observation) => {
       if (observation.kind === 'reload_failed' && isAway(observation.error)) availability.suspect(observation.error);
       else observe(observation);
@@ -158,19 +155,22 @@ function createCore(config: Config, observe: Observe, clock: Clock): Core {
   });
   // A failed reload is observed where it happens; requests go on with the old model.
   const reload = (reason: string) => reflector.readSince(performance.now(), reason).catch(() => {});
+  const api = {
+    ...{ size: config.poolSize, waitMs: config.poolWaitMs, applicationName: 'pgreflect' },
+    ...{ preparedStatements: config.preparedStatements, maxStatementsPerConnection },
+  };
   const apiPool = createApiPool({
-    ...connection,
-    size: config.poolSize,
-    applicationName: 'pgreflect',
-    preparedStatements: config.preparedStatements,
-    maxStatementsPerConnection,
+    ...api,
+    connectionString: config.databaseUrl,
     onEvent: (event) => {
       if (event.kind === 'connection_lost') availability.suspect(event.problem);
       else observe({ kind: 'prepared_statements_off' });
     },
   });
+  const replicas = openReplicas({ config, api, primary: systemPool, observe });
   const executor = createExecutor({
     pool: apiPool,
+    replicas,
     reflector,
     limits,
     maxResponseBytes: limits.maxResponseBytes,
@@ -185,14 +185,22 @@ function createCore(config: Config, observe: Observe, clock: Clock): Core {
     onReload: () => void reload('notification'),
     onLost: (problem) => availability.suspect(problem),
   });
-  warnOfReplicas(config, observe);
   const auth = createAuthParts(config, observe, clock, (problem) => availability.suspect(problem));
-  return { apiPool, systemPool, reflector, executor, listener, ...auth, availability };
+  return { apiPool, systemPool, replicas, reflector, executor, listener, ...auth, availability };
 }
 
-function warnOfReplicas({ readReplicaUrls }: Config, observe: Observe): void {
-  if (readReplicaUrls.length === 0) return;
-  observe({ kind: 'warning', message: 'read replicas are not used yet; the primary answers every request' });
+function reflectionOptions(config: Config): Omit<ReflectorOptions, 'systemPool' | 'observe'> {
+  return {
+    schemas: config.schemas,
+    roles: configuredRoles(config),
+    pollMs: config.schemaPollMs,
+    introspection: config.introspection,
+    serviceRole: config.serviceRole,
+    extraSearchPath: config.extraSearchPath,
+    statementTimeoutMs: config.statementTimeoutMs,
+    strictVariablePositions: config.variablePositions === 'strict',
+    maxResponseBytes: config.limits.maxResponseBytes,
+  };
 }
 
 /** What works on the tables of the auth service, which the login role of requests need not be able to see. */
@@ -236,7 +244,7 @@ async function stopCore(core: Core): Promise<void> {
   const { apiPool, systemPool, authPool } = core;
   core.availability.stop();
   core.reflector.stop();
-  await Promise.all([core.listener.stop(), core.management.stop()]);
+  await Promise.all([core.listener.stop(), core.management.stop(), core.replicas?.stop()]);
   await Promise.all([apiPool.stop(), systemPool.stop(), authPool.stop()]);
 }
 

@@ -43,6 +43,8 @@ export interface Config {
   readonly adminDatabaseUrl: string;
   /** Connection strings for query operations; empty: the primary answers them. */
   readonly readReplicaUrls: readonly string[];
+  /** Oldest state of a replica that queries are answered from, in milliseconds. */
+  readonly maxReplicaLagMs: number;
   /** Namespaces to expose, in order, as given (`$user` and system namespaces included); null: the login role's `search_path`. */
   readonly schemas: readonly string[] | null;
   /** Namespaces behind the exposed ones in the search path of requests. */
@@ -135,6 +137,7 @@ export interface Config {
 /** Every value that has a default independent of the others, for programs that embed the gateway and for tests. */
 export const defaultConfig = {
   readReplicaUrls: [],
+  maxReplicaLagMs: 5000,
   schemas: null,
   extraSearchPath: [],
   host: '127.0.0.1',

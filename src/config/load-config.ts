@@ -2,7 +2,7 @@
  * Makes the `Config` of a gateway from the values of all options, and checks what concerns several of them at once.
  */
 import { dirname, isAbsolute, join } from 'node:path';
-import type { Config } from './config.ts';
+import { type Config, defaultConfig } from './config.ts';
 import { ConfigError, type Problem } from './config-error.ts';
 import { loadConfigFile } from './config-file.ts';
 import { type LoadedAuthConfig, loadAuthConfig } from './load-auth-config.ts';
@@ -149,6 +149,7 @@ function toConfig(values: Values, project: LocalProject | null, sources: Sources
     databaseUrl,
     adminDatabaseUrl: project?.adminDatabaseUrl ?? values.adminDatabaseUrl ?? databaseUrl,
     readReplicaUrls: values.readReplicaUrl ?? [],
+    maxReplicaLagMs: values.maxReplicaLagMs ?? defaultConfig.maxReplicaLagMs,
     schemas: values.schemas,
     extraSearchPath: values.extraSearchPath ?? [],
     externalUrl: values.externalUrl ?? apiExternalUrl(sources) ?? `http://localhost:${values.port}`,

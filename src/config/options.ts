@@ -82,7 +82,12 @@ export const options = {
   }),
   readReplicaUrl: row({
     group: 'Database', placeholder: 'URL', parse: parseConnectionString, default: null, secret: true, repeatable: true,
-    commands: ['serve'], doc: 'Query operations go to this replica, mutations to the primary.', refuse: () => later,
+    commands: ['serve'],
+    doc: 'Query operations go to this streaming replica, mutations to the primary; given several times, in turn.',
+  }),
+  maxReplicaLagMs: row({
+    group: 'Database', placeholder: 'MS', parse: integerBetween(100, 86_400_000), default: '5000', commands: ['serve'],
+    doc: 'A replica that is further behind the primary, in milliseconds, is left out until it has caught up.',
   }),
   schemas: row({
     group: 'Database', placeholder: 'NAMES', parse: parseNames, default: null, commands: reflecting,

@@ -137,7 +137,8 @@ function awaitReady(child: ChildProcess, log: (line: string) => void): Promise<v
       for (const line of lines) {
         log(line);
         if (recent.push(line) > 8) recent.shift();
-        if (!line.includes('database system is ready to accept connections')) continue;
+        // A standby says that its connections are read-only.
+        if (!/database system is ready to accept (read-only )?connections/.test(line)) continue;
         clearTimeout(timer);
         resolve();
       }

@@ -50,6 +50,8 @@ export interface Passenger {
   readonly shares: boolean;
   /** The session needs to be cleaned afterwards. */
   readonly writes: boolean;
+  /** Flies right behind it, whatever becomes of it; for one that shares with nobody. */
+  readonly follower?: Passenger | null;
   /** Makes its flight, when there is a connection. */
   makeFlight(connection: ApiConnection, how: FlightHow, onEnd: (outcome: FlightOutcome) => void): Flight;
   /** Told of the outcome before the next flight on the connection is answered. */
@@ -99,6 +101,7 @@ export class FlightBatches {
     if (mayShare && this.#boarding?.hasRoomFor(expectedMs)) return this.#boarding.add(passenger, expectedMs);
     const batch = new Batch(this.#connections, this.#pace);
     const seat = batch.add(passenger, expectedMs ?? budgetMs);
+    if (passenger.follower) batch.add(passenger.follower, 0);
     if (mayShare) this.#boarding = batch;
     void batch.depart(mayShare);
     return seat;
@@ -158,15 +161,16 @@ class Batch {
       for (const seat of this.#waiting) seat.settle({ kind: 'refused', problem });
       return;
     }
-    if (isShared) setImmediate(() => this.#launch(connection));
-    else this.#launch(connection);
+    if (isShared) setImmediate(() => this.#launch(connection, true));
+    else this.#launch(connection, false);
   }
 
-  #launch(connection: ApiConnection): void {
+  #launch(connection: ApiConnection, isShared: boolean): void {
     this.#isOpen = false;
     const flying = this.#waiting.filter((seat) => !seat.isOver);
     const [first] = flying;
-    if (first === undefined) {
+    // Without the one before it, a follower has nothing to follow.
+    if (first === undefined || (!isShared && first !== this.#waiting[0])) {
       this.#connections.release(connection, false);
       return;
     }
@@ -182,7 +186,8 @@ class Batch {
     this.#idleAt = [idleMs()];
     this.#flights[0]?.lead(this.#flights.slice(1));
     this.#submit(connection);
-    if (flying.length > 1) this.#stallTimer = setTimeout(() => this.#watch(), stallMs);
+    // A follower waits for the one before it for as long as that takes.
+    if (isShared && flying.length > 1) this.#stallTimer = setTimeout(() => this.#watch(), stallMs);
   }
 
   #submit({ client }: ApiConnection): void {

@@ -13,6 +13,7 @@ import { Flight, type FlightOutcome, type FlightStep } from './flight.ts';
 import type { FlightHow, Passenger, Seat } from './flight-batch.ts';
 import { type Opening, openingOf, openingSteps } from './opening.ts';
 import type { ApiConnection, ApiPool } from './pool.ts';
+import { PositionPassenger } from './position-flight.ts';
 import type { StatementNames } from './statement-names.ts';
 
 /** One main statement; the first column of its only row is the result. */
@@ -39,6 +40,8 @@ export interface RunAsOptions {
   readonly readOnly: boolean;
   /** The steps may write: never repeated, and the connection is cleaned afterwards. */
   readonly mutation: boolean;
+  /** Asks, in the same round trip, where the primary's log ends after the commit; not called where that was not found out. */
+  readonly onPosition?: (position: string) => void;
   /** May be empty: then only the settings run, and with them the freshness check. */
   readonly steps: readonly Step[];
   /** Aborted when the client goes away; cancels the statement. */
@@ -116,13 +119,17 @@ interface AttemptOptions {
 async function fly(pool: ApiPool, request: Request, { named, alone }: AttemptOptions): Promise<Attempt | 'scattered'> {
   refuseIfOver(request);
   const passenger = new RequestPassenger(pool, request, { named, alone });
+  const { onPosition } = request.options;
+  if (onPosition !== undefined) passenger.follower = new PositionPassenger(named ? pool.names : null);
   const seat = pool.batches.board(passenger);
   const watch = new FlightWatch(seat, request);
   const end = await seat.end;
   watch.stop();
   switch (end.kind) {
     case 'flown': {
-      const { sent: names, foundTemporaryTables } = passenger;
+      const { sent: names, foundTemporaryTables, follower } = passenger;
+      const position = end.outcome.kind === 'done' && follower !== null ? await follower.position : null;
+      if (position !== null) onPosition?.(position);
       return { outcome: end.outcome, cancelled: watch.reason, names, foundTemporaryTables };
     }
     case 'scattered':
@@ -146,6 +153,7 @@ class RequestPassenger implements Passenger {
   sent: readonly string[] = noNames;
   /** Refused in the settings step, because the session had temporary tables of another request. */
   foundTemporaryTables = false;
+  follower: PositionPassenger | null = null;
 
   constructor(pool: ApiPool, request: Request, { named, alone }: AttemptOptions) {
     this.#request = request;

@@ -2,6 +2,7 @@
  * Makes the executor: the one way from a caller's request to the body of its answer.
  */
 import type { PublicError } from '../shared/errors.ts';
+import type { Written } from './choose-server.ts';
 import { executeOperation, type Outcome } from './execute-operation.ts';
 import type { Answer, Executor } from './executor.ts';
 import { toErrorEntry, toPublicError } from './public-error.ts';
@@ -12,8 +13,11 @@ export function createExecutor(options: ExecuteOptions): Executor {
   return {
     async execute(caller, request, context): Promise<Answer> {
       const watch: Stopwatch = { parseMs: 0, compileMs: 0, runMs: 0 };
+      const written: Written | null = options.replicas === null ? null : { position: null };
       try {
-        return toAnswer(await executeOperation(options, { caller, request, context, watch }), watch);
+        const answer = toAnswer(await executeOperation(options, { caller, request, context, watch, written }), watch);
+        const writtenAt = written?.position ?? null;
+        return writtenAt === null ? answer : { ...answer, writtenAt };
       } catch (error) {
         const { requestId } = context;
         const { observe, maxResponseBytes } = options;

@@ -22,6 +22,8 @@ export interface RequestContext {
   readonly showHints: boolean;
   /** Not subject to depth, alias, token, cost and root-field limits. */
   readonly unlimited: boolean;
+  /** Position in the primary's log up to which the answer of a query must have seen everything; absent: it does not matter. */
+  readonly mustSee?: bigint | null;
 }
 
 /** Names are those of `Server-Timing` and of the log. */
@@ -42,6 +44,8 @@ export interface Answer {
   readonly operationName: string | null;
   readonly documentHash: string | null;
   readonly stages: StageTimes;
+  /** Where the primary's log stands after a mutation, for `mustSee`; only where there are replicas. */
+  readonly writtenAt?: string;
 }
 
 /** Everything HTTP knows of GraphQL. */

@@ -39,6 +39,8 @@ export interface SharedSchema {
 export interface RoleReflection {
   readonly role: string;
   readonly catalog: Catalog;
+  /** When the catalog had been read, on the clock of `performance.now()`: a server that has seen all until then has seen it. */
+  readonly readUntil: number;
   readonly shared: SharedSchema;
   /** Value of `search_path` for its transactions. */
   readonly searchPath: string;
@@ -53,6 +55,7 @@ export class Reflection {
   readonly catalog: Catalog;
   /** When reading began, on the clock of `performance.now()`: changes committed before are in it. */
   readonly readSince: number;
+  readonly #readUntil = performance.now();
   readonly #options: ReflectionOptions;
   readonly #roles = new Map<string, RoleReflection>();
   readonly #schemas: Map<string, SharedSchema>;
@@ -77,7 +80,9 @@ export class Reflection {
     const timeoutMs = smallerTimeout(own.get('statement_timeout'), statementTimeoutMs);
     own.delete('statement_timeout');
     const searchPath = searchPathText([...shared.model.namespaces.map(({ name }) => name), ...extraSearchPath]);
-    const reflection = { role, catalog: this.catalog, shared, searchPath, settings: own, timeoutMs };
+    const { catalog } = this;
+    const seen = { catalog, readUntil: this.#readUntil };
+    const reflection = { ...seen, role, shared, searchPath, settings: own, timeoutMs };
     this.#roles.set(role, reflection);
     return reflection;
   }

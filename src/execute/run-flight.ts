@@ -3,8 +3,10 @@
  */
 import type { Caller } from '../database/caller.ts';
 import type { ApiPool } from '../database/pool.ts';
-import { runAs, type Step } from '../database/run-as.ts';
+import type { Replicas } from '../database/replicas.ts';
+import { type RunAsOptions, runAs, type Step } from '../database/run-as.ts';
 import type { Observe } from '../shared/observation.ts';
+import { runMutation, runQuery, type Written } from './choose-server.ts';
 import type { GraphQLRequest, RequestContext } from './executor.ts';
 import type { RequestLimits } from './limits.ts';
 import type { RoleReflection } from './reflection.ts';
@@ -12,7 +14,10 @@ import type { Reflector } from './reflector.ts';
 
 /** What every request runs with. */
 export interface ExecuteOptions {
+  /** Of the primary. */
   readonly pool: ApiPool;
+  /** They answer queries where they can; null: there are none. */
+  readonly replicas: Replicas | null;
   readonly reflector: Reflector;
   readonly limits: RequestLimits;
   readonly maxResponseBytes: number;
@@ -36,6 +41,8 @@ export interface Execution {
   readonly request: GraphQLRequest;
   readonly context: RequestContext;
   readonly watch: Stopwatch;
+  /** Takes what a mutation leaves; null: nobody needs to know. */
+  readonly written: Written | null;
 }
 
 /** A role whose model may be older than the last change is checked; one that was read for this request is not. */
@@ -62,7 +69,8 @@ function freshnessOf(options: ExecuteOptions, attempt: Attempt) {
 }
 
 /**
- * Runs statements as the caller in one flight; without any, only the settings and the check.
+ * Runs statements as the caller in one flight; without any, only the settings and the check. A query goes to a replica
+ * where one may answer it; what was read anew for this request has to be asked of the primary it was read from.
  *
  * @throws DatabaseError of every kind.
  */
@@ -73,20 +81,26 @@ export async function fly(
   work: { readonly steps: readonly Step[]; readonly mutation: boolean },
 ): Promise<readonly (string | null)[]> {
   const { role } = attempt;
+  const { pool, replicas } = options;
+  const flight: RunAsOptions = {
+    caller: execution.caller,
+    searchPath: role.searchPath,
+    settings: role.settings,
+    timeoutMs: role.timeoutMs,
+    requestTimeoutMs: options.requestTimeoutMs,
+    freshness: freshnessOf(options, attempt),
+    readOnly: options.readOnlyQueries && !work.mutation,
+    mutation: work.mutation,
+    steps: work.steps,
+    signal: execution.context.signal,
+  };
   const start = performance.now();
   try {
-    return await runAs(options.pool, {
-      caller: execution.caller,
-      searchPath: role.searchPath,
-      settings: role.settings,
-      timeoutMs: role.timeoutMs,
-      requestTimeoutMs: options.requestTimeoutMs,
-      freshness: freshnessOf(options, attempt),
-      readOnly: options.readOnlyQueries && !work.mutation,
-      mutation: work.mutation,
-      steps: work.steps,
-      signal: execution.context.signal,
-    });
+    if (replicas === null || work.steps.length === 0) return await runAs(pool, flight);
+    if (work.mutation) return await runMutation(pool, replicas, execution.written, flight);
+    if (attempt.isFresh) return await runAs(pool, flight);
+    const need = { since: role.readUntil, position: execution.context.mustSee ?? null };
+    return await runQuery(pool, replicas, need, flight);
   } finally {
     execution.watch.runMs += performance.now() - start;
   }

@@ -5,12 +5,19 @@
  * of the service from another, nor see which fields of a change had no effect.
  */
 import cors from '@fastify/cors';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../config/config.ts';
 import { authPath } from './auth-parts.ts';
 import { configPath, ignoredHeader, warningsHeader } from './management-description.ts';
+import { positionName } from './own-writes.ts';
 
 const exposedHeaders = ['x-request-id', 'retry-after', 'server-timing'];
 const allowedHeaders = ['apikey', 'authorization', 'content-type', 'x-client-info', 'x-supabase-api-version'];
+
+/** Configuration of the GraphQL route: a page may read its own writes (own-writes.ts). */
+const graphqlCors = {
+  cors: { exposedHeaders: [...exposedHeaders, positionName], allowedHeaders: [...allowedHeaders, positionName] },
+};
 
 /** Configuration of the routes of the auth service, and of the route that takes its preflights. */
 export const authCors = {
@@ -32,12 +39,16 @@ export const managementCors = {
 const maxAgeSeconds = 7200;
 
 /** Adds the CORS headers and answers `OPTIONS` on every path. */
-export async function registerCors(app: FastifyInstance, origins: readonly string[] | '*'): Promise<void> {
+export async function registerCors(
+  app: FastifyInstance,
+  { corsOrigins: origins, readReplicaUrls }: Pick<Config, 'corsOrigins' | 'readReplicaUrls'>,
+): Promise<void> {
   await app.register(cors, {
     origin: origins === '*' ? '*' : [...origins],
     credentials: false,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    allowedHeaders,
+    // Preflights know no routes.
+    allowedHeaders: readReplicaUrls.length === 0 ? allowedHeaders : graphqlCors.cors.allowedHeaders,
     exposedHeaders,
     maxAge: maxAgeSeconds,
     // An `OPTIONS` that is no preflight gets the same answer instead of an error.
@@ -46,14 +57,14 @@ export async function registerCors(app: FastifyInstance, origins: readonly strin
   if (origins !== '*') return;
   // For routes that go past the plugin.
   app.addHook('onSend', (request, reply, _payload, done) => {
-    reply.headers(headersFor(request));
+    reply.headers(headersFor(request, reply));
     done();
   });
 }
 
-/** Configuration of a busy route: where all origins are allowed, there is nothing to find out for each request. */
-export function corsOfRoute(origins: readonly string[] | '*'): { readonly cors?: false } {
-  return origins === '*' ? { cors: false } : {};
+/** Configuration of the GraphQL route: where all origins are allowed, there is nothing to find out for each request. */
+export function corsOfGraphql(origins: readonly string[] | '*'): { readonly cors: false } | typeof graphqlCors {
+  return origins === '*' ? { cors: false } : graphqlCors;
 }
 
 /** What every answer carries where all origins are allowed. */
@@ -62,6 +73,7 @@ export const anyOriginHeaders: Readonly<Record<string, string>> = {
   'access-control-expose-headers': exposedHeaders.join(', '),
 };
 
+const writtenHeaders = exposing(graphqlCors.cors.exposedHeaders);
 const authHeaders = exposing(authCors.cors.exposedHeaders);
 const managementHeaders = exposing(managementCors.cors.exposedHeaders);
 
@@ -69,7 +81,8 @@ function exposing(names: readonly string[]): Readonly<Record<string, string>> {
   return { ...anyOriginHeaders, 'access-control-expose-headers': names.join(', ') };
 }
 
-function headersFor({ url }: FastifyRequest): Readonly<Record<string, string>> {
+function headersFor({ url }: FastifyRequest, reply: FastifyReply): Readonly<Record<string, string>> {
+  if (reply.hasHeader(positionName)) return writtenHeaders;
   if (url.startsWith(`${authPath}/`)) return authHeaders;
   return url.startsWith(managementPrefix) ? managementHeaders : anyOriginHeaders;
 }

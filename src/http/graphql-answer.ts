@@ -7,6 +7,7 @@ import type { Answer, GraphQLRequest } from '../execute/executor.ts';
 import { compress } from './compress.ts';
 import { retryAfterSeconds, statusOf } from './error-body.ts';
 import type { AnswerType } from './media-types.ts';
+import { readPosition, writePosition } from './own-writes.ts';
 import type { HttpParts } from './parts.ts';
 
 /** An answer and the type it is written as. */
@@ -18,7 +19,7 @@ export interface TypedAnswer {
 /** Runs a request whose caller has been verified. Rejects only where we are at fault. */
 export async function run(
   { config, executor }: HttpParts,
-  { id, state }: FastifyRequest,
+  { id, state, headers }: FastifyRequest,
   graphql: GraphQLRequest,
 ): Promise<Answer> {
   const caller = state.caller as Caller;
@@ -28,6 +29,7 @@ export async function run(
     signal: state,
     showHints: config.localProject || isService,
     unlimited: isService && !config.limits.limitServiceRole,
+    mustSee: config.readReplicaUrls.length === 0 ? null : readPosition(headers),
   });
   state.answer = answer;
   return answer;
@@ -44,6 +46,7 @@ export function writeHead(
   reply.code(status).header('content-type', `${answerType}; charset=utf-8`);
   const retryAfter = retryAfterSeconds(status);
   if (retryAfter !== null) reply.header('retry-after', retryAfter);
+  if (answer.writtenAt !== undefined) writePosition(config, reply, answer.writtenAt);
   state.bytes = Buffer.byteLength(answer.body);
   if (!config.serverTiming) return;
   const { parseMs, compileMs, runMs } = answer.stages;

@@ -7,7 +7,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Answer, GraphQLRequest } from '../execute/executor.ts';
 import { PublicError } from '../shared/errors.ts';
-import { corsOfRoute } from './cors.ts';
+import { corsOfGraphql } from './cors.ts';
 import { createGraphiqlPage } from './graphiql-page.ts';
 import { run, sendText, writeHead } from './graphql-answer.ts';
 import { createJsonDoor } from './json-door.ts';
@@ -23,7 +23,7 @@ export async function registerGraphqlRoutes(app: FastifyInstance, parts: HttpPar
   const onRequest: Hook[] = [authenticateHook(parts)];
   if (config.rateLimit !== null) onRequest.push(await createRateLimit(app, config.rateLimit));
   onRequest.push(createJsonDoor(parts));
-  app.post(graphqlPath, { onRequest, config: corsOfRoute(config.corsOrigins) }, createPostHandler(parts));
+  app.post(graphqlPath, { onRequest, config: corsOfGraphql(config.corsOrigins) }, createPostHandler(parts));
   const showPage = createGraphiqlPage(parts);
   app.get(graphqlPath, (request, reply) => {
     if (acceptsHtml(request.headers.accept)) return showPage(request, reply);

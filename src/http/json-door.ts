@@ -70,10 +70,11 @@ async function answerJson(
   await sendText(request, reply, answer.body);
 }
 
-/** Nothing about the answer depends on the request: no compression, no list of origins, no error of the transport. */
+/** Nothing about the answer depends on the request: no compression, no list of origins, no error of the transport, no write. */
 function isPlain({ config }: HttpParts, { headers }: FastifyRequest, answer: Answer): boolean {
   const isSmall = answer.body.length < minCompressedBytes || headers['accept-encoding'] === undefined;
-  return isSmall && answer.codes.length === 0 && config.corsOrigins === '*' && !config.serverTiming;
+  const isOrdinary = answer.codes.length === 0 && answer.writtenAt === undefined;
+  return isSmall && isOrdinary && config.corsOrigins === '*' && !config.serverTiming;
 }
 
 /** Writes most answers past the framework, which would put the same headers together one by one. */

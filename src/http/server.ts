@@ -46,7 +46,7 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   trackRequests(app, parts.observe, createClientAddress(parts.config.trustedProxies));
   answerErrors(app, parts);
-  await registerCors(app, parts.config.corsOrigins);
+  await registerCors(app, parts.config);
   registerHealth(app, parts);
   addPages(app, parts);
   registerOpenApi(app, parts.config.externalUrl, [

@@ -90,6 +90,16 @@ function line(observation: Exclude<Observation, RequestObservation>): Line {
       return { level: 'error', text: 'database lost; trying again', fields: { reason: observation.reason } };
     case 'database_back':
       return { level: 'info', text: 'database back', fields: {} };
+    case 'replica_used':
+      return { level: 'info', text: 'read replica used', fields: { replica: observation.replica } };
+    case 'replica_left_out': {
+      const { replica, reason } = observation;
+      return {
+        level: 'warn',
+        text: 'read replica left out; the others and the primary answer',
+        fields: { replica, reason },
+      };
+    }
     case 'prepared_statements_off': {
       const text = 'a pooler loses prepared statements; the gateway goes on without them';
       return { level: 'warn', text, fields: { option: '--prepared-statements=false' } };

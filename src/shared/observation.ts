@@ -51,6 +51,14 @@ export type Observation =
   | { readonly kind: 'reload_failed'; readonly reason: string; readonly error: unknown }
   | { readonly kind: 'database_lost'; readonly reason: string }
   | { readonly kind: 'database_back' }
+  /** A read replica answers queries from now on; `replica` counts from 1 in the order of the options. */
+  | { readonly kind: 'replica_used'; readonly replica: number }
+  /** A read replica answers no queries until it is well again. */
+  | {
+      readonly kind: 'replica_left_out';
+      readonly replica: number;
+      readonly reason: 'away' | 'behind' | 'not_a_replica';
+    }
   /** A pooler forgot prepared statements; naming is off from now on. */
   | { readonly kind: 'prepared_statements_off' }
   /** An email was kept for the inbox instead of being sent; `email` is its kind. */

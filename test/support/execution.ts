@@ -94,6 +94,7 @@ export async function startExecution(database: TestDatabase, options: ExecutionO
   await reflector.start();
   const executor = createExecutor({
     pool,
+    replicas: null,
     reflector,
     limits: { ...usualLimits, ...options.limits },
     maxResponseBytes,

@@ -183,13 +183,16 @@ describe('what is refused', () => {
     ]);
   });
 
-  test.each([
-    ['readReplicaUrl', databaseUrl],
-    ['metricsPort', '9090'],
-  ] as const)('%s is said to be unavailable rather than ignored', (name, value) => {
-    expect(problemsOf({ environment: minimal, flags: { [name]: [value] } })).toEqual([
+  test('an option that cannot be used yet is said to be unavailable rather than ignored', () => {
+    expect(problemsOf({ environment: minimal, flags: { metricsPort: ['9090'] } })).toEqual([
       expect.stringContaining('is not available in this version of pgreflect'),
     ]);
+  });
+
+  test('read replicas may be several', () => {
+    const flags = { readReplicaUrl: [databaseUrl, `${databaseUrl}2`] };
+    const { config } = loadConfig(sources({ environment: minimal, flags }));
+    expect([config.readReplicaUrls, config.maxReplicaLagMs]).toEqual([flags.readReplicaUrl, 5000]);
   });
 
   test('role names that mean the login role', () => {

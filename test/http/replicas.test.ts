@@ -1,0 +1,269 @@
+/**
+ * Read replicas: queries go to a real streaming replica, mutations to the primary, and whoever has just written reads his own
+ * writes. Replay is paused to hold the replica where it is, so that nothing depends on how fast it follows.
+ */
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { Config } from '../../src/config/config.ts';
+import { primaryPosition } from '../../src/database/replicas.ts';
+import { type TestGateway, testGateway } from '../support/gateway.ts';
+import { startRecordingProxy } from '../support/recording-proxy.ts';
+import { type ReplicatedServers, startReplicatedServers } from '../support/replica.ts';
+
+const schema = `
+  create role anon; create role authenticated; create role service_role bypassrls;
+  create role authenticator login noinherit password 'test';
+  grant anon, authenticated, service_role to authenticator;
+  comment on schema public is '@graphql({"inflect_names": true})';
+  create table note (id int primary key, body text);
+  create table scratch (id int primary key);
+  create table access_log (id int generated always as identity primary key);
+  create table watched (id int primary key);
+  insert into watched values (1);
+  alter table watched enable row level security;
+  create function log_access() returns boolean language plpgsql security definer as
+    'begin insert into public.access_log default values; return true; end';
+  create policy logged on watched using (log_access());
+  create function server() returns text language sql stable as
+    $$ select case when pg_is_in_recovery() then 'replica' else 'primary' end $$;
+  create function read_slowly() returns text language plpgsql stable as $$
+    begin
+      perform from public.scratch;
+      perform pg_sleep(20) where pg_is_in_recovery();
+      return public.server();
+    end $$;
+  grant usage on schema public to anon;
+  grant select, insert, update, delete on note, scratch, watched to anon;
+`;
+
+const watch = `select set_config('pgreflect.login_role', 'authenticator', false);
+  ${readFileSync(new URL('../../sql/watch.sql', import.meta.url), 'utf8')}`;
+
+let servers: ReplicatedServers;
+beforeAll(async () => {
+  servers = await startReplicatedServers(`${schema}; ${watch}`);
+});
+afterAll(() => servers.stop());
+
+/** An hour: nothing is too old, so that a replica which does not follow is used all the same. */
+const patient = { maxReplicaLagMs: 3_600_000 };
+
+/** Starts a gateway; the replica is in use. */
+async function start(given: Partial<Config> = patient): Promise<TestGateway> {
+  const readReplicaUrls = [servers.replica.urlAs('authenticator', 'test')];
+  const gateway = await testGateway(servers.primary, { readReplicaUrls, schemaPollMs: 3_600_000, ...given });
+  await eventually(() => dataOf(gateway, server), { server: 'replica' });
+  return gateway;
+}
+
+const server = '{ server }';
+const insert = (id: number, body: string) =>
+  `mutation { insertIntoNoteCollection(objects: [{id: ${id}, body: "${body}"}]) { affectedCount } }`;
+const bodyOf = (id: number) => `{ server, noteByPk(id: ${id}) { body } }`;
+
+/** Asks until the answer is as expected; the test's own limit of time ends what never becomes so. */
+async function eventually(find: () => Promise<unknown>, expected: unknown): Promise<void> {
+  while (JSON.stringify(await find()) !== JSON.stringify(expected)) await sleep(20);
+}
+
+const dataOf = async (gateway: TestGateway, query: string, headers = {}) =>
+  (await gateway.ask(query, { headers })).body.data;
+
+/** Holds the replica where it is until the test is over, or until it is let go. */
+async function pauseReplay(): Promise<() => Promise<void>> {
+  const resume = async () => void (await servers.replica.query('select pg_wal_replay_resume()'));
+  await servers.replica.query('select pg_wal_replay_pause()');
+  const state = async () => (await servers.replica.query('select pg_get_wal_replay_pause_state() as state'))[0];
+  await eventually(state, { state: 'paused' });
+  onTestFinished(resume);
+  return resume;
+}
+
+describe('which server answers', () => {
+  test('queries go to the replica, mutations to the primary', async () => {
+    const gateway = await start();
+    const { body } = await gateway.ask(insert(1, 'written'));
+    expect(body).toEqual({ data: { insertIntoNoteCollection: { affectedCount: 1 } } });
+    await eventually(() => dataOf(gateway, bodyOf(1)), { server: 'replica', noteByPk: { body: 'written' } });
+  });
+
+  test('several replicas take turns, and one that is none of this database is left out', async () => {
+    const urls = [servers.replica, servers.primary].map((each) => each.urlAs('authenticator', 'test'));
+    const gateway = await start({ ...patient, readReplicaUrls: urls });
+    expect(gateway.observations).toContainEqual({ kind: 'replica_used', replica: 1 });
+    expect(gateway.observations).toContainEqual({
+      ...{ kind: 'replica_left_out', replica: 2, reason: 'not_a_replica' },
+    });
+    for (let round = 0; round < 3; round += 1) expect(await dataOf(gateway, server)).toEqual({ server: 'replica' });
+  });
+
+  test('a query that writes is answered by the primary', async () => {
+    const gateway = await start();
+    const counted = () => servers.primary.query('select count(*)::int as n from access_log');
+    const [before] = (await counted()) as [{ n: number }];
+    for (let round = 1; round <= 2; round += 1) {
+      const data = await dataOf(gateway, '{ watchedCollection { edges { node { id } } } }');
+      expect(data).toEqual({ watchedCollection: { edges: [{ node: { id: 1 } }] } });
+      expect(await counted()).toEqual([{ n: before.n + round }]);
+    }
+    expect(await dataOf(gateway, server)).toEqual({ server: 'replica' });
+  });
+
+  test('a query that stands in the way of replaying the log is answered by the primary', async () => {
+    const gateway = await start();
+    const answer = dataOf(gateway, '{ readSlowly }');
+    const sleeping = () =>
+      servers.replica.query(`select count(*)::int as n from pg_stat_activity where wait_event = 'PgSleep'`);
+    await eventually(sleeping, [{ n: 1 }]);
+    await servers.primary.query('truncate scratch');
+    expect(await answer).toEqual({ readSlowly: 'primary' });
+  });
+});
+
+describe('reading your own writes', () => {
+  test('a query that brings the position of a write is answered by a server that has seen it', async () => {
+    const gateway = await start();
+    const resume = await pauseReplay();
+    const { headers } = await gateway.ask(insert(10, 'mine'));
+    const position = headers.get('pgreflect-lsn') ?? '';
+    expect(position).toMatch(/^[0-9A-F]+\/[0-9A-F]+$/);
+    expect(headers.get('access-control-expose-headers')).toMatch(/, pgreflect-lsn$/);
+
+    expect(await dataOf(gateway, bodyOf(10))).toEqual({ server: 'replica', noteByPk: null });
+    const seen = { server: 'primary', noteByPk: { body: 'mine' } };
+    expect(await dataOf(gateway, bodyOf(10), { 'pgreflect-lsn': position })).toEqual(seen);
+
+    await resume();
+    const replicated = { server: 'replica', noteByPk: { body: 'mine' } };
+    await eventually(() => dataOf(gateway, bodyOf(10), { 'pgreflect-lsn': position }), replicated);
+  });
+
+  test('a browser needs to know nothing of it: a cookie brings the position back', async () => {
+    const gateway = await start({ maxReplicaLagMs: 5000, externalUrl: 'https://api.app.test' });
+    await pauseReplay();
+    const cookie = (await gateway.ask(insert(11, 'mine'))).headers.get('set-cookie') ?? '';
+    expect(cookie).toMatch(
+      /^pgreflect-lsn=[0-9A-F]+\/[0-9A-F]+; Path=\/graphql\/v1; Max-Age=6; HttpOnly; SameSite=Strict; Secure$/,
+    );
+    const [pair = ''] = cookie.split(';');
+    const seen = { server: 'primary', noteByPk: { body: 'mine' } };
+    expect(await dataOf(gateway, bodyOf(11), { cookie: `theme=dark; ${pair}; a=b` })).toEqual(seen);
+  });
+
+  test('the newer of header and cookie counts, and a mutation that failed has no position', async () => {
+    const gateway = await start();
+    await pauseReplay();
+    const later = (await gateway.ask(insert(12, 'later'))).headers.get('pgreflect-lsn');
+    const headers = { 'pgreflect-lsn': '0/1', cookie: `pgreflect-lsn=${later}` };
+    expect(await dataOf(gateway, bodyOf(12), headers)).toMatchObject({ server: 'primary' });
+    const failed = await gateway.ask(insert(12, 'again'));
+    expect(failed.body.errors[0].extensions.code).toBe('CONSTRAINT_VIOLATION');
+    expect([failed.headers.get('pgreflect-lsn'), failed.headers.get('set-cookie')]).toEqual([null, null]);
+  });
+
+  test('a header that is no position is refused, a cookie that is none is not: who has it often cannot change it', async () => {
+    const gateway = await start();
+    for (const value of ['x', '1', '0/', '0/123456789', '0/1 0/2', 'pgreflect']) {
+      const { status, body } = await gateway.ask(server, { headers: { 'pgreflect-lsn': value } });
+      expect([value, status, body.errors[0].message]).toEqual([
+        ...[value, 400],
+        'The header "pgreflect-lsn" must be a position as an answer gives it, such as "16/B374D848".',
+      ]);
+      expect(await dataOf(gateway, server, { cookie: `pgreflect-lsn=${value}` })).toEqual({ server: 'replica' });
+    }
+  });
+
+  test('pages of other origins may send the header', async () => {
+    const gateway = await start();
+    const { headers } = await fetch(`${gateway.url}/graphql/v1`, {
+      method: 'OPTIONS',
+      headers: { origin: 'https://app.test', 'access-control-request-method': 'POST' },
+    });
+    expect(headers.get('access-control-allow-headers')).toMatch(/, pgreflect-lsn$/);
+  });
+
+  test('a mutation learns its position in the same round trip', async () => {
+    const proxy = await startRecordingProxy(servers.primary.urlAs('authenticator', 'test'));
+    onTestFinished(() => proxy.stop());
+    const gateway = await start({ ...patient, databaseUrl: proxy.url, poolSize: 1 });
+    await gateway.ask(insert(20, 'opens the connection'));
+    const flights: number[] = [];
+    for (let id = 21; id <= 25; id += 1) {
+      proxy.reset();
+      const { headers } = await gateway.ask(insert(id, 'measured'));
+      expect(headers.get('pgreflect-lsn')).not.toBeNull();
+      flights.push(proxy.flights());
+    }
+    // A look at the servers, twice a second, may be counted among one of them.
+    expect(Math.min(...flights)).toBe(1);
+  });
+});
+
+describe('a replica that is not well', () => {
+  test('one that is too far behind is left out, and taken back when it has caught up', async () => {
+    const gateway = await start({ maxReplicaLagMs: 100 });
+    const resume = await pauseReplay();
+    await gateway.ask(insert(30, 'new'));
+    await eventually(() => dataOf(gateway, bodyOf(30)), { server: 'primary', noteByPk: { body: 'new' } });
+    await resume();
+    await eventually(() => dataOf(gateway, bodyOf(30)), { server: 'replica', noteByPk: { body: 'new' } });
+  });
+
+  test('one that is idle with its primary is not behind, even where the log ends at the edge of a page', async () => {
+    const ends = async () => {
+      await servers.primary.query('select pg_switch_wal()');
+      const [end] = await servers.primary.query<{ position: string; inserted: string; written: string }>(
+        `select o.position, pg_current_wal_insert_lsn() as inserted, pg_current_wal_lsn() as written
+         from (${primaryPosition}) o`,
+      );
+      // The header of the page is counted in here, 0x28 bytes, and nobody has written since.
+      return end?.inserted.endsWith('000028') && end.written.endsWith('000000') ? end.position === end.written : null;
+    };
+    await eventually(ends, true);
+  });
+
+  test('while it is away the primary answers, without an error, and it is used again when it is back', async () => {
+    const gateway = await start({ maxReplicaLagMs: 60_000 });
+    await servers.replica.stop();
+    expect(await dataOf(gateway, server)).toEqual({ server: 'primary' });
+    expect(gateway.observations).toContainEqual({ kind: 'replica_left_out', replica: 1, reason: 'away' });
+    await servers.startReplica();
+    await eventually(() => dataOf(gateway, server), { server: 'replica' });
+  });
+});
+
+describe('the model is as fresh as the server that answers', () => {
+  test('a change that the replica has replayed is noticed by the query that meets it', async () => {
+    const gateway = await start();
+    expect(await dataOf(gateway, '{ server, noteByPk(id: 0) { body } }')).toEqual({
+      server: 'replica',
+      noteByPk: null,
+    });
+    await servers.primary.query('alter table note rename column body to text');
+    onTestFinished(async () => void (await servers.primary.query('alter table note rename column text to body')));
+    const columns = () =>
+      servers.replica.query(
+        `select count(*)::int as n from pg_attribute where attrelid = 'note'::regclass and attname = 'text'`,
+      );
+    await eventually(columns, [{ n: 1 }]);
+    const { body } = await gateway.ask('{ server, noteByPk(id: 0) { body } }');
+    expect(body.errors[0].message).toContain('Cannot query field "body"');
+  });
+
+  test('a replica that has not replayed what the model was made from is not asked', async () => {
+    const gateway = await start();
+    const resume = await pauseReplay();
+    await servers.primary.query(`alter table note add column colour text default 'red'`);
+    onTestFinished(async () => void (await servers.primary.query('alter table note drop column colour')));
+    expect(await dataOf(gateway, server)).toEqual({ server: 'replica' });
+    await gateway.ask(insert(40, 'coloured'));
+    expect(await dataOf(gateway, '{ server, noteByPk(id: 40) { colour } }')).toEqual({
+      ...{ server: 'primary', noteByPk: { colour: 'red' } },
+    });
+    await resume();
+    await eventually(() => dataOf(gateway, '{ server, noteByPk(id: 40) { colour } }'), {
+      ...{ server: 'replica', noteByPk: { colour: 'red' } },
+    });
+  });
+});
