@@ -13,13 +13,14 @@
  */
 import type { Table } from '../model/model.ts';
 import { invariant } from '../shared/invariant.ts';
+import { objectPieces } from './json-pieces.ts';
 import type { ConnectionEntry, ConnectionPlan, SetSource } from './plan.ts';
 import { printAggregate } from './print-aggregate.ts';
 import { conjunction, printCondition, printJoin, where } from './print-condition.ts';
 import { type Member, printObject } from './print-object.ts';
 import { type PrintedPage, printPage } from './print-page.ts';
 import { directRow, HandedOnRow, list, type Row } from './print-row.ts';
-import { type Frame, jsonText, objectParts, printText, type TextPart } from './print-text.ts';
+import { type Frame, jsonText, printText, type TextPart } from './print-text.ts';
 import { current, type Printer, printCall, printTypename, tableName } from './printer.ts';
 import { empty, ident, type Sql, sql } from './sql.ts';
 
@@ -43,7 +44,16 @@ export function printConnectionText(printer: Printer, plan: ConnectionPlan, fram
 function printSubquery(printer: Printer, plan: ConnectionPlan, parent: Row | null, frame: Frame | null): Sql {
   const { source } = plan;
   if (source.kind === 'routine') return printRoutineConnection(printer, { ...plan, source }, parent, frame);
-  const rows: RowSet = {
+  const rows = tableRows(printer, { ...plan, source }, parent);
+  return sql`(${printSelect(printer, plan, rows, { frame })})`;
+}
+
+type TableConnectionPlan = ConnectionPlan & { readonly source: Exclude<SetSource, { kind: 'routine' }> };
+
+/** The rows of a table, or of a relationship of `parent`, that a connection is about. */
+export function tableRows(printer: Printer, plan: TableConnectionPlan, parent: Row | null): RowSet {
+  const { source } = plan;
+  return {
     table: source.table,
     scan() {
       const alias = printer.names.next('t');
@@ -55,7 +65,6 @@ function printSubquery(printer: Printer, plan: ConnectionPlan, parent: Row | nul
       return { from: sql`${tableName(source.table)} as ${ident(alias)}`, row, condition: restrict(plan, row, joined) };
     },
   };
-  return sql`(${printSelect(printer, plan, rows, { frame })})`;
 }
 
 // The routine runs exactly once, whoever reads its rows (graphql.md 11.5). One reader of a routine that is not volatile
@@ -166,17 +175,18 @@ function printSelect(printer: Printer, plan: ConnectionPlan, rows: RowSet, optio
 }
 
 function connectionParts(printer: Printer, plan: ConnectionPlan, rows: RowSet, page: PrintedPage): TextPart[] {
-  return objectParts(
+  return objectPieces<Sql>(
     plan.entries.map((entry) => {
       const { key } = entry;
       const paged = page.members.get(entry);
-      if (paged === undefined) return { key, parts: [jsonText(printEntry(printer, entry, rows))] };
-      return { key, parts: entry.kind === 'edges' ? ['[', paged, ']'] : [paged] };
+      if (paged === undefined) return { key, pieces: [jsonText(printEntry(printer, entry, rows))] };
+      return { key, pieces: entry.kind === 'edges' ? ['[', paged, ']'] : [paged] };
     }),
   );
 }
 
-function printEntry(printer: Printer, entry: ConnectionEntry, rows: RowSet): Sql {
+/** Total count or aggregates of a connection as an expression. */
+export function printEntry(printer: Printer, entry: ConnectionEntry, rows: RowSet): Sql {
   switch (entry.kind) {
     case 'typename':
       return printTypename(entry.name);

@@ -1,11 +1,13 @@
 /**
- * Prints a planned operation. A query is one statement that returns the whole `data` object as text; a mutation is one
- * statement for each root field, each returning the value of its field.
+ * Prints a planned operation. A query is one statement: it returns rows that are plainly laid out in the answer (print-rows.ts), or
+ * the whole `data` object as text. A mutation is one statement for each root field, each returning the value of its field.
  */
+import type { AnswerLayout } from './answer-layout.ts';
 import type { Entry, OperationPlan } from './plan.ts';
 import { printConnectionText } from './print-connection.ts';
 import { type Member, printObject } from './print-object.ts';
 import { Names } from './print-row.ts';
+import { printRows } from './print-rows.ts';
 import { jsonText, printText } from './print-text.ts';
 import { printValue } from './print-value.ts';
 import { printWrite } from './print-write.ts';
@@ -13,21 +15,29 @@ import type { Printer } from './printer.ts';
 import type { Slot } from './slot.ts';
 import { integer, printSql, type Sql, sql } from './sql.ts';
 
-/** One SQL text and what fills its parameters. It returns one row with one text column. */
+/** One SQL text and what fills its parameters. */
 export interface Statement {
   readonly text: string;
   readonly slots: readonly Slot[];
+  /** How its rows become JSON; null: it returns one row with one column, which is the JSON. */
+  readonly layout: AnswerLayout | null;
 }
 
 /** Prints the statements of an operation; none where every field was refused. */
 export function printOperation(plan: OperationPlan, maxResponseBytes: number): readonly Statement[] {
   if (plan.fields.length === 0 && plan.errors.length > 0) return [];
   if (plan.kind === 'mutation') {
-    return plan.fields.map((field) => printSql(printMutationField(plan, field, maxResponseBytes)));
+    return plan.fields.map((field) => textStatement(printMutationField(plan, field, maxResponseBytes)));
   }
+  const rows = printRows(makePrinter(plan), plan.fields);
+  if (rows !== null) return [{ ...printSql(rows.select), layout: rows.layout }];
   const printer = makePrinter(plan);
   const select = plan.fields.some(hasEdges) ? printDataText(printer, plan.fields) : printData(printer, plan.fields);
-  return [printSql(guardSize(null, select, maxResponseBytes))];
+  return [textStatement(guardSize(null, select, maxResponseBytes))];
+}
+
+function textStatement(piece: Sql): Statement {
+  return { ...printSql(piece), layout: null };
 }
 
 function hasEdges({ value }: Entry): boolean {

@@ -4,6 +4,7 @@
  * Without page info the page is read with its limit alone. With it one row more is read, rows are numbered in the order of
  * the scan, and the flags follow from counts and from the first row of the whole set (graphql.md 6.5).
  */
+import { objectPieces } from './json-pieces.ts';
 import type { ConnectionEntry, ConnectionPlan, EdgeEntry, LimitPlan, ObjectPlan, PageInfoEntry } from './plan.ts';
 import { columnOf, keyColumns } from './plan-order.ts';
 import { conjunction, printAfter, printOrder, scanOrder, where } from './print-condition.ts';
@@ -11,7 +12,7 @@ import type { RowSet } from './print-connection.ts';
 import { printCursor } from './print-encoded.ts';
 import { type Member, type PrintedObject, printObject } from './print-object.ts';
 import { HandedOnRow, list, type Row } from './print-row.ts';
-import { objectParts, printText, type TextPart } from './print-text.ts';
+import { printText, type TextPart } from './print-text.ts';
 import { type Printer, printMembers, printTypename } from './printer.ts';
 import { runsVolatile } from './runs-volatile.ts';
 import { builtin, empty, ident, integer, join, param, type Sql, sql } from './sql.ts';
@@ -78,12 +79,13 @@ interface PageContext {
   aggregate(value: Sql): Sql;
 }
 
-function isCounted(entry: PageInfoEntry): boolean {
+/** A page with such an entry is read with one row more. */
+export function isCounted(entry: PageInfoEntry): boolean {
   return entry.kind !== 'typename';
 }
 
-// The rows of the page in the order of the scan, and one more where they are counted.
-function printScan(context: PageContext): Sql {
+/** The rows of the page in the order of the scan, and one more where they are counted. */
+export function printScan(context: Pick<PageContext, 'plan' | 'page' | 'rows' | 'counted'>): Sql {
   const { plan, page } = context;
   const { from, row, condition } = context.rows.scan();
   const order = scanOrder(plan.order, plan.page.backward);
@@ -123,8 +125,8 @@ function printEdges(context: PageContext, entry: EdgesEntry): Sql {
 // The elements of the list, without the brackets.
 function printEdgesText(context: PageContext, entry: EdgesEntry): Sql {
   const kept = keptEdges(context);
-  const members = entry.entries.map((edge) => ({ key: edge.key, parts: printEdgeParts(context, edge, kept) }));
-  const edge = printText(objectParts(members));
+  const members = entry.entries.map((edge) => ({ key: edge.key, pieces: printEdgeParts(context, edge, kept) }));
+  const edge = printText(objectPieces<Sql>(members));
   return sql`coalesce(pg_catalog.string_agg(${edge}, ','${edgeOrder(context)})${filter(kept)}, '')`;
 }
 

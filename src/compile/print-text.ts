@@ -2,6 +2,7 @@
  * Prints JSON as text that is joined from pieces. For what is large: making a JSON value of a long list and text of that
  * looks at the types of every row twice, and copies all of it once more.
  */
+import { joinConstants } from './json-pieces.ts';
 import { join, literal, type Sql, sql } from './sql.ts';
 
 /** A piece of JSON text: a constant, or an expression of type `text` that is never null. */
@@ -15,21 +16,10 @@ export interface Frame {
 
 /** The pieces as one expression of type `text`. */
 export function printText(parts: readonly TextPart[]): Sql {
-  const merged: TextPart[] = [];
-  for (const part of parts) {
-    const last = merged.at(-1);
-    if (typeof part === 'string' && typeof last === 'string') merged[merged.length - 1] = last + part;
-    else if (part !== '') merged.push(part);
-  }
-  const pieces = merged.map((part) => (typeof part === 'string' ? sql`${literal(part)}::pg_catalog.text` : part));
+  const pieces = joinConstants(parts).map((part) =>
+    typeof part === 'string' ? sql`${literal(part)}::pg_catalog.text` : part,
+  );
   return join(pieces, sql` operator(pg_catalog.||) `);
-}
-
-/** An object of pieces, in order. */
-export function objectParts(
-  members: readonly { readonly key: string; readonly parts: readonly TextPart[] }[],
-): TextPart[] {
-  return ['{', ...members.flatMap(({ key, parts }, index) => [`${index === 0 ? '' : ','}"${key}":`, ...parts]), '}'];
 }
 
 /** Any value as JSON text; SQL null is JSON null. */

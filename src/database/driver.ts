@@ -7,10 +7,19 @@
 import pg from 'pg';
 import { DatabaseError } from './failure.ts';
 
+/** The socket, or what encrypts it. */
+export interface DriverStream {
+  readonly writable: boolean;
+  write(messages: Uint8Array): void;
+  destroy(problem?: Error): void;
+  listeners(event: 'data'): readonly ((bytes: Buffer) => void)[];
+  on(event: 'data', listener: (bytes: Buffer) => void): void;
+  off(event: 'data', listener: (bytes: Buffer) => void): void;
+}
+
 /** One connection at protocol level. Every method queues bytes; nothing waits for an answer. */
 export interface DriverConnection {
-  /** The socket, or what encrypts it. */
-  readonly stream: { readonly writable: boolean; write(messages: Uint8Array): void; destroy(problem?: Error): void };
+  readonly stream: DriverStream;
   sync(): void;
   sendCopyFail(reason: string): void;
   once(event: 'readyForQuery' | 'end', listener: () => void): void;

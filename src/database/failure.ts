@@ -16,9 +16,17 @@ import pg from 'pg';
  * - `unavailable`: no connection, or it was lost (see `maybeCommitted`).
  * - `overloaded`: no connection became free in time; nothing was sent.
  * - `cancelled`: the client went away; everything is undone unless `maybeCommitted`.
+ * - `too_large`: what the statement returned is over a limit of ours; everything is undone.
  * - `timeout`: a limit passed (57014 or our own timer); everything is undone unless `maybeCommitted`.
  */
-export type DatabaseErrorKind = 'stale' | 'statement' | 'unavailable' | 'overloaded' | 'cancelled' | 'timeout';
+export type DatabaseErrorKind =
+  | 'stale'
+  | 'statement'
+  | 'unavailable'
+  | 'overloaded'
+  | 'cancelled'
+  | 'timeout'
+  | 'too_large';
 
 /** The facts of a `DatabaseError`; all but `kind` and `primary` have a neutral default. */
 export interface DatabaseErrorFacts {

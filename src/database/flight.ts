@@ -12,18 +12,31 @@
  *
  * There is no explicit `begin`: messages up to a Sync are one transaction. After an error the server skips the rest, so
  * nothing ever runs without its settings. `Parse` is left out where the connection knows the name, `Close` comes before
- * it where that is uncertain. No Describe: results are text, and only the first column is read. Statements that could
+ * it where that is uncertain. No Describe: results are text. Statements that could
  * end a transaction (`call`, `do`, `commit`) must never be among the steps: the settings would end with it.
  *
  * Several flights may be written at once, one behind the other (flight-batch.ts). Each ends with a Sync of its own, so each
  * is a transaction of its own: what happens to one does not touch the next.
  *
- * The driver calls `submit` when the connection is free and then one `handle…` for each message that arrives.
+ * The driver calls `submit` when the connection is free. From then on rows and completed statements come from our own reader
+ * (message-reader.ts), and the driver calls one `handle…` for each other message.
  */
 import pg from 'pg';
 import { type DriverConnection, onceSettled } from './driver.ts';
+import { MessageReader, type MessageReceiver } from './message-reader.ts';
 import { MessageWriter } from './message-writer.ts';
 import { type NameChanges, noChanges, type PreparedStatements } from './prepared-statements.ts';
+
+/** Makes the result of a statement from its rows, while they arrive. Must not throw. */
+export interface RowCollector {
+  /**
+   * A row: in `bytes` at `at` the length of the first column as a signed 32-bit number, -1 for SQL null, then its text in
+   * UTF-8, and so on for each column. The bytes stay as they are.
+   */
+  add(bytes: Buffer, at: number): void;
+  /** After the last row. */
+  finish(): string;
+}
 
 /** One statement on its way. */
 export interface FlightStep {
@@ -33,6 +46,8 @@ export interface FlightStep {
   readonly values: readonly (string | null)[];
   /** Sets the settings again before the step that follows; has no result and no number of its own. */
   readonly isGuard?: true;
+  /** Takes its rows; without one the first column of the first row is the result. */
+  readonly collector?: RowCollector;
   /** Bind and Execute as bytes, for steps that are sent again and again with the same values. */
   readonly messages?: Uint8Array;
 }
@@ -47,13 +62,13 @@ const none: readonly never[] = [];
 
 /** How a flight ended. */
 export type FlightOutcome =
-  /** Committed. First column of the first row of every main step. */
+  /** Committed. What was made of the rows of every main step. */
   | { readonly kind: 'done'; readonly results: readonly (string | null)[] }
   /** `step` as in `DatabaseError`. `lost`: the connection cannot be used any more. */
   | { readonly kind: 'failed'; readonly problem: unknown; readonly step: number; readonly lost: boolean };
 
 /** A query object of the driver. Has no `name` property: the driver would file it as one prepared statement. */
-export class Flight {
+export class Flight implements MessageReceiver {
   readonly #prepared: PreparedStatements;
   readonly #steps: readonly FlightStep[];
   /** Index of the first main step. */
@@ -92,8 +107,10 @@ export class Flight {
   }
 
   /** Sends everything in one write; a flight that another one took along has been sent. */
-  submit({ stream }: DriverConnection): void {
+  submit(connection: DriverConnection): void {
+    MessageReader.of(connection).receiver = this;
     if (this.#isWritten) return;
+    const { stream } = connection;
     try {
       this.#write();
       for (const follower of this.#followers) follower.#write();
@@ -126,29 +143,30 @@ export class Flight {
     writer.parse(name, text);
   }
 
-  /** DataRow: one for each row; only the first counts. */
-  handleDataRow(message: { readonly fields: readonly (string | null)[] }): void {
-    if (this.#hasRow) return;
-    this.#hasRow = true;
-    this.#value = message.fields[0] ?? null;
+  /** A row of the statement that the server is at. */
+  handleRow(bytes: Buffer, at: number): void {
+    const collector = this.#steps[this.#completed]?.collector;
+    if (collector !== undefined) collector.add(bytes, at);
+    else if (!this.#hasRow) {
+      this.#hasRow = true;
+      this.#value = this.#completed < this.#mainAt ? null : firstColumn(bytes, at);
+    }
   }
 
-  /** CommandComplete: one statement is done, though nothing is committed yet. Counting them tells the failed step. */
-  handleCommandComplete(): void {
-    const isMain = this.#completed >= this.#mainAt && this.#steps[this.#completed]?.isGuard !== true;
-    if (isMain) this.#results.push(this.#value);
+  /** One statement is done, though nothing is committed yet. Counting them tells the failed step. */
+  handleComplete(): void {
+    const step = this.#steps[this.#completed];
+    const isMain = this.#completed >= this.#mainAt && step?.isGuard !== true;
+    if (isMain) this.#results.push(step?.collector === undefined ? this.#value : step.collector.finish());
     this.#completed += 1;
     this.#value = null;
     this.#hasRow = false;
   }
 
-  /** EmptyQueryResponse takes the place of CommandComplete for an empty text. */
-  handleEmptyQuery(): void {
-    this.handleCommandComplete();
-  }
-
   /** ReadyForQuery without an error before: the transaction is committed. Never called after `handleError`. */
-  handleReadyForQuery({ stream }: DriverConnection): void {
+  handleReadyForQuery(connection: DriverConnection): void {
+    const { stream } = connection;
+    MessageReader.of(connection).receiver = null;
     if (this.#completed !== this.#steps.length) {
       // Somebody else's answer: nothing that follows on this connection can be trusted.
       const problem = new Error('The server answered another number of statements than were sent.');
@@ -166,6 +184,7 @@ export class Flight {
   handleError(problem: unknown, connection: DriverConnection): void {
     if (this.#settled || this.#failing) return;
     this.#failing = true;
+    MessageReader.of(connection).receiver = null;
     this.#prepared.fail(this.#names);
     const step = this.#completed < this.#mainAt ? 0 : this.#results.length + 1;
     if (!(problem instanceof pg.DatabaseError)) {
@@ -195,4 +214,9 @@ export class Flight {
     this.#settled = true;
     this.#onEnd(outcome);
   }
+}
+
+function firstColumn(bytes: Buffer, at: number): string | null {
+  const length = bytes.readInt32BE(at);
+  return length < 0 ? null : bytes.toString('utf8', at + 4, at + 4 + length);
 }

@@ -9,19 +9,25 @@
 import type { Leaving } from '../shared/leaving.ts';
 import type { Caller } from './caller.ts';
 import { DatabaseError, temporaryMarker, toDatabaseError } from './failure.ts';
-import { Flight, type FlightOutcome, type FlightStep } from './flight.ts';
+import { Flight, type FlightOutcome, type FlightStep, type RowCollector } from './flight.ts';
 import type { FlightHow, Passenger, Seat } from './flight-batch.ts';
 import { type Opening, openingOf, openingSteps } from './opening.ts';
 import type { ApiConnection, ApiPool } from './pool.ts';
 import { PositionPassenger } from './position-flight.ts';
 import type { StatementNames } from './statement-names.ts';
 
-/** One main statement; the first column of its only row is the result. */
+/** One main statement. */
 export interface Step {
   /** Must not be able to end a transaction: no `call`, `do`, `commit`. */
   readonly text: string;
   /** In the order of `$1`, `$2`, ...; null is SQL null. */
   readonly values: readonly (string | null)[];
+  /**
+   * Makes what takes its rows, anew each time the statement is sent; absent: the first column of its only row is the
+   * result.
+   * The statement is cancelled, and fails as `too_large`, once `onOverflow` was called.
+   */
+  readonly collect?: (onOverflow: () => void) => RowCollector;
 }
 
 /** One request to the database: who asks, under which limits, and what to run. */
@@ -49,8 +55,8 @@ export interface RunAsOptions {
 }
 
 /**
- * Runs the steps in order in one transaction, each seeing what the one before it wrote, and returns the first column of
- * the only row of each as text, null where there is no row. An error in any of them undoes all.
+ * Runs the steps in order in one transaction, each seeing what the one before it wrote, and returns what was made of the
+ * rows of each, for the first column of the only row null where there is no row. An error in any of them undoes all.
  *
  * One network round trip. A read is repeated once when its connection is lost; anything is repeated once with unnamed
  * statements when a pooler has lost a named one, because nothing has run then.
@@ -73,6 +79,7 @@ export async function runAs(pool: ApiPool, options: RunAsOptions): Promise<reado
       alone = true;
       continue;
     }
+    if (attempt.cancelled === 'size') throw tooLarge();
     if (attempt.outcome.kind === 'done') return attempt.outcome.results;
     // Nothing has run, and this connection is cleaned from now on.
     if (attempt.foundTemporaryTables) continue;
@@ -101,9 +108,12 @@ interface Request {
   readonly deadline: number | null;
 }
 
+/** Why a seat was given up. */
+type Reason = 'client' | 'timer' | 'size';
+
 interface Attempt {
   readonly outcome: FlightOutcome;
-  readonly cancelled: 'client' | 'timer' | null;
+  readonly cancelled: Reason | null;
   readonly names: readonly string[];
   /** Refused in the settings step, because the session had temporary tables of another request. */
   readonly foundTemporaryTables: boolean;
@@ -118,11 +128,13 @@ interface AttemptOptions {
 /** One flight, in a batch with others where it may. */
 async function fly(pool: ApiPool, request: Request, { named, alone }: AttemptOptions): Promise<Attempt | 'scattered'> {
   refuseIfOver(request);
-  const passenger = new RequestPassenger(pool, request, { named, alone });
+  let watch: FlightWatch | null = null;
+  const onOverflow = () => watch?.giveUp('size');
+  const passenger = new RequestPassenger(pool, request, { named, alone, onOverflow });
   const { onPosition } = request.options;
   if (onPosition !== undefined) passenger.follower = new PositionPassenger(named ? pool.names : null);
   const seat = pool.batches.board(passenger);
-  const watch = new FlightWatch(seat, request);
+  watch = new FlightWatch(seat, request);
   const end = await seat.end;
   watch.stop();
   switch (end.kind) {
@@ -141,6 +153,10 @@ async function fly(pool: ApiPool, request: Request, { named, alone }: AttemptOpt
   }
 }
 
+interface PassengerOptions extends AttemptOptions {
+  readonly onOverflow: () => void;
+}
+
 /** A request in a batch. */
 class RequestPassenger implements Passenger {
   readonly #request: Request;
@@ -155,10 +171,10 @@ class RequestPassenger implements Passenger {
   foundTemporaryTables = false;
   follower: PositionPassenger | null = null;
 
-  constructor(pool: ApiPool, request: Request, { named, alone }: AttemptOptions) {
+  constructor(pool: ApiPool, request: Request, { named, alone, onOverflow }: PassengerOptions) {
     this.#request = request;
     this.#names = named ? pool.names : null;
-    this.#main = mainSteps(pool, request, named);
+    this.#main = mainSteps(pool, request, { named, onOverflow });
     this.statement = this.#main.length === 1 ? (this.#main[0]?.name ?? '') : '';
     this.shares = !alone && this.statement !== '';
     this.writes = request.options.mutation;
@@ -169,6 +185,7 @@ class RequestPassenger implements Passenger {
     const own = how.readOnly ? openingOf(options, true) : opening;
     const first = openingSteps(own, connection.dirty || connection.hasTemporaryTables, this.#names);
     this.#first = first;
+    this.#counts.flights += 1;
     return new Flight(connection.prepared, { first, main: this.#main }, onEnd);
   }
 
@@ -187,13 +204,18 @@ const noNames: readonly string[] = [];
 const noSteps: readonly FlightStep[] = [];
 
 /** The steps of the request; before each but the first the settings again. */
-function mainSteps(pool: ApiPool, { options, opening }: Request, named: boolean): readonly FlightStep[] {
+function mainSteps(
+  pool: ApiPool,
+  { options, opening }: Request,
+  { named, onOverflow }: Pick<PassengerOptions, 'named' | 'onOverflow'>,
+): readonly FlightStep[] {
   const { caller, steps } = options;
   const { again } = opening.settings;
   const main: FlightStep[] = [];
-  for (const { text, values } of steps) {
+  for (const { text, values, collect } of steps) {
     if (main.length > 0) main.push({ ...again, name: named ? pool.names.fixedNameOf(again.text) : '', isGuard: true });
-    main.push({ text, values, name: named ? pool.names.nameOf(caller.role, text) : '' });
+    const name = named ? pool.names.nameOf(caller.role, text) : '';
+    main.push(collect === undefined ? { text, values, name } : { text, values, name, collector: collect(onOverflow) });
   }
   return main;
 }
@@ -210,7 +232,11 @@ function refuseIfOver({ options, deadline }: Request): void {
   if (deadline !== null && performance.now() >= deadline) throw leftEarly('timer');
 }
 
-function leftEarly(reason: FlightWatch['reason']): DatabaseError {
+function tooLarge(): DatabaseError {
+  return new DatabaseError({ kind: 'too_large', step: 1, primary: 'The answer is larger than the limit.' });
+}
+
+function leftEarly(reason: Reason | null): DatabaseError {
   return reason === 'client'
     ? new DatabaseError({ kind: 'cancelled', primary: 'The client went away before the statement ran.' })
     : new DatabaseError({ kind: 'timeout', primary: 'The time limit passed before the statement ran.' });
@@ -222,13 +248,13 @@ class FlightWatch {
   readonly #signal: Leaving | null;
   readonly #onLeave: (() => void) | null;
   readonly #timer: NodeJS.Timeout | null;
-  reason: 'client' | 'timer' | null = null;
+  reason: Reason | null = null;
 
   constructor(seat: Seat, { options, deadline }: Request) {
     this.#seat = seat;
     this.#signal = options.signal;
-    this.#onLeave = options.signal === null ? null : () => this.#giveUp('client');
-    this.#timer = deadline === null ? null : setTimeout(() => this.#giveUp('timer'), deadline - performance.now());
+    this.#onLeave = options.signal === null ? null : () => this.giveUp('client');
+    this.#timer = deadline === null ? null : setTimeout(() => this.giveUp('timer'), deadline - performance.now());
     if (this.#onLeave !== null) this.#signal?.addEventListener('abort', this.#onLeave);
   }
 
@@ -237,7 +263,7 @@ class FlightWatch {
     if (this.#onLeave !== null) this.#signal?.removeEventListener('abort', this.#onLeave);
   }
 
-  #giveUp(why: 'client' | 'timer'): void {
+  giveUp(why: Reason): void {
     if (this.reason !== null) return;
     this.reason = why;
     this.#seat.cancel();

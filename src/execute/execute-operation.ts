@@ -8,7 +8,9 @@ import type { DocumentNode } from 'graphql';
 import type { CompiledOperation } from '../compile/compile-operation.ts';
 import { coerceVariables } from '../compile/document-variables.ts';
 import { RequestRefusal } from '../compile/input.ts';
-import { bindSlots, type Variables } from '../compile/slot.ts';
+import type { LimitPlan } from '../compile/plan.ts';
+import type { Statement } from '../compile/print-operation.ts';
+import { type BindingSource, bindSlot, bindSlots, type Variables } from '../compile/slot.ts';
 import type { Step } from '../database/run-as.ts';
 import { explainMissing } from '../model/explain-missing.ts';
 import { PublicError } from '../shared/errors.ts';
@@ -19,6 +21,7 @@ import { assertDocumentLimits, assertOperationLimits, type RequestLimits } from 
 import { maxAttempts, repeatSince } from './newer-model.ts';
 import { type ErrorScope, fromGraphQLError, toPublicError } from './public-error.ts';
 import type { RoleReflection } from './reflection.ts';
+import { RowsAnswer } from './rows-answer.ts';
 import { type Attempt, checkFreshness, type ExecuteOptions, type Execution, fly } from './run-flight.ts';
 
 /** Result of a request before it becomes a body. `data` is JSON text; undefined: not executed. */
@@ -182,13 +185,24 @@ async function runCompiled(
     return { text: joinFields(compiled.keys, values), errors: compiled.errors };
   }
   const source = { variables: run.variables, introspection };
-  const steps = compiled.statements.map(({ text, slots }): Step => ({ text, values: bindSlots(slots, source) }));
+  const steps = compiled.statements.map((statement) => stepOf(statement, source, options.maxResponseBytes));
   try {
     const results = await fly(options, execution, attempt, { steps, mutation: isMutation });
     return { text: isMutation ? joinFields(compiled.keys, results) : (results[0] ?? 'null'), errors: compiled.errors };
   } catch (error) {
     throw new FailedRun(error, scopeOf(options, execution, run), run.outcome);
   }
+}
+
+function stepOf({ text, slots, layout }: Statement, source: BindingSource, maxBytes: number): Step {
+  const values = bindSlots(slots, source);
+  if (layout === null) return { text, values };
+  const limit = layout.limit === null ? null : limitOf(layout.limit, source);
+  return { text, values, collect: (onOverflow) => new RowsAnswer(layout, { limit, maxBytes, onOverflow }) };
+}
+
+function limitOf(limit: LimitPlan, source: BindingSource): number {
+  return limit.kind === 'constant' ? limit.value : Number(bindSlot(limit.slot, source));
 }
 
 // Nothing is asked of the database, but whether the role may still be used and the model is still true.

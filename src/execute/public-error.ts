@@ -108,20 +108,24 @@ function fromDatabase(error: DatabaseError, scope: ErrorScope): PublicError {
         cause: error,
         sqlstate: error.sqlstate ?? '57014',
       });
+    case 'too_large':
+      return tooLarge(error, scope);
     case 'statement':
       return fromStatement(error, scope);
   }
+}
+
+function tooLarge(error: DatabaseError, scope: ErrorScope): PublicError {
+  const message = `The answer is larger than the limit of ${scope.maxResponseBytes} bytes. Ask for less, or page.`;
+  const extensions = { limit: 'max-response-bytes' };
+  return new PublicError('LIMIT_EXCEEDED', message, { ...placeOf(error, scope), extensions });
 }
 
 function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
   const { sqlstate, primary } = error;
   if (sqlstate === null) return mask(error, scope);
   if (error.step === 0) return fromSettings(error, scope);
-  if (sqlstate === '22P02' && primary.includes(tooLargeMarker)) {
-    const message = `The answer is larger than the limit of ${scope.maxResponseBytes} bytes. Ask for less, or page.`;
-    const extensions = { limit: 'max-response-bytes' };
-    return new PublicError('LIMIT_EXCEEDED', message, { ...placeOf(error, scope), extensions });
-  }
+  if (sqlstate === '22P02' && primary.includes(tooLargeMarker)) return tooLarge(error, scope);
   const place = placeOf(error, scope);
   const atMost = scope.atMostMessages[error.step - 1];
   if (sqlstate === '22P02' && atMost && primary.includes(atMostMarker)) {

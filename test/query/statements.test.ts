@@ -43,7 +43,7 @@ describe('one text', () => {
       '{ loanCollection(filter: {shelfMark: {eq: "needle", in: ["needle"]}, fee: {gt: "12345"}}, after: "WyJuZWVkbGUiXQ==") { edges { cursor } } }',
     );
     expect(written).not.toMatch(/needle|12345/);
-    const aliased = await text('{ needle: loanCollection { edges { cursor } } }');
+    const aliased = await text('{ needle: loanCollection { edges { cursor } } other: loanCollection { totalCount } }');
     expect(aliased).toContain('{"needle":');
   });
 

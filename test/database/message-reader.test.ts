@@ -1,0 +1,89 @@
+/**
+ * The reader in front of the driver: whatever the parts in which messages arrive, flights are told of the same rows, and the
+ * driver gets the rest, whole.
+ */
+import { describe, expect, test } from 'vitest';
+import type { DriverConnection } from '../../src/database/driver.ts';
+import { MessageReader } from '../../src/database/message-reader.ts';
+
+function message(code: string, ...parts: readonly Buffer[]): Buffer {
+  const body = Buffer.concat(parts);
+  const head = Buffer.alloc(5);
+  head.write(code, 'latin1');
+  head.writeUInt32BE(4 + body.length, 1);
+  return Buffer.concat([head, body]);
+}
+
+function dataRow(...columns: readonly (string | null)[]): Buffer {
+  const fields = columns.flatMap((column) => {
+    const length = Buffer.alloc(4);
+    length.writeInt32BE(column === null ? -1 : Buffer.byteLength(column));
+    return column === null ? [length] : [length, Buffer.from(column)];
+  });
+  return message('D', Buffer.from([0, columns.length]), ...fields);
+}
+
+const long = 'long '.repeat(50);
+const ready = message('Z', Buffer.from('I'));
+const notice = message('N', Buffer.from('Mhello\0\0'));
+const flight = Buffer.concat([
+  ...[message('1'), message('2'), dataRow('1', null), message('C', Buffer.from('SELECT 1\0')), notice],
+  ...[message('2'), dataRow(long, 'ü'), dataRow('', 'x'), message('C', Buffer.from('SELECT 2\0')), message('I'), ready],
+]);
+
+/** What flight and driver are told when the bytes come in these parts. */
+function tell(parts: readonly Buffer[], isFlying = true): { readonly told: string[]; readonly forwarded: Buffer[] } {
+  let listeners: ((bytes: Buffer) => void)[] = [];
+  const told: string[] = [];
+  const forwarded: Buffer[] = [];
+  listeners.push((bytes) => forwarded.push(Buffer.from(bytes)));
+  const stream = {
+    listeners: () => [...listeners],
+    on: (_event: string, listener: (bytes: Buffer) => void) => listeners.push(listener),
+    off: (_event: string, listener: (bytes: Buffer) => void) => {
+      listeners = listeners.filter((each) => each !== listener);
+    },
+  };
+  const reader = MessageReader.of({ stream } as unknown as DriverConnection);
+  if (isFlying) {
+    reader.receiver = {
+      handleRow(bytes, at) {
+        const length = bytes.readInt32BE(at);
+        told.push(`row ${bytes.toString('utf8', at + 4, at + 4 + length)}`);
+      },
+      handleComplete: () => void told.push('complete'),
+    };
+  }
+  for (const part of parts) for (const listener of listeners) listener(part);
+  return { told, forwarded };
+}
+
+describe('A flight is told', () => {
+  const expected = ['row 1', 'complete', `row ${long}`, 'row ', 'complete', 'complete'];
+
+  test('of rows and of completed statements, the driver of the rest', () => {
+    const { told, forwarded } = tell([flight]);
+    expect(told).toEqual(expected);
+    expect(forwarded).toEqual([notice, ready]);
+  });
+
+  test('the same where the bytes come in two parts, wherever they are cut', () => {
+    for (let cut = 1; cut < flight.length; cut += 1) {
+      const { told, forwarded } = tell([flight.subarray(0, cut), flight.subarray(cut)]);
+      expect(told, `cut at ${cut}`).toEqual(expected);
+      expect(forwarded, `cut at ${cut}`).toEqual([notice, ready]);
+    }
+  });
+
+  test('the same where each byte comes alone', () => {
+    const { told, forwarded } = tell([...flight].map((byte) => Buffer.from([byte])));
+    expect(told).toEqual(expected);
+    expect(Buffer.concat(forwarded)).toEqual(Buffer.concat([notice, ready]));
+  });
+});
+
+test('Without a flight everything is the driver’s', () => {
+  const { told, forwarded } = tell([flight], false);
+  expect(told).toEqual([]);
+  expect(Buffer.concat(forwarded)).toEqual(flight);
+});

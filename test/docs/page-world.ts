@@ -1,0 +1,126 @@
+/**
+ * What the blocks of a page run on: a database of its own with the auth tables and the schema-change trigger, a whole
+ * gateway, a folder, and programs that are found under the names that the page calls them by.
+ */
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { onTestFinished } from 'vitest';
+import { installWatch } from '../../src/commands/watch-setup.ts';
+import { temporaryDirectory } from '../commands/run-command.ts';
+import { ref, usePool } from '../management/management.ts';
+import { installAuthTables, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { anonKey, serviceKey } from '../support/http.ts';
+import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+
+/** The checkout. */
+export const root = join(import.meta.dirname, '../..');
+
+const accessToken = 'sbp_0123456789012345678901234567890123456789';
+
+/** Where a page runs. */
+export interface PageWorld {
+  readonly database: TestDatabase;
+  readonly auth: TestAuth;
+  readonly directory: string;
+  /** Variables that the page may name: keys, tokens, the connection. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Addresses as a page writes them become those of this run. */
+  toReal(text: string): string;
+  /** The other way round. */
+  toWritten(text: string): string;
+}
+
+/**
+ * A database as pages begin with, made once: with the auth tables, the schema-change trigger and the given SQL. It is gone after
+ * the test file.
+ */
+export async function createTemplate(...sql: readonly string[]): Promise<string> {
+  const database = await createDatabase(...sql);
+  await installAuthTables(database);
+  await usePool(database, (pool) => installWatch(pool, 'authenticator'));
+  // Only what nobody is connected to can be copied.
+  const [url, name] = [database.url, database.name];
+  await runOnServer(url, `alter database ${name} with allow_connections false`);
+  await runOnServer(url, `select pg_terminate_backend(a.pid) from pg_stat_activity a where a.datname = '${name}'`);
+  return url;
+}
+
+/** A copy of a template, which is gone after the test. */
+async function copyTemplate(template: string): Promise<TestDatabase> {
+  const name = `t_${randomBytes(6).toString('hex')}`;
+  await runOnServer(template, `create database ${name} template ${new URL(template).pathname.slice(1)}`);
+  // Settings of a database are not copied with it.
+  await runOnServer(template, `alter database ${name} set timezone = 'UTC'`);
+  const urlAs = (role: string, password: string) =>
+    Object.assign(new URL(template), { pathname: `/${name}`, username: role, password }).href;
+  const { username, password } = new URL(template);
+  const url = urlAs(username, password);
+  const pool = new pg.Pool({ connectionString: url, max: 2 });
+  pool.on('error', () => {});
+  onTestFinished(async () => {
+    await pool.end();
+    await runOnServer(template, `drop database ${name} with (force)`);
+  });
+  return {
+    url,
+    name,
+    urlAs,
+    async query<T>(text: string, values?: readonly unknown[]): Promise<T[]> {
+      const result: unknown = values ? await pool.query(text, [...values]) : await pool.query(text);
+      return ((Array.isArray(result) ? result.at(-1) : result) as { rows: T[] }).rows;
+    },
+  };
+}
+
+/** Runs a statement beside the database of a connection string, as its superuser. */
+async function runOnServer(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: Object.assign(new URL(url), { pathname: '/postgres' }).href });
+  await client.connect();
+  await client.query(statement).finally(() => client.end());
+}
+
+/** Starts what a page runs on; it stops when the test has ended. */
+export async function startPageWorld(template: string): Promise<PageWorld> {
+  const database = await copyTemplate(template);
+  const site = { site_url: 'http://localhost:3000', uri_allow_list: 'http://localhost:3000/**', smtp_max_frequency: 0 };
+  const auth = await testAuth(database, site, { projectRef: ref, accessToken, localProject: true });
+  const directory = temporaryDirectory();
+  const addresses: readonly (readonly [string, string])[] = [
+    ['http://localhost:54321', auth.url],
+    ['postgresql://postgres:PASSWORD@localhost:5432/shop', database.url],
+    ['postgresql://authenticator:PASSWORD@localhost:5432/shop', database.urlAs('authenticator', 'test')],
+    ['PROJECT_REF', ref],
+    ['ANON_KEY', anonKey],
+  ];
+  return {
+    database,
+    auth,
+    directory,
+    environment: {
+      PATH: `${installPrograms(directory)}:${process.env.PATH}`,
+      HOME: directory,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
+      DATABASE_URL: database.urlAs('authenticator', 'test'),
+      ANON_KEY: anonKey,
+      SERVICE_KEY: serviceKey,
+      PGREFLECT_ACCESS_TOKEN: accessToken,
+      PROJECT_REF: ref,
+    },
+    toReal: (text) => addresses.slice(0, 3).reduce((rest, [written, real]) => rest.replaceAll(written, real), text),
+    toWritten: (text) => addresses.reduce((rest, [written, real]) => rest.replaceAll(real, written), text),
+  };
+}
+
+/** `pgreflect` and `npx pgreflect` of the checkout, and the packages of the examples for what a page imports. */
+function installPrograms(directory: string): string {
+  const bin = join(directory, '.bin');
+  mkdirSync(bin);
+  const program = `exec '${process.execPath}' '${join(root, 'src/main.ts')}' "$@"`;
+  writeFileSync(join(bin, 'pgreflect'), `#!/bin/sh\n${program}\n`);
+  writeFileSync(join(bin, 'npx'), `#!/bin/sh\n[ "$1" = pgreflect ] || exit 127\nshift\n${program}\n`);
+  for (const name of ['pgreflect', 'npx']) chmodSync(join(bin, name), 0o755);
+  symlinkSync(join(root, 'examples/clients/node_modules'), join(directory, 'node_modules'));
+  return bin;
+}

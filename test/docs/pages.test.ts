@@ -1,0 +1,54 @@
+/**
+ * Every code block of docs/ is run: a page is right when running it gives the page. `npm run test:update` writes the answers.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createTemplate, root, startPageWorld } from './page-world.ts';
+import { parsePage } from './parse-page.ts';
+import { runPage } from './run-page.ts';
+
+const generated = '<!-- Written by `npm run test:update` from the source; edit that. -->';
+const names = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
+const pages = names
+  .map((name) => ({ name, text: readFileSync(join(root, 'docs', name), 'utf8') }))
+  .filter(({ text }) => !text.includes(generated));
+
+const example = ['schema', 'data'].map((name) => readFileSync(join(root, `examples/shop/${name}.sql`), 'utf8'));
+/** What `<!-- runs on: … -->` may say. */
+const templates: Readonly<Record<string, string>> = {
+  'an empty database': await createTemplate(),
+  'the example': await createTemplate(...example),
+};
+
+test.each(pages)('docs/$name does what it says', async ({ name, text }) => {
+  const page = parsePage(text);
+  if (!page.parts.some((part) => part.kind === 'code' && part.notRun === null)) return;
+  expect(Object.keys(templates)).toContain(page.runsOn);
+  const world = await startPageWorld(templates[page.runsOn]!);
+  await expect(await runPage(page, world)).toMatchFileSnapshot(join(root, 'docs', name));
+});
+
+test('what is not run says why', () => {
+  const notRun = pages.flatMap(({ name, text }) =>
+    parsePage(text).parts.flatMap((part) =>
+      part.kind === 'code' && part.notRun !== null ? [`${name} (${part.language}): ${part.notRun}`] : [],
+    ),
+  );
+  expect(notRun).toMatchInlineSnapshot(`
+    [
+      "connect-your-database.md (sh): it goes on running; test/commands/serve.test.ts starts it",
+      "connect-your-database.md (sh): it needs an account at Google Cloud",
+      "deployment.md (sh): it needs a container engine; test/package/image.test.ts makes the same folder without one",
+      "deployment.md (sh): it changes the machine; test/package/deploy.test.ts lets systemd-analyze read the unit where there is one",
+      "deployment.md (sh): it needs a cluster; test/package/deploy.test.ts checks the manifests by their schemas",
+      "first-query.md (sh): the tests of the package start it",
+      "limits.md (sql): it would hold for every database of the server",
+    ]
+  `);
+});
+
+test('the index names every page', () => {
+  const index = readFileSync(join(root, 'docs/README.md'), 'utf8');
+  expect(names.filter((name) => name !== 'README.md' && !index.includes(`](${name})`))).toEqual([]);
+});

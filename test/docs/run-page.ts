@@ -1,0 +1,184 @@
+/**
+ * Runs the blocks of a page in their order and returns the page with the answers that they gave.
+ *
+ *   sql                runs as the owner of the database; a `json` behind it is its rows; `sql fails` + text: its error;
+ *                      `sql since=15`: needs that version of PostgreSQL, and is left out on older ones
+ *   graphql + json     an operation and its answer; `# role:`, `# claims:`, `# variables:` and `# key: service` in it say who asks
+ *   sh + text or json  commands in a folder of the page, and what they print; `sh exit=1` where they are to fail
+ *   js + text          a module with the published client; `js prelude` begins all that follow
+ *   html template      (or `text template`) with the data of a `json data` in front; the block behind it is what it becomes
+ *   toml               a `pgreflect.toml`, read as `serve` reads it
+ *   anything FILE=…    is written to that file of the folder
+ */
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { parseTemplate, renderTemplate } from '../../src/email/template/template.ts';
+import { sampleData } from '../../src/management/template-samples.ts';
+import { runHere } from '../management/management.ts';
+import { secret, serviceKey, token } from '../support/http.ts';
+import { installSupabaseJs } from '../support/supabase-js.ts';
+import { renderJson, renderText } from './answers.ts';
+import type { PageWorld } from './page-world.ts';
+import { type CodePart, type Page, printPage } from './parse-page.ts';
+
+const run = promisify(execFile);
+
+/** What a block gave, for the answer behind it. */
+type Outcome = { readonly json: unknown } | { readonly text: string };
+
+interface Progress {
+  /** Of the block before, where no answer has shown it yet. */
+  outcome: Outcome | null;
+  prelude: string;
+  data: Readonly<Record<string, unknown>>;
+}
+
+/** Runs the page. @throws Error with the line of the block that failed. */
+export async function runPage(page: Page, world: PageWorld): Promise<string> {
+  const progress: Progress = { outcome: null, prelude: '', data: {} };
+  const parts = [];
+  for (const part of page.parts) {
+    if (part.kind === 'text' || part.notRun !== null) parts.push(part);
+    else parts.push({ ...part, body: await runBlock(part, world, progress).catch((error) => fail(part, error)) });
+  }
+  return printPage(parts);
+}
+
+function fail({ line, language }: CodePart, error: Error): never {
+  throw new Error(`the block ${language} of line ${line}: ${error.message}`, { cause: error });
+}
+
+/** @returns The body as it is to stand on the page. */
+async function runBlock(part: CodePart, world: PageWorld, progress: Progress): Promise<string> {
+  const { language, words, body } = part;
+  const { outcome } = progress;
+  const isAnswer = words.length === 0 && ['json', 'text'].includes(language);
+  if (isAnswer || words.includes('result')) {
+    if (outcome === null) throw new Error('there is nothing that it could be the answer of');
+    progress.outcome = null;
+    if (language === 'json') return renderJson(body, 'json' in outcome ? outcome.json : JSON.parse(outcome.text));
+    return renderText(body, world.toWritten('json' in outcome ? JSON.stringify(outcome.json) : outcome.text));
+  }
+  progress.outcome = await runSource(part, world, progress);
+  return body;
+}
+
+async function runSource(part: CodePart, world: PageWorld, progress: Progress): Promise<Outcome | null> {
+  const { language, words, body } = part;
+  const file = words.find((word) => word.startsWith('file='))?.slice('file='.length);
+  if (file !== undefined) writeFileSync(join(world.directory, file), world.toReal(body));
+  if (words.includes('template')) return { text: renderSample(part, progress.data) };
+  if (language === 'json' && words.includes('data')) {
+    progress.data = JSON.parse(body);
+    return null;
+  }
+  switch (language) {
+    case 'sql':
+      return runSql(part, world);
+    case 'graphql':
+      return file === undefined ? { json: await ask(body, world) } : null;
+    case 'sh':
+      return { text: await runShell(part, world) };
+    case 'js':
+      if (words.includes('prelude')) progress.prelude = body;
+      return words.includes('prelude') ? null : { text: await runModule(progress.prelude + body, world) };
+    case 'toml':
+      readConfigFile(body, world);
+      return null;
+    default:
+      if (file === undefined) throw new Error('nobody knows how to run it; say why not: <!-- not run: … -->');
+      return null;
+  }
+}
+
+async function runSql({ words, body }: CodePart, { database }: PageWorld): Promise<Outcome | null> {
+  const since = Number(words.find((word) => word.startsWith('since='))?.slice('since='.length) ?? 0);
+  const [server] = await database.query<{ major: number }>(
+    `select current_setting('server_version_num')::int / 10000 as major`,
+  );
+  if (server!.major < since) return null;
+  if (!words.includes('fails')) return { json: await database.query(body) };
+  const message = await database.query(body).then(
+    () => null,
+    (error: Error) => error.message,
+  );
+  if (message === null) throw new Error('it was to fail');
+  return { text: `ERROR:  ${message}` };
+}
+
+async function ask(operation: string, { auth }: PageWorld): Promise<unknown> {
+  const note = (name: string) => new RegExp(`^# ${name}: (.*)$`, 'm').exec(operation)?.[1];
+  const role = note('role');
+  const claims = JSON.parse(note('claims') ?? '{}') as object;
+  const response = await fetch(`${auth.url}/graphql/v1`, {
+    method: 'POST',
+    headers: {
+      apikey: note('key') === 'service' ? serviceKey : await token({ role: 'anon' }),
+      'content-type': 'application/json',
+      ...(role === undefined ? {} : { authorization: `Bearer ${await token({ role, ...claims })}` }),
+    },
+    body: JSON.stringify({ query: operation, variables: JSON.parse(note('variables') ?? '{}') }),
+  });
+  return response.json();
+}
+
+async function runShell({ words, body }: CodePart, world: PageWorld): Promise<string> {
+  const script = world.toReal(body);
+  const expected = Number(words.find((word) => word.startsWith('exit='))?.slice('exit='.length) ?? 0);
+  const [, command] = /^(?:npx )?pgreflect ([\w ,./:=@$-]+)\n$/.exec(script) ?? [];
+  const result = command === undefined ? await runScript(script, world) : await runCommandHere(command, world);
+  if (result.code !== expected) throw new Error(`ended with ${result.code}:\n${result.out}${result.err}`);
+  return result.out;
+}
+
+/** A line that is a command of ours alone runs in this process, which is ten times as fast. */
+function runCommandHere(command: string, { environment, directory }: PageWorld) {
+  const words = command
+    .split(' ')
+    .map((word) => word.replace(/^\$(\w+)$/, (_, name: string) => environment[name] ?? ''));
+  return runHere(words, environment, directory);
+}
+
+async function runScript(script: string, { environment, directory }: PageWorld) {
+  const options = { cwd: directory, env: environment, timeout: 60_000 };
+  return run('sh', ['-euc', script], options).then(
+    ({ stdout, stderr }) => ({ code: 0, out: stdout, err: stderr }),
+    ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
+      code,
+      out: stdout,
+      err: stderr,
+    }),
+  );
+}
+
+async function runModule(source: string, world: PageWorld): Promise<string> {
+  installSupabaseJs();
+  writeFileSync(join(world.directory, 'block.mjs'), world.toReal(source));
+  const options = { cwd: world.directory, env: world.environment, timeout: 60_000 };
+  return (await run(process.execPath, ['block.mjs'], options)).stdout;
+}
+
+/** With the sample data of a confirmation, and over it what the page gives. */
+function renderSample({ language, body }: CodePart, data: Readonly<Record<string, unknown>>): string {
+  const template = parseTemplate(body, { kind: language === 'html' ? 'html' : 'text' });
+  return renderTemplate(template, { ...sampleData('confirmation')[0], ...data });
+}
+
+function readConfigFile(body: string, { directory, environment }: PageWorld): void {
+  writeFileSync(join(directory, 'pgreflect.toml'), body);
+  const needed = { DATABASE_URL: environment.DATABASE_URL!, PGREFLECT_JWT_SECRET: secret };
+  const secrets = Object.fromEntries(
+    [...body.matchAll(/env\((\w+)\)/g)].map(([, name]) => [name, 'a secret of the page']),
+  );
+  loadConfig({
+    flags: new Map(),
+    authFlags: new Map(),
+    problems: [],
+    configFile: null,
+    environment: { ...needed, ...secrets },
+    workingDirectory: directory,
+  });
+}
