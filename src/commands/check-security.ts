@@ -34,7 +34,7 @@ async function findOpenTables({ session, schemas, roles }: CheckScope): Promise<
 
 /** What is wrong with a grant, after its words; by kind of sql/check-grants.sql. */
 const grantKinds: Readonly<Record<string, { readonly check: string; readonly why: string }>> = {
-  unguarded: { check: 'write_unguarded', why: 'no row security guards it: any row may be written' },
+  unguarded: { check: 'write_unguarded', why: 'no row security guards it, so any row may be written' },
   beyond_rows: { check: 'grant_beyond_rows', why: 'row security does not govern that, and the API has no use for it' },
   without_policy: { check: 'grant_without_policy', why: 'no policy lets it reach a row' },
   everybody: { check: 'grant_to_everybody', why: 'public is every login of this server, not only the API' },

@@ -6,6 +6,12 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { authReference } from '../../src/config/auth-reference.ts';
 import { type OptionRow, options } from '../../src/config/options.ts';
+import { emailKindNames, emailKinds } from '../../src/email/email-kind.ts';
+import { describeAuth } from '../../src/http/auth-description.ts';
+import { describeManagement } from '../../src/http/management-description.ts';
+import type { SecurityName } from '../../src/http/openapi.ts';
+import type { ApiDescription } from '../../src/http/openapi-route.ts';
+import { sampleData } from '../../src/management/template-samples.ts';
 import { errorCodes } from '../../src/shared/errors.ts';
 import { listFiles, root } from './source.ts';
 
@@ -80,6 +86,78 @@ ${[...groups, ...authGroups].join('\n')}`;
   await expect(text).toMatchFileSnapshot(join(root, 'docs/options.md'));
 });
 
+test('docs/endpoints.md lists every operation of the HTTP API that /openapi.json describes', async () => {
+  const { operations } = mergeDescriptions();
+  const tables = [...new Set(operations.map(({ tag }) => tag))].map((tag) => {
+    const lines = operations
+      .filter((operation) => operation.tag === tag)
+      .map(({ method, path, security, summary }) => {
+        const needs = security.map((name) => securityWords[name]).join(' and ') || 'nothing';
+        return `| ${method.toUpperCase()} | \`${path}\` | ${needs} | ${summary} |`;
+      });
+    return `## ${tag}\n\n| method | path | needs | does |\n|---|---|---|---|\n${lines.join('\n')}\n`;
+  });
+  const text = `# Endpoints
+
+${generated}
+
+Shapes of bodies and answers are in \`/openapi.json\` of a running gateway, an OpenAPI 3.1 document. The GraphQL API is one endpoint,
+\`POST /graphql/v1\`; a browser gets GraphiQL there. \`/health\` and \`/ready\` are for load balancers.
+
+A key travels in the header \`apikey\`, a token as \`Authorization: Bearer …\`.
+
+${tables.join('\n')}`;
+  await expect(text).toMatchFileSnapshot(join(root, 'docs/endpoints.md'));
+});
+
+function mergeDescriptions(): ApiDescription {
+  const parts = [describeAuth(), describeManagement()];
+  return {
+    operations: parts.flatMap(({ operations }) => operations),
+    schemas: Object.assign({}, ...parts.map(({ schemas }) => schemas)),
+  };
+}
+
+/** What a caller shows, in words. */
+const securityWords = {
+  accessToken: 'an access token',
+  apiKey: 'a key',
+  serviceToken: 'the service key as token',
+  userToken: "the user's token",
+} as const satisfies Record<SecurityName, string>;
+
+test('docs/template-variables.md lists the variables of every email', async () => {
+  const emails = emailKindNames.map((kind) => {
+    const { variables, failure } = emailKinds[kind];
+    const fields = `\`mailer_subjects_${kind}\`, \`mailer_templates_${kind}_content\``;
+    const sort = failure === null ? 'notification' : 'authentication';
+    return `| \`${kind}\` | ${sort} | ${variables.map((name) => `\`.${name}\``).join(' ')} | ${fields} |`;
+  });
+  const everything = Object.assign({}, ...emailKindNames.map((kind) => sampleData(kind)[0])) as Record<string, unknown>;
+  const values = Object.entries(everything).map(
+    ([name, value]) => `| \`.${name}\` | \`${typeof value === 'string' ? value : JSON.stringify(value)}\` |`,
+  );
+  const text = `# Variables of email templates
+
+${generated}
+
+How to write a template: [email templates](email-templates.md).
+
+| email | sort | variables | fields of the configuration |
+|---|---|---|---|
+${emails.join('\n')}
+
+What a value looks like:
+
+| variable | for example |
+|---|---|
+${values.join('\n')}
+
+\`.Data\` has what the application keeps of the user (\`user_metadata\`).
+`;
+  await expect(text).toMatchFileSnapshot(join(root, 'docs/template-variables.md'));
+});
+
 test('every option says in a sentence what it does', () => {
   const silent = (Object.entries(options) as [string, OptionRow<unknown>][]).filter(
     ([, { doc }]) => !/^.{10,}\.$/.test(doc),
@@ -108,6 +186,7 @@ test('links in the documents lead to files that exist', () => {
     'examples/email-links/README.md',
     'examples/shop/README.md',
     'test/bench/README.md',
+    ...listFiles('docs', '.md'),
   ];
   const broken = documents.flatMap((path) =>
     [...readFileSync(join(root, path), 'utf8').matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
