@@ -2,12 +2,12 @@
  * One PostgreSQL server for the whole run: `TEST_DATABASE_URL` (a superuser's connection string) where it is set, else
  * the embedded server. Test files clone their own databases from it, see postgres.ts.
  */
+import { execFileSync } from 'node:child_process';
 import { chmod, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedServer } from '../../src/database/embedded-server.ts';
-import { buildStudio } from '../../src/studio/build.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -15,9 +15,11 @@ declare module 'vitest' {
   }
 }
 
+const studioBuild = join(import.meta.dirname, '../../src/studio/build.ts');
+
 /** Builds the studio where its sources have changed, starts the server and returns what stops it. */
 export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
-  await buildStudio();
+  execFileSync(process.execPath, [studioBuild], { stdio: 'inherit' });
   const given = process.env.TEST_DATABASE_URL;
   if (given) {
     project.provide('serverUrl', given);

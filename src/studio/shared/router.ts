@@ -22,7 +22,16 @@ export function usePlace(): Place {
     .slice(base.length)
     .split('/')
     .filter((segment) => segment !== '');
-  return { segments: segments.map(decodeURIComponent), query: url.searchParams };
+  return { segments: segments.map(decode), query: url.searchParams };
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    // Somebody's own idea of an address.
+    return segment;
+  }
 }
 
 /** The address of a page: `emails/recovery`. */

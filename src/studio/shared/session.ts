@@ -64,6 +64,11 @@ async function enterIfGood(token: string): Promise<boolean> {
   }
 }
 
+// Somebody has pasted the address with a one-time token over the one of this page.
+addEventListener('hashchange', () => {
+  if (location.hash.startsWith('#token=')) location.reload();
+});
+
 /** @throws ApiError where the token is not good. */
 export async function signIn(token: string): Promise<void> {
   const { body: project } = await ask<Project>('/studio/project', { headers: bearer(token) });

@@ -1,6 +1,170 @@
-/** The page Inbox. */
+/**
+ * The page Inbox: the emails that a project without a mail server has kept. New ones appear by themselves.
+ */
+import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { MailFrame } from '../../components/mail-frame.tsx';
 import { Problem } from '../../components/problem.tsx';
+import { SignIn } from '../../components/sign-in.tsx';
+import { type Tab, Tabs } from '../../components/tabs.tsx';
+import { addressOf, followLink, goTo, usePlace } from '../../shared/router.ts';
+import { type CapturedEmail, useInbox } from './captured-emails.ts';
+import './inbox.css';
+
+type View = 'html' | 'text' | 'source';
+
+const views: readonly Tab<View>[] = [
+  { name: 'html', title: 'Email' },
+  { name: 'text', title: 'Text' },
+  { name: 'source', title: 'Source' },
+];
+
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+
 /** The page. */
 export function InboxPage() {
-  return <Problem title="Inbox" />;
+  const { query } = usePlace();
+  const to = query.get('to');
+  const { emails, refusal } = useInbox(to);
+  const first = useFirst(emails);
+  if (refusal?.status === 401) return <SignIn refusal={null} />;
+  if (refusal !== null) return <Problem title="There is no inbox">{refusal.message}</Problem>;
+  if (emails === null) return <p className="loading">Loading the emails …</p>;
+  const id = query.get('id');
+  const shown = id === null ? first : (emails.find((email) => String(email.id) === id) ?? null);
+  return (
+    <div className="inbox" data-open={id !== null}>
+      <section className="inbox-list" aria-labelledby="inbox-title">
+        <header className="inbox-head">
+          <div className="spread">
+            <h1 id="inbox-title">Inbox</h1>
+            <span className="badge" role="status">
+              {emails.length === 1 ? '1 email' : `${emails.length} emails`}
+            </span>
+          </div>
+          <RecipientFilter to={to} />
+        </header>
+        <ol>
+          {emails.map((email) => (
+            <Entry key={email.id} email={email} to={to} isShown={email.id === shown?.id} />
+          ))}
+        </ol>
+      </section>
+      {shown === null ? (
+        <Nothing isEmpty={emails.length === 0} to={to} />
+      ) : (
+        <Email key={shown.id} email={shown} to={to} />
+      )}
+    </div>
+  );
+}
+
+/** The newest email of the first look, as long as it is there: one that comes in does not close the one that is read. */
+function useFirst(emails: readonly CapturedEmail[] | null): CapturedEmail | null {
+  const opened = useRef<number | null>(null);
+  const first = emails?.find(({ id }) => id === opened.current) ?? emails?.[0] ?? null;
+  useEffect(() => {
+    opened.current = first?.id ?? null;
+  }, [first]);
+  return first;
+}
+
+function placeOf(to: string | null, id: number | null): string {
+  const query = new URLSearchParams({ ...(to !== null && { to }), ...(id !== null && { id: String(id) }) }).toString();
+  return query === '' ? 'inbox' : `inbox?${query}`;
+}
+
+function RecipientFilter({ to }: { readonly to: string | null }) {
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    const given = String(new FormData(event.currentTarget).get('to')).trim();
+    goTo(placeOf(given === '' ? null : given, null));
+  };
+  return (
+    <search>
+      <form onSubmit={submit}>
+        <input
+          name="to"
+          type="search"
+          aria-label="Only to this address"
+          placeholder="Only to …"
+          defaultValue={to ?? ''}
+          key={to}
+        />
+      </form>
+    </search>
+  );
+}
+
+function Entry({
+  email,
+  to,
+  isShown,
+}: {
+  readonly email: CapturedEmail;
+  readonly to: string | null;
+  readonly isShown: boolean;
+}) {
+  const place = placeOf(to, email.id);
+  return (
+    <li>
+      <a href={addressOf(place)} aria-current={isShown ? 'true' : undefined} onClick={followLink(place)}>
+        <strong>{email.subject}</strong>
+        <span className="soft small">{email.to}</span>
+        <time className="soft small" dateTime={email.capturedAt}>
+          {clock.format(new Date(email.capturedAt))}
+        </time>
+      </a>
+    </li>
+  );
+}
+
+function Nothing({ isEmpty, to }: { readonly isEmpty: boolean; readonly to: string | null }) {
+  if (!isEmpty) return <Problem title="This email is not there any more">Choose another one.</Problem>;
+  return (
+    <div className="problem">
+      <h2>No email yet</h2>
+      <p className="soft">
+        {to === null
+          ? 'What this project has no mail server for is kept here. It appears by itself as soon as it is sent.'
+          : `Nothing was sent to ${to}.`}
+      </p>
+    </div>
+  );
+}
+
+function Email({ email, to }: { readonly email: CapturedEmail; readonly to: string | null }) {
+  const [view, setView] = useState<View>(email.html === '' ? 'text' : 'html');
+  return (
+    <article className="inbox-email" aria-labelledby="email-subject">
+      <header>
+        <a className="all-emails" href={addressOf(placeOf(to, null))} onClick={followLink(placeOf(to, null))}>
+          All emails
+        </a>
+        <h2 id="email-subject">{email.subject}</h2>
+        <dl>
+          <dt>From</dt>
+          <dd>{email.from}</dd>
+          <dt>To</dt>
+          <dd>{email.to}</dd>
+          <dt>Time</dt>
+          <dd>
+            <time dateTime={email.capturedAt}>{moment.format(new Date(email.capturedAt))}</time>
+          </dd>
+          <dt>Kind</dt>
+          <dd>{email.kind}</dd>
+        </dl>
+      </header>
+      <Tabs label="Show as" tabs={views} chosen={view} onChoose={setView}>
+        {view === 'html' ? (
+          <MailFrame html={email.html} title="The email" />
+        ) : (
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
+          <pre className="source" tabIndex={0}>
+            {view === 'text' ? email.text : email.source}
+          </pre>
+        )}
+      </Tabs>
+    </article>
+  );
 }

@@ -1,0 +1,191 @@
+/**
+ * An editor for the text of an email: CodeMirror with the colours of the studio, faults underlined where they are, and names
+ * completed. `Tab` leaves it, as it leaves every other field.
+ */
+import { autocompletion, type CompletionSource, closeBrackets, completionKeymap } from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { bracketMatching, HighlightStyle, syntaxHighlighting } from '@codemirror/language';
+import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
+import { Compartment, EditorState, type Extension } from '@codemirror/state';
+import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
+import { tags } from '@lezer/highlight';
+import { type Ref, useEffect, useImperativeHandle, useRef } from 'react';
+
+/** A fault of the text. */
+export interface EditorFault {
+  readonly message: string;
+  /** From 1; null: it is about the text as a whole, and shown at its end. */
+  readonly line: number | null;
+  /** From 1, in UTF-16 units; null where `line` is. */
+  readonly column: number | null;
+  readonly severity: 'error' | 'warning';
+}
+
+/** What can be done to an editor from outside. */
+export interface EditorHandle {
+  /** Puts text where the cursor is, in place of what is selected. */
+  insert(text: string): void;
+}
+
+interface CodeEditorProps {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  /** Id of the element that names it. */
+  readonly labelledBy: string;
+  readonly isSingleLine?: boolean;
+  readonly isReadOnly?: boolean;
+  readonly faults: readonly EditorFault[];
+  readonly language: Extension;
+  readonly complete: CompletionSource;
+  readonly ref?: Ref<EditorHandle>;
+}
+
+const colours = HighlightStyle.define([
+  { tag: [tags.tagName, tags.keyword], color: 'var(--code-key)' },
+  { tag: [tags.attributeName, tags.propertyName], color: 'var(--code-name)' },
+  { tag: [tags.attributeValue, tags.string, tags.number], color: 'var(--code-text)' },
+  { tag: [tags.comment, tags.angleBracket, tags.documentMeta, tags.punctuation], color: 'var(--code-note)' },
+]);
+
+/** The look that every editor and every difference shares. */
+export const editorLook: Extension = [
+  syntaxHighlighting(colours),
+  EditorView.lineWrapping,
+  EditorView.theme({
+    '&': { height: '100%', fontSize: '12.5px', backgroundColor: 'var(--ground-raised)', color: 'var(--text)' },
+    '&.cm-focused': { outline: 'none' },
+    '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.6' },
+    '.cm-content': { caretColor: 'var(--text)' },
+    '.cm-cursor': { borderLeftColor: 'var(--text)' },
+    '.cm-gutters': { backgroundColor: 'var(--ground-soft)', color: 'var(--text-soft)', border: 'none' },
+    '.cm-activeLine': { backgroundColor: 'transparent' },
+    '.cm-selectionBackground, &.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground': {
+      backgroundColor: 'light-dark(#cfe8e4, #24504a)',
+    },
+    '.cm-tooltip': {
+      backgroundColor: 'var(--ground-raised)',
+      color: 'var(--text)',
+      border: '1px solid var(--line-strong)',
+      borderRadius: 'var(--radius)',
+      overflow: 'hidden',
+    },
+    '.cm-tooltip-autocomplete > ul > li[aria-selected]': {
+      backgroundColor: 'var(--accent-ground)',
+      color: 'var(--accent-text)',
+    },
+    '.cm-completionDetail': { fontStyle: 'normal', opacity: '1' },
+    '.cm-deletedChunk': { backgroundColor: 'var(--fault-soft)' },
+    '.cm-changedLine': { backgroundColor: 'var(--good-soft) !important' },
+  }),
+];
+
+/** The editor. Its owner gives it another `key` for another text. */
+export function CodeEditor({
+  value,
+  onChange,
+  labelledBy,
+  isSingleLine = false,
+  isReadOnly = false,
+  faults,
+  language,
+  complete,
+  ref,
+}: CodeEditorProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView | null>(null);
+  const latest = useRef({ onChange, value });
+  latest.current = { onChange, value };
+  const setup = useRef({ labelledBy, isSingleLine, isReadOnly });
+  const completion = useRef(new Compartment());
+  const languagePart = useRef(new Compartment());
+
+  useEffect(() => {
+    const { labelledBy: label, isSingleLine: single, isReadOnly: fixed } = setup.current;
+    const editor = new EditorView({
+      parent: place.current as HTMLElement,
+      doc: latest.current.value,
+      extensions: [
+        ...(single ? [oneLine] : [lineNumbers(), lintGutter(), highlightActiveLine()]),
+        history(),
+        drawSelection(),
+        bracketMatching(),
+        closeBrackets(),
+        languagePart.current.of([]),
+        completion.current.of([]),
+        keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
+        editorLook,
+        EditorState.readOnly.of(fixed),
+        EditorView.contentAttributes.of({ 'aria-labelledby': label, spellcheck: 'true' }),
+        EditorView.updateListener.of((update) => {
+          if (update.docChanged) latest.current.onChange(update.state.doc.toString());
+        }),
+      ],
+    });
+    view.current = editor;
+    return () => editor.destroy();
+  }, []);
+
+  useEffect(() => {
+    view.current?.dispatch({ effects: languagePart.current.reconfigure(language) });
+  }, [language]);
+
+  useEffect(() => {
+    const extension = autocompletion({ override: [complete], icons: false });
+    view.current?.dispatch({ effects: completion.current.reconfigure(extension) });
+  }, [complete]);
+
+  useEffect(() => {
+    const editor = view.current;
+    if (editor === null || editor.state.doc.toString() === value) return;
+    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
+  }, [value]);
+
+  useEffect(() => {
+    const editor = view.current;
+    if (editor === null) return;
+    editor.dispatch(
+      setDiagnostics(
+        editor.state,
+        faults.map((fault) => toDiagnostic(editor.state, fault)),
+      ),
+    );
+  }, [faults]);
+
+  useImperativeHandle(ref, () => ({
+    insert(text) {
+      view.current?.dispatch(view.current.state.replaceSelection(text));
+      view.current?.focus();
+    },
+  }));
+
+  return <div className={isSingleLine ? 'code-editor single' : 'code-editor'} ref={place} />;
+}
+
+/** What is pasted with line breaks becomes one line. */
+const oneLine: Extension = EditorState.transactionFilter.of((transaction) => {
+  if (!transaction.docChanged || transaction.newDoc.lines === 1) return transaction;
+  const text = transaction.newDoc.toString().replace(/\s*\n\s*/g, ' ');
+  return {
+    changes: { from: 0, to: transaction.startState.doc.length, insert: text },
+    selection: { anchor: text.length },
+  };
+});
+
+/** The word or action at the place of a fault: the text may have changed since it was looked at. */
+function toDiagnostic({ doc }: EditorState, { message, line, column, severity }: EditorFault): Diagnostic {
+  if (line === null || line > doc.lines)
+    return { from: Math.max(0, doc.length - 1), to: doc.length, message, severity };
+  const found = doc.line(line);
+  const at = Math.min(Math.max(0, (column ?? 1) - 1), found.length);
+  const { from, to } = wordAt(found.text, at);
+  return { from: found.from + from, to: found.from + to, message, severity };
+}
+
+/** The action around a place or just before it, else the word that begins there; never empty but in an empty line. */
+function wordAt(text: string, at: number): { readonly from: number; readonly to: number } {
+  for (const { index, 0: action } of text.matchAll(/\{\{.*?(?:\}\}|$)/g)) {
+    if (index <= at && at <= index + action.length) return { from: index, to: index + action.length };
+  }
+  const length = /^(?:[\w.$]+|\S+)/.exec(text.slice(at))?.[0].length ?? 0;
+  return length === 0 ? { from: Math.max(0, at - 1), to: at } : { from: at, to: at + length };
+}

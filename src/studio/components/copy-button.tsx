@@ -1,0 +1,24 @@
+/**
+ * Copies a text to the clipboard and says so.
+ */
+import { useState } from 'react';
+
+const saidForMs = 2000;
+
+/** @param props.what What is copied, for those who do not see where the button stands. */
+export function CopyButton({ text, what }: { readonly text: string; readonly what: string }) {
+  const [said, setSaid] = useState<string | null>(null);
+  const copy = async (): Promise<void> => {
+    const isCopied = await navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    );
+    setSaid(isCopied ? 'Copied' : 'Not allowed');
+    setTimeout(() => setSaid(null), saidForMs);
+  };
+  return (
+    <button type="button" onClick={copy} aria-live="polite">
+      {said ?? 'Copy'} <span className="visually-hidden">{what}</span>
+    </button>
+  );
+}

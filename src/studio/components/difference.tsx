@@ -1,0 +1,37 @@
+/**
+ * Two texts as one, with what was taken away and what was added marked.
+ */
+import { unifiedMergeView } from '@codemirror/merge';
+import { EditorState, type Extension } from '@codemirror/state';
+import { EditorView, lineNumbers } from '@codemirror/view';
+import { useEffect, useRef } from 'react';
+import { editorLook } from './code-editor.tsx';
+
+interface DifferenceProps {
+  readonly before: string;
+  readonly after: string;
+  readonly label: string;
+  readonly language?: Extension;
+}
+
+/** Read only. */
+export function Difference({ before, after, label, language = [] }: DifferenceProps) {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const view = new EditorView({
+      parent: place.current as HTMLElement,
+      doc: after,
+      extensions: [
+        lineNumbers(),
+        language,
+        editorLook,
+        EditorState.readOnly.of(true),
+        EditorView.contentAttributes.of({ 'aria-label': label }),
+        unifiedMergeView({ original: before, mergeControls: false, collapseUnchanged: { margin: 2, minSize: 6 } }),
+      ],
+    });
+    return () => view.destroy();
+  }, [before, after, label, language]);
+  if (before === after) return <p className="notice">There is no difference.</p>;
+  return <div className="difference" ref={place} />;
+}

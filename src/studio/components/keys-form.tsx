@@ -1,0 +1,32 @@
+/**
+ * Where an operator gives the API keys of a project that does not tell them: all but local ones.
+ */
+import { type FormEvent, useId } from 'react';
+import { apiKeys, keepKeys } from '../shared/keys.ts';
+import { useStore } from '../shared/store.ts';
+
+/** @param props.onDone Called when keys were given. */
+export function KeysForm({ onDone }: { readonly onDone?: () => void }) {
+  const keys = useStore(apiKeys);
+  const id = useId();
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    const given = new FormData(event.currentTarget);
+    keepKeys({ anon: String(given.get('anon')).trim(), service: String(given.get('service')).trim() });
+    onDone?.();
+  };
+  return (
+    <form className="stack" onSubmit={submit}>
+      <p className="soft">Keys stay in this tab and are sent to this server only.</p>
+      <label htmlFor={`${id}-anon`}>Anon key</label>
+      <input id={`${id}-anon`} name="anon" defaultValue={keys.anon} autoComplete="off" spellCheck={false} />
+      <label htmlFor={`${id}-service`}>Service key</label>
+      <input id={`${id}-service`} name="service" type="password" defaultValue={keys.service} autoComplete="off" />
+      <div className="row end">
+        <button type="submit" className="primary">
+          Use these keys
+        </button>
+      </div>
+    </form>
+  );
+}

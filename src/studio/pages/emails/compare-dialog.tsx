@@ -1,0 +1,96 @@
+/**
+ * Differences: to what is stored, to the built-in texts, and to what somebody else stored meanwhile.
+ */
+import { useState } from 'react';
+import { Dialog } from '../../components/dialog.tsx';
+import { Difference } from '../../components/difference.tsx';
+import { type Tab, Tabs } from '../../components/tabs.tsx';
+import {
+  acceptStored,
+  type DescribedEmail,
+  discard,
+  type EmailDraft,
+  type EmailTexts,
+  type StoredEmails,
+  textsOf,
+} from './emails-state.ts';
+import { goHtml, goText } from './go-template.ts';
+
+type Against = 'stored' | 'default';
+
+const choices: readonly Tab<Against>[] = [
+  { name: 'stored', title: 'To the saved version' },
+  { name: 'default', title: 'To the default' },
+];
+
+interface CompareDialogProps {
+  readonly email: DescribedEmail;
+  readonly stored: EmailTexts;
+  readonly texts: EmailTexts;
+  readonly onClose: () => void;
+}
+
+/** The texts in the editor against others. */
+export function CompareDialog({ email, stored, texts, onClose }: CompareDialogProps) {
+  const [against, setAgainst] = useState<Against>('stored');
+  return (
+    <Dialog title="What is different in the editor" isWide onClose={onClose}>
+      <Tabs label="Compare" tabs={choices} chosen={against} onChoose={setAgainst}>
+        <TextDifferences before={against === 'stored' ? stored : email.defaults} after={texts} />
+      </Tabs>
+    </Dialog>
+  );
+}
+
+/** Subject and body, one above the other. */
+export function TextDifferences({ before, after }: { readonly before: EmailTexts; readonly after: EmailTexts }) {
+  return (
+    <div className="stack">
+      <h2>Subject</h2>
+      <Difference before={before.subject} after={after.subject} label="Difference of the subject" language={goText} />
+      <h2>Body</h2>
+      <Difference before={before.content} after={after.content} label="Difference of the body" language={goHtml} />
+    </div>
+  );
+}
+
+interface OvertakenDialogProps {
+  readonly email: DescribedEmail;
+  readonly stored: StoredEmails;
+  readonly draft: EmailDraft;
+  readonly onClose: () => void;
+}
+
+/** Somebody else was faster: what they saved, against what is in the editor. */
+export function OvertakenDialog({ email, stored, draft, onClose }: OvertakenDialogProps) {
+  return (
+    <Dialog title="Somebody else has saved this email" isWide onClose={onClose}>
+      <p>
+        Marked in red is what they saved and you do not have, in green what you have and they do not. Nothing was
+        overwritten.
+      </p>
+      <TextDifferences before={textsOf(stored, email)} after={draft} />
+      <div className="row end">
+        <button
+          type="button"
+          onClick={() => {
+            discard(email);
+            onClose();
+          }}
+        >
+          Take theirs
+        </button>
+        <button
+          type="button"
+          className="primary"
+          onClick={() => {
+            acceptStored(stored, email);
+            onClose();
+          }}
+        >
+          Go on with mine
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,112 @@
+/**
+ * With which values the preview is rendered: the sample's, those of a user, or any others.
+ */
+import { type FormEvent, useEffect, useId, useState } from 'react';
+import { Dialog } from '../../components/dialog.tsx';
+import { KeysForm } from '../../components/keys-form.tsx';
+import { ApiError } from '../../shared/api.ts';
+import { apiKeys } from '../../shared/keys.ts';
+import { useStore } from '../../shared/store.ts';
+import { listUsers, type StudioUser } from '../../shared/users.ts';
+import type { DescribedEmail } from './emails-state.ts';
+
+type Data = Readonly<Record<string, unknown>>;
+
+interface DataDialogProps {
+  readonly email: DescribedEmail;
+  readonly data: Data | null;
+  /** Null: the sample. */
+  readonly onChoose: (data: Data | null) => void;
+  readonly onClose: () => void;
+}
+
+/** The dialog. */
+export function DataDialog({ email, data, onChoose, onClose }: DataDialogProps) {
+  const [text, setText] = useState(() => JSON.stringify(data ?? email.sample, null, 2));
+  const [problem, setProblem] = useState<string | null>(null);
+  const id = useId();
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    try {
+      const value: unknown = JSON.parse(text);
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('It must be an object.');
+      onChoose(value as Data);
+    } catch (error) {
+      setProblem(`This is no JSON object. ${(error as Error).message}`);
+    }
+  };
+  return (
+    <Dialog title="Data of the preview" onClose={onClose}>
+      <UserChoice
+        onChoose={(user) => setText(JSON.stringify({ ...email.sample, ...valuesOf(user, email) }, null, 2))}
+      />
+      <form className="stack" onSubmit={submit}>
+        <label htmlFor={id}>Values of the variables, as JSON</label>
+        <textarea id={id} rows={14} value={text} onChange={({ target }) => setText(target.value)} spellCheck={false} />
+        <p className="fault" role="alert">
+          {problem}
+        </p>
+        <div className="row end">
+          <button type="button" onClick={() => onChoose(null)}>
+            Use the sample
+          </button>
+          <button type="submit" className="primary">
+            Use these values
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function valuesOf(user: StudioUser, { variables }: DescribedEmail): Data {
+  const values: Data = { Email: user.email, Data: user.user_metadata, Phone: user.phone };
+  return Object.fromEntries(Object.entries(values).filter(([name]) => variables.includes(name)));
+}
+
+function UserChoice({ onChoose }: { readonly onChoose: (user: StudioUser) => void }) {
+  const { service } = useStore(apiKeys);
+  const [users, setUsers] = useState<readonly StudioUser[]>([]);
+  const [problem, setProblem] = useState<string | null>(null);
+  const id = useId();
+  useEffect(() => {
+    if (service === '') return;
+    listUsers().then(setUsers, (error: unknown) => {
+      if (!(error instanceof ApiError)) throw error;
+      setProblem(error.message);
+    });
+  }, [service]);
+  if (service === '') {
+    return (
+      <details>
+        <summary>Values of a user need the service key</summary>
+        <KeysForm />
+      </details>
+    );
+  }
+  return (
+    <div className="stack">
+      <label htmlFor={id}>Values of a user</label>
+      <select
+        id={id}
+        defaultValue=""
+        onChange={({ target }) => {
+          const user = users.find((candidate) => candidate.id === target.value);
+          if (user !== undefined) onChoose(user);
+        }}
+      >
+        <option value="" disabled>
+          {users.length === 0 ? 'There is no user yet' : 'Choose a user'}
+        </option>
+        {users.map((user) => (
+          <option key={user.id} value={user.id}>
+            {user.email || user.phone || user.id}
+          </option>
+        ))}
+      </select>
+      <p className="fault" role="alert">
+        {problem}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,266 @@
+/**
+ * One email: its texts, what they become, and what can be done with them.
+ */
+import { type ReactNode, useMemo, useRef, useState } from 'react';
+import { CodeEditor, type EditorFault, type EditorHandle } from '../../components/code-editor.tsx';
+import { ApiError } from '../../shared/api.ts';
+import { addressOf, followLink } from '../../shared/router.ts';
+import { session } from '../../shared/session.ts';
+import { useStore } from '../../shared/store.ts';
+import { CompareDialog, OvertakenDialog } from './compare-dialog.tsx';
+import { emailTitles, variableMeanings } from './email-names.ts';
+import {
+  areSame,
+  type DescribedEmail,
+  discard,
+  drafts,
+  edit,
+  isOvertaken,
+  type StoredEmails,
+  save,
+  switchEmail,
+  textsOf,
+} from './emails-state.ts';
+import { completeAction, goHtml, goText } from './go-template.ts';
+import { HistoryDialog } from './history-dialog.tsx';
+import { PreviewPane } from './preview-pane.tsx';
+import { type RenderedText, usePreview } from './render.ts';
+
+interface EmailEditorProps {
+  readonly stored: StoredEmails;
+  readonly email: DescribedEmail;
+}
+
+type OpenDialog = 'compare' | 'history' | 'overtaken' | null;
+
+/** What was done, or why it was not. */
+interface Outcome {
+  readonly kind: 'good' | 'warning' | 'fault';
+  readonly text: string;
+}
+
+/** The email. Its owner gives it a `key`. */
+export function EmailEditor({ stored, email }: EmailEditorProps) {
+  const draft = useStore(drafts)[email.email] ?? null;
+  const texts = draft ?? textsOf(stored, email);
+  const [data, setData] = useState<Readonly<Record<string, unknown>> | null>(null);
+  const [dialog, setDialog] = useState<OpenDialog>(null);
+  const [outcome, setOutcome] = useState<Outcome | null>(null);
+  const preview = usePreview(email.email, texts, data);
+  const { rendered } = preview;
+  const isFaulty = rendered !== null && (rendered.subject.fault !== null || rendered.content.fault !== null);
+  const change = (part: { subject?: string; content?: string }): void => {
+    setOutcome(null);
+    edit(stored, email, part);
+  };
+  const perform = (work: () => Promise<Outcome | null>): void => {
+    setOutcome(null);
+    void work().then(setOutcome, (error: unknown) => {
+      if (!(error instanceof ApiError)) throw error;
+      setOutcome({ kind: 'fault', text: error.message });
+    });
+  };
+  const store = (): void => {
+    if (draft === null) return;
+    perform(async () => {
+      const result = await save(email, draft);
+      if (result.kind === 'overtaken') {
+        setDialog('overtaken');
+        return null;
+      }
+      const { warnings } = result;
+      if (warnings !== null) return { kind: 'warning', text: `Saved, but: ${warnings}` };
+      return { kind: 'good', text: 'Saved. The next email of this kind uses it.' };
+    });
+  };
+  return (
+    <article className="email" aria-labelledby="email-title">
+      <EmailHead email={email} stored={stored} perform={perform}>
+        <button type="button" onClick={() => setDialog('compare')}>
+          Compare
+        </button>
+        <button type="button" onClick={() => setDialog('history')}>
+          History
+        </button>
+        <button
+          type="button"
+          disabled={areSame(texts, email.defaults)}
+          onClick={() => change(email.defaults)}
+          title="Put the built-in texts into the editor"
+        >
+          Use default
+        </button>
+        <button type="button" disabled={draft === null} onClick={() => discard(email)}>
+          Discard
+        </button>
+        <SaveButton isReady={draft !== null && !isFaulty} onSave={store} />
+      </EmailHead>
+      <div className="email-notes" role="status">
+        {draft !== null && isOvertaken(stored, email, draft) && (
+          <div className="notice warning spread">
+            <span>Somebody else has saved other texts of this email since you began.</span>
+            <button type="button" onClick={() => setDialog('overtaken')}>
+              See the difference
+            </button>
+          </div>
+        )}
+        {outcome !== null && <p className={`notice ${outcome.kind}`}>{outcome.text}</p>}
+        {preview.problem !== null && <p className="notice fault">The preview is not fresh: {preview.problem}</p>}
+      </div>
+      <div className="email-work">
+        <TextFields email={email} texts={texts} data={data} rendered={rendered} onChange={change} />
+        <PreviewPane email={email} texts={texts} preview={preview} data={data} onData={setData} />
+      </div>
+      {dialog === 'compare' && (
+        <CompareDialog email={email} stored={textsOf(stored, email)} texts={texts} onClose={() => setDialog(null)} />
+      )}
+      {dialog === 'history' && (
+        <HistoryDialog email={email} texts={texts} onRestore={change} onClose={() => setDialog(null)} />
+      )}
+      {dialog === 'overtaken' && draft !== null && (
+        <OvertakenDialog email={email} stored={stored} draft={draft} onClose={() => setDialog(null)} />
+      )}
+    </article>
+  );
+}
+
+function SaveButton({ isReady, onSave }: { readonly isReady: boolean; readonly onSave: () => void }) {
+  const now = useStore(session);
+  const mayWrite = now.kind !== 'none' && now.project.mayWrite;
+  return (
+    <button
+      type="button"
+      className="primary"
+      disabled={!isReady || !mayWrite}
+      onClick={onSave}
+      title={mayWrite ? undefined : 'Your access token may only read.'}
+    >
+      Save
+    </button>
+  );
+}
+
+interface EmailHeadProps extends EmailEditorProps {
+  readonly perform: (work: () => Promise<Outcome | null>) => void;
+  /** What can be done with the texts. */
+  readonly children: ReactNode;
+}
+
+function EmailHead({ email, stored, perform, children }: EmailHeadProps) {
+  const { title = email.email, sent = '' } = emailTitles[email.email] ?? {};
+  const { enabledField } = email;
+  return (
+    <header className="page-head">
+      <div>
+        <a className="all-emails" href={addressOf('emails')} onClick={followLink('emails')}>
+          All emails
+        </a>
+        <h1 id="email-title">{title}</h1>
+        <p className="soft small">{sent}</p>
+      </div>
+      <div className="row">
+        {enabledField !== null && (
+          <label className="switch">
+            <input
+              type="checkbox"
+              checked={stored.config[enabledField] === true}
+              onChange={({ target }) => {
+                const isOn = target.checked;
+                perform(async () => {
+                  await switchEmail(enabledField, isOn);
+                  return {
+                    kind: 'good',
+                    text: isOn ? 'This email is sent from now on.' : 'This email is not sent any more.',
+                  };
+                });
+              }}
+            />
+            Send this email
+          </label>
+        )}
+        {children}
+      </div>
+    </header>
+  );
+}
+
+interface TextFieldsProps {
+  readonly email: DescribedEmail;
+  readonly texts: { readonly subject: string; readonly content: string };
+  readonly data: Readonly<Record<string, unknown>> | null;
+  readonly rendered: { readonly subject: RenderedText; readonly content: RenderedText } | null;
+  readonly onChange: (part: { subject?: string; content?: string }) => void;
+}
+
+function TextFields({ email, texts, data, rendered, onChange }: TextFieldsProps) {
+  const body = useRef<EditorHandle>(null);
+  const complete = useMemo(() => completeAction(email.variables, data ?? email.sample), [email, data]);
+  const subjectFaults = useMemo(() => faultsOf(rendered?.subject), [rendered]);
+  const bodyFaults = useMemo(() => faultsOf(rendered?.content), [rendered]);
+  return (
+    <section className="email-texts" aria-label="Texts">
+      <div className="stack">
+        <label id="subject-label" htmlFor="subject">
+          Subject
+        </label>
+        <CodeEditor
+          labelledBy="subject-label"
+          isSingleLine
+          value={texts.subject}
+          onChange={(subject) => onChange({ subject })}
+          faults={subjectFaults}
+          language={goText}
+          complete={complete}
+        />
+        <Faults faults={subjectFaults} />
+      </div>
+      <div className="stack grow">
+        <span id="body-label" className="label">
+          Body
+        </span>
+        <CodeEditor
+          ref={body}
+          labelledBy="body-label"
+          value={texts.content}
+          onChange={(content) => onChange({ content })}
+          faults={bodyFaults}
+          language={goHtml}
+          complete={complete}
+        />
+        <Faults faults={bodyFaults} />
+      </div>
+      <details className="variables">
+        <summary>Variables of this email</summary>
+        <ul>
+          {email.variables.map((name) => (
+            <li key={name}>
+              <button type="button" onClick={() => body.current?.insert(`{{ .${name} }}`)}>
+                <code>{`{{ .${name} }}`}</code>
+              </button>
+              <span className="soft small">{variableMeanings[name]}</span>
+            </li>
+          ))}
+        </ul>
+      </details>
+    </section>
+  );
+}
+
+function Faults({ faults }: { readonly faults: readonly EditorFault[] }) {
+  return (
+    <ul className="faults small" aria-live="polite">
+      {faults.map(({ message, line, severity }) => (
+        <li key={`${line} ${message}`} className={severity === 'error' ? 'fault' : 'warn'}>
+          {line === null ? message : `Line ${line}: ${message}`}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function faultsOf(text: RenderedText | undefined): readonly EditorFault[] {
+  if (text === undefined) return [];
+  const faults: EditorFault[] = text.fault === null ? [] : [{ ...text.fault, severity: 'error' }];
+  const place = { line: null, column: null, severity: 'warning' } as const;
+  return [...faults, ...text.warnings.map((message) => ({ ...place, message }))];
+}

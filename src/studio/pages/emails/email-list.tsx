@@ -1,0 +1,51 @@
+/**
+ * The thirteen emails in their two groups, with what is special about each.
+ */
+import { addressOf, followLink } from '../../shared/router.ts';
+import { useStore } from '../../shared/store.ts';
+import { type EmailGroup, emailTitles, groupTitles } from './email-names.ts';
+import { areSame, type DescribedEmail, drafts, type StoredEmails, textsOf } from './emails-state.ts';
+
+const groups = Object.keys(groupTitles) as EmailGroup[];
+
+/** @param props.chosen Name of the email that is open. */
+export function EmailList({ stored, chosen }: { readonly stored: StoredEmails; readonly chosen: string | null }) {
+  return (
+    <nav className="email-list" aria-label="Emails">
+      {groups.map((group) => (
+        <section key={group} aria-labelledby={`group-${group}`}>
+          <h2 id={`group-${group}`}>{groupTitles[group]}</h2>
+          <ul>
+            {stored.emails
+              .filter((email) => email.group === group)
+              .map((email) => (
+                <li key={email.email}>
+                  <a
+                    href={addressOf(`emails/${email.email}`)}
+                    onClick={followLink(`emails/${email.email}`)}
+                    aria-current={email.email === chosen ? 'page' : undefined}
+                  >
+                    <span>{emailTitles[email.email]?.title ?? email.email}</span>
+                    <Badges stored={stored} email={email} />
+                  </a>
+                </li>
+              ))}
+          </ul>
+        </section>
+      ))}
+    </nav>
+  );
+}
+
+function Badges({ stored, email }: { readonly stored: StoredEmails; readonly email: DescribedEmail }) {
+  const isDraft = email.email in useStore(drafts);
+  const isOwn = !areSame(textsOf(stored, email), email.defaults);
+  return (
+    <span className="badges">
+      {isDraft ? <span className="badge changed">Unsaved</span> : isOwn && <span className="badge">Edited</span>}
+      {email.enabledField !== null && stored.config[email.enabledField] === true && (
+        <span className="badge on">On</span>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,155 @@
+/**
+ * What the page knows: the emails as they are stored, and the drafts that are not.
+ *
+ * A draft remembers the texts it was made from, so that a change by somebody else is seen. Drafts are kept in the tab: neither a
+ * walk through the pages nor a reload loses one.
+ */
+import { ApiError } from '../../shared/api.ts';
+import { askProject, session } from '../../shared/session.ts';
+import { createStore, type Store } from '../../shared/store.ts';
+import type { EmailGroup } from './email-names.ts';
+
+/** Subject and body. */
+export interface EmailTexts {
+  readonly subject: string;
+  readonly content: string;
+}
+
+/** An email, as the server describes it. */
+export interface DescribedEmail {
+  readonly email: string;
+  readonly group: EmailGroup;
+  readonly subjectField: string;
+  readonly contentField: string;
+  readonly enabledField: string | null;
+  readonly variables: readonly string[];
+  readonly defaults: EmailTexts;
+  readonly sample: Readonly<Record<string, unknown>>;
+}
+
+/** A draft. */
+export interface EmailDraft extends EmailTexts {
+  /** What was stored when it was begun, or when its author last saw what somebody else had stored. */
+  readonly base: EmailTexts;
+}
+
+type AuthConfig = Readonly<Record<string, unknown>>;
+
+/** The emails as they are stored. */
+export interface StoredEmails {
+  readonly emails: readonly DescribedEmail[];
+  readonly config: AuthConfig;
+  /** Of the configuration: the `ETag` of its answer. */
+  readonly version: string;
+}
+
+/** Null until it was read. */
+export const storedEmails: Store<StoredEmails | null> = createStore<StoredEmails | null>(null);
+
+const draftsName = 'pgreflect:drafts';
+
+/** Drafts by email; one that says what is stored is none. */
+export const drafts: Store<Readonly<Record<string, EmailDraft>>> = createStore(
+  JSON.parse(sessionStorage.getItem(draftsName) ?? '{}') as Record<string, EmailDraft>,
+);
+drafts.subscribe(() => sessionStorage.setItem(draftsName, JSON.stringify(drafts.get())));
+addEventListener('beforeunload', (event) => {
+  if (Object.keys(drafts.get()).length > 0) event.preventDefault();
+});
+session.subscribe(() => {
+  if (session.get().kind !== 'none') return;
+  drafts.set({});
+  storedEmails.set(null);
+});
+
+/** Reads what is stored. @throws ApiError */
+export async function readStored(): Promise<void> {
+  const [described, { body: config, headers }] = await Promise.all([
+    askProject<readonly DescribedEmail[]>('config/auth/emails'),
+    askProject<AuthConfig>('config/auth'),
+  ]);
+  storedEmails.set({ emails: described.body, config, version: headers.get('etag') ?? '*' });
+}
+
+/** The stored texts of an email. */
+export function textsOf({ config }: StoredEmails, { subjectField, contentField }: DescribedEmail): EmailTexts {
+  return { subject: String(config[subjectField]), content: String(config[contentField]) };
+}
+
+/** Whether two pairs of texts are the same. */
+export function areSame(a: EmailTexts, b: EmailTexts): boolean {
+  return a.subject === b.subject && a.content === b.content;
+}
+
+/** Takes over what was typed. */
+export function edit(stored: StoredEmails, email: DescribedEmail, change: Partial<EmailTexts>): void {
+  const now = textsOf(stored, email);
+  const { [email.email]: draft, ...others } = drafts.get();
+  const next = { ...(draft ?? { ...now, base: now }), ...change };
+  drafts.set(areSame(next, now) ? others : { ...others, [email.email]: next });
+}
+
+/** Whether somebody else has stored other texts since the draft was begun. */
+export function isOvertaken(stored: StoredEmails, email: DescribedEmail, draft: EmailDraft): boolean {
+  return !areSame(textsOf(stored, email), draft.base);
+}
+
+/** The draft goes on from what is stored now: its author has seen it. */
+export function acceptStored(stored: StoredEmails, email: DescribedEmail): void {
+  const draft = drafts.get()[email.email];
+  if (draft !== undefined) drafts.set({ ...drafts.get(), [email.email]: { ...draft, base: textsOf(stored, email) } });
+}
+
+/** Forgets the draft. */
+export function discard(email: DescribedEmail): void {
+  const { [email.email]: _draft, ...others } = drafts.get();
+  drafts.set(others);
+}
+
+/** How a draft was stored: `overtaken`: not, because somebody else was faster; the page knows their texts now. */
+export type SaveResult = { readonly kind: 'saved'; readonly warnings: string | null } | { readonly kind: 'overtaken' };
+
+/** Stores the draft. @throws ApiError */
+export async function save(email: DescribedEmail, draft: EmailDraft): Promise<SaveResult> {
+  const stored = storedEmails.get();
+  if (stored === null || isOvertaken(stored, email, draft)) return { kind: 'overtaken' };
+  const { subjectField, contentField, defaults } = email;
+  // A text that is the built-in one again is not kept: a later release may improve it.
+  const change = {
+    [subjectField]: draft.subject === defaults.subject ? null : draft.subject,
+    [contentField]: draft.content === defaults.content ? null : draft.content,
+  };
+  try {
+    const headers = await store(change);
+    if (drafts.get()[email.email] === draft) discard(email);
+    return { kind: 'saved', warnings: headers.get('x-pgreflect-warnings') };
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 412)) throw error;
+    // Something was changed meanwhile, most often something else.
+    await readStored();
+    return save(email, draft);
+  }
+}
+
+/** Switches a notification. @throws ApiError */
+export async function switchEmail(enabledField: string, isOn: boolean): Promise<void> {
+  try {
+    await store({ [enabledField]: isOn });
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 412)) throw error;
+    await readStored();
+    await store({ [enabledField]: isOn });
+  }
+}
+
+async function store(change: Readonly<Record<string, unknown>>): Promise<Headers> {
+  const stored = storedEmails.get();
+  if (stored === null) throw new Error('The emails were not read yet.');
+  const { body: config, headers } = await askProject<AuthConfig>('config/auth', {
+    method: 'PATCH',
+    headers: { 'if-match': stored.version },
+    body: change,
+  });
+  storedEmails.set({ ...stored, config, version: headers.get('etag') ?? '*' });
+  return headers;
+}
