@@ -16,6 +16,7 @@ import type { Replicas } from './database/replicas.ts';
 import { createSystemPool, type SystemPool } from './database/run-system.ts';
 import { createExecutor } from './execute/create-executor.ts';
 import type { Executor } from './execute/executor.ts';
+import { createExplainer } from './execute/explain-operation.ts';
 import { Reflector, type ReflectorOptions } from './execute/reflector.ts';
 import { createAuthenticator } from './http/authenticate.ts';
 import type { RequestKind } from './http/management-route.ts';
@@ -268,9 +269,10 @@ function authParts(opened: OpenAuth | null): Pick<HttpParts, 'auth' | 'inbox'> {
   return opened === null ? {} : { auth: opened.auth, inbox: opened.inbox };
 }
 
-function studioParts({ management }: Core, config: Config, tickets: StudioTickets): Pick<HttpParts, 'studio'> {
+function studioParts(core: Core, config: Config, tickets: StudioTickets): Pick<HttpParts, 'studio'> {
   if (!config.managementApiEnabled) return {};
-  return { studio: { tickets, ref: management.ref, api: management.api } };
+  const { ref, api } = core.management;
+  return { studio: { tickets, ref, api, explain: createExplainer(core.reflector, core.systemPool) } };
 }
 
 function addressOf(app: HttpServer): { readonly url: string; readonly port: number } {

@@ -5,15 +5,12 @@
 import { readFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { readCatalog } from '../catalog/read-catalog.ts';
-import { coerceVariables } from '../compile/document-variables.ts';
-import { bindSlots } from '../compile/slot.ts';
 import { defaultConfig } from '../config/config.ts';
 import { loadOptionsOrThrow } from '../config/load-options.ts';
-import type { SystemPool, SystemSession } from '../database/run-system.ts';
-import { buildSettings } from '../database/settings.ts';
+import type { SystemPool } from '../database/run-system.ts';
+import { type BoundStatement, bindOperation, explainStatements } from '../execute/explain-operation.ts';
 import { Reflection, type RoleReflection } from '../execute/reflection.ts';
 import { readRequest } from '../http/read-request.ts';
-import { PublicError } from '../shared/errors.ts';
 import { type Command, type CommandContext, CommandError, flagText, refuse } from './command.ts';
 import { requireDatabaseUrl } from './read-model.ts';
 import { withDatabase } from './with-database.ts';
@@ -93,36 +90,11 @@ function readOperation(file: string, context: CommandContext): Request {
   }
 }
 
-interface BoundStatement {
-  readonly text: string;
-  readonly values: readonly (string | null)[];
-}
-
 /** Refusals of the operation are the command's. */
-function compile({ shared }: RoleReflection, request: Request): readonly BoundStatement[] {
-  const { directiveError } = shared.model;
-  if (directiveError !== null)
-    refuse(`The comment directive of ${directiveError.object} is malformed: ${directiveError.problem}`);
-  const document = shared.documents.prepare(request.query, null);
-  if (document.kind === 'refused') throw refusal(document.errors);
-  try {
-    const { operation, places, compiler } = shared.documents.choose(document, request.operationName);
-    const asked = { values: request.variables ?? {}, suggestions: true };
-    const coerced = coerceVariables(shared.schema, operation, places, asked);
-    if (coerced.kind === 'refused') throw refusal(coerced.errors);
-    const compiled = compiler.compile(coerced.variables);
-    if (compiled.errors.length > 0) throw refusal(compiled.errors);
-    if (compiled.introspectionKeys.length > 0)
-      refuse('Introspection is answered without SQL.', 'Leave __schema and __type out.');
-    const source = { variables: coerced.variables, introspection: new Map<string, string>() };
-    return compiled.statements.map(({ text, slots }) => ({ text, values: bindSlots(slots, source) }));
-  } catch (error) {
-    throw error instanceof PublicError ? refusal([error]) : error;
-  }
-}
-
-function refusal(errors: readonly Error[]): CommandError {
-  return new CommandError(errors.map(({ message }) => ({ problem: message, fix: null })));
+function compile(reflection: RoleReflection, request: Request): readonly BoundStatement[] {
+  const bound = bindOperation(reflection, request);
+  if (bound.kind === 'bound') return bound.statements;
+  throw new CommandError(bound.errors.map(({ message }) => ({ problem: message, fix: null })));
 }
 
 interface Explanation {
@@ -132,48 +104,23 @@ interface Explanation {
 }
 
 async function printOperation(pool: SystemPool, { context, reflection, statements }: Explanation): Promise<void> {
-  const { role, searchPath, settings, timeoutMs } = reflection;
+  const { role, searchPath } = reflection;
   const claims = flagText(context, 'claims') ?? JSON.stringify({ role });
-  const caller = { role, claims, headers: '{}', method: 'POST', path: '/graphql/v1' };
-  const input = {
-    caller,
-    searchPath,
-    settings,
-    timeoutMs: context.flags.analyze ? timeoutMs : 0,
-    freshness: null,
-    readOnly: false,
-  };
-  const opening = buildSettings(input);
+  const analyze = context.flags.analyze === true;
+  const explained = await explainStatements(pool, reflection, statements, { claims, analyze });
   context.print('begin;');
   context.print(`select pg_catalog.set_config('request.jwt.claims', ${literal(claims)}, true),`);
   context.print(
     `  pg_catalog.set_config('search_path', ${literal(searchPath)}, true), pg_catalog.set_config('role', ${literal(role)}, true);`,
   );
-  await pool.transaction(async (session) => {
-    await session.query(opening.text, opening.values);
-    for (const [index, statement] of statements.entries()) {
-      const name = statements.length === 1 ? 'operation' : `operation_${index + 1}`;
-      context.print(`\nprepare ${name} as\n${statement.text};`);
-      const values = statement.values.map((value) => (value === null ? 'null' : literal(value)));
-      context.print(`\nexecute ${name}${values.length === 0 ? '' : ` (${values.join(', ')})`};\n`);
-      for (const line of await readPlan(session, statement, context.flags.analyze === true))
-        context.print(`-- ${line}`);
-    }
-    // The plan is all we want of it.
-    await session.query('rollback');
-    await session.query('begin');
-  });
+  for (const [index, { text, values, plan }] of explained.entries()) {
+    const name = explained.length === 1 ? 'operation' : `operation_${index + 1}`;
+    context.print(`\nprepare ${name} as\n${text};`);
+    const literals = values.map((value) => (value === null ? 'null' : literal(value)));
+    context.print(`\nexecute ${name}${literals.length === 0 ? '' : ` (${literals.join(', ')})`};\n`);
+    for (const line of plan) context.print(`-- ${line}`);
+  }
   context.print('\nrollback;');
-}
-
-async function readPlan(
-  session: SystemSession,
-  statement: BoundStatement,
-  analyze: boolean,
-): Promise<readonly string[]> {
-  const how = analyze ? 'explain (analyze, buffers) ' : 'explain ';
-  const rows = await session.query(`${how}${statement.text}`, statement.values);
-  return rows.map((row) => String(row['QUERY PLAN']));
 }
 
 /** For a person to paste; never run by us. */

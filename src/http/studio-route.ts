@@ -1,16 +1,18 @@
 /**
- * `/studio`: the pages of the browser application, and the two questions that only they ask: what a one-time token is worth,
- * and what the project is.
+ * `/studio`: the pages of the browser application, and the questions that only they ask: what a one-time token is worth,
+ * what the project is, and what operators may see of it (studio-operations.ts).
  *
  * The pages are the same for everyone and hold no data; what they show they ask of the APIs, with the token of the person
  * before them. None of these answers reaches another origin.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ManagementApi } from '../management/management-api.ts';
+import type { ManagementCaller } from '../management/management-caller.ts';
 import { ManagementError } from '../management/management-error.ts';
 import { PublicError } from '../shared/errors.ts';
 import { graphqlPath, type HttpParts } from './parts.ts';
 import { createStudioFiles, type StudioFile } from './studio-files.ts';
+import type { Explain } from './studio-operations.ts';
 import type { StudioTickets } from './studio-tickets.ts';
 
 /** The path of the studio. */
@@ -22,6 +24,7 @@ export interface StudioParts {
   /** Ref of the project. @throws DatabaseError */
   readonly ref: () => Promise<string>;
   readonly api: ManagementApi;
+  readonly explain: Explain;
 }
 
 /**
@@ -85,22 +88,40 @@ export function registerStudio(
       return sendJson(reply, { accessToken: token });
     });
     scope.get(`${studioPath}/project`, closed, async (request, reply) => {
-      return sendJson(reply, await describeProject(request, parts, studio));
+      const caller = await authorize(request, studio);
+      return sendJson(reply, await describeProject(caller, parts, studio));
+    });
+    scope.post(`${studioPath}/explain`, closed, async (request, reply) => {
+      demandOperator(await authorize(request, studio));
+      const { answerExplain } = await loadOperations();
+      return sendJson(reply, await answerExplain(request, parts, studio.explain));
+    });
+    scope.post(`${studioPath}/act-as`, { ...closed, bodyLimit: 4096 }, async (request, reply) => {
+      demandOperator(await authorize(request, studio));
+      const { answerActAs } = await loadOperations();
+      return sendJson(reply, await answerActAs(request, parts));
     });
   });
 }
 
-/** Who may see what of the project: whoever may read its configuration. The keys are told on a local project only. */
-async function describeProject(
-  request: FastifyRequest,
-  { config, inbox }: HttpParts,
-  studio: StudioParts,
-): Promise<unknown> {
-  const ref = await studio.ref();
-  const caller = await studio.api.authorize(ref, request.headers.authorization).catch((error) => {
+// They need the auth service, which a gateway may be without.
+const loadOperations = () => import('./studio-operations.ts');
+
+async function authorize({ headers }: FastifyRequest, { ref, api }: StudioParts): Promise<ManagementCaller> {
+  return api.authorize(await ref(), headers.authorization).catch((error) => {
     if (!(error instanceof ManagementError)) throw error;
     throw new PublicError('UNAUTHENTICATED', 'The studio needs an access token of this project.');
   });
+}
+
+function demandOperator({ scopes }: ManagementCaller): void {
+  if (scopes.includes('project:operate')) return;
+  throw new PublicError('ROLE_NOT_ALLOWED', 'The access token lacks the scope "project:operate".');
+}
+
+/** Who may see what of the project: whoever may read its configuration. The keys are told on a local project only. */
+async function describeProject(caller: ManagementCaller, { config, inbox }: HttpParts, studio: StudioParts) {
+  const ref = await studio.ref();
   const mayUseKeys = config.localProject && caller.scopes.includes('auth_config:write');
   return {
     ref,

@@ -1,7 +1,7 @@
 /**
  * How the studio is served: its pages and files, under which policy, and what its two own questions answer to whom.
  */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { addToken, authDatabase, type ManagedGateway, managedGateway, ref } from '../management/management.ts';
 import { anonKey, serviceKey } from '../support/http.ts';
@@ -84,4 +84,67 @@ test('the project is told to holders of an access token; its keys only on a loca
   });
   const reader = await addToken(database, { scopes: ['auth_config:read'] });
   expect((await project(`Bearer ${reader}`, local)).body).toMatchObject({ keys: null, mayWrite: false });
+});
+
+describe('what only operators may ask', () => {
+  const operator = { accessToken, localProject: true, anonKey, serviceKey } as const;
+  const ask = async ({ call }: ManagedGateway, path: string, body: unknown, bearer: string = accessToken) =>
+    call({ method: 'POST', path: `/studio/${path}`, token: `Bearer ${bearer}`, body: JSON.stringify(body) });
+
+  test('the SQL of an operation and its plan under a role; it is not run', async () => {
+    await database.query('create table note (id int primary key, body text); grant select, insert on note to anon');
+    const managed = await start(operator);
+    const query = 'mutation { insertIntonoteCollection(objects: [{ id: 1, body: "x" }]) { affectedCount } }';
+    const { status, body } = await ask(managed, 'explain', { query, role: 'anon', claims: { role: 'anon' } });
+    expect(status).toBe(200);
+    expect(body.statements).toMatchObject([{ text: expect.stringContaining('insert into "public"."note"') }]);
+    expect(body.statements[0].plan.join()).toContain('Insert on note');
+    expect(await database.query('select 1 from note')).toEqual([]);
+  });
+
+  test('a token with which requests are those of a user, though nobody signed in', async () => {
+    const managed = await start(operator);
+    const user = await createUser(managed);
+    const { body } = await ask(managed, 'act-as', { user });
+    expect(body.expiresAt).toBeGreaterThan(Date.now() / 1000);
+    const claims = JSON.parse(Buffer.from(body.accessToken.split('.')[1], 'base64url').toString());
+    expect(claims).toMatchObject({ sub: user, role: 'authenticated', email: 'ada@mail.test' });
+    expect(
+      await managed.gateway.ask('{ __typename }', { headers: { authorization: `Bearer ${body.accessToken}` } }),
+    ).toMatchObject({ status: 200 });
+    expect(await database.query('select 1 from auth.sessions')).toEqual([]);
+  });
+
+  test('wrong questions are refused with what is wrong, and others than operators altogether', async () => {
+    const managed = await start(operator);
+    const claims = {};
+    const query = '{ __typename }';
+    const cases: readonly [string, unknown, string][] = [
+      ['explain', { query, claims, role: 'postgres' }, 'role must be one of'],
+      ['explain', { query, claims: [], role: 'anon' }, 'claims must be an object'],
+      ['explain', { query: '{ nope }', claims, role: 'anon' }, 'nope'],
+      ['explain', { query: '{', claims, role: 'anon' }, 'Syntax Error'],
+      ['explain', [], 'must be a JSON object'],
+      ['act-as', { user: 'x' }, 'user must be the id of a user'],
+      ['act-as', { user: '00000000-0000-4000-8000-000000000000' }, 'User not found'],
+    ];
+    for (const [path, body, message] of cases) {
+      const reply = await ask(managed, path, body);
+      expect(reply.body.errors[0].message).toContain(message);
+    }
+    for (const [path, body] of cases) {
+      const reply = await ask(managed, path, body, token);
+      expect(reply.body.errors[0].extensions.code).toBe('ROLE_NOT_ALLOWED');
+      expect((await ask(managed, path, body, serviceKey)).status).toBe(401);
+    }
+  });
+
+  async function createUser({ gateway }: ManagedGateway): Promise<string> {
+    const response = await fetch(`${gateway.url}/auth/v1/admin/users`, {
+      method: 'POST',
+      headers: { apikey: serviceKey, authorization: `Bearer ${serviceKey}` },
+      body: JSON.stringify({ email: 'ada@mail.test', email_confirm: true }),
+    });
+    return ((await response.json()) as { id: string }).id;
+  }
 });

@@ -1,0 +1,123 @@
+/**
+ * The SQL of an operation and PostgreSQL's plan for it under a role, for people: the command `explain` and the studio.
+ *
+ * Everything happens in a transaction that is undone; only `analyze` executes the statements.
+ */
+import { coerceVariables } from '../compile/document-variables.ts';
+import { bindSlots } from '../compile/slot.ts';
+import type { SystemPool, SystemSession } from '../database/run-system.ts';
+import { buildSettings } from '../database/settings.ts';
+import { PublicError } from '../shared/errors.ts';
+import type { GraphQLRequest } from './executor.ts';
+import type { RoleReflection } from './reflection.ts';
+import type { Reflector } from './reflector.ts';
+
+/** A statement with its values. */
+export interface BoundStatement {
+  readonly text: string;
+  readonly values: readonly (string | null)[];
+}
+
+/** A statement with its plan. */
+export interface ExplainedStatement extends BoundStatement {
+  /** Lines of text. */
+  readonly plan: readonly string[];
+}
+
+/** An operation as statements, or every reason why it is none. */
+export type BoundOperation =
+  | { readonly kind: 'bound'; readonly statements: readonly BoundStatement[] }
+  | { readonly kind: 'refused'; readonly errors: readonly Error[] };
+
+/** Compiles an operation as a request of the role would be. */
+export function bindOperation({ shared }: RoleReflection, request: GraphQLRequest): BoundOperation {
+  const { directiveError } = shared.model;
+  if (directiveError !== null) {
+    return refused(`The comment directive of ${directiveError.object} is malformed: ${directiveError.problem}`);
+  }
+  const document = shared.documents.prepare(request.query, null);
+  if (document.kind === 'refused') return document;
+  try {
+    const { operation, places, compiler } = shared.documents.choose(document, request.operationName);
+    const asked = { values: request.variables ?? {}, suggestions: true };
+    const coerced = coerceVariables(shared.schema, operation, places, asked);
+    if (coerced.kind === 'refused') return coerced;
+    const compiled = compiler.compile(coerced.variables);
+    if (compiled.errors.length > 0) return { kind: 'refused', errors: compiled.errors };
+    if (compiled.introspectionKeys.length > 0) {
+      return refused('Introspection is answered without SQL. Leave __schema and __type out.');
+    }
+    const source = { variables: coerced.variables, introspection: new Map<string, string>() };
+    const statements = compiled.statements.map(({ text, slots }) => ({ text, values: bindSlots(slots, source) }));
+    return { kind: 'bound', statements };
+  } catch (error) {
+    if (error instanceof PublicError) return { kind: 'refused', errors: [error] };
+    throw error;
+  }
+}
+
+function refused(message: string): BoundOperation {
+  return { kind: 'refused', errors: [new PublicError('BAD_USER_INPUT', message)] };
+}
+
+/**
+ * Makes what explains operations of a running gateway, by the model its requests are served with.
+ *
+ * @returns See `Explain` of the routes: throws PublicError, the first reason why there are no statements.
+ */
+export function createExplainer(reflector: Pick<Reflector, 'role'>, pool: SystemPool) {
+  return async (role: string, claims: string, request: GraphQLRequest): Promise<readonly ExplainedStatement[]> => {
+    const reflection = await reflector.role(role, null);
+    if (reflection === null) throw new PublicError('NOT_FOUND', `There is no role "${role}" in the database.`);
+    const bound = bindOperation(reflection, request);
+    if (bound.kind === 'refused') throw toPublic(bound.errors[0]);
+    return explainStatements(pool, reflection, bound.statements, { claims, analyze: false });
+  };
+}
+
+/** Errors of the parser and of the validation are for clients as they are. */
+function toPublic(error: Error | undefined): PublicError {
+  if (error instanceof PublicError) return error;
+  return new PublicError('GRAPHQL_VALIDATION_FAILED', error?.message ?? 'The operation cannot be run.');
+}
+
+/** What plans are asked for with. */
+export interface ExplainOptions {
+  /** JSON that policies see in `request.jwt.claims`. */
+  readonly claims: string;
+  /** Execute for real times. */
+  readonly analyze: boolean;
+}
+
+/** The statements with their plans, as the role gets them. @throws DatabaseError */
+export async function explainStatements(
+  pool: SystemPool,
+  { role, searchPath, settings, timeoutMs }: RoleReflection,
+  statements: readonly BoundStatement[],
+  { claims, analyze }: ExplainOptions,
+): Promise<readonly ExplainedStatement[]> {
+  const caller = { role, claims, headers: '{}', method: 'POST', path: '/graphql/v1' };
+  const input = { caller, searchPath, settings, timeoutMs: analyze ? timeoutMs : 0, freshness: null, readOnly: false };
+  const opening = buildSettings(input);
+  return pool.transaction(async (session) => {
+    await session.query(opening.text, opening.values);
+    const explained: ExplainedStatement[] = [];
+    for (const statement of statements) {
+      explained.push({ ...statement, plan: await readPlan(session, statement, analyze) });
+    }
+    // The plan is all we want of it.
+    await session.query('rollback');
+    await session.query('begin');
+    return explained;
+  });
+}
+
+async function readPlan(
+  session: SystemSession,
+  statement: BoundStatement,
+  analyze: boolean,
+): Promise<readonly string[]> {
+  const how = analyze ? 'explain (analyze, buffers) ' : 'explain ';
+  const rows = await session.query(`${how}${statement.text}`, statement.values);
+  return rows.map((row) => String(row['QUERY PLAN']));
+}
