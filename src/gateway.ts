@@ -14,13 +14,17 @@ import { openReplicas } from './database/open-replicas.ts';
 import { type ApiPool, createApiPool } from './database/pool.ts';
 import type { Replicas } from './database/replicas.ts';
 import { createSystemPool, type SystemPool } from './database/run-system.ts';
+import { readOutboxState } from './email/outbox.ts';
 import { createExecutor } from './execute/create-executor.ts';
 import type { Executor } from './execute/executor.ts';
 import { createExplainer } from './execute/explain-operation.ts';
 import { Reflector, type ReflectorOptions } from './execute/reflector.ts';
 import { createAuthenticator } from './http/authenticate.ts';
 import type { RequestKind } from './http/management-route.ts';
+import { Meter } from './http/meter.ts';
+import type { MetricSeries, MetricSources } from './http/metrics.ts';
 import { type OpenAuth, openAuth } from './http/open-auth.ts';
+import { type OpenMetrics, openMetrics } from './http/open-metrics.ts';
 import type { HttpParts } from './http/parts.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import { studioPath } from './http/studio-route.ts';
@@ -38,6 +42,10 @@ export interface Gateway {
   readonly url: string;
   /** 0 where it does not listen. */
   readonly port: number;
+  /** Port of the metrics; null where they have none of their own. */
+  readonly metricsPort: number | null;
+  /** The metrics of this process. */
+  readMetrics(): Promise<MetricSeries>;
   /** The HTTP server, for programs that add routes' callers of their own (`app.inject`, `app.routing`). */
   readonly app: HttpServer;
   /** Reads the catalog again, whatever has changed; rejects where the database refuses, and the old model stays. */
@@ -68,6 +76,8 @@ export interface GatewayExtras {
   readonly clock?: Clock;
   /** Key to fill into GraphiQL, which everyone can read there; by default the anon key of a local project. */
   readonly graphiqlApiKey?: string;
+  /** The metrics of all processes that share the port, this one among them; absent: it is alone. */
+  readonly gather?: () => Promise<readonly MetricSeries[]>;
 }
 
 /**
@@ -86,11 +96,17 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
   const logger = extras.observe
     ? null
     : await createLogger({ level: config.logLevel, format: config.logFormat, slowMs: config.slowMs });
-  const observe = extras.observe ?? (logger as ObservationLogger).observe;
+  const log = extras.observe ?? (logger as ObservationLogger).observe;
   const clock = extras.clock ?? systemClock;
+  let auth: OpenAuth | null = null;
+  const meter: Meter = new Meter(() => metricSources(core, auth, clock));
+  const observe: Observe = (observation) => {
+    meter.observe(observation);
+    log(observation);
+  };
   const core = createCore(config, observe, clock);
   let app: HttpServer | null = null;
-  let auth: OpenAuth | null = null;
+  let metrics: OpenMetrics | null = null;
   const tickets = createStudioTickets();
   try {
     await Promise.all([startReflector(core), core.management.loaded]);
@@ -103,7 +119,9 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
       ...{ config, management, clock, observe, database: core.authPool },
       onLost: (problem) => core.availability.suspect(problem),
     });
-    const parts = { config, executor, authenticate, ready: readiness(core), observe, graphiqlApiKey };
+    metrics = await openMetrics({ config, meter, management, ...extras });
+    const shared = { config, executor, authenticate, observe, graphiqlApiKey };
+    const parts = { ...shared, ready: readiness(core), metrics: metrics.parts };
     app = await createHttpServer({
       ...{ ...parts, ...authParts(auth), ...managementParts(core, config, auth) },
       ...studioParts(core, config, tickets),
@@ -112,6 +130,7 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
     if (extras.listen ?? true) await app.listen({ host: config.host, port: config.port });
   } catch (error) {
     await app?.close();
+    await metrics?.stop();
     await auth?.stop();
     await stopCore(core);
     logger?.flush();
@@ -119,7 +138,7 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
   }
   const { url, port } = addressOf(app);
   if (url !== '') observe({ kind: 'listening', url });
-  return joinGateway({ config, core, auth, app, tickets, observe, logger, url, port });
+  return joinGateway({ config, core, auth, app, tickets, observe, logger, meter, metrics, url, port });
 }
 
 /** What answers requests, without HTTP. */
@@ -302,6 +321,24 @@ function readiness({ executor, systemPool }: Core): () => Promise<string | null>
   };
 }
 
+function metricSources(core: Core, auth: OpenAuth | null, clock: Clock): MetricSources {
+  const { apiPool, systemPool, authPool, replicas, reflector } = core;
+  return {
+    pools: () => ({ api: apiPool.state(), system: systemPool.state(), auth: authPool.state() }),
+    replicas: () => replicas?.states() ?? [],
+    modelAgeMs: () => {
+      const since = reflector.current()?.readSince;
+      return since === undefined ? null : performance.now() - since;
+    },
+    documents: () => reflector.current()?.documentCounts ?? { hits: 0, misses: 0 },
+    outbox: async () => {
+      const state = async () =>
+        (await auth?.auth.isInstalled()) ? await readOutboxState(authPool.shared, clock.now()) : null;
+      return state().catch(() => null);
+    },
+  };
+}
+
 interface Running {
   readonly config: Config;
   readonly core: Core;
@@ -310,11 +347,14 @@ interface Running {
   readonly tickets: StudioTickets;
   readonly observe: Observe;
   readonly logger: ObservationLogger | null;
+  readonly meter: Meter;
+  readonly metrics: OpenMetrics;
   readonly url: string;
   readonly port: number;
 }
 
-function joinGateway({ config, core, auth, app, tickets, observe, logger, url, port }: Running): Gateway {
+function joinGateway({ core, auth, app, meter, metrics, url, port, ...running }: Running): Gateway {
+  const { config, tickets, observe, logger } = running;
   let stopping: Promise<void> | null = null;
   async function stop(): Promise<void> {
     observe({ kind: 'stopping' });
@@ -327,7 +367,7 @@ function joinGateway({ config, core, auth, app, tickets, observe, logger, url, p
       clearInterval(sweep);
       clearTimeout(giveUp);
     }
-    await auth?.stop();
+    await Promise.all([auth?.stop(), metrics.stop()]);
     await stopCore(core);
     observe({ kind: 'stopped' });
     logger?.flush();
@@ -335,6 +375,8 @@ function joinGateway({ config, core, auth, app, tickets, observe, logger, url, p
   return {
     url,
     port,
+    metricsPort: metrics.port,
+    readMetrics: () => meter.read(),
     app,
     async reload(reason = 'asked') {
       await core.reflector.readSince(performance.now(), reason);
@@ -348,23 +390,4 @@ function joinGateway({ config, core, auth, app, tickets, observe, logger, url, p
       return stopping;
     },
   };
-}
-
-/**
- * Lets the process obey signals: `SIGTERM` and `SIGINT` stop the gateway and then call `onStopped`, `SIGUSR2` reloads the
- * schema, `SIGHUP` calls `onHangup` (for example to read the configuration again). A second `SIGINT` ends at once.
- */
-export function obeySignals(
-  gateway: Gateway,
-  { onStopped, onHangup }: { readonly onStopped: () => void; readonly onHangup?: () => void },
-): void {
-  const stop = (): void => {
-    process.once('SIGINT', () => process.exit(130));
-    gateway.stop().then(onStopped, () => process.exit(1));
-  };
-  process.once('SIGTERM', stop);
-  process.once('SIGINT', stop);
-  // A failed reload is in the log, and the old model stays.
-  process.on('SIGUSR2', () => void gateway.reload('signal').catch(() => {}));
-  if (onHangup) process.on('SIGHUP', onHangup);
 }

@@ -9,10 +9,11 @@ import { ConfigError, type Problem, printProblem } from '../config/config-error.
 import { loadConfig, loadServeOptions } from '../config/load-config.ts';
 import type { Sources } from '../config/load-options.ts';
 import { DatabaseError } from '../database/failure.ts';
-import { type Gateway, obeySignals, startGateway } from '../gateway.ts';
+import { type Gateway, startGateway } from '../gateway.ts';
 import { createProjectRef } from '../management/project-ref.ts';
 import { hasConfigTables } from '../management/stored-config.ts';
 import type { ModelWarning } from '../model/model.ts';
+import { obeySignals } from '../signals.ts';
 import { type Command, type CommandContext, CommandError } from './command.ts';
 import { describeError, describePlace, isAway } from './describe-error.ts';
 import { makeFirstOperation, printCurl } from './first-operation.ts';

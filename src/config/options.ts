@@ -188,7 +188,7 @@ export const options = {
   }),
   metricsPort: row({
     group: 'Server', placeholder: 'PORT', parse: port, default: null, commands: serving,
-    doc: 'Port of the Prometheus metrics.', refuse: () => later,
+    defaultNote: 'none', doc: 'Port of the Prometheus metrics, for everyone who can reach it; elsewhere they need an access token.',
   }),
 
   jwtSecret: row({

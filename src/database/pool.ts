@@ -7,6 +7,7 @@
 import type pg from 'pg';
 import { createDriverPool, type DriverClient, takeConnection } from './driver.ts';
 import { FlightBatches } from './flight-batch.ts';
+import { type FlightCounts, type PoolState, poolState } from './pool-state.ts';
 import { PreparedStatements } from './prepared-statements.ts';
 import { StatementNames } from './statement-names.ts';
 import { StatementPace } from './statement-pace.ts';
@@ -27,6 +28,8 @@ export interface ApiConnection {
 export interface ApiPool {
   readonly names: StatementNames;
   readonly batches: FlightBatches;
+  readonly counts: FlightCounts;
+  state(): PoolState;
   /** Refuses new work, waits for what runs, closes the connections. */
   stop(): Promise<void>;
 }
@@ -58,9 +61,11 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
     ...options,
     onError: (problem) => options.onEvent({ kind: 'connection_lost', problem }),
   });
+  const counts: FlightCounts = { flights: 0, batches: 0 };
   const connections = new WeakMap<DriverClient, ApiConnection>();
   const acquire = async (): Promise<ApiConnection> => {
     const client = await takeConnection(pool, options.waitMs);
+    counts.batches += 1;
     const known = connections.get(client);
     if (known) return known;
     const prepared = new PreparedStatements(options.maxStatementsPerConnection);
@@ -81,6 +86,8 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
       options.onEvent({ kind: 'prepared_statements_off', option: '--prepared-statements' }),
     ),
     batches: new FlightBatches({ acquire, release }, new StatementPace()),
+    counts,
+    state: () => poolState(pool, counts),
     stop: () => pool.end(),
   };
 }

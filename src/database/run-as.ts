@@ -13,6 +13,7 @@ import { Flight, type FlightOutcome, type FlightStep, type RowCollector } from '
 import type { FlightHow, Passenger, Seat } from './flight-batch.ts';
 import { type Opening, openingOf, openingSteps } from './opening.ts';
 import type { ApiConnection, ApiPool } from './pool.ts';
+import type { FlightCounts } from './pool-state.ts';
 import { PositionPassenger } from './position-flight.ts';
 import type { StatementNames } from './statement-names.ts';
 
@@ -160,6 +161,7 @@ interface PassengerOptions extends AttemptOptions {
 /** A request in a batch. */
 class RequestPassenger implements Passenger {
   readonly #request: Request;
+  readonly #counts: FlightCounts;
   readonly #names: StatementNames | null;
   readonly #main: readonly FlightStep[];
   readonly statement: string;
@@ -173,6 +175,7 @@ class RequestPassenger implements Passenger {
 
   constructor(pool: ApiPool, request: Request, { named, alone, onOverflow }: PassengerOptions) {
     this.#request = request;
+    this.#counts = pool.counts;
     this.#names = named ? pool.names : null;
     this.#main = mainSteps(pool, request, { named, onOverflow });
     this.statement = this.#main.length === 1 ? (this.#main[0]?.name ?? '') : '';

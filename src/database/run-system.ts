@@ -7,6 +7,7 @@
 import type pg from 'pg';
 import { createDriverPool, type DriverClient, takeConnection } from './driver.ts';
 import { DatabaseError } from './failure.ts';
+import { type PoolState, poolState } from './pool-state.ts';
 import { PreparedStatements } from './prepared-statements.ts';
 import {
   maxSystemNames,
@@ -45,6 +46,7 @@ export interface SystemPool extends SystemSession {
    * the first statement, in the same round trip.
    */
   transaction<T>(run: (session: SystemSession) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  state(): PoolState;
   /** Refuses new work, waits for what runs, closes the connections. */
   stop(): Promise<void>;
 }
@@ -111,6 +113,7 @@ export function createSystemPool(options: SystemPoolOptions): SystemPool {
     query,
     shared: shareFlights(query, runTogether),
     transaction: (work, settings) => withConnection((connection) => runTransaction(connection, work, settings)),
+    state: () => poolState(pool, null),
     stop: () => pool.end(),
   };
 }

@@ -87,6 +87,24 @@ export async function removeEmail(database: SystemSession, { id }: ClaimedEmail)
   await database.query('delete from pgreflect_queue.emails e where e.id = $1::bigint', [id]);
 }
 
+/** What waits in the outbox. */
+export interface OutboxState {
+  readonly waiting: number;
+  /** Of the one that waits longest; 0 where none does. */
+  readonly oldestSeconds: number;
+}
+
+/** Looks at what waits. @param now Milliseconds since the epoch. */
+export async function readOutboxState(database: SystemSession, now: number): Promise<OutboxState> {
+  const [row] = await database.query(
+    `select count(*)::integer as waiting,
+      coalesce(extract(epoch from $1::timestamptz - min(e.created_at)), 0)::double precision as oldest_seconds
+    from pgreflect_queue.emails e`,
+    [new Date(now)],
+  );
+  return { waiting: Number(row?.waiting), oldestSeconds: Number(row?.oldest_seconds) };
+}
+
 /** Ends the lease of an email that is still ours. @param dueAt When to try again, in milliseconds since the epoch. */
 export async function postponeEmail(
   database: SystemSession,

@@ -57,6 +57,14 @@ export interface DocumentsOptions {
   readonly suggestions: boolean;
   readonly strictVariablePositions: boolean;
   readonly maxResponseBytes: number;
+  /** Of all schemas of the gateway. */
+  readonly counts: DocumentCounts;
+}
+
+/** How often a document was found in a cache, and how often it was not. */
+export interface DocumentCounts {
+  hits: number;
+  misses: number;
 }
 
 /** Bounds of the cache: number of documents, and their estimated bytes; one over a quarter of them is not kept. */
@@ -83,7 +91,11 @@ export class Documents {
   /** Parses and validates. `maxTokens` null: no limit. */
   prepare(text: string, maxTokens: number | null): PreparedDocument | RefusedDocument {
     const known = this.#documents.get(text);
-    if (known) return known;
+    if (known) {
+      this.#options.counts.hits += 1;
+      return known;
+    }
+    this.#options.counts.misses += 1;
     const prepared = prepareDocument(text, maxTokens, this.#options);
     // A text that was refused for its length in tokens may be fine for a caller without that limit.
     if (prepared.kind === 'prepared' || !prepared.fatal) this.#documents.set(text, prepared);

@@ -9,7 +9,7 @@ import type { Model } from '../model/model.ts';
 import { roleSettings, searchPathText } from '../model/role-settings.ts';
 import { buildSchema } from '../schema/build-schema.ts';
 import { buildIntrospectionSchema, type IntrospectionPolicy } from '../schema/prune-schema.ts';
-import { Documents } from './documents.ts';
+import { type DocumentCounts, Documents } from './documents.ts';
 
 /** How introspection is decided (operations.md, `--introspection`). */
 export type IntrospectionMode = 'directive' | 'never' | 'always' | 'service';
@@ -56,6 +56,8 @@ export class Reflection {
   /** When reading began, on the clock of `performance.now()`: changes committed before are in it. */
   readonly readSince: number;
   readonly #readUntil = performance.now();
+  /** Of this reflection and all before it. */
+  readonly documentCounts: DocumentCounts;
   readonly #options: ReflectionOptions;
   readonly #roles = new Map<string, RoleReflection>();
   readonly #schemas: Map<string, SharedSchema>;
@@ -65,6 +67,7 @@ export class Reflection {
     this.catalog = catalog;
     this.readSince = readSince;
     this.#options = options;
+    this.documentCounts = previous?.documentCounts ?? { hits: 0, misses: 0 };
     this.#schemas = new Map();
     this.#previous = previous === null ? new Map() : previous.#schemas;
   }
@@ -109,6 +112,7 @@ export class Reflection {
       suggestions,
       strictVariablePositions,
       maxResponseBytes,
+      counts: this.documentCounts,
     };
     const shared = { model, schema, introspection, suggestions, documents: new Documents(options) };
     this.#schemas.set(key, shared);

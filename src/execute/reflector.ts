@@ -67,6 +67,11 @@ export class Reflector {
     return this.#problem;
   }
 
+  /** The reflection in use; null: there is none yet. */
+  current(): Reflection | null {
+    return this.#current;
+  }
+
   /** Other namespaces to expose from now on. */
   async expose(schemas: readonly string[] | null): Promise<void> {
     this.#schemas = schemas;

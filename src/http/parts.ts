@@ -11,6 +11,7 @@ import type { AuthParts } from './auth-parts.ts';
 import type { Authenticate, Identity } from './authenticate.ts';
 import type { InboxParts } from './inbox-route.ts';
 import type { ManagementParts } from './management-route.ts';
+import type { MetricsParts } from './metrics-route.ts';
 import type { StudioParts } from './studio-route.ts';
 
 /** The parts that HTTP needs; all of them live as long as the server. */
@@ -27,6 +28,8 @@ export interface HttpParts {
   readonly management?: ManagementParts;
   /** The auth service; absent where no key signs tokens. */
   readonly auth?: AuthParts;
+  /** For Prometheus; absent: there is no such route. */
+  readonly metrics?: MetricsParts;
   /** Captured emails; absent where there is no auth service. */
   readonly inbox?: InboxParts;
   /** The studio; absent where there is no management API for it to talk to. */

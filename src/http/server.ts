@@ -16,6 +16,7 @@ import { registerGraphqlRoutes } from './graphql-route.ts';
 import { registerHealth } from './health.ts';
 import { registerInbox } from './inbox-route.ts';
 import { answerTypeOf } from './media-types.ts';
+import { registerMetrics } from './metrics-route.ts';
 import { type ApiDescription, registerOpenApi } from './openapi-route.ts';
 import { graphqlPath, type HttpParts } from './parts.ts';
 import { requestId } from './request-id.ts';
@@ -48,6 +49,7 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
   answerErrors(app, parts);
   await registerCors(app, parts.config);
   registerHealth(app, parts);
+  if (parts.metrics) registerMetrics(app, parts.metrics);
   addPages(app, parts);
   registerOpenApi(app, parts.config.externalUrl, [
     ...(await addAuth(app, parts)),

@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Observe } from '../shared/observation.ts';
 import type { ClientAddress } from './client-address.ts';
-import type { RequestState } from './parts.ts';
+import { graphqlPath, type RequestState } from './parts.ts';
 
 /** Stage times of a request that never reached the executor. */
 export const noStages = { parseMs: 0, compileMs: 0, runMs: 0 };
@@ -69,11 +69,13 @@ class TrackedRequest implements RequestState {
 function observeRequest(request: FastifyRequest, reply: FastifyReply, observe: Observe): void {
   const { state } = request;
   const { answer } = state;
+  const path = pathOf(request);
   observe({
     kind: 'request',
     requestId: request.id,
     method: request.method,
-    path: pathOf(request),
+    path,
+    route: routeOf(request, path),
     status: reply.raw.statusCode,
     address: state.address,
     role: state.identity?.role ?? null,
@@ -90,6 +92,12 @@ function observeRequest(request: FastifyRequest, reply: FastifyReply, observe: O
 /** Clients may send anything as the name of an operation; one that no document can have is not repeated. */
 function loggableName(name: string | null): string | null {
   return name !== null && /^[_A-Za-z]\w{0,127}$/.test(name) ? name : null;
+}
+
+/** Made anew by the framework each time, so it is not asked for the route of nearly every request. */
+function routeOf(request: FastifyRequest, path: string): string | null {
+  if (path === graphqlPath) return graphqlPath;
+  return request.is404 ? null : (request.routeOptions.url ?? null);
 }
 
 /** The path without the query string, which may hold keys. */

@@ -20,6 +20,8 @@ export interface RequestObservation {
   readonly method: string;
   /** Path without the query string. */
   readonly path: string;
+  /** Pattern of the route that took it, such as `/admin/users/:id`; null where there was none. */
+  readonly route: string | null;
   readonly status: number;
   /** IP address of the client; null where its connection was gone at once. */
   readonly address: string | null;

@@ -7,7 +7,7 @@ import { readSources, type SourceFile } from './source.ts';
 /** From the leaf to the edge; a folder may import those before it and itself. */
 const order = [
   'shared', 'config', 'database', 'catalog', 'model', 'schema', 'compile', 'execute', 'hooks', 'email', 'auth',
-  'management', 'http', 'gateway.ts', 'index.ts', 'commands', 'main.ts',
+  'management', 'http', 'gateway.ts', 'signals.ts', 'index.ts', 'commands', 'main.ts',
 ]; // biome-ignore format: a list
 
 /** Folders that may import less than what stands before them. */

@@ -29,6 +29,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   pino: ['shared'],
   'pino-pretty': ['shared'],
   pluralize: ['model'],
+  'prom-client': ['http'],
   'smol-toml': ['config'],
   uqr: ['auth'],
 };
@@ -42,6 +43,7 @@ const lazy = [
   'nodemailer',
   'openid-client',
   'pino-pretty',
+  'prom-client',
   'uqr',
 ];
 

@@ -184,7 +184,7 @@ describe('what is refused', () => {
   });
 
   test('an option that cannot be used yet is said to be unavailable rather than ignored', () => {
-    expect(problemsOf({ environment: minimal, flags: { metricsPort: ['9090'] } })).toEqual([
+    expect(problemsOf({ environment: minimal, flags: { workers: ['2'] } })).toEqual([
       expect.stringContaining('is not available in this version of pgreflect'),
     ]);
   });

@@ -1,0 +1,29 @@
+/**
+ * How busy a pool of connections is, for those who watch the gateway.
+ */
+import type pg from 'pg';
+
+/** A pool at this moment. */
+export interface PoolState {
+  /** Connections. */
+  readonly open: number;
+  readonly idle: number;
+  /** Those who wait for a connection. */
+  readonly waiting: number;
+  /** Since the start; null where they are not counted. */
+  readonly flights: number | null;
+  readonly batches: number | null;
+}
+
+/** What a pool for requests has done since the start. */
+export interface FlightCounts {
+  flights: number;
+  /** Writes of one flight or several. */
+  batches: number;
+}
+
+/** The state of a pool of the driver. */
+export function poolState(pool: pg.Pool, counts: FlightCounts | null): PoolState {
+  const { totalCount: open, idleCount: idle, waitingCount: waiting } = pool;
+  return { open, idle, waiting, flights: counts?.flights ?? null, batches: counts?.batches ?? null };
+}

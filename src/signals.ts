@@ -1,0 +1,23 @@
+/**
+ * The signals of a process that runs a gateway.
+ */
+import type { Gateway } from './gateway.ts';
+
+/**
+ * Lets the process obey signals: `SIGTERM` and `SIGINT` stop the gateway and then call `onStopped`, `SIGUSR2` reloads the
+ * schema, `SIGHUP` calls `onHangup` (for example to read the configuration again). A second `SIGINT` ends at once.
+ */
+export function obeySignals(
+  gateway: Gateway,
+  { onStopped, onHangup }: { readonly onStopped: () => void; readonly onHangup?: () => void },
+): void {
+  const stop = (): void => {
+    process.once('SIGINT', () => process.exit(130));
+    gateway.stop().then(onStopped, () => process.exit(1));
+  };
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
+  // A failed reload is in the log, and the old model stays.
+  process.on('SIGUSR2', () => void gateway.reload('signal').catch(() => {}));
+  if (onHangup) process.on('SIGHUP', onHangup);
+}
