@@ -39,7 +39,7 @@ test('what is not run says why', () => {
     [
       "connect-your-database.md (sh): it goes on running; test/commands/serve.test.ts starts it",
       "connect-your-database.md (sh): it needs an account at Google Cloud",
-      "deployment.md (sh): it needs a container engine; test/package/image.test.ts makes the same folder without one",
+      "deployment.md (sh): it needs a container engine; test/package/package.test.ts makes the same folder without one",
       "deployment.md (sh): it changes the machine; test/package/deploy.test.ts lets systemd-analyze read the unit where there is one",
       "deployment.md (sh): it needs a cluster; test/package/deploy.test.ts checks the manifests by their schemas",
       "first-query.md (sh): the tests of the package start it",

@@ -183,6 +183,7 @@ test('links in the documents lead to files that exist', () => {
     'CHANGELOG.md',
     'src/README.md',
     'examples/clients/README.md',
+    'examples/deploy/README.md',
     'examples/email-links/README.md',
     'examples/shop/README.md',
     'test/bench/README.md',

