@@ -87,12 +87,18 @@ export function signOut(): void {
  *
  * @throws ApiError. Where the token is no longer good, the session is `expired` from then on.
  */
-export async function askProject<T>(path: string, request: ApiRequest = {}): Promise<ApiAnswer<T>> {
+export function askProject<T>(path: string, request: ApiRequest = {}): Promise<ApiAnswer<T>> {
+  const now = session.get();
+  const ref = now.kind === 'none' ? '' : now.project.ref;
+  return askAsOperator(`/v1/projects/${ref}/${path}`, request);
+}
+
+/** A request with the access token. @throws ApiError as `askProject`. */
+export async function askAsOperator<T>(path: string, request: ApiRequest = {}): Promise<ApiAnswer<T>> {
   const now = session.get();
   if (now.kind === 'none') throw new ApiError(401, 'unauthorized', 'Sign in first.');
   try {
-    const headers = { ...request.headers, ...bearer(now.token) };
-    return await ask<T>(`/v1/projects/${now.project.ref}/${path}`, { ...request, headers });
+    return await ask<T>(path, { ...request, headers: { ...request.headers, ...bearer(now.token) } });
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) expire(now.token);
     throw error;

@@ -53,16 +53,18 @@ export function EmailEditor({ stored, email }: EmailEditorProps) {
     setOutcome(null);
     edit(stored, email, part);
   };
-  const perform = (work: () => Promise<Outcome | null>): void => {
+  const perform = async (work: () => Promise<Outcome | null>): Promise<void> => {
     setOutcome(null);
-    void work().then(setOutcome, (error: unknown) => {
+    try {
+      setOutcome(await work());
+    } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       setOutcome({ kind: 'fault', text: error.message });
-    });
+    }
   };
   const store = (): void => {
     if (draft === null) return;
-    perform(async () => {
+    void perform(async () => {
       const result = await save(email, draft);
       if (result.kind === 'overtaken') {
         setDialog('overtaken');
@@ -141,7 +143,7 @@ function SaveButton({ isReady, onSave }: { readonly isReady: boolean; readonly o
 }
 
 interface EmailHeadProps extends EmailEditorProps {
-  readonly perform: (work: () => Promise<Outcome | null>) => void;
+  readonly perform: (work: () => Promise<Outcome | null>) => Promise<void>;
   /** What can be done with the texts. */
   readonly children: ReactNode;
 }
@@ -160,27 +162,40 @@ function EmailHead({ email, stored, perform, children }: EmailHeadProps) {
       </div>
       <div className="row">
         {enabledField !== null && (
-          <label className="switch">
-            <input
-              type="checkbox"
-              checked={stored.config[enabledField] === true}
-              onChange={({ target }) => {
-                const isOn = target.checked;
-                perform(async () => {
-                  await switchEmail(enabledField, isOn);
-                  return {
-                    kind: 'good',
-                    text: isOn ? 'This email is sent from now on.' : 'This email is not sent any more.',
-                  };
-                });
-              }}
-            />
-            Send this email
-          </label>
+          <SendSwitch
+            isOn={stored.config[enabledField] === true}
+            onSwitch={(isOn) =>
+              perform(async () => {
+                await switchEmail(enabledField, isOn);
+                const text = isOn ? 'This email is sent from now on.' : 'This email is not sent any more.';
+                return { kind: 'good', text };
+              })
+            }
+          />
         )}
         {children}
       </div>
     </header>
+  );
+}
+
+interface SendSwitchProps {
+  readonly isOn: boolean;
+  readonly onSwitch: (isOn: boolean) => Promise<void>;
+}
+
+/** Shows the wish until it is known what became of it. */
+function SendSwitch({ isOn, onSwitch }: SendSwitchProps) {
+  const [wished, setWished] = useState<boolean | null>(null);
+  const change = (wish: boolean): void => {
+    setWished(wish);
+    void onSwitch(wish).finally(() => setWished(null));
+  };
+  return (
+    <label className="switch">
+      <input type="checkbox" checked={wished ?? isOn} onChange={({ target }) => change(target.checked)} />
+      Send this email
+    </label>
   );
 }
 

@@ -1,6 +1,77 @@
-/** The page Graphql. */
-import { Problem } from '../../components/problem.tsx';
+/**
+ * The page GraphQL: GraphiQL, as whom it asks, and what became of the last operation in the database.
+ */
+import { lazy, Suspense, useState } from 'react';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { KeysForm } from '../../components/keys-form.tsx';
+import { apiKeys } from '../../shared/keys.ts';
+import { session } from '../../shared/session.ts';
+import { useStore } from '../../shared/store.ts';
+import type { Caller } from './caller.ts';
+import { CallerChoice } from './caller-choice.tsx';
+import { type Operation, PlanPanel } from './plan-panel.tsx';
+import './graphql.css';
+
+// Larger than everything else together.
+const Editor = lazy(async () => ({ default: (await import('./graphiql-editor.tsx')).GraphiqlEditor }));
+
+const enableIntrospection = `comment on schema public is e'@graphql({"introspection": true})';`;
+
 /** The page. */
 export function GraphqlPage() {
-  return <Problem title="GraphQL" />;
+  const keys = useStore(apiKeys);
+  const now = useStore(session);
+  const [caller, setCaller] = useState<Caller>({ kind: 'anon' });
+  const [last, setLast] = useState<Operation | null>(null);
+  const [isClosed, setClosed] = useState(false);
+  const [showsPlan, setShowsPlan] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  if (now.kind === 'none') return null;
+  if (keys.anon === '') {
+    return (
+      <div className="keys-page stack">
+        <h1>API keys of the project</h1>
+        <KeysForm />
+      </div>
+    );
+  }
+  return (
+    <div className="graphql">
+      <header className="page-head">
+        <h1>GraphQL</h1>
+        <CallerChoice caller={caller} onChoose={setCaller} />
+        <button
+          type="button"
+          aria-pressed={showsPlan}
+          disabled={!now.project.mayOperate}
+          title={now.project.mayOperate ? undefined : 'Your access token lacks the scope project:operate.'}
+          onClick={() => setShowsPlan(!showsPlan)}
+        >
+          SQL and plan
+        </button>
+      </header>
+      <div role="status">
+        {problem !== null && <p className="notice fault">{problem}</p>}
+        {isClosed && (
+          <div className="notice warning spread">
+            <span>
+              Introspection is off for this role: there is no documentation and no completion; operations work. To turn
+              it on: <code>{enableIntrospection}</code>
+            </span>
+            <CopyButton text={enableIntrospection} what="the statement" />
+          </div>
+        )}
+      </div>
+      <Suspense fallback={<p className="loading">Loading GraphiQL …</p>}>
+        <Editor
+          caller={caller}
+          examples={now.project.exampleOperations}
+          onOperation={setLast}
+          onIntrospection={(isOpen) => setClosed(!isOpen)}
+          onProblem={setProblem}
+        />
+      </Suspense>
+      {showsPlan && <PlanPanel operation={last} onClose={() => setShowsPlan(false)} />}
+    </div>
+  );
 }

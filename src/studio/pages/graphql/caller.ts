@@ -1,0 +1,60 @@
+/**
+ * As whom operations are sent: with the anon key, as a user, or with the service key.
+ */
+import { ApiError } from '../../shared/api.ts';
+import { apiKeys } from '../../shared/keys.ts';
+import { askAsOperator, bearer, session } from '../../shared/session.ts';
+
+/** The choice. */
+export type Caller =
+  | { readonly kind: 'anon' | 'service' }
+  /** Null: none is chosen yet. */
+  | { readonly kind: 'user'; readonly userId: string | null };
+
+/** What a request is sent with, and what the database is told of it. */
+export interface Credentials {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly role: string;
+  readonly claims: Readonly<Record<string, unknown>>;
+}
+
+interface OperatorToken {
+  readonly accessToken: string;
+  /** Seconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+const tokens = new Map<string, OperatorToken>();
+
+/** A token is made anew when it has less than this left, in seconds. */
+const marginSeconds = 60;
+
+/** @throws ApiError where there is no key or no user for it. */
+export async function credentialsOf(caller: Caller): Promise<Credentials> {
+  const now = session.get();
+  if (now.kind === 'none') throw new ApiError(401, 'unauthorized', 'Sign in first.');
+  const { roles } = now.project;
+  const keys = apiKeys.get();
+  if (caller.kind !== 'user') {
+    const [apikey, role] = caller.kind === 'anon' ? [keys.anon, roles.anon] : [keys.service, roles.service];
+    if (apikey === '') throw new ApiError(401, 'no_key', `Give the ${caller.kind} key first.`);
+    return { headers: { apikey, ...bearer(apikey) }, role, claims: { role } };
+  }
+  if (caller.userId === null) throw new ApiError(400, 'no_user', 'Choose a user first.');
+  const token = await tokenOf(caller.userId);
+  const claims = claimsOf(token);
+  return { headers: { apikey: keys.anon, ...bearer(token) }, role: String(claims.role), claims };
+}
+
+async function tokenOf(userId: string): Promise<string> {
+  const known = tokens.get(userId);
+  if (known !== undefined && known.expiresAt - marginSeconds > Date.now() / 1000) return known.accessToken;
+  const { body } = await askAsOperator<OperatorToken>('/studio/act-as', { method: 'POST', body: { user: userId } });
+  tokens.set(userId, body);
+  return body.accessToken;
+}
+
+function claimsOf(token: string): Readonly<Record<string, unknown>> {
+  const text = atob((token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/'));
+  return JSON.parse(new TextDecoder().decode(Uint8Array.from(text, (character) => character.charCodeAt(0))));
+}

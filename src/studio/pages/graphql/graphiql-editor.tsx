@@ -1,0 +1,111 @@
+/**
+ * GraphiQL with our requests: every operation is sent as the chosen caller, and the documentation is read again for another one.
+ */
+import { useGraphiQLActions } from '@graphiql/react';
+import { GraphiQL } from 'graphiql';
+import { useEffect, useMemo, useRef } from 'react';
+import 'graphiql/setup-workers/vite';
+import 'graphiql/style.css';
+import { ApiError, isServerThere } from '../../shared/api.ts';
+import { useStore } from '../../shared/store.ts';
+import { theme } from '../../shared/theme.ts';
+import { type Caller, credentialsOf } from './caller.ts';
+import type { Operation } from './plan-panel.tsx';
+
+interface GraphiqlEditorProps {
+  readonly caller: Caller;
+  /** Texts of the first tabs, for a browser that has not been here. */
+  readonly examples: readonly string[];
+  readonly onOperation: (operation: Operation) => void;
+  /** Whether the role may read its schema. */
+  readonly onIntrospection: (isOpen: boolean) => void;
+  /** Why nothing could be sent; null where it could. */
+  readonly onProblem: (problem: string | null) => void;
+}
+
+interface Params {
+  readonly query: string;
+  readonly operationName?: string | null;
+  readonly variables?: unknown;
+}
+
+interface Result {
+  readonly data?: unknown;
+  readonly errors?: readonly { readonly message: string; readonly extensions?: { readonly code?: string } }[];
+}
+
+/** The editor. */
+export function GraphiqlEditor(props: GraphiqlEditorProps) {
+  const latest = useRef(props);
+  latest.current = props;
+  const fetcher = useMemo(() => (params: Params) => send(latest.current, params), []);
+  const tabs = useMemo(() => props.examples.map(toTab), [props.examples]);
+  const chosen = useStore(theme);
+  return (
+    <div className="graphiql-place">
+      <GraphiQL
+        // biome-ignore lint/suspicious/noExplicitAny: its type also has subscriptions, which we do not have
+        fetcher={fetcher as any}
+        forcedTheme={chosen}
+        isHeadersEditorEnabled={false}
+        showPersistHeadersSettings={false}
+        {...(tabs.length > 0 && { defaultTabs: tabs })}
+      >
+        <GraphiQL.Logo> </GraphiQL.Logo>
+        <GraphiQL.Footer>
+          <ReadSchemaAgain caller={props.caller} />
+        </GraphiQL.Footer>
+      </GraphiQL>
+    </div>
+  );
+}
+
+/** Draws nothing; it lives inside, where GraphiQL can be told. */
+function ReadSchemaAgain({ caller }: { readonly caller: Caller }) {
+  const { introspect } = useGraphiQLActions();
+  const isThere = useStore(isServerThere);
+  const read = useRef<Caller>(caller);
+  useEffect(() => {
+    const isNew = read.current !== caller;
+    read.current = caller;
+    if (isThere && isNew && !(caller.kind === 'user' && caller.userId === null)) void introspect();
+  }, [caller, isThere, introspect]);
+  return null;
+}
+
+async function send(
+  { caller, onOperation, onIntrospection, onProblem }: GraphiqlEditorProps,
+  params: Params,
+): Promise<unknown> {
+  const isIntrospection = params.operationName === 'IntrospectionQuery';
+  try {
+    const { headers, role, claims } = await credentialsOf(caller);
+    const { query, operationName = null, variables = null } = params;
+    const response = await fetch('/graphql/v1', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ query, operationName, variables }),
+    });
+    const result = (await response.json()) as Result;
+    onProblem(null);
+    if (isIntrospection) onIntrospection(!isRefused(result));
+    else onOperation({ query, operationName, variables, role, claims, doneAt: Date.now() });
+    return result;
+  } catch (error) {
+    const message = error instanceof ApiError ? error.message : 'The server does not answer.';
+    onProblem(message);
+    return { errors: [{ message }] };
+  }
+}
+
+function isRefused({ errors }: Result): boolean {
+  const [first] = errors ?? [];
+  return first?.extensions?.code === 'INTROSPECTION_DISABLED' || /^Unknown field "__schema"/.test(first?.message ?? '');
+}
+
+/** A line `# variables: {...}` in an example fills the editor for variables. */
+const variablesLine = /^# *variables: *(\{.*\}) *$/m;
+
+function toTab(query: string): { readonly query: string; readonly variables: string | null } {
+  return { query, variables: variablesLine.exec(query)?.[1] ?? null };
+}

@@ -1,0 +1,240 @@
+/**
+ * The page Emails in a real browser: from a draft to the email that a user gets, and everything that may come between.
+ */
+
+import type { Page } from 'playwright-core';
+import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { defaultTemplates } from '../../src/email/default-templates.ts';
+import { addToken } from '../management/management.ts';
+import { anonKey, serviceKey } from '../support/http.ts';
+import { startStudio, type TestStudio } from './studio.ts';
+
+// A busy machine takes its time to start a browser.
+vi.setConfig({ testTimeout: 240_000 });
+
+let studio: TestStudio;
+beforeAll(async () => {
+  studio = await startStudio();
+});
+
+beforeEach(() =>
+  studio.database.query(
+    'truncate auth.pgreflect_config, auth.pgreflect_config_versions, auth.pgreflect_captured_email, auth.pgreflect_rate_limits',
+  ),
+);
+
+const subject = (page: Page) => page.getByRole('textbox', { name: 'Subject' });
+const body = (page: Page) => page.getByRole('textbox', { name: 'Body' });
+const save = (page: Page) => page.getByRole('button', { name: 'Save', exact: true });
+const preview = (page: Page) => page.frameLocator('iframe[title="Preview of the email"]');
+
+/** Puts a text in place of what is in the editor. */
+async function write(page: Page, field: ReturnType<typeof body>, text: string): Promise<void> {
+  await field.click();
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.insertText(text);
+}
+
+test('edit, see it change, save, get it, follow its link: signed in', async () => {
+  const { page, context, foreign, problems } = await studio.visit('emails');
+  await studio.patch({ site_url: `${studio.url}/health` });
+  await page.getByRole('link', { name: 'Magic link' }).click();
+  await write(page, subject(page), 'Welcome back, {{ .Data.name }}');
+  await write(page, body(page), '<h1>Hello {{ .Data.name }}</h1><p><a href="{{ .ConfirmationURL }}">Come in</a></p>');
+  await preview(page).getByRole('heading', { name: 'Hello Ada Lovelace' }).waitFor();
+  await page.getByText('Welcome back, Ada Lovelace').waitFor();
+  await save(page).click();
+  await page.getByText('Saved. The next email of this kind uses it.').waitFor();
+
+  await studio.ask(
+    '/admin/users',
+    { email: 'grace@mail.test', email_confirm: true, user_metadata: { name: 'Grace' } },
+    serviceKey,
+  );
+  await studio.ask('/otp', { email: 'grace@mail.test', create_user: false });
+  await page.getByRole('link', { name: 'Inbox' }).click();
+  await page.getByRole('heading', { name: 'Welcome back, Grace' }).waitFor();
+  const [opened] = await Promise.all([
+    context.waitForEvent('page'),
+    page.frameLocator('iframe[title="The email"]').getByRole('link', { name: 'Come in' }).click(),
+  ]);
+  await opened.waitForURL(/#access_token=/);
+  const token = new URLSearchParams(new URL(opened.url()).hash.slice(1)).get('access_token');
+  const user = await fetch(`${studio.url}/auth/v1/user`, {
+    headers: { apikey: anonKey, authorization: `Bearer ${token}` },
+  });
+  expect(await user.json()).toMatchObject({ email: 'grace@mail.test' });
+  expect({ foreign: foreign.filter((url) => !url.startsWith('about:')), problems }).toEqual({
+    foreign: [],
+    problems: [],
+  });
+});
+
+test('a fault is underlined where it is and said; it cannot be saved, and the last good preview stays', async () => {
+  const { page } = await studio.visit('emails/recovery');
+  await preview(page).getByRole('heading', { name: 'Reset your password' }).waitFor();
+  await write(page, body(page), '<p>fine</p>\n<p>{{ end }}</p>');
+  await page.getByText('Line 2: unexpected {{end}}').waitFor();
+  expect(await page.locator('.cm-lintRange-error').textContent()).toBe('{{ end }}');
+  expect(await save(page).isDisabled()).toBe(true);
+  await preview(page).getByRole('heading', { name: 'Reset your password' }).waitFor();
+
+  await write(page, body(page), '{{ range 1000000000 }}x{{ end }}');
+  await page
+    .locator('.faults .fault')
+    .getByText(/Line 1: .*(limit|most|long|iterations)/)
+    .waitFor();
+  await write(page, subject(page), 'two\nlines');
+  expect(await subject(page).textContent()).toBe('two lines');
+  await write(page, body(page), '<p>again</p>');
+  await preview(page).getByText('again').waitFor();
+  await page.locator('.faults .warn').getByText('nobody can act on it').waitFor();
+});
+
+test('variables of the email, members of its metadata and words of the language are completed', async () => {
+  const { page } = await studio.visit('emails/email_change');
+  await write(page, body(page), '<p>{{ .New');
+  await page.getByRole('option', { name: '.NewEmail' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.keyboard.insertText(' }} {{ .Data.na');
+  await page.getByRole('option', { name: 'name' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.keyboard.insertText(' }}</p>');
+  await preview(page).getByText('ada.lovelace@example.com Ada Lovelace').waitFor();
+  await page.getByText('Variables of this email').click();
+  await page.getByRole('button', { name: '{{ .SendingTo }}' }).click();
+  expect(await body(page).textContent()).toContain('{{ .SendingTo }}');
+});
+
+test('a script in a template or in the data of a user never runs', async () => {
+  const { page } = await studio.visit('emails/recovery');
+  const evil = `<script>parent.document.title='owned'</script><img src="x:y" onerror="parent.document.title='owned'">`;
+  await studio.ask('/admin/users', { email: 'evil@mail.test', user_metadata: { name: evil } }, serviceKey);
+  await write(page, subject(page), '{{ .Data.name }}');
+  await write(page, body(page), `<p>shown {{ .Data.name }}</p>${evil}<a target="_top" href="/health">Leave</a>`);
+  await page.getByRole('button', { name: 'Data: sample' }).click();
+  await page.getByLabel('Values of a user').selectOption({ label: 'evil@mail.test' });
+  await page.getByRole('button', { name: 'Use these values' }).click();
+  await preview(page).getByText("shown <script>parent.document.title='owned'</script>").waitFor();
+  await page.locator('.preview-subject').getByText('<script>').waitFor();
+  await page.getByRole('tab', { name: 'Text', exact: true }).click();
+  await page.locator('.preview .source').getByText('<script>').waitFor();
+  await page.getByRole('tab', { name: 'Phone' }).click();
+  await preview(page).getByText('shown').waitFor();
+  expect(await page.locator('.preview iframe').evaluate(({ clientWidth }) => clientWidth)).toBeLessThanOrEqual(375);
+  expect(await page.title()).toBe('Emails - pgreflect');
+});
+
+test('a second person is told, sees the difference, and decides', async () => {
+  const [first, second] = [await studio.visit('emails/invite'), await studio.visit('emails/invite')];
+  await write(second.page, subject(second.page), 'Mine');
+  await write(first.page, subject(first.page), 'Theirs');
+  await save(first.page).click();
+  await first.page.getByText('Saved.').waitFor();
+
+  await save(second.page).click();
+  const dialog = second.page.getByRole('dialog', { name: 'Somebody else has saved this email' });
+  await dialog.locator('.cm-deletedChunk').getByText('Theirs').waitFor();
+  await dialog.locator('.cm-changedLine').getByText('Mine').waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await second.page.getByText('Somebody else has saved other texts').waitFor();
+  expect(await subject(second.page).textContent()).toBe('Mine');
+
+  await second.page.getByRole('button', { name: 'See the difference' }).click();
+  await dialog.getByRole('button', { name: 'Go on with mine' }).click();
+  await save(second.page).click();
+  await second.page.getByText('Saved.').waitFor();
+  const [{ subject: stored }] = (await studio.database.query<{ subject: string }>(
+    `select values ->> 'mailer_subjects_invite' as subject from auth.pgreflect_config`,
+  )) as [{ subject: string }];
+  expect(stored).toBe('Mine');
+});
+
+test('a change of something else by somebody else is no reason to ask', async () => {
+  const { page } = await studio.visit('emails/invite');
+  await write(page, subject(page), 'Mine');
+  await studio.patch({ mailer_subjects_recovery: 'Another email' });
+  await save(page).click();
+  await page.getByText('Saved.').waitFor();
+});
+
+test('a token that ends while somebody edits loses nothing: another one goes on', async () => {
+  const tokens = [await addToken(studio.database), await addToken(studio.database)];
+  const { page } = await studio.visit('emails/invite', { entry: 'stranger' });
+  await page.getByLabel('Access token').fill('wrong');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText('This is no access token of this project.').waitFor();
+  await page.getByLabel('Access token').fill(tokens[0]!);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await write(page, subject(page), 'Not lost');
+  await studio.database.query('update auth.pgreflect_access_tokens set revoked_at = now()');
+  await studio.database.query(
+    `update auth.pgreflect_access_tokens set revoked_at = null
+    where token_hash = sha256(convert_to($1, 'UTF8'))`,
+    [tokens[1]],
+  );
+  await save(page).click();
+  const dialog = page.getByRole('dialog', { name: 'Your access token has ended' });
+  await dialog.getByLabel('Access token').fill(tokens[1]!);
+  await dialog.getByRole('button', { name: 'Sign in' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  expect(await subject(page).textContent()).toBe('Not lost');
+  await save(page).click();
+  await page.getByText('Saved.').waitFor();
+});
+
+test('a draft survives a walk, a reload and a server that is away', async () => {
+  const { page } = await studio.visit('emails/recovery');
+  await write(page, subject(page), 'A draft');
+  await page.getByRole('link', { name: 'Invite user' }).click();
+  await page.getByRole('link', { name: /Reset password.*Unsaved/ }).waitFor();
+  page.on('dialog', (dialog) => void dialog.accept());
+  await page.reload();
+  await page.getByRole('link', { name: /Reset password/ }).click();
+  expect(await subject(page).textContent()).toBe('A draft');
+
+  const startAgain = await studio.stop();
+  await write(page, subject(page), 'A longer draft');
+  await page.getByText('The server does not answer.').waitFor();
+  await startAgain();
+  await page.getByText('The server does not answer.').waitFor({ state: 'hidden' });
+  await page.locator('.preview-subject').getByText('A longer draft').waitFor();
+  await save(page).click();
+  await page.getByText('Saved.').waitFor();
+});
+
+test('versions can be compared and restored, texts discarded and put back to the default', async () => {
+  await studio.patch({ mailer_subjects_recovery: 'First', mailer_templates_recovery_content: '<p>{{ .Token }}</p>' });
+  await studio.patch({ mailer_subjects_recovery: 'Second' });
+  const { page } = await studio.visit('emails/recovery');
+  await page.getByRole('link', { name: /Reset password.*Edited/ }).waitFor();
+  await page.getByRole('button', { name: 'History' }).click();
+  await page.getByRole('button', { name: /Version 1/ }).click();
+  await page.locator('.cm-changedLine').getByText('First').waitFor();
+  await page.getByRole('button', { name: 'Put version 1 into the editor' }).click();
+  expect(await subject(page).textContent()).toBe('First');
+  await page.getByRole('button', { name: 'Compare' }).click();
+  await page.locator('.cm-deletedChunk').getByText('Second').waitFor();
+  await page.getByRole('tab', { name: 'To the default' }).click();
+  await page.locator('.cm-deletedChunk').getByText(defaultTemplates.recovery.subject).first().waitFor();
+  await page.getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('button', { name: 'Discard' }).click();
+  expect(await subject(page).textContent()).toBe('Second');
+
+  await page.getByRole('button', { name: 'Use default' }).click();
+  await save(page).click();
+  await page.getByText('Saved.').waitFor();
+  expect(await studio.database.query('select values from auth.pgreflect_config')).toEqual([{ values: {} }]);
+});
+
+test('a notification is switched on, and a test is sent', async () => {
+  const { page } = await studio.visit('emails/password_changed_notification');
+  await page.getByLabel('Send this email').check();
+  await page.getByText('This email is sent from now on.').waitFor();
+  await page.getByRole('link', { name: /Password changed.*On/ }).waitFor();
+  await page.getByLabel('Send a test to').fill('me@mail.test');
+  await page.getByRole('button', { name: 'Send test' }).click();
+  await page.getByText('Sent to me@mail.test.').waitFor();
+  const rows = await studio.database.query('select recipient, kind from auth.pgreflect_captured_email');
+  expect(rows).toEqual([{ recipient: 'me@mail.test', kind: 'password_changed_notification' }]);
+});

@@ -1,0 +1,159 @@
+/**
+ * The studio in a real browser, on a whole gateway with the example: one of each for all tests of a file.
+ */
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type AddressInfo, createServer } from 'node:net';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, expect, onTestFinished } from 'vitest';
+import type { AuthValues } from '../../src/config/auth-config.ts';
+import type { Config } from '../../src/config/config.ts';
+import { type Gateway, startGateway } from '../../src/gateway.ts';
+import { ref } from '../management/management.ts';
+import { createAuthDatabase } from '../support/auth-service.ts';
+import { openBrowser } from '../support/browser.ts';
+import { anonKey, serviceKey, testConfig } from '../support/http.ts';
+import type { TestDatabase } from '../support/postgres.ts';
+
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** The access token of the project, which may do everything. */
+export const accessToken = 'sbp_0123456789012345678901234567890123456789';
+
+/** A person at the studio. */
+export interface Visit {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** Addresses outside the gateway that were asked for. */
+  readonly foreign: readonly string[];
+  /** What the pages complained about, beside refused requests. */
+  readonly problems: readonly string[];
+}
+
+/** The studio under test. */
+export interface TestStudio {
+  readonly database: TestDatabase;
+  readonly url: string;
+  /** Opens a page of the studio in a browser of its own; signed in unless `entry` says another way in. */
+  visit(path: string, more?: { entry?: 'signed in' | 'stranger' } & BrowserContextOptions): Promise<Visit>;
+  /** Sends a request below `/auth/v1`. */
+  ask(path: string, body: unknown, key?: string): Promise<unknown>;
+  /** Changes the auth configuration as somebody else would. */
+  patch(change: AuthValues | Readonly<Record<string, null>>): Promise<void>;
+  /** Stops the gateway; the returned starts another one at the same address. */
+  stop(): Promise<() => Promise<void>>;
+}
+
+/** Starts a local project; stopped after the test file. */
+export async function startStudio(): Promise<TestStudio> {
+  const browser: Browser = await openBrowser();
+  const database = await createAuthDatabase(read('examples/shop/schema.sql'), read('examples/shop/data.sql'));
+  const port = await freePort();
+  const url = `http://localhost:${port}`;
+  let gateway: Gateway = await start(database, port);
+  afterAll(() => gateway.stop());
+  return {
+    database,
+    url,
+    visit: (path, { entry = 'signed in', ...options } = {}) => visit({ browser, url, path, entry, options }),
+    async ask(path, body, key = anonKey) {
+      const headers = { apikey: key, authorization: `Bearer ${key}` };
+      const response = await fetch(`${url}/auth/v1${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+      expect(response.status).toBeLessThan(300);
+      return response.json();
+    },
+    async patch(change) {
+      const headers = { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' };
+      const target = `${url}/v1/projects/${ref}/config/auth`;
+      const response = await fetch(target, { method: 'PATCH', headers, body: JSON.stringify(change) });
+      expect(response.status).toBe(200);
+    },
+    async stop() {
+      await gateway.stop();
+      return async () => {
+        gateway = await start(database, port);
+      };
+    },
+  };
+
+  function visit(given: Parameters<typeof openPage>[0]): Promise<Visit> {
+    return openPage({ ...given, ticket: () => gateway.studioEntry() });
+  }
+}
+
+/** Links in emails name the port, so it is chosen before the start. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+function start(database: TestDatabase, port: number): Promise<Gateway> {
+  const config: Config = testConfig({
+    databaseUrl: database.urlAs('authenticator', 'test'),
+    adminDatabaseUrl: database.url,
+    schemas: ['public'],
+    localProject: true,
+    exampleOperations: [read('examples/shop/queries/01-first-products.graphql')],
+    authValues: { smtp_max_frequency: 0, rate_limit_email_sent: 1000, rate_limit_otp: 1000 },
+    externalUrl: `http://localhost:${port}`,
+    ...{ port, anonKey, serviceKey, accessToken, projectRef: ref },
+  });
+  return startGateway(config, { observe: () => {} });
+}
+
+interface Opening {
+  readonly browser: Browser;
+  readonly url: string;
+  readonly path: string;
+  readonly entry: 'signed in' | 'stranger';
+  readonly options: BrowserContextOptions;
+  readonly ticket?: () => string;
+}
+
+async function openPage({ browser, url, path, entry, options, ticket }: Opening): Promise<Visit> {
+  const context = await browser.newContext({ viewport: { width: 1600, height: 1000 }, ...options });
+  onTestFinished(() => context.close());
+  context.setDefaultTimeout(60_000);
+  const page = await context.newPage();
+  const foreign: string[] = [];
+  const problems: string[] = [];
+  page.on('request', (request) => {
+    if (!/^(blob|data):/.test(request.url()) && !request.url().startsWith(url)) foreign.push(request.url());
+  });
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('console', (message) => {
+    const text = message.text();
+    // A refused request, and the frame that has no script to run, are meant.
+    if (message.type() === 'error' && !/the server responded with|Blocked script execution|ERR_/.test(text))
+      problems.push(text);
+  });
+  if (entry === 'signed in') {
+    const fragment = ticket?.().split('#')[1] ?? '';
+    await page.goto(`${url}/studio/${path}#${fragment}`);
+    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  } else {
+    await page.goto(`${url}/studio/${path}`);
+  }
+  return { page, context, foreign, problems };
+}
+
+/** What axe-core finds wrong with the page as it is: rule and place. */
+export async function violations(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe);
+  return page.evaluate(async () => {
+    // Frames with emails have no script to look with; what is in them is their author's.
+    const options = { iframes: false, resultTypes: ['violations'] };
+    // biome-ignore lint/suspicious/noExplicitAny: a script of the page, not a module of ours
+    const { violations: found } = await (globalThis as any).axe.run(options);
+    return found.flatMap(
+      ({ id, nodes }: { id: string; nodes: readonly { target: unknown; failureSummary: string }[] }) =>
+        nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`),
+    );
+  });
+}
