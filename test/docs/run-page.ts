@@ -161,6 +161,9 @@ async function runModule(source: string, world: PageWorld): Promise<string> {
   return (await run(process.execPath, ['block.mjs'], options)).stdout;
 }
 
+/** A secret that is good for everything that wants one; those of hooks have a form of their own. */
+const hookSecret = `v1,whsec_${Buffer.from('a secret of more than thirty-two characters').toString('base64')}`;
+
 /** With the sample data of a confirmation, and over it what the page gives. */
 function renderSample({ language, body }: CodePart, data: Readonly<Record<string, unknown>>): string {
   const template = parseTemplate(body, { kind: language === 'html' ? 'html' : 'text' });
@@ -170,10 +173,8 @@ function renderSample({ language, body }: CodePart, data: Readonly<Record<string
 function readConfigFile(body: string, { directory, environment }: PageWorld): void {
   writeFileSync(join(directory, 'pgreflect.toml'), body);
   const needed = { DATABASE_URL: environment.DATABASE_URL!, PGREFLECT_JWT_SECRET: secret };
-  const secrets = Object.fromEntries(
-    [...body.matchAll(/env\((\w+)\)/g)].map(([, name]) => [name, 'a secret of the page']),
-  );
-  loadConfig({
+  const secrets = Object.fromEntries([...body.matchAll(/env\((\w+)\)/g)].map(([, name]) => [name, hookSecret]));
+  const { warnings } = loadConfig({
     flags: new Map(),
     authFlags: new Map(),
     problems: [],
@@ -181,4 +182,5 @@ function readConfigFile(body: string, { directory, environment }: PageWorld): vo
     environment: { ...needed, ...secrets },
     workingDirectory: directory,
   });
+  if (warnings.length > 0) throw new Error(warnings.join('\n'));
 }

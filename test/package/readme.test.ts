@@ -10,23 +10,10 @@ const file = (path: string) => readFileSync(join(root, path), 'utf8');
 
 const database = await createDatabase(file('examples/shop/schema.sql'), file('examples/shop/data.sql'));
 
-/** The text of the first code block of a language. */
-function codeBlock(document: string, language: string): string {
-  return document.match(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'm'))?.[1] ?? '';
-}
-
 /** What `# name: {...}` says in the comments of an operation. */
 function note(operation: string, name: string): string | undefined {
   return operation.match(new RegExp(`^# ${name}: (.*)$`, 'm'))?.[1];
 }
-
-test('the first query of the README has the answer that the README shows', async () => {
-  const gateway = await testGateway(database);
-  const readme = file('README.md');
-  const { status, body } = await gateway.ask(codeBlock(readme, 'graphql'));
-  expect(status).toBe(200);
-  expect(body).toEqual(JSON.parse(codeBlock(readme, 'json')));
-});
 
 test('every example operation answers without an error, with data in it', async () => {
   const gateway = await testGateway(database);
