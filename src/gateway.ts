@@ -20,6 +20,7 @@ import type { Executor } from './execute/executor.ts';
 import { createExplainer } from './execute/explain-operation.ts';
 import { Reflector, type ReflectorOptions } from './execute/reflector.ts';
 import { createAuthenticator } from './http/authenticate.ts';
+import { createReadiness } from './http/health.ts';
 import type { RequestKind } from './http/management-route.ts';
 import { Meter } from './http/meter.ts';
 import type { MetricSeries, MetricSources } from './http/metrics.ts';
@@ -50,6 +51,8 @@ export interface Gateway {
   readonly app: HttpServer;
   /** Reads the catalog again, whatever has changed; rejects where the database refuses, and the old model stays. */
   reload(reason?: string): Promise<void>;
+  /** Reads the catalog again where the model was made from one with another fingerprint. */
+  compareCatalog(fingerprint: string): Promise<void>;
   /**
    * What a role sees, as requests of the role are served; null where there is no such role.
    *
@@ -78,6 +81,8 @@ export interface GatewayExtras {
   readonly graphiqlApiKey?: string;
   /** The metrics of all processes that share the port, this one among them; absent: it is alone. */
   readonly gather?: () => Promise<readonly MetricSeries[]>;
+  /** False: another process watches the catalog, and tells by `compareCatalog` and `reload`. */
+  readonly watchesCatalog?: boolean;
 }
 
 /**
@@ -95,7 +100,10 @@ const maxStatementsPerConnection = 250;
 export async function startGateway(config: Config, extras: GatewayExtras = {}): Promise<Gateway> {
   const logger = extras.observe
     ? null
-    : await createLogger({ level: config.logLevel, format: config.logFormat, slowMs: config.slowMs });
+    : await createLogger({
+        ...{ level: config.logLevel, format: config.logFormat, slowMs: config.slowMs },
+        sharesOutput: config.workers > 1,
+      });
   const log = extras.observe ?? (logger as ObservationLogger).observe;
   const clock = extras.clock ?? systemClock;
   let auth: OpenAuth | null = null;
@@ -104,7 +112,7 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
     meter.observe(observation);
     log(observation);
   };
-  const core = createCore(config, observe, clock);
+  const core = createCore(config, observe, { clock, watchesCatalog: extras.watchesCatalog ?? true });
   let app: HttpServer | null = null;
   let metrics: OpenMetrics | null = null;
   const tickets = createStudioTickets();
@@ -121,7 +129,7 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
     });
     metrics = await openMetrics({ config, meter, management, ...extras });
     const shared = { config, executor, authenticate, observe, graphiqlApiKey };
-    const parts = { ...shared, ready: readiness(core), metrics: metrics.parts };
+    const parts = { ...shared, ready: createReadiness(core), metrics: metrics.parts };
     app = await createHttpServer({
       ...{ ...parts, ...authParts(auth), ...managementParts(core, config, auth) },
       ...studioParts(core, config, tickets),
@@ -148,14 +156,19 @@ interface Core {
   readonly replicas: Replicas | null;
   readonly reflector: Reflector;
   readonly executor: Executor;
-  readonly listener: Listener;
+  /** Null where another process watches the catalog. */
+  readonly listener: Listener | null;
   /** For the tables of the auth service. */
   readonly authPool: SystemPool;
   readonly management: Management;
   readonly availability: Availability;
 }
 
-function createCore(config: Config, observe: Observe, clock: Clock): Core {
+function createCore(
+  config: Config,
+  observe: Observe,
+  { clock, watchesCatalog }: { readonly clock: Clock; readonly watchesCatalog: boolean },
+): Core {
   const { statementTimeoutMs, limits } = config;
   const connection = { connectionString: config.databaseUrl, waitMs: config.poolWaitMs };
   const systemPool = createSystemPool({
@@ -167,6 +180,7 @@ function createCore(config: Config, observe: Observe, clock: Clock): Core {
   const availability = new Availability(systemPool, observe, () => void reload('database back'));
   const reflector = new Reflector({
     ...reflectionOptions(config),
+    pollMs: watchesCatalog ? config.schemaPollMs : null,
     systemPool,
     observe: (observation) => {
       if (observation.kind === 'reload_failed' && isAway(observation.error)) availability.suspect(observation.error);
@@ -199,21 +213,22 @@ function createCore(config: Config, observe: Observe, clock: Clock): Core {
     freshness: config.freshness,
     observe,
   });
-  const listener = startListener({
-    connectionString: config.databaseUrl,
-    applicationName: 'pgreflect listener',
-    onReload: () => void reload('notification'),
-    onLost: (problem) => availability.suspect(problem),
-  });
+  const { databaseUrl: connectionString } = config;
+  const listener = !watchesCatalog
+    ? null
+    : startListener({
+        ...{ connectionString, applicationName: 'pgreflect listener' },
+        onReload: () => void reload('notification'),
+        onLost: (problem) => availability.suspect(problem),
+      });
   const auth = createAuthParts(config, observe, clock, (problem) => availability.suspect(problem));
   return { apiPool, systemPool, replicas, reflector, executor, listener, ...auth, availability };
 }
 
-function reflectionOptions(config: Config): Omit<ReflectorOptions, 'systemPool' | 'observe'> {
+function reflectionOptions(config: Config): Omit<ReflectorOptions, 'systemPool' | 'observe' | 'pollMs'> {
   return {
     schemas: config.schemas,
     roles: configuredRoles(config),
-    pollMs: config.schemaPollMs,
     introspection: config.introspection,
     serviceRole: config.serviceRole,
     extraSearchPath: config.extraSearchPath,
@@ -264,7 +279,7 @@ async function stopCore(core: Core): Promise<void> {
   const { apiPool, systemPool, authPool } = core;
   core.availability.stop();
   core.reflector.stop();
-  await Promise.all([core.listener.stop(), core.management.stop(), core.replicas?.stop()]);
+  await Promise.all([core.listener?.stop(), core.management.stop(), core.replicas?.stop()]);
   await Promise.all([apiPool.stop(), systemPool.stop(), authPool.stop()]);
 }
 
@@ -300,25 +315,6 @@ function addressOf(app: HttpServer): { readonly url: string; readonly port: numb
   const anywhere = address.address === '::' || address.address === '0.0.0.0';
   const host = anywhere ? 'localhost' : address.family === 'IPv6' ? `[${address.address}]` : address.address;
   return { url: `http://${host}:${address.port}`, port: address.port };
-}
-
-/** How long the answer of `/ready` is good for, so that asking often costs the database nothing. */
-const readyForMs = 500;
-
-function readiness({ executor, systemPool }: Core): () => Promise<string | null> {
-  let asked: { readonly at: number; readonly answer: Promise<string | null> } | null = null;
-  return async () => {
-    const reason = executor.notReady();
-    if (reason !== null) return reason;
-    if (asked === null || performance.now() - asked.at > readyForMs) {
-      const answer = systemPool.query('select 1').then(
-        () => null,
-        () => 'The database does not answer.',
-      );
-      asked = { at: performance.now(), answer };
-    }
-    return asked.answer;
-  };
 }
 
 function metricSources(core: Core, auth: OpenAuth | null, clock: Clock): MetricSources {
@@ -381,6 +377,7 @@ function joinGateway({ core, auth, app, meter, metrics, url, port, ...running }:
     async reload(reason = 'asked') {
       await core.reflector.readSince(performance.now(), reason);
     },
+    compareCatalog: (fingerprint) => core.reflector.compare(fingerprint),
     model: async (role) => (await core.reflector.role(role, null))?.shared.model ?? null,
     expose: (schemas) => core.reflector.expose(schemas),
     studioEntry: () => `${studioPath}#token=${tickets.issue()}`,

@@ -11,7 +11,7 @@ import { describeError } from './describe-error.ts';
 
 /** What is followed. */
 export interface FollowedOptions {
-  readonly gateway: Gateway;
+  readonly gateway: Pick<Gateway, 'expose' | 'configureAuth'>;
   /** The configuration that the gateway was started with. */
   readonly config: Config;
   readonly sources: Sources;
@@ -49,8 +49,13 @@ export function followOptions({ gateway, config, sources, load, note }: Followed
     last = next;
   }
 
-  const readAgain = () =>
-    void takeOver().catch((error) => note(`The configuration was not read again.\n${describeError(error)}`));
+  // One after the other: a signal and a look at the file may come together.
+  let latest = Promise.resolve();
+  const readAgain = () => {
+    latest = latest
+      .then(takeOver)
+      .catch((error) => note(`The configuration was not read again.\n${describeError(error)}`));
+  };
   const watcher = watchFile(filePath(sources), { interval: lookMs }, readAgain);
   watcher.unref();
   return { readAgain, stop: () => void watcher.removeAllListeners() };

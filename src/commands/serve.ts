@@ -4,22 +4,20 @@
  * Refuses with one list of everything that is wrong. Only a database that is away is no reason to refuse: the gateway
  * then answers 503 until it comes, because in a group of containers it may come later.
  */
-import type { Config } from '../config/config.ts';
+import cluster from 'node:cluster';
 import { ConfigError, type Problem, printProblem } from '../config/config-error.ts';
 import { loadConfig, loadServeOptions } from '../config/load-config.ts';
 import type { Sources } from '../config/load-options.ts';
-import { DatabaseError } from '../database/failure.ts';
-import { type Gateway, startGateway } from '../gateway.ts';
-import { createProjectRef } from '../management/project-ref.ts';
-import { hasConfigTables } from '../management/stored-config.ts';
-import type { ModelWarning } from '../model/model.ts';
+import { startGateway } from '../gateway.ts';
 import { obeySignals } from '../signals.ts';
 import { type Command, type CommandContext, CommandError } from './command.ts';
-import { describeError, describePlace, isAway } from './describe-error.ts';
-import { makeFirstOperation, printCurl } from './first-operation.ts';
+import { describeError, isAway } from './describe-error.ts';
 import { followOptions } from './follow-options.ts';
 import { describeListenError } from './listen-error.ts';
 import { type Findings, findProblems, type PreflightConfig } from './preflight.ts';
+import { noteFirstOperation, noteServing } from './serve-notes.ts';
+import { serveAsWorker } from './serve-worker.ts';
+import { serveWithWorkers } from './serve-workers.ts';
 import { withDatabase } from './with-database.ts';
 
 /** The command `pgreflect serve`. */
@@ -30,7 +28,8 @@ export const serve: Command = {
   flags: [],
   notes: `The database is prepared once by \`pgreflect init\`, the secret and the keys are made by \`pgreflect keys\`.
 SIGTERM stops after the requests in flight, SIGUSR2 reads the catalog again, SIGHUP reads the configuration
-file again, which also happens when it changes: --schemas and the auth configuration.
+file again, which also happens when it changes: --schemas and the auth configuration. With --workers the signals
+go to the process that was started; one that ends by itself is replaced.
 
 Example:
   pgreflect serve --database-url postgresql://authenticator:PASSWORD@localhost:5432/shop --jwt-secret SECRET`,
@@ -38,8 +37,11 @@ Example:
 };
 
 async function runServe(context: CommandContext): Promise<number> {
+  // Its supervisor has looked for problems.
+  if (cluster.isWorker) return serveAsWorker(context);
   await refuseProblems(context);
   const { config } = loadConfig(context.sources);
+  if (config.workers > 1) return serveWithWorkers(config, context);
   const gateway = await startGateway(config).catch((error) => {
     throw describeListenError(error, config) ?? error;
   });
@@ -47,9 +49,8 @@ async function runServe(context: CommandContext): Promise<number> {
   const options = followOptions({ gateway, config, sources: context.sources, load, note: context.note });
   // Before anything is printed: whoever reads that the gateway serves may stop it.
   const stopped = new Promise<void>((onStopped) => obeySignals(gateway, { onStopped, onHangup: options.readAgain }));
-  context.note(`pgreflect serves ${describePlace(config.databaseUrl)}.`);
-  context.note(`GraphQL and GraphiQL: ${gateway.url}/graphql/v1`);
-  await noteManagement(config, gateway, context);
+  await noteServing(config, gateway.url, context);
+  if (gateway.metricsPort !== null) context.note(`Metrics: http://${config.host}:${gateway.metricsPort}/metrics`);
   await noteFirstOperation(config, gateway, context).catch((error) => context.note(describeError(error)));
   await stopped;
   options.stop();
@@ -88,48 +89,4 @@ async function inspectDatabase(config: PreflightConfig): Promise<Findings> {
     const later = { problem: 'Until the database answers, every request is answered with 503.', fix: null };
     return { problems: [], warnings: [...error.problems, later] };
   }
-}
-
-/** Says where the auth configuration can be changed, with the ref of the project; nothing where it cannot. */
-async function noteManagement(config: Config, gateway: Gateway, context: CommandContext): Promise<void> {
-  if (!config.managementApiEnabled) return;
-  const ref = await withDatabase(config.adminDatabaseUrl, async (pool) =>
-    (await hasConfigTables(pool)) ? await createProjectRef(config.projectRef)(pool) : null,
-  ).catch((error) => {
-    if (error instanceof CommandError || error instanceof DatabaseError) return null;
-    throw error;
-  });
-  if (ref !== null) context.note(`Management API: ${gateway.url}/v1/projects/${ref}/config/auth`);
-}
-
-/** Prints a line that can be pasted, or why the API is empty and what fills it. */
-async function noteFirstOperation(config: Config, gateway: Gateway, context: CommandContext): Promise<void> {
-  const { schemas, anonRole } = config;
-  const model = await gateway.model(anonRole).catch((error) => {
-    if (error instanceof DatabaseError) return null;
-    throw error;
-  });
-  if (model === null) return;
-  const operation = makeFirstOperation(model);
-  if (operation !== null) {
-    context.note(`Try:\n  ${printCurl(`${gateway.url}/graphql/v1`, '$PGREFLECT_ANON_KEY', operation)}`);
-    return;
-  }
-  context.note(`The API of the role "${anonRole}" is empty so far:`);
-  if (model.namespaces.length === 0) {
-    const names = (schemas ?? ['public']).join(', ');
-    context.note(
-      `  - The role has no usage on any exposed schema.\n      grant usage on schema ${names} to ${anonRole};`,
-    );
-  }
-  for (const warning of model.warnings.slice(0, 5)) context.note(printWarning(warning));
-  const example = 'create table note (id bigint generated always as identity primary key, body text not null);';
-  context.note(`  A table needs a primary key and a grant, for example:
-      ${example}
-      grant select on note to ${anonRole};
-  The gateway takes notice by itself.`);
-}
-
-function printWarning({ reason, fix }: ModelWarning): string {
-  return fix === null ? `  - ${reason}` : `  - ${reason}\n      ${fix}`;
 }

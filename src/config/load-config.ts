@@ -209,7 +209,7 @@ function requestValues(values: Values) {
     introspection: values.introspection!,
     trustedProxies: values.trustedProxies ?? [],
     corsOrigins: values.corsOrigins!,
-    workers: values.workers!,
+    workers: values.workers ?? defaultConfig.workers,
     drainTimeoutMs: values.drainTimeoutMs!,
     configOnly: values.configOnly!,
     managementApiEnabled: values.managementApiEnabled!,

@@ -141,10 +141,7 @@ function readValue(name: OptionName, given: Given | null, sources: Sources, prob
 }
 
 function parseOne(option: OptionRow<unknown>, text: string, sources: Sources): unknown {
-  const value = option.parse(option.fileOrText ? textOrFile(text, sources) : text);
-  const refusal = option.refuse?.(value) ?? null;
-  if (refusal !== null) throw new Error(refusal);
-  return value;
+  return option.parse(option.fileOrText ? textOrFile(text, sources) : text);
 }
 
 /** JSON stays as it is; anything else is the name of a file. */

@@ -50,8 +50,6 @@ export interface OptionRow<T> {
   readonly commands: readonly CommandName[];
   /** One sentence for `--help` and the reference. */
   readonly doc: string;
-  /** Why a value cannot be used in this version, null where it can. For options whose behaviour comes later. */
-  readonly refuse?: (value: T) => string | null;
 }
 
 /** Commands that run the gateway; they take the fields of the auth configuration too. */
@@ -61,7 +59,6 @@ const reflecting = ['start', 'serve', 'init', 'schema', 'check', 'explain'] as c
 const port = integerBetween(0, 65_535);
 const milliseconds = integerBetween(0, 2_147_483_647);
 const count = integerBetween(1, 2_147_483_647);
-const later = 'is not available in this version of pgreflect; leave it out';
 
 /** Keeps the type of the parsed value of a row. */
 function row<T>(option: OptionRow<T>): OptionRow<T> {
@@ -99,7 +96,7 @@ export const options = {
   }),
   poolSize: row({
     group: 'Database', placeholder: 'N', parse: integerBetween(1, 10_000), default: '10', commands: serving,
-    doc: 'Connections for API requests.',
+    doc: 'Connections for API requests; of each worker, and of each to a replica.',
   }),
   systemPoolSize: row({
     group: 'Database', placeholder: 'N', parse: integerBetween(1, 1000), default: '3', commands: serving,
@@ -163,8 +160,8 @@ export const options = {
     doc: 'Origins whose pages may call, separated by commas; * for all.',
   }),
   workers: row({
-    group: 'Server', placeholder: 'N', parse: integerBetween(1, 256), default: '1', commands: serving,
-    doc: 'Processes that share the port.', refuse: (value) => (value === 1 ? null : `greater than 1 ${later}`),
+    group: 'Server', placeholder: 'N', parse: integerBetween(1, 256), default: '1', commands: ['serve'],
+    doc: 'Processes that share the port; pools, caches and --rate-limit are of each.',
   }),
   drainTimeoutMs: row({
     group: 'Server', placeholder: 'MS', parse: milliseconds, default: '10000', commands: serving,
@@ -273,7 +270,7 @@ export const options = {
   }),
   rateLimit: row({
     group: 'Requests', placeholder: 'N', parse: parseRate, default: 'off', commands: serving,
-    doc: 'Requests per minute and caller; off for no limit.',
+    doc: 'Requests per minute and caller, counted by each worker; off for no limit.',
   }),
 
   maxDepth: row({ group: 'Limits', placeholder: 'N', parse: count, default: '20', commands: serving,

@@ -7,6 +7,7 @@
  */
 import DataLoader from 'dataloader';
 import { readFingerprint } from '../catalog/catalog-fingerprint.ts';
+import { pollAtInterval } from '../catalog/poll.ts';
 import { readCatalog } from '../catalog/read-catalog.ts';
 import type { SystemPool } from '../database/run-system.ts';
 import type { Observe } from '../shared/observation.ts';
@@ -19,12 +20,11 @@ export interface ReflectorOptions extends ReflectionOptions {
   readonly schemas: readonly string[] | null;
   /** Roles to read from the start; others join when they are first seen. */
   readonly roles: readonly string[];
-  readonly pollMs: number;
+  /** Interval of the comparison in milliseconds; null: somebody else compares, and says so. */
+  readonly pollMs: number | null;
   readonly observe: Observe;
 }
 
-/** Share of the time that the check at an interval may take. */
-const pollShare = 0.05;
 /** Most roles kept beyond those given at the start; past that the least recently asked for is forgotten. */
 const maxExtraRoles = 100;
 
@@ -38,8 +38,7 @@ export class Reflector {
   #running: { readonly since: number; readonly done: Promise<Reflection> } | null = null;
   #next: Promise<Reflection> | null = null;
   #checking: Promise<boolean> | null = null;
-  #timer: NodeJS.Timeout | null = null;
-  #stopped = false;
+  #endPoll = () => {};
   #problem: string | null = 'The schema has not been read yet.';
 
   constructor(options: ReflectorOptions) {
@@ -52,14 +51,15 @@ export class Reflector {
 
   /** Reads the catalog and begins the check at an interval. Rejects when the first read fails; the check goes on trying. */
   async start(): Promise<void> {
-    this.#schedule(this.#options.pollMs);
+    const { pollMs } = this.#options;
+    // What a failed check did not find is found by the load, or by the requests themselves.
+    if (pollMs !== null) this.#endPoll = pollAtInterval(() => this.refreshIfChanged('interval'), pollMs);
     await this.readSince(performance.now(), 'start');
   }
 
   /** Ends the check. Loads that are under way end by themselves. */
   stop(): void {
-    this.#stopped = true;
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#endPoll();
   }
 
   /** Why there is no usable reflection, null when there is one. */
@@ -110,6 +110,11 @@ export class Reflector {
       this.#checking = null;
     });
     return this.#checking;
+  }
+
+  /** Takes notice of what somebody else found: reads the catalog again where the model was made from another one. */
+  async compare(fingerprint: string): Promise<void> {
+    if (this.#current?.catalog.fingerprint !== fingerprint) await this.readSince(performance.now(), 'interval');
   }
 
   async #check(reason: string): Promise<boolean> {
@@ -171,17 +176,5 @@ export class Reflector {
 
   #forget(role: string): void {
     if (!this.#options.roles.includes(role)) this.#roles.delete(role);
-  }
-
-  #schedule(delayMs: number): void {
-    if (this.#stopped) return;
-    this.#timer = setTimeout(async () => {
-      const began = performance.now();
-      // A failed check is observed by the load or found by the requests themselves; the next one tries again.
-      await this.refreshIfChanged('interval').catch(() => false);
-      const tookMs = performance.now() - began;
-      this.#schedule(Math.max(this.#options.pollMs, tookMs / pollShare));
-    }, delayMs);
-    this.#timer.unref();
   }
 }

@@ -2,6 +2,8 @@
  * `/health`: the process lives. `/ready`: it can answer requests, or the reason why not.
  */
 import type { FastifyInstance } from 'fastify';
+import type { SystemPool } from '../database/run-system.ts';
+import type { Executor } from '../execute/executor.ts';
 import { retryAfterSeconds } from './error-body.ts';
 import type { HttpParts } from './parts.ts';
 
@@ -14,4 +16,30 @@ export function registerHealth(app: FastifyInstance, { ready }: HttpParts): void
     reply.code(503).header('retry-after', retryAfterSeconds(503));
     return reply.type('application/json').send(JSON.stringify({ status: 'unavailable', reason }));
   });
+}
+
+/** How long the answer of `/ready` is good for, so that asking often costs the database nothing. */
+const readyForMs = 500;
+
+/** Asks for `HttpParts.ready`. */
+export function createReadiness({
+  executor,
+  systemPool,
+}: {
+  readonly executor: Executor;
+  readonly systemPool: SystemPool;
+}): HttpParts['ready'] {
+  let asked: { readonly at: number; readonly answer: Promise<string | null> } | null = null;
+  return async () => {
+    const reason = executor.notReady();
+    if (reason !== null) return reason;
+    if (asked === null || performance.now() - asked.at > readyForMs) {
+      const answer = systemPool.query('select 1').then(
+        () => null,
+        () => 'The database does not answer.',
+      );
+      asked = { at: performance.now(), answer };
+    }
+    return asked.answer;
+  };
 }

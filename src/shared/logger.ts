@@ -15,6 +15,8 @@ export interface LoggerOptions {
   readonly format: 'pretty' | 'json';
   /** Requests that take at least this many milliseconds are logged as warnings. */
   readonly slowMs: number;
+  /** Other processes write to the same standard output: lines are written in pieces that a pipe takes whole. */
+  readonly sharesOutput?: boolean;
   /** Takes the lines instead of standard output. */
   readonly stream?: DestinationStream;
 }
@@ -28,11 +30,15 @@ export interface ObservationLogger {
 
 /** Longest time that a line of JSON stays in the buffer, in milliseconds, and the size that empties it. */
 const buffering = { sync: false, minLength: 16_000, periodicFlush: 500 };
+/** POSIX promises that a pipe takes 4096 bytes without those of others in between. */
+const sharedBuffering = { ...buffering, minLength: 3000, maxWrite: 4096 };
 
 /** Makes the logger of a process. */
 export async function createLogger(options: LoggerOptions): Promise<ObservationLogger> {
   const stream =
-    options.format === 'pretty' ? await prettyStream(options.stream) : (options.stream ?? destination(buffering));
+    options.format === 'pretty'
+      ? await prettyStream(options.stream)
+      : (options.stream ?? destination(options.sharesOutput ? sharedBuffering : buffering));
   const log = pino({ level: options.level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
   return {
     observe: (observation) => write(log, observation, options.slowMs),
@@ -91,15 +97,10 @@ function line(observation: Exclude<Observation, RequestObservation>): Line {
     case 'database_back':
       return { level: 'info', text: 'database back', fields: {} };
     case 'replica_used':
-      return { level: 'info', text: 'read replica used', fields: { replica: observation.replica } };
-    case 'replica_left_out': {
-      const { replica, reason } = observation;
-      return {
-        level: 'warn',
-        text: 'read replica left out; the others and the primary answer',
-        fields: { replica, reason },
-      };
-    }
+    case 'replica_left_out':
+    case 'worker_ready':
+    case 'worker_ended':
+      return partnerLine(observation);
     case 'prepared_statements_off': {
       const text = 'a pooler loses prepared statements; the gateway goes on without them';
       return { level: 'warn', text, fields: { option: '--prepared-statements=false' } };
@@ -119,6 +120,29 @@ function line(observation: Exclude<Observation, RequestObservation>): Line {
       return { level: 'warn', text: observation.message, fields: observation.hint ? { hint: observation.hint } : {} };
     default:
       return unreachable(observation);
+  }
+}
+
+type PartnerObservation = Extract<Observation, { kind: `replica_${string}` | `worker_${string}` }>;
+
+/** What became of a read replica, or of a process that answers beside others. */
+function partnerLine(observation: PartnerObservation): Line {
+  switch (observation.kind) {
+    case 'replica_used':
+      return { level: 'info', text: 'read replica used', fields: { replica: observation.replica } };
+    case 'replica_left_out': {
+      const { replica, reason } = observation;
+      const text = 'read replica left out; the others and the primary answer';
+      return { level: 'warn', text, fields: { replica, reason } };
+    }
+    case 'worker_ready': {
+      const { worker, pid } = observation;
+      return { level: 'info', text: 'worker ready', fields: { worker, pid } };
+    }
+    case 'worker_ended': {
+      const { worker, code, signal } = observation;
+      return { level: 'error', text: 'worker ended; it is replaced', fields: { worker, code, signal } };
+    }
   }
 }
 

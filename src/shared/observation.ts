@@ -61,6 +61,16 @@ export type Observation =
       readonly replica: number;
       readonly reason: 'away' | 'behind' | 'not_a_replica';
     }
+  /** A process of several answers requests; `worker` is the number of its place, from 1. */
+  | { readonly kind: 'worker_ready'; readonly worker: number; readonly pid: number | null }
+  /** A process of several has ended by itself, and is replaced. */
+  | {
+      readonly kind: 'worker_ended';
+      readonly worker: number;
+      /** Its exit code, or the signal that ended it. */
+      readonly code: number | null;
+      readonly signal: string | null;
+    }
   /** A pooler forgot prepared statements; naming is off from now on. */
   | { readonly kind: 'prepared_statements_off' }
   /** An email was kept for the inbox instead of being sent; `email` is its kind. */

@@ -139,12 +139,12 @@ describe('a complete configuration', () => {
 describe('what is refused', () => {
   test('every problem is in one list', () => {
     const toml = 'max_dept = 3\nlog_level = "loud"';
-    const flags = { port: ['70000'], schemas: ['a,,b'], workers: ['2'] };
+    const flags = { port: ['70000'], schemas: ['a,,b'], workers: ['0'] };
     expect(problemsOf({ flags, toml })).toEqual([
       'pgreflect.toml: there is no option "max_dept".',
       '--schemas must be names separated by commas, none of them empty (given: "a,,b").',
       '--port must be a whole number from 0 to 65535 (given: "70000").',
-      '--workers greater than 1 is not available in this version of pgreflect; leave it out (given: "2").',
+      '--workers must be a whole number from 1 to 256 (given: "0").',
       'pgreflect.toml: log_level must be one of trace, debug, info, warn, error, fatal, silent (given: "loud").',
       'No database is named.',
       'No signing secret is given (--jwt-secret or --jwt-keys), so no key and no token could be checked.',
@@ -180,12 +180,6 @@ describe('what is refused', () => {
     };
     expect(problemsOf({ environment })).toEqual([
       '--external-url says "https://a.example", API_EXTERNAL_URL says "https://b.example".',
-    ]);
-  });
-
-  test('an option that cannot be used yet is said to be unavailable rather than ignored', () => {
-    expect(problemsOf({ environment: minimal, flags: { workers: ['2'] } })).toEqual([
-      expect.stringContaining('is not available in this version of pgreflect'),
     ]);
   });
 

@@ -1,0 +1,180 @@
+/**
+ * `pgreflect serve --workers N`: several processes are one gateway to whoever asks, signals or looks at it.
+ */
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { expect, onTestFinished, test } from 'vitest';
+import { anonKey, secret } from '../support/http.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { type Running, runCommand, startCommand, temporaryDirectory } from './run-command.ts';
+
+const database = await createDatabase(`
+  create table note (id int primary key); insert into note values (1); grant select on note to anon;
+  create schema blog; create table blog.post (id int primary key);
+  grant usage on schema blog to anon; grant select on blog.post to anon;
+  create function held() returns boolean language plpgsql stable as
+    $$ begin perform pg_advisory_lock_shared(20); return true; end $$`);
+
+const accessToken = `sbp_${'2'.repeat(40)}`;
+const env = () => ({
+  ...{ DATABASE_URL: database.urlAs('authenticator', 'test'), PGREFLECT_ADMIN_DATABASE_URL: database.url },
+  ...{ PGREFLECT_JWT_SECRET: secret, PGREFLECT_ACCESS_TOKEN: accessToken, PGREFLECT_LOG_FORMAT: 'json' },
+});
+
+interface Served {
+  readonly command: Running;
+  readonly url: string;
+  readonly metricsUrl: string;
+  readonly directory: string;
+}
+
+/** Two workers that expose what the configuration file says. */
+async function serve(...args: string[]): Promise<Served> {
+  const directory = temporaryDirectory();
+  writeFileSync(join(directory, 'pgreflect.toml'), 'schemas = "public"\n');
+  const usual = ['serve', '--workers', '2', '--port', '0', '--metrics-port', '0'];
+  const command = startCommand([...usual, ...args], { env: env(), directory });
+  const [, url = ''] = await command.until(/GraphQL and GraphiQL: (\S+)\/graphql\/v1/);
+  const [, metricsUrl = ''] = await command.until(/Metrics: (\S+)/);
+  return { command, url, metricsUrl, directory };
+}
+
+/** Process numbers of those that have ever answered, as the log has them. */
+const pidsOf = ({ command }: Served) =>
+  [...command.text().matchAll(/"pid":(\d+),"msg":"worker ready"/g)].map(([, pid]) => Number(pid));
+
+/** One request on a connection of its own, so that the workers take turns. */
+async function ask(url: string, query: string): Promise<{ readonly data?: unknown; readonly errors?: unknown }> {
+  const headers = { apikey: anonKey, 'content-type': 'application/json', connection: 'close' };
+  const response = await fetch(`${url}/graphql/v1`, { method: 'POST', headers, body: JSON.stringify({ query }) });
+  return (await response.json()) as { data?: unknown };
+}
+
+/** As many as there are workers, one after the other. */
+const askBoth = async (url: string, query: string) => [await ask(url, query), await ask(url, query)];
+
+/** Asks until the answer is as expected; the test's own limit of time ends what never becomes so. */
+async function eventually(find: () => Promise<unknown>, expected: unknown): Promise<void> {
+  while (JSON.stringify(await find()) !== JSON.stringify(expected)) await sleep(20);
+}
+
+async function valueOf({ metricsUrl }: Served, series: string): Promise<number> {
+  const text = await (await fetch(metricsUrl)).text();
+  const line = text.split('\n').find((each) => each.startsWith(`${series} `));
+  return Number(line?.slice(series.length + 1) ?? 0);
+}
+
+const requests = 'pgreflect_requests_total{route="/graphql/v1",method="POST",status="200"}';
+const notes = { data: { noteCollection: { edges: [{ node: { id: 1 } }] } } };
+const noteQuery = '{ noteCollection { edges { node { id } } } }';
+
+test('two workers answer and are counted together, one that is killed is replaced, and all stop in good order', async () => {
+  const served = await serve('--schema-poll-ms', '86400000');
+  const { command, url } = served;
+  await command.until(/Try:/);
+  expect(await askBoth(url, noteQuery)).toEqual([notes, notes]);
+
+  expect(await valueOf(served, requests)).toBe(2);
+  const headers = { authorization: `Bearer ${accessToken}`, connection: 'close' };
+  for (let round = 0; round < 2; round += 1) {
+    expect(await (await fetch(`${url}/metrics`, { headers })).text()).toContain(`${requests} 2\n`);
+  }
+
+  process.kill(pidsOf(served)[0] as number, 'SIGKILL');
+  await command.until(/"code":null,"signal":"SIGKILL","msg":"worker ended; it is replaced"/);
+  await command.until(/(worker ready[\s\S]*){3}/);
+  expect(await askBoth(url, noteQuery)).toEqual([notes, notes]);
+
+  // A request that is under way when the signal comes is finished; new ones are not taken.
+  const release = await holdLock();
+  const held = ask(url, '{ held }');
+  await eventually(waiting, [{ n: 1 }]);
+  command.signal('SIGTERM');
+  await eventually(() => isRefused(url), true);
+  await release();
+  expect(await held).toEqual({ data: { held: true } });
+  expect((await command.finished).code).toBe(0);
+});
+
+test('signals and notifications reach both, and one process watches the catalog for them', async () => {
+  const { command, url, directory } = await serve('--schema-poll-ms', '86400000');
+  const watchers = `select application_name as name, count(*)::int as n from pg_stat_activity
+    where datname = current_database() and application_name in ('pgreflect listener', 'pgreflect watch') group by 1 order by 1`;
+  expect(await database.query(watchers)).toEqual([{ name: 'pgreflect listener', n: 1 }]);
+  const bothKnow = (table: string, known: boolean) =>
+    eventually(
+      async () => (await askBoth(url, emptyQuery(table))).map(({ data }) => data !== undefined),
+      [known, known],
+    );
+
+  await createTable('told');
+  await bothKnow('told', false);
+  await database.query(`notify pgreflect, 'reload'`);
+  await bothKnow('told', true);
+
+  await createTable('signalled');
+  command.signal('SIGUSR2');
+  await bothKnow('signalled', true);
+
+  await bothKnow('post', false);
+  writeFileSync(join(directory, 'pgreflect.toml'), 'schemas = "public,blog"\n');
+  command.signal('SIGHUP');
+  await bothKnow('post', true);
+  expect(command.text().match(/Exposed schemas are now: public, blog/g)).toHaveLength(1);
+});
+
+test('what the check at an interval finds is told to both; they end with the process that supervises them', async () => {
+  const served = await serve('--schema-poll-ms', '50');
+  const { command, url } = served;
+  await createTable('found');
+  const know = async () => (await askBoth(url, emptyQuery('found'))).map(({ data }) => data !== undefined);
+  await eventually(know, [true, true]);
+
+  command.signal('SIGKILL');
+  await command.finished;
+  await eventually(async () => pidsOf(served).filter(isAlive), []);
+});
+
+test('a port that is taken is said once, and nothing is left running', async () => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void taken.close());
+  const { port } = taken.address() as { port: number };
+  const { code, err } = await runCommand(['serve', '--workers', '3', '--port', String(port)], { env: env() });
+  expect([code, err.match(/is taken by another program/g)?.length]).toEqual([1, 1]);
+});
+
+const emptyQuery = (table: string) => `{ ${table}Collection { edges { node { id } } } }`;
+
+const createTable = (name: string) =>
+  database.query(`create table ${name} (id int primary key); grant select on ${name} to anon`);
+
+/** Holds what `held` waits for. @returns What lets it go. */
+async function holdLock(): Promise<() => Promise<void>> {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  await client.query('select pg_advisory_lock(20)');
+  return () => client.end();
+}
+
+const waiting = () =>
+  database.query(`select count(*)::int as n from pg_locks where locktype = 'advisory' and not granted
+    and database = (select oid from pg_database where datname = current_database())`);
+
+const isRefused = (url: string) =>
+  fetch(`${url}/health`, { headers: { connection: 'close' } }).then(
+    () => false,
+    () => true,
+  );
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
