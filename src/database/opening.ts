@@ -6,16 +6,31 @@
  */
 import type { Caller } from './caller.ts';
 import { encodeStep, type FlightStep } from './flight.ts';
-import { afterMutation, alwaysFirst, buildSettings, type SettingsInput, type SettingsStatements } from './settings.ts';
+import {
+  afterMutation,
+  afterTemporaryTables,
+  alwaysFirst,
+  buildSettings,
+  type SettingsInput,
+  type SettingsStatements,
+} from './settings.ts';
 import type { StatementNames } from './statement-names.ts';
 
 /** What opens the flights of one request. */
 export interface Opening {
   readonly settings: SettingsStatements;
-  /** By connection: as it is, and in need of cleaning. Only named steps are kept. */
-  plain: readonly FlightStep[] | null;
-  cleaning: readonly FlightStep[] | null;
+  /** Only named steps are kept. */
+  readonly steps: Map<SessionState, readonly FlightStep[]>;
 }
+
+/** What the flight before may have left in a session: nothing to speak of, anything, or temporary tables as well. */
+export type SessionState = 'plain' | 'dirty' | 'temporary';
+
+const cleaning: Readonly<Record<SessionState, readonly string[]>> = {
+  plain: alwaysFirst,
+  dirty: afterMutation,
+  temporary: afterTemporaryTables,
+};
 
 interface Kept {
   readonly input: SettingsInput;
@@ -37,7 +52,7 @@ export function openingOf(input: Omit<SettingsInput, 'readOnly'>, readOnly: bool
   if (known !== undefined && isSame(known.input, input)) return known.opening;
   const { caller, searchPath, settings, timeoutMs, freshness } = input;
   const own: SettingsInput = { caller, searchPath, settings, timeoutMs, freshness, readOnly };
-  const opening: Opening = { settings: buildSettings(own), plain: null, cleaning: null };
+  const opening: Opening = { settings: buildSettings(own), steps: new Map() };
   kept.set(caller, { input: own, opening });
   return opening;
 }
@@ -55,24 +70,21 @@ function isSame(a: SettingsInput, b: Omit<SettingsInput, 'readOnly'>): boolean {
 /** Step 0 of a flight. `names` null: everything unnamed. */
 export function openingSteps(
   opening: Opening,
-  isCleaned: boolean,
+  session: SessionState,
   names: StatementNames | null,
 ): readonly FlightStep[] {
-  if (names === null || !names.enabled) return makeSteps(opening.settings, isCleaned, null);
-  const known = isCleaned ? opening.cleaning : opening.plain;
-  if (known !== null) return known;
-  const steps = makeSteps(opening.settings, isCleaned, names).map((step) => ({ ...step, messages: encodeStep(step) }));
-  if (isCleaned) opening.cleaning = steps;
-  else opening.plain = steps;
+  if (names === null || !names.enabled) return makeSteps(opening.settings, session, null);
+  const known = opening.steps.get(session);
+  if (known !== undefined) return known;
+  const steps = makeSteps(opening.settings, session, names).map((step) => ({ ...step, messages: encodeStep(step) }));
+  opening.steps.set(session, steps);
   return steps;
 }
 
-function makeSteps(settings: SettingsStatements, isCleaned: boolean, names: StatementNames | null): FlightStep[] {
+function makeSteps(settings: SettingsStatements, session: SessionState, names: StatementNames | null): FlightStep[] {
   const nameOf = (text: string) => names?.fixedNameOf(text) ?? '';
-  const text = isCleaned ? settings.textAfterCleaning : settings.text;
-  const steps = (isCleaned ? afterMutation : alwaysFirst).map(
-    (each): FlightStep => ({ text: each, values: [], name: nameOf(each) }),
-  );
+  const text = session === 'temporary' ? settings.textAfterDiscard : settings.text;
+  const steps = cleaning[session].map((each): FlightStep => ({ text: each, values: [], name: nameOf(each) }));
   steps.push({ text, values: settings.values, name: nameOf(text) });
   return steps;
 }

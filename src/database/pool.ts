@@ -20,9 +20,12 @@ export interface ApiConnection {
   dirty: boolean;
   /** A user's function has made temporary tables in the session: from now on every flight cleans it first. */
   hasTemporaryTables: boolean;
-  /** A user's function has changed what transactions begin with, before any statement of ours could clean that up. */
+  /** A user's function has changed what transactions begin with, or whose session it is: no statement of ours cleans that up. */
   isSpoiled: boolean;
 }
+
+/** Settings of a session, reported by the server when they change, that only a new session is without. */
+const spoiling: ReadonlySet<string> = new Set(['default_transaction_read_only', 'session_authorization']);
 
 /** What runs requests; see run-as.ts. */
 export interface ApiPool {
@@ -73,7 +76,7 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
     const state = { dirty: true, hasTemporaryTables: false, isSpoiled: false };
     const connection: ApiConnection = { client, prepared, ...state };
     client.connection.on('parameterStatus', ({ parameterName }) => {
-      if (parameterName === 'default_transaction_read_only') connection.isSpoiled = true;
+      if (spoiling.has(parameterName)) connection.isSpoiled = true;
     });
     connections.set(client, connection);
     return connection;

@@ -186,7 +186,8 @@ class RequestPassenger implements Passenger {
   makeFlight(connection: ApiConnection, how: FlightHow, onEnd: (outcome: FlightOutcome) => void): Flight {
     const { options, opening } = this.#request;
     const own = how.readOnly ? openingOf(options, true) : opening;
-    const first = openingSteps(own, connection.dirty || connection.hasTemporaryTables, this.#names);
+    const { dirty, hasTemporaryTables } = connection;
+    const first = openingSteps(own, hasTemporaryTables ? 'temporary' : dirty ? 'dirty' : 'plain', this.#names);
     this.#first = first;
     this.#counts.flights += 1;
     return new Flight(connection.prepared, { first, main: this.#main }, onEnd);

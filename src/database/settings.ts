@@ -28,19 +28,15 @@ export interface SettingsInput {
 export const alwaysFirst: readonly string[] = ['reset role', 'reset all'];
 
 /**
- * Sent first after a flight that could write or has failed: the rest of what a user's function can leave in a session.
- * The parts of `discard all` but for the prepared statements, which are ours, and for advisory locks, which the settings
- * statement releases in every flight.
+ * Sent first after a flight that could write or has failed: the rest of what a user's function can leave in a session. The parts of
+ * `discard all` but for the prepared statements, which are ours, and for what costs less elsewhere: advisory locks, which the
+ * settings statement releases in every flight, temporary tables, which it finds, and the session's own authorization, whose
+ * change the server reports (pool.ts).
  */
-export const afterMutation: readonly string[] = [
-  // Changed by functions only where the login role is a superuser.
-  'reset session authorization',
-  ...alwaysFirst,
-  'close all',
-  'unlisten *',
-  'discard temp',
-  'discard sequences',
-];
+export const afterMutation: readonly string[] = [...alwaysFirst, 'close all', 'unlisten *', 'discard sequences'];
+
+/** Sent first in a session that has had temporary tables. */
+export const afterTemporaryTables: readonly string[] = [...afterMutation, 'discard temp'];
 
 /**
  * An expression for the state of all role memberships, a number as text. Event triggers do not see `grant role`, so the
@@ -54,10 +50,10 @@ const decidedHere = new Set(['role', 'session_authorization', 'search_path', 'st
 
 /** The statements that set what a caller's transaction runs with. */
 export interface SettingsStatements {
-  /** For a connection that has not been cleaned: fails with `temporaryMarker` where the session has temporary tables. */
+  /** Fails with `temporaryMarker` where the session has had temporary tables. */
   readonly text: string;
-  /** The same for a connection that `afterMutation` has cleaned in this flight. */
-  readonly textAfterCleaning: string;
+  /** The same for a session whose temporary tables have been discarded in this flight. */
+  readonly textAfterDiscard: string;
   readonly values: readonly string[];
   /**
    * Sets the caller, the search path and the limit again: between two main steps, because a function that the first one
@@ -87,7 +83,7 @@ export function buildSettings(input: SettingsInput): SettingsStatements {
   const parts: Parts = { check, readOnly: input.readOnly, ownCount: own.length, session: 'checked' };
   return {
     text: settingsText(parts),
-    textAfterCleaning: settingsText({ ...parts, session: 'cleaned' }),
+    textAfterDiscard: settingsText({ ...parts, session: 'discarded' }),
     values,
     again,
   };
@@ -99,7 +95,7 @@ interface Parts {
   readonly readOnly: boolean;
   readonly ownCount: number;
   /** `inside`: the transaction is under way, and the locks of the session may be its own. */
-  readonly session: 'checked' | 'cleaned' | 'inside';
+  readonly session: 'checked' | 'discarded' | 'inside';
 }
 
 /** Without a role's own settings: the login role may be allowed to set what the role itself is not. */

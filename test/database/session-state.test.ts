@@ -4,11 +4,12 @@
 import { beforeAll, expect, test } from 'vitest';
 import { runAs } from '../../src/database/run-as.ts';
 import { flightOf, openPool } from '../support/flights.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 
 let url: string;
+let database: TestDatabase;
 beforeAll(async () => {
-  const database = await createDatabase(`
+  database = await createDatabase(`
     create sequence counter;
     grant usage on sequence counter to anon;
     create function leave_state() returns int language plpgsql as $$
@@ -65,4 +66,13 @@ test('after a query whose function changes settings or the role', async () => {
   await runAs(pool, flightOf(['select leave_settings()']));
   const before = `select concat_ws('|', current_user, current_setting('app.secret', true))`;
   expect(await runAs(pool, flightOf([before]))).toEqual(['anon|']);
+});
+
+test('a session that a superuser’s login has given to another user is ended', async () => {
+  const pool = openPool(database.url);
+  const give = `select set_config('session_authorization', 'service_role', false)`;
+  expect(await runAs(pool, flightOf([give], { mutation: true }))).toEqual(['service_role']);
+  const [users] = await runAs(pool, flightOf([`select concat_ws('|', session_user = 'service_role', current_user)`]));
+  expect(users).toBe('f|anon');
+  await pool.stop();
 });
