@@ -139,7 +139,7 @@ select pg_catalog.json_build_object(
   'indexes', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
       'indexrelid', i.indexrelid::pg_catalog.text, 'indrelid', i.indrelid::pg_catalog.text, 'indisprimary', i.indisprimary,
-      'indisvalid', i.indisvalid, 'indkey', i.indkey::pg_catalog.int2[], 'indnkeyatts', i.indnkeyatts,
+      'indisvalid', i.indisvalid, 'indimmediate', i.indimmediate, 'indkey', i.indkey::pg_catalog.int2[], 'indnkeyatts', i.indnkeyatts,
       'indexprs', case when i.indexprs is not null then '' end, 'indpred', case when i.indpred is not null then '' end
     )), '[]')
     from pg_catalog.pg_index i where i.indisunique and i.indrelid in (select t.oid from tables t)

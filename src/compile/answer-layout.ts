@@ -28,7 +28,7 @@ export type RowPiece =
   | ({ readonly kind: 'column' } & AnswerColumn)
   | { readonly kind: 'cursor'; readonly columns: readonly AnswerColumn[] };
 
-/** A piece of `data`. */
+/** A piece of the answer: of `data`, or of a mutation's field. */
 export type AnswerPiece =
   | string
   /** The rows of the page, with commas in between. */
@@ -37,6 +37,8 @@ export type AnswerPiece =
   | { readonly kind: 'row'; readonly row: readonly RowPiece[] }
   /** A column that is the same in every row. */
   | ({ readonly kind: 'column' } & AnswerColumn)
+  /** How many rows came. */
+  | { readonly kind: 'count' }
   /** A row came that is not on the page. */
   | { readonly kind: 'has_more' }
   /** A boolean column of the row that was read first; false where there is none. */

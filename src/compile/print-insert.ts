@@ -19,7 +19,11 @@ type InsertChange = Extract<WriteChange, { kind: 'insert' }>;
 /** Common table expressions; the last of them, named after `written`, is the written rows in the order of the objects. */
 export function printInserts(names: Names, table: Table, change: InsertChange, written: HandedOnRow): Sql {
   const values = onlyRow(change);
-  if (values !== null) return sql`${ident(written.alias)} as (${printRowInsert(names, table, values, written)})`;
+  if (values !== null) {
+    const target = names.next('t');
+    const returning = list(written.selectList(directRow(target, table)));
+    return sql`${ident(written.alias)} as (${printRowInsert(table, values, target)} returning ${returning})`;
+  }
   const [only, ...others] = change.groups;
   if (only === undefined || others.length === 0) {
     const insert = printInsert(names, table, { change, columns: only ?? [], group: null }, written);
@@ -43,13 +47,14 @@ export function printInserts(names: Names, table: Table, change: InsertChange, w
   return sql`${join(inserts, empty)}${ident(place)} as (${placed}), ${ident(written.alias)} as (${rows})`;
 }
 
-interface InsertedValue {
+/** A value of an object that is inserted. */
+export interface InsertedValue {
   readonly column: Column;
   readonly slot: Slot;
 }
 
-/** The values of an object that is the only one and stands in the document: all there is to know is known. */
-function onlyRow({ rows, columns }: InsertChange): readonly InsertedValue[] | null {
+/** The values of an object that is the only one and stands in the document: all there is to know is known. Else null. */
+export function onlyRow({ rows, columns }: InsertChange): readonly InsertedValue[] | null {
   if (rows.kind !== 'row_list' || rows.rows.length !== 1) return null;
   const values = columns.flatMap(({ column, fieldName }) => {
     const slot = rows.rows[0]?.get(fieldName);
@@ -58,12 +63,11 @@ function onlyRow({ rows, columns }: InsertChange): readonly InsertedValue[] | nu
   return values.length === 0 ? null : values;
 }
 
-function printRowInsert(names: Names, table: Table, values: readonly InsertedValue[], written: HandedOnRow): Sql {
-  const target = names.next('t');
+/** An insert of one row into the table, which is then `alias`, up to its `returning`. */
+export function printRowInsert(table: Table, values: readonly InsertedValue[], alias: string): Sql {
   const into = list(values.map(({ column }) => ident(column.name)));
   const given = list(values.map(({ column, slot }) => param(slot, column.cast)));
-  const returning = list(written.selectList(directRow(target, table)));
-  return sql`insert into ${tableName(table)} as ${ident(target)} (${into}) values (${given}) returning ${returning}`;
+  return sql`insert into ${tableName(table)} as ${ident(alias)} (${into}) values (${given})`;
 }
 
 interface GroupInsert {

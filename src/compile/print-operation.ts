@@ -11,6 +11,7 @@ import { printRows } from './print-rows.ts';
 import { jsonText, printText } from './print-text.ts';
 import { printValue } from './print-value.ts';
 import { printWrite } from './print-write.ts';
+import { printWrittenRow } from './print-written-row.ts';
 import type { Printer } from './printer.ts';
 import type { Slot } from './slot.ts';
 import { integer, printSql, type Sql, sql } from './sql.ts';
@@ -21,13 +22,15 @@ export interface Statement {
   readonly slots: readonly Slot[];
   /** How its rows become JSON; null: it returns one row with one column, which is the JSON. */
   readonly layout: AnswerLayout | null;
+  /** Does the same where this one fails with `tooWideMarker`, because a row may be too large for an answer. */
+  readonly whole?: Statement;
 }
 
 /** Prints the statements of an operation; none where every field was refused. */
 export function printOperation(plan: OperationPlan, maxResponseBytes: number): readonly Statement[] {
   if (plan.fields.length === 0 && plan.errors.length > 0) return [];
   if (plan.kind === 'mutation') {
-    return plan.fields.map((field) => textStatement(printMutationField(plan, field, maxResponseBytes)));
+    return plan.fields.map((field) => printMutationField(plan, field, maxResponseBytes));
   }
   const rows = printRows(makePrinter(plan), plan.fields);
   if (rows !== null) return [{ ...printSql(rows.select), layout: rows.layout }];
@@ -61,7 +64,14 @@ function printDataText(printer: Printer, fields: readonly Entry[]): Sql {
   return sql`select ${printText(texts)}`;
 }
 
-function printMutationField(plan: OperationPlan, field: Entry, maxResponseBytes: number): Sql {
+function printMutationField(plan: OperationPlan, field: Entry, maxResponseBytes: number): Statement {
+  const whole = textStatement(printMutationText(plan, field, maxResponseBytes));
+  if (field.value.kind !== 'write') return whole;
+  const printed = printWrittenRow(makePrinter(plan), field.value.write, maxResponseBytes);
+  return printed === null ? whole : { ...printSql(printed.statement), layout: printed.layout, whole };
+}
+
+function printMutationText(plan: OperationPlan, field: Entry, maxResponseBytes: number): Sql {
   const printer = makePrinter(plan);
   if (field.value.kind === 'write') {
     const { expressions, select } = printWrite(printer, field.value.write);

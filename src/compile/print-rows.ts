@@ -8,8 +8,8 @@
  * It is for one root field, because each statement sees a state of its own, and for pages of a table whose rows are
  * certain to be edges. Everything else remains one text made by PostgreSQL; null is returned for it.
  */
-import type { Column, ScalarName, Table, ValueType } from '../model/model.ts';
-import type { AnswerColumn, AnswerLayout, AnswerPiece, ColumnForm, RowPiece } from './answer-layout.ts';
+import type { Table } from '../model/model.ts';
+import type { AnswerLayout, AnswerPiece, RowPiece } from './answer-layout.ts';
 import { joinConstants, objectPieces } from './json-pieces.ts';
 import type {
   ConnectionEntry,
@@ -26,6 +26,16 @@ import { printEntry, type RowSet, tableRows } from './print-connection.ts';
 import { isCounted, printScan } from './print-page.ts';
 import { directRow, HandedOnRow, list, type Row } from './print-row.ts';
 import { type Printer, tableName } from './printer.ts';
+import {
+  callsRoutine,
+  cursorColumns,
+  cursorForm,
+  isFlat,
+  layOutRow,
+  type RowContext,
+  rawColumn,
+  Selection,
+} from './row-layout.ts';
 import { ident, type Sql, sql } from './sql.ts';
 
 /** A select and what becomes of its rows. */
@@ -74,45 +84,21 @@ function printField(printer: Printer, value: ValuePlan): PrintedField | null {
   return isPaged ? printPageRows(printer, plan, rows) : printSums(printer, plan, rows);
 }
 
-/** The columns of a select, each of them once. */
-class Selection {
-  readonly #columns: Sql[] = [];
-  readonly #indexes = new Map<string, number>();
-
-  /** @param key Equal keys stand for equal values; null: like no other. */
-  add(key: string | null, value: Sql): number {
-    const known = key === null ? undefined : this.#indexes.get(key);
-    if (known !== undefined) return known;
-    this.#columns.push(value);
-    if (key !== null) this.#indexes.set(key, this.#columns.length - 1);
-    return this.#columns.length - 1;
-  }
-
-  get count(): number {
-    return this.#columns.length;
-  }
-
-  print(): Sql {
-    return this.#columns.length === 0 ? sql`select` : sql`select ${list(this.#columns)}`;
-  }
-}
-
-// A key that is no constraint (a view's) or that heirs of the table share may find several rows, which PostgreSQL refuses
-// where one value is asked for.
+// PostgreSQL refuses several rows where one value is asked for.
 function printByKey(
   printer: Printer,
   object: ObjectPlan,
   condition: (row: Row) => Sql,
   table: Table,
 ): PrintedField | null {
-  if (table.kind !== 'table' || !isFlat(object)) return null;
+  if (!table.uniqueKey || !isFlat(object)) return null;
   const alias = printer.names.next('t');
   const row = directRow(alias, table);
   const selection = new Selection();
-  const pieces = joinConstants(objectOf({ printer, row, selection }, object));
+  const pieces = joinConstants(layOutRow({ printer, row, selection }, object));
   const from = sql`${tableName(table)} as ${ident(alias)}${where(condition(row))}`;
   return {
-    select: sql`${selection.print()} from ${from}`,
+    select: sql`select ${selection.print()} from ${from}`,
     count: selection.count,
     pieces: [{ kind: 'row', row: pieces }],
   };
@@ -131,16 +117,12 @@ function printSums(printer: Printer, plan: ConnectionPlan, rows: RowSet): Printe
   });
   const { from, condition } = rows.scan();
   return {
-    select: isCount ? sql`${selection.print()} from ${from}${where(condition)}` : selection.print(),
+    select: isCount
+      ? sql`select ${selection.print()} from ${from}${where(condition)}`
+      : sql`select ${selection.print()}`,
     count: selection.count,
     pieces: objectPieces<Piece>(members),
   };
-}
-
-interface RowContext {
-  readonly printer: Printer;
-  readonly row: Row;
-  readonly selection: Selection;
 }
 
 interface PageContext extends RowContext {
@@ -164,7 +146,7 @@ function printPageRows(printer: Printer, plan: ConnectionPlan, rows: RowSet): Pr
   const scan = sql`(${printScan({ plan, rows, page, counted })}) as ${ident(page.alias)}`;
   const from = hasTotal ? sql`${printTotal(rows, totals)} left join ${scan} on true` : scan;
   return {
-    select: sql`${selection.print()} from ${from}`,
+    select: sql`select ${selection.print()} from ${from}`,
     count: selection.count,
     pieces: objectPieces<Piece>(members),
     limit: counted ? plan.page.limit : null,
@@ -198,22 +180,13 @@ function isFlatEdge(edge: EdgeEntry, counted: boolean): boolean {
   return edge.kind !== 'node' || (isFlat(edge.object) && (!counted || !callsRoutine(edge.object)));
 }
 
-/** Other rows inside a row are JSON anyway, which PostgreSQL then makes best in one go. */
-function isFlat({ entries }: ObjectPlan): boolean {
-  return entries.every(({ value: { kind } }) => kind !== 'row' && kind !== 'connection');
-}
-
-function callsRoutine({ entries }: ObjectPlan): boolean {
-  return entries.some(({ value }) => value.kind === 'call');
-}
-
 function entryPieces(context: PageContext, entry: ConnectionEntry, totals: string): AnswerPiece[] {
   switch (entry.kind) {
     case 'typename':
       return [JSON.stringify(entry.name)];
     case 'edges': {
       const members = entry.entries.map((edge) => ({ key: edge.key, pieces: edgePieces(context, edge) }));
-      return ['[', { kind: 'rows', row: joinConstants(objectPieces<RowPart>(members)) }, ']'];
+      return ['[', { kind: 'rows', row: joinConstants(objectPieces<Exclude<RowPiece, string>>(members)) }, ']'];
     }
     case 'page_info': {
       const members = entry.entries.map((item) => ({ key: item.key, pieces: [infoPiece(context, item)] }));
@@ -226,16 +199,14 @@ function entryPieces(context: PageContext, entry: ConnectionEntry, totals: strin
   }
 }
 
-type RowPart = Exclude<RowPiece, string>;
-
 function edgePieces(context: PageContext, edge: EdgeEntry): RowPiece[] {
   switch (edge.kind) {
     case 'typename':
       return [JSON.stringify(edge.name)];
     case 'cursor':
-      return [{ kind: 'cursor', columns: cursorColumns(context) }];
+      return [{ kind: 'cursor', columns: cursorColumns(context, context.plan.order) }];
     case 'node':
-      return objectOf(context, edge.object);
+      return layOutRow(context, edge.object);
   }
 }
 
@@ -246,7 +217,11 @@ function infoPiece(context: PageContext, item: PageInfoEntry): AnswerPiece {
       return JSON.stringify(item.name);
     case 'start_cursor':
     case 'end_cursor':
-      return { kind: 'cursor', of: item.kind === 'start_cursor' ? 'start' : 'end', columns: cursorColumns(context) };
+      return {
+        kind: 'cursor',
+        of: item.kind === 'start_cursor' ? 'start' : 'end',
+        columns: cursorColumns(context, context.plan.order),
+      };
     default: {
       if ((item.kind === 'has_next_page') !== backward) return { kind: 'has_more' };
       if (cursor === null && offset === null) return 'false';
@@ -265,87 +240,4 @@ function printBeyond({ plan, page, rows }: PageContext): Sql {
   };
   const order = printOrder(scanOrder(plan.order, plan.page.backward), row);
   return sql`(${keyOf(page)} is distinct from (select ${keyOf(row)} from ${from}${where(condition)}${order} limit 1))`;
-}
-
-function objectOf(context: RowContext, object: ObjectPlan): RowPiece[] {
-  return objectPieces<RowPart>(object.entries.map(({ key, value }) => ({ key, pieces: [valuePiece(context, value)] })));
-}
-
-function valuePiece(context: RowContext, value: ValuePlan): RowPiece {
-  const { printer, row, selection } = context;
-  if (value.kind === 'typename') return JSON.stringify(value.name);
-  if (value.kind === 'column') return { kind: 'column', ...columnIn(context, value.column) };
-  const printed = printer.printValue(printer, value, row);
-  if (value.kind === 'node_id') return { kind: 'column', index: selection.add('node_id', printed), form: 'quoted' };
-  return { kind: 'column', index: selection.add(null, sql`pg_catalog.to_json(${printed})`), form: 'json' };
-}
-
-/** How a scalar travels where its text is sent as PostgreSQL prints it; null: it is made JSON there. */
-const plainForms: Partial<Readonly<Record<ScalarName, ColumnForm>>> = {
-  Int: 'json',
-  Float: 'number',
-  BigInt: 'quoted',
-  BigFloat: 'quoted',
-  Boolean: 'boolean',
-  String: 'text',
-  UUID: 'quoted',
-  Time: 'quoted',
-};
-
-function columnIn(context: RowContext, column: Column): AnswerColumn {
-  const type = column.type!;
-  const form = type.kind === 'scalar' ? plainForms[type.scalar] : undefined;
-  if (form !== undefined) return { ...rawColumn(context, column), form };
-  const { printer, row, selection } = context;
-  if (isJson(type)) return jsonColumn(context, column);
-  // Enums and JSON scalars are strings, under another text than the column's own.
-  const text = printer.printValue(printer, { kind: 'column', column }, row);
-  return { index: selection.add(`text ${column.number}`, text), form: 'text' };
-}
-
-/** Times depend on settings of the role in every other form than JSON. */
-function isJson(type: ValueType): boolean {
-  return type.kind === 'list' || (type.kind === 'scalar' && type.scalar !== 'JSON');
-}
-
-function jsonColumn({ printer, row, selection }: RowContext, column: Column): AnswerColumn {
-  const value = printer.printValue(printer, { kind: 'column', column }, row);
-  return { index: selection.add(`json ${column.number}`, sql`pg_catalog.to_json(${value})`), form: 'json' };
-}
-
-function rawColumn({ row, selection }: RowContext, column: Column): { readonly index: number } {
-  return { index: selection.add(`raw ${column.number}`, row.column(column)) };
-}
-
-/**
- * How a column travels for a cursor, which holds what `jsonb` would print (graphql.md 6.2); null where that is not plain, for
- * example for floats, whose digits `jsonb` writes out.
- */
-function cursorForm({ type }: Column): ColumnForm | null {
-  if (type?.kind !== 'scalar') return null;
-  switch (type.scalar) {
-    case 'Int':
-    case 'BigInt':
-      return 'json';
-    case 'BigFloat':
-      return 'number';
-    case 'Boolean':
-    case 'String':
-    case 'UUID':
-    case 'Time':
-      return plainForms[type.scalar]!;
-    case 'Date':
-    case 'Datetime':
-      return 'json';
-    default:
-      return null;
-  }
-}
-
-function cursorColumns(context: PageContext): readonly AnswerColumn[] {
-  return context.plan.order.map(({ column }) => {
-    const isTime =
-      column.type?.kind === 'scalar' && (column.type.scalar === 'Date' || column.type.scalar === 'Datetime');
-    return isTime ? jsonColumn(context, column) : { ...rawColumn(context, column), form: cursorForm(column)! };
-  });
 }

@@ -78,17 +78,20 @@ function printChange(
   written: HandedOnRow,
 ): Sql {
   const alias = names.next('t');
-  const row = directRow(alias, table);
+  return sql`${printChangeOf(table, change, alias)} returning ${list(written.selectList(directRow(alias, table)))}`;
+}
+
+/** An update or delete of the table, which is then `alias`, up to its `returning`. */
+export function printChangeOf(table: Table, change: Exclude<WriteChange, InsertChange>, alias: string): Sql {
   const target = sql`${tableName(table)} as ${ident(alias)}`;
-  const filter = where(change.filter === null ? null : printCondition(change.filter, row));
-  const rest = sql`${filter} returning ${list(written.selectList(row))}`;
+  const filter = where(change.filter === null ? null : printCondition(change.filter, directRow(alias, table)));
   switch (change.kind) {
     case 'update': {
       const set = change.set.map(({ column, slot }) => sql`${ident(column.name)} = ${param(slot, column.cast)}`);
-      return sql`update ${target} set ${list(set)}${rest}`;
+      return sql`update ${target} set ${list(set)}${filter}`;
     }
     case 'delete':
-      return sql`delete from ${target}${rest}`;
+      return sql`delete from ${target}${filter}`;
     default:
       return unreachable(change);
   }

@@ -10,7 +10,9 @@ import { coerceVariables } from '../compile/document-variables.ts';
 import { RequestRefusal } from '../compile/input.ts';
 import type { LimitPlan } from '../compile/plan.ts';
 import type { Statement } from '../compile/print-operation.ts';
+import { tooWideMarker } from '../compile/print-written-row.ts';
 import { type BindingSource, bindSlot, bindSlots, type Variables } from '../compile/slot.ts';
+import { DatabaseError } from '../database/failure.ts';
 import type { Step } from '../database/run-as.ts';
 import { explainMissing } from '../model/explain-missing.ts';
 import { PublicError } from '../shared/errors.ts';
@@ -185,13 +187,24 @@ async function runCompiled(
     return { text: joinFields(compiled.keys, values), errors: compiled.errors };
   }
   const source = { variables: run.variables, introspection };
-  const steps = compiled.statements.map((statement) => stepOf(statement, source, options.maxResponseBytes));
+  const flyWith = (statements: readonly Statement[]) => {
+    const steps = statements.map((statement) => stepOf(statement, source, options.maxResponseBytes));
+    return fly(options, execution, attempt, { steps, mutation: isMutation });
+  };
   try {
-    const results = await fly(options, execution, attempt, { steps, mutation: isMutation });
+    const results = await flyWith(compiled.statements).catch((error: unknown) => {
+      if (!isTooWide(error)) throw error;
+      return flyWith(compiled.statements.map((statement) => statement.whole ?? statement));
+    });
     return { text: isMutation ? joinFields(compiled.keys, results) : (results[0] ?? 'null'), errors: compiled.errors };
   } catch (error) {
     throw new FailedRun(error, scopeOf(options, execution, run), run.outcome);
   }
+}
+
+/** What failed is undone. A user's value may spell the marker too; then the other statement fails for it as well. */
+function isTooWide(error: unknown): boolean {
+  return error instanceof DatabaseError && error.sqlstate === '22P02' && error.primary.includes(tooWideMarker);
 }
 
 function stepOf({ text, slots, layout }: Statement, source: BindingSource, maxBytes: number): Step {

@@ -1,5 +1,5 @@
 /**
- * Makes the JSON text of `data` from the rows of a statement, by its layout (compile/answer-layout.ts).
+ * Makes the JSON text of an answer from the rows of a statement, by its layout (compile/answer-layout.ts).
  *
  * Bytes in, bytes out: columns arrive as the text that PostgreSQL prints, in UTF-8. Most of it is JSON already or only needs
  * quotes; nothing becomes a JavaScript string, number or date on the way. Byte for byte what `to_json` makes.
@@ -99,6 +99,8 @@ export class RowsAnswer implements RowCollector {
         return this.#count === 0 ? 'null' : this.#writer.text(0);
       case 'column':
         return this.#columnText([piece], this.#first);
+      case 'count':
+        return String(this.#count);
       case 'has_more':
         return this.#bounds.limit !== null && this.#count > this.#bounds.limit ? 'true' : 'false';
       case 'of_first':

@@ -112,6 +112,8 @@ export interface Table extends QualifiedName {
   readonly columns: readonly Column[];
   /** Attribute numbers of the primary key, in key order (1.4). */
   readonly primaryKey: readonly number[];
+  /** A constraint of the database keeps two rows from having the same key, at every moment. */
+  readonly uniqueKey: boolean;
   /** The declared types of all key columns allow `bByPk` (5.4). */
   readonly byPk: boolean;
   /** The table keeps its root field `bCollection` (1.8, equal root names). */

@@ -1,7 +1,7 @@
 /**
  * The primary key of a table: the real one, else the one a comment directive declares (graphql.md 1.4, 5.4).
  */
-import type { CatalogColumn, CatalogTable } from '../catalog/catalog.ts';
+import type { CatalogColumn, CatalogIndex, CatalogTable } from '../catalog/catalog.ts';
 import type { TableSettings } from './directives.ts';
 import type { Column } from './model.ts';
 import type { ModelContext } from './model-context.ts';
@@ -39,4 +39,31 @@ function hasLookupType({ catalog, namespaces }: ModelContext, { cast }: Column):
   // Displayed without a prefix only where the search path finds it.
   const namespace = catalog.type(cast.oid)?.typnamespace ?? '';
   return cast.name === 'citext' && namespaces.get(namespace)?.exposed === true;
+}
+
+/** Some unique index without expression or condition has no other key columns than these. */
+export function hasUniqueIndex(table: CatalogTable, columns: readonly number[]): boolean {
+  return table.getIndexes().some((index) => isUniqueOver(index, columns));
+}
+
+/** As above, and the rows of inheritance children, which the index does not cover, cannot add a second one. */
+export function isUnique(table: CatalogTable, columns: readonly number[]): boolean {
+  return table.relhassubclass !== true && hasUniqueIndex(table, columns);
+}
+
+/**
+ * At most one row is equal in these columns, inside a transaction too: a primary key that is not deferrable. Other indexes may
+ * compare by another collation than the column does.
+ */
+export function isAlwaysUnique(table: CatalogTable, columns: readonly number[]): boolean {
+  if (table.relhassubclass === true) return false;
+  return table
+    .getIndexes()
+    .some((index) => index.indisprimary === true && index.indimmediate === true && isUniqueOver(index, columns));
+}
+
+function isUniqueOver(index: CatalogIndex, columns: readonly number[]): boolean {
+  const isTotal = index.indisvalid === true && index.indexprs === null && index.indpred === null;
+  const key = index.indkey.slice(0, index.indnkeyatts ?? index.indkey.length);
+  return isTotal && key.every((number) => columns.includes(number));
 }

@@ -7,7 +7,7 @@ import { constraintSettings, type ForeignKeySettings, type RelationshipNames, ta
 import { isValidName, rootCollectionField, toOneField } from './inflect.ts';
 import type { Relationship } from './model.ts';
 import { type ModelContext, tableKind, tablePath } from './model-context.ts';
-import { columnsByName } from './primary-key.ts';
+import { columnsByName, hasUniqueIndex, isUnique } from './primary-key.ts';
 import type { UnlinkedTable } from './tables.ts';
 
 /** A foreign key, declared or directed, over tables of exposed namespaces. */
@@ -169,18 +169,4 @@ function toOneName(
 
 function pairs(local: readonly number[], foreign: readonly number[]): Relationship['pairs'] {
   return local.map((number, index) => ({ local: number, foreign: foreign[index] ?? 0 }));
-}
-
-/** Some unique index without expression or condition has no other key columns than these. */
-function hasUniqueIndex(table: CatalogTable, columns: readonly number[]): boolean {
-  return table.getIndexes().some((index) => {
-    const isTotal = index.indisvalid === true && index.indexprs === null && index.indpred === null;
-    const key = index.indkey.slice(0, index.indnkeyatts ?? index.indkey.length);
-    return isTotal && key.every((number) => columns.includes(number));
-  });
-}
-
-/** As above, and the rows of inheritance children, which the index does not cover, cannot add a second one. */
-function isUnique(table: CatalogTable, columns: readonly number[]): boolean {
-  return table.relhassubclass !== true && hasUniqueIndex(table, columns);
 }

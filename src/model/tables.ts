@@ -27,7 +27,7 @@ import {
 import type { Column, Table } from './model.ts';
 import { describeTable, type ModelContext, type Omission, tablePath } from './model-context.ts';
 import type { NameClaims } from './name-claims.ts';
-import { allowsLookup } from './primary-key.ts';
+import { allowsLookup, isAlwaysUnique } from './primary-key.ts';
 import type { TypeResolver } from './resolve-type.ts';
 import { type SelectedTable, selectedPath, tableComment } from './select-tables.ts';
 
@@ -56,6 +56,7 @@ export function buildTable(context: ModelContext, selected: SelectedTable, types
     rowSecurity: row.relrowsecurity === true,
     columns,
     primaryKey: selected.primaryKey,
+    uniqueKey: kind === 'table' && isAlwaysUnique(row, selected.primaryKey),
     byPk: allowsLookup(context, key),
     rootField: true,
     insert: allows('insert') && columns.some((column) => column.insertable),

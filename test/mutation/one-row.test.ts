@@ -1,0 +1,137 @@
+/**
+ * Writes of one row, plainly selected, are the statement one would write by hand; their JSON is made by the gateway. What they
+ * answer and refuse is the same as of every other write.
+ */
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startExecution, type TestExecution } from '../support/execution.ts';
+import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+
+const schema = `
+  create schema lib;
+  grant usage on schema lib to anon;
+  create table lib.note (id int primary key, body text, brief varchar(20), tags text[], owner text not null default 'me');
+  alter table lib.note enable row level security;
+  create policy all_writes on lib.note using (true) with check (true);
+  create policy own_rows on lib.note as restrictive for select using (owner = 'me');
+  create table lib.late (id int, n int, primary key (id) deferrable);
+  create table lib.parent (id int primary key, n int);
+  create table lib.child (primary key (id)) inherits (lib.parent);
+  create table lib.pair (a int, b text, n int, primary key (a, b));
+  grant all on all tables in schema lib to anon;
+`;
+
+let database: TestDatabase;
+let execution: TestExecution;
+beforeAll(async () => {
+  database = await createDatabase(schema);
+  execution = await startExecution(database, { schemas: ['lib'], maxResponseBytes: 20_000 });
+});
+beforeEach(async () => {
+  await database.query(`truncate lib.note, lib.late, lib.parent, lib.pair;
+    insert into lib.note values (1, 'one'), (2, repeat('"', 3000)), (3, repeat('"', 12000));
+    insert into lib.late values (1, 1); insert into lib.parent values (1, 1); insert into lib.child values (1, 2);
+    insert into lib.pair values (1, 'x', 1), (1, 'y', 2)`);
+});
+
+const run = (query: string, variables = {}) => execution.run('anon', query, { variables });
+const textOf = async (query: string, variables = {}) =>
+  (await execution.statements('anon', query, { variables })).map(({ text }) => text).join(';\n');
+const bodies = async () =>
+  (await database.query('select id, body from lib.note order by id')).map((row) => Object.values(row));
+
+describe('One row', () => {
+  test('is inserted and returned', async () => {
+    const query =
+      'mutation ($b: String) { insertIntonoteCollection(objects: [{id: 9, body: $b}]) { affectedCount records { body owner } } }';
+    expect(await textOf(query, { b: 'y' })).toMatch(
+      /^insert into "lib"."note" as "t1" \("id", "body"\) values \(.*\) returning "t1"."body"/,
+    );
+    expect(await run(query, { b: 'nine "\n' })).toEqual({
+      data: { insertIntonoteCollection: { affectedCount: 1, records: [{ body: 'nine "\n', owner: 'me' }] } },
+    });
+  });
+
+  test('is updated by its key', async () => {
+    const query =
+      'mutation { u: updatenoteCollection(set: {brief: "b"}, filter: {id: {eq: 1}}) { records { id brief } __typename } }';
+    expect(await textOf(query)).toMatch(
+      /^update "lib"."note" as "t1" set .* where .* returning "t1"."id", "t1"."brief"$/,
+    );
+    expect(await run(query)).toEqual({
+      data: { u: { records: [{ id: 1, brief: 'b' }], __typename: 'noteUpdateResponse' } },
+    });
+  });
+
+  test('is deleted by its key, with further conditions', async () => {
+    const query =
+      'mutation ($b: String) { deleteFrompairCollection(filter: {n: {gt: 0}, and: [{a: {eq: 1}}, {b: {eq: $b}}]}) { affectedCount records { n } } }';
+    expect(await textOf(query, { b: 'y' })).toMatch(/^delete from "lib"."pair" as "t1" where .* returning "t1"."n"$/);
+    expect(await run(query, { b: 'y' })).toEqual({
+      data: { deleteFrompairCollection: { affectedCount: 1, records: [{ n: 2 }] } },
+    });
+    expect(await run(query, { b: 'y' })).toEqual({
+      data: { deleteFrompairCollection: { affectedCount: 0, records: [] } },
+    });
+  });
+
+  test('that policies hide from the caller is not written, whatever is selected', async () => {
+    const query = 'mutation { insertIntonoteCollection(objects: [{id: 9, owner: "you"}]) { affectedCount } }';
+    expect(await textOf(query)).toMatch(/returning/);
+    expect((await run(query)).errors[0]).toMatchObject({ extensions: { code: 'PERMISSION_DENIED' } });
+    expect(await bodies()).toHaveLength(3);
+  });
+});
+
+describe('Rows are counted before the commit', () => {
+  test.each([
+    ['where the filter holds a part of the key', 'pair(filter: {a: {eq: 1}})'],
+    [
+      'where the filter holds the key in one of two ways',
+      'pair(filter: {or: [{a: {eq: 1}, b: {eq: "x"}}, {n: {eq: 2}}]})',
+    ],
+    ['where heirs of the table may have the same key', 'parent(filter: {id: {eq: 1}})'],
+  ])('%s', async (_, asked) => {
+    const field = `deleteFrom${asked.replace('(', 'Collection(')}`;
+    const query = `mutation { ${field} { affectedCount } }`;
+    expect(await textOf(query)).toContain('at_most');
+    expect((await run(query)).errors[0].message).toBe('delete impacts too many records');
+  });
+
+  test('where the constraint is deferrable, and where atMost is a variable or too small', async () => {
+    expect(await textOf('mutation { deleteFromlateCollection(filter: {id: {eq: 1}}) { affectedCount } }')).toContain(
+      'at_most',
+    );
+    const bounded =
+      'mutation ($m: Int!) { deleteFromnoteCollection(filter: {id: {eq: 1}}, atMost: $m) { affectedCount } }';
+    expect(await textOf(bounded, { m: 1 })).toContain('at_most');
+    const none = 'mutation { deleteFromnoteCollection(filter: {id: {eq: 1}}, atMost: 0) { affectedCount } }';
+    expect((await run(none)).errors[0].message).toBe('delete impacts too many records');
+  });
+});
+
+describe('An answer that may be too large', () => {
+  const touch = (id: number) =>
+    `mutation { a: updatenoteCollection(set: {brief: "seen"}, filter: {id: {eq: ${id}}}) { records { body brief } } }`;
+
+  test('is measured, and given where it fits', async () => {
+    const { data } = await run(touch(2));
+    expect(data.a.records).toEqual([{ body: '"'.repeat(3000), brief: 'seen' }]);
+    expect(await database.query('select brief from lib.note where id = 2')).toEqual([{ brief: 'seen' }]);
+  });
+
+  test('undoes the write where it does not', async () => {
+    expect(await run(touch(3))).toMatchObject({
+      data: null,
+      errors: [{ path: ['a'], extensions: { code: 'LIMIT_EXCEEDED' } }],
+    });
+    expect(await database.query('select brief from lib.note where id = 3')).toEqual([{ brief: null }]);
+  });
+
+  test('is no matter of what a user writes into a value', async () => {
+    const query =
+      'mutation ($b: String) { insertIntonoteCollection(objects: [{id: 9, body: $b}]) { records { body } } }';
+    expect((await run(query, { b: 'pgreflect:too_wide:1' })).data.insertIntonoteCollection.records).toEqual([
+      { body: 'pgreflect:too_wide:1' },
+    ]);
+  });
+});
