@@ -320,7 +320,10 @@ function addressOf(app: HttpServer): { readonly url: string; readonly port: numb
 function metricSources(core: Core, auth: OpenAuth | null, clock: Clock): MetricSources {
   const { apiPool, systemPool, authPool, replicas, reflector } = core;
   return {
-    pools: () => ({ api: apiPool.state(), system: systemPool.state(), auth: authPool.state() }),
+    pools: () => ({
+      ...{ api: apiPool.state(), system: systemPool.state(), auth: authPool.state() },
+      ...Object.fromEntries(replicas?.states().map(({ number, pool }) => [`replica ${number}`, pool]) ?? []),
+    }),
     replicas: () => replicas?.states() ?? [],
     modelAgeMs: () => {
       const since = reflector.current()?.readSince;

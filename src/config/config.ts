@@ -120,6 +120,7 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   /** Allowed origins; `*` = any. */
   readonly corsOrigins: readonly string[] | '*';
+  /** Processes of the command `serve`; a gateway that is embedded is one. */
   readonly workers: number;
   readonly drainTimeoutMs: number;
   readonly metricsPort: number | null;

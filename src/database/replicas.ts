@@ -14,6 +14,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Observe } from '../shared/observation.ts';
 import type { ApiPool } from './pool.ts';
+import type { PoolState } from './pool-state.ts';
 import type { SystemPool } from './run-system.ts';
 import { loadSqlFile } from './sql-file.ts';
 import { parsePosition } from './wal-position.ts';
@@ -62,6 +63,7 @@ export interface ReplicaState {
   readonly isUsed: boolean;
   /** Age of what it has seen, in milliseconds; null where it is not known. */
   readonly lagMs: number | null;
+  readonly pool: PoolState;
 }
 
 /** Asked of the primary after a mutation, and of the primary at each look; see the file. */
@@ -233,7 +235,7 @@ class WatchedReplica implements Replica {
 
   state(now: number): ReplicaState {
     const lagMs = Number.isFinite(this.#asOf) ? now - this.#asOf : null;
-    return { number: this.number, isUsed: this.isUsable(now), lagMs };
+    return { number: this.number, isUsed: this.isUsable(now), lagMs, pool: this.pool.state() };
   }
 
   leaveOut(reason: LeftOutReason): void {

@@ -61,7 +61,7 @@ async function eventually(find: () => Promise<unknown>, expected: unknown): Prom
   while (JSON.stringify(await find()) !== JSON.stringify(expected)) await sleep(20);
 }
 
-async function valueOf({ metricsUrl }: Served, series: string): Promise<number> {
+async function seriesValue({ metricsUrl }: Served, series: string): Promise<number> {
   const text = await (await fetch(metricsUrl)).text();
   const line = text.split('\n').find((each) => each.startsWith(`${series} `));
   return Number(line?.slice(series.length + 1) ?? 0);
@@ -77,7 +77,7 @@ test('two workers answer and are counted together, one that is killed is replace
   await command.until(/Try:/);
   expect(await askBoth(url, noteQuery)).toEqual([notes, notes]);
 
-  expect(await valueOf(served, requests)).toBe(2);
+  expect(await seriesValue(served, requests)).toBe(2);
   const headers = { authorization: `Bearer ${accessToken}`, connection: 'close' };
   for (let round = 0; round < 2; round += 1) {
     expect(await (await fetch(`${url}/metrics`, { headers })).text()).toContain(`${requests} 2\n`);

@@ -34,7 +34,7 @@ const ask = (body: string, headers: Record<string, string> = { apikey: anonKey }
   }).then((response) => response.json());
 
 /** The value of one series; null where there is none. */
-async function valueOf(series: string): Promise<number | null> {
+async function seriesValue(series: string): Promise<number | null> {
   const { text } = await get(own());
   const line = text.split('\n').find((each) => each.startsWith(`${series} `));
   return line === undefined ? null : Number(line.slice(series.length + 1));
@@ -65,45 +65,45 @@ describe('who may read them', () => {
 describe('what they count', () => {
   test('requests by route, method and status, with their durations and bytes', async () => {
     const series = 'pgreflect_requests_total{route="/graphql/v1",method="POST",status="200"}';
-    const before = (await valueOf(series)) ?? 0;
-    const durations = (await valueOf('pgreflect_request_duration_seconds_count{route="/graphql/v1"}')) ?? 0;
+    const before = (await seriesValue(series)) ?? 0;
+    const durations = (await seriesValue('pgreflect_request_duration_seconds_count{route="/graphql/v1"}')) ?? 0;
     for (let round = 0; round < 3; round += 1) await ask(operation('{ noteCollection { edges { node { id } } } }'));
-    expect(await valueOf(series)).toBe(before + 3);
-    expect(await valueOf('pgreflect_request_duration_seconds_count{route="/graphql/v1"}')).toBe(durations + 3);
-    expect(await valueOf('pgreflect_response_bytes_total')).toBeGreaterThan(0);
+    expect(await seriesValue(series)).toBe(before + 3);
+    expect(await seriesValue('pgreflect_request_duration_seconds_count{route="/graphql/v1"}')).toBe(durations + 3);
+    expect(await seriesValue('pgreflect_response_bytes_total')).toBeGreaterThan(0);
   });
 
   test('errors by their codes', async () => {
     await ask(operation('{ nothing }'));
     await ask(operation('{ noteCollection { edges { node { id } } } }'), { apikey: 'wrong' });
-    expect(await valueOf('pgreflect_errors_total{code="GRAPHQL_VALIDATION_FAILED"}')).toBe(1);
-    expect(await valueOf('pgreflect_errors_total{code="UNAUTHENTICATED"}')).toBeGreaterThan(0);
+    expect(await seriesValue('pgreflect_errors_total{code="GRAPHQL_VALIDATION_FAILED"}')).toBe(1);
+    expect(await seriesValue('pgreflect_errors_total{code="UNAUTHENTICATED"}')).toBeGreaterThan(0);
   });
 
   test('flights of requests, connections, and documents that were known', async () => {
     const hits = 'pgreflect_document_lookups_total{result="hit"}';
-    const [flights, known] = [await valueOf('pgreflect_flights_total{pool="api"}'), await valueOf(hits)];
+    const [flights, known] = [await seriesValue('pgreflect_flights_total{pool="api"}'), await seriesValue(hits)];
     for (let round = 0; round < 3; round += 1) await ask(operation('{ noteCollection { pageInfo { hasNextPage } } }'));
-    expect(await valueOf('pgreflect_flights_total{pool="api"}')).toBe((flights ?? 0) + 3);
-    expect(await valueOf(hits)).toBe((known ?? 0) + 2);
-    expect(await valueOf('pgreflect_pool_connections{pool="api"}')).toBeGreaterThan(0);
-    expect(await valueOf('pgreflect_pool_waiting{pool="api"}')).toBe(0);
+    expect(await seriesValue('pgreflect_flights_total{pool="api"}')).toBe((flights ?? 0) + 3);
+    expect(await seriesValue(hits)).toBe((known ?? 0) + 2);
+    expect(await seriesValue('pgreflect_pool_connections{pool="api"}')).toBeGreaterThan(0);
+    expect(await seriesValue('pgreflect_pool_waiting{pool="api"}')).toBe(0);
   });
 
   test('reloads of the model, and its age', async () => {
-    const reloads = (await valueOf('pgreflect_model_reload_duration_seconds_count')) ?? 0;
+    const reloads = (await seriesValue('pgreflect_model_reload_duration_seconds_count')) ?? 0;
     await gateway.reload();
-    expect(await valueOf('pgreflect_model_reload_duration_seconds_count')).toBe(reloads + 1);
-    expect(await valueOf('pgreflect_events_total{kind="reloaded"}')).toBe(reloads + 1);
-    expect(await valueOf('pgreflect_model_age_seconds')).toBeGreaterThan(0);
+    expect(await seriesValue('pgreflect_model_reload_duration_seconds_count')).toBe(reloads + 1);
+    expect(await seriesValue('pgreflect_events_total{kind="reloaded"}')).toBe(reloads + 1);
+    expect(await seriesValue('pgreflect_model_age_seconds')).toBeGreaterThan(0);
   });
 
   test('emails that wait in the outbox', async () => {
-    expect(await valueOf('pgreflect_outbox_messages')).toBe(0);
+    expect(await seriesValue('pgreflect_outbox_messages')).toBe(0);
     await database.query(`insert into pgreflect_queue.emails (kind, user_id, message, created_at, expires_at, due_at)
       values ('recovery', gen_random_uuid(), '{}', now() - interval '1 minute', now() + interval '1 day', now() + interval '1 day')`);
-    expect(await valueOf('pgreflect_outbox_messages')).toBe(1);
-    expect(await valueOf('pgreflect_outbox_oldest_seconds')).toBeGreaterThanOrEqual(60);
+    expect(await seriesValue('pgreflect_outbox_messages')).toBe(1);
+    expect(await seriesValue('pgreflect_outbox_oldest_seconds')).toBeGreaterThanOrEqual(60);
   });
 
   test('memory, processor and event loop of the process', async () => {
