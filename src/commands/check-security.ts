@@ -6,7 +6,13 @@ import { asStatement, type Check, type CheckScope, type Finding } from './findin
 import { readSqlFile } from './package-files.ts';
 
 /** All checks of this file, gravest first. */
-export const securityChecks: readonly Check[] = [findPassingRoles, findWideGrants, findOpenTables, findLooseRoutines];
+export const securityChecks: readonly Check[] = [
+  findPassingRoles,
+  findWideGrants,
+  findDefaultGrants,
+  findOpenTables,
+  findLooseRoutines,
+];
 
 /** Roles that row security does not bind: policies are no protection against them. */
 async function findPassingRoles({ session, schemas, roles }: CheckScope): Promise<readonly Finding[]> {
@@ -53,6 +59,18 @@ async function findWideGrants({ session, schemas, roles }: CheckScope): Promise<
       fix: asStatement(fix),
     };
   });
+}
+
+/** Rights to write that every new table comes with, before anybody has thought of its policies. */
+async function findDefaultGrants({ session, schemas, roles }: CheckScope): Promise<readonly Finding[]> {
+  const rows = await session.query(readSqlFile('check-default-grants.sql'), [schemas, roles]);
+  return rows.map(({ maker, schema, grantees, privileges, fix }) => ({
+    check: 'default_grant',
+    severity: 'warning',
+    object: schema === null ? null : String(schema),
+    message: `Every new table that "${maker}" makes in ${schema === null ? 'any schema' : `the schema "${schema}"`} grants ${privileges} to ${grantees}, whether or not row security guards it.`,
+    fix: asStatement(fix),
+  }));
 }
 
 /** Routines that run with their owner's rights and look names up where the caller says, or that a visitor may call. */

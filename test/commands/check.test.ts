@@ -74,6 +74,7 @@ const loose = `
   do $$ begin
     perform pg_advisory_xact_lock(727272);
     if not exists (select from pg_roles where rolname = 'check passes') then create role "check passes"; end if;
+    if not exists (select from pg_roles where rolname = 'check maker') then create role "check maker"; end if;
     if not exists (select from pg_roles where rolname = 'check_owner') then create role check_owner; end if;
   end $$;
   alter role "check passes" bypassrls;
@@ -130,6 +131,10 @@ const loose = `
   alter table task enable row level security;
   create policy own on task using (owner_id = (select auth.uid()));
 
+  create schema "Other"; create schema "not exposed";
+  alter default privileges for role "check maker" in schema "Other" grant select, insert, update on tables to anon, authenticated;
+  alter default privileges for role "check maker" in schema "not exposed" grant insert on tables to anon;
+
   create function "Count"(n int default 1, t text[] default '{}') returns int language sql security definer as 'select 1';
   create function guarded() returns int language sql security definer set search_path = '' as 'select 1';
   revoke execute on function guarded() from public;
@@ -184,6 +189,12 @@ describe('for programs, --json: each finding goes away with the SQL that it name
       object: 'public.for_everybody',
       severity: 'warning',
       fix: 'revoke select on public.for_everybody from public;',
+    },
+    {
+      check: 'default_grant',
+      object: 'Other',
+      severity: 'warning',
+      fix: 'alter default privileges for role "check maker" in schema "Other" revoke insert, update on tables from anon, authenticated;',
     },
     {
       check: 'row_security_off',
@@ -268,7 +279,7 @@ describe('for programs, --json: each finding goes away with the SQL that it name
 
   async function report(): Promise<Report> {
     const roles = 'anon,authenticated,service_role,check passes,check_owner';
-    const { code, out } = await checkAs(database, ['--json', '--allowed-roles', roles]);
+    const { code, out } = await checkAs(database, ['--json', '--allowed-roles', roles, '--schemas', 'public,Other']);
     return { code, ...(JSON.parse(out) as Omit<Report, 'code'>) };
   }
 
