@@ -115,7 +115,7 @@ export function CodeEditor({
         keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
         editorLook,
         EditorState.readOnly.of(fixed),
-        EditorView.contentAttributes.of({ 'aria-labelledby': label, spellcheck: 'true' }),
+        EditorView.contentAttributes.of({ 'aria-labelledby': label, spellcheck: 'true', tabindex: '0' }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) latest.current.onChange(update.state.doc.toString());
         }),

@@ -26,7 +26,7 @@ export function Difference({ before, after, label, language = [] }: DifferencePr
         language,
         editorLook,
         EditorState.readOnly.of(true),
-        EditorView.contentAttributes.of({ 'aria-label': label }),
+        EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
         unifiedMergeView({ original: before, mergeControls: false, collapseUnchanged: { margin: 2, minSize: 6 } }),
       ],
     });

@@ -157,7 +157,9 @@ function EmailHead({ email, stored, perform, children }: EmailHeadProps) {
         <a className="all-emails" href={addressOf('emails')} onClick={followLink('emails')}>
           All emails
         </a>
-        <h1 id="email-title">{title}</h1>
+        <h2 id="email-title" className="title">
+          {title}
+        </h2>
         <p className="soft small">{sent}</p>
       </div>
       <div className="row">

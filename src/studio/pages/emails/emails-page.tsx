@@ -25,6 +25,7 @@ export function EmailsPage() {
   const email = named === null ? stored.emails[0] : stored.emails.find((candidate) => candidate.email === named);
   return (
     <div className="emails" data-open={named !== null}>
+      <h1 className="visually-hidden">Emails</h1>
       <EmailList stored={stored} chosen={email?.email ?? null} />
       {email === undefined ? (
         <Problem title="There is no such email">Choose one from the list.</Problem>

@@ -28,7 +28,7 @@ export interface InboxState {
 }
 
 /** Pause between two looks in milliseconds. */
-const pauseMs = 1500;
+const pauseMs = 1000;
 
 /** As many as the server keeps. */
 const maxEmails = 200;

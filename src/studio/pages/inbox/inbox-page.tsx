@@ -34,10 +34,11 @@ export function InboxPage() {
   const shown = id === null ? first : (emails.find((email) => String(email.id) === id) ?? null);
   return (
     <div className="inbox" data-open={id !== null}>
-      <section className="inbox-list" aria-labelledby="inbox-title">
+      <h1 className="visually-hidden">Inbox</h1>
+      <section className="inbox-list" aria-label="Emails">
         <header className="inbox-head">
           <div className="spread">
-            <h1 id="inbox-title">Inbox</h1>
+            <p className="title">Inbox</p>
             <span className="badge" role="status">
               {emails.length === 1 ? '1 email' : `${emails.length} emails`}
             </span>

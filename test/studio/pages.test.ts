@@ -1,0 +1,212 @@
+/**
+ * The pages Inbox and GraphQL in a real browser, and what holds for every page: nobody is kept out by how they use it, in light
+ * and in dark, and little has to be loaded.
+ */
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { serviceKey } from '../support/http.ts';
+import { startStudio, type TestStudio, violations } from './studio.ts';
+
+// A busy machine takes its time to start a browser.
+vi.setConfig({ testTimeout: 240_000 });
+
+let studio: TestStudio;
+beforeAll(async () => {
+  studio = await startStudio('{ ownNoteCollection { edges { node { body } } } }');
+});
+
+beforeEach(() =>
+  studio.database.query(
+    'truncate auth.pgreflect_config, auth.pgreflect_captured_email, auth.pgreflect_rate_limits, auth.users cascade',
+  ),
+);
+
+/** Sends a real email, of whose template `subject` and `content` are. */
+async function mail(to: string, subject: string, content: string | null = null): Promise<void> {
+  await studio.patch({ mailer_subjects_invite: subject, mailer_templates_invite_content: content });
+  await studio.ask('/invite', { email: to }, serviceKey);
+}
+
+describe('the inbox', () => {
+  const email = (page: Page) => page.frameLocator('iframe[title="The email"]');
+
+  test('a new email appears by itself, as its reader sees it, as text and as source; its link opens in a tab without a referrer', async () => {
+    const { page, context, problems } = await studio.visit('inbox', { entry: 'stranger' });
+    await page.getByText('No email yet').waitFor();
+    await mail('ada@mail.test', 'Grüße & <b>Küsse</b>', '<p>für dich</p><a href="/health?a=1">Go</a>');
+    await page.getByRole('heading', { name: 'Grüße & <b>Küsse</b>' }).waitFor();
+    await page.getByRole('tab', { name: 'Source' }).click();
+    await page.locator('.source').getByText('f=C3=BCr dich').waitFor();
+    await page.getByRole('tab', { name: 'Text' }).press('Enter');
+    await page.locator('.source').getByText('für dich').waitFor();
+    await page.getByRole('tab', { name: 'Text' }).press('ArrowLeft');
+    const [opened] = await Promise.all([
+      context.waitForEvent('page'),
+      email(page).getByRole('link', { name: 'Go' }).click(),
+    ]);
+    await opened.waitForURL(`${studio.url}/health?a=1`);
+    expect(await opened.evaluate('document.referrer')).toBe('');
+    expect(problems).toEqual([]);
+  });
+
+  test('an email that comes in does not close the one that is read; one recipient can be asked for', async () => {
+    await mail('ada@mail.test', 'first');
+    const { page } = await studio.visit('inbox', { entry: 'stranger' });
+    await page.getByRole('heading', { name: 'first' }).waitFor();
+    await mail('bo@mail.test', 'second');
+    await page.getByRole('link', { name: 'second' }).waitFor();
+    await page.getByText('2 emails').waitFor();
+    expect(await page.getByRole('heading', { level: 2 }).textContent()).toBe('first');
+    await page.getByRole('link', { name: 'second' }).click();
+    await page.getByRole('heading', { name: 'second' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'second' }).waitFor();
+    await page.getByLabel('Only to this address').fill('ADA@mail.test');
+    await page.keyboard.press('Enter');
+    await page.getByText('1 email', { exact: true }).waitFor();
+    await page.goto(`${studio.url}/studio/inbox?id=999999`);
+    await page.getByText('This email is not there any more').waitFor();
+  });
+
+  test('an email runs no script, submits no form and moves no frame, whatever its template says', async () => {
+    const content = `<body onload="parent.document.title='owned'"><script>parent.document.title='owned'</script>
+      <img src="x" onerror="parent.document.title='owned'"><base href="https://evil.test/"><form action="/studio/inbox"><button>Send</button></form>
+      <a href="/health" target="_top">Leave</a><p>shown</p></body>`;
+    await mail('ada@mail.test', '"><img src=x onerror=alert(1)>', content);
+    const { page } = await studio.visit('inbox', { entry: 'stranger' });
+    await email(page).getByText('shown').waitFor();
+    await email(page).getByRole('button', { name: 'Send' }).click();
+    await email(page).getByRole('link', { name: 'Leave' }).click();
+    await page.getByRole('tab', { name: 'Text' }).click();
+    expect(await page.title()).toBe('Inbox - pgreflect');
+    expect(page.url()).toBe(`${studio.url}/studio/inbox`);
+    expect(await page.getByRole('heading', { level: 2 }).textContent()).toBe('"><img src=x onerror=alert(1)>');
+  });
+
+  test('where a mail server is configured it says so', async () => {
+    const { page } = await studio.visit('inbox');
+    await page.getByText('No email yet').waitFor();
+    await studio.patch({ smtp_host: 'mail.test' });
+    await page.getByRole('alert').getByText('smtp_host').waitFor();
+  });
+});
+
+describe('GraphQL', () => {
+  const run = (page: Page) => page.getByRole('button', { name: 'Execute query' }).click();
+  const answer = (page: Page, text: string) => page.locator('.result-window').getByText(text).first();
+
+  test('each role has its own answer; operators see the SQL and the plan of the last operation', async () => {
+    await studio.database.query(`create table own_note (id uuid primary key default gen_random_uuid(), owner uuid, body text);
+      alter table own_note enable row level security;
+      create policy own on own_note to authenticated using (owner = (select auth.uid()));
+      grant select on own_note to anon, authenticated, service_role; notify pgreflect, 'reload'`);
+    const { id } = (await studio.ask('/admin/users', { email: 'ada@mail.test', email_confirm: true }, serviceKey)) as {
+      id: string;
+    };
+    await studio.database.query(`insert into own_note (owner, body) values ($1, 'of Ada'), (null, 'of nobody')`, [id]);
+    const { page, foreign, problems } = await studio.visit('graphql');
+    await page.locator('.graphiql-query-editor .view-line').first().waitFor();
+    await run(page);
+    await answer(page, '"edges": []').waitFor();
+    await page.getByRole('radio', { name: 'Service' }).check();
+    await run(page);
+    await answer(page, '"of nobody"').waitFor();
+    await page.getByRole('radio', { name: 'User' }).check();
+    await page.getByRole('combobox', { name: 'User' }).selectOption({ label: 'ada@mail.test' });
+    await answer(page, '"of nobody"').waitFor();
+    await run(page);
+    await answer(page, '"of nobody"').waitFor({ state: 'hidden' });
+    await answer(page, '"of Ada"').waitFor();
+
+    await page.getByRole('button', { name: 'SQL and plan' }).click();
+    await page.locator('.plan .source').getByText('"public"."own_note"').waitFor();
+    await page.locator('.plan-text').getByText('Scan on own_note').waitFor();
+    await page.locator('.plan').getByText('authenticated').waitFor();
+    expect({ foreign, problems }).toEqual({ foreign: [], problems: [] });
+  });
+
+  test('where introspection is off it says how to turn it on, to be copied', async () => {
+    await studio.database.query(`comment on schema public is null; notify pgreflect, 'reload'`);
+    const { page, context } = await studio.visit('graphql', { permissions: ['clipboard-read', 'clipboard-write'] });
+    await page.getByText('Introspection is off for this role').waitFor();
+    await page.getByRole('button', { name: 'Copy the statement' }).click();
+    const statement = await page.evaluate(() => navigator.clipboard.readText());
+    expect(statement).toBe(`comment on schema public is e'@graphql({"introspection": true})';`);
+    await studio.database.query(`${statement}; notify pgreflect, 'reload'`);
+    const again = await context.newPage();
+    await page.reload();
+    await page.locator('.graphiql-query-editor .view-line').first().waitFor();
+    await page.getByText('Introspection is off for this role').waitFor({ state: 'hidden' });
+    await again.close();
+  });
+});
+
+/** Pictures in the documents are taken here. They are kept, so that a run changes no file: delete one to take another. */
+async function picture(page: Page, name: string): Promise<void> {
+  const path = fileURLToPath(new URL(`../../docs/studio-${name}.png`, import.meta.url));
+  if (!existsSync(path)) await page.screenshot({ path });
+}
+
+describe('every page', () => {
+  const looks = [
+    { colorScheme: 'light', viewport: { width: 1600, height: 1000 } },
+    { colorScheme: 'dark', viewport: { width: 360, height: 740 } },
+  ] as const;
+
+  /** Nothing is cut off at the side. */
+  const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+
+  test.each(looks)('has no fault that axe-core finds, and fits: $colorScheme, $viewport.width', async (look) => {
+    await mail('ada@mail.test', 'An email');
+    await studio.patch({ mailer_notifications_password_changed_enabled: true });
+    const found: Record<string, readonly string[]> = {};
+    const check = async (name: string, page: Page): Promise<void> => {
+      const wide = await overflow(page);
+      found[name] = [...(await violations(page)), ...(wide > 0 ? [`${wide} pixels too wide`] : [])];
+    };
+    const stranger = await studio.visit('', { entry: 'stranger', ...look });
+    await stranger.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await check('sign-in', stranger.page);
+
+    const { page } = await studio.visit('emails/recovery', look);
+    await page.frameLocator('iframe').getByRole('heading', { name: 'Reset your password' }).waitFor();
+    await check('emails', page);
+    await picture(page, look.viewport.width === 360 ? 'emails-phone' : 'emails');
+    await page.getByRole('button', { name: 'Compare' }).click();
+    await page.getByRole('dialog').waitFor();
+    await check('compare', page);
+    await page.goto(`${studio.url}/studio/emails`);
+    await page.getByText('Magic link').first().waitFor();
+    await check('list', page);
+    await page.getByRole('link', { name: 'Inbox' }).click();
+    await page.getByRole('link', { name: 'An email' }).click();
+    await page.frameLocator('iframe').getByRole('heading').first().waitFor();
+    await check('inbox', page);
+    await page.getByRole('link', { name: 'GraphQL' }).click();
+    await page.locator('.graphiql-query-editor .view-line').first().waitFor();
+    await check('graphql', page);
+    if (look.viewport.width > 360) await picture(page, 'graphql');
+    expect(Object.fromEntries(Object.entries(found).filter(([, faults]) => faults.length > 0))).toEqual({});
+  });
+
+  test('is small: all but GraphiQL comes in less than 1.2 MB', async () => {
+    const { page } = await studio.visit('', { entry: 'stranger' });
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    const sizes: number[] = [];
+    page.on('response', async (response) => {
+      if (response.url().includes('/studio/')) sizes.push(Number((await response.allHeaders())['content-length'] ?? 0));
+    });
+    await page.evaluate(() =>
+      sessionStorage.setItem('pgreflect:access-token', 'sbp_0123456789012345678901234567890123456789'),
+    );
+    await page.goto(`${studio.url}/studio/emails`);
+    await page.frameLocator('iframe').getByRole('heading').first().waitFor();
+    await page.getByRole('link', { name: 'Inbox' }).click();
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+    const total = sizes.reduce((sum, size) => sum + size, 0);
+    expect(total).toBeGreaterThan(100_000);
+    expect(total).toBeLessThan(1_200_000);
+  });
+});
