@@ -158,6 +158,16 @@ ${values.join('\n')}
   await expect(text).toMatchFileSnapshot(join(root, 'docs/template-variables.md'));
 });
 
+test('docs/security.md names every finding of pgreflect check', () => {
+  const sources = listFiles('src/commands', '.ts').map((path) => readFileSync(join(root, path), 'utf8'));
+  const findings = sources
+    .flatMap((text) => [...text.matchAll(/\bcheck: (?:.* \? )?'(\w+)'(?: : '(\w+)')?/g)])
+    .flatMap(([, ...names]) => names.filter((name) => name !== undefined));
+  expect(findings.length).toBeGreaterThan(15);
+  const page = readFileSync(join(root, 'docs/security.md'), 'utf8');
+  expect(findings.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+});
+
 test('every option says in a sentence what it does', () => {
   const silent = (Object.entries(options) as [string, OptionRow<unknown>][]).filter(
     ([, { doc }]) => !/^.{10,}\.$/.test(doc),
