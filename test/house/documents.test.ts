@@ -186,7 +186,7 @@ test('every error code is provoked by a test', () => {
   expect(untested).toEqual([]);
 });
 
-test('links in the documents lead to files that exist', () => {
+test('links in the documents lead to files and headings that exist', () => {
   const documents = [
     'README.md',
     'CONTRIBUTING.md',
@@ -200,13 +200,25 @@ test('links in the documents lead to files that exist', () => {
     ...listFiles('docs', '.md'),
   ];
   const broken = documents.flatMap((path) =>
-    [...readFileSync(join(root, path), 'utf8').matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
-      .map(([, target]) => target ?? '')
-      .filter((target) => !exists(join(root, path, '..', target)))
-      .map((target) => `${path} -> ${target}`),
+    [...readFileSync(join(root, path), 'utf8').matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)]
+      .map(([, file = '', place = null]) => ({ target: file === '' ? path : join(path, '..', file), place }))
+      .filter(({ target, place }) => !exists(join(root, target)) || !(place === null || hasHeading(target, place)))
+      .map(({ target, place }) => `${path} -> ${target}${place === null ? '' : `#${place}`}`),
   );
   expect(broken).toEqual([]);
 });
+
+/** Whether a document has a heading of that name, as a link writes it. */
+function hasHeading(path: string, place: string): boolean {
+  const headings = readFileSync(join(root, path), 'utf8').matchAll(/^#+ (.+)$/gm);
+  return [...headings].some(
+    ([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-') === place,
+  );
+}
 
 function exists(path: string): boolean {
   try {
