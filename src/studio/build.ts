@@ -97,4 +97,10 @@ function readOrNull(path: string): string | null {
 }
 
 const started = performance.now();
-if (await buildStudio()) console.log(`The studio was built in ${Math.round(performance.now() - started)} ms.`);
+try {
+  if (await buildStudio()) console.log(`The studio was built in ${Math.round(performance.now() - started)} ms.`);
+} catch (error) {
+  if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+  // Everything else works without it.
+  console.warn('The studio is not built, because Vite is not installed. Install it: npm ci --include=dev');
+}

@@ -61,6 +61,11 @@ test('--schema-file starts with a schema of one’s own, granted and watched', a
   );
   const { ask, stop, command } = await start(directory, ['--schema-file', 'pets.sql']);
   expect(command.text()).toContain('petCollection(first: 3)');
+  // The address of the studio signs in whoever opens it first.
+  const [, studio = '', token] = /Studio +(\S+)#token=(\S+)/.exec(command.text()) ?? [];
+  const exchanged = await fetch(`${studio}/session`, { method: 'POST', body: JSON.stringify({ token }) });
+  const { accessToken } = (await exchanged.json()) as { accessToken: string };
+  expect(accessToken).toBe(/access token +(\S+)/.exec(command.text())?.[1]);
   expect(
     await ask('mutation { insertIntopetCollection(objects: [{ id: 1, name: "Rex" }]) { affectedCount } }'),
   ).toEqual({

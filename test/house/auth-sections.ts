@@ -79,7 +79,7 @@ export const authSections: readonly SectionRow[] = [
   ['6.12', 'Verified examples', 'unit/email/template-examples'],
   ['6.13', 'Rendering in batch', 'commands/templates'],
   ['7.1', 'Management API: requests', 'management/config-route management/openapi management/tokens'],
-  ['7.2', 'Template fields', 'management/config-route management/validation'],
+  ['7.2', 'Template fields', 'management/config-route management/validation management/email-drafts studio/emails'],
   ['7.3', 'Other fields', 'management/config-route management/validation unit/config/auth-config unit/config/hooks unit/config/sms-providers'],
   ['7.4', 'Secrets', 'management/config-route'],
   ['7.5', 'Validation', 'management/validation'],

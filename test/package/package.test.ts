@@ -54,7 +54,7 @@ afterAll(() => rmSync(temporary, { recursive: true, force: true }));
 test('the package holds the compiled program, SQL, examples and documents, and neither source nor tests', () => {
   const paths = packed.files.map((file) => file.path);
   for (const expected of [
-    'bin/pgreflect.js', 'dist/main.js', 'dist/index.js', 'dist/index.d.ts', 'examples/shop/schema.sql', 'README.md', 'LICENSE', 'CHANGELOG.md',
+    'bin/pgreflect.js', 'dist/main.js', 'dist/studio/index.html', 'dist/index.js', 'dist/index.d.ts', 'examples/shop/schema.sql', 'README.md', 'LICENSE', 'CHANGELOG.md',
   ]) expect(paths).toContain(expected); // biome-ignore format: a list
   expect(paths.some((entry) => entry.startsWith('sql/'))).toBe(true);
   expect(
@@ -74,6 +74,8 @@ test('npx pgreflect start serves the example until it is told to stop, and leave
   expect(await response.json()).toEqual({
     data: { productCollection: { edges: [{ node: { name: 'Plain Copper Tent' } }] } },
   });
+
+  expect(await (await fetch(`${origin}/studio`)).text()).toContain('/studio/assets/');
 
   expect(findPostmasters()).toHaveLength(1);
   await stopped(server);
