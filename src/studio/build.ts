@@ -99,7 +99,7 @@ function readOrNull(path: string): string | null {
 const started = performance.now();
 try {
   // Not to standard output, which belongs to whoever builds: `npm pack --json` prints its result there.
-if (await buildStudio()) console.error(`The studio was built in ${Math.round(performance.now() - started)} ms.`);
+  if (await buildStudio()) console.error(`The studio was built in ${Math.round(performance.now() - started)} ms.`);
 } catch (error) {
   if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
   // Everything else works without it.
