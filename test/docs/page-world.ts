@@ -57,7 +57,7 @@ async function copyTemplate(template: string): Promise<TestDatabase> {
     Object.assign(new URL(template), { pathname: `/${name}`, username: role, password }).href;
   const { username, password } = new URL(template);
   const url = urlAs(username, password);
-  const pool = new pg.Pool({ connectionString: url, max: 2 });
+  const pool = new pg.Pool({ connectionString: url, max: 1 });
   pool.on('error', () => {});
   onTestFinished(async () => {
     await pool.end();
