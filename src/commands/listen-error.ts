@@ -7,18 +7,21 @@ import { CommandError } from './command.ts';
 interface Address {
   readonly host: string;
   readonly port: number;
+  readonly metricsPort?: number | null;
 }
 
 /** A `CommandError` for the operating system's refusal of an address; null for any other error. */
-export function describeListenError(error: unknown, { host, port }: Address): CommandError | null {
-  switch ((error as NodeJS.ErrnoException).code) {
+export function describeListenError(error: unknown, { host, port, metricsPort = null }: Address): CommandError | null {
+  const { code, port: refused = port } = error as NodeJS.ErrnoException & { readonly port?: number };
+  const [flag, usual] = refused === metricsPort ? ['--metrics-port', 9464] : ['--port', 54_321];
+  switch (code) {
     case 'EADDRINUSE':
       return problem(
-        `The port ${port} is taken by another program.`,
-        'Choose another one: --port 54322, or --port 0 for a free one.',
+        `The port ${refused} is taken by another program.`,
+        `Choose another one: ${flag} ${usual + 1}, or ${flag} 0 for a free one.`,
       );
     case 'EACCES':
-      return problem(`This user may not listen on port ${port}.`, 'Choose a port above 1023: --port 54321.');
+      return problem(`This user may not listen on port ${refused}.`, `Choose a port above 1023: ${flag} ${usual}.`);
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return problem(

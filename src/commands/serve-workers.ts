@@ -81,15 +81,16 @@ function startWatch(config: Config, workers: Workers): CatalogWatch {
 }
 
 async function openMetricsPort(
-  { host, metricsPort }: Config,
+  config: Config,
   meter: Meter,
   gather: () => Promise<readonly MetricSeries[]>,
 ): Promise<MetricsServer | null> {
+  const { host, metricsPort } = config;
   if (metricsPort === null) return null;
   await meter.begin();
   const address = { host, port: metricsPort };
   return serveMetrics(address, async () => printMetrics(await gather())).catch((error) => {
-    throw describeListenError(error, address) ?? error;
+    throw describeListenError(error, config) ?? error;
   });
 }
 

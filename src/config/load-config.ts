@@ -38,7 +38,8 @@ const names = optionNames.filter((name) => name !== 'loginRole' && name !== 'log
 export function loadServeOptions(sources: Sources): LoadedOptions<Name> & { readonly allProblems: readonly Problem[] } {
   const loaded = loadOptions(names, sources);
   const auth = loadAuthValues(sources);
-  const allProblems = [...loaded.problems, ...disagreements(loaded, sources), ...missing(loaded), ...auth.problems];
+  const found = [...disagreements(loaded, sources), ...samePorts(loaded), ...missing(loaded)];
+  const allProblems = [...loaded.problems, ...found, ...auth.problems];
   return { ...loaded, warnings: [...loaded.warnings, ...auth.warnings], allProblems };
 }
 
@@ -71,7 +72,7 @@ export function loadStartOptions(sources: Sources): LoadedOptions<Name> {
     sources,
   );
   const auth = loadAuthValues(sources);
-  const problems = [...loaded.problems, ...disagreements(loaded, sources), ...auth.problems];
+  const problems = [...loaded.problems, ...disagreements(loaded, sources), ...samePorts(loaded), ...auth.problems];
   if (problems.length > 0) throw new ConfigError(problems);
   return { ...loaded, warnings: [...loaded.warnings, ...auth.warnings] };
 }
@@ -114,6 +115,13 @@ function missing({ values, problems, origins }: LoadedOptions<Name>): readonly P
     });
   }
   return found;
+}
+
+/** Two servers cannot listen on one port; 0 is another one each time. */
+function samePorts({ values }: LoadedOptions<Name>): readonly Problem[] {
+  const { port, metricsPort } = values;
+  if (!metricsPort || metricsPort !== port) return [];
+  return [{ problem: `--port and --metrics-port are both ${port}.`, fix: 'Give the metrics a port of their own.' }];
 }
 
 /** `API_EXTERNAL_URL` names the same place as `--external-url`, with the path of the auth service behind it. */

@@ -91,6 +91,10 @@ describe('what is refused before anything listens', () => {
     expect(code).toBe(1);
     expect(err).toContain(`The port ${port} is taken by another program.`);
     expect(err).toContain('--port 0 for a free one');
+    const metrics = await runCommand(['serve', '--port', '0', '--metrics-port', port], { env: env() });
+    expect(metrics.code).toBe(1);
+    expect(metrics.err).toContain(`The port ${port} is taken by another program.`);
+    expect(metrics.err).toContain('--metrics-port 0 for a free one');
   });
 });
 

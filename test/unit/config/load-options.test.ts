@@ -183,6 +183,14 @@ describe('what is refused', () => {
     ]);
   });
 
+  test('one port for two servers', () => {
+    const flags = { port: ['9464'], metricsPort: ['9464'] };
+    expect(problemsOf({ environment: minimal, flags })).toEqual(['--port and --metrics-port are both 9464.']);
+    expect(loadConfig(sources({ environment: minimal, flags: { port: ['0'], metricsPort: ['0'] } })).warnings).toEqual(
+      [],
+    );
+  });
+
   test('read replicas may be several', () => {
     const flags = { readReplicaUrl: [databaseUrl, `${databaseUrl}2`] };
     const { config } = loadConfig(sources({ environment: minimal, flags }));
