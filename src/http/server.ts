@@ -63,7 +63,7 @@ function addPages(app: FastifyInstance, parts: HttpParts): void {
   const { inbox, studio } = parts;
   const page = createStudioPage();
   if (inbox) registerInbox(app, inbox, page.sendPage);
-  if (studio) registerStudio(app, parts, studio, page);
+  if (inbox || studio) registerStudio(app, parts, page);
 }
 
 // Code of services that a gateway may be without is loaded where they are added.

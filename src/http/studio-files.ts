@@ -45,21 +45,31 @@ export function createStudioFiles(): StudioFiles {
   return {
     async find(path) {
       names ??= listNames();
-      if (!(await names).has(path)) return null;
-      const file = files.get(path) ?? read(path);
-      files.set(path, file);
-      return file;
+      if ((await names).has(path)) {
+        const file = files.get(path) ?? read(path);
+        files.set(path, file);
+        const found = await file.catch(ignoreMissing);
+        if (found !== null) return found;
+      }
+      // Built again meanwhile, or not built yet: the next request looks again.
+      if (path === 'index.html' || files.has(path)) {
+        names = null;
+        files.clear();
+      }
+      return null;
     },
   };
 }
 
 async function listNames(): Promise<ReadonlySet<string>> {
-  const found = await readdir(directory, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
-  const names = found.map((name) => name.replaceAll('\\', '/'));
+  const found = await readdir(directory, { recursive: true }).catch(ignoreMissing);
+  const names = (found ?? []).map((name) => name.replaceAll('\\', '/'));
   return new Set(names.filter((name) => extname(name) in types));
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null;
+  throw error;
 }
 
 async function read(path: string): Promise<StudioFile> {

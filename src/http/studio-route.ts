@@ -42,8 +42,14 @@ const closed = { config: { cors: false } } as const;
 /** Sends the page; the application finds out by itself which of its pages is asked for. */
 export type SendStudioPage = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
-/** Makes what sends the page, for every path that is one of its pages. */
-export function createStudioPage(): { readonly sendPage: SendStudioPage; readonly sendFile: SendStudioPage } {
+/** What sends the page and the files it asks for. */
+export interface StudioPage {
+  readonly sendPage: SendStudioPage;
+  readonly sendFile: SendStudioPage;
+}
+
+/** Makes it, for every path that is one of its pages. */
+export function createStudioPage(): StudioPage {
   const files = createStudioFiles();
   return {
     async sendPage(request, reply) {
@@ -67,18 +73,15 @@ export function createStudioPage(): { readonly sendPage: SendStudioPage; readonl
   };
 }
 
-/** Adds the routes. @param page See `createStudioPage`. */
-export function registerStudio(
-  app: FastifyInstance,
-  parts: HttpParts,
-  studio: StudioParts,
-  page: ReturnType<typeof createStudioPage>,
-): void {
+/** Adds the routes; without a management API those of the pages alone, of which the inbox needs no more. */
+export function registerStudio(app: FastifyInstance, parts: HttpParts, page: StudioPage): void {
+  const { studio } = parts;
   app.register(async (scope) => {
     scope.addHook('onSend', keepToThisOrigin);
     scope.get(studioPath, closed, page.sendPage);
     scope.get(`${studioPath}/*`, closed, page.sendPage);
     scope.get(`${studioPath}/assets/*`, closed, page.sendFile);
+    if (!studio) return;
     scope.post(`${studioPath}/session`, { ...closed, bodyLimit: 4096 }, async (request, reply) => {
       const token = parts.config.accessToken;
       const ticket = readTicket(request.body as Buffer | undefined);

@@ -1,7 +1,7 @@
 /**
  * The frame of the studio: the menu, the page, and what stands before it while nobody is signed in or the server is away.
  */
-import { Suspense, use, useEffect } from 'react';
+import { Suspense, use, useEffect, useRef } from 'react';
 import { Frame } from './components/frame.tsx';
 import { Problem } from './components/problem.tsx';
 import { SignIn, SignInAgain } from './components/sign-in.tsx';
@@ -28,6 +28,7 @@ function Pages({ entering }: { readonly entering: Promise<string | null> }) {
   useEffect(() => {
     if (isAtStart && kind !== 'none') goTo('graphql', { replace: true });
   }, [isAtStart, kind]);
+  useFocusOnPage(page?.path ?? null);
   useEffect(() => {
     document.title = page === null ? 'Studio - pgreflect' : `${page.title} - pgreflect`;
   }, [page]);
@@ -46,4 +47,13 @@ function Pages({ entering }: { readonly entering: Promise<string | null> }) {
       {kind === 'expired' && <SignInAgain />}
     </Frame>
   );
+}
+
+/** Who follows a link of the menu by keyboard or by ear goes on in the page, not in the menu. */
+function useFocusOnPage(path: string | null): void {
+  const before = useRef(path);
+  useEffect(() => {
+    if (before.current !== null && before.current !== path) document.getElementById('page')?.focus();
+    before.current = path;
+  }, [path]);
 }

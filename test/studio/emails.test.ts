@@ -154,7 +154,7 @@ test('a change of something else by somebody else is no reason to ask', async ()
   const { page } = await studio.visit('emails/invite');
   await write(page, subject(page), 'Mine');
   await studio.patch({ mailer_subjects_recovery: 'Another email' });
-  await save(page).click();
+  await page.keyboard.press('ControlOrMeta+s');
   await page.getByText('Saved.').waitFor();
 });
 

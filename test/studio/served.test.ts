@@ -86,6 +86,14 @@ test('the project is told to holders of an access token; its keys only on a loca
   expect((await project(`Bearer ${reader}`, local)).body).toMatchObject({ keys: null, mayWrite: false });
 });
 
+test('without a management API there are the pages, and nothing to sign in to', async () => {
+  const { gateway } = await start({ managementApiEnabled: false });
+  const page = await fetch(`${gateway.url}/studio/inbox`);
+  const [script = ''] = /\/studio\/assets\/[\w-]+\.js/.exec(await page.text()) ?? [];
+  expect((await fetch(gateway.url + script)).status).toBe(200);
+  expect((await fetch(`${gateway.url}/studio/session`, { method: 'POST', body: '{}' })).status).toBe(404);
+});
+
 describe('what only operators may ask', () => {
   const operator = { accessToken, localProject: true, anonKey, serviceKey } as const;
   const ask = async ({ call }: ManagedGateway, path: string, body: unknown, bearer: string = accessToken) =>

@@ -82,7 +82,8 @@ function toError(status: number, value: unknown): ApiError {
   return new ApiError(status, String(code ?? first?.extensions?.code ?? status), text);
 }
 
-function noteAbsence(): void {
+/** A request had no answer: from now on the server is looked for. */
+export function noteAbsence(): void {
   if (!isServerThere.get()) return;
   isServerThere.set(false);
   const look = async (): Promise<void> => {

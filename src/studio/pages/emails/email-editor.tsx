@@ -1,7 +1,7 @@
 /**
  * One email: its texts, what they become, and what can be done with them.
  */
-import { type ReactNode, useMemo, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { CodeEditor, type EditorFault, type EditorHandle } from '../../components/code-editor.tsx';
 import { ApiError } from '../../shared/api.ts';
 import { addressOf, followLink } from '../../shared/router.ts';
@@ -75,6 +75,7 @@ export function EmailEditor({ stored, email }: EmailEditorProps) {
       return { kind: 'good', text: 'Saved. The next email of this kind uses it.' };
     });
   };
+  useSaveKey(draft !== null && !isFaulty ? store : null);
   return (
     <article className="email" aria-labelledby="email-title">
       <EmailHead email={email} stored={stored} perform={perform}>
@@ -124,6 +125,19 @@ export function EmailEditor({ stored, email }: EmailEditorProps) {
       )}
     </article>
   );
+}
+
+/** Ctrl-S, or Command-S. @param onSave Null: there is nothing to save. */
+function useSaveKey(onSave: (() => void) | null): void {
+  useEffect(() => {
+    const listen = (event: KeyboardEvent): void => {
+      if (event.key !== 's' || !(event.ctrlKey || event.metaKey) || event.altKey) return;
+      event.preventDefault();
+      onSave?.();
+    };
+    addEventListener('keydown', listen);
+    return () => removeEventListener('keydown', listen);
+  });
 }
 
 function SaveButton({ isReady, onSave }: { readonly isReady: boolean; readonly onSave: () => void }) {

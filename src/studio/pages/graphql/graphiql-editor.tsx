@@ -6,7 +6,7 @@ import { GraphiQL } from 'graphiql';
 import { useEffect, useMemo, useRef } from 'react';
 import 'graphiql/setup-workers/vite';
 import 'graphiql/style.css';
-import { ApiError, isServerThere } from '../../shared/api.ts';
+import { ApiError, isServerThere, noteAbsence } from '../../shared/api.ts';
 import { useStore } from '../../shared/store.ts';
 import { theme } from '../../shared/theme.ts';
 import { type Caller, credentialsOf } from './caller.ts';
@@ -92,6 +92,7 @@ async function send(
     else onOperation({ query, operationName, variables, role, claims, doneAt: Date.now() });
     return result;
   } catch (error) {
+    if (!(error instanceof ApiError)) noteAbsence();
     const message = error instanceof ApiError ? error.message : 'The server does not answer.';
     onProblem(message);
     return { errors: [{ message }] };
