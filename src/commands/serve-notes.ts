@@ -28,7 +28,9 @@ async function noteManagement(config: Config, url: string, context: CommandConte
     if (error instanceof CommandError || error instanceof DatabaseError) return null;
     throw error;
   });
-  if (ref !== null) context.note(`Management API: ${url}/v1/projects/${ref}/config/auth`);
+  if (ref === null) return;
+  context.note(`Management API: ${url}/v1/projects/${ref}/config/auth`);
+  context.note(`Studio: ${url}/studio   (with an access token: pgreflect tokens create)`);
 }
 
 /** Prints a line that can be pasted, or why the API is empty and what fills it. */

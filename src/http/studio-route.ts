@@ -34,8 +34,7 @@ export interface StudioParts {
  */
 const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self' data:; " +
-  "img-src 'self' https: http: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
-  "frame-src 'self' data:";
+  "img-src 'self' https: http: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const closed = { config: { cors: false } } as const;
 

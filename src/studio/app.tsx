@@ -2,6 +2,7 @@
  * The frame of the studio: the menu, the page, and what stands before it while nobody is signed in or the server is away.
  */
 import { Suspense, use, useEffect, useRef } from 'react';
+import { FaultBoundary } from './components/fault-boundary.tsx';
 import { Frame } from './components/frame.tsx';
 import { Problem } from './components/problem.tsx';
 import { SignIn, SignInAgain } from './components/sign-in.tsx';
@@ -40,9 +41,11 @@ function Pages({ entering }: { readonly entering: Promise<string | null> }) {
           <Problem title="There is no such page">Choose one from the menu.</Problem>
         )
       ) : (
-        <Suspense fallback={<p className="loading">Loading {page.title} …</p>}>
-          <page.Page />
-        </Suspense>
+        <FaultBoundary key={page.path}>
+          <Suspense fallback={<p className="loading">Loading {page.title} …</p>}>
+            <page.Page />
+          </Suspense>
+        </FaultBoundary>
       )}
       {kind === 'expired' && <SignInAgain />}
     </Frame>

@@ -84,7 +84,7 @@ describe('the inbox', () => {
   });
 
   test('an email runs no script, submits no form and moves no frame, whatever its template says', async () => {
-    const content = `<body onload="parent.document.title='owned'"><script>parent.document.title='owned'</script>
+    const content = `<meta http-equiv="refresh" content="0;url=/health"><body onload="parent.document.title='owned'"><script>parent.document.title='owned'</script>
       <img src="x" onerror="parent.document.title='owned'"><base href="https://evil.test/"><form action="/studio/inbox"><button>Send</button></form>
       <a href="/health" target="_top">Leave</a><p>shown</p></body>`;
     await mail('ada@mail.test', '"><img src=x onerror=alert(1)>', content);

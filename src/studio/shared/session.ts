@@ -5,6 +5,7 @@
  */
 import { type ApiAnswer, ApiError, type ApiRequest, ask } from './api.ts';
 import { createStore, type Store } from './store.ts';
+import { mayLose } from './unsaved.ts';
 
 /** What the holder of a token may know of the project. */
 export interface Project {
@@ -76,8 +77,9 @@ export async function signIn(token: string): Promise<void> {
   session.set({ kind: 'open', token, project });
 }
 
-/** Forgets the token, and what the tab keeps beside it. */
+/** Forgets the token, and what the tab keeps beside it; asks first where something would be lost. */
 export function signOut(): void {
+  if (!mayLose()) return;
   sessionStorage.clear();
   session.set({ kind: 'none' });
 }

@@ -7,6 +7,7 @@
 import { ApiError } from '../../shared/api.ts';
 import { askProject, session } from '../../shared/session.ts';
 import { createStore, type Store } from '../../shared/store.ts';
+import { noteUnsaved } from '../../shared/unsaved.ts';
 import type { EmailGroup } from './email-names.ts';
 
 /** Subject and body. */
@@ -52,15 +53,18 @@ const draftsName = 'pgreflect:drafts';
 export const drafts: Store<Readonly<Record<string, EmailDraft>>> = createStore(
   JSON.parse(sessionStorage.getItem(draftsName) ?? '{}') as Record<string, EmailDraft>,
 );
-drafts.subscribe(() => sessionStorage.setItem(draftsName, JSON.stringify(drafts.get())));
-addEventListener('beforeunload', (event) => {
-  if (Object.keys(drafts.get()).length > 0) event.preventDefault();
-});
+keepDrafts();
+drafts.subscribe(keepDrafts);
 session.subscribe(() => {
   if (session.get().kind !== 'none') return;
   drafts.set({});
   storedEmails.set(null);
 });
+
+function keepDrafts(): void {
+  sessionStorage.setItem(draftsName, JSON.stringify(drafts.get()));
+  noteUnsaved('emails', Object.keys(drafts.get()).length > 0);
+}
 
 /** Reads what is stored. @throws ApiError */
 export async function readStored(): Promise<void> {

@@ -4,12 +4,19 @@
 import { ApiError } from '../../shared/api.ts';
 import { apiKeys } from '../../shared/keys.ts';
 import { askAsOperator, bearer, session } from '../../shared/session.ts';
+import { createStore, type Store } from '../../shared/store.ts';
 
 /** The choice. */
 export type Caller =
   | { readonly kind: 'anon' | 'service' }
   /** Null: none is chosen yet. */
   | { readonly kind: 'user'; readonly userId: string | null };
+
+/** The choice of this visit. */
+export const chosenCaller: Store<Caller> = createStore<Caller>({ kind: 'anon' });
+session.subscribe(() => {
+  if (session.get().kind === 'none') chosenCaller.set({ kind: 'anon' });
+});
 
 /** What a request is sent with, and what the database is told of it. */
 export interface Credentials {

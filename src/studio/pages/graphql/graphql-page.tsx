@@ -7,7 +7,7 @@ import { KeysForm } from '../../components/keys-form.tsx';
 import { apiKeys } from '../../shared/keys.ts';
 import { session } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
-import type { Caller } from './caller.ts';
+import { chosenCaller } from './caller.ts';
 import { CallerChoice } from './caller-choice.tsx';
 import { type Operation, PlanPanel } from './plan-panel.tsx';
 import './graphql.css';
@@ -21,7 +21,7 @@ const enableIntrospection = `comment on schema public is e'@graphql({"introspect
 export function GraphqlPage() {
   const keys = useStore(apiKeys);
   const now = useStore(session);
-  const [caller, setCaller] = useState<Caller>({ kind: 'anon' });
+  const caller = useStore(chosenCaller);
   const [last, setLast] = useState<Operation | null>(null);
   const [isClosed, setClosed] = useState(false);
   const [showsPlan, setShowsPlan] = useState(false);
@@ -39,7 +39,7 @@ export function GraphqlPage() {
     <div className="graphql">
       <header className="page-head">
         <h1>GraphQL</h1>
-        <CallerChoice caller={caller} onChoose={setCaller} />
+        <CallerChoice caller={caller} onChoose={chosenCaller.set} />
         <button
           type="button"
           aria-pressed={showsPlan}
