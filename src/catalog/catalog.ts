@@ -29,7 +29,15 @@ export type CatalogColumn = Pick<
 /** A unique index. `indexprs` and `indpred` are null where there is none, else an empty text. */
 export type CatalogIndex = Pick<
   PgIndex,
-  'indexrelid' | 'indrelid' | 'indisprimary' | 'indisvalid' | 'indimmediate' | 'indkey' | 'indnkeyatts' | 'indexprs' | 'indpred'
+  | 'indexrelid'
+  | 'indrelid'
+  | 'indisprimary'
+  | 'indisvalid'
+  | 'indimmediate'
+  | 'indkey'
+  | 'indnkeyatts'
+  | 'indexprs'
+  | 'indpred'
 >;
 
 /** A table, view, materialized view, foreign table or partitioned table of an exposed namespace. */

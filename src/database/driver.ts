@@ -12,6 +12,8 @@ export interface DriverStream {
   readonly writable: boolean;
   write(messages: Uint8Array): void;
   destroy(problem?: Error): void;
+  pause(): void;
+  resume(): void;
   listeners(event: 'data'): readonly ((bytes: Buffer) => void)[];
   on(event: 'data', listener: (bytes: Buffer) => void): void;
   off(event: 'data', listener: (bytes: Buffer) => void): void;

@@ -36,10 +36,13 @@ const answerAfterCancelMs = 5000;
 export interface FlightHow {
   /** Writes are refused, with SQLSTATE 25006. */
   readonly readOnly: boolean;
+  /** Shares with nobody, so nothing but itself can make it fly again. */
+  readonly isAlone: boolean;
 }
 
-const asAsked: FlightHow = { readOnly: false };
-const readOnly: FlightHow = { readOnly: true };
+const alone: FlightHow = { readOnly: false, isAlone: true };
+const leading: FlightHow = { readOnly: false, isAlone: false };
+const following: FlightHow = { readOnly: true, isAlone: false };
 const refusedWrite = '25006';
 
 /** A request that wants to fly. */
@@ -178,7 +181,7 @@ class Batch {
     this.#flying = flying;
     this.#isCleaning = connection.dirty;
     this.#flights = flying.map(({ passenger }, index) => {
-      const how = index === 0 ? asAsked : readOnly;
+      const how = index > 0 ? following : flying.length === 1 ? alone : leading;
       const flight = passenger.makeFlight(connection, how, (outcome) => this.#ended(index, outcome));
       connection.dirty = false;
       return flight;

@@ -6,7 +6,7 @@
  * handed whole ones.
  */
 import { invariant } from '../shared/invariant.ts';
-import type { DriverConnection } from './driver.ts';
+import type { DriverConnection, DriverStream } from './driver.ts';
 
 /** Who is told of what arrives. Must not throw. */
 export interface MessageReceiver {
@@ -29,6 +29,7 @@ const readers = new WeakMap<DriverConnection, MessageReader>();
 
 /** The reader of one connection. */
 export class MessageReader {
+  readonly #stream: DriverStream;
   readonly #forward: (messages: Buffer) => void;
   /** The message that has begun to arrive, and how many bytes of it have. */
   #parts: Buffer[] = [];
@@ -38,7 +39,8 @@ export class MessageReader {
   /** The flight that the server is answering; null: everything is the driver's. */
   receiver: MessageReceiver | null = null;
 
-  private constructor(forward: (messages: Buffer) => void) {
+  private constructor(stream: DriverStream, forward: (messages: Buffer) => void) {
+    this.#stream = stream;
     this.#forward = forward;
   }
 
@@ -49,11 +51,20 @@ export class MessageReader {
     const { stream } = connection;
     const [listener, ...others] = stream.listeners('data');
     invariant(listener !== undefined && others.length === 0, 'the driver alone reads its socket');
-    const reader = new MessageReader(listener.bind(stream));
+    const reader = new MessageReader(stream, listener.bind(stream));
     stream.off('data', listener);
     stream.on('data', (bytes) => reader.read(bytes));
     readers.set(connection, reader);
     return reader;
+  }
+
+  /** Reads no more until `resume`. */
+  pause(): void {
+    this.#stream.pause();
+  }
+
+  resume(): void {
+    this.#stream.resume();
   }
 
   /** Takes what has arrived. */

@@ -11,10 +11,12 @@ import type { Caller } from './caller.ts';
 import { DatabaseError, temporaryMarker, toDatabaseError } from './failure.ts';
 import { Flight, type FlightOutcome, type FlightStep, type RowCollector } from './flight.ts';
 import type { FlightHow, Passenger, Seat } from './flight-batch.ts';
+import { MessageReader } from './message-reader.ts';
 import { type Opening, openingOf, openingSteps } from './opening.ts';
 import type { ApiConnection, ApiPool } from './pool.ts';
 import type { FlightCounts } from './pool-state.ts';
 import { PositionPassenger } from './position-flight.ts';
+import { RowFlow } from './row-flow.ts';
 import type { StatementNames } from './statement-names.ts';
 
 /** One main statement. */
@@ -26,9 +28,9 @@ export interface Step {
   /**
    * Makes what takes its rows, anew each time the statement is sent; absent: the first column of its only row is the
    * result.
-   * The statement is cancelled, and fails as `too_large`, once `onOverflow` was called.
+   * The statement is cancelled, and fails as `too_large`, once it says `overflow`.
    */
-  readonly collect?: (onOverflow: () => void) => RowCollector;
+  readonly collect?: (flow: RowFlow) => RowCollector;
 }
 
 /** One request to the database: who asks, under which limits, and what to run. */
@@ -80,6 +82,7 @@ export async function runAs(pool: ApiPool, options: RunAsOptions): Promise<reado
       alone = true;
       continue;
     }
+    if (attempt.isCut) throw cutOff(attempt.outcome);
     if (attempt.cancelled === 'size') throw tooLarge();
     if (attempt.outcome.kind === 'done') return attempt.outcome.results;
     // Nothing has run, and this connection is cleaned from now on.
@@ -116,6 +119,8 @@ interface Attempt {
   readonly outcome: FlightOutcome;
   readonly cancelled: Reason | null;
   readonly names: readonly string[];
+  /** Rows had been handed on when it failed or was given up. */
+  readonly isCut: boolean;
   /** Refused in the settings step, because the session had temporary tables of another request. */
   readonly foundTemporaryTables: boolean;
 }
@@ -130,12 +135,11 @@ interface AttemptOptions {
 async function fly(pool: ApiPool, request: Request, { named, alone }: AttemptOptions): Promise<Attempt | 'scattered'> {
   refuseIfOver(request);
   let watch: FlightWatch | null = null;
-  const onOverflow = () => watch?.giveUp('size');
-  const passenger = new RequestPassenger(pool, request, { named, alone, onOverflow });
+  const passenger = new RequestPassenger(pool, request, { named, alone, onOverflow: () => watch?.giveUp('size') });
   const { onPosition } = request.options;
   if (onPosition !== undefined) passenger.follower = new PositionPassenger(named ? pool.names : null);
   const seat = pool.batches.board(passenger);
-  watch = new FlightWatch(seat, request);
+  watch = new FlightWatch(passenger, seat, request);
   const end = await seat.end;
   watch.stop();
   switch (end.kind) {
@@ -143,7 +147,8 @@ async function fly(pool: ApiPool, request: Request, { named, alone }: AttemptOpt
       const { sent: names, foundTemporaryTables, follower } = passenger;
       const position = end.outcome.kind === 'done' && follower !== null ? await follower.position : null;
       if (position !== null) onPosition?.(position);
-      return { outcome: end.outcome, cancelled: watch.reason, names, foundTemporaryTables };
+      const isCut = passenger.flow.isHandedOn && (end.outcome.kind === 'failed' || watch.reason !== null);
+      return { outcome: end.outcome, cancelled: watch.reason, names, isCut, foundTemporaryTables };
     }
     case 'scattered':
       return 'scattered';
@@ -167,6 +172,7 @@ class RequestPassenger implements Passenger {
   readonly statement: string;
   readonly shares: boolean;
   readonly writes: boolean;
+  readonly flow: RowFlow;
   /** Names of the statements that were sent. */
   sent: readonly string[] = noNames;
   /** Refused in the settings step, because the session had temporary tables of another request. */
@@ -177,7 +183,8 @@ class RequestPassenger implements Passenger {
     this.#request = request;
     this.#counts = pool.counts;
     this.#names = named ? pool.names : null;
-    this.#main = mainSteps(pool, request, { named, onOverflow });
+    this.flow = new RowFlow(onOverflow);
+    this.#main = mainSteps(pool, request, { named, flow: this.flow });
     this.statement = this.#main.length === 1 ? (this.#main[0]?.name ?? '') : '';
     this.shares = !alone && this.statement !== '';
     this.writes = request.options.mutation;
@@ -189,6 +196,7 @@ class RequestPassenger implements Passenger {
     const { dirty, hasTemporaryTables } = connection;
     const first = openingSteps(own, hasTemporaryTables ? 'temporary' : dirty ? 'dirty' : 'plain', this.#names);
     this.#first = first;
+    this.flow.begin(MessageReader.of(connection.client.connection), how.isAlone && !options.mutation);
     this.#counts.flights += 1;
     return new Flight(connection.prepared, { first, main: this.#main }, onEnd);
   }
@@ -211,7 +219,7 @@ const noSteps: readonly FlightStep[] = [];
 function mainSteps(
   pool: ApiPool,
   { options, opening }: Request,
-  { named, onOverflow }: Pick<PassengerOptions, 'named' | 'onOverflow'>,
+  { named, flow }: { readonly named: boolean; readonly flow: RowFlow },
 ): readonly FlightStep[] {
   const { caller, steps } = options;
   const { again } = opening.settings;
@@ -219,7 +227,7 @@ function mainSteps(
   for (const { text, values, collect } of steps) {
     if (main.length > 0) main.push({ ...again, name: named ? pool.names.fixedNameOf(again.text) : '', isGuard: true });
     const name = named ? pool.names.nameOf(caller.role, text) : '';
-    main.push(collect === undefined ? { text, values, name } : { text, values, name, collector: collect(onOverflow) });
+    main.push(collect === undefined ? { text, values, name } : { text, values, name, collector: collect(flow) });
   }
   return main;
 }
@@ -236,6 +244,11 @@ function refuseIfOver({ options, deadline }: Request): void {
   if (deadline !== null && performance.now() >= deadline) throw leftEarly('timer');
 }
 
+function cutOff(outcome: FlightOutcome): DatabaseError {
+  const cause = outcome.kind === 'failed' ? outcome.problem : undefined;
+  return new DatabaseError({ kind: 'cut', step: 1, primary: 'The answer ended before its end.', cause });
+}
+
 function tooLarge(): DatabaseError {
   return new DatabaseError({ kind: 'too_large', step: 1, primary: 'The answer is larger than the limit.' });
 }
@@ -248,13 +261,15 @@ function leftEarly(reason: Reason | null): DatabaseError {
 
 /** Gives the seat up when the time is over or the client goes away, whichever comes first. */
 class FlightWatch {
+  readonly #passenger: RequestPassenger;
   readonly #seat: Seat;
   readonly #signal: Leaving | null;
   readonly #onLeave: (() => void) | null;
   readonly #timer: NodeJS.Timeout | null;
   reason: Reason | null = null;
 
-  constructor(seat: Seat, { options, deadline }: Request) {
+  constructor(passenger: RequestPassenger, seat: Seat, { options, deadline }: Request) {
+    this.#passenger = passenger;
     this.#seat = seat;
     this.#signal = options.signal;
     this.#onLeave = options.signal === null ? null : () => this.giveUp('client');
@@ -270,6 +285,7 @@ class FlightWatch {
   giveUp(why: Reason): void {
     if (this.reason !== null) return;
     this.reason = why;
+    this.#passenger.flow.abandon();
     this.#seat.cancel();
   }
 }

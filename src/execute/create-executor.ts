@@ -5,6 +5,7 @@ import type { PublicError } from '../shared/errors.ts';
 import type { Written } from './choose-server.ts';
 import { executeOperation, type Outcome } from './execute-operation.ts';
 import type { Answer, Executor } from './executor.ts';
+import { Handing } from './handing.ts';
 import { toErrorEntry, toPublicError } from './public-error.ts';
 import type { ExecuteOptions, Stopwatch } from './run-flight.ts';
 
@@ -14,8 +15,10 @@ export function createExecutor(options: ExecuteOptions): Executor {
     async execute(caller, request, context): Promise<Answer> {
       const watch: Stopwatch = { parseMs: 0, compileMs: 0, runMs: 0 };
       const written: Written | null = options.replicas === null ? null : { position: null };
+      const handing = context.openStream === undefined ? null : new Handing(context.openStream);
       try {
-        const answer = toAnswer(await executeOperation(options, { caller, request, context, watch, written }), watch);
+        const execution = { caller, request, context, watch, written, handing };
+        const answer = toAnswer(await executeOperation(options, execution), watch, handing);
         const writtenAt = written?.position ?? null;
         return writtenAt === null ? answer : { ...answer, writtenAt };
       } catch (error) {
@@ -23,16 +26,22 @@ export function createExecutor(options: ExecuteOptions): Executor {
         const { observe, maxResponseBytes } = options;
         const nothingRan = { model: null, atMostMessages: [], keys: [], citedInput: () => null };
         const errors = [toPublicError(error, { ...nothingRan, requestId, observe, maxResponseBytes })];
-        return toAnswer({ data: undefined, errors, operationName: request.operationName, documentHash: null }, watch);
+        const outcome = { data: undefined, errors, operationName: request.operationName, documentHash: null };
+        return toAnswer(outcome, watch, handing);
       }
     },
     notReady: () => options.reflector.problem(),
   };
 }
 
-function toAnswer(outcome: Outcome, stages: Stopwatch): Answer {
+function toAnswer(outcome: Outcome, stages: Stopwatch, handing: Handing | null): Answer {
   const { data, errors, operationName, documentHash } = outcome;
   const codes = errors.map(({ code }) => code);
+  if (handing?.hasBegun) {
+    const isWhole = errors.length === 0;
+    const end = { body: isWhole ? `${data}}` : '', stream: isWhole ? 'whole' : 'cut' } as const;
+    return { ...end, executed: true, codes, operationName, documentHash, stages };
+  }
   return { body: toBody(data, errors), executed: data !== undefined, codes, operationName, documentHash, stages };
 }
 

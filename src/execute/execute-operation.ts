@@ -23,7 +23,7 @@ import { assertDocumentLimits, assertOperationLimits, type RequestLimits } from 
 import { maxAttempts, repeatSince } from './newer-model.ts';
 import { type ErrorScope, fromGraphQLError, toPublicError } from './public-error.ts';
 import type { RoleReflection } from './reflection.ts';
-import { RowsAnswer } from './rows-answer.ts';
+import { type AnswerContext, RowsAnswer } from './rows-answer.ts';
 import { type Attempt, checkFreshness, type ExecuteOptions, type Execution, fly } from './run-flight.ts';
 
 /** Result of a request before it becomes a body. `data` is JSON text; undefined: not executed. */
@@ -188,7 +188,10 @@ async function runCompiled(
   }
   const source = { variables: run.variables, introspection };
   const flyWith = (statements: readonly Statement[]) => {
-    const steps = statements.map((statement) => stepOf(statement, source, options.maxResponseBytes));
+    // Errors of other fields stand behind the data, so with them the answer is kept.
+    const handing = compiled.errors.length === 0 ? execution.handing : null;
+    const making = { maxBytes: options.maxResponseBytes, handing };
+    const steps = statements.map((statement) => stepOf(statement, source, making));
     return fly(options, execution, attempt, { steps, mutation: isMutation });
   };
   try {
@@ -207,11 +210,15 @@ function isTooWide(error: unknown): boolean {
   return error instanceof DatabaseError && error.sqlstate === '22P02' && error.primary.includes(tooWideMarker);
 }
 
-function stepOf({ text, slots, layout }: Statement, source: BindingSource, maxBytes: number): Step {
+function stepOf(
+  { text, slots, layout }: Statement,
+  source: BindingSource,
+  making: Pick<AnswerContext, 'maxBytes' | 'handing'>,
+): Step {
   const values = bindSlots(slots, source);
   if (layout === null) return { text, values };
   const limit = layout.limit === null ? null : limitOf(layout.limit, source);
-  return { text, values, collect: (onOverflow) => new RowsAnswer(layout, { limit, maxBytes, onOverflow }) };
+  return { text, values, collect: (flow) => new RowsAnswer(layout, { ...making, limit, flow }) };
 }
 
 function limitOf(limit: LimitPlan, source: BindingSource): number {

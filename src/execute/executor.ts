@@ -13,6 +13,17 @@ export interface GraphQLRequest {
   readonly variables: Readonly<Record<string, unknown>> | null;
 }
 
+/** Takes the body of an answer in parts. */
+export interface AnswerStream {
+  /** The part is the stream's until it calls `release`; false: it wants no more until `onDrain`. */
+  write(part: Buffer, release: () => void): boolean;
+  /** Calls back once. */
+  onDrain(listener: () => void): void;
+}
+
+/** Begins the response, with the status of an answer without errors. */
+export type OpenStream = () => AnswerStream;
+
 /** What the executor is told about a request besides its body. */
 export interface RequestContext {
   readonly requestId: string;
@@ -24,6 +35,8 @@ export interface RequestContext {
   readonly unlimited: boolean;
   /** Position in the primary's log up to which the answer of a query must have seen everything; absent: it does not matter. */
   readonly mustSee?: bigint | null;
+  /** For a large answer; absent: every answer is kept until it is whole. */
+  readonly openStream?: OpenStream;
 }
 
 /** Names are those of `Server-Timing` and of the log. */
@@ -35,8 +48,10 @@ export interface StageTimes {
 
 /** A finished answer, with what the edge and the log need to know of it. */
 export interface Answer {
-  /** The complete response body: JSON with `data` and/or `errors`. */
+  /** The complete response body: JSON with `data` and/or `errors`. Where it was begun in a stream, the rest of it. */
   readonly body: string;
+  /** How the stream that was opened has to end: after the rest of the body, or so that no client takes it for whole. */
+  readonly stream?: 'whole' | 'cut';
   /** False where `data` is absent: the request could not be executed (400 for `application/graphql-response+json`). */
   readonly executed: boolean;
   /** Codes of the errors in the body, in order; empty on success. The edge reads `errorCodes[code].transport`. */

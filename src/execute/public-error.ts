@@ -108,6 +108,8 @@ function fromDatabase(error: DatabaseError, scope: ErrorScope): PublicError {
         cause: error,
         sqlstate: error.sqlstate ?? '57014',
       });
+    case 'cut':
+      return new PublicError('UNAVAILABLE', 'The answer ended before its end.', { cause: error });
     case 'too_large':
       return tooLarge(error, scope);
     case 'statement':

@@ -6,16 +6,19 @@
  */
 import type { AnswerColumn, AnswerLayout, AnswerPiece, ColumnForm, RowPiece } from '../compile/answer-layout.ts';
 import type { RowCollector } from '../database/flight.ts';
+import type { RowFlow } from '../database/row-flow.ts';
 import { unreachable } from '../shared/invariant.ts';
+import type { Handing } from './handing.ts';
 
-/** What bounds an answer. */
-export interface AnswerBounds {
+/** What is known of one answer. */
+export interface AnswerContext {
   /** Rows past this number are not on the page; null: all are. */
   readonly limit: number | null;
   /** Of the finished text, in bytes. */
   readonly maxBytes: number;
-  /** Told once, when the text is too large. */
-  readonly onOverflow: () => void;
+  readonly flow: RowFlow;
+  /** Takes the text in parts, where it is too large to be kept; null: it is kept. */
+  readonly handing: Handing | null;
 }
 
 /** A row as it came. */
@@ -30,6 +33,9 @@ type PreparedPiece = { readonly kind: 'constant'; readonly bytes: Buffer } | Exc
 /** What is made of a layout once. */
 interface Prepared {
   readonly row: readonly PreparedPiece[];
+  /** Which piece is the rows, and the constants before it; null where that is not all, or the rows come in reverse. */
+  readonly rowsAt: number;
+  readonly beforeRows: string | null;
   /** Columns up to the last one that is used. */
   readonly columns: number;
   /** About as many bytes as the last answer had. */
@@ -39,11 +45,14 @@ interface Prepared {
 const prepared = new WeakMap<AnswerLayout, Prepared>();
 /** Most bytes to begin with. */
 const maxFirstBytes = 1024 * 1024;
+/** Texts are handed on from this size, in parts of this size. */
+const firstPartBytes = 128 * 1024;
+const partBytes = 64 * 1024;
 
 /** The rows of one statement on their way to text. */
 export class RowsAnswer implements RowCollector {
   readonly #layout: AnswerLayout;
-  readonly #bounds: AnswerBounds;
+  readonly #context: AnswerContext;
   readonly #prepared: Prepared;
   readonly #writer: JsonWriter;
   /** Where each row of a page that comes in reverse begins. */
@@ -52,43 +61,65 @@ export class RowsAnswer implements RowCollector {
   #first: Row | null = null;
   #last: Row | null = null;
   #isOver = false;
+  /** Bytes that have been handed on; 0: none were. */
+  #handedBytes = 0;
 
-  constructor(layout: AnswerLayout, bounds: AnswerBounds) {
+  constructor(layout: AnswerLayout, context: AnswerContext) {
     this.#layout = layout;
-    this.#bounds = bounds;
+    this.#context = context;
     this.#prepared = prepare(layout);
     this.#writer = new JsonWriter(this.#prepared.expectedBytes);
   }
 
   add(bytes: Buffer, at: number): void {
-    if (this.#isOver) return;
+    if (this.#isOver || this.#context.flow.isOver) return;
     const { marker, backward } = this.#layout;
     const writer = this.#writer;
     readColumns(bytes, at, this.#prepared.columns);
     this.#first ??= { bytes, at };
     if (marker !== null && lengths[marker]! < 0) return;
     this.#count += 1;
-    if (this.#count - 1 === this.#bounds.limit) return;
+    if (this.#count - 1 === this.#context.limit) return;
     if (backward) this.#starts.push(writer.length);
     else if (this.#last !== null) writer.byte(comma);
     writer.row(this.#prepared.row, bytes);
     this.#last = { bytes, at };
-    if (writer.length > this.#bounds.maxBytes) this.#overflow();
+    if (this.#handedBytes + writer.length > this.#context.maxBytes) this.#overflow();
+    else if (writer.length >= (this.#handedBytes === 0 ? firstPartBytes : partBytes)) this.#handOn();
+  }
+
+  #handOn(): void {
+    const { flow, handing } = this.#context;
+    const before = this.#prepared.beforeRows;
+    if (handing === null || before === null || !flow.canHandOn) return;
+    flow.noteHandedOn();
+    const start = this.#handedBytes === 0 ? before : '';
+    this.#handedBytes += start.length + this.#writer.length;
+    const { part, release } = this.#writer.take();
+    if (!handing.write(start, part, release)) {
+      flow.pause();
+      handing.onDrain(() => flow.resume());
+    }
   }
 
   finish(): string {
-    if (this.#isOver) return '';
+    if (this.#isOver || this.#context.flow.isOver) return '';
     this.#prepared.expectedBytes = Math.min(maxFirstBytes, this.#writer.length + 64);
+    const { pieces } = this.#layout;
     let text = '';
-    for (const piece of this.#layout.pieces) text += typeof piece === 'string' ? piece : this.#pieceText(piece);
-    if (isLarger(text, this.#bounds.maxBytes)) this.#overflow();
+    // What was handed on begins with the constants in front of the rows.
+    for (let index = this.#handedBytes === 0 ? 0 : this.#prepared.rowsAt; index < pieces.length; index += 1) {
+      const piece = pieces[index] as AnswerPiece;
+      text += typeof piece === 'string' ? piece : this.#pieceText(piece);
+    }
+    if (isLarger(text, this.#context.maxBytes - this.#handedBytes)) this.#overflow();
     this.#writer.close();
     return text;
   }
 
   #overflow(): void {
     this.#isOver = true;
-    this.#bounds.onOverflow();
+    this.#context.flow.overflow();
   }
 
   #pieceText(piece: Exclude<AnswerPiece, string>): string {
@@ -102,7 +133,7 @@ export class RowsAnswer implements RowCollector {
       case 'count':
         return String(this.#count);
       case 'has_more':
-        return this.#bounds.limit !== null && this.#count > this.#bounds.limit ? 'true' : 'false';
+        return this.#context.limit !== null && this.#count > this.#context.limit ? 'true' : 'false';
       case 'of_first':
         return this.#last === null ? 'false' : this.#columnText([{ index: piece.index, form: 'boolean' }], this.#first);
       case 'cursor': {
@@ -146,7 +177,12 @@ function prepare(layout: AnswerLayout): Prepared {
   const row = layout.pieces.flatMap((piece): readonly RowPiece[] =>
     typeof piece !== 'string' && (piece.kind === 'rows' || piece.kind === 'row') ? piece.row : [],
   );
+  const rowsAt = layout.pieces.findIndex((piece) => typeof piece !== 'string' && piece.kind === 'rows');
+  const before = layout.pieces.slice(0, Math.max(0, rowsAt));
+  const isPlain = rowsAt !== -1 && !layout.backward && before.every((piece) => typeof piece === 'string');
   const made: Prepared = {
+    rowsAt,
+    beforeRows: isPlain ? before.join('') : null,
     row: row.map((piece) => (typeof piece === 'string' ? { kind: 'constant', bytes: Buffer.from(piece) } : piece)),
     columns: 1 + Math.max(layout.marker ?? -1, ...row.map(lastColumn), ...layout.pieces.map(lastColumn)),
     expectedBytes: 256,
@@ -229,6 +265,15 @@ class JsonWriter {
 
   text(start: number, end = this.length): string {
     return this.#out.toString('utf8', start, end);
+  }
+
+  /** What was written, in a room that is the taker's until its release; another one begins. */
+  take(): { readonly part: Buffer; readonly release: () => void } {
+    const room = this.#out;
+    const part = room.subarray(0, this.length);
+    this.#out = takeRoom(firstPartBytes);
+    this.length = 0;
+    return { part, release: () => keepRoom(room) };
   }
 
   byte(value: number): void {

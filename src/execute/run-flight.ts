@@ -8,6 +8,7 @@ import { type RunAsOptions, runAs, type Step } from '../database/run-as.ts';
 import type { Observe } from '../shared/observation.ts';
 import { runMutation, runQuery, type Written } from './choose-server.ts';
 import type { GraphQLRequest, RequestContext } from './executor.ts';
+import type { Handing } from './handing.ts';
 import type { RequestLimits } from './limits.ts';
 import type { RoleReflection } from './reflection.ts';
 import type { Reflector } from './reflector.ts';
@@ -43,6 +44,8 @@ export interface Execution {
   readonly watch: Stopwatch;
   /** Takes what a mutation leaves; null: nobody needs to know. */
   readonly written: Written | null;
+  /** Takes an answer that is too large to be kept; null: every answer is kept. */
+  readonly handing: Handing | null;
 }
 
 /** A role whose model may be older than the last change is checked; one that was read for this request is not. */

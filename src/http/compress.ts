@@ -35,7 +35,8 @@ export function compress(body: string | Buffer, acceptEncoding: string | undefin
   return { body: bytes, encoding: null };
 }
 
-function acceptedEncodings(header: string): { readonly gzip: boolean; readonly br: boolean } {
+/** What an `Accept-Encoding` header allows. */
+export function acceptedEncodings(header: string): { readonly gzip: boolean; readonly br: boolean } {
   const entries = new Map<string, boolean>();
   for (const entry of header.toLowerCase().split(',')) {
     const [name = '', quality] = entry.split(';').map((part) => part.trim());

@@ -3,7 +3,7 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../database/caller.ts';
-import type { Answer, GraphQLRequest } from '../execute/executor.ts';
+import type { Answer, GraphQLRequest, OpenStream } from '../execute/executor.ts';
 import { compress } from './compress.ts';
 import { retryAfterSeconds, statusOf } from './error-body.ts';
 import type { AnswerType } from './media-types.ts';
@@ -21,6 +21,7 @@ export async function run(
   { config, executor }: HttpParts,
   { id, state, headers }: FastifyRequest,
   graphql: GraphQLRequest,
+  openStream?: OpenStream,
 ): Promise<Answer> {
   const caller = state.caller as Caller;
   const isService = caller.role === config.serviceRole;
@@ -30,6 +31,7 @@ export async function run(
     showHints: config.localProject || isService,
     unlimited: isService && !config.limits.limitServiceRole,
     mustSee: config.readReplicaUrls.length === 0 ? null : readPosition(headers),
+    ...(openStream && { openStream }),
   });
   state.answer = answer;
   return answer;
@@ -62,6 +64,7 @@ export async function sendText(request: FastifyRequest, reply: FastifyReply, tex
   return reply.send(body);
 }
 
-function appendVary(given: unknown, name: string): string {
+/** A `Vary` header with one more name. */
+export function appendVary(given: unknown, name: string): string {
   return typeof given === 'string' && given !== '' ? `${given}, ${name}` : name;
 }

@@ -8,6 +8,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Answer } from '../execute/executor.ts';
 import { PublicError } from '../shared/errors.ts';
+import { ResponseStream, streamsAnswers } from './answer-stream.ts';
 import { minCompressedBytes } from './compress.ts';
 import { anyOriginHeaders } from './cors.ts';
 import { run, sendText, type TypedAnswer, writeHead } from './graphql-answer.ts';
@@ -64,7 +65,33 @@ async function answerJson(
   reply: FastifyReply,
   { body, answerType }: { readonly body: Buffer; readonly answerType: AnswerType },
 ): Promise<void> {
+  if (streamsAnswers(parts)) return answerLarge(parts, request, reply, { body, answerType });
   const answer = await run(parts, request, readRequest(decodeText(body)));
+  await sendAnswer(parts, request, reply, { answer, answerType });
+}
+
+/** As above, and the answer may be written while it is made. */
+async function answerLarge(
+  parts: HttpParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { body, answerType }: { readonly body: Buffer; readonly answerType: AnswerType },
+): Promise<void> {
+  let stream: ResponseStream | null = null;
+  const answer = await run(parts, request, readRequest(decodeText(body)), () => {
+    stream = new ResponseStream(request, reply, answerType);
+    return stream;
+  });
+  if (answer.stream === undefined) await sendAnswer(parts, request, reply, { answer, answerType });
+  else (stream as ResponseStream | null)?.end(answer);
+}
+
+async function sendAnswer(
+  parts: HttpParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { answer, answerType }: TypedAnswer,
+): Promise<void> {
   if (isPlain(parts, request, answer)) return sendPlain(request, reply, { answer, answerType });
   writeHead(parts, request, reply, { answer, answerType });
   await sendText(request, reply, answer.body);

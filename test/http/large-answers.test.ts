@@ -1,0 +1,142 @@
+/**
+ * Large lists, where an operator has raised the limit: written while they are read, with little in memory, no faster than the client
+ * reads, and never taken for whole when they are not.
+ */
+import { once } from 'node:events';
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import { gunzipSync } from 'node:zlib';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { type Config, defaultConfig } from '../../src/config/config.ts';
+import { type TestGateway, testGateway } from '../support/gateway.ts';
+import { anonKey, operation } from '../support/http.ts';
+import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+
+const count = 100_000;
+const raisedLimits = { ...defaultConfig.limits, maxResponseBytes: 256 * 1024 * 1024 };
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase(`
+    create table item (id int primary key, body text);
+    insert into item select g, repeat('ü "' || g, 30) from generate_series(1, ${count}) g;
+    comment on table item is '@graphql({"max_rows": ${count}})';
+    create table brittle (id int primary key, body text);
+    insert into brittle select * from item where id <= 30000;
+    comment on table brittle is '@graphql({"max_rows": ${count}})';
+    alter table brittle enable row level security;
+    create policy breaks on brittle using (1 / (id - 25000) is not null);
+    analyze item, brittle;
+    grant usage on schema public to anon;
+    grant select on item, brittle to anon;
+  `);
+});
+
+const listOf = (first: number) =>
+  `{ itemCollection(first: ${first}) { edges { node { id body } } pageInfo { endCursor } } }`;
+
+const gatewayWith = (more: Partial<Config> = {}): Promise<TestGateway> =>
+  testGateway(database, { poolSize: 1, ...more });
+
+/** Sends an operation and returns the response without reading it. */
+async function begin(
+  gateway: TestGateway,
+  query: string,
+  headers = {},
+): Promise<{ client: ClientRequest; response: IncomingMessage }> {
+  const client = httpRequest(`${gateway.url}/graphql/v1`, {
+    method: 'POST',
+    headers: { apikey: anonKey, 'content-type': 'application/json', ...headers },
+  });
+  client.end(operation(query));
+  const [response] = (await once(client, 'response')) as [IncomingMessage];
+  return { client, response };
+}
+
+async function read(response: IncomingMessage): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for await (const part of response) parts.push(part as Buffer);
+  return Buffer.concat(parts);
+}
+
+const isWaitingForReader = async () => {
+  const waiting = `select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event = 'ClientWrite'`;
+  return (await database.query(waiting))[0]?.n === 1;
+};
+
+describe('A large list', () => {
+  test('is the same as one that PostgreSQL has made whole', async () => {
+    const gateway = await gatewayWith({ limits: raisedLimits });
+    const streamed = await begin(gateway, listOf(20_000));
+    expect(streamed.response.headers).toMatchObject({
+      'transfer-encoding': 'chunked',
+      'content-type': 'application/json; charset=utf-8',
+    });
+    const body = await read(streamed.response);
+    const whole = await begin(
+      gateway,
+      listOf(20_000).replace(/}$/, 'other: itemCollection(first: 0) { edges { cursor } } }'),
+    );
+    expect(`${body.subarray(0, -2).toString()},"other":{"edges":[]}}}`).toBe((await read(whole.response)).toString());
+    expect(gateway.observations.findLast(({ kind }) => kind === 'request')).toMatchObject({ status: 200, codes: [] });
+  });
+
+  test('is compressed where the client wishes', async () => {
+    const gateway = await gatewayWith({ limits: raisedLimits });
+    const { response } = await begin(gateway, listOf(count), { 'accept-encoding': 'gzip' });
+    expect(response.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
+    const { data } = JSON.parse(gunzipSync(await read(response)).toString());
+    expect(data.itemCollection.edges).toHaveLength(count);
+    expect(data.itemCollection.pageInfo.endCursor).toBe(Buffer.from(`[${count}]`).toString('base64'));
+  });
+
+  test('waits in the database for a client that reads slowly', async () => {
+    const gateway = await gatewayWith({ limits: raisedLimits });
+    const { response } = await begin(gateway, listOf(count));
+    await vi.waitFor(async () => expect(await isWaitingForReader()).toBe(true), 10_000);
+    const { data } = JSON.parse((await read(response)).toString());
+    expect(data.itemCollection.edges.at(-1).node.id).toBe(count);
+  });
+});
+
+describe('A large list that does not come to its end is broken off, and the connection is free again', () => {
+  const broken = async (gateway: TestGateway, { response }: { response: IncomingMessage }) => {
+    await expect(read(response)).rejects.toThrow('aborted');
+    expect((await gateway.ask('{ itemByPk(id: 1) { id } }')).body).toEqual({ data: { itemByPk: { id: 1 } } });
+  };
+
+  test('when PostgreSQL fails in the middle', async () => {
+    const gateway = await gatewayWith({ limits: raisedLimits });
+    await broken(gateway, await begin(gateway, '{ brittleCollection(first: 30000) { edges { node { id body } } } }'));
+  });
+
+  test('when the client does not read in time', async () => {
+    const gateway = await gatewayWith({ limits: raisedLimits, statementTimeoutMs: 1500 });
+    const request = await begin(gateway, listOf(count));
+    const isOver = () => gateway.observations.some(({ kind }) => kind === 'request');
+    await vi.waitFor(() => expect(isOver()).toBe(true), 20_000);
+    await broken(gateway, request);
+  });
+
+  test('when the client leaves', async () => {
+    const gateway = await gatewayWith({ limits: raisedLimits });
+    const { client } = await begin(gateway, listOf(count));
+    client.on('error', () => {});
+    client.destroy();
+    expect((await gateway.ask('{ itemByPk(id: 1) { id } }')).body).toEqual({ data: { itemByPk: { id: 1 } } });
+  });
+
+  test('when it is over the raised limit', async () => {
+    const limits = { ...raisedLimits, maxResponseBytes: 17 * 1024 * 1024 };
+    const gateway = await gatewayWith({ limits });
+    await broken(gateway, await begin(gateway, listOf(count)));
+  });
+});
+
+test('Up to the usual limit an answer is kept, so that what is too large is an error that a client can read', async () => {
+  const gateway = await gatewayWith();
+  const { body } = await gateway.ask(listOf(count));
+  expect(body).toMatchObject({
+    data: null,
+    errors: [{ extensions: { code: 'LIMIT_EXCEEDED', limit: 'max-response-bytes' } }],
+  });
+});
