@@ -15,7 +15,7 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { findFreePort } from '../../src/database/embedded-server.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
@@ -101,8 +101,11 @@ describe('the image, laid out as the Dockerfile says', () => {
   const image = readDockerfile(readFileSync(join(root, 'Dockerfile'), 'utf8'));
   const app = join(temporary, 'image');
 
-  beforeAll(() => {
-    cpSync(home, app, { recursive: true, verbatimSymlinks: true });
+  let database: TestDatabase;
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    cpSync(join(home, 'node_modules'), join(app, 'node_modules'), { recursive: true, verbatimSymlinks: true });
     // What is left out of the image, by the very line that leaves it out.
     const [removal] = image.steps.filter((step) => step.startsWith('RUN rm '));
     execFileSync('sh', ['-c', removal!.slice('RUN '.length)], { cwd: app });
@@ -121,7 +124,6 @@ describe('the image, laid out as the Dockerfile says', () => {
   });
 
   test('serves, says when it is ready, and stops in good order', async () => {
-    const database = await createDatabase();
     const port = String(await findFreePort());
     const variables = {
       ...image.variables,
