@@ -20,6 +20,8 @@ const schema = `
   comment on schema public is '@graphql({"inflect_names": true})';
   create table note (id int primary key, body text);
   create table scratch (id int primary key);
+  create unlogged table fleeting (id int primary key);
+  insert into fleeting values (1);
   create table access_log (id int generated always as identity primary key);
   create table watched (id int primary key);
   insert into watched values (1);
@@ -36,7 +38,7 @@ const schema = `
       return public.server();
     end $$;
   grant usage on schema public to anon;
-  grant select, insert, update, delete on note, scratch, watched to anon;
+  grant select, insert, update, delete on note, scratch, fleeting, watched to anon;
 `;
 
 const watch = `select set_config('pgreflect.login_role', 'authenticator', false);
@@ -110,6 +112,14 @@ describe('which server answers', () => {
       expect(await counted()).toEqual([{ n: before.n + round }]);
     }
     expect(await dataOf(gateway, server)).toEqual({ server: 'replica' });
+  });
+
+  test('a query of what is not replicated is answered by the primary', async () => {
+    const gateway = await start();
+    for (let round = 1; round <= 2; round += 1) {
+      const data = await dataOf(gateway, '{ server, fleetingCollection { edges { node { id } } } }');
+      expect(data).toEqual({ server: 'primary', fleetingCollection: { edges: [{ node: { id: 1 } }] } });
+    }
   });
 
   test('a query that stands in the way of replaying the log is answered by the primary', async () => {
