@@ -126,6 +126,14 @@ describe('rendering a draft', () => {
     }
   });
 
+  test('is counted apart from other requests: somebody who types does not use up theirs', async () => {
+    const subjects = Array.from({ length: 61 }, (_, index) => `${index}`);
+    for (const subject of subjects) {
+      expect((await post('/emails/render', { email: 'invite', subject })).status).toBe(200);
+    }
+    expect((await managed.get()).status).toBe(200);
+  });
+
   test('is for holders of an access token alone', async () => {
     for (const key of [anonKey, serviceKey, 'wrong']) {
       const reply = await managed.call({

@@ -6,7 +6,8 @@ import type { Page } from 'playwright-core';
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { defaultTemplates } from '../../src/email/default-templates.ts';
 import { addToken } from '../management/management.ts';
-import { anonKey, serviceKey } from '../support/http.ts';
+import { serviceKey } from '../support/http.ts';
+import { installSupabaseJs, supabaseClient } from '../support/supabase-js.ts';
 import { startStudio, type TestStudio } from './studio.ts';
 
 // A busy machine takes its time to start a browser.
@@ -14,6 +15,7 @@ vi.setConfig({ testTimeout: 240_000 });
 
 let studio: TestStudio;
 beforeAll(async () => {
+  installSupabaseJs();
   studio = await startStudio();
 });
 
@@ -51,7 +53,8 @@ test('edit, see it change, save, get it, follow its link: signed in', async () =
     { email: 'grace@mail.test', email_confirm: true, user_metadata: { name: 'Grace' } },
     serviceKey,
   );
-  await studio.ask('/otp', { email: 'grace@mail.test', create_user: false });
+  const client = supabaseClient(studio.url);
+  await client.auth.signInWithOtp({ email: 'grace@mail.test', options: { shouldCreateUser: false } });
   await page.getByRole('link', { name: 'Inbox' }).click();
   await page.getByRole('heading', { name: 'Welcome back, Grace' }).waitFor();
   const [opened] = await Promise.all([
@@ -59,11 +62,9 @@ test('edit, see it change, save, get it, follow its link: signed in', async () =
     page.frameLocator('iframe[title="The email"]').getByRole('link', { name: 'Come in' }).click(),
   ]);
   await opened.waitForURL(/#access_token=/);
-  const token = new URLSearchParams(new URL(opened.url()).hash.slice(1)).get('access_token');
-  const user = await fetch(`${studio.url}/auth/v1/user`, {
-    headers: { apikey: anonKey, authorization: `Bearer ${token}` },
-  });
-  expect(await user.json()).toMatchObject({ email: 'grace@mail.test' });
+  const session = Object.fromEntries(new URLSearchParams(new URL(opened.url()).hash.slice(1)));
+  const { data } = await client.auth.setSession(session);
+  expect(data.user).toMatchObject({ email: 'grace@mail.test' });
   expect({ foreign: foreign.filter((url) => !url.startsWith('about:')), problems }).toEqual({
     foreign: [],
     problems: [],

@@ -1,0 +1,53 @@
+/**
+ * The studio is a program of its own, and its files look like all others: a header, documented exports, a size that one person can
+ * read, and one direction: pages on components on what is shared.
+ */
+import { readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { expect, test } from 'vitest';
+import { listFiles, root } from './source.ts';
+
+const maxLines = 400;
+
+const files = ['.ts', '.tsx', '.css']
+  .flatMap((ending) => listFiles('src/studio', ending))
+  .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
+const modules = files.filter(({ path }) => !path.endsWith('.css'));
+
+test('a file of the studio opens with a comment that says what it is for, and is not long', () => {
+  expect(files.filter(({ text }) => !/^\/\*[\s\S]{10,}?\*\//.test(text)).map(({ path }) => path)).toEqual([]);
+  expect(files.filter(({ text }) => text.split('\n').length > maxLines).map(({ path }) => path)).toEqual([]);
+});
+
+test('an export of the studio has a doc comment', () => {
+  const bare = modules.flatMap(({ path, text }) =>
+    [...text.matchAll(/^(?<before>.*)\nexport (?:async )?(?:function|class|const|interface|type) (?<name>\w+)/gm)]
+      .filter(({ groups }) => !groups?.before?.endsWith('*/'))
+      .map(({ groups }) => `${path}: ${groups?.name}`),
+  );
+  expect(bare).toEqual([]);
+});
+
+test('a page of the studio imports no other page, what is shared imports no page and no component, and nothing the server', () => {
+  const problems = modules.flatMap(({ path, text }) =>
+    [...text.matchAll(/(?:from|import\() ?'(?<file>\.[^']+)'/g)]
+      .map(({ groups }) => posix.join(posix.dirname(path), groups?.file ?? ''))
+      .filter((file) => !mayImport(placeOf(path), placeOf(file)))
+      .map((file) => `${path} imports ${file}`),
+  );
+  expect(problems).toEqual([]);
+});
+
+/** `shared`, `components`, `pages/emails`, `frame` for what holds the pages together, `server` for everything else in src/. */
+function placeOf(path: string): string {
+  const [, place] = /^src\/studio\/(shared|components|pages\/\w+)\//.exec(path) ?? [];
+  return place ?? (path.startsWith('src/studio/') ? 'frame' : 'server');
+}
+
+function mayImport(from: string, to: string): boolean {
+  if (to === from) return true;
+  if (from === 'shared' || to === 'server') return false;
+  if (from.startsWith('pages/')) return to === 'shared' || to === 'components';
+  // The frame around the pages is a component that lists them.
+  return from === 'frame' || to === 'shared' || to === 'frame';
+}
