@@ -234,6 +234,18 @@ test('versions can be compared and restored, texts discarded and put back to the
   expect(await studio.database.query('select values from auth.pgreflect_config')).toEqual([{ values: {} }]);
 });
 
+test('who may only read can look at everything and change nothing', async () => {
+  const reader = await addToken(studio.database, { scopes: ['auth_config:read'] });
+  const { page } = await studio.visit('emails/password_changed_notification', { entry: 'stranger' });
+  await page.getByLabel('Access token').fill(reader);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await write(page, subject(page), 'A try');
+  await page.locator('.preview-subject').getByText('A try').waitFor();
+  expect(await save(page).isDisabled()).toBe(true);
+  expect(await page.getByRole('button', { name: 'Send test' }).isDisabled()).toBe(true);
+  expect(await page.getByLabel('Send this email').isDisabled()).toBe(true);
+});
+
 test('a notification is switched on, and a test is sent', async () => {
   const { page } = await studio.visit('emails/password_changed_notification');
   await page.getByLabel('Send this email').check();

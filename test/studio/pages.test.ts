@@ -191,6 +191,10 @@ describe('every page', () => {
     await page.getByRole('button', { name: 'Compare' }).click();
     await page.getByRole('dialog').waitFor();
     await check('compare', page);
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('button', { name: 'Data: sample' }).click();
+    await page.getByLabel('Values of a user').waitFor();
+    await check('data', page);
     await page.goto(`${studio.url}/studio/emails`);
     await page.getByText('Magic link').first().waitFor();
     await check('list', page);

@@ -5,20 +5,27 @@ import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
 import { ApiError } from '../shared/api.ts';
 import { session, signIn, signOut } from '../shared/session.ts';
 
-/** @param props.refusal Why the one-time token did not work. */
+/** The whole page. @param props.refusal Why the one-time token did not work. */
 export function SignIn({ refusal }: { readonly refusal: string | null }) {
   return (
     <main className="sign-in">
-      <div className="card">
-        <img src={new URL('../icon.svg', import.meta.url).href} alt="" width="40" height="40" />
-        <h1>Sign in to the studio</h1>
-        <p>
-          With an access token of the project: <code>pgreflect start</code> prints one,{' '}
-          <code>pgreflect tokens create</code> makes one.
-        </p>
-        <TokenForm firstProblem={refusal} />
-      </div>
+      <SignInCard refusal={refusal} />
     </main>
+  );
+}
+
+/** In a page of its own, or in place of what needs a token. */
+export function SignInCard({ refusal }: { readonly refusal: string | null }) {
+  return (
+    <div className="card">
+      <img src={new URL('../icon.svg', import.meta.url).href} alt="" width="40" height="40" />
+      <h1>Sign in to the studio</h1>
+      <p>
+        With an access token of the project: <code>pgreflect start</code> prints one,{' '}
+        <code>pgreflect tokens create</code> makes one.
+      </p>
+      <TokenForm firstProblem={refusal} />
+    </div>
   );
 }
 

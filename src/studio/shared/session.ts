@@ -4,7 +4,7 @@
  * A token that has ended does not end the page: the session is `expired`, what was typed stays, and a new token goes on.
  */
 import { type ApiAnswer, ApiError, type ApiRequest, ask } from './api.ts';
-import { createStore, type Store } from './store.ts';
+import { createStore, type Store, useStore } from './store.ts';
 import { mayLose } from './unsaved.ts';
 
 /** What the holder of a token may know of the project. */
@@ -110,6 +110,12 @@ export async function askAsOperator<T>(path: string, request: ApiRequest = {}): 
 function expire(token: string): void {
   const now = session.get();
   if (now.kind === 'open' && now.token === token) session.set({ ...now, kind: 'expired' });
+}
+
+/** Whether the token may change the configuration, in a component. */
+export function useMayWrite(): boolean {
+  const now = useStore(session);
+  return now.kind !== 'none' && now.project.mayWrite;
 }
 
 /** The header of a token. */

@@ -5,7 +5,7 @@ import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { CodeEditor, type EditorFault, type EditorHandle } from '../../components/code-editor.tsx';
 import { ApiError } from '../../shared/api.ts';
 import { addressOf, followLink } from '../../shared/router.ts';
-import { session } from '../../shared/session.ts';
+import { useMayWrite } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
 import { CompareDialog, OvertakenDialog } from './compare-dialog.tsx';
 import { emailTitles, variableMeanings } from './email-names.ts';
@@ -141,8 +141,7 @@ function useSaveKey(onSave: (() => void) | null): void {
 }
 
 function SaveButton({ isReady, onSave }: { readonly isReady: boolean; readonly onSave: () => void }) {
-  const now = useStore(session);
-  const mayWrite = now.kind !== 'none' && now.project.mayWrite;
+  const mayWrite = useMayWrite();
   return (
     <button
       type="button"
@@ -203,13 +202,19 @@ interface SendSwitchProps {
 /** Shows the wish until it is known what became of it. */
 function SendSwitch({ isOn, onSwitch }: SendSwitchProps) {
   const [wished, setWished] = useState<boolean | null>(null);
+  const mayWrite = useMayWrite();
   const change = (wish: boolean): void => {
     setWished(wish);
     void onSwitch(wish).finally(() => setWished(null));
   };
   return (
     <label className="switch">
-      <input type="checkbox" checked={wished ?? isOn} onChange={({ target }) => change(target.checked)} />
+      <input
+        type="checkbox"
+        disabled={!mayWrite}
+        checked={wished ?? isOn}
+        onChange={({ target }) => change(target.checked)}
+      />
       Send this email
     </label>
   );

@@ -5,7 +5,7 @@ import { type FormEvent, useId, useState } from 'react';
 import { MailFrame } from '../../components/mail-frame.tsx';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
 import { ApiError } from '../../shared/api.ts';
-import { askProject } from '../../shared/session.ts';
+import { askProject, useMayWrite } from '../../shared/session.ts';
 import { DataDialog } from './data-dialog.tsx';
 import type { DescribedEmail, EmailTexts } from './emails-state.ts';
 import type { Preview } from './render.ts';
@@ -78,6 +78,7 @@ export function PreviewPane({ email, texts, preview, data, onData }: PreviewPane
 function TrialForm({ email, texts, data }: Pick<PreviewPaneProps, 'email' | 'texts' | 'data'>) {
   const [outcome, setOutcome] = useState<{ readonly kind: 'good' | 'fault'; readonly text: string } | null>(null);
   const id = useId();
+  const mayWrite = useMayWrite();
   const submit = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
     event.preventDefault();
     const to = String(new FormData(event.currentTarget).get('to')).trim();
@@ -95,7 +96,9 @@ function TrialForm({ email, texts, data }: Pick<PreviewPaneProps, 'email' | 'tex
     <form className="trial" onSubmit={submit}>
       <label htmlFor={id}>Send a test to</label>
       <input id={id} name="to" type="email" required placeholder="you@example.com" autoComplete="email" />
-      <button type="submit">Send test</button>
+      <button type="submit" disabled={!mayWrite}>
+        Send test
+      </button>
       <p className={outcome?.kind ?? ''} role="status">
         {outcome?.text}
       </p>

@@ -4,7 +4,7 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { MailFrame } from '../../components/mail-frame.tsx';
 import { Problem } from '../../components/problem.tsx';
-import { SignIn } from '../../components/sign-in.tsx';
+import { SignInCard } from '../../components/sign-in.tsx';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
 import { addressOf, followLink, goTo, usePlace } from '../../shared/router.ts';
 import { type CapturedEmail, useInbox } from './captured-emails.ts';
@@ -27,7 +27,13 @@ export function InboxPage() {
   const to = query.get('to');
   const { emails, refusal } = useInbox(to);
   const first = useFirst(emails);
-  if (refusal?.status === 401) return <SignIn refusal={null} />;
+  if (refusal?.status === 401) {
+    return (
+      <div className="sign-in">
+        <SignInCard refusal={null} />
+      </div>
+    );
+  }
   if (refusal !== null) return <Problem title="There is no inbox">{refusal.message}</Problem>;
   if (emails === null) return <p className="loading">Loading the emails …</p>;
   const id = query.get('id');
