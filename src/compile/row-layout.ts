@@ -61,7 +61,7 @@ function valuePiece(context: RowContext, value: ValuePlan): RowPiece {
   if (value.kind === 'typename') return JSON.stringify(value.name);
   if (value.kind === 'column') return { kind: 'column', ...columnIn(context, value.column) };
   const printed = printer.printValue(printer, value, row);
-  if (value.kind === 'node_id') return { kind: 'column', index: selection.add('node_id', printed), form: 'quoted' };
+  if (value.kind === 'node_id') return { kind: 'column', index: selection.add('node_id', printed), form: 'text' };
   return { kind: 'column', index: selection.add(null, sql`pg_catalog.to_json(${printed})`), form: 'json' };
 }
 

@@ -12,7 +12,8 @@
  *
  * There is no explicit `begin`: messages up to a Sync are one transaction. After an error the server skips the rest, so
  * nothing ever runs without its settings. `Parse` is left out where the connection knows the name, `Close` comes before
- * it where that is uncertain. No Describe: results are text. Statements that could
+ * it where that is uncertain. Results are text; a statement whose rows somebody
+ * takes is described when it is parsed. Statements that could
  * end a transaction (`call`, `do`, `commit`) must never be among the steps: the settings would end with it.
  *
  * Several flights may be written at once, one behind the other (flight-batch.ts). Each ends with a Sync of its own, so each
@@ -29,6 +30,8 @@ import { type NameChanges, noChanges, type PreparedStatements } from './prepared
 
 /** Makes the result of a statement from its rows, while they arrive. Must not throw. */
 export interface RowCollector {
+  /** Before the first row: the types of the columns, as oids of PostgreSQL; the same object while they are the same. */
+  begin(types: readonly number[]): void;
   /**
    * A row: in `bytes` at `at` the length of the first column as a signed 32-bit number, -1 for SQL null, then its text in
    * UTF-8, and so on for each column. The bytes stay as they are.
@@ -82,6 +85,7 @@ export class Flight implements MessageReceiver {
   #completed = 0;
   #value: string | null = null;
   #hasRow = false;
+  #described: readonly number[] | null = null;
   #settled = false;
   #failing = false;
 
@@ -136,21 +140,33 @@ export class Flight implements MessageReceiver {
     writer.sync();
   }
 
-  #prepare({ name, text }: FlightStep): void {
+  #prepare({ name, text, collector }: FlightStep): void {
     const preparation = name === '' ? 'parse' : this.#prepared.use(this.#names, name);
     if (preparation === 'none') return;
     if (preparation === 'close_and_parse') writer.close(name);
     writer.parse(name, text);
+    // A column may have another type than the model knew when the text was made.
+    if (collector !== undefined) writer.describe(name);
   }
 
   /** A row of the statement that the server is at. */
   handleRow(bytes: Buffer, at: number): void {
-    const collector = this.#steps[this.#completed]?.collector;
-    if (collector !== undefined) collector.add(bytes, at);
-    else if (!this.#hasRow) {
+    const step = this.#steps[this.#completed];
+    const collector = step?.collector;
+    if (collector !== undefined) {
+      if (!this.#hasRow) collector.begin(this.#described ?? this.#prepared.typesOf(step?.name ?? '') ?? none);
+      this.#hasRow = true;
+      collector.add(bytes, at);
+    } else if (!this.#hasRow) {
       this.#hasRow = true;
       this.#value = this.#completed < this.#mainAt ? null : firstColumn(bytes, at);
     }
+  }
+
+  /** The columns of the statement that the server has just parsed. */
+  handleDescription(bytes: Buffer, at: number): void {
+    this.#described = readTypes(bytes, at);
+    this.#prepared.describe(this.#steps[this.#completed]?.name ?? '', this.#described);
   }
 
   /** One statement is done, though nothing is committed yet. Counting them tells the failed step. */
@@ -161,6 +177,7 @@ export class Flight implements MessageReceiver {
     this.#completed += 1;
     this.#value = null;
     this.#hasRow = false;
+    this.#described = null;
   }
 
   /** ReadyForQuery without an error before: the transaction is committed. Never called after `handleError`. */
@@ -219,4 +236,16 @@ export class Flight implements MessageReceiver {
 function firstColumn(bytes: Buffer, at: number): string | null {
   const length = bytes.readInt32BE(at);
   return length < 0 ? null : bytes.toString('utf8', at + 4, at + 4 + length);
+}
+
+/** Each column: its name, zero-ended, then table (4 bytes), number (2), type (4), size (2), modifier (4), format (2). */
+function readTypes(bytes: Buffer, at: number): readonly number[] {
+  const types: number[] = [];
+  let next = at + 2;
+  for (let count = bytes.readUInt16BE(at); count > 0; count -= 1) {
+    next = bytes.indexOf(0, next) + 1;
+    types.push(bytes.readUInt32BE(next + 6));
+    next += 18;
+  }
+  return types;
 }

@@ -12,6 +12,8 @@ import type { DriverConnection, DriverStream } from './driver.ts';
 export interface MessageReceiver {
   /** DataRow. `at` is where the length of the first column stands in `bytes`, which nobody writes to again. */
   handleRow(bytes: Buffer, at: number): void;
+  /** RowDescription. `at` is where the number of columns stands in `bytes`. */
+  handleDescription(bytes: Buffer, at: number): void;
   /** CommandComplete, or EmptyQueryResponse, which takes its place for an empty text. */
   handleComplete(): void;
 }
@@ -20,6 +22,9 @@ const parseComplete = 0x31;
 const bindComplete = 0x32;
 const closeComplete = 0x33;
 const dataRow = 0x44;
+const rowDescription = 0x54;
+const parameterDescription = 0x74;
+const noData = 0x6e;
 const commandComplete = 0x43;
 const emptyQueryResponse = 0x49;
 /** Code and length; the length counts itself. */
@@ -120,6 +125,11 @@ export class MessageReader {
         case emptyQueryResponse:
           receiver.handleComplete();
           return;
+        case rowDescription:
+          receiver.handleDescription(bytes, at + headerBytes);
+          return;
+        case parameterDescription:
+        case noData:
         case parseComplete:
         case bindComplete:
         case closeComplete:

@@ -51,9 +51,18 @@ export class MessageWriter {
     return this.#close(start);
   }
 
+  /** Describe of a statement: the answer says which columns its rows have. */
+  describe(name: string): this {
+    return this.#statement(0x44, name);
+  }
+
   /** Close of a named statement. */
   close(name: string): this {
-    const start = this.#open(0x43);
+    return this.#statement(0x43, name);
+  }
+
+  #statement(kind: number, name: string): this {
+    const start = this.#open(kind);
     this.#reserve(1);
     this.#room[this.#at++] = 0x53;
     this.#zeroEnded(name);

@@ -13,6 +13,8 @@ interface Name {
   state: 'known' | 'unknown';
   /** Number of the flight that used it last. */
   usedIn: number;
+  /** Types of its columns, as oids; null where nobody asked. */
+  types: readonly number[] | null;
 }
 
 /** What one flight does to the names: filled while its messages are written, settled by its end. */
@@ -67,7 +69,7 @@ export class PreparedStatements {
   use(changes: NameChanges, name: string): Preparation {
     const known = this.#names.get(name);
     if (known === undefined) {
-      this.#names.set(name, { state: 'unknown', usedIn: changes.flight });
+      this.#names.set(name, { state: 'unknown', usedIn: changes.flight, types: null });
       changes.parsed.push(name);
       return 'parse';
     }
@@ -75,6 +77,17 @@ export class PreparedStatements {
     if (known.state === 'known' || changes.parsed.includes(name)) return 'none';
     changes.parsed.push(name);
     return 'close_and_parse';
+  }
+
+  /** The server has described the columns of a name whose `Parse` came before. */
+  describe(name: string, types: readonly number[]): void {
+    const known = this.#names.get(name);
+    if (known !== undefined) known.types = types;
+  }
+
+  /** Types of the columns of a name, as described; null where they were not. */
+  typesOf(name: string): readonly number[] | null {
+    return this.#names.get(name)?.types ?? null;
   }
 
   /** The flight has been answered with success. */

@@ -36,6 +36,8 @@ interface Prepared {
   /** Which piece is the rows, and the constants before it; null where that is not all, or the rows come in reverse. */
   readonly rowsAt: number;
   readonly beforeRows: string | null;
+  /** Types that the row was found to agree with. */
+  readonly agreed: WeakSet<readonly number[]>;
   /** Columns up to the last one that is used. */
   readonly columns: number;
   /** About as many bytes as the last answer had. */
@@ -54,6 +56,9 @@ export class RowsAnswer implements RowCollector {
   readonly #layout: AnswerLayout;
   readonly #context: AnswerContext;
   readonly #prepared: Prepared;
+  #row: readonly PreparedPiece[];
+  /** Set where the columns have other types than the layout was made for. */
+  #types: readonly number[] | null = null;
   readonly #writer: JsonWriter;
   /** Where each row of a page that comes in reverse begins. */
   readonly #starts: number[] = [];
@@ -68,7 +73,19 @@ export class RowsAnswer implements RowCollector {
     this.#layout = layout;
     this.#context = context;
     this.#prepared = prepare(layout);
+    this.#row = this.#prepared.row;
     this.#writer = new JsonWriter(this.#prepared.expectedBytes);
+  }
+
+  begin(types: readonly number[]): void {
+    const { agreed, row } = this.#prepared;
+    if (agreed.has(types)) return;
+    const adapted = row.map((piece) => adaptPiece(piece, types));
+    if (adapted.every((piece, index) => piece === row[index])) agreed.add(types);
+    else {
+      this.#row = adapted;
+      this.#types = types;
+    }
   }
 
   add(bytes: Buffer, at: number): void {
@@ -82,7 +99,7 @@ export class RowsAnswer implements RowCollector {
     if (this.#count - 1 === this.#context.limit) return;
     if (backward) this.#starts.push(writer.length);
     else if (this.#last !== null) writer.byte(comma);
-    writer.row(this.#prepared.row, bytes);
+    writer.row(this.#row, bytes);
     this.#last = { bytes, at };
     if (this.#handedBytes + writer.length > this.#context.maxBytes) this.#overflow();
     else if (writer.length >= (this.#handedBytes === 0 ? firstPartBytes : partBytes)) this.#handOn();
@@ -161,10 +178,9 @@ export class RowsAnswer implements RowCollector {
     if (row === null) return 'null';
     readColumns(row.bytes, row.at, this.#prepared.columns);
     const start = this.#writer.length;
-    this.#writer.row(
-      pieces.map((piece) => ('form' in piece ? { kind: 'column', ...piece } : piece)),
-      row.bytes,
-    );
+    const own = pieces.map((piece) => ('form' in piece ? { kind: 'column' as const, ...piece } : piece));
+    const types = this.#types;
+    this.#writer.row(types === null ? own : own.map((piece) => adaptPiece(piece, types)), row.bytes);
     const text = this.#writer.text(start);
     this.#writer.length = start;
     return text;
@@ -185,6 +201,7 @@ function prepare(layout: AnswerLayout): Prepared {
     beforeRows: isPlain ? before.join('') : null,
     row: row.map((piece) => (typeof piece === 'string' ? { kind: 'constant', bytes: Buffer.from(piece) } : piece)),
     columns: 1 + Math.max(layout.marker ?? -1, ...row.map(lastColumn), ...layout.pieces.map(lastColumn)),
+    agreed: new WeakSet(),
     expectedBytes: 256,
   };
   prepared.set(layout, made);
@@ -195,6 +212,30 @@ function lastColumn(piece: AnswerPiece | RowPiece): number {
   if (typeof piece === 'string') return -1;
   if ('index' in piece) return piece.index;
   return 'columns' in piece ? Math.max(-1, ...piece.columns.map(({ index }) => index)) : -1;
+}
+
+/** Oids of types whose text is JSON, or is where it is a number, or never needs escapes. */
+const jsonTypes: ReadonlySet<number> = new Set([20, 21, 23, 114, 3802]);
+const numberTypes: ReadonlySet<number> = new Set([700, 701, 1700]);
+const unescapedTypes: ReadonlySet<number> = new Set([20, 1083, 1700, 2950]);
+const booleanType = 16;
+
+/** The same piece where its columns have a type that their forms are right for; else by the types that they have. */
+function adaptPiece(piece: PreparedPiece, types: readonly number[]): PreparedPiece {
+  if (piece.kind === 'constant') return piece;
+  if (piece.kind === 'column') {
+    const form = adaptForm(piece.form, types[piece.index]);
+    return form === piece.form ? piece : { ...piece, form };
+  }
+  const columns = piece.columns.map((column) => ({ ...column, form: adaptForm(column.form, types[column.index]) }));
+  return columns.every(({ form }, index) => form === piece.columns[index]?.form) ? piece : { ...piece, columns };
+}
+
+/** Until the change of a column is in the model, its values travel as `to_json` would make them. */
+function adaptForm(form: ColumnForm, type = 0): ColumnForm {
+  const own: ColumnForm =
+    type === booleanType ? 'boolean' : jsonTypes.has(type) ? 'json' : numberTypes.has(type) ? 'number' : 'text';
+  return form === 'quoted' && unescapedTypes.has(type) ? form : own;
 }
 
 /** A character takes three bytes at most, so the bytes of most texts need not be counted. */

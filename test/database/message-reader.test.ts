@@ -27,7 +27,8 @@ const long = 'long '.repeat(50);
 const ready = message('Z', Buffer.from('I'));
 const notice = message('N', Buffer.from('Mhello\0\0'));
 const flight = Buffer.concat([
-  ...[message('1'), message('2'), dataRow('1', null), message('C', Buffer.from('SELECT 1\0')), notice],
+  ...[message('1'), message('t', Buffer.from([0, 0])), message('T', Buffer.from([0, 2])), message('n')],
+  ...[message('2'), dataRow('1', null), message('C', Buffer.from('SELECT 1\0')), notice],
   ...[message('2'), dataRow(long, 'ü'), dataRow('', 'x'), message('C', Buffer.from('SELECT 2\0')), message('I'), ready],
 ]);
 
@@ -51,6 +52,7 @@ function tell(parts: readonly Buffer[], isFlying = true): { readonly told: strin
         const length = bytes.readInt32BE(at);
         told.push(`row ${bytes.toString('utf8', at + 4, at + 4 + length)}`);
       },
+      handleDescription: (bytes, at) => void told.push(`${bytes.readUInt16BE(at)} columns`),
       handleComplete: () => void told.push('complete'),
     };
   }
@@ -59,7 +61,7 @@ function tell(parts: readonly Buffer[], isFlying = true): { readonly told: strin
 }
 
 describe('A flight is told', () => {
-  const expected = ['row 1', 'complete', `row ${long}`, 'row ', 'complete', 'complete'];
+  const expected = ['2 columns', 'row 1', 'complete', `row ${long}`, 'row ', 'complete', 'complete'];
 
   test('of rows and of completed statements, the driver of the rest', () => {
     const { told, forwarded } = tell([flight]);

@@ -133,6 +133,19 @@ describe('without the trigger', () => {
     expect(await execution.data('anon', query)).toEqual({ thingByPk: { id: 1, label: 7 } });
   });
 
+  test('a column that becomes a text is answered as one, whatever it holds', async () => {
+    const database = await createDatabase(schema);
+    const execution = await startExecution(database);
+    await database.query('alter table thing alter column label drop default, alter column label type int using 7');
+    await execution.reload();
+    const query = '{ thingCollection(filter: {id: {eq: 1}}) { edges { cursor node { label } } } }';
+    expect(await execution.data('anon', query)).toMatchObject({ thingCollection: { edges: [{ node: { label: 7 } }] } });
+    await database.query(`alter table thing alter column label type text using '"seven" \\'`);
+    expect(await execution.data('anon', query)).toMatchObject({
+      thingCollection: { edges: [{ node: { label: '"seven" \\' } }] },
+    });
+  });
+
   test('a table dropped between compiling and running gives a clear error, and other tables go on', async () => {
     const database = await createDatabase(schema);
     const execution = await startExecution(database);
