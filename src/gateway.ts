@@ -16,6 +16,7 @@ import type { Replicas } from './database/replicas.ts';
 import { createSystemPool, type SystemPool } from './database/run-system.ts';
 import { readOutboxState } from './email/outbox.ts';
 import { createExecutor } from './execute/create-executor.ts';
+import { createSchemaDescriber } from './execute/describe-schema.ts';
 import type { Executor } from './execute/executor.ts';
 import { createExplainer } from './execute/explain-operation.ts';
 import { Reflector, type ReflectorOptions } from './execute/reflector.ts';
@@ -296,7 +297,8 @@ function managementParts(core: Core, config: Config, auth: OpenAuth | null): Pic
     return limiter.take(`management:${kind === 'request' ? '' : `${kind}:`}${tokenId}`, managementRequests[kind]);
   };
   const { api } = core.management;
-  return { management: { api, takeRequest, deliver: auth?.auth.services.mailer.deliver ?? null } };
+  const deliver = auth?.auth.services.mailer.deliver ?? null;
+  return { management: { api, takeRequest, deliver, describeSchema: createSchemaDescriber(core.reflector) } };
 }
 
 function authParts(opened: OpenAuth | null): Pick<HttpParts, 'auth' | 'inbox'> {

@@ -68,11 +68,11 @@ export function describeManagement(): ApiDescription {
     responses: [{ status: 200, schema: config, headers }, ...refusals([...common, ...ofChanges])],
   };
   return {
-    operations: [read, change, ...describeDrafts(read), ...describeVersions(read)],
+    operations: [read, change, ...describeDrafts(read), ...describeVersions(read), describeSchemaOperation(read)],
     schemas: {
       ...{ AuthConfig: answerSchema(), AuthConfigChange: changeSchema(), ManagementError: errorSchema },
       ...{ DescribedEmail: emailSchema, EmailDraft: draftSchema, RenderedEmail: renderedSchema },
-      ...{ ConfigVersion: versionSchema(false), ConfigVersionEmails: versionSchema(true) },
+      ...{ ConfigVersion: versionSchema(false), ConfigVersionEmails: versionSchema(true), RoleSchema: roleSchema },
     },
   };
 }
@@ -128,7 +128,24 @@ function describeVersions(read: ApiOperation): readonly ApiOperation[] {
   ];
 }
 
+function describeSchemaOperation(read: ApiOperation): ApiOperation {
+  const role: ApiParameter = {
+    ...{ name: 'role', in: 'query', required: true, description: 'Name of the role in the database.' },
+    schema: { type: 'string' },
+  };
+  return {
+    ...{ ...read, path: '/v1/projects/{ref}/schema', id: 'readRoleSchema', parameters: [ref, role] },
+    summary:
+      'What a role sees as GraphQL; what it does not see, why, and the SQL that would change it. Needs the scope `project:operate`.',
+    responses: [
+      { status: 200, schema: schemaNamed('RoleSchema') },
+      ...refusals([...common, 'validation_failed', 'not_found', 'schema_unavailable']),
+    ],
+  };
+}
+
 const string = { type: 'string' };
+const boolean = { type: 'boolean' };
 const orNull = (type: string) => ({ type: [type, 'null'] });
 const texts = { subject: string, content: string };
 
@@ -180,6 +197,37 @@ function versionSchema(withValues: boolean) {
     },
   };
 }
+
+const strings = { type: 'array', items: string };
+const listOf = (properties: Readonly<Record<string, unknown>>) => ({
+  type: 'array',
+  items: { type: 'object', properties, required: Object.keys(properties) },
+});
+
+const roleSchema = {
+  type: 'object',
+  properties: {
+    role: string,
+    tables: listOf({
+      ...{ name: string, object: string, description: orNull('string'), rowSecurity: boolean, rootFields: strings },
+      kind: { enum: ['table', 'view', 'materialized_view', 'foreign_table'] },
+      ...{ insert: boolean, update: boolean, delete: boolean },
+      fields: listOf({
+        ...{ name: string, type: string, column: orNull('string'), isKey: boolean, target: orNull('string') },
+        ...{ kind: { enum: ['node_id', 'column', 'relationship', 'computed'] }, description: orNull('string') },
+      }),
+    }),
+    relationships: listOf({
+      ...{ from: string, to: string, field: orNull('string'), inverse: orNull('string') },
+      cardinality: { enum: ['one', 'many'] },
+    }),
+    missing: listOf({
+      kind: { enum: ['privilege', 'key', 'name', 'type', 'directive'] },
+      ...{ object: string, names: strings, reason: string, fix: orNull('string') },
+    }),
+  },
+  required: ['role', 'tables', 'relationships', 'missing'],
+};
 
 const errorSchema = {
   type: 'object',

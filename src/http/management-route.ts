@@ -1,13 +1,14 @@
 /**
  * `/v1/projects/{ref}/config/auth`: GET and PATCH of the auth configuration, for holders of an access token (auth.md 7), and
- * below it what people see of emails and versions before they change something.
+ * below it what people see of emails and versions before they change something; beside it, for operators, the schema of a role.
  *
  * Errors are `{"message", "code"}`, whatever made them; the causes of those that say nothing go to the log.
  */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { DescribedSchema } from '../execute/describe-schema.ts';
 import type { DeliverMessage } from '../management/draft-api.ts';
 import type { ManagementApi, PresentedConfig, ReadResult } from '../management/management-api.ts';
-import type { ManagementCaller } from '../management/management-caller.ts';
+import { demand, type ManagementCaller, masked } from '../management/management-caller.ts';
 import { ManagementError } from '../management/management-error.ts';
 import type { Observe } from '../shared/observation.ts';
 import { managementCors } from './cors.ts';
@@ -18,6 +19,8 @@ export interface ManagementParts {
   readonly api: ManagementApi;
   /** Way out of the emails; null where there is no auth service. */
   readonly deliver: DeliverMessage | null;
+  /** What a role sees; null for a role that the database does not have. @throws DatabaseError */
+  readonly describeSchema: (role: string) => Promise<DescribedSchema | null>;
   /**
    * Counts a request of a token. Renderings are counted apart, because one is asked for at every pause in typing.
    *
@@ -32,7 +35,8 @@ export type RequestKind = 'request' | 'rendering';
 /** Largest body in bytes: all thirteen emails with room to spare. */
 const maxBodyBytes = 2 * 1024 * 1024;
 
-const path = '/v1/projects/:ref/config/auth';
+const project = '/v1/projects/:ref';
+const path = `${project}/config/auth`;
 
 /** A route below the path of a project: what it answers to a caller who may ask. */
 interface ManagementRoute {
@@ -56,8 +60,13 @@ export async function registerManagementRoutes(
   });
 }
 
-function managementRoutes({ api, deliver }: ManagementParts): readonly ManagementRoute[] {
+function managementRoutes({ api, deliver, describeSchema }: ManagementParts): readonly ManagementRoute[] {
   return [
+    {
+      method: 'GET',
+      url: `${project}/schema`,
+      answer: (caller, request) => readSchema(caller, readRole(request), describeSchema),
+    },
     { method: 'GET', url: path, answer: async (caller, _, reply) => sendConfig(reply, await api.readConfig(caller)) },
     {
       method: 'PATCH',
@@ -101,6 +110,26 @@ function managementRoutes({ api, deliver }: ManagementParts): readonly Managemen
       },
     },
   ];
+}
+
+/** The schema names what its role cannot see, so it is for those who may act as anyone. */
+async function readSchema(
+  caller: ManagementCaller,
+  role: string,
+  describe: ManagementParts['describeSchema'],
+): Promise<DescribedSchema> {
+  demand(caller, 'project:operate');
+  const schema = await masked('schema_unavailable', () => describe(role));
+  if (schema === null)
+    throw new ManagementError('not_found', `There is no role "${role.slice(0, 63)}" in the database`);
+  return schema;
+}
+
+/** @throws ManagementError `validation_failed` */
+function readRole({ query }: FastifyRequest): string {
+  const { role } = query as { readonly role?: unknown };
+  if (typeof role === 'string' && role !== '') return role;
+  throw new ManagementError('validation_failed', 'The parameter "role" must name one role of the database');
 }
 
 function addRoute(

@@ -41,6 +41,11 @@ export const managementErrors = {
     message: "Failed to retrieve project's auth config",
     meaning: 'The stored configuration could not be read.',
   },
+  schema_unavailable: {
+    status: 503,
+    message: 'The database does not answer; try again',
+    meaning: 'The schema of the role could not be read from the database.',
+  },
   send_failed: {
     status: 502,
     message: 'The mail server did not take the email',

@@ -30,7 +30,8 @@ export function explainMissing(catalog: Catalog, role: string, name: string): Ex
   return switchedOff(name);
 }
 
-function omissionsOf(catalog: Catalog, role: string): readonly Omission[] {
+/** Everything that was left out for the role. Costs as much as building its model, once. */
+export function omissionsOf(catalog: Catalog, role: string): readonly Omission[] {
   const roles = known.get(catalog) ?? new Map<string, readonly Omission[]>();
   known.set(catalog, roles);
   const omissions = roles.get(role) ?? buildModelParts(catalog, role).omissions;

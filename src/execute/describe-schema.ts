@@ -1,0 +1,148 @@
+/**
+ * What a role sees of the database as GraphQL, and what it does not see and why, as plain data for people: the studio.
+ *
+ * Read from the reflection that answers requests of the role, so it cannot say anything else than they do. Only for
+ * operators: it names objects that the role cannot see.
+ */
+import { assertObjectType, type GraphQLField } from 'graphql';
+import { quotePath } from '../catalog/quote-name.ts';
+import { omissionsOf } from '../model/explain-missing.ts';
+import { byPkField, rootCollectionField } from '../model/inflect.ts';
+import type { Model, Relationship, Table } from '../model/model.ts';
+import type { Omission } from '../model/model-context.ts';
+import { fieldOrigin } from '../schema/origin.ts';
+import type { RoleReflection } from './reflection.ts';
+import type { Reflector } from './reflector.ts';
+
+/** A field of the object type of a table. */
+export interface DescribedField {
+  readonly name: string;
+  /** As GraphQL writes it: `[String]!`. */
+  readonly type: string;
+  readonly kind: 'node_id' | 'column' | 'relationship' | 'computed';
+  /** Name of the column; null where the field is none. */
+  readonly column: string | null;
+  readonly isKey: boolean;
+  /** Name of the object type that a relationship leads to; null where the field is none. */
+  readonly target: string | null;
+  readonly description: string | null;
+}
+
+/** A table of the role's schema. */
+export interface DescribedTable {
+  /** Of its object type. */
+  readonly name: string;
+  /** As SQL writes it, the same as `object` of what is missing of it. */
+  readonly object: string;
+  readonly kind: Table['kind'];
+  readonly description: string | null;
+  readonly rowSecurity: boolean;
+  /** Fields of the query root that lead to it. */
+  readonly rootFields: readonly string[];
+  readonly insert: boolean;
+  readonly update: boolean;
+  readonly delete: boolean;
+  readonly fields: readonly DescribedField[];
+}
+
+/** A foreign key between two tables of the schema, by the names of their object types. */
+export interface DescribedRelationship {
+  /** Has the foreign key. */
+  readonly from: string;
+  readonly to: string;
+  /** The field on `from` and the one on `to`; null where a direction has none. */
+  readonly field: string | null;
+  readonly inverse: string | null;
+  /** How many of `from` belong to one of `to`. */
+  readonly cardinality: 'one' | 'many';
+}
+
+/** The schema of a role. */
+export interface DescribedSchema {
+  readonly role: string;
+  readonly tables: readonly DescribedTable[];
+  readonly relationships: readonly DescribedRelationship[];
+  readonly missing: readonly Omission[];
+}
+
+/**
+ * Makes what describes schemas of a running gateway, by the catalog as it is now.
+ *
+ * @returns Null for a role that the database does not have. @throws DatabaseError
+ */
+export function createSchemaDescriber(reflector: Pick<Reflector, 'role' | 'refreshIfChanged'>) {
+  return async (role: string): Promise<DescribedSchema | null> => {
+    // Somebody has just run a grant and looks what it changed.
+    await reflector.refreshIfChanged('description');
+    const reflection = await reflector.role(role, null);
+    return reflection === null ? null : describeSchema(reflection);
+  };
+}
+
+function describeSchema({ role, catalog, shared: { model, schema } }: RoleReflection): DescribedSchema {
+  const tables = [...model.tables.values()].map((table): DescribedTable => {
+    const type = assertObjectType(schema.getType(table.baseName));
+    const fields = Object.values(type.getFields()).map((field) => describeField(field, table));
+    return { ...describeTable(table), fields };
+  });
+  return { role, tables, relationships: describeRelationships(model), missing: omissionsOf(catalog, role) };
+}
+
+function describeTable(table: Table): Omit<DescribedTable, 'fields'> {
+  const { baseName, namespace, name, kind, description, rowSecurity } = table;
+  return {
+    name: baseName,
+    object: quotePath(namespace, name),
+    ...{ kind, description, rowSecurity },
+    rootFields: [
+      ...(table.rootField ? [rootCollectionField(baseName)] : []),
+      ...(table.byPk ? [byPkField(baseName)] : []),
+    ],
+    ...{ insert: table.insert, update: table.update, delete: table.delete },
+  };
+}
+
+function describeField(field: GraphQLField<unknown, unknown>, table: Table): DescribedField {
+  const origin = fieldOrigin(field);
+  const { name, type, description = null } = field;
+  const common = { name, type: String(type), description, column: null, isKey: false, target: null };
+  switch (origin.kind) {
+    case 'column': {
+      const { column } = origin;
+      return { ...common, kind: 'column', column: column.name, isKey: table.primaryKey.includes(column.number) };
+    }
+    case 'relationship':
+      return { ...common, kind: 'relationship', target: origin.target.baseName };
+    default:
+      return { ...common, kind: origin.kind === 'node_id' ? 'node_id' : 'computed' };
+  }
+}
+
+/** Each foreign key once, though both its tables have a field for it. */
+function describeRelationships({ tables }: Model): readonly DescribedRelationship[] {
+  const found = new Map<string, DescribedRelationship>();
+  for (const table of tables.values()) {
+    for (const relationship of table.relationships) {
+      const described = describeRelationship(table, relationship, tables.get(relationship.target)!);
+      const other = found.get(relationship.id);
+      found.set(relationship.id, other === undefined ? described : joinDirections(described, other));
+    }
+  }
+  return [...found.values()];
+}
+
+function describeRelationship(
+  { baseName }: Table,
+  { direction, fieldName, cardinality }: Relationship,
+  target: Table,
+): DescribedRelationship {
+  return direction === 'outbound'
+    ? { from: baseName, to: target.baseName, field: fieldName, inverse: null, cardinality: 'many' }
+    : { from: target.baseName, to: baseName, field: null, inverse: fieldName, cardinality };
+}
+
+/** The inbound direction alone knows whether there can be several. */
+function joinDirections(one: DescribedRelationship, other: DescribedRelationship): DescribedRelationship {
+  const [outbound, inbound] = one.field === null ? [other, one] : [one, other];
+  return { ...inbound, field: outbound.field };
+}

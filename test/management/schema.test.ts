@@ -1,0 +1,132 @@
+/**
+ * The schema of a role for operators: what requests of the role see, and why the rest is missing.
+ */
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { TestDatabase } from '../support/postgres.ts';
+import {
+  addToken,
+  authDatabase,
+  type ManagedGateway,
+  type ManagementReply,
+  managedGateway,
+  ref,
+} from './management.ts';
+
+let database: TestDatabase;
+let managed: ManagedGateway;
+
+const accessToken = 'sbp_0123456789012345678901234567890123456789';
+
+const get = (role: string, token: string = accessToken): Promise<ManagementReply> =>
+  managed.call({ path: `/v1/projects/${ref}/schema?role=${encodeURIComponent(role)}`, token: `Bearer ${token}` });
+
+beforeAll(async () => {
+  database = await authDatabase();
+  await database.query(`
+    comment on schema public is '@graphql({"inflect_names": true})';
+    create table author (id bigint primary key, full_name text not null, secret text);
+    create table book (id bigint primary key, title text, author_id bigint not null references author, "no name" text);
+    create table loan (book_id bigint primary key references book);
+    create table log (line text);
+    create function _loud_title(book) returns text stable language sql as 'select upper($1.title)';
+    grant usage on schema public to anon, service_role;
+    grant select (id, full_name), insert on author to anon;
+    grant select on book, loan, log to anon;
+    grant select on author to service_role`);
+});
+
+beforeEach(async () => {
+  managed = await managedGateway(database, await addToken(database), { accessToken });
+});
+
+describe('the schema of a role', () => {
+  test('has its tables with the fields that its requests may ask for', async () => {
+    const { status, body } = await get('anon');
+    expect(status).toBe(200);
+    expect(body.role).toBe('anon');
+    expect(body.tables.map(({ name }: { name: string }) => name)).toEqual(['Author', 'Book', 'Loan']);
+    expect(body.tables[0]).toMatchObject({
+      ...{ name: 'Author', object: 'public.author', kind: 'table', rowSecurity: false },
+      ...{ rootFields: ['authorCollection', 'authorByPk'], insert: true, update: false, delete: false },
+    });
+    const fields = body.tables[0].fields.map(({ name, type, kind, column, isKey, target }: Record<string, unknown>) => {
+      return [name, type, kind, column, isKey, target];
+    });
+    expect(fields).toEqual([
+      ['nodeId', 'ID!', 'node_id', null, false, null],
+      ['id', 'BigInt!', 'column', 'id', true, null],
+      ['fullName', 'String!', 'column', 'full_name', false, null],
+      ['bookCollection', 'BookConnection', 'relationship', null, false, 'Book'],
+    ]);
+    expect(body.tables[1].fields.at(-1)).toMatchObject({ name: 'loudTitle', type: 'String', kind: 'computed' });
+  });
+
+  test('has each foreign key once, with the fields of both its sides', async () => {
+    expect((await get('anon')).body.relationships).toEqual([
+      { from: 'Book', to: 'Author', field: 'author', inverse: 'bookCollection', cardinality: 'many' },
+      { from: 'Loan', to: 'Book', field: 'book', inverse: 'loan', cardinality: 'one' },
+    ]);
+  });
+
+  test('says of what is missing why, and the SQL that changes it; running that changes the next answer', async () => {
+    const missing = async () => {
+      const { body } = await get('anon');
+      return Object.fromEntries(
+        body.missing.map(({ reason, kind, fix }: Record<string, unknown>) => [reason, [kind, fix]]),
+      );
+    };
+    const before = await missing();
+    const column = 'Column public.author.secret exists; role anon has no SELECT on it.';
+    const grant = 'grant select (secret) on public.author to anon;';
+    expect(before).toMatchObject({
+      [column]: ['privilege', grant],
+      'Table public.log has no primary key.': [
+        'key',
+        'alter table public.log add column id bigint generated always as identity primary key;',
+      ],
+      'Column public.book."no name" has no valid GraphQL name.': [
+        'name',
+        `comment on column public.book."no name" is '@graphql({"name": "newName"})';`,
+      ],
+      'Table public.author exists; role anon has no UPDATE.': ['privilege', 'grant update on public.author to anon;'],
+    });
+    await database.query(grant);
+    const { [column]: gone, ...others } = before;
+    expect(gone).toBeDefined();
+    expect(await missing()).toEqual(others);
+  });
+
+  test("is each role's own, also where two roles see the same", async () => {
+    await database.query('grant usage on schema public to authenticated; grant select on author to authenticated');
+    const [service, twin] = [(await get('service_role')).body, (await get('authenticated')).body];
+    expect(twin.tables).toEqual(service.tables);
+    expect(service.missing.map(({ fix }: { fix: string }) => fix)).toContain(
+      'grant select on public.book to service_role;',
+    );
+    expect(JSON.stringify(twin.missing)).not.toContain('service_role');
+  });
+
+  test('is for operators alone: it names what the role cannot see', async () => {
+    const usual = await addToken(database);
+    expect(await get('anon', usual)).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+    const operator = await addToken(database, { scopes: ['project:operate'] });
+    expect(await get('anon', operator)).toMatchObject({ status: 200 });
+    expect(await get('anon', 'sbp_0000000000000000000000000000000000000000')).toMatchObject({ status: 401 });
+  });
+
+  test('is refused where no role is named, or one that is not there', async () => {
+    const message = 'The parameter "role" must name one role of the database';
+    expect(await get('')).toMatchObject({ status: 400, body: { code: 'validation_failed', message } });
+    const unknown = await get(`nobody"; drop table author; --${'x'.repeat(100)}`);
+    expect(unknown).toMatchObject({ status: 404, body: { code: 'not_found' } });
+    expect(unknown.body.message.length).toBeLessThan(110);
+  });
+
+  test('is empty while a directive is malformed, and says which', async () => {
+    await database.query(`comment on table log is '@graphql({"name": })'`);
+    const { body } = await get('anon');
+    expect(body.tables).toEqual([]);
+    expect(body.missing[0]).toMatchObject({ kind: 'directive', object: 'public.log', fix: null });
+    await database.query('comment on table log is null');
+  });
+});
