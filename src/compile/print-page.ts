@@ -179,11 +179,18 @@ function inPage(context: PageContext): Sql {
 
 function printPageInfo(context: PageContext, entry: Extract<ConnectionEntry, { kind: 'page_info' }>): PrintedObject {
   const members = entry.entries.map((item): Member => {
-    const value =
-      item.kind === 'typename' ? printTypename(item.name) : context.aggregate(printFlag(context, item.kind));
-    return { key: item.key, value };
+    return { key: item.key, value: printInfo(context, item) };
   });
   return printObject(context.printer.names, members);
+}
+
+function printInfo(context: PageContext, item: PageInfoEntry): Sql {
+  if (item.kind === 'typename') return printTypename(item.name);
+  const { backward, cursor, offset } = context.plan.page;
+  const isBehind = item.kind === (backward ? 'has_next_page' : 'has_previous_page');
+  // Nothing comes before a page that begins with the first row; a constant is no aggregate.
+  if (isBehind && cursor === null && offset === null) return sql`false`;
+  return context.aggregate(printFlag(context, item.kind));
 }
 
 function printFlag(context: PageContext, kind: Exclude<PageInfoEntry['kind'], 'typename'>): Sql {
@@ -210,7 +217,6 @@ function printFlag(context: PageContext, kind: Exclude<PageInfoEntry['kind'], 't
 // Whether the page is not empty and does not hold the row that the whole set begins with, in the order of the scan.
 function printBeyondPage(context: PageContext): Sql {
   const { plan, page, rows } = context;
-  if (plan.page.cursor === null && plan.page.offset === null) return sql`false`;
   const { from, row, condition } = rows.scan();
   const keys = keyColumns(rows.table);
   const compare = (side: Row): Sql => list(keys.map((column) => side.column(column)));

@@ -230,4 +230,16 @@ describe('page info', () => {
     expect(await ask(query, { n: 2 })).toEqual(expected);
     expect(await text(query, { n: 2 })).toBe(await text(query, { n: 4 }));
   });
+
+  test.each(['hasPreviousPage', '__typename', 'hasNextPage', 'startCursor', 'hasPreviousPage __typename'])(
+    'has page info of nothing but %s',
+    async (selected) => {
+      const data = await ask(`{ itemCollection(first: 2) { pageInfo { ${selected} } } }`);
+      const known = { hasPreviousPage: false, __typename: 'PageInfo', hasNextPage: true, startCursor: 'WzFd' };
+      const expected = selected.split(' ').map((key) => [key, known[key as keyof typeof known]]);
+      expect(data.itemCollection).toEqual({ pageInfo: Object.fromEntries(expected) });
+      const last = await ask('{ itemCollection(last: 2) { pageInfo { hasNextPage } } }');
+      expect(last.itemCollection).toEqual({ pageInfo: { hasNextPage: false } });
+    },
+  );
 });
