@@ -3,7 +3,9 @@
  * the whole `data` object as text. A mutation is one statement for each root field, each returning the value of its field.
  */
 import type { AnswerLayout } from './answer-layout.ts';
-import type { Entry, OperationPlan } from './plan.ts';
+import { isNarrow, narrowBytes } from './narrow.ts';
+import type { CallPlan, Entry, OperationPlan } from './plan.ts';
+import { printCalledValue } from './print-called-value.ts';
 import { printConnectionText } from './print-connection.ts';
 import { type Member, printObject } from './print-object.ts';
 import { Names } from './print-row.ts';
@@ -66,9 +68,22 @@ function printDataText(printer: Printer, fields: readonly Entry[]): Sql {
 
 function printMutationField(plan: OperationPlan, field: Entry, maxResponseBytes: number): Statement {
   const whole = textStatement(printMutationText(plan, field, maxResponseBytes));
+  if (field.value.kind === 'call') return printCalled(field.value.call, maxResponseBytes) ?? whole;
   if (field.value.kind !== 'write') return whole;
   const printed = printWrittenRow(makePrinter(plan), field.value.write, maxResponseBytes);
   return printed === null ? whole : { ...printSql(printed.statement), layout: printed.layout, whole };
+}
+
+// What is answered cannot be undone any more, so nobody may have to measure it.
+function printCalled(call: CallPlan, maxResponseBytes: number): Statement | null {
+  const { result } = call.routine;
+  if (result.kind !== 'value' || !isNarrow({ cast: result.type.cast, type: result.type })) return null;
+  const printed = maxResponseBytes > narrowBytes ? printCalledValue(call) : null;
+  if (printed === null) return null;
+  return {
+    ...printSql(printed.select),
+    layout: { pieces: [printed.column], limit: null, backward: false, marker: null },
+  };
 }
 
 function printMutationText(plan: OperationPlan, field: Entry, maxResponseBytes: number): Sql {

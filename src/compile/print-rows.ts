@@ -21,6 +21,7 @@ import type {
   ValuePlan,
 } from './plan.ts';
 import { columnOf, keyColumns } from './plan-order.ts';
+import { printCalledValue } from './print-called-value.ts';
 import { printKey, printOrder, scanOrder, where } from './print-condition.ts';
 import { printEntry, type RowSet, tableRows } from './print-connection.ts';
 import { isCounted, printScan } from './print-page.ts';
@@ -76,6 +77,10 @@ function printField(printer: Printer, value: ValuePlan): PrintedField | null {
   if (value.kind === 'row' && value.source.kind === 'key') {
     const { table, slots } = value.source;
     return printByKey(printer, value.object, (row) => printKey(table, slots, row), table);
+  }
+  if (value.kind === 'call') {
+    const printed = printCalledValue(value.call);
+    return printed && { select: printed.select, count: 1, pieces: [printed.column] };
   }
   if (value.kind !== 'connection' || value.connection.source.kind !== 'table') return null;
   const plan = value.connection;

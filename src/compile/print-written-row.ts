@@ -8,6 +8,7 @@
 import type { Column, Table } from '../model/model.ts';
 import type { AnswerLayout, AnswerPiece, RowPiece } from './answer-layout.ts';
 import { joinConstants, objectPieces } from './json-pieces.ts';
+import { isNarrow, maxGrowth, narrowBytes } from './narrow.ts';
 import type { Condition, ObjectPlan, WriteChange, WriteEntry, WritePlan } from './plan.ts';
 import { onlyRow, printRowInsert } from './print-insert.ts';
 import { directRow, list } from './print-row.ts';
@@ -97,11 +98,6 @@ function layOut(context: RowContext, entry: WriteEntry): { readonly key: string;
   }
 }
 
-/** Most bytes of the JSON of a column that is narrow; `numeric(1000)` is the longest. */
-const narrowBytes = 1100;
-/** An escape in JSON has six bytes. */
-const maxGrowth = 6;
-
 /**
  * An expression that fails where the values of the row may take more than these bytes, `none` where they cannot; null where that
  * is not known. What fails is undone, and written again by the statement that measures its answer.
@@ -124,13 +120,3 @@ function isMeasurable(column: Column): boolean {
 }
 
 const texts: ReadonlySet<string> = new Set(['text', 'varchar']);
-const narrow: ReadonlySet<string> = new Set([
-  'int2', 'int4', 'int8', 'float4', 'float8', 'bool', 'uuid', 'date', 'time', 'timestamp', 'timestamptz', 'char',
-]); // biome-ignore format: a table of names
-
-function isNarrow({ cast, type }: Column): boolean {
-  if (type?.kind === 'enum') return true;
-  if (cast.namespace !== 'pg_catalog' || type?.kind !== 'scalar') return false;
-  if (cast.maxLength !== null) return cast.maxLength * maxGrowth <= narrowBytes;
-  return narrow.has(cast.name) || (cast.name === 'numeric' && cast.modifier !== null);
-}

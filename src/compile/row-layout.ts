@@ -66,7 +66,7 @@ function valuePiece(context: RowContext, value: ValuePlan): RowPiece {
 }
 
 /** How a scalar travels where its text is sent as PostgreSQL prints it; null: it is made JSON there. */
-const plainForms: Partial<Readonly<Record<ScalarName, ColumnForm>>> = {
+export const plainForms: Partial<Readonly<Record<ScalarName, ColumnForm>>> = {
   Int: 'json',
   Float: 'number',
   BigInt: 'quoted',

@@ -32,6 +32,8 @@ interface Row {
 /** What is made of a layout once. */
 interface Prepared {
   readonly row: readonly RowPart[];
+  /** Pieces of the answer that are columns too. */
+  readonly others: readonly RowPart[];
   /** Which piece is the rows, and the constants before it; null where that is not all, or the rows come in reverse. */
   readonly rowsAt: number;
   readonly beforeRows: string | null;
@@ -77,12 +79,11 @@ export class RowsAnswer implements RowCollector {
   }
 
   begin(types: readonly number[]): void {
-    const { agreed, row } = this.#prepared;
+    const { agreed, row, others } = this.#prepared;
     if (types.length === 0 || agreed.has(types)) return;
-    const adapted = row.map((piece) => adaptPiece(piece, types));
-    if (adapted.every((piece, index) => piece === row[index])) agreed.add(types);
+    if ([...row, ...others].every((piece) => piece === adaptPiece(piece, types))) agreed.add(types);
     else {
-      this.#row = adapted;
+      this.#row = row.map((piece) => adaptPiece(piece, types));
       this.#types = types;
     }
   }
@@ -196,6 +197,7 @@ function prepare(layout: AnswerLayout): Prepared {
   const before = layout.pieces.slice(0, Math.max(0, rowsAt));
   const isPlain = rowsAt !== -1 && !layout.backward && before.every((piece) => typeof piece === 'string');
   const made: Prepared = {
+    others: layout.pieces.filter((piece) => typeof piece !== 'string' && piece.kind === 'column'),
     rowsAt,
     beforeRows: isPlain ? before.join('') : null,
     row: row.map((piece) => (typeof piece === 'string' ? { kind: 'constant', bytes: Buffer.from(piece) } : piece)),
