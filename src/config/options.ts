@@ -96,7 +96,7 @@ export const options = {
   }),
   poolSize: row({
     group: 'Database', placeholder: 'N', parse: integerBetween(1, 10_000), default: '10', commands: serving,
-    doc: 'Connections for API requests; of each worker, and of each to a replica.',
+    doc: 'Connections for API requests; of each worker, and of each to a replica. From 5 on, slow statements of one role leave one to the other roles.',
   }),
   systemPoolSize: row({
     group: 'Database', placeholder: 'N', parse: integerBetween(1, 1000), default: '3', commands: serving,
@@ -112,7 +112,7 @@ export const options = {
   }),
   poolWaitMs: row({
     group: 'Database', placeholder: 'MS', parse: milliseconds, default: '1000', commands: serving,
-    doc: 'Longest wait for a connection in milliseconds; then 503.',
+    doc: 'Longest wait for a connection in milliseconds; who would wait longer gets 503, at once where that can be known. 0: no limit.',
   }),
   preparedStatements: row({
     group: 'Database', placeholder: null, parse: parseBoolean, default: 'true', commands: serving,

@@ -18,6 +18,8 @@
  */
 import { performance } from 'node:perf_hooks';
 import { sendCancel } from './cancel.ts';
+import type { ConnectionQueue, Turn } from './connection-queue.ts';
+import { DatabaseError } from './failure.ts';
 import type { Flight, FlightOutcome } from './flight.ts';
 import type { ApiConnection } from './pool.ts';
 import type { StatementPace } from './statement-pace.ts';
@@ -80,17 +82,22 @@ export interface Seat {
 
 /** Where the connections of batches come from and go to. */
 export interface Connections {
-  /** Takes one, first come first served. @throws DatabaseError `overloaded` or `unavailable`. */
-  acquire(): Promise<ApiConnection>;
-  /** Gives it back; one that is `broken` is thrown away. */
-  release(connection: ApiConnection, broken: boolean): void;
+  /** Whose turn it is. */
+  readonly queue: ConnectionQueue;
+  /** Opens a connection, or takes one that is idle, for one whose turn it is. @throws DatabaseError `unavailable`; then the turn is over. */
+  acquire(turn: Turn): Promise<ApiConnection>;
+  /** Gives it back, and ends the turn; one that is `broken` is thrown away. */
+  release(turn: Turn, connection: ApiConnection, broken: boolean): void;
 }
 
 /** The batches of one pool. */
 export class FlightBatches {
   readonly #connections: Connections;
   readonly #pace: StatementPace;
+  /** The last one that had a connection at once: who comes in the same moment may join it. */
   #boarding: Batch | null = null;
+  /** The last one of each role that waits for a connection: others of the role may join it. */
+  readonly #waiting = new Map<string, Batch>();
 
   constructor(connections: Connections, pace: StatementPace) {
     this.#connections = connections;
@@ -98,20 +105,30 @@ export class FlightBatches {
   }
 
   /** Finds a place: in the batch that is about to leave where there is room, else in a new one. */
-  board(passenger: Passenger): Seat {
+  board(passenger: Passenger, role: string): Seat {
     const expectedMs = passenger.shares ? this.#pace.expectedMs(passenger.statement) : null;
     const mayShare = expectedMs !== null && expectedMs < budgetMs;
-    if (mayShare && this.#boarding?.hasRoomFor(expectedMs)) return this.#boarding.add(passenger, expectedMs);
-    const batch = new Batch(this.#connections, this.#pace);
+    if (mayShare) {
+      const open = this.#boarding?.hasRoomFor(expectedMs) ? this.#boarding : this.#waiting.get(role);
+      if (open?.hasRoomFor(expectedMs)) return open.add(passenger, expectedMs);
+    }
+    const batch = new Batch({ role, isQuick: mayShare }, this.#connections, this.#pace);
     const seat = batch.add(passenger, expectedMs ?? budgetMs);
     if (passenger.follower) batch.add(passenger.follower, 0);
-    if (mayShare) this.#boarding = batch;
-    void batch.depart(mayShare);
+    void batch.depart();
+    if (mayShare && batch.isWaiting) this.#waiting.set(role, batch);
+    else if (mayShare) this.#boarding = batch;
     return seat;
   }
 }
 
-class Batch {
+class Batch implements Turn {
+  /** Of the first passenger. */
+  readonly role: string;
+  /** All of them are, and others may join. */
+  readonly isQuick: boolean;
+  /** There was no connection at once. */
+  isWaiting = false;
   readonly #connections: Connections;
   readonly #pace: StatementPace;
   readonly #since = performance.now();
@@ -137,7 +154,9 @@ class Batch {
   /** Idle time of the event loop at the start and at the end of each flight, in milliseconds. */
   #idleAt: number[] = [];
 
-  constructor(connections: Connections, pace: StatementPace) {
+  constructor({ role, isQuick }: Turn, connections: Connections, pace: StatementPace) {
+    this.role = role;
+    this.isQuick = isQuick;
     this.#connections = connections;
     this.#pace = pace;
   }
@@ -155,26 +174,32 @@ class Batch {
   }
 
   /** Takes a connection and sends everybody who has come until then, and in the rest of this turn of the event loop. */
-  async depart(isShared: boolean): Promise<void> {
+  async depart(): Promise<void> {
+    const { queue } = this.#connections;
     let connection: ApiConnection;
     try {
-      connection = await this.#connections.acquire();
+      if (!queue.take(this)) {
+        this.isWaiting = true;
+        await queue.wait(this);
+        this.isWaiting = false;
+      }
+      connection = await this.#connections.acquire(this);
     } catch (problem) {
       this.#isOpen = false;
       for (const seat of this.#waiting) seat.settle({ kind: 'refused', problem });
       return;
     }
-    if (isShared) setImmediate(() => this.#launch(connection, true));
-    else this.#launch(connection, false);
+    if (this.isQuick) setImmediate(() => this.#launch(connection));
+    else this.#launch(connection);
   }
 
-  #launch(connection: ApiConnection, isShared: boolean): void {
+  #launch(connection: ApiConnection): void {
     this.#isOpen = false;
     const flying = this.#waiting.filter((seat) => !seat.isOver);
     const [first] = flying;
     // Without the one before it, a follower has nothing to follow.
-    if (first === undefined || (!isShared && first !== this.#waiting[0])) {
-      this.#connections.release(connection, false);
+    if (first === undefined || (!this.isQuick && first !== this.#waiting[0])) {
+      this.#connections.release(this, connection, false);
       return;
     }
     this.#connection = connection;
@@ -190,7 +215,7 @@ class Batch {
     this.#flights[0]?.lead(this.#flights.slice(1));
     this.#submit(connection);
     // A follower waits for the one before it for as long as that takes.
-    if (isShared && flying.length > 1) this.#stallTimer = setTimeout(() => this.#watch(), stallMs);
+    if (this.isQuick && flying.length > 1) this.#stallTimer = setTimeout(() => this.#watch(), stallMs);
   }
 
   #submit({ client }: ApiConnection): void {
@@ -231,8 +256,15 @@ class Batch {
   }
 
   #cancel(seat: BatchSeat): void {
-    if (this.#connection === null || this.#flying[this.#at] !== seat) seat.settle({ kind: 'left' });
-    else this.#cancelFlight(this.#connection);
+    if (this.#connection !== null && this.#flying[this.#at] === seat) this.#cancelFlight(this.#connection);
+    else this.#leave(seat);
+  }
+
+  /** Gives the place in the queue up with the last one who left. */
+  #leave(seat: BatchSeat): void {
+    seat.settle({ kind: 'left' });
+    const isEmpty = this.#waiting.every(({ isOver }) => isOver);
+    if (this.isWaiting && isEmpty) this.#connections.queue.withdraw(this, abandoned);
   }
 
   /** Cancels what the server is at, once. The request may reach it when it is at the next one. */
@@ -270,7 +302,7 @@ class Batch {
     this.#waiting.length = 0;
     this.#flying = none;
     this.#flights = none;
-    const release = () => this.#connections.release(connection, this.#isLost || this.#isHaunted);
+    const release = () => this.#connections.release(this, connection, this.#isLost || this.#isHaunted);
     // Given back once no cancel request can hit its next user.
     if (this.#cancelling === null) release();
     else void this.#cancelling.then(release);
@@ -315,6 +347,8 @@ class BatchSeat implements Seat {
 
 const none: readonly never[] = [];
 const scattered: SeatEnd = { kind: 'scattered' };
+/** Seen by nobody. */
+const abandoned = new DatabaseError({ kind: 'cancelled', primary: 'Everybody who waited has left.' });
 
 /** Time that this thread's event loop has spent waiting, in milliseconds since it began. */
 function idleMs(): number {

@@ -13,6 +13,8 @@ export interface PoolState {
   /** Since the start; null where they are not counted. */
   readonly flights: number | null;
   readonly batches: number | null;
+  /** Who waited in vain, or would have. */
+  readonly refused: number | null;
 }
 
 /** What a pool for requests has done since the start. */
@@ -20,10 +22,12 @@ export interface FlightCounts {
   flights: number;
   /** Writes of one flight or several. */
   batches: number;
+  /** Requests for which no connection was, or would have been, free in time. */
+  refused: number;
 }
 
 /** The state of a pool of the driver. */
-export function poolState(pool: pg.Pool, counts: FlightCounts | null): PoolState {
+export function poolState(pool: pg.Pool): PoolState {
   const { totalCount: open, idleCount: idle, waitingCount: waiting } = pool;
-  return { open, idle, waiting, flights: counts?.flights ?? null, batches: counts?.batches ?? null };
+  return { open, idle, waiting, flights: null, batches: null, refused: null };
 }

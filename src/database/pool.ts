@@ -1,10 +1,11 @@
 /**
  * The connections of API requests, each with what we know of its named statements and of its cleanliness.
  *
- * The driver's pool does the waiting (bounded, first come first served), the connecting and the closing; this adds the
+ * The queue does the waiting (connection-queue.ts), the driver's pool the connecting and the closing; this adds the
  * knowledge that outlives a flight. Used by run-as.ts alone.
  */
 import type pg from 'pg';
+import { ConnectionQueue, type Turn } from './connection-queue.ts';
 import { createDriverPool, type DriverClient, takeConnection } from './driver.ts';
 import { FlightBatches } from './flight-batch.ts';
 import { type FlightCounts, type PoolState, poolState } from './pool-state.ts';
@@ -30,6 +31,7 @@ const spoiling: ReadonlySet<string> = new Set(['default_transaction_read_only', 
 /** What runs requests; see run-as.ts. */
 export interface ApiPool {
   readonly names: StatementNames;
+  readonly queue: ConnectionQueue;
   readonly batches: FlightBatches;
   readonly counts: FlightCounts;
   state(): PoolState;
@@ -64,10 +66,17 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
     ...options,
     onError: (problem) => options.onEvent({ kind: 'connection_lost', problem }),
   });
-  const counts: FlightCounts = { flights: 0, batches: 0 };
+  const counts: FlightCounts = { flights: 0, batches: 0, refused: 0 };
+  const queue = new ConnectionQueue(options);
   const connections = new WeakMap<DriverClient, ApiConnection>();
-  const acquire = async (): Promise<ApiConnection> => {
-    const client = await takeConnection(pool, options.waitMs);
+  const acquire = async (turn: Turn): Promise<ApiConnection> => {
+    let client: DriverClient;
+    try {
+      client = await takeConnection(pool, options.waitMs);
+    } catch (problem) {
+      queue.leave(turn);
+      throw problem;
+    }
     counts.batches += 1;
     const known = connections.get(client);
     if (known) return known;
@@ -82,15 +91,18 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
     return connection;
   };
   // One that is broken or spoiled is thrown away.
-  const release = (connection: ApiConnection, broken: boolean) =>
+  const release = (turn: Turn, connection: ApiConnection, broken: boolean) => {
     connection.client.release(broken || connection.isSpoiled);
+    queue.leave(turn);
+  };
   return {
     names: new StatementNames(options.preparedStatements, () =>
       options.onEvent({ kind: 'prepared_statements_off', option: '--prepared-statements' }),
     ),
-    batches: new FlightBatches({ acquire, release }, new StatementPace()),
+    queue,
+    batches: new FlightBatches({ queue, acquire, release }, new StatementPace()),
     counts,
-    state: () => poolState(pool, counts),
+    state: () => ({ ...poolState(pool), ...counts, waiting: queue.waiting }),
     stop: () => pool.end(),
   };
 }

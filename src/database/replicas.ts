@@ -135,6 +135,12 @@ export class Replicas {
     return null;
   }
 
+  /** Whether one of this role would get a connection to any of them in time. */
+  admits(role: string): boolean {
+    const now = performance.now();
+    return this.#watched.some((replica) => replica.isUsable(now) && replica.pool.queue.admits(role));
+  }
+
   /** Leaves one out that could not answer, until it answers a look. */
   leaveOut({ number }: Replica): void {
     this.#watched[number - 1]?.leaveOut('away');

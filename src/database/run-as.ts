@@ -138,7 +138,7 @@ async function fly(pool: ApiPool, request: Request, { named, alone }: AttemptOpt
   const passenger = new RequestPassenger(pool, request, { named, alone, onOverflow: () => watch?.giveUp('size') });
   const { onPosition } = request.options;
   if (onPosition !== undefined) passenger.follower = new PositionPassenger(named ? pool.names : null);
-  const seat = pool.batches.board(passenger);
+  const seat = pool.batches.board(passenger, request.options.caller.role);
   watch = new FlightWatch(passenger, seat, request);
   const end = await seat.end;
   watch.stop();
@@ -153,6 +153,7 @@ async function fly(pool: ApiPool, request: Request, { named, alone }: AttemptOpt
     case 'scattered':
       return 'scattered';
     case 'refused':
+      if (end.problem instanceof DatabaseError && end.problem.kind === 'overloaded') pool.counts.refused += 1;
       throw end.problem;
     case 'left':
       throw leftEarly(watch.reason);

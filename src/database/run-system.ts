@@ -113,7 +113,7 @@ export function createSystemPool(options: SystemPoolOptions): SystemPool {
     query,
     shared: shareFlights(query, runTogether),
     transaction: (work, settings) => withConnection((connection) => runTransaction(connection, work, settings)),
-    state: () => poolState(pool, null),
+    state: () => poolState(pool),
     stop: () => pool.end(),
   };
 }

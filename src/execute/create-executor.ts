@@ -30,6 +30,12 @@ export function createExecutor(options: ExecuteOptions): Executor {
         return toAnswer(outcome, watch, handing);
       }
     },
+    admits(role) {
+      const { pool, replicas } = options;
+      if (pool.queue.admits(role) || replicas?.admits(role)) return true;
+      pool.counts.refused += 1;
+      return false;
+    },
     notReady: () => options.reflector.problem(),
   };
 }

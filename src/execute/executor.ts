@@ -67,6 +67,8 @@ export interface Answer {
 export interface Executor {
   /** Never rejects for anything a client, operator or database did; those are answers. */
   execute(caller: Caller, request: GraphQLRequest, context: RequestContext): Promise<Answer>;
+  /** Whether a request of this role would be served in time; false: too many wait for the database, and it is counted as refused. */
+  admits(role: string): boolean;
   /** Null when the database answers and a model is loaded, else the reason in one sentence (for `/ready`). */
   notReady(): string | null;
 }

@@ -22,7 +22,7 @@ export async function registerGraphqlRoutes(app: FastifyInstance, parts: HttpPar
   const { config } = parts;
   const onRequest: Hook[] = [authenticateHook(parts)];
   if (config.rateLimit !== null) onRequest.push(await createRateLimit(app, config.rateLimit));
-  onRequest.push(createJsonDoor(parts));
+  onRequest.push(shedLoad(parts), createJsonDoor(parts));
   app.post(graphqlPath, { onRequest, config: corsOfGraphql(config.corsOrigins) }, createPostHandler(parts));
   const showPage = createGraphiqlPage(parts);
   app.get(graphqlPath, (request, reply) => {
@@ -58,6 +58,14 @@ function authenticateHook({ authenticate }: HttpParts): Hook {
     } catch (error) {
       done(error as Error);
     }
+  };
+}
+
+/** Refuses before the body is read what would wait for the database in vain. */
+function shedLoad({ executor }: HttpParts): Hook {
+  return ({ state }, reply, done) => {
+    if (state.identity === null || executor.admits(state.identity.role)) return done();
+    reply.send(new PublicError('UNAVAILABLE', 'All database connections are busy. Try again in a moment.'));
   };
 }
 

@@ -162,6 +162,11 @@ function addPools(kit: Kit, { pools }: MetricSources): void {
   add('pool_connections', 'Connections to the database that are open.', ({ open }) => open);
   add('pool_idle_connections', 'Connections to the database that nobody uses.', ({ idle }) => idle);
   add('pool_waiting', 'Requests that wait for a connection.', ({ waiting }) => waiting);
+  add(
+    'pool_refused_total',
+    'Requests for which no connection was free in time, most refused at once.',
+    ({ refused }) => refused,
+  );
   add('flights_total', 'Transactions of requests, each one round trip.', ({ flights }) => flights);
   add('batches_total', 'Writes of one or several transactions together.', ({ batches }) => batches);
 }

@@ -58,7 +58,11 @@ test('bytes that are no HTTP get an error body, and the server stays', async () 
 });
 
 test('an error of our own is masked; the log has it under the id that the client sees', async () => {
-  const executor = { notReady: () => null, execute: () => Promise.reject(new Error('secret detail')) };
+  const executor = {
+    admits: () => true,
+    notReady: () => null,
+    execute: () => Promise.reject(new Error('secret detail')),
+  };
   const server = await testServer({}, { executor });
   const reply = await server.send({ body: operation('{ hello }') });
   const error = reply.json().errors?.[0];

@@ -410,6 +410,7 @@ describe('health', () => {
 
   test('/ready is 503 with the reason while requests cannot be answered', async () => {
     const executor = {
+      admits: () => true,
       notReady: () => 'The database does not answer.',
       execute: () => Promise.reject(new Error('unused')),
     };

@@ -51,6 +51,7 @@ const schema = buildSchema(
 /** Answers with graphql-js; an operation named after an error code fails with it. */
 export function smallExecutor(calls: Call[] = []): Executor {
   return {
+    admits: () => true,
     notReady: () => null,
     async execute(caller, request, context): Promise<Answer> {
       calls.push({ caller, request, context });

@@ -1,0 +1,226 @@
+/**
+ * Who gets the next connection of a pool, and who is told at once that the wait would be too long.
+ *
+ * Fair between roles, because a role is what an operator sets limits for: a connection goes to the role that waits and holds
+ * the fewest, and of several to the one that had its turn longest ago. Within a role the first that came is the first served.
+ * So nobody waits for the queue of another role. One connection is also kept from statements that are not known to be quick
+ * where their role holds all the others with such: else one slow query for each connection would lock everybody else out.
+ *
+ * Nobody is let in to wait in vain. How long a turn takes is measured while somebody waits, and who would wait longer than
+ * allowed is refused on arrival, when that costs nothing yet. A queue that has not been empty for a while does not absorb a
+ * burst, it only makes everybody late: then it is kept short.
+ */
+import { performance } from 'node:perf_hooks';
+import { DatabaseError } from './failure.ts';
+
+/** One who wants a connection for a while. */
+export interface Turn {
+  readonly role: string;
+  /** Its statements are known to be quick. */
+  readonly isQuick: boolean;
+}
+
+/** Size of the pool, and patience. */
+export interface ConnectionQueueOptions {
+  readonly size: number;
+  /** Longest wait, in milliseconds; 0: there is no limit. */
+  readonly waitMs: number;
+  /** Milliseconds since any moment, by which turns are measured. */
+  readonly now?: () => number;
+}
+
+/** A pool with fewer connections keeps none back. */
+const smallestSizeWithSpare = 5;
+/** Share of the longest wait after which a queue that was never empty counts as overload, and the share it is kept to then. */
+const overloadShare = 1 / 4;
+const overloadWaitShare = 1 / 10;
+/** How fast the expectation follows the measured turns, once there are enough of them for a mean. */
+const shareOfLast = 0.05;
+
+/** What a role holds and waits for. */
+interface RoleTurns {
+  held: number;
+  /** Of those held, the ones not known to be quick. */
+  slow: number;
+  /** In the order in which they came. */
+  readonly waiting: Waiter[];
+}
+
+interface Waiter {
+  readonly turn: Turn;
+  readonly timer: NodeJS.Timeout | null;
+  readonly start: () => void;
+  readonly refuse: (problem: DatabaseError) => void;
+}
+
+/** The queue of one pool. */
+export class ConnectionQueue {
+  readonly #size: number;
+  readonly #waitMs: number;
+  readonly #now: () => number;
+  /** Most connections that a role may hold with statements not known to be quick. */
+  readonly #mostSlow: number;
+  /** By name; roles of the database only, so there are not many. */
+  readonly #roles = new Map<string, RoleTurns>();
+  /** Those in which somebody waits; whose turn was longest ago comes first. */
+  readonly #waitingRoles = new Set<RoleTurns>();
+  #held = 0;
+  #waiting = 0;
+  /** Since when somebody has waited without a break, and the end of the last turn since then; of `performance.now()`. */
+  #waitingSince = 0;
+  #lastTurn = 0;
+  /** Mean time between the ends of two turns since then in milliseconds, and their number. */
+  #intervalMs = 0;
+  #turns = 0;
+
+  constructor({ size, waitMs, now = () => performance.now() }: ConnectionQueueOptions) {
+    this.#size = size;
+    this.#waitMs = waitMs === 0 ? Number.POSITIVE_INFINITY : waitMs;
+    this.#now = now;
+    this.#mostSlow = size < smallestSizeWithSpare ? size : size - 1;
+  }
+
+  /** Number of those who wait. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Whether one of this role would get a connection in time, as far as can be known. */
+  admits(role: string): boolean {
+    if (this.#waiting === 0) return true;
+    const own = this.#roles.get(role);
+    const waiting = own?.waiting.length ?? 0;
+    // The next one of its role, whoever else waits.
+    if (waiting === 0) return true;
+    let ahead = waiting;
+    for (const other of this.#waitingRoles) if (other !== own) ahead += Math.min(other.waiting.length, waiting + 1);
+    const now = this.#now();
+    return this.#expectedMs(ahead, now) <= this.#limitMs(now);
+  }
+
+  /** Takes a connection where one is free for this turn; it ends with `leave`. */
+  take(turn: Turn): boolean {
+    if (this.#held === this.#size) return false;
+    const turns = this.#turnsOf(turn.role);
+    if (!this.#mayStart(turns, turn)) return false;
+    this.#start(turns, turn);
+    return true;
+  }
+
+  /**
+   * Waits for a connection and takes it; it ends with `leave`.
+   *
+   * @throws DatabaseError `overloaded`, at once where the wait would be too long, and where it was.
+   */
+  wait(turn: Turn): Promise<void> {
+    if (!this.admits(turn.role)) {
+      return Promise.reject(overloaded('More requests wait for a database connection than can be served in time.'));
+    }
+    return new Promise((start, refuse) => {
+      this.#add({ turn, timer: this.#startTimer(turn), start, refuse });
+    });
+  }
+
+  /** Stops waiting, for this reason; one that does not wait is left as it is. */
+  withdraw(turn: Turn, reason: DatabaseError): void {
+    const turns = this.#turnsOf(turn.role);
+    const at = turns.waiting.findIndex((waiter) => waiter.turn === turn);
+    if (at !== -1) this.#remove(turns, at).refuse(reason);
+  }
+
+  /** Gives a connection back, to the next one where somebody waits. */
+  leave(turn: Turn): void {
+    const turns = this.#turnsOf(turn.role);
+    this.#held -= 1;
+    turns.held -= 1;
+    if (!turn.isQuick) turns.slow -= 1;
+    if (this.#waiting === 0) return;
+    this.#noteTurn(this.#now());
+    this.#startNext();
+  }
+
+  #startTimer(turn: Turn): NodeJS.Timeout | null {
+    if (this.#waitMs === Number.POSITIVE_INFINITY) return null;
+    const problem = `No database connection became free within ${this.#waitMs} ms.`;
+    return setTimeout(() => this.withdraw(turn, overloaded(problem)), this.#waitMs).unref();
+  }
+
+  #turnsOf(role: string): RoleTurns {
+    let turns = this.#roles.get(role);
+    if (turns === undefined) {
+      turns = { held: 0, slow: 0, waiting: [] };
+      this.#roles.set(role, turns);
+    }
+    return turns;
+  }
+
+  #mayStart(turns: RoleTurns, { isQuick }: Turn): boolean {
+    return isQuick || turns.slow < this.#mostSlow;
+  }
+
+  #start(turns: RoleTurns, { isQuick }: Turn): void {
+    this.#held += 1;
+    turns.held += 1;
+    if (!isQuick) turns.slow += 1;
+  }
+
+  #startNext(): void {
+    let next: RoleTurns | null = null;
+    let place = 0;
+    for (const turns of this.#waitingRoles) {
+      if (next !== null && turns.held >= next.held) continue;
+      const at = turns.waiting.findIndex(({ turn }) => this.#mayStart(turns, turn));
+      if (at === -1) continue;
+      [next, place] = [turns, at];
+    }
+    if (next === null) return;
+    const { turn, start } = this.#remove(next, place);
+    this.#start(next, turn);
+    start();
+  }
+
+  #add(waiter: Waiter): void {
+    const turns = this.#turnsOf(waiter.turn.role);
+    turns.waiting.push(waiter);
+    this.#waitingRoles.add(turns);
+    if (this.#waiting === 0) {
+      this.#waitingSince = this.#now();
+      this.#lastTurn = this.#waitingSince;
+      this.#intervalMs = 0;
+      this.#turns = 0;
+    }
+    this.#waiting += 1;
+  }
+
+  /** Puts its role behind the others. */
+  #remove(turns: RoleTurns, at: number): Waiter {
+    const [waiter] = turns.waiting.splice(at, 1) as [Waiter];
+    if (waiter.timer !== null) clearTimeout(waiter.timer);
+    this.#waiting -= 1;
+    this.#waitingRoles.delete(turns);
+    if (turns.waiting.length > 0) this.#waitingRoles.add(turns);
+    return waiter;
+  }
+
+  #noteTurn(now: number): void {
+    this.#turns += 1;
+    this.#intervalMs += (now - this.#lastTurn - this.#intervalMs) * Math.max(shareOfLast, 1 / this.#turns);
+    this.#lastTurn = now;
+  }
+
+  /** Of the wait behind so many others, in milliseconds. The turns that run now have taken that long already. */
+  #expectedMs(ahead: number, now: number): number {
+    return Math.max(now - this.#lastTurn, this.#intervalMs) + ahead * this.#intervalMs;
+  }
+
+  #limitMs(now: number): number {
+    const isOverload = this.#turns > 0 && now - this.#waitingSince > this.#waitMs * overloadShare;
+    if (!isOverload) return this.#waitMs;
+    // As many as there are connections wait no longer than their own turns take.
+    return Math.min(this.#waitMs, Math.max(this.#waitMs * overloadWaitShare, this.#intervalMs * this.#size));
+  }
+}
+
+function overloaded(primary: string): DatabaseError {
+  return new DatabaseError({ kind: 'overloaded', primary });
+}

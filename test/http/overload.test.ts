@@ -1,0 +1,73 @@
+/**
+ * A gateway that is asked for more than its database can serve: refused are those who would wait in vain, at once and before
+ * anything is done for them; everything else is as ever.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeAll, expect, test } from 'vitest';
+import { holdFunction, takeLock, untilHeld } from '../support/busy.ts';
+import { type GatewayReply, testGateway } from '../support/gateway.ts';
+import { serviceKey } from '../support/http.ts';
+import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase(
+    holdFunction,
+    'create table note (id int primary key); grant select on note to anon, service_role',
+  );
+});
+
+test('who would wait in vain gets 503 with Retry-After, until the others have been served', async () => {
+  const gateway = await testGateway(database, { poolSize: 1, poolWaitMs: 10_000, metricsPort: 0 });
+  const pool = async () => {
+    const metrics = await gateway.readMetrics();
+    const value = (name: string) => {
+      const found = metrics.find((each) => each.name === `pgreflect_pool_${name}`)?.values;
+      return found?.find(({ labels }) => labels.pool === 'api')?.value ?? 0;
+    };
+    return { waiting: value('waiting'), refused: value('refused_total') };
+  };
+  const isRefused = ({ status }: GatewayReply) => status === 503;
+  const [releaseFirst, release] = [await takeLock(database, 2), await takeLock(database, 1)];
+  const first = gateway.ask('{ hold(lock: 2) }');
+  await untilHeld(database, 1);
+  const [held, ...early] = [1, 2, 3].map(() => gateway.ask('{ hold(lock: 1) }'));
+  while ((await pool()).waiting < 3) await sleep(5);
+  await sleep(500);
+  await releaseFirst();
+  await first;
+  await untilHeld(database, 1);
+
+  // A turn has taken half a second, so at most 20 are waited for.
+  const query = '{ noteCollection { edges { node { id } } } }';
+  let refusals = 0;
+  const late = Array.from({ length: 40 }, async () => {
+    const reply = await gateway.ask(query);
+    if (isRefused(reply)) refusals += 1;
+    return reply;
+  });
+  while (refusals + (await pool()).waiting < 42) await sleep(5);
+  expect(refusals).toBeGreaterThanOrEqual(20);
+
+  const { status, headers, body } = await gateway.ask('this is not GraphQL');
+  expect([status, headers.get('retry-after')]).toEqual([503, '1']);
+  expect(body).toEqual({
+    errors: [
+      {
+        message: 'All database connections are busy. Try again in a moment.',
+        extensions: { code: 'UNAVAILABLE' },
+      },
+    ],
+  });
+  expect((await gateway.ask(query, { key: 'wrong' })).status).toBe(401);
+  expect((await fetch(`${gateway.url}/health`)).status).toBe(200);
+  expect(await pool()).toEqual({ waiting: 42 - refusals, refused: refusals + 1 });
+
+  const other = gateway.ask(query, { key: serviceKey });
+  await release();
+  const empty = { data: { noteCollection: { edges: [] } } };
+  expect([(await held)?.body, (await other).body]).toEqual([{ data: { hold: 'held' } }, empty]);
+  for (const reply of await Promise.all(early)) expect(reply.body).toEqual({ data: { hold: 'held' } });
+  for (const reply of (await Promise.all(late)).filter((each) => !isRefused(each))) expect(reply.body).toEqual(empty);
+  expect((await gateway.ask(query)).body).toEqual(empty);
+});

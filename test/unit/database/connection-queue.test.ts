@@ -1,0 +1,218 @@
+/**
+ * Who gets the next connection, and who is refused on arrival. Time is given, so that nothing depends on how fast the machine is.
+ */
+import { beforeEach, describe, expect, test } from 'vitest';
+import { ConnectionQueue, type Turn } from '../../../src/database/connection-queue.ts';
+
+let now = 0;
+let log: string[];
+beforeEach(() => {
+  now = 0;
+  log = [];
+});
+
+const open = (size: number, waitMs = 1000) => new ConnectionQueue({ size, waitMs, now: () => now });
+const slow = (role: string): Turn => ({ role, isQuick: false });
+const quick = (role: string): Turn => ({ role, isQuick: true });
+
+/** Holds so many connections. */
+function hold(queue: ConnectionQueue, turn: Turn, count: number): readonly Turn[] {
+  const turns = Array.from({ length: count }, () => ({ ...turn }));
+  expect(turns.map((each) => queue.take(each))).toEqual(turns.map(() => true));
+  return turns;
+}
+
+/** Waits under a name, which is logged when it has its turn or is refused. */
+function wait(queue: ConnectionQueue, turn: Turn, name: string): Turn {
+  const own = { ...turn };
+  queue.wait(own).then(
+    () => log.push(name),
+    (problem) => log.push(`${name}: ${problem.kind}`),
+  );
+  return own;
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('whose turn it is', () => {
+  test('a free connection is taken without waiting', () => {
+    const queue = open(3);
+    hold(queue, slow('anon'), 3);
+    expect(queue.take(slow('anon'))).toBe(false);
+    expect(queue.waiting).toBe(0);
+  });
+
+  test('within a role the first that came is the first served', async () => {
+    const queue = open(1);
+    let [held] = hold(queue, slow('anon'), 1) as [Turn];
+    const waiting = ['a', 'b', 'c'].map((name) => wait(queue, slow('anon'), name));
+    for (const next of waiting) {
+      queue.leave(held);
+      held = next;
+    }
+    await settled();
+    expect(log).toEqual(['a', 'b', 'c']);
+  });
+
+  test('roles that hold the same number take turns, however many wait in one of them', async () => {
+    const queue = open(1);
+    let [held] = hold(queue, slow('crowd'), 1) as [Turn];
+    const turns = new Map(
+      ['crowd 1', 'crowd 2', 'crowd 3', 'other 1', 'other 2'].map((name) => {
+        return [name, wait(queue, slow(name.split(' ')[0]!), name)];
+      }),
+    );
+    for (let round = 0; round < 5; round += 1) {
+      queue.leave(held);
+      await settled();
+      held = turns.get(log.at(-1)!)!;
+    }
+    expect(log).toEqual(['crowd 1', 'other 1', 'crowd 2', 'other 2', 'crowd 3']);
+  });
+
+  test('the role that holds fewer connections is next, until both hold the same', async () => {
+    const queue = open(6);
+    const held = hold(queue, quick('crowd'), 6);
+    wait(queue, quick('crowd'), 'crowd');
+    for (const name of ['other 1', 'other 2', 'other 3', 'other 4']) wait(queue, quick('other'), name);
+    for (const turn of held.slice(0, 4)) queue.leave(turn);
+    await settled();
+    expect(log).toEqual(['other 1', 'other 2', 'other 3', 'crowd']);
+  });
+
+  test('one connection is kept from the slow statements of a role that holds all others', async () => {
+    const queue = open(5);
+    const held = hold(queue, slow('crowd'), 4);
+    expect(queue.take(slow('crowd'))).toBe(false);
+    wait(queue, slow('crowd'), 'slow one');
+    expect(queue.take(slow('other'))).toBe(true);
+    queue.leave(slow('other'));
+    // Quick ones of the role itself may have it, past the slow ones that wait.
+    expect(queue.take(quick('crowd'))).toBe(true);
+    queue.leave(quick('crowd'));
+    await settled();
+    expect(log).toEqual([]);
+    queue.leave(held[0]!);
+    await settled();
+    expect(log).toEqual(['slow one']);
+  });
+
+  test('nobody waits longer than allowed', async () => {
+    const queue = open(1, 10);
+    hold(queue, slow('anon'), 1);
+    await expect(queue.wait(slow('anon'))).rejects.toMatchObject({ kind: 'overloaded' });
+    expect(queue.waiting).toBe(0);
+  });
+
+  test('one that has left the queue is not served, and is in nobody’s way', async () => {
+    const queue = open(1);
+    const [held] = hold(queue, slow('anon'), 1) as [Turn];
+    const leaving = wait(queue, slow('anon'), 'leaving');
+    wait(queue, slow('anon'), 'staying');
+    queue.withdraw(leaving, Object.assign(new Error(), { kind: 'left' }) as never);
+    queue.leave(held);
+    await settled();
+    expect(log).toEqual(['leaving: left', 'staying']);
+  });
+});
+
+describe('who is refused on arrival', () => {
+  /** A queue of one connection, held, in which turns take so long, with so many of `crowd` waiting. */
+  function busy({ turnMs, waiting, waitMs = 1000 }: { turnMs: number; waiting: number; waitMs?: number }) {
+    const queue = open(1, waitMs);
+    let [held] = hold(queue, slow('crowd'), 1) as [Turn];
+    const first = wait(queue, slow('crowd'), 'first');
+    const others = Array.from({ length: waiting }, (_, index) => wait(queue, slow('crowd'), `crowd ${index}`));
+    now += turnMs;
+    queue.leave(held);
+    held = first;
+    return { queue, held, others };
+  }
+
+  test('nobody as long as nothing is known of how long a turn takes', () => {
+    const queue = open(1);
+    hold(queue, slow('anon'), 1);
+    for (let count = 0; count < 100; count += 1) wait(queue, slow('anon'), '');
+    expect(queue.waiting).toBe(100);
+  });
+
+  test('who could not be served in time', async () => {
+    // Behind 9 others it is the tenth turn of 100 ms each; behind 10 it would be the eleventh.
+    const { queue } = busy({ turnMs: 100, waiting: 9 });
+    expect(queue.admits('crowd')).toBe(true);
+    wait(queue, slow('crowd'), 'last');
+    expect(queue.admits('crowd')).toBe(false);
+    wait(queue, slow('crowd'), 'too late');
+    await settled();
+    expect(log).toContain('too late: overloaded');
+    expect(log).not.toContain('last: overloaded');
+  });
+
+  test('not the first of a role, nor those whom turns of their own role let in', () => {
+    const { queue } = busy({ turnMs: 200, waiting: 5 });
+    expect(queue.admits('crowd')).toBe(false);
+    expect(queue.admits('other')).toBe(true);
+    wait(queue, slow('other'), '');
+    expect(queue.admits('other')).toBe(true);
+    wait(queue, slow('other'), '');
+    // The third of one role comes sixth: three turns of the other, two of its own.
+    expect(queue.admits('other')).toBe(false);
+  });
+
+  test('everybody but the first of a role, while no turn ends', () => {
+    const { queue } = busy({ turnMs: 1, waiting: 1 });
+    now += 200;
+    expect(queue.admits('crowd')).toBe(true);
+    now += 200;
+    expect(queue.admits('crowd')).toBe(false);
+    expect(queue.admits('other')).toBe(true);
+  });
+
+  test('never as many as have a connection, however long their turns take', () => {
+    const queue = open(2);
+    let [held] = hold(queue, slow('crowd'), 2) as [Turn];
+    const waiting = Array.from({ length: 4 }, () => wait(queue, slow('crowd'), ''));
+    const admitted = waiting.slice(0, 3).map((next) => {
+      now += 400;
+      queue.leave(held);
+      held = next;
+      return queue.admits('crowd');
+    });
+    expect(admitted).toEqual([false, false, true]);
+  });
+
+  test('who would wait for a tenth of that, once the queue was never empty for a quarter of it', () => {
+    const { queue, others, ...rest } = busy({ turnMs: 10, waiting: 60 });
+    let { held } = rest;
+    expect(queue.admits('crowd')).toBe(true);
+    const serve = (count: number) => {
+      for (const next of others.splice(0, count)) {
+        now += 10;
+        queue.leave(held);
+        held = next;
+      }
+    };
+    serve(25);
+    expect(queue.waiting).toBe(35);
+    expect(queue.admits('crowd')).toBe(false);
+    serve(26);
+    expect(queue.waiting).toBe(9);
+    expect(queue.admits('crowd')).toBe(true);
+  });
+
+  test('nobody where there is no limit', () => {
+    const { queue } = busy({ turnMs: 1e9, waiting: 50, waitMs: 0 });
+    now += 1e9;
+    expect(queue.admits('crowd')).toBe(true);
+  });
+
+  test('nobody any more once the queue was empty', () => {
+    const { queue, held, others } = busy({ turnMs: 600, waiting: 1 });
+    expect(queue.admits('crowd')).toBe(false);
+    queue.leave(held);
+    queue.leave(others[0]!);
+    hold(queue, slow('crowd'), 1);
+    for (let count = 0; count < 20; count += 1) wait(queue, slow('crowd'), '');
+    expect(queue.waiting).toBe(20);
+  });
+});
