@@ -7,8 +7,9 @@
  * where their role holds all the others with such: else one slow query for each connection would lock everybody else out.
  *
  * Nobody is let in to wait in vain. How long a turn takes is measured while somebody waits, and who would wait longer than
- * allowed is refused on arrival, when that costs nothing yet. A queue that has not been empty for a while does not absorb a
- * burst, it only makes everybody late: then it is kept short.
+ * allowed is refused on arrival, when that costs nothing yet. A queue that grows and grows does not absorb a burst, it only
+ * makes everybody late, and somebody has to be refused anyway: then it is kept short. One that is long and stays as it is
+ * does no harm: so many clients wait for their answers before they ask again.
  */
 import { performance } from 'node:perf_hooks';
 import { DatabaseError } from './failure.ts';
@@ -18,6 +19,8 @@ export interface Turn {
   readonly role: string;
   /** Its statements are known to be quick. */
   readonly isQuick: boolean;
+  /** When it got its connection; kept by the queue. */
+  startedAt: number;
 }
 
 /** Size of the pool, and patience. */
@@ -31,9 +34,17 @@ export interface ConnectionQueueOptions {
 
 /** A pool with fewer connections keeps none back. */
 const smallestSizeWithSpare = 5;
-/** Share of the longest wait after which a queue that was never empty counts as overload, and the share it is kept to then. */
+/** Share of the longest wait after which the queue is looked at again, and by how much it has grown then, if it has. */
+const lookShare = 1 / 20;
+const growth = 1.1;
+/**
+ * So many looks in a row that found it grown, to where one would wait for this share of the longest wait, are an overload,
+ * until nobody was refused for the longest wait.
+ */
+const overloadLooks = 3;
 const overloadShare = 1 / 4;
-const overloadWaitShare = 1 / 10;
+/** What the queue is kept to then: turns of each connection, or the time between two looks where that is longer. */
+const overloadTurns = 2;
 /** How fast the expectation follows the measured turns, once there are enough of them for a mean. */
 const shareOfLast = 0.05;
 
@@ -66,12 +77,17 @@ export class ConnectionQueue {
   readonly #waitingRoles = new Set<RoleTurns>();
   #held = 0;
   #waiting = 0;
-  /** Since when somebody has waited without a break, and the end of the last turn since then; of `performance.now()`. */
-  #waitingSince = 0;
+  /** End of the last turn since somebody waits. */
   #lastTurn = 0;
-  /** Mean time between the ends of two turns since then in milliseconds, and their number. */
-  #intervalMs = 0;
+  /** Mean length of a turn since then in milliseconds, and their number. */
+  #turnMs = 0;
   #turns = 0;
+  /** The last look: when, how many waited, and how many looks in a row found more than the one before. */
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #seen = 0;
+  #grown = 0;
+  /** It is kept short until then. */
+  #overloadUntil = Number.NEGATIVE_INFINITY;
 
   constructor({ size, waitMs, now = () => performance.now() }: ConnectionQueueOptions) {
     this.#size = size;
@@ -95,7 +111,13 @@ export class ConnectionQueue {
     let ahead = waiting;
     for (const other of this.#waitingRoles) if (other !== own) ahead += Math.min(other.waiting.length, waiting + 1);
     const now = this.#now();
-    return this.#expectedMs(ahead, now) <= this.#limitMs(now);
+    const expectedMs = ((ahead + 1) * this.#turnMs) / this.#size;
+    this.#look(now, expectedMs);
+    const isOverload = now < this.#overloadUntil;
+    const isInTime =
+      expectedMs <= (isOverload ? this.#shortMs() : this.#waitMs) && now - this.#lastTurn <= this.#waitMs;
+    if (isOverload && !isInTime) this.#overloadUntil = now + this.#waitMs;
+    return isInTime;
   }
 
   /** Takes a connection where one is free for this turn; it ends with `leave`. */
@@ -128,6 +150,11 @@ export class ConnectionQueue {
     if (at !== -1) this.#remove(turns, at).refuse(reason);
   }
 
+  /** Lets a turn begin anew: its connection had to be opened first. */
+  restart(turn: Turn): void {
+    turn.startedAt = this.#now();
+  }
+
   /** Gives a connection back, to the next one where somebody waits. */
   leave(turn: Turn): void {
     const turns = this.#turnsOf(turn.role);
@@ -135,7 +162,7 @@ export class ConnectionQueue {
     turns.held -= 1;
     if (!turn.isQuick) turns.slow -= 1;
     if (this.#waiting === 0) return;
-    this.#noteTurn(this.#now());
+    this.#noteTurn(turn, this.#now());
     this.#startNext();
   }
 
@@ -158,10 +185,11 @@ export class ConnectionQueue {
     return isQuick || turns.slow < this.#mostSlow;
   }
 
-  #start(turns: RoleTurns, { isQuick }: Turn): void {
+  #start(turns: RoleTurns, turn: Turn): void {
     this.#held += 1;
     turns.held += 1;
-    if (!isQuick) turns.slow += 1;
+    if (!turn.isQuick) turns.slow += 1;
+    turn.startedAt = this.#now();
   }
 
   #startNext(): void {
@@ -184,9 +212,8 @@ export class ConnectionQueue {
     turns.waiting.push(waiter);
     this.#waitingRoles.add(turns);
     if (this.#waiting === 0) {
-      this.#waitingSince = this.#now();
-      this.#lastTurn = this.#waitingSince;
-      this.#intervalMs = 0;
+      this.#lastTurn = this.#now();
+      this.#turnMs = 0;
       this.#turns = 0;
     }
     this.#waiting += 1;
@@ -202,22 +229,24 @@ export class ConnectionQueue {
     return waiter;
   }
 
-  #noteTurn(now: number): void {
+  #noteTurn({ startedAt }: Turn, now: number): void {
     this.#turns += 1;
-    this.#intervalMs += (now - this.#lastTurn - this.#intervalMs) * Math.max(shareOfLast, 1 / this.#turns);
+    this.#turnMs += (now - startedAt - this.#turnMs) * Math.max(shareOfLast, 1 / this.#turns);
     this.#lastTurn = now;
   }
 
-  /** Of the wait behind so many others, in milliseconds. The turns that run now have taken that long already. */
-  #expectedMs(ahead: number, now: number): number {
-    return Math.max(now - this.#lastTurn, this.#intervalMs) + ahead * this.#intervalMs;
+  #shortMs(): number {
+    return Math.min(this.#waitMs, Math.max(this.#waitMs * lookShare, this.#turnMs * overloadTurns));
   }
 
-  #limitMs(now: number): number {
-    const isOverload = this.#turns > 0 && now - this.#waitingSince > this.#waitMs * overloadShare;
-    if (!isOverload) return this.#waitMs;
-    // As many as there are connections wait no longer than their own turns take.
-    return Math.min(this.#waitMs, Math.max(this.#waitMs * overloadWaitShare, this.#intervalMs * this.#size));
+  #look(now: number, expectedMs: number): void {
+    const lookMs = this.#waitMs * lookShare;
+    if (now - this.#lookedAt < lookMs) return;
+    this.#grown = this.#waiting > this.#seen * growth ? this.#grown + 1 : 0;
+    if (this.#grown >= overloadLooks && expectedMs > this.#waitMs * overloadShare)
+      this.#overloadUntil = now + this.#waitMs;
+    this.#lookedAt = now;
+    this.#seen = this.#waiting;
   }
 }
 

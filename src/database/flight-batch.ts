@@ -127,6 +127,7 @@ class Batch implements Turn {
   readonly role: string;
   /** All of them are, and others may join. */
   readonly isQuick: boolean;
+  startedAt = 0;
   /** There was no connection at once. */
   isWaiting = false;
   readonly #connections: Connections;
@@ -154,7 +155,7 @@ class Batch implements Turn {
   /** Idle time of the event loop at the start and at the end of each flight, in milliseconds. */
   #idleAt: number[] = [];
 
-  constructor({ role, isQuick }: Turn, connections: Connections, pace: StatementPace) {
+  constructor({ role, isQuick }: Pick<Turn, 'role' | 'isQuick'>, connections: Connections, pace: StatementPace) {
     this.role = role;
     this.isQuick = isQuick;
     this.#connections = connections;

@@ -80,6 +80,7 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
     counts.batches += 1;
     const known = connections.get(client);
     if (known) return known;
+    queue.restart(turn);
     const prepared = new PreparedStatements(options.maxStatementsPerConnection);
     // Behind a transaction pooler the first session is not a new one.
     const state = { dirty: true, hasTemporaryTables: false, isSpoiled: false };

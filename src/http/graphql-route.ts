@@ -15,6 +15,7 @@ import { acceptsHtml, answerTypeOf, type RequestType, requestTypeOf } from './me
 import { graphqlPath, type Hook, type HttpParts } from './parts.ts';
 import { createRateLimit } from './rate-limit.ts';
 import { type KnownCaller, rememberCallers } from './remember-callers.ts';
+import { createLoadShedding } from './shed-load.ts';
 import type { YogaDoor } from './yoga-door.ts';
 
 /** Adds the routes. */
@@ -22,7 +23,7 @@ export async function registerGraphqlRoutes(app: FastifyInstance, parts: HttpPar
   const { config } = parts;
   const onRequest: Hook[] = [authenticateHook(parts)];
   if (config.rateLimit !== null) onRequest.push(await createRateLimit(app, config.rateLimit));
-  onRequest.push(shedLoad(parts), createJsonDoor(parts));
+  onRequest.push(createLoadShedding(parts), createJsonDoor(parts));
   app.post(graphqlPath, { onRequest, config: corsOfGraphql(config.corsOrigins) }, createPostHandler(parts));
   const showPage = createGraphiqlPage(parts);
   app.get(graphqlPath, (request, reply) => {
@@ -58,14 +59,6 @@ function authenticateHook({ authenticate }: HttpParts): Hook {
     } catch (error) {
       done(error as Error);
     }
-  };
-}
-
-/** Refuses before the body is read what would wait for the database in vain. */
-function shedLoad({ executor }: HttpParts): Hook {
-  return ({ state }, reply, done) => {
-    if (state.identity === null || executor.admits(state.identity.role)) return done();
-    reply.send(new PublicError('UNAVAILABLE', 'All database connections are busy. Try again in a moment.'));
   };
 }
 

@@ -12,8 +12,8 @@ beforeEach(() => {
 });
 
 const open = (size: number, waitMs = 1000) => new ConnectionQueue({ size, waitMs, now: () => now });
-const slow = (role: string): Turn => ({ role, isQuick: false });
-const quick = (role: string): Turn => ({ role, isQuick: true });
+const slow = (role: string): Turn => ({ role, isQuick: false, startedAt: 0 });
+const quick = (role: string): Turn => ({ role, isQuick: true, startedAt: 0 });
 
 /** Holds so many connections. */
 function hold(queue: ConnectionQueue, turn: Turn, count: number): readonly Turn[] {
@@ -159,45 +159,64 @@ describe('who is refused on arrival', () => {
     expect(queue.admits('other')).toBe(false);
   });
 
-  test('everybody but the first of a role, while no turn ends', () => {
+  test('everybody but the first of a role, while no turn ends for longer than the longest wait', () => {
     const { queue } = busy({ turnMs: 1, waiting: 1 });
-    now += 200;
+    now += 900;
     expect(queue.admits('crowd')).toBe(true);
     now += 200;
     expect(queue.admits('crowd')).toBe(false);
     expect(queue.admits('other')).toBe(true);
   });
 
-  test('never as many as have a connection, however long their turns take', () => {
-    const queue = open(2);
-    let [held] = hold(queue, slow('crowd'), 2) as [Turn];
-    const waiting = Array.from({ length: 4 }, () => wait(queue, slow('crowd'), ''));
-    const admitted = waiting.slice(0, 3).map((next) => {
-      now += 400;
-      queue.leave(held);
-      held = next;
-      return queue.admits('crowd');
-    });
-    expect(admitted).toEqual([false, false, true]);
-  });
-
-  test('who would wait for a tenth of that, once the queue was never empty for a quarter of it', () => {
-    const { queue, others, ...rest } = busy({ turnMs: 10, waiting: 60 });
-    let { held } = rest;
-    expect(queue.admits('crowd')).toBe(true);
-    const serve = (count: number) => {
-      for (const next of others.splice(0, count)) {
+  describe('in a queue that grows and grows', () => {
+    /** Turns take 10 ms each; of those that come in each 10 ms, returns how many were let in. */
+    function serve(queue: ConnectionQueue, turns: number, arrivals: number): number {
+      let admitted = 0;
+      // Its length is what matters, not which of them it was.
+      const served = () => ({ ...slow('crowd'), startedAt: now - 10 });
+      for (let turn = 0; turn < turns; turn += 1) {
         now += 10;
-        queue.leave(held);
-        held = next;
+        queue.leave(served());
+        for (let arrival = 0; arrival < arrivals; arrival += 1) {
+          if (!queue.admits('crowd')) continue;
+          wait(queue, slow('crowd'), '');
+          admitted += 1;
+        }
       }
-    };
-    serve(25);
-    expect(queue.waiting).toBe(35);
-    expect(queue.admits('crowd')).toBe(false);
-    serve(26);
-    expect(queue.waiting).toBe(9);
-    expect(queue.admits('crowd')).toBe(true);
+      return admitted;
+    }
+
+    function start(waiting: number): ConnectionQueue {
+      const queue = open(1);
+      hold(queue, slow('crowd'), 1);
+      for (let count = 0; count < waiting; count += 1) wait(queue, slow('crowd'), '');
+      return queue;
+    }
+
+    test('who would wait for longer than two turns and a look at the queue take', () => {
+      const queue = start(1);
+      serve(queue, 200, 2);
+      expect(queue.waiting).toBe(5);
+      // No connection is idle for it.
+      expect(serve(queue, 100, 2)).toBe(100);
+    });
+
+    test('nobody in one that is as long and stays as it is', () => {
+      const queue = start(80);
+      expect(serve(queue, 200, 1)).toBe(200);
+      expect(queue.waiting).toBe(80);
+    });
+
+    test('until nobody was refused for the longest wait', () => {
+      const queue = start(1);
+      serve(queue, 200, 2);
+      expect(serve(queue, 90, 1)).toBe(90);
+      for (let count = 0; count < 50; count += 1) wait(queue, slow('crowd'), '');
+      expect(queue.waiting).toBeLessThan(10);
+      expect(serve(queue, 110, 1)).toBe(110);
+      for (let count = 0; count < 50; count += 1) wait(queue, slow('crowd'), '');
+      expect(queue.waiting).toBeGreaterThan(50);
+    });
   });
 
   test('nobody where there is no limit', () => {
