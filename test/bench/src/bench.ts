@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- [--quick] [--auth] [--only CASE] [--without SERVER] [--rounds N] [--seconds N] [--write-readme]`: pgreflect beside PostGraphile and beside
+ * `npm run bench -- [--quick] [--auth] [--overload] [--only CASE] [--without SERVER] [--rounds N] [--seconds N] [--write-readme]`: pgreflect beside PostGraphile and beside
  * hand-written SQL on a bare server, all on one PostgreSQL of the bench's own, each with the same number of connections.
  *
  * The servers take turns (A B C, A B C, …), so that whatever else the machine does hits all of them; medians of the rounds
@@ -12,6 +12,7 @@ import { measureAuth } from './auth.ts';
 import { type BenchCase, cases } from './cases.ts';
 import { type BenchDatabase, startDatabase } from './database.ts';
 import { measureRun, medianOf } from './measure.ts';
+import { measureOverload } from './overload.ts';
 import { measureStatements, type StatementResult } from './pgbench.ts';
 import { residentMib, type Target } from './processes.ts';
 import { type Comparison, printAuth, printReport, printSummary, type Report, type TargetResult } from './report.ts';
@@ -30,6 +31,7 @@ const { values: flags } = parseArgs({
     'no-shapes': { type: 'boolean', default: false },
     'no-auth': { type: 'boolean', default: false },
     auth: { type: 'boolean', default: false },
+    overload: { type: 'boolean', default: false },
     'write-readme': { type: 'boolean', default: false },
   },
 });
@@ -59,9 +61,10 @@ try {
 
 async function measure(db: BenchDatabase): Promise<Report> {
   const conditions = { rounds, seconds, sockets, poolSize, version: db.version };
-  const comparison = flags.auth ? null : await compare(db);
-  const auth = flags['no-auth'] ? null : await measureAuth(db, conditions);
-  return { ...conditions, comparison, auth };
+  const comparison = flags.auth || flags.overload ? null : await compare(db);
+  const auth = flags['no-auth'] || flags.overload ? null : await measureAuth(db, conditions);
+  const overload = flags.auth ? null : await measureOverload(db, conditions);
+  return { ...conditions, comparison, auth, overload };
 }
 
 async function compare(db: BenchDatabase): Promise<Comparison> {

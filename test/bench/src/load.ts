@@ -78,7 +78,8 @@ function runSocket({ port, end, nextRequest, latencies, everyMs }: SocketRun): P
       sent = performance.now();
       socket.write(request);
     };
-    const onResponse = () => {
+    const onResponse = (problem: string | null) => {
+      if (problem !== null) return reject(new Error(`unexpected answer: ${problem}`));
       const now = performance.now();
       latencies.push(now - sent);
       const waitMs = sent + everyMs - now;
@@ -89,13 +90,18 @@ function runSocket({ port, end, nextRequest, latencies, everyMs }: SocketRun): P
     socket.on('connect', send);
     socket.on('error', reject);
     socket.on('close', () => reject(new Error(`port ${port} closed the connection`)));
-    readResponses(socket, onResponse, reject);
+    readResponses(socket, onResponse);
   });
 }
 
-/** Finds the end of each response by its length or its last chunk, without looking at the body. */
-function readResponses(socket: Socket, onResponse: () => void, onProblem: (problem: Error) => void): void {
+/**
+ * Finds the end of each response by its length or its last chunk, without looking at the body.
+ *
+ * @param onResponse Gets the beginning of an answer that is not as it should be, else null.
+ */
+export function readResponses(socket: Socket, onResponse: (problem: string | null) => void): void {
   let head = '';
+  let problem: string | null = null;
   let missing = -1;
   let tail = '';
   socket.on('data', (chunk) => {
@@ -106,7 +112,7 @@ function readResponses(socket: Socket, onResponse: () => void, onProblem: (probl
       if (split < 0) return;
       const top = head.slice(0, split).toLowerCase();
       const isGood = top.startsWith('http/1.1 200') && !head.startsWith('{"errors"', split + 4);
-      if (!isGood) return onProblem(new Error(`unexpected answer: ${head.slice(0, 600)}`));
+      problem = isGood ? null : head.slice(0, 600);
       body = head.length - split - 4;
       const length = /content-length: (\d+)/.exec(top)?.[1];
       if (length === undefined) tail = head.slice(split + 4) || ' ';
@@ -121,6 +127,6 @@ function readResponses(socket: Socket, onResponse: () => void, onProblem: (probl
       if (missing > 0) return;
       missing = -1;
     }
-    onResponse();
+    onResponse(problem);
   });
 }

@@ -3,6 +3,7 @@
  */
 import { cpus, totalmem } from 'node:os';
 import { type AuthResult, authSockets } from './auth.ts';
+import type { OverloadRow } from './overload.ts';
 import type { StatementResult } from './pgbench.ts';
 import type { ShapesResult } from './shapes.ts';
 
@@ -35,6 +36,7 @@ export interface Report {
   readonly version: string;
   readonly comparison: Comparison | null;
   readonly auth: AuthResult | null;
+  readonly overload: readonly OverloadRow[] | null;
 }
 
 /** The middle value; the mean of the two middle ones for an even count. */
@@ -47,12 +49,13 @@ export function median(values: readonly number[]): number {
 
 /** The report as Markdown. */
 export function printReport(report: Report): string {
-  const { comparison, auth } = report;
+  const { comparison, auth, overload } = report;
   return [
     printConditions(report),
     '',
     ...(comparison === null ? [] : [...printComparison(comparison), '']),
     ...(auth === null ? [] : [printAuth(auth)]),
+    ...(overload === null ? [] : printOverload(overload)),
   ].join('\n');
 }
 
@@ -67,6 +70,23 @@ function printComparison({ rows, memory, statements, shapes }: Comparison): stri
     ...memory.map(({ name, idleMib, afterMib }) => `| ${name} | ${idleMib} | ${afterMib} |`),
     ...printStatements(statements),
     ...printShapes(shapes),
+  ];
+}
+
+function printOverload(rows: readonly OverloadRow[]): string[] {
+  return [
+    '| twice what it can do | peak requests/s | p99 ms | offered | answered | of peak | p99 ms | of that at the peak | refused | p99 ms | recovered after ms |',
+    '|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|',
+    ...rows.map((row) =>
+      printRow([
+        row.title,
+        ...[whole(row.peakRate), row.peakP99Ms.toFixed(1), whole(row.offeredRate)],
+        ...[whole(row.answeredRate), ratio(row.answeredRate, row.peakRate)],
+        ...[row.answeredP99Ms.toFixed(1), ratio(row.answeredP99Ms, row.peakP99Ms)],
+        ...[whole(row.refusedRate), row.refusedP99Ms.toFixed(1), whole(row.recoveryMs)],
+      ]),
+    ),
+    '',
   ];
 }
 
