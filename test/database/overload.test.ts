@@ -53,6 +53,7 @@ test('who cannot be served in time is refused at once, and counted; those before
   const first = ask(pool, 'anon', 'select hold(2)');
   const held = ask(pool, 'anon', 'select hold(1)');
   const early = [1, 2, 3].map((number) => ask(pool, 'anon', `select ${number}`));
+  await untilHeld(database, 1);
   await sleep(500);
   await releaseFirst();
   await first;
