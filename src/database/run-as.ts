@@ -6,6 +6,7 @@
  * when nothing of this request can reach it any more. The database's only door for API requests.
  */
 
+import pg from 'pg';
 import type { Leaving } from '../shared/leaving.ts';
 import type { Caller } from './caller.ts';
 import { DatabaseError, temporaryMarker, toDatabaseError } from './failure.ts';
@@ -62,7 +63,7 @@ export interface RunAsOptions {
  * rows of each, for the first column of the only row null where there is no row. An error in any of them undoes all.
  *
  * One network round trip. A read is repeated once when its connection is lost; anything is repeated once with unnamed
- * statements when a pooler has lost a named one, because nothing has run then.
+ * statements when a pooler has lost a named one, or a named one has other columns by now: everything is undone then.
  *
  * @throws DatabaseError Every kind; for `statement`, `step` tells where.
  * @throws PublicError `ROLE_NOT_ALLOWED` for the role names `none` and empty; nothing is sent.
@@ -89,6 +90,10 @@ export async function runAs(pool: ApiPool, options: RunAsOptions): Promise<reado
     if (attempt.foundTemporaryTables) continue;
     if (named && lostStatement(attempt.outcome.problem, attempt.names)) {
       pool.names.noteLoss();
+      named = false;
+      continue;
+    }
+    if (named && hasOtherColumns(attempt.outcome.problem)) {
       named = false;
       continue;
     }
@@ -205,7 +210,7 @@ class RequestPassenger implements Passenger {
   ended(connection: ApiConnection, outcome: FlightOutcome): void {
     if (outcome.kind === 'done') return;
     this.sent = [...this.#first, ...this.#main].map((step) => step.name);
-    if (lostStatement(outcome.problem, this.sent)) connection.prepared.doubtAll();
+    if (lostStatement(outcome.problem, this.sent) || hasOtherColumns(outcome.problem)) connection.prepared.doubtAll();
     this.foundTemporaryTables = hasTemporaryTables(outcome);
     if (this.foundTemporaryTables) connection.hasTemporaryTables = true;
   }
@@ -299,4 +304,12 @@ function lostStatement(problem: unknown, names: readonly string[]): boolean {
   const { code, message } = problem as { readonly code?: string; readonly message?: string };
   if (code !== '26000' && code !== '42P05') return false;
   return names.some((name) => name !== '' && message?.includes(name));
+}
+
+/**
+ * A named statement was prepared before a column changed its type: PostgreSQL refuses to run it until it is prepared anew. Known
+ * by the server's routine, because the message is in its language and the code is that of whatever is not supported.
+ */
+function hasOtherColumns(problem: unknown): boolean {
+  return problem instanceof pg.DatabaseError && problem.code === '0A000' && problem.routine === 'RevalidateCachedQuery';
 }

@@ -146,6 +146,26 @@ describe('without the trigger', () => {
     });
   });
 
+  test('statements that connections have prepared are prepared anew when a column has another type', async () => {
+    const database = await createDatabase(schema);
+    await database.query('grant insert, update, delete on thing to anon');
+    const execution = await startExecution(database);
+    const query = '{ thingByPk(id: 1) { label } }';
+    const mutation = 'mutation { a: updateThingCollection(set: {id: 1}, filter: {id: {eq: 1}}) { records { label } } }';
+    const askOften = async (text: string) => {
+      // At once, so that every connection of the pool prepares it.
+      await Promise.all(range(1, 12).map(() => execution.data('anon', text)));
+      await Promise.all(range(1, 12).map(() => execution.data('anon', text)));
+    };
+    await askOften(query);
+    await askOften(mutation);
+    await database.query('alter table thing alter column label drop default, alter column label type int using 7');
+    for (const _ of range(1, 6)) {
+      expect(await execution.data('anon', query)).toEqual({ thingByPk: { label: 7 } });
+      expect(await execution.data('anon', mutation)).toEqual({ a: { records: [{ label: 7 }] } });
+    }
+  });
+
   test('a table dropped between compiling and running gives a clear error, and other tables go on', async () => {
     const database = await createDatabase(schema);
     const execution = await startExecution(database);
