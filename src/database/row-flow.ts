@@ -13,6 +13,7 @@ export class RowFlow {
   #canHandOn = false;
   #isHandedOn = false;
   #isOver = false;
+  #isPaused = false;
 
   /** @param onOverflow Gives the flight up, because its rows are too many. */
   constructor(onOverflow: () => void) {
@@ -40,17 +41,32 @@ export class RowFlow {
     this.#canHandOn = canHandOn;
   }
 
+  /** The server has been made to wait. */
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
   noteHandedOn(): void {
     this.#isHandedOn = true;
   }
 
   /** Lets the server wait: it stops when the buffers in between are full. Some more rows come before that. */
   pause(): void {
-    if (!this.#isOver) this.#reader?.pause();
+    if (this.#isOver || this.#reader === null) return;
+    this.#isPaused = true;
+    this.#reader.pause();
   }
 
   resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
     this.#reader?.resume();
+  }
+
+  /** The flight has been answered: its connection is the next one's, however slowly the rows are taken from here on. */
+  end(): void {
+    this.resume();
+    this.#reader = null;
   }
 
   /** The rows are more than allowed. */

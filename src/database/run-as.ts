@@ -208,6 +208,7 @@ class RequestPassenger implements Passenger {
   }
 
   ended(connection: ApiConnection, outcome: FlightOutcome): void {
+    this.flow.end();
     if (outcome.kind === 'done') return;
     this.sent = [...this.#first, ...this.#main].map((step) => step.name);
     if (lostStatement(outcome.problem, this.sent) || hasOtherColumns(outcome.problem)) connection.prepared.doubtAll();

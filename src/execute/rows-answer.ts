@@ -113,7 +113,7 @@ export class RowsAnswer implements RowCollector {
     const start = this.#handedBytes === 0 ? before : '';
     this.#handedBytes += start.length + this.#writer.length;
     const { part, release } = this.#writer.take(firstPartBytes);
-    if (!handing.write(start, part, release)) {
+    if (!handing.write(start, part, release) && !flow.isPaused) {
       flow.pause();
       handing.onDrain(() => flow.resume());
     }

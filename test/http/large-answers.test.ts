@@ -98,6 +98,18 @@ describe('A large list', () => {
   });
 });
 
+test('A client that stops reading near the end of a list holds no connection to the database', async () => {
+  const gateway = await gatewayWith({ limits: raisedLimits });
+  // Long keys: many parts are made of the last bytes that the database sends.
+  const { client } = await begin(
+    gateway,
+    `{ itemCollection(first: 4000) { edges { node { ${'a'.repeat(3000)}: id } } } }`,
+  );
+  client.on('error', () => {});
+  expect((await gateway.ask('{ itemByPk(id: 1) { id } }')).body).toEqual({ data: { itemByPk: { id: 1 } } });
+  client.destroy();
+});
+
 describe('A large list that does not come to its end is broken off, and the connection is free again', () => {
   const broken = async (gateway: TestGateway, { response }: { response: IncomingMessage }) => {
     await expect(read(response)).rejects.toThrow('aborted');
