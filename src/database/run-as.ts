@@ -85,6 +85,10 @@ export async function runAs(pool: ApiPool, options: RunAsOptions): Promise<reado
     }
     if (attempt.isCut) throw cutOff(attempt.outcome);
     if (attempt.cancelled === 'size') throw tooLarge();
+    // Its rows have been dropped. A mutation is committed all the same, and says so.
+    if (attempt.cancelled !== null && attempt.outcome.kind === 'done' && !options.mutation) {
+      throw givenUp(attempt.cancelled, { step: 1, before: 'the answer was whole' });
+    }
     if (attempt.outcome.kind === 'done') return attempt.outcome.results;
     // Nothing has run, and this connection is cleaned from now on.
     if (attempt.foundTemporaryTables) continue;
@@ -260,16 +264,25 @@ function tooLarge(): DatabaseError {
   return new DatabaseError({ kind: 'too_large', step: 1, primary: 'The answer is larger than the limit.' });
 }
 
+/** Before the statement ran. */
 function leftEarly(reason: Reason | null): DatabaseError {
+  return givenUp(reason, { step: 0, before: 'the statement ran' });
+}
+
+function givenUp(
+  reason: Reason | null,
+  { step, before }: { readonly step: number; readonly before: string },
+): DatabaseError {
   return reason === 'client'
-    ? new DatabaseError({ kind: 'cancelled', primary: 'The client went away before the statement ran.' })
-    : new DatabaseError({ kind: 'timeout', primary: 'The time limit passed before the statement ran.' });
+    ? new DatabaseError({ kind: 'cancelled', step, primary: `The client went away before ${before}.` })
+    : new DatabaseError({ kind: 'timeout', step, primary: `The time limit passed before ${before}.` });
 }
 
 /** Gives the seat up when the time is over or the client goes away, whichever comes first. */
 class FlightWatch {
   readonly #passenger: RequestPassenger;
   readonly #seat: Seat;
+  readonly #mutation: boolean;
   readonly #signal: Leaving | null;
   readonly #onLeave: (() => void) | null;
   readonly #timer: NodeJS.Timeout | null;
@@ -278,6 +291,7 @@ class FlightWatch {
   constructor(passenger: RequestPassenger, seat: Seat, { options, deadline }: Request) {
     this.#passenger = passenger;
     this.#seat = seat;
+    this.#mutation = options.mutation;
     this.#signal = options.signal;
     this.#onLeave = options.signal === null ? null : () => this.giveUp('client');
     this.#timer = deadline === null ? null : setTimeout(() => this.giveUp('timer'), deadline - performance.now());
@@ -292,7 +306,8 @@ class FlightWatch {
   giveUp(why: Reason): void {
     if (this.reason !== null) return;
     this.reason = why;
-    this.#passenger.flow.abandon();
+    // What a mutation returns is wanted whenever it comes: it may be committed before it can be cancelled.
+    if (!this.#mutation) this.#passenger.flow.abandon();
     this.#seat.cancel();
   }
 }

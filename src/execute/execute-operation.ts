@@ -190,7 +190,8 @@ async function runCompiled(
   const flyWith = (statements: readonly Statement[]) => {
     // Errors of other fields stand behind the data, so with them the answer is kept.
     const handing = compiled.errors.length === 0 ? execution.handing : null;
-    const making = { maxBytes: options.maxResponseBytes, handing };
+    // A write measures its answer before it is committed (print-written-row.ts); what has been committed is answered.
+    const making = { maxBytes: isMutation ? Number.POSITIVE_INFINITY : options.maxResponseBytes, handing };
     const steps = statements.map((statement) => stepOf(statement, source, making));
     return fly(options, execution, attempt, { steps, mutation: isMutation });
   };

@@ -16,6 +16,16 @@ const schema = `
   create table lib.late (id int, n int, primary key (id) deferrable);
   create table lib.parent (id int primary key, n int);
   create table lib.child (primary key (id)) inherits (lib.parent);
+  create table lib.stubborn (id int primary key);
+  -- Neither the limit of the server nor ours ends it.
+  create function lib.linger() returns trigger language plpgsql as $$
+    begin
+      for i in 1..2 loop
+        begin perform pg_sleep(1); exception when query_canceled then null; end;
+      end loop;
+      return new;
+    end $$;
+  create trigger linger before insert on lib.stubborn for each row execute function lib.linger();
   create table lib.pair (a int, b text, n int, primary key (a, b));
   grant all on all tables in schema lib to anon;
 `;
@@ -134,4 +144,10 @@ describe('An answer that may be too large', () => {
       { body: 'pgreflect:too_wide:1' },
     ]);
   });
+});
+
+test('A write that is committed though its time was over is answered', async () => {
+  const hasty = await startExecution(database, { schemas: ['lib'], statementTimeoutMs: 300 });
+  const query = 'mutation { a: insertIntostubbornCollection(objects: [{id: 1}]) { affectedCount records { id } } }';
+  expect(await hasty.run('anon', query)).toEqual({ data: { a: { affectedCount: 1, records: [{ id: 1 }] } } });
 });

@@ -3,6 +3,7 @@
  * all of it, so the same field is asked both ways.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
+import { startExecution } from '../support/execution.ts';
 import { openReader, type Reader } from './reader.ts';
 
 const schema = `
@@ -21,6 +22,18 @@ const schema = `
   create table lib.pair (a text, b timestamptz, c numeric, d boolean, e bigint, n int not null, primary key (a, e));
   create view lib.shown as select * from lib.odd;
   comment on view lib.shown is '@graphql({"primary_key_columns": ["id"]})';
+  create table lib.lingering (id int primary key);
+  -- Neither the limit of the server nor ours ends it.
+  create function lib.linger() returns boolean language plpgsql as $$
+    begin
+      for i in 1..2 loop
+        begin perform pg_sleep(1); exception when query_canceled then null; end;
+      end loop;
+      return true;
+    end $$;
+  alter table lib.lingering enable row level security;
+  create policy lingers on lib.lingering using (lib.linger());
+  insert into lib.lingering values (1);
   grant select on all tables in schema lib to anon;
 `;
 
@@ -133,5 +146,13 @@ describe('A statement returns rows', () => {
       ),
     );
     expect(texts[0]).toBe(texts[1]);
+  });
+});
+
+test('An answer that comes although its time is over is none', async () => {
+  const hasty = await startExecution(reader.database, { schemas: ['lib'], statementTimeoutMs: 300 });
+  expect(await hasty.run('anon', '{ lingeringByPk(id: 1) { id } }')).toMatchObject({
+    data: null,
+    errors: [{ extensions: { code: 'TIMEOUT' } }],
   });
 });
