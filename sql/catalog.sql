@@ -9,7 +9,7 @@ exposed (oid, position) as (
   join pg_catalog.pg_namespace n on n.nspname = w.name
 ),
 tables as materialized (
-  select c.oid, c.relname, c.relnamespace, c.relkind, c.relrowsecurity, c.relhassubclass
+  select c.oid, c.relname, c.relnamespace, c.relkind, c.relrowsecurity, c.relhassubclass, c.relhasrules
   from pg_catalog.pg_class c
   where c.relkind in ('r', 'v', 'm', 'f', 'p') and c.relnamespace in (select e.oid from exposed e)
 ),
@@ -89,7 +89,7 @@ select pg_catalog.json_build_object(
   'classes', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
       '_id', t.oid::pg_catalog.text, 'relname', t.relname, 'relnamespace', t.relnamespace::pg_catalog.text, 'relkind', t.relkind,
-      'relrowsecurity', t.relrowsecurity, 'relhassubclass', t.relhassubclass,
+      'relrowsecurity', t.relrowsecurity, 'relhassubclass', t.relhassubclass, 'relhasrules', t.relhasrules,
       -- Bits of PostgreSQL's command numbers: 4 update, 8 insert, 16 delete. Only asked where the answer is not known,
       -- because the function waits for whoever holds an exclusive lock.
       'updatable_mask', case when t.relkind = 'r' then 28

@@ -44,7 +44,14 @@ export type CatalogIndex = Pick<
 export interface CatalogTable
   extends Pick<
     PgClass,
-    '_id' | 'relname' | 'relnamespace' | 'relkind' | 'relrowsecurity' | 'relhassubclass' | 'updatable_mask'
+    | '_id'
+    | 'relname'
+    | 'relnamespace'
+    | 'relkind'
+    | 'relrowsecurity'
+    | 'relhassubclass'
+    | 'relhasrules'
+    | 'updatable_mask'
   > {
   /** In column order; empty for partitioned tables. */
   getAttributes(): readonly CatalogColumn[];

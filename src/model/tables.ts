@@ -56,7 +56,8 @@ export function buildTable(context: ModelContext, selected: SelectedTable, types
     rowSecurity: row.relrowsecurity === true,
     columns,
     primaryKey: selected.primaryKey,
-    uniqueKey: kind === 'table' && isAlwaysUnique(row, selected.primaryKey),
+    // A rule may make other rows of a statement than those with the key.
+    uniqueKey: kind === 'table' && row.relhasrules !== true && isAlwaysUnique(row, selected.primaryKey),
     byPk: allowsLookup(context, key),
     rootField: true,
     insert: allows('insert') && columns.some((column) => column.insertable),

@@ -26,6 +26,10 @@ const schema = `
       return new;
     end $$;
   create trigger linger before insert on lib.stubborn for each row execute function lib.linger();
+  create table lib.ruled (id int primary key, n int);
+  create table lib.behind (id int, n int);
+  create rule away as on delete to lib.ruled do instead delete from lib.behind where n = old.n returning behind.id, behind.n;
+  insert into lib.ruled values (1, 7);
   create table lib.pair (a int, b text, n int, primary key (a, b));
   grant all on all tables in schema lib to anon;
 `;
@@ -37,9 +41,10 @@ beforeAll(async () => {
   execution = await startExecution(database, { schemas: ['lib'], maxResponseBytes: 20_000 });
 });
 beforeEach(async () => {
-  await database.query(`truncate lib.note, lib.late, lib.parent, lib.pair;
+  await database.query(`truncate lib.note, lib.late, lib.parent, lib.pair, lib.behind;
     insert into lib.note values (1, 'one'), (2, repeat('"', 3000)), (3, repeat('"', 12000));
     insert into lib.late values (1, 1); insert into lib.parent values (1, 1); insert into lib.child values (1, 2);
+    insert into lib.behind values (1, 7), (2, 7);
     insert into lib.pair values (1, 'x', 1), (1, 'y', 2)`);
 });
 
@@ -99,6 +104,7 @@ describe('Rows are counted before the commit', () => {
       'where the filter holds the key in one of two ways',
       'pair(filter: {or: [{a: {eq: 1}, b: {eq: "x"}}, {n: {eq: 2}}]})',
     ],
+    ['where a rule makes the statement another one', 'ruled(filter: {id: {eq: 1}})'],
     ['where heirs of the table may have the same key', 'parent(filter: {id: {eq: 1}})'],
   ])('%s', async (_, asked) => {
     const field = `deleteFrom${asked.replace('(', 'Collection(')}`;
