@@ -89,7 +89,6 @@ function printField(printer: Printer, value: ValuePlan): PrintedField | null {
   return isPaged ? printPageRows(printer, plan, rows) : printSums(printer, plan, rows);
 }
 
-// PostgreSQL refuses several rows where one value is asked for.
 function printByKey(
   printer: Printer,
   object: ObjectPlan,
@@ -106,6 +105,8 @@ function printByKey(
     select: sql`select ${selection.print()} from ${from}`,
     count: selection.count,
     pieces: [{ kind: 'row', row: pieces }],
+    // The key may have been dropped since the model was made.
+    limit: { kind: 'constant', value: 1 },
   };
 }
 

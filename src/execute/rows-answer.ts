@@ -91,12 +91,13 @@ export class RowsAnswer implements RowCollector {
   add(bytes: Buffer, at: number): void {
     if (this.#isOver || this.#context.flow.isOver) return;
     const { marker, backward } = this.#layout;
+    const { limit } = this.#context;
     const writer = this.#writer;
     readColumns(bytes, at, this.#prepared.columns);
     this.#first ??= { bytes, at };
     if (marker !== null && isNull(marker)) return;
     this.#count += 1;
-    if (this.#count - 1 === this.#context.limit) return;
+    if (limit !== null && this.#count > limit) return;
     if (backward) this.#starts.push(writer.length);
     else if (this.#last !== null) writer.byte(comma);
     writer.row(this.#row, bytes);

@@ -166,6 +166,18 @@ describe('without the trigger', () => {
     }
   });
 
+  test('one row is answered for a key that is no key any more', async () => {
+    const database = await createDatabase(schema);
+    const execution = await startExecution(database);
+    const query = '{ thingByPk(id: 1) { id label } }';
+    await execution.data('anon', query);
+    await database.query(`
+      alter table part drop constraint part_thing_id_fkey;
+      alter table thing drop constraint thing_pkey;
+      insert into thing values (1, 'x'), (1, 'x')`);
+    expect(await execution.data('anon', query)).toEqual({ thingByPk: { id: 1, label: 'x' } });
+  });
+
   test('a table dropped between compiling and running gives a clear error, and other tables go on', async () => {
     const database = await createDatabase(schema);
     const execution = await startExecution(database);
