@@ -45,8 +45,8 @@ export const afterTemporaryTables: readonly string[] = [...afterMutation, 'disca
 export const membershipsExpression =
   '(select (pg_catalog.count(*) + coalesce(pg_catalog.sum(m.xmin::text::bigint), 0))::text from pg_catalog.pg_auth_members m)';
 
-/** Settings that are decided here and not by a role's own entry. */
-const decidedHere = new Set(['role', 'session_authorization', 'search_path', 'statement_timeout']);
+/** Settings that are decided here and not by a role's own entry; rows are read in the encoding of the connection, which is UTF-8. */
+const decidedHere = new Set(['role', 'session_authorization', 'search_path', 'statement_timeout', 'client_encoding']);
 
 /** The statements that set what a caller's transaction runs with. */
 export interface SettingsStatements {

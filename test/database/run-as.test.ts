@@ -134,16 +134,17 @@ describe('settings', () => {
     await proxy.stop();
   });
 
-  test("a role's own setting cannot smuggle in another role, search path or limit", async () => {
+  test("a role's own setting cannot smuggle in another role, search path, limit or encoding", async () => {
     const pool = openPool(url);
     const settings = new Map([
       ['role', 'service_role'],
       ['search_path', 'secret'],
       ['statement_timeout', '0'],
+      ['client_encoding', 'LATIN1'],
     ]);
     const read =
-      "select concat_ws('|', current_user, current_setting('search_path'), current_setting('statement_timeout'))";
-    expect(await runAs(pool, flightOf([read], { settings, timeoutMs: 500 }))).toEqual(['anon|public|500ms']);
+      "select concat_ws('|', current_user, current_setting('search_path'), current_setting('statement_timeout'), chr(233))";
+    expect(await runAs(pool, flightOf([read], { settings, timeoutMs: 500 }))).toEqual(['anon|public|500ms|é']);
   });
 });
 
