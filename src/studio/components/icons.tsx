@@ -35,6 +35,23 @@ export const InboxIcon = icon(
   </>,
 );
 
+/** Boxes that hang together. */
+export const SchemaIcon = icon(
+  <>
+    <rect x="2.5" y="3" width="6" height="5" rx="1.2" />
+    <rect x="11.5" y="12" width="6" height="5" rx="1.2" />
+    <path d="M5.5 8v4A2.5 2.5 0 0 0 8 14.5h3.5" strokeLinecap="round" />
+  </>,
+);
+
+/** Two people. */
+export const UsersIcon = icon(
+  <>
+    <circle cx="8" cy="7" r="3" />
+    <path d="M2.5 16.5a5.5 5.5 0 0 1 11 0M13 4.3a3 3 0 0 1 0 5.4M15 12.2a5.5 5.5 0 0 1 2.5 4.3" strokeLinecap="round" />
+  </>,
+);
+
 /** Half a disc. */
 export const ThemeIcon = icon(
   <>

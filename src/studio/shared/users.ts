@@ -1,26 +1,99 @@
 /**
- * Users of the project, by way of the admin endpoints of the auth service.
+ * Users of the project, by way of the auth service with the service key.
  */
-import { ask } from './api.ts';
+import { type ApiAnswer, type ApiRequest, ask } from './api.ts';
 import { apiKeys } from './keys.ts';
-import { bearer } from './session.ts';
+import { askAsOperator, bearer } from './session.ts';
 
-/** What the studio reads of a user. */
+/** What the studio reads of a user. Times are ISO 8601. */
 export interface StudioUser {
   readonly id: string;
   readonly email: string;
   readonly phone: string;
+  readonly role: string;
   readonly user_metadata: Readonly<Record<string, unknown>>;
+  readonly app_metadata: Readonly<Record<string, unknown>>;
+  readonly identities: readonly { readonly provider: string }[];
+  readonly factors?: readonly { readonly factor_type: string; readonly status: string }[];
+  readonly created_at: string;
+  readonly last_sign_in_at?: string;
+  readonly confirmed_at?: string;
+  readonly invited_at?: string;
+  readonly banned_until?: string;
+  readonly deleted_at?: string;
+  readonly is_anonymous: boolean;
 }
 
-/** Users that are offered at once. */
-const pageSize = 200;
+/** Part of the list. */
+export interface UserPage {
+  readonly users: readonly StudioUser[];
+  /** On all pages. */
+  readonly total: number;
+}
 
-/** The newest users. @throws ApiError, 401 where there is no service key or a wrong one. */
-export async function listUsers(): Promise<readonly StudioUser[]> {
+/** Which part: pages count from 1; the filter is a part of an address or of a name. */
+export interface UserQuery {
+  readonly page: number;
+  readonly size: number;
+  readonly filter: string;
+}
+
+/** Newest first. @throws ApiError, 401 where there is no service key or a wrong one. */
+export async function listUsers({ page, size, filter }: UserQuery): Promise<UserPage> {
+  // Addresses are stored in lower case, and compared as they are; names are compared in any case.
+  const query = new URLSearchParams({ page: String(page), per_page: String(size), filter: filter.toLowerCase() });
+  const { body, headers } = await askAuth<{ users: readonly StudioUser[] }>(`admin/users?${query}`);
+  return { users: body.users, total: Number(headers.get('x-total-count')) };
+}
+
+/** Those that are offered at once where one is chosen. */
+const newestUsers: UserQuery = { page: 1, size: 200, filter: '' };
+
+/** The newest users. @throws ApiError as `listUsers`. */
+export async function listNewestUsers(): Promise<readonly StudioUser[]> {
+  return (await listUsers(newestUsers)).users;
+}
+
+/** @throws ApiError, 404 where there is no such user. */
+export async function readUser(id: string): Promise<StudioUser> {
+  return (await askAuth<StudioUser>(`admin/users/${encodeURIComponent(id)}`)).body;
+}
+
+/** Makes the user where there is none, and sends the invitation. @throws ApiError */
+export async function inviteUser(email: string): Promise<StudioUser> {
+  return (await askAuth<StudioUser>('invite', { method: 'POST', body: { email } })).body;
+}
+
+/** Sends the email with which a new password is set. @throws ApiError */
+export async function sendRecovery(email: string): Promise<void> {
+  await askAuth('recover', { method: 'POST', body: { email } });
+}
+
+/** Ends all sessions of the user. @throws ApiError */
+export async function signOutUser(id: string): Promise<void> {
+  const headers = bearer((await actAsUser(id)).accessToken);
+  await askAuth('logout?scope=global', { method: 'POST', headers });
+}
+
+/** The user and everything of theirs that the auth service keeps. @throws ApiError */
+export async function deleteUser(id: string): Promise<void> {
+  await askAuth(`admin/users/${encodeURIComponent(id)}`, { method: 'DELETE' });
+}
+
+/** A token with which an operator is taken for the user; it belongs to no session. */
+export interface OperatorToken {
+  readonly accessToken: string;
+  /** Seconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+/** @throws ApiError */
+export async function actAsUser(id: string): Promise<OperatorToken> {
+  return (await askAsOperator<OperatorToken>('/studio/act-as', { method: 'POST', body: { user: id } })).body;
+}
+
+function askAuth<T>(path: string, request: ApiRequest = {}): Promise<ApiAnswer<T>> {
   const { service } = apiKeys.get();
-  const { body } = await ask<{ users: readonly StudioUser[] }>(`/auth/v1/admin/users?page=1&per_page=${pageSize}`, {
-    headers: { apikey: service, ...bearer(service) },
-  });
-  return body.users;
+  const headers = { apikey: service, ...bearer(service), ...request.headers };
+  return ask<T>(`/auth/v1/${path}`, { ...request, headers });
 }

@@ -7,7 +7,7 @@ import { KeysForm } from '../../components/keys-form.tsx';
 import { ApiError } from '../../shared/api.ts';
 import { apiKeys } from '../../shared/keys.ts';
 import { useStore } from '../../shared/store.ts';
-import { listUsers, type StudioUser } from '../../shared/users.ts';
+import { listNewestUsers, type StudioUser } from '../../shared/users.ts';
 import type { DescribedEmail } from './emails-state.ts';
 
 type Data = Readonly<Record<string, unknown>>;
@@ -71,7 +71,7 @@ function UserChoice({ onChoose }: { readonly onChoose: (user: StudioUser) => voi
   const id = useId();
   useEffect(() => {
     if (service === '') return;
-    listUsers().then(setUsers, (error: unknown) => {
+    listNewestUsers().then(setUsers, (error: unknown) => {
       if (!(error instanceof ApiError)) throw error;
       setProblem(error.message);
     });

@@ -167,7 +167,7 @@ function EmailHead({ email, stored, perform, children }: EmailHeadProps) {
   return (
     <header className="page-head">
       <div>
-        <a className="all-emails" href={addressOf('emails')} onClick={followLink('emails')}>
+        <a className="to-list" href={addressOf('emails')} onClick={followLink('emails')}>
           All emails
         </a>
         <h2 id="email-title" className="title">

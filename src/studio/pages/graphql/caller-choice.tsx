@@ -6,7 +6,7 @@ import { ApiError } from '../../shared/api.ts';
 import { apiKeys } from '../../shared/keys.ts';
 import { session } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
-import { listUsers, type StudioUser } from '../../shared/users.ts';
+import { listNewestUsers, type StudioUser } from '../../shared/users.ts';
 import type { Caller } from './caller.ts';
 
 interface CallerChoiceProps {
@@ -60,7 +60,7 @@ function UserSelect({ chosen, onChoose }: UserSelectProps) {
   const [users, setUsers] = useState<readonly StudioUser[] | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   useEffect(() => {
-    listUsers().then(setUsers, (error: unknown) => {
+    listNewestUsers().then(setUsers, (error: unknown) => {
       if (!(error instanceof ApiError)) throw error;
       setProblem(error.message);
     });

@@ -3,8 +3,9 @@
  */
 import { ApiError } from '../../shared/api.ts';
 import { apiKeys } from '../../shared/keys.ts';
-import { askAsOperator, bearer, session } from '../../shared/session.ts';
+import { bearer, session } from '../../shared/session.ts';
 import { createStore, type Store } from '../../shared/store.ts';
+import { actAsUser, type OperatorToken } from '../../shared/users.ts';
 
 /** The choice. */
 export type Caller =
@@ -23,12 +24,6 @@ export interface Credentials {
   readonly headers: Readonly<Record<string, string>>;
   readonly role: string;
   readonly claims: Readonly<Record<string, unknown>>;
-}
-
-interface OperatorToken {
-  readonly accessToken: string;
-  /** Seconds since the epoch. */
-  readonly expiresAt: number;
 }
 
 const tokens = new Map<string, OperatorToken>();
@@ -56,9 +51,9 @@ export async function credentialsOf(caller: Caller): Promise<Credentials> {
 async function tokenOf(userId: string): Promise<string> {
   const known = tokens.get(userId);
   if (known !== undefined && known.expiresAt - marginSeconds > Date.now() / 1000) return known.accessToken;
-  const { body } = await askAsOperator<OperatorToken>('/studio/act-as', { method: 'POST', body: { user: userId } });
-  tokens.set(userId, body);
-  return body.accessToken;
+  const token = await actAsUser(userId);
+  tokens.set(userId, token);
+  return token.accessToken;
 }
 
 function claimsOf(token: string): Readonly<Record<string, unknown>> {

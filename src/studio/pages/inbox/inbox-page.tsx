@@ -145,7 +145,7 @@ function Email({ email, to }: { readonly email: CapturedEmail; readonly to: stri
   return (
     <article className="inbox-email" aria-labelledby="email-subject">
       <header>
-        <a className="all-emails" href={addressOf(placeOf(to, null))} onClick={followLink(placeOf(to, null))}>
+        <a className="to-list" href={addressOf(placeOf(to, null))} onClick={followLink(placeOf(to, null))}>
           All emails
         </a>
         <h2 id="email-subject">{email.subject}</h2>
