@@ -1,0 +1,110 @@
+/**
+ * A page of users, the search, and the way to the other pages.
+ */
+import type { FormEvent } from 'react';
+import { addressOf, followLink, goTo } from '../../shared/router.ts';
+import type { StudioUser, UserPage } from '../../shared/users.ts';
+import { fullNameOf, nameOf, stateOf } from './describe-user.ts';
+import { type ListPlace, placeOf } from './place-of.ts';
+
+/** Users on a page. */
+export const pageSize = 50;
+
+interface UserListProps {
+  readonly list: UserPage;
+  readonly place: ListPlace;
+  /** Id of the user who is shown beside it. */
+  readonly chosen: string | null;
+}
+
+/** The list. */
+export function UserList({ list: { users, total }, place, chosen }: UserListProps) {
+  return (
+    <section className="users-list" aria-label="Users">
+      <header>
+        <Search filter={place.filter} />
+        <span className="badge" role="status">
+          {total === 1 ? '1 user' : `${total} users`}
+        </span>
+      </header>
+      {users.length === 0 && (
+        <p className="users-hint soft">
+          {place.filter === ''
+            ? 'Nobody has an account yet. Invite somebody, or sign up in your application.'
+            : `No user has “${place.filter}” in the address or the name.`}
+        </p>
+      )}
+      <ol>
+        {users.map((user) => (
+          <Entry key={user.id} user={user} place={place} isChosen={user.id === chosen} />
+        ))}
+      </ol>
+      <Pager place={place} total={total} />
+    </section>
+  );
+}
+
+function Search({ filter }: { readonly filter: string }) {
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    const given = String(new FormData(event.currentTarget).get('filter')).trim();
+    goTo(placeOf({ page: 1, filter: given }, null));
+  };
+  return (
+    <search>
+      <form onSubmit={submit}>
+        <input
+          name="filter"
+          type="search"
+          aria-label="Search by address or name"
+          placeholder="Search by address or name"
+          defaultValue={filter}
+          key={filter}
+        />
+      </form>
+    </search>
+  );
+}
+
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+
+function Entry({
+  user,
+  place,
+  isChosen,
+}: {
+  readonly user: StudioUser;
+  readonly place: ListPlace;
+  readonly isChosen: boolean;
+}) {
+  const { title, isUsual } = stateOf(user);
+  const to = placeOf(place, user.id);
+  return (
+    <li>
+      <a href={addressOf(to)} onClick={followLink(to)} aria-current={isChosen ? 'true' : undefined}>
+        <strong>{nameOf(user)}</strong>
+        <span className={isUsual ? 'badge on' : 'badge changed'}>{title}</span>
+        <span className="soft small">{fullNameOf(user) ?? `Since ${day.format(new Date(user.created_at))}`}</span>
+      </a>
+    </li>
+  );
+}
+
+function Pager({ place, total }: { readonly place: ListPlace; readonly total: number }) {
+  const last = Math.max(1, Math.ceil(total / pageSize));
+  if (last === 1 && place.page === 1) return null;
+  const turn = (page: number) => () => goTo(placeOf({ ...place, page }, null));
+  return (
+    <nav className="spread" aria-label="Pages of the list">
+      <button type="button" disabled={place.page === 1} onClick={turn(place.page - 1)}>
+        Previous
+      </button>
+      <span className="small soft">
+        Page {place.page} of {last}
+      </span>
+      <button type="button" disabled={place.page >= last} onClick={turn(place.page + 1)}>
+        Next
+      </button>
+    </nav>
+  );
+}

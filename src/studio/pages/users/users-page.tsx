@@ -1,0 +1,105 @@
+/**
+ * The page Users: who has an account, and what an operator does for them.
+ */
+import { useCallback, useEffect, useState } from 'react';
+import { KeysForm } from '../../components/keys-form.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { ApiError, isServerThere } from '../../shared/api.ts';
+import { apiKeys } from '../../shared/keys.ts';
+import { goTo, usePlace } from '../../shared/router.ts';
+import { useStore } from '../../shared/store.ts';
+import { listUsers, type StudioUser, type UserPage } from '../../shared/users.ts';
+import { InviteDialog } from './invite-dialog.tsx';
+import { type ListPlace, placeOf, readListPlace } from './place-of.ts';
+import { UserDetail } from './user-detail.tsx';
+import { pageSize, UserList } from './user-list.tsx';
+import './users.css';
+
+/** The page. */
+export function UsersPage() {
+  const { service } = useStore(apiKeys);
+  const { segments, query } = usePlace();
+  const place = readListPlace(query);
+  const { list, problem, readAgain } = useUsers(place, service);
+  const [isInviting, setInviting] = useState(false);
+  const [said, setSaid] = useState('');
+  if (service === '' || problem?.status === 401) return <AskForKeys problem={problem} />;
+  if (list === null) {
+    if (problem !== null) return <Problem title="The users cannot be read">{problem.message}</Problem>;
+    return <p className="loading">Loading the users …</p>;
+  }
+  const id = segments[1] ?? null;
+  const done = (sentence: string, next: string | null): void => {
+    setSaid(sentence);
+    if (next !== id) goTo(placeOf(place, next));
+    readAgain();
+  };
+  const invited = (user: StudioUser): void => {
+    setInviting(false);
+    done(`An invitation was sent to ${user.email}.`, user.id);
+  };
+  return (
+    <>
+      <header className="page-head">
+        <h1>Users</h1>
+        <button type="button" className="primary" onClick={() => setInviting(true)}>
+          Invite a user
+        </button>
+      </header>
+      <div role="status">{said !== '' && <p className="notice good">{said}</p>}</div>
+      <div className="users" data-open={id !== null}>
+        <UserList list={list} place={place} chosen={id} />
+        {id === null ? (
+          <p className="users-hint soft">Choose a user to see the account.</p>
+        ) : (
+          <UserDetail key={id} id={id} place={place} onDone={done} />
+        )}
+      </div>
+      {isInviting && <InviteDialog onInvited={invited} onClose={() => setInviting(false)} />}
+    </>
+  );
+}
+
+function AskForKeys({ problem }: { readonly problem: ApiError | null }) {
+  return (
+    <div className="keys-page stack">
+      <h1>API keys of the project</h1>
+      <p>Users are read and changed with the service key.</p>
+      {problem !== null && (
+        <p className="fault" role="alert">
+          The service key is not good: {problem.message}
+        </p>
+      )}
+      <KeysForm />
+    </div>
+  );
+}
+
+/** The part of the list that the address names; read again on demand, with another key, and when the server is back. */
+function useUsers({ page, filter }: ListPlace, service: string) {
+  const [list, setList] = useState<UserPage | null>(null);
+  const [problem, setProblem] = useState<ApiError | null>(null);
+  const [reading, setReading] = useState(0);
+  const isThere = useStore(isServerThere);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: read again for the key, and on demand
+  useEffect(() => {
+    if (service === '' || !isThere) return;
+    let isOver = false;
+    listUsers({ page, filter, size: pageSize }).then(
+      (found) => {
+        if (isOver) return;
+        setList(found);
+        setProblem(null);
+      },
+      (error: unknown) => {
+        if (!(error instanceof ApiError)) throw error;
+        if (!isOver) setProblem(error);
+      },
+    );
+    return () => {
+      isOver = true;
+    };
+  }, [page, filter, service, isThere, reading]);
+  const readAgain = useCallback(() => setReading((count) => count + 1), []);
+  return { list, problem, readAgain };
+}
