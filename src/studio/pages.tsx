@@ -2,7 +2,7 @@
  * The pages of the studio, in the order of the menu. A page is a folder and a row here; its code is loaded with its first visit.
  */
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
-import { GraphqlIcon, InboxIcon, MailIcon, UsersIcon } from './components/icons.tsx';
+import { GraphqlIcon, InboxIcon, MailIcon, SchemaIcon, UsersIcon } from './components/icons.tsx';
 
 /** A page. */
 export interface StudioPage {
@@ -23,6 +23,13 @@ export const studioPages: readonly StudioPage[] = [
     icon: GraphqlIcon,
     needsSession: true,
     Page: lazy(async () => ({ default: (await import('./pages/graphql/graphql-page.tsx')).GraphqlPage })),
+  },
+  {
+    path: 'schema',
+    title: 'Schema',
+    icon: SchemaIcon,
+    needsSession: true,
+    Page: lazy(async () => ({ default: (await import('./pages/schema/schema-page.tsx')).SchemaPage })),
   },
   {
     path: 'users',

@@ -222,6 +222,10 @@ describe('every page', () => {
     await page.frameLocator('iframe').getByRole('heading').first().waitFor();
     await page.getByRole('link', { name: 'Inbox' }).click();
     await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+    await page.getByRole('link', { name: 'Schema' }).click();
+    await page.getByRole('heading', { name: 'What anon does not see' }).waitFor();
+    await page.getByRole('link', { name: 'Users' }).click();
+    await page.getByRole('heading', { name: 'Users' }).waitFor();
     const total = sizes.reduce((sum, size) => sum + size, 0);
     expect(total).toBeGreaterThan(100_000);
     expect(total).toBeLessThan(1_200_000);

@@ -1,0 +1,169 @@
+/**
+ * Where the boxes of tables and the lines between them go: tables that hang together in layers, the others in rows below.
+ */
+import { type EdgeLabel, Graph, type GraphLabel, layout, type NodeLabel } from '@dagrejs/dagre';
+import type { SchemaRelationship, SchemaTable } from './role-schema.ts';
+
+/** A place, in pixels from the top left. */
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** The box of a table; the place is its top left corner. */
+export interface TableBox extends Point {
+  readonly table: SchemaTable;
+  readonly width: number;
+}
+
+/** The line of a foreign key, from the table that has it to the one it refers to. */
+export interface RelationshipLine {
+  readonly relationship: SchemaRelationship;
+  /** As the attribute `d` of a path writes it. */
+  readonly path: string;
+}
+
+/** The drawing. */
+export interface GraphDrawing {
+  readonly width: number;
+  readonly height: number;
+  readonly boxes: readonly TableBox[];
+  readonly lines: readonly RelationshipLine[];
+}
+
+/** Height of every box. */
+export const boxHeight = 46;
+
+const gap = 24;
+const margin = 20;
+const rowWidth = 720;
+
+/** Draws tables and the relationships between them. */
+export function layoutGraph(
+  tables: readonly SchemaTable[],
+  relationships: readonly SchemaRelationship[],
+): GraphDrawing {
+  const between = relationships.filter(({ from, to }) => from !== to);
+  const linked = new Set(between.flatMap(({ from, to }) => [from, to]));
+  const layers = layoutLayers(
+    tables.filter(({ name }) => linked.has(name)),
+    between,
+  );
+  const rows = layoutRows(
+    tables.filter(({ name }) => !linked.has(name)),
+    layers.height,
+    Math.max(layers.width, rowWidth),
+  );
+  const boxes = [...layers.boxes, ...rows];
+  const loops = relationships.filter(({ from, to }) => from === to);
+  return {
+    width: Math.max(0, ...boxes.map(({ x, width }) => x + width)) + margin,
+    height: Math.max(0, ...boxes.map(({ y }) => y + boxHeight)) + margin,
+    boxes,
+    lines: [...layers.lines, ...loops.map((relationship) => drawLoop(relationship, boxes))],
+  };
+}
+
+function layoutLayers(tables: readonly SchemaTable[], relationships: readonly SchemaRelationship[]): GraphDrawing {
+  if (tables.length === 0) return { width: 0, height: 0, boxes: [], lines: [] };
+  const graph = new Graph<GraphLabel, NodeLabel, EdgeLabel>({ multigraph: true });
+  graph.setGraph({ rankdir: 'RL', nodesep: gap, ranksep: 64, marginx: margin, marginy: margin });
+  for (const table of tables) graph.setNode(table.name, { width: widthOf(table), height: boxHeight });
+  relationships.forEach(({ from, to }, index) => {
+    graph.setEdge(from, to, {}, String(index));
+  });
+  layout(graph);
+  const boxes = tables.map((table): TableBox => {
+    const { x = 0, y = 0 } = graph.node(table.name);
+    const width = widthOf(table);
+    return { table, width, x: x - width / 2, y: y - boxHeight / 2 };
+  });
+  const bends = relationships.map(({ from, to }, index) => bendsOf(graph.edge(from, to, String(index)).points ?? []));
+  const lines = drawLines(relationships, bends, new Map(boxes.map((box) => [box.table.name, box])));
+  const { width = 0, height = 0 } = graph.graph();
+  return { width, height, boxes, lines };
+}
+
+/** Places between the layers, of which every second one is on a layer; the first and the last are the boxes' own. */
+function bendsOf(points: readonly Point[]): readonly Point[] {
+  return points.slice(1, -1).filter((_, index) => index % 2 === 1);
+}
+
+/** Lines leave boxes at the left and the right, one below the other in the order of where they lead. */
+function drawLines(
+  relationships: readonly SchemaRelationship[],
+  bends: readonly (readonly Point[])[],
+  boxes: ReadonlyMap<string, TableBox>,
+): readonly RelationshipLine[] {
+  const ends = relationships.flatMap(({ from, to }, index) => {
+    const [start, end] = [boxes.get(from)!, boxes.get(to)!];
+    const between = bends[index]!;
+    return [toEnd(start, between[0] ?? middleOf(end)), toEnd(end, between.at(-1) ?? middleOf(start))];
+  });
+  const places = spreadEnds(ends);
+  return relationships.map((relationship, index) => {
+    const points = [places[2 * index]!, ...bends[index]!, places[2 * index + 1]!];
+    return { relationship, path: curve(points) };
+  });
+}
+
+/** One end of a line. */
+interface LineEnd {
+  readonly box: TableBox;
+  readonly isLeft: boolean;
+  /** Where the line goes from there. */
+  readonly towards: Point;
+}
+
+function toEnd(box: TableBox, towards: Point): LineEnd {
+  return { box, isLeft: towards.x < middleOf(box).x, towards };
+}
+
+function spreadEnds(ends: readonly LineEnd[]): readonly Point[] {
+  return ends.map(({ box, isLeft, towards }) => {
+    const others = ends.filter((end) => end.box === box && end.isLeft === isLeft);
+    const sorted = [...others].sort((one, other) => one.towards.y - other.towards.y);
+    const position = sorted.findIndex((end) => end.towards === towards);
+    const y = box.y + (boxHeight * (position + 1)) / (sorted.length + 1);
+    return { x: isLeft ? box.x : box.x + box.width, y };
+  });
+}
+
+function middleOf({ x, y, width }: TableBox): Point {
+  return { x: x + width / 2, y: y + boxHeight / 2 };
+}
+
+/** Every piece begins and ends level. */
+function curve([first, ...others]: readonly Point[]): string {
+  let { x, y } = first!;
+  let path = `M${x} ${y}`;
+  for (const next of others) {
+    const halfway = (x + next.x) / 2;
+    path += `C${halfway} ${y} ${halfway} ${next.y} ${next.x} ${next.y}`;
+    ({ x, y } = next);
+  }
+  return path;
+}
+
+function layoutRows(tables: readonly SchemaTable[], top: number, widest: number): readonly TableBox[] {
+  const boxes: TableBox[] = [];
+  let [x, y] = [margin, top + margin];
+  for (const table of tables) {
+    const width = widthOf(table);
+    if (x > margin && x + width > widest) [x, y] = [margin, y + boxHeight + gap];
+    boxes.push({ table, width, x, y });
+    x += width + gap;
+  }
+  return boxes;
+}
+
+/** A table that refers to itself: out at its lower edge and back. */
+function drawLoop(relationship: SchemaRelationship, boxes: readonly TableBox[]): RelationshipLine {
+  const { x, y, width } = boxes.find(({ table }) => table.name === relationship.from)!;
+  return { relationship, path: `M${x + width - 14} ${y + boxHeight}v7q0 9 -9 9h-14q-9 0 -9 -9v-7` };
+}
+
+/** Both lines of text, as wide as the fonts of most systems make them. */
+function widthOf({ name, object }: SchemaTable): number {
+  return Math.ceil(Math.max(name.length * 8, object.length * 6.8)) + 28;
+}

@@ -1,0 +1,104 @@
+/**
+ * The schema of a role as the gateway describes it, read again whenever somebody comes back to the page.
+ */
+import { useEffect, useState } from 'react';
+import { ApiError, isServerThere } from '../../shared/api.ts';
+import { askProject, session } from '../../shared/session.ts';
+import { useStore } from '../../shared/store.ts';
+
+/** A field of an object type. */
+export interface SchemaField {
+  readonly name: string;
+  readonly type: string;
+  readonly kind: 'node_id' | 'column' | 'relationship' | 'computed';
+  readonly column: string | null;
+  readonly isKey: boolean;
+  readonly target: string | null;
+  readonly description: string | null;
+}
+
+/** A table that the role sees. */
+export interface SchemaTable {
+  readonly name: string;
+  /** As SQL writes it. */
+  readonly object: string;
+  readonly kind: 'table' | 'view' | 'materialized_view' | 'foreign_table';
+  readonly description: string | null;
+  readonly rowSecurity: boolean;
+  readonly rootFields: readonly string[];
+  readonly insert: boolean;
+  readonly update: boolean;
+  readonly delete: boolean;
+  readonly fields: readonly SchemaField[];
+}
+
+/** A foreign key between two tables, by the names of their types. */
+export interface SchemaRelationship {
+  readonly from: string;
+  readonly to: string;
+  readonly field: string | null;
+  readonly inverse: string | null;
+  /** How many of `from` belong to one of `to`. */
+  readonly cardinality: 'one' | 'many';
+}
+
+/** Something that the role does not see. */
+export interface Missing {
+  readonly kind: 'privilege' | 'key' | 'name' | 'type' | 'directive';
+  readonly object: string;
+  /** What somebody may look for. */
+  readonly names: readonly string[];
+  readonly reason: string;
+  /** SQL that changes it; null where none does. */
+  readonly fix: string | null;
+}
+
+/** The schema. */
+export interface RoleSchema {
+  readonly role: string;
+  readonly tables: readonly SchemaTable[];
+  readonly relationships: readonly SchemaRelationship[];
+  readonly missing: readonly Missing[];
+}
+
+/** The schema of a role, null until it is there, and why it cannot be read. */
+export function useRoleSchema(role: string): { readonly schema: RoleSchema | null; readonly problem: string | null } {
+  const [schema, setSchema] = useState<RoleSchema | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const isThere = useStore(isServerThere);
+  const { kind } = useStore(session);
+  useEffect(() => {
+    if (!isThere || kind !== 'open') return;
+    const leaving = new AbortController();
+    const read = async (): Promise<void> => {
+      if (document.visibilityState === 'hidden') return;
+      try {
+        const path = `schema?${new URLSearchParams({ role })}`;
+        const { body } = await askProject<RoleSchema>(path, { signal: leaving.signal });
+        setSchema(body);
+        setProblem(null);
+      } catch (error) {
+        if (leaving.signal.aborted) return;
+        if (!(error instanceof ApiError)) throw error;
+        setProblem(error.message);
+      }
+    };
+    void read();
+    addEventListener('focus', read);
+    return () => {
+      leaving.abort();
+      removeEventListener('focus', read);
+    };
+  }, [role, isThere, kind]);
+  return { schema: schema?.role === role ? schema : null, problem };
+}
+
+/** What is missing of a table that the role sees: its columns, and ways to write it. */
+export function missingOf({ object }: SchemaTable, missing: readonly Missing[]): readonly Missing[] {
+  return missing.filter((entry) => entry.object === object || isColumnOf(entry, object));
+}
+
+/** Whether it is a column of the table of this SQL name. */
+export function isColumnOf(entry: Missing, object: string): boolean {
+  return entry.object.startsWith(`${object}.`);
+}

@@ -1,0 +1,104 @@
+/**
+ * The page Schema: what each role sees of the database, as tables and as a drawing, and what it does not see and why.
+ */
+import { useId } from 'react';
+import { Problem } from '../../components/problem.tsx';
+import { goTo, usePlace } from '../../shared/router.ts';
+import { type Project, session } from '../../shared/session.ts';
+import { useStore } from '../../shared/store.ts';
+import { MissingList, MissingOverview } from './missing-list.tsx';
+import { placeOf } from './place-of.ts';
+import { type RoleSchema, useRoleSchema } from './role-schema.ts';
+import { SchemaGraph } from './schema-graph.tsx';
+import { AllTables, TableDetail } from './table-detail.tsx';
+import { TableList } from './table-list.tsx';
+import './schema.css';
+
+/** The page. */
+export function SchemaPage() {
+  const now = useStore(session);
+  if (now.kind === 'none') return null;
+  if (!now.project.mayOperate) {
+    return (
+      <Problem title="The schema is shown to operators">Your access token lacks the scope project:operate.</Problem>
+    );
+  }
+  return <Schema roles={now.project.roles} />;
+}
+
+function Schema({ roles }: { readonly roles: Project['roles'] }) {
+  const { segments, query } = usePlace();
+  const role = query.get('role') ?? roles.anon;
+  const name = segments[1] ?? null;
+  const { schema, problem } = useRoleSchema(role);
+  return (
+    <>
+      <header className="page-head">
+        <h1>Schema</h1>
+        <RoleChoice
+          roles={[...new Set([roles.anon, roles.authenticated, roles.service, role])]}
+          chosen={role}
+          name={name}
+        />
+      </header>
+      {schema === null ? (
+        problem === null ? (
+          <p className="loading">Loading the schema of {role} …</p>
+        ) : (
+          <Problem title="The schema cannot be read">{problem}</Problem>
+        )
+      ) : (
+        <div className="schema" data-open={name !== null}>
+          <TableList schema={schema} chosen={name} />
+          <SchemaGraph schema={schema} chosen={name} />
+          <section className="schema-side" aria-label={name ?? 'What is missing'}>
+            {name === null ? <MissingOverview schema={schema} /> : <Named schema={schema} name={name} />}
+          </section>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** What the address names, or why the role does not see it. */
+function Named({ schema, name }: { readonly schema: RoleSchema; readonly name: string }) {
+  const table = schema.tables.find((candidate) => candidate.name === name);
+  if (table !== undefined) return <TableDetail schema={schema} table={table} />;
+  const reasons = schema.missing.filter(({ names }) => names.includes(name));
+  return (
+    <div className="schema-detail">
+      <AllTables role={schema.role} />
+      <h2>
+        {schema.role} does not see {name}
+      </h2>
+      {reasons.length === 0 ? <p className="soft">There is no such table.</p> : <MissingList missing={reasons} />}
+    </div>
+  );
+}
+
+interface RoleChoiceProps {
+  readonly roles: readonly string[];
+  readonly chosen: string;
+  /** The table that is shown, which the other role is to show too. */
+  readonly name: string | null;
+}
+
+function RoleChoice({ roles, chosen, name }: RoleChoiceProps) {
+  const group = useId();
+  return (
+    <fieldset className="segments">
+      <legend className="visually-hidden">Role that sees it</legend>
+      {roles.map((role) => (
+        <label key={role}>
+          <input
+            type="radio"
+            name={group}
+            checked={role === chosen}
+            onChange={() => goTo(placeOf(role, name), { replace: true })}
+          />
+          <span>{role}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,116 @@
+/**
+ * A table as the role sees it: its fields with their types, what may be done with it, and what is missing of it.
+ */
+import { addressOf, followLink } from '../../shared/router.ts';
+import { MissingList } from './missing-list.tsx';
+import { placeOf } from './place-of.ts';
+import { missingOf, type RoleSchema, type SchemaField, type SchemaTable } from './role-schema.ts';
+
+const kinds = {
+  table: 'Table',
+  view: 'View',
+  materialized_view: 'Materialized view',
+  foreign_table: 'Foreign table',
+} as const satisfies Record<SchemaTable['kind'], string>;
+
+const operations = ['insert', 'update', 'delete'] as const;
+
+/** @param props.table Part of the schema. */
+export function TableDetail({ schema, table }: { readonly schema: RoleSchema; readonly table: SchemaTable }) {
+  const missing = missingOf(table, schema.missing);
+  return (
+    <div className="schema-detail">
+      <AllTables role={schema.role} />
+      <header className="stack">
+        <h2>{table.name}</h2>
+        <p className="soft">
+          {kinds[table.kind]} <code>{table.object}</code>
+        </p>
+        {table.description !== null && <p>{table.description}</p>}
+        <ul className="row" aria-label="What the role may do">
+          <li className="badge on">read</li>
+          {operations.map((name) => (
+            <li key={name} className={table[name] ? 'badge on' : 'badge'}>
+              {table[name] ? name : `no ${name}`}
+            </li>
+          ))}
+          {table.kind === 'table' && (
+            <li className={table.rowSecurity ? 'badge on' : 'badge changed'}>
+              row security {table.rowSecurity ? 'on' : 'off'}
+            </li>
+          )}
+        </ul>
+        {table.rootFields.length > 0 && (
+          <p className="small soft">
+            Asked for as{' '}
+            {table.rootFields.map((name, index) => (
+              <span key={name}>
+                {index > 0 && ', '}
+                <code>{name}</code>
+              </span>
+            ))}
+          </p>
+        )}
+      </header>
+      <Fields role={schema.role} fields={table.fields} />
+      {missing.length > 0 && (
+        <section className="stack" aria-labelledby="missing-title">
+          <h3 id="missing-title">Missing, and what would change it</h3>
+          <MissingList missing={missing} />
+        </section>
+      )}
+    </div>
+  );
+}
+
+/** The way back, where the list is not beside it. */
+export function AllTables({ role }: { readonly role: string }) {
+  const place = placeOf(role, null);
+  return (
+    <a className="to-list" href={addressOf(place)} onClick={followLink(place)}>
+      All tables
+    </a>
+  );
+}
+
+function Fields({ role, fields }: { readonly role: string; readonly fields: readonly SchemaField[] }) {
+  return (
+    <table className="fields">
+      <caption className="visually-hidden">Fields</caption>
+      <thead>
+        <tr>
+          <th scope="col">Field</th>
+          <th scope="col">Type</th>
+        </tr>
+      </thead>
+      <tbody>
+        {fields.map((field) => (
+          <tr key={field.name} title={field.description ?? undefined}>
+            <th scope="row">
+              <code>{field.name}</code> <FieldNote field={field} />
+            </th>
+            <td>
+              <FieldType role={role} field={field} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function FieldNote({ field: { kind, isKey, column, name } }: { readonly field: SchemaField }) {
+  if (isKey) return <span className="badge">key</span>;
+  if (kind === 'computed') return <span className="badge">computed</span>;
+  return column === null || column === name ? null : <code className="soft">{column}</code>;
+}
+
+function FieldType({ role, field: { type, target } }: { readonly role: string; readonly field: SchemaField }) {
+  if (target === null) return <code>{type}</code>;
+  const place = placeOf(role, target);
+  return (
+    <a href={addressOf(place)} onClick={followLink(place)}>
+      <code>{type}</code>
+    </a>
+  );
+}

@@ -1,0 +1,100 @@
+/**
+ * The tables of the schema by name, and those in which something of a name is.
+ */
+import { type MouseEvent, type ReactNode, useState } from 'react';
+import { addressOf, followLink } from '../../shared/router.ts';
+import { missingId } from './missing-list.tsx';
+import { placeOf } from './place-of.ts';
+import { isColumnOf, type Missing, type RoleSchema, type SchemaTable } from './role-schema.ts';
+
+interface TableListProps {
+  readonly schema: RoleSchema;
+  readonly chosen: string | null;
+}
+
+/** The list. */
+export function TableList({ schema, chosen }: TableListProps) {
+  const [wanted, setWanted] = useState('');
+  const tables = [...schema.tables]
+    .filter((table) => hasPart(table, wanted))
+    .sort((one, other) => one.name.localeCompare(other.name));
+  return (
+    <nav className="schema-list" aria-label="Tables">
+      <search>
+        <input
+          type="search"
+          aria-label="Only tables with this in a name"
+          placeholder="Find a table or field"
+          value={wanted}
+          onChange={({ target }) => setWanted(target.value)}
+        />
+      </search>
+      <ul>
+        <li>
+          <Entry role={schema.role} name={null} isChosen={chosen === null} onFollow={showMissing}>
+            <strong>What is missing</strong>
+            <span className="badge">{schema.missing.length}</span>
+          </Entry>
+        </li>
+        {tables.map((table) => (
+          <li key={table.name}>
+            <Entry role={schema.role} name={table.name} isChosen={table.name === chosen}>
+              <strong>{table.name}</strong>
+              <HiddenColumns
+                count={schema.missing.filter((entry: Missing) => isColumnOf(entry, table.object)).length}
+              />
+              <code className="soft">{table.object}</code>
+            </Entry>
+          </li>
+        ))}
+      </ul>
+      {tables.length === 0 && (
+        <p className="soft small" role="status">
+          {wanted === '' ? 'The role sees no table.' : 'No table or field has this in its name.'}
+        </p>
+      )}
+    </nav>
+  );
+}
+
+function hasPart({ name, object, fields }: SchemaTable, wanted: string): boolean {
+  const part = wanted.trim().toLowerCase();
+  return [name, object, ...fields.flatMap((field) => [field.name, field.column ?? ''])].some((text) =>
+    text.toLowerCase().includes(part),
+  );
+}
+
+function HiddenColumns({ count }: { readonly count: number }) {
+  if (count === 0) return null;
+  return <span className="badge changed">{count === 1 ? '1 column hidden' : `${count} columns hidden`}</span>;
+}
+
+/** Where there is little room it stands below the list. */
+function showMissing(): void {
+  document.getElementById(missingId)?.scrollIntoView();
+}
+
+function Entry({
+  role,
+  name,
+  isChosen,
+  onFollow,
+  children,
+}: {
+  readonly role: string;
+  readonly name: string | null;
+  readonly isChosen: boolean;
+  readonly onFollow?: () => void;
+  readonly children: ReactNode;
+}) {
+  const place = placeOf(role, name);
+  const follow = (event: MouseEvent): void => {
+    followLink(place)(event);
+    onFollow?.();
+  };
+  return (
+    <a href={addressOf(place)} onClick={follow} aria-current={isChosen ? 'true' : undefined}>
+      {children}
+    </a>
+  );
+}

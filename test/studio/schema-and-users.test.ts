@@ -1,0 +1,230 @@
+/**
+ * The pages Schema and Users in a real browser: what a role sees and what would show it more, and what an operator does for
+ * a user.
+ */
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { addToken } from '../management/management.ts';
+import { anonKey, serviceKey } from '../support/http.ts';
+import { accessToken, startStudio, type TestStudio, type Visit, violations } from './studio.ts';
+
+// A busy machine takes its time to start a browser.
+vi.setConfig({ testTimeout: 240_000 });
+
+let studio: TestStudio;
+beforeAll(async () => {
+  studio = await startStudio();
+  await studio.database.query(`create table import_log (line text); grant select on import_log to anon;
+    create table "2 much" (id int primary key); grant select on "2 much" to anon`);
+});
+
+beforeEach(() =>
+  studio.database.query('truncate auth.pgreflect_captured_email, auth.pgreflect_rate_limits, auth.users cascade'),
+);
+
+/** Pictures in the documents are taken here. They are kept, so that a run changes no file: delete one to take another. */
+async function picture(page: Page, name: string): Promise<void> {
+  const path = fileURLToPath(new URL(`../../docs/studio-${name}.png`, import.meta.url));
+  if (!existsSync(path)) await page.screenshot({ path });
+}
+
+/** Opens a page as somebody who has this token and these keys in the tab. */
+async function visitWith(path: string, kept: Readonly<Record<string, string>>): Promise<Visit> {
+  const visit = await studio.visit('', { entry: 'stranger' });
+  await visit.page.evaluate((entries) => {
+    for (const [name, value] of Object.entries(entries)) sessionStorage.setItem(name, value);
+  }, kept);
+  await visit.page.goto(`${studio.url}/studio/${path}`);
+  return visit;
+}
+
+const list = (page: Page) => page.getByRole('navigation', { name: 'Tables' });
+
+describe('the schema', () => {
+  const drawing = (page: Page) => page.getByRole('group', { name: 'Tables, with lines' });
+
+  test('says of what a role does not see why, with the statement that changes it; run elsewhere, it shows at once', async () => {
+    const { page, problems, foreign } = await studio.visit('schema', {
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    await page.getByText('Table public.import_log has no primary key.').waitFor();
+    await page.getByText('Table public."2 much" has no valid GraphQL name ("2 Much").').waitFor();
+    const grant = 'grant select on public.customer to anon;';
+    await page.getByRole('button', { name: `Copy ${grant}` }).click();
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    expect(copied).toBe(grant);
+    expect(await list(page).getByRole('link', { name: 'Customer' }).count()).toBe(0);
+    await studio.database.query(copied);
+    await page.evaluate(() => dispatchEvent(new Event('focus')));
+    await list(page).getByRole('link', { name: 'Customer' }).waitFor();
+    await studio.database.query('revoke select on customer from anon');
+    expect({ problems, foreign }).toEqual({ problems: [], foreign: [] });
+  });
+
+  test('draws tables and what they refer to, reached by keyboard, and says the same in words', async () => {
+    const { page } = await studio.visit('schema?role=service_role', { viewport: { width: 1600, height: 840 } });
+    const box = drawing(page).getByRole('link', { name: 'Category public.category' });
+    await box.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Category', exact: true }).waitFor();
+    expect(await box.getAttribute('aria-current')).toBe('true');
+    const words =
+      'Product leads to one Category (field category); Category leads to many Product (field productCollection).';
+    expect(await drawing(page).locator('title', { hasText: words }).count()).toBe(1);
+    const summary = page.getByText('The 14 relationships in words');
+    await summary.click();
+    await page.getByRole('listitem').getByText(words).waitFor();
+    await summary.click();
+    await page.getByRole('row', { name: 'productCollection' }).getByRole('link').click();
+    await page.getByRole('heading', { name: 'Product', exact: true }).waitFor();
+    await page.getByRole('row', { name: 'categoryId category_id Int!' }).waitFor();
+    await page.getByText('no delete').waitFor({ state: 'detached' });
+    await picture(page, 'schema');
+  });
+
+  test('goes from one role to another at the same table, and finds tables by their fields', async () => {
+    const { page } = await studio.visit('schema/Customer?role=service_role');
+    await page.getByRole('row', { name: 'fullName full_name String!' }).waitFor();
+    await page.getByRole('searchbox').fill('full_n');
+    await expect
+      .poll(() => list(page).getByRole('link').allTextContents())
+      .toEqual([expect.stringContaining('What is missing'), expect.stringContaining('Customer')]);
+    await page.getByRole('radio', { name: 'anon' }).check();
+    await page.getByRole('heading', { name: 'anon does not see Customer' }).waitFor();
+    await page.getByText('Table public.customer exists; role anon has no SELECT.').waitFor();
+  });
+
+  test('is shown to operators alone', async () => {
+    const token = await addToken(studio.database);
+    const { page } = await visitWith('schema', { 'pgreflect:access-token': token });
+    await page.getByRole('alert').getByText('project:operate').waitFor();
+  });
+});
+
+describe('users', () => {
+  const add = (user: Readonly<Record<string, unknown>>) => studio.ask('/admin/users', user, serviceKey);
+  const notice = (page: Page, text: string) => page.getByRole('status').getByText(text).waitFor();
+  const mails = async () =>
+    await studio.database.query('select recipient, kind from auth.pgreflect_captured_email order by id');
+
+  test('are invited, get a mail to set a new password, and are signed out everywhere', async () => {
+    const { page, problems } = await studio.visit('users');
+    await page.getByText('Nobody has an account yet.').waitFor();
+    await page.getByRole('button', { name: 'Invite a user' }).click();
+    await page.getByLabel('Email address').fill('ada@mail.test');
+    await page.keyboard.press('Enter');
+    await notice(page, 'An invitation was sent to ada@mail.test.');
+    await page.getByRole('button', { name: 'Invite again' }).click();
+    await notice(page, 'Another invitation was sent');
+
+    await add({ email: 'bo@mail.test', password: 'correct horse', email_confirm: true });
+    const session = (await studio.ask('/token?grant_type=password', {
+      ...{ email: 'bo@mail.test', password: 'correct horse' },
+    })) as { readonly refresh_token: string };
+    await page.reload();
+    await page.getByRole('link', { name: 'bo@mail.test' }).click();
+    await page.getByText('Last sign-in').waitFor();
+    await page.getByRole('button', { name: 'Send recovery' }).click();
+    await notice(page, 'A mail to set a new password was sent to bo@mail.test.');
+    await page.getByRole('button', { name: 'Sign out everywhere' }).click();
+    await notice(page, 'bo@mail.test is signed out everywhere.');
+    const headers = { apikey: anonKey };
+    const body = JSON.stringify({ refresh_token: session.refresh_token });
+    const refused = await fetch(`${studio.url}/auth/v1/token?grant_type=refresh_token`, {
+      method: 'POST',
+      headers,
+      body,
+    });
+    expect(refused.status).toBe(400);
+    expect(await mails()).toEqual([
+      { recipient: 'ada@mail.test', kind: 'invite' },
+      { recipient: 'ada@mail.test', kind: 'invite' },
+      { recipient: 'bo@mail.test', kind: 'recovery' },
+    ]);
+    expect(problems).toEqual([]);
+  });
+
+  test('are deleted when that was confirmed', async () => {
+    await add({ email: 'ada@mail.test' });
+    const { page } = await studio.visit('users');
+    await page.getByRole('link', { name: 'ada@mail.test' }).click();
+    const remove = page.getByRole('button', { name: 'Delete …' });
+    await remove.click();
+    await page.getByRole('button', { name: 'Keep the user' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    const count = async () => (await studio.database.query('select count(*)::int from auth.users'))[0]?.count;
+    expect(await count()).toBe(1);
+    await remove.click();
+    await page.getByRole('button', { name: 'Delete the user' }).click();
+    await notice(page, 'ada@mail.test was deleted.');
+    await page.getByText('0 users').waitFor();
+    expect(await count()).toBe(0);
+  });
+
+  test('are found by address and by name, and shown in pages', async () => {
+    // Each would get a password of its own through the API, whose hash takes its time.
+    await studio.database.query(`insert into auth.users (instance_id, id, aud, email, raw_user_meta_data, created_at)
+      select '00000000-0000-0000-0000-000000000000', gen_random_uuid(), 'authenticated', format('user%s@mail.test', number),
+        jsonb_build_object('full_name', format('Person %s', number)), now() from generate_series(1, 52) number`);
+    const { page } = await studio.visit('users');
+    const entries = page.getByRole('region', { name: 'Users' }).getByRole('link');
+    await page.getByText('Page 1 of 2').waitFor();
+    expect(await entries.count()).toBe(50);
+    await page.getByRole('button', { name: 'Next' }).click();
+    await expect.poll(() => entries.count()).toBe(2);
+    for (const wanted of ['USER17@', 'person 17']) {
+      await page.getByRole('searchbox').fill(wanted);
+      await page.keyboard.press('Enter');
+      await page.getByText('1 user', { exact: true }).waitFor();
+      await page.getByRole('link', { name: 'user17@mail.test' }).click();
+      await page.getByRole('heading', { name: 'user17@mail.test' }).waitFor();
+      await page.goto(`${studio.url}/studio/users`);
+    }
+    await page.goto(`${studio.url}/studio/users/${crypto.randomUUID()}`);
+    await page.getByText('There is no such user').waitFor();
+  });
+
+  test('are read with the service key, which is asked for where it is not good', async () => {
+    const wrong = JSON.stringify({ anon: anonKey, service: `${serviceKey}x` });
+    const { page } = await visitWith('users', { 'pgreflect:access-token': accessToken, 'pgreflect:keys': wrong });
+    await page.getByRole('alert').getByText('The service key is not good').waitFor();
+    await page.getByLabel('Service key').fill(serviceKey);
+    await page.getByRole('button', { name: 'Use these keys' }).click();
+    await page.getByText('0 users').waitFor();
+  });
+});
+
+describe('both', () => {
+  const looks = [
+    { colorScheme: 'light', viewport: { width: 1600, height: 1000 } },
+    { colorScheme: 'dark', viewport: { width: 360, height: 740 } },
+  ] as const;
+
+  test.each(looks)('have no fault that axe-core finds, and fit: $colorScheme, $viewport.width', async (look) => {
+    await studio.ask('/invite', { email: 'ada@mail.test' }, serviceKey);
+    const { page } = await studio.visit('schema', look);
+    const found: Record<string, readonly unknown[]> = {};
+    const check = async (name: string): Promise<void> => {
+      const excess = await page.evaluate(() => {
+        const { scrollWidth, scrollHeight } = document.documentElement;
+        return [scrollWidth - innerWidth, scrollHeight - innerHeight].filter((pixels) => pixels > 0);
+      });
+      found[name] = [...(await violations(page)), ...excess];
+    };
+    await page.getByRole('heading', { name: 'What anon does not see' }).waitFor();
+    await check('schema');
+    await list(page).getByRole('link', { name: 'Product public.product' }).click();
+    await page.getByRole('heading', { name: 'Product', exact: true }).waitFor();
+    await check('table');
+    await page.getByRole('link', { name: 'Users' }).click();
+    await page.getByRole('link', { name: 'ada@mail.test' }).click();
+    await page.getByRole('button', { name: 'Delete …' }).waitFor();
+    await check('user');
+    await page.getByRole('button', { name: 'Delete …' }).click();
+    await page.getByRole('dialog').waitFor();
+    await check('delete');
+    expect(found).toEqual({ schema: [], table: [], user: [], delete: [] });
+  });
+});
