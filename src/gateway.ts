@@ -298,7 +298,8 @@ function managementParts(core: Core, config: Config, auth: OpenAuth | null): Pic
   };
   const { api } = core.management;
   const deliver = auth?.auth.services.mailer.deliver ?? null;
-  return { management: { api, takeRequest, deliver, describeSchema: createSchemaDescriber(core.reflector) } };
+  const describeSchema = createSchemaDescriber(core.reflector);
+  return { management: { api, takeRequest, deliver, describeSchema, allowedRoles: config.allowedRoles } };
 }
 
 function authParts(opened: OpenAuth | null): Pick<HttpParts, 'auth' | 'inbox'> {

@@ -130,7 +130,7 @@ function describeVersions(read: ApiOperation): readonly ApiOperation[] {
 
 function describeSchemaOperation(read: ApiOperation): ApiOperation {
   const role: ApiParameter = {
-    ...{ name: 'role', in: 'query', required: true, description: 'Name of the role in the database.' },
+    ...{ name: 'role', in: 'query', required: true, description: 'A role that requests may have.' },
     schema: { type: 'string' },
   };
   return {

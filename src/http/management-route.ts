@@ -5,6 +5,7 @@
  * Errors are `{"message", "code"}`, whatever made them; the causes of those that say nothing go to the log.
  */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../config/config.ts';
 import type { DescribedSchema } from '../execute/describe-schema.ts';
 import type { DeliverMessage } from '../management/draft-api.ts';
 import type { ManagementApi, PresentedConfig, ReadResult } from '../management/management-api.ts';
@@ -21,6 +22,8 @@ export interface ManagementParts {
   readonly deliver: DeliverMessage | null;
   /** What a role sees; null for a role that the database does not have. @throws DatabaseError */
   readonly describeSchema: (role: string) => Promise<DescribedSchema | null>;
+  /** Roles that requests may have; `*`: any. */
+  readonly allowedRoles: Config['allowedRoles'];
   /**
    * Counts a request of a token. Renderings are counted apart, because one is asked for at every pause in typing.
    *
@@ -60,12 +63,12 @@ export async function registerManagementRoutes(
   });
 }
 
-function managementRoutes({ api, deliver, describeSchema }: ManagementParts): readonly ManagementRoute[] {
+function managementRoutes({ api, deliver, describeSchema, allowedRoles }: ManagementParts): readonly ManagementRoute[] {
   return [
     {
       method: 'GET',
       url: `${project}/schema`,
-      answer: (caller, request) => readSchema(caller, readRole(request), describeSchema),
+      answer: (caller, request) => readSchema(caller, readRole(request, allowedRoles), describeSchema),
     },
     { method: 'GET', url: path, answer: async (caller, _, reply) => sendConfig(reply, await api.readConfig(caller)) },
     {
@@ -126,10 +129,10 @@ async function readSchema(
 }
 
 /** @throws ManagementError `validation_failed` */
-function readRole({ query }: FastifyRequest): string {
+function readRole({ query }: FastifyRequest, allowed: Config['allowedRoles']): string {
   const { role } = query as { readonly role?: unknown };
-  if (typeof role === 'string' && role !== '') return role;
-  throw new ManagementError('validation_failed', 'The parameter "role" must name one role of the database');
+  if (typeof role === 'string' && role !== '' && (allowed === '*' || allowed.includes(role))) return role;
+  throw new ManagementError('validation_failed', 'role must be one of the roles that requests may have');
 }
 
 function addRoute(
