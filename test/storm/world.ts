@@ -88,7 +88,7 @@ export async function startWorld(delivery: Delivery, whenOver: WhenOver): Promis
   };
   await prepare(env);
   await database.query(readFileSync(new URL('ledger.sql', import.meta.url), 'utf8'));
-  const processes = await Promise.all([startGateway(env, whenOver), startGateway(env, whenOver)]);
+  const processes = await Promise.all([1, 2].map(() => startGateway(env, whenOver, { health: '/auth/v1/health' })));
   return {
     ...database,
     ...mail,
@@ -110,7 +110,11 @@ async function prepare(env: Readonly<Record<string, string>>): Promise<void> {
   if (code !== 0) throw new Error(`The database could not be prepared:\n${out}${err}`);
 }
 
-async function createDatabase(whenOver: WhenOver) {
+/** A PostgreSQL of its own that can be stopped and started again, at the same place with the same data. */
+export type RestartableDatabase = Awaited<ReturnType<typeof createDatabase>>;
+
+/** Starts one. */
+export async function createDatabase(whenOver: WhenOver) {
   const directory = mkdtempSync(join(tmpdir(), 'pgreflect-storm-'));
   // The server has an operating system user of its own.
   chmodSync(directory, 0o755);
@@ -186,15 +190,20 @@ async function createMail(whenOver: WhenOver) {
   };
 }
 
-async function startGateway(env: Readonly<Record<string, string>>, whenOver: WhenOver) {
+/** Starts `pgreflect serve` on a free port, and waits until it answers on a path. */
+export async function startGateway(
+  env: Readonly<Record<string, string>>,
+  whenOver: WhenOver,
+  { health, more = [] }: { readonly health: string; readonly more?: readonly string[] },
+) {
   const port = await findFreePort();
   const runs: Running[] = [];
   let isUp = false;
   const start = async () => {
-    const args = ['serve', '--port', String(port), '--log-level', 'warn', '--log-format', 'json'];
+    const args = ['serve', '--port', String(port), '--log-level', 'warn', '--log-format', 'json', ...more];
     const running = startCommand(args, { env, timeoutMs: day }, whenOver);
     runs.push(running);
-    await answers(port, running);
+    await answers(`http://127.0.0.1:${port}${health}`, running);
     isUp = true;
   };
   await start();
@@ -218,13 +227,13 @@ async function startGateway(env: Readonly<Record<string, string>>, whenOver: Whe
 }
 
 /** Waits until it serves. */
-async function answers(port: number, running: Running): Promise<void> {
+async function answers(url: string, running: Running): Promise<void> {
   let hasEnded = false;
   void running.finished.then(() => {
     hasEnded = true;
   });
   for (;;) {
-    const reply = await fetch(`http://127.0.0.1:${port}/auth/v1/health`).catch(() => null);
+    const reply = await fetch(url).catch(() => null);
     if (reply?.ok) return;
     if (hasEnded) throw new Error(`A gateway ended instead of serving:\n${running.text()}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
