@@ -11,9 +11,8 @@ import { cases } from './cases.ts';
 import type { BenchDatabase } from './database.ts';
 import { type EmailWork, measureEmailWork } from './email-work.ts';
 import { runLoad } from './load.ts';
-import { measureRun, medianOf } from './measure.ts';
+import { measureRun, medianOf, type TargetResult } from './measure.ts';
 import type { Target } from './processes.ts';
-import type { TargetResult } from './report.ts';
 import { requestsOfOurs, startOurs } from './targets.ts';
 
 /** What was found. */
@@ -47,9 +46,10 @@ export interface AuthLoad {
 /** Makes the tables and measures. */
 export async function measureAuth(db: BenchDatabase, load: AuthLoad): Promise<AuthResult> {
   await installAuth(db);
-  const { target } = await startOurs(db.loginUrl, load.poolSize, {
-    PGREFLECT_ADMIN_DATABASE_URL: db.ownerUrl,
-    PGREFLECT_SECURITY_SB_FORWARDED_FOR_ENABLED: 'true',
+  const { target } = await startOurs({
+    databaseUrl: db.loginUrl,
+    poolSize: load.poolSize,
+    env: { PGREFLECT_ADMIN_DATABASE_URL: db.ownerUrl, PGREFLECT_SECURITY_SB_FORWARDED_FOR_ENABLED: 'true' },
   });
   try {
     const rows: AuthResult['rows'][number][] = [];

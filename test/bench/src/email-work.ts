@@ -5,7 +5,7 @@ import { defaultAuthConfig } from '../../../src/config/auth-config.ts';
 import { emailKindNames } from '../../../src/email/email-kind.ts';
 import { buildMessage, type MessageData } from '../../../src/email/message.ts';
 import { parseTemplate } from '../../../src/email/template/template.ts';
-import { median } from './report.ts';
+import { median } from './measure.ts';
 
 /** What was measured on one processor. */
 export interface EmailWork {

@@ -17,22 +17,23 @@ export interface ExplainedStatement {
 const main = join(import.meta.dirname, '../../../dist/main.js');
 const printed = /^prepare operation(?: \([^\n]*\))? as\n([\s\S]*?);\n\nexecute operation(?: \((.*)\))?;$/m;
 
-/** Asks for the SQL of an operation with the given variables; throws when the output is not what it used to be. */
-export function explainStatement(db: BenchDatabase, { ours }: Operation, variables: object): ExplainedStatement {
+/** What to ask for. */
+export interface ExplainedOperation extends Pick<Operation, 'ours'> {
+  readonly variables: object;
+  /** `public` unless told. */
+  readonly schema?: string;
+}
+
+/** Asks for the SQL of an operation; throws when the output is not what it used to be. */
+export function explainStatement(
+  db: BenchDatabase,
+  { ours, variables, schema = 'public' }: ExplainedOperation,
+): ExplainedStatement {
   const directory = mkdtempSync(join(tmpdir(), 'pgreflect-explain-'));
   try {
     const file = join(directory, 'operation.graphql');
     writeFileSync(file, ours);
-    const options = [
-      'explain',
-      file,
-      '--role',
-      'anon',
-      '--schemas',
-      'public',
-      '--variables',
-      JSON.stringify(variables),
-    ];
+    const options = ['explain', file, '--role', 'anon', '--schemas', schema, '--variables', JSON.stringify(variables)];
     const run = spawnSync(process.execPath, [main, ...options], {
       encoding: 'utf8',
       env: { ...process.env, PGREFLECT_DATABASE_URL: db.loginUrl },

@@ -44,7 +44,7 @@ export async function measureOverload(
   { poolSize, seconds }: { readonly poolSize: number; readonly seconds: number },
 ): Promise<readonly OverloadRow[]> {
   await db.run([napFunction]);
-  const { target } = await startOurs(db.loginUrl, poolSize);
+  const { target } = await startOurs({ databaseUrl: db.loginUrl, poolSize });
   try {
     const rows: OverloadRow[] = [];
     const own = chosen.flatMap((name) => cases.find((each) => each.name === name) ?? []);

@@ -70,10 +70,11 @@ interface Script {
 function scriptsOf(db: BenchDatabase, benchCase: BenchCase): [StatementResult['statement'], Script][] {
   const { values, deepKey, refill } = benchCase;
   const operation = benchCase.operations[0] as Operation;
-  const { handwritten, bare, parameters, variables } = operation;
+  const { handwritten, bare, parameters } = operation;
   const first = values[0] ?? 1;
   const cursor = Buffer.from(JSON.stringify([deepKey])).toString('base64');
-  const ours = explainStatement(db, operation, deepKey === undefined ? variables(first) : { c: cursor });
+  const variables = deepKey === undefined ? operation.variables(first) : { c: cursor };
+  const ours = explainStatement(db, { ours: operation.ours, variables });
   const draw = refill
     ? `\\set k :k + 1\n\\set n :client_id * ${runsPerClient} + :k\n`
     : `\\set n random(1, ${Math.max(...values)})\n`;

@@ -3,12 +3,15 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { pausesEnvironment } from './pauses-of.ts';
 
 /** A server that listens. */
 export interface Target {
   readonly name: string;
   readonly pid: number;
   readonly port: number;
+  /** What it has printed when it has ended by itself, null as long as it runs. */
+  failure(): string | null;
   stop(): Promise<void>;
 }
 
@@ -21,21 +24,28 @@ export interface TargetOptions {
   readonly port: number | RegExp;
 }
 
+const running = new Set<ChildProcess>();
+// A bench that fails half-way must not leave servers behind.
+process.once('exit', () => {
+  for (const child of running) child.kill();
+});
+
 /** Starts a server under the running Node; rejects when it ends or has not told its port in 30 s. */
 export function startTarget({ name, arguments: options, env, port }: TargetOptions): Promise<Target> {
   const child = spawn(process.execPath, options, {
-    env: { ...process.env, NODE_ENV: 'production', GRAPHILE_ENV: 'production', ...env },
+    env: { ...process.env, NODE_ENV: 'production', GRAPHILE_ENV: 'production', ...pausesEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  // A bench that fails half-way must not leave servers behind.
-  process.once('exit', () => child.kill());
+  running.add(child);
+  child.once('exit', () => running.delete(child));
   return new Promise((resolve, reject) => {
     let output = '';
     const fail = (reason: string) => reject(new Error(`${name} ${reason}:\n${output}`));
     const timer = setTimeout(() => fail('did not start in 30 s'), 30_000);
     const finish = (found: number) => {
       clearTimeout(timer);
-      resolve({ name, pid: child.pid ?? 0, port: found, stop: () => stop(child) });
+      const failure = () => (child.exitCode === null ? null : output);
+      resolve({ name, pid: child.pid ?? 0, port: found, failure, stop: () => stop(child) });
     };
     const read = (chunk: Buffer) => {
       // Nothing but draining once it runs: the reader shares the machine with what is measured.
@@ -68,13 +78,18 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * secondsPerTick;
 }
 
-/** CPU seconds of all children of a process, living and ended: the backends of a PostgreSQL server. */
+/** CPU seconds of all children of a process, living and ended: the backends of a PostgreSQL server, the workers of a supervisor. */
 export function childrenCpuSeconds(parent: number): number {
   const fields = statFields(parent);
   const ended = (Number(fields[13] ?? 0) + Number(fields[14] ?? 0)) * secondsPerTick;
+  return childrenOf(parent).reduce((sum, child) => sum + cpuSeconds(child), ended);
+}
+
+/** Process ids of the living children. */
+export function childrenOf(parent: number): number[] {
   return readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry) && Number(statFields(Number(entry))[1]) === parent)
-    .reduce((sum, entry) => sum + cpuSeconds(Number(entry)), ended);
+    .map(Number);
 }
 
 /** Fields of /proc/PID/stat from the state on; none when the process is gone. */
@@ -87,8 +102,34 @@ function statFields(pid: number): string[] {
   }
 }
 
-/** Resident memory of a process in MiB. */
+/** Resident memory of a process and its children in MiB; what they share counts for each. */
 export function residentMib(pid: number): number {
-  const kib = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
-  return Math.round(Number(kib) / 1024);
+  return residentOf([pid, ...childrenOf(pid)]);
+}
+
+/** Looks at the memory of a process and its children ten times a second. @returns What ends it and gives the most that was seen, in MiB. */
+export function watchMemory(pid: number): () => number {
+  const pids = [pid, ...childrenOf(pid)];
+  let most = residentOf(pids);
+  const timer = setInterval(() => {
+    most = Math.max(most, residentOf(pids));
+  }, 100);
+  return () => {
+    clearInterval(timer);
+    return most;
+  };
+}
+
+function residentOf(pids: readonly number[]): number {
+  const kib = pids.map((pid) => Number(/VmRSS:\s+(\d+)/.exec(readStatus(pid))?.[1] ?? 0));
+  return Math.round(kib.reduce((sum, each) => sum + each, 0) / 1024);
+}
+
+/** Empty when the process is gone. */
+function readStatus(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/status`, 'latin1');
+  } catch {
+    return '';
+  }
 }

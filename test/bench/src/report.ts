@@ -1,102 +1,193 @@
 /**
- * Turns measurements into Markdown: one table for the servers, one for memory, one for the bare statements.
+ * Turns measurements into Markdown: a section for each table, under the name that its place in the documents has.
  */
+import { execFileSync } from 'node:child_process';
 import { cpus, totalmem } from 'node:os';
 import { type AuthResult, authSockets } from './auth.ts';
+import type { Comparison } from './compare.ts';
+import { printGoals } from './goals.ts';
+import type { SchemaResult } from './large-schema.ts';
+import { ratio, resultOf, table, whole } from './markdown.ts';
 import type { OverloadRow } from './overload.ts';
 import type { StatementResult } from './pgbench.ts';
+import { type PlanResult, printPlans } from './plans.ts';
 import type { ShapesResult } from './shapes.ts';
 
-/** One server on one case; times of CPU are per request. */
-export interface TargetResult {
-  readonly name: string;
-  readonly requestsPerSecond: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  readonly cpuMicroseconds: number;
-  readonly databaseCpuMicroseconds: number;
-}
-
-/** What the servers were measured at, beside each other. */
-export interface Comparison {
-  readonly rows: readonly { readonly title: string; readonly targets: readonly TargetResult[] }[];
-  readonly memory: readonly { readonly name: string; readonly idleMib: number; readonly afterMib: number }[];
-  readonly statements: readonly StatementResult[];
-  /** Null where it was not measured. */
-  readonly shapes: ShapesResult | null;
-}
-
-/** Everything that was measured; null what was not. */
-export interface Report {
+/** Where and how it was measured. */
+export interface Conditions {
+  /** As YYYY-MM-DD. */
+  readonly date: string;
+  /** Short name of the commit; with a plus where the tree had changes. */
+  readonly commit: string;
+  readonly machine: string;
   readonly rounds: number;
   readonly seconds: number;
   readonly sockets: number;
   readonly poolSize: number;
   /** Of PostgreSQL. */
   readonly version: string;
+}
+
+/** Everything that was measured; null what was not. */
+export interface Report extends Conditions {
   readonly comparison: Comparison | null;
   readonly auth: AuthResult | null;
   readonly overload: readonly OverloadRow[] | null;
+  readonly plans: readonly PlanResult[] | null;
+  readonly schemas: readonly SchemaResult[] | null;
 }
 
-/** The middle value; the mean of the two middle ones for an even count. */
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  const upper = sorted[middle] ?? 0;
-  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? upper)) / 2;
+/** This machine and this commit, now. */
+export function describeHere(root: string): Pick<Conditions, 'date' | 'commit' | 'machine'> {
+  const git = (...words: readonly string[]) => execFileSync('git', words, { cwd: root, encoding: 'utf8' }).trim();
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    commit: `${git('rev-parse', '--short', 'HEAD')}${git('status', '--porcelain', '--untracked-files=no') === '' ? '' : '+'}`,
+    machine: `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB`,
+  };
 }
 
-/** The report as Markdown. */
+/** Sections of the report by the names of their places; nothing for what was not measured. */
+export function printSections(report: Report): ReadonlyMap<string, string> {
+  const { comparison, auth, overload, plans, schemas } = report;
+  const here = printPlace(report);
+  const sections: [string, string][] = [];
+  if (comparison !== null) {
+    const { rows, connections, memory, wire, statements, shapes } = comparison;
+    sections.push(['bench', printSummary(report, comparison)]);
+    sections.push(['goals', printGoals(comparison)]);
+    sections.push(['cases', `${printConditions(report)}\n\n${printCases(rows)}`]);
+    if (connections.length > 0) sections.push(['connections', printConnections(connections)]);
+    sections.push(['memory', `${printMemory(memory)}\n${printPauses(rows)}`]);
+    sections.push(['wire', printWire(wire)]);
+    if (statements.length > 0) sections.push(['statements', printStatements(statements)]);
+    if (shapes !== null) sections.push(['shapes', `${printShapes(shapes)}\n`]);
+  }
+  if (auth !== null) sections.push(['auth bench', printAuth(auth)]);
+  if (overload !== null) sections.push(['overload', `${here}\n\n${printOverload(overload)}`]);
+  if (plans !== null) sections.push(['plans', `${here}\n\n${printPlans(plans)}`]);
+  if (schemas !== null) sections.push(['schemas', `${here}\n\n${printSchemas(schemas)}`]);
+  return new Map(sections);
+}
+
+/** What is shown at the end of a run. */
 export function printReport(report: Report): string {
-  const { comparison, auth, overload } = report;
-  return [
-    printConditions(report),
-    '',
-    ...(comparison === null ? [] : [...printComparison(comparison), '']),
-    ...(auth === null ? [] : [printAuth(auth)]),
-    ...(overload === null ? [] : printOverload(overload)),
-  ].join('\n');
+  return [...printSections(report)]
+    .filter(([name]) => name !== 'bench')
+    .map(([, text]) => text)
+    .join('\n');
 }
 
-function printComparison({ rows, memory, statements, shapes }: Comparison): string[] {
-  return [
-    '| case | server | requests/s | of PostGraphile | p50 ms | p99 ms | server CPU µs | of floor | PostgreSQL CPU µs |',
-    '|---|---|---:|---:|---:|---:|---:|---:|---:|',
-    ...rows.flatMap(printCase),
-    '',
-    '| server | memory idle MiB | after the run MiB |',
-    '|---|---:|---:|',
-    ...memory.map(({ name, idleMib, afterMib }) => `| ${name} | ${idleMib} | ${afterMib} |`),
-    ...printStatements(statements),
-    ...printShapes(shapes),
-  ];
+function printPlace({ date, commit, machine, version }: Conditions): string {
+  return `Measured on ${date} at ${commit}: ${machine}, Node ${process.versions.node}, PostgreSQL ${version} without fsync.`;
 }
 
-function printOverload(rows: readonly OverloadRow[]): string[] {
-  return [
-    '| twice what it can do | peak requests/s | p99 ms | offered | answered | of peak | p99 ms | of that at the peak | refused | p99 ms | recovered after ms |',
-    '|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|',
-    ...rows.map((row) =>
-      printRow([
-        row.title,
-        ...[whole(row.peakRate), row.peakP99Ms.toFixed(1), whole(row.offeredRate)],
-        ...[whole(row.answeredRate), ratio(row.answeredRate, row.peakRate)],
-        ...[row.answeredP99Ms.toFixed(1), ratio(row.answeredP99Ms, row.peakP99Ms)],
-        ...[whole(row.refusedRate), row.refusedP99Ms.toFixed(1), whole(row.recoveryMs)],
+function printConditions(conditions: Conditions): string {
+  const { rounds, seconds, sockets, poolSize } = conditions;
+  return (
+    `${printPlace(conditions)} Median of ${rounds} × ${seconds} s, ${sockets} sockets, ${poolSize} database connections; ` +
+    'client, servers and PostgreSQL share the machine.'
+  );
+}
+
+function printCases(rows: Comparison['rows']): string {
+  return table(
+    ['case', 'server', 'requests/s', 'of PostGraphile', 'of floor', 'p50 ms', 'p99 ms', 'p99.9 ms', 'server CPU µs', 'of floor', 'PostgreSQL CPU µs'], // biome-ignore format: one heading
+    rows.flatMap(({ title, targets }) => {
+      const other = resultOf(targets, 'postgraphile');
+      const floor = resultOf(targets, 'floor');
+      return targets.map((result, index) => [
+        index === 0 ? title : '',
+        result.name,
+        whole(result.requestsPerSecond),
+        ratio(result.requestsPerSecond, other?.requestsPerSecond),
+        ratio(result.requestsPerSecond, floor?.requestsPerSecond),
+        result.p50Ms.toFixed(2),
+        result.p99Ms.toFixed(2),
+        result.p999Ms.toFixed(2),
+        whole(result.cpuMicroseconds),
+        ratio(result.cpuMicroseconds, floor?.cpuMicroseconds),
+        whole(result.databaseCpuMicroseconds),
+      ]);
+    }),
+    2,
+  );
+}
+
+function printConnections(connections: Comparison['connections']): string {
+  return table(
+    ['case', 'connections', 'server', 'requests/s', 'p50 ms', 'p99 ms', 'p99.9 ms'],
+    connections.flatMap(({ title, sockets, targets }) =>
+      targets.map(({ name, requestsPerSecond, p50Ms, p99Ms, p999Ms }, index) => [
+        index === 0 ? title : '',
+        index === 0 ? String(sockets) : '',
+        name,
+        whole(requestsPerSecond),
+        ...[p50Ms, p99Ms, p999Ms].map((each) => each.toFixed(2)),
       ]),
     ),
-    '',
-  ];
+    3,
+  );
+}
+
+function printMemory(memory: Comparison['memory']): string {
+  return table(
+    ['server', 'idle MiB', 'most under load MiB', 'after the run MiB'],
+    memory.map(({ name, idleMib, loadMib, afterMib }) => [name, ...[idleMib, loadMib, afterMib].map(String)]),
+    1,
+  );
+}
+
+/** Of those who make the answers: what the collector takes of a second, and the longest it stops one. */
+function printPauses(rows: Comparison['rows']): string {
+  const shown = ['pgreflect', 'postgraphile', 'floor'];
+  return table(
+    ['garbage collection', ...shown.flatMap((name) => [`${name}, ms of a second`, 'longest ms'])],
+    rows.map(({ title, targets }) => [
+      title,
+      ...shown
+        .map((name) => resultOf(targets, name))
+        .flatMap((result) => [result?.pausedMsPerSecond.toFixed(1) ?? '-', result?.longestPauseMs.toFixed(1) ?? '-']),
+    ]),
+    1,
+  );
+}
+
+function printWire(wire: Comparison['wire']): string {
+  return table(
+    ['case', 'server', 'bytes to PostgreSQL', 'bytes from it', 'flights', 'flights where many ask'],
+    wire.map(({ title, name, ...each }, index) => [
+      wire[index - 1]?.title === title ? '' : title,
+      name,
+      whole(each.bytesToServer),
+      whole(each.bytesToClient),
+      each.flights.toFixed(2),
+      each.sharedFlights.toFixed(2),
+    ]),
+    2,
+  );
+}
+
+function printOverload(rows: readonly OverloadRow[]): string {
+  return table(
+    ['twice what it can do', 'peak requests/s', 'p99 ms', 'offered', 'answered', 'of peak', 'p99 ms', 'of that at the peak', 'refused', 'p99 ms', 'recovered after ms'], // biome-ignore format: one heading
+    rows.map((row) => [
+      row.title,
+      ...[whole(row.peakRate), row.peakP99Ms.toFixed(1), whole(row.offeredRate)],
+      ...[whole(row.answeredRate), ratio(row.answeredRate, row.peakRate)],
+      ...[row.answeredP99Ms.toFixed(1), ratio(row.answeredP99Ms, row.peakP99Ms)],
+      ...[whole(row.refusedRate), row.refusedP99Ms.toFixed(1), whole(row.recoveryMs)],
+    ]),
+    1,
+  );
 }
 
 /** The auth service, for report and README. */
 export function printAuth({ rows, burst, email }: AuthResult): string {
   return [
-    `| auth service, ${authSockets} sockets | requests/s | goal | p50 ms | p99 ms | gateway CPU µs | PostgreSQL CPU µs |`,
-    '|---|---:|---:|---:|---:|---:|---:|',
-    ...rows.map(({ title, goal, result }) =>
-      printRow([
+    table(
+      [`auth service, ${authSockets} sockets`, 'requests/s', 'goal', 'p50 ms', 'p99 ms', 'gateway CPU µs', 'PostgreSQL CPU µs'], // biome-ignore format: one heading
+      rows.map(({ title, goal, result }) => [
         title,
         whole(result.requestsPerSecond),
         goal === null ? '-' : whole(goal),
@@ -105,8 +196,8 @@ export function printAuth({ rows, burst, email }: AuthResult): string {
         whole(result.cpuMicroseconds),
         whole(result.databaseCpuMicroseconds),
       ]),
+      1,
     ),
-    '',
     `${burst.signIns} sign-ins with a password at once took ${burst.seconds.toFixed(1)} s; the p99 of ` +
       `${whole(burst.requestsPerSecond)} GraphQL requests/s beside them was ${burst.burstP99Ms.toFixed(1)} ms, and ` +
       `${burst.quietP99Ms.toFixed(1)} ms without them.`,
@@ -118,101 +209,69 @@ export function printAuth({ rows, burst, email }: AuthResult): string {
 }
 
 /** One line a case, for the README: what one gets, and what PostgreSQL does for it beside the best SQL by hand. */
-export function printSummary(report: Report, { rows, memory, statements, shapes }: Comparison): string {
+function printSummary(conditions: Conditions, { rows, memory, statements, shapes }: Comparison): string {
   const own = memory.find(({ name }) => name === 'pgreflect');
   return [
-    printConditions(report),
+    printConditions(conditions),
     '',
-    '| case | requests/s | PostGraphile 5 | ratio | p99 ms | gateway CPU µs | bare server | PostgreSQL CPU: ours / by hand |',
-    '|---|---:|---:|---:|---:|---:|---:|---:|',
-    ...rows.map(({ title, targets }) => {
-      const [ours, other, floor] = ['pgreflect', 'postgraphile', 'floor'].map((name) => resultOf(targets, name));
-      const [used, byHand] = (['pgreflect', 'by hand'] as const).map((statement) =>
-        statements.find((each) => each.title === title && each.statement === statement),
-      );
-      return printRow([
-        title,
-        whole(ours?.requestsPerSecond),
-        whole(other?.requestsPerSecond),
-        ratio(ours?.requestsPerSecond, other?.requestsPerSecond),
-        ours?.p99Ms.toFixed(1) ?? '-',
-        whole(ours?.cpuMicroseconds),
-        whole(floor?.cpuMicroseconds),
-        ratio(used?.cpuMicroseconds, byHand?.cpuMicroseconds),
-      ]);
-    }),
-    '',
+    table(
+      ['case', 'requests/s', 'PostGraphile 5', 'ratio', 'p99 ms', 'gateway CPU µs', 'bare server', 'PostgreSQL CPU: ours / by hand'], // biome-ignore format: one heading
+      rows.map(({ title, targets }) => {
+        const [ours, other, floor] = ['pgreflect', 'postgraphile', 'floor'].map((name) => resultOf(targets, name));
+        const [used, byHand] = (['pgreflect', 'by hand'] as const).map((statement) =>
+          statements.find((each) => each.title === title && each.statement === statement),
+        );
+        return [
+          title,
+          whole(ours?.requestsPerSecond),
+          whole(other?.requestsPerSecond),
+          ratio(ours?.requestsPerSecond, other?.requestsPerSecond),
+          ours?.p99Ms.toFixed(1) ?? '-',
+          whole(ours?.cpuMicroseconds),
+          whole(floor?.cpuMicroseconds),
+          ratio(used?.cpuMicroseconds, byHand?.cpuMicroseconds),
+        ];
+      }),
+      1,
+    ),
     `Memory of the gateway: ${own?.idleMib ?? '-'} MiB idle, ${own?.afterMib ?? '-'} MiB after all of this.`,
-    ...printShapes(shapes),
+    ...(shapes === null ? [] : ['', printShapes(shapes)]),
     '',
   ].join('\n');
 }
 
-function printConditions({ rounds, seconds, sockets, poolSize, version }: Report): string {
-  const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB`;
+function printShapes({ shapes, hitRate, beforeMib, afterMib, requests }: ShapesResult): string {
   return (
-    `Measured on ${new Date().toISOString().slice(0, 10)}: ${machine}, Node ${process.versions.node}, PostgreSQL ${version} without fsync. ` +
-    `Median of ${rounds} × ${seconds} s, ${sockets} sockets, ${poolSize} database connections; client, servers and PostgreSQL ` +
-    'share the machine.'
+    `${shapes} operations of different shapes in turn: ${(100 * hitRate).toFixed(1)} % of ${requests.toLocaleString('en')} ` +
+    `requests found their statements prepared; memory ${beforeMib} MiB before, ${afterMib} MiB after.`
   );
 }
 
-function printShapes(shapes: ShapesResult | null): string[] {
-  if (shapes === null) return [];
-  const { hitRate, beforeMib, afterMib, requests } = shapes;
-  return [
-    '',
-    `${shapes.shapes} operations of different shapes in turn: ${(100 * hitRate).toFixed(1)} % of ${requests.toLocaleString('en')} ` +
-      `requests found their statements prepared; memory ${beforeMib} MiB before, ${afterMib} MiB after.`,
-  ];
-}
-
-function resultOf(targets: readonly TargetResult[], name: string): TargetResult | undefined {
-  return targets.find((each) => each.name === name);
-}
-
-function whole(value: number | undefined): string {
-  return value === undefined ? '-' : Math.round(value).toLocaleString('en');
-}
-
-function ratio(value: number | undefined, other: number | undefined): string {
-  return value === undefined || !other ? '-' : `${(value / other).toFixed(2)} ×`;
-}
-
-function printRow(cells: readonly string[]): string {
-  return `| ${cells.join(' | ')} |`;
-}
-
-function printCase({ title, targets }: Comparison['rows'][number]): string[] {
-  const other = resultOf(targets, 'postgraphile');
-  const floor = resultOf(targets, 'floor');
-  return targets.map((result, index) =>
-    printRow([
-      index === 0 ? title : '',
-      result.name,
-      whole(result.requestsPerSecond),
-      ratio(result.requestsPerSecond, other?.requestsPerSecond),
-      result.p50Ms.toFixed(2),
-      result.p99Ms.toFixed(2),
-      whole(result.cpuMicroseconds),
-      ratio(result.cpuMicroseconds, floor?.cpuMicroseconds),
-      whole(result.databaseCpuMicroseconds),
-    ]),
-  );
-}
-
-function printStatements(statements: readonly StatementResult[]): string[] {
-  if (statements.length === 0) return [];
-  return [
-    '',
-    'The statements alone, prepared, through pgbench:',
-    '',
-    '| case | statement | per second | PostgreSQL CPU µs | of by hand |',
-    '|---|---|---:|---:|---:|',
-    ...statements.map(({ title, statement, perSecond, cpuMicroseconds }) => {
+function printStatements(statements: readonly StatementResult[]): string {
+  return table(
+    ['case', 'statement', 'per second', 'PostgreSQL CPU µs', 'of by hand'],
+    statements.map(({ title, statement, perSecond, cpuMicroseconds }) => {
       const byHand = statements.find((each) => each.title === title && each.statement === 'by hand');
       const share = ratio(cpuMicroseconds, byHand?.cpuMicroseconds);
-      return printRow([title, statement, whole(perSecond), whole(cpuMicroseconds), share]);
+      return [title, statement, whole(perSecond), whole(cpuMicroseconds), share];
     }),
-  ];
+    2,
+  );
+}
+
+function printSchemas(schemas: readonly SchemaResult[]): string {
+  return table(
+    ['tables', 'freshness', 'first answer s', 'memory after it MiB', 'first answer after a changed comment ms', 'whole introspection s', 'again ms', 'memory after all MiB'], // biome-ignore format: one heading
+    schemas.map((each) => [
+      whole(each.tables),
+      each.freshness,
+      each.firstAnswerSeconds.toFixed(1),
+      whole(each.firstMib),
+      whole(each.changedMs),
+      each.introspectionSeconds.toFixed(2),
+      whole(each.introspectionAgainMs),
+      whole(each.afterMib),
+    ]),
+    2,
+  );
 }

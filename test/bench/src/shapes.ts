@@ -5,10 +5,10 @@
  * The gateway of this measurement reaches PostgreSQL through a relay that counts the protocol's messages: a statement that
  * is not prepared costs a Parse, every statement costs a Bind.
  */
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { BenchDatabase } from './database.ts';
 import { runLoad } from './load.ts';
 import { residentMib } from './processes.ts';
+import { startRelay } from './relay.ts';
 import { ourRequest, startOurs } from './targets.ts';
 
 /** What was found after every connection has met every shape. */
@@ -36,10 +36,8 @@ function documents(): string[] {
 
 /** Runs the shapes against a gateway of their own. */
 export async function measureShapes(db: BenchDatabase, poolSize: number, seconds: number): Promise<ShapesResult> {
-  const relay = await startRelay(new URL(db.loginUrl));
-  const url = new URL(db.loginUrl);
-  url.port = String(relay.port);
-  const { target } = await startOurs(url.href, poolSize);
+  const relay = await startRelay(db.loginUrl);
+  const { target } = await startOurs({ databaseUrl: relay.url, poolSize });
   try {
     const requests = documents().map((query, index) => ourRequest(query, { n: 1 + index }));
     const load = { port: target.port, requests, sockets: 2 * poolSize };
@@ -48,66 +46,10 @@ export async function measureShapes(db: BenchDatabase, poolSize: number, seconds
     const beforeMib = residentMib(target.pid);
     relay.reset();
     const { requests: count } = await runLoad({ ...load, seconds });
-    const hitRate = 1 - relay.parses() / count;
+    const hitRate = 1 - relay.counts().parses / count;
     return { shapes, requests: count, hitRate, beforeMib, afterMib: residentMib(target.pid) };
   } finally {
     await target.stop();
     relay.stop();
   }
-}
-
-/** Passes bytes on and counts the messages of the clients. */
-async function startRelay(server: URL) {
-  let parses = 0;
-  const sockets = new Set<Socket>();
-  const relay = createServer((client) => {
-    const upstream = connect({ port: Number(server.port), host: server.hostname, noDelay: true });
-    client.setNoDelay(true);
-    const count = messageCounter((kind) => {
-      if (kind === 'P') parses += 1;
-    });
-    client.on('data', (chunk) => {
-      count(chunk as Buffer);
-      upstream.write(chunk);
-    });
-    upstream.on('data', (chunk) => client.write(chunk));
-    for (const [socket, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      sockets.add(socket);
-      socket.on('error', () => {});
-      socket.on('close', () => other.destroy());
-    }
-  });
-  await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
-  return {
-    port: (relay.address() as AddressInfo).port,
-    parses: () => parses,
-    reset: () => {
-      parses = 0;
-    },
-    stop: () => {
-      for (const socket of sockets) socket.destroy();
-      relay.close();
-    },
-  };
-}
-
-/** Tells the kind of every message; the first one, the start-up, has none. */
-function messageCounter(onMessage: (kind: string) => void): (chunk: Buffer) => void {
-  let rest: Buffer = Buffer.alloc(0);
-  let started = false;
-  return (chunk) => {
-    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    for (;;) {
-      const head = started ? 1 : 0;
-      if (rest.length < head + 4) return;
-      const size = head + rest.readUInt32BE(head);
-      if (rest.length < size) return;
-      if (started) onMessage(String.fromCharCode(rest[0] ?? 0));
-      started = true;
-      rest = rest.subarray(size);
-    }
-  };
 }

@@ -2,77 +2,114 @@
  * The servers that are compared, and how each is asked for a case.
  */
 import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { type BenchCase, cases, type Operation } from './cases.ts';
 import type { BenchDatabase } from './database.ts';
+import { leaves } from './leaves.ts';
 import { postRequest } from './load.ts';
 import { startTarget, type Target } from './processes.ts';
 
 /** A running server and the bytes that ask it for a case: for each value the next of its operations. */
 export interface Contestant {
   readonly target: Target;
+  /** False for those who do the work of a case without answering it. */
+  readonly answers: boolean;
+  /** Whether it can be asked for the case at all. */
+  takesPart(benchCase: BenchCase): boolean;
   requests(benchCase: BenchCase, values: readonly number[]): Promise<Buffer[]>;
+}
+
+/** The database, and how many connections each server has to it. */
+export interface ContestantOptions {
+  readonly databaseUrl: string;
+  readonly poolSize: number;
 }
 
 const secret = 'only-for-the-bench-only-for-the-bench';
 const here = import.meta.dirname;
-const main = join(here, '../../../dist/main.js');
+const checkout = join(here, '../../..');
 
-/** Starts all of them but those left out, ours first, and checks that all give the same values for every case. */
+/** How each server is started, in the order of the tables. */
+const starters = {
+  pgreflect: startOurs,
+  // As many connections as the others have, shared by two processes.
+  'pgreflect-2': (options) =>
+    startOurs({ ...options, name: 'pgreflect-2', workers: 2, poolSize: Math.ceil(options.poolSize / 2) }),
+  postgraphile: async (options) => postgraphile(await startOwn('postgraphile', options)),
+  floor: async (options) => floor(await startOwn('floor', options)),
+  bare: async (options) => bare(await startOwn('bare', options)),
+  http: async (options) => http(await startOwn('http', options)),
+} as const satisfies Record<string, (options: ContestantOptions) => Promise<Contestant>>;
+
+/** The names of the servers. */
+export type ContestantName = keyof typeof starters;
+
+/** In the order of the tables. */
+export const contestantNames = Object.keys(starters) as ContestantName[];
+
+/** Starts servers one after the other. */
 export async function startContestants(
-  db: BenchDatabase,
-  poolSize: number,
-  without: readonly string[],
+  names: readonly ContestantName[],
+  options: ContestantOptions,
 ): Promise<Contestant[]> {
-  const databaseUrl = db.loginUrl;
-  const env = { DATABASE_URL: databaseUrl, POOL_SIZE: String(poolSize) };
   const contestants: Contestant[] = [];
-  if (!without.includes('pgreflect')) contestants.push(await startOurs(databaseUrl, poolSize));
-  const own = (name: string) => ({
-    name,
-    arguments: [join(here, `${name}-server.ts`)],
-    env,
-    port: /listening (\d+)/,
-  });
-  if (!without.includes('postgraphile')) contestants.push(postgraphile(await startTarget(own('postgraphile'))));
-  if (!without.includes('floor')) contestants.push(floor(await startTarget(own('floor'))));
-  for (const benchCase of cases) await checkSameAnswer(db, contestants, benchCase);
+  for (const name of names) contestants.push(await starters[name](options));
   return contestants;
 }
 
-let started = 0;
+function startOwn(name: string, { databaseUrl, poolSize }: ContestantOptions): Promise<Target> {
+  return startTarget({
+    name,
+    arguments: [join(here, `${name}-server.ts`)],
+    env: { DATABASE_URL: databaseUrl, POOL_SIZE: String(poolSize) },
+    port: /listening (\d+)/,
+  });
+}
+
+/** How ours is started. */
+export interface OursOptions extends ContestantOptions {
+  readonly name?: string;
+  /** The checkout that has been built; this one unless told. */
+  readonly root?: string;
+  readonly workers?: number;
+  /** `public` unless told. */
+  readonly schema?: string;
+  /** More options of `serve`. */
+  readonly more?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
 
 /** Ours as it is installed, from the built package, but without a log line for each request, which the others do not write either. */
-export async function startOurs(
-  databaseUrl: string,
-  poolSize: number,
-  env: Readonly<Record<string, string>> = {},
-): Promise<Contestant> {
-  const port = 20_000 + ((process.pid + started++) % 20_000);
-  const options = [
-    'serve',
-    '--port',
-    String(port),
-    '--pool-size',
-    String(poolSize),
-    '--log-level',
-    'warn',
-    '--log-format',
-    'json',
-    '--schemas',
-    'public',
-  ];
-  const target = await startTarget({
-    name: 'pgreflect',
-    arguments: [main, ...options],
+export async function startOurs(options: OursOptions): Promise<Contestant> {
+  const target = await startGateway(options);
+  await waitUntilReady(target);
+  return {
+    target,
+    answers: true,
+    takesPart: () => true,
+    requests: async (benchCase, values) => requestsOfOurs(benchCase, values),
+  };
+}
+
+/** Starts the gateway without waiting until it is ready. */
+export async function startGateway({ databaseUrl, poolSize, ...options }: OursOptions): Promise<Target> {
+  const { name = 'pgreflect', root = checkout, workers = 1, schema = 'public', more = [], env = {} } = options;
+  const port = await findFreePort();
+  return startTarget({
+    name,
+    arguments: [
+      join(root, 'dist/main.js'),
+      'serve',
+      ...['--port', String(port), '--pool-size', String(poolSize), '--schemas', schema],
+      ...['--log-level', 'warn', '--log-format', 'json'],
+      ...(workers === 1 ? [] : ['--workers', String(workers)]),
+      ...more,
+    ],
     env: { PGREFLECT_DATABASE_URL: databaseUrl, PGREFLECT_JWT_SECRET: secret, ...env },
     port,
   });
-  await waitUntilReady(port);
-  return {
-    target,
-    requests: async (benchCase, values) => requestsOfOurs(benchCase, values),
-  };
 }
 
 /** Requests to the gateway, with the anon key. */
@@ -99,18 +136,33 @@ function inTurn(
   });
 }
 
-async function waitUntilReady(port: number): Promise<void> {
-  for (let attempt = 0; attempt < 300; attempt += 1) {
+/** One that nobody listens on now. */
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function waitUntilReady({ name, port, failure }: Target): Promise<void> {
+  const end = performance.now() + 60_000;
+  while (performance.now() < end) {
     const ready = await fetch(`http://127.0.0.1:${port}/ready`).catch(() => null);
     if (ready?.ok) return;
+    const output = failure();
+    if (output !== null) throw new Error(`${name} has ended:\n${output}`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  throw new Error('pgreflect is not ready after 30 s');
+  throw new Error(`${name} is not ready after 60 s`);
 }
 
 function postgraphile(target: Target): Contestant {
   return {
     target,
+    answers: true,
+    takesPart: () => true,
     async requests(benchCase, values) {
       const { deepKey } = benchCase;
       const cursor = deepKey === undefined ? null : await askCursor(target.port, deepKey);
@@ -137,11 +189,24 @@ async function askCursor(port: number, key: number): Promise<string> {
 function floor(target: Target): Contestant {
   return {
     target,
+    answers: true,
+    takesPart: () => true,
     requests: async (benchCase, values) =>
       inTurn(benchCase, values, ({ parameters }, n, index) =>
         postRequest('/', {}, JSON.stringify({ statement: `${benchCase.name} ${index}`, values: parameters(n) })),
       ),
   };
+}
+
+/** Asked as the floor is, for the cases that have rows to read. */
+function bare(target: Target): Contestant {
+  const takesPart = ({ operations }: BenchCase) => operations.every((operation) => operation.bare !== null);
+  return { ...floor(target), answers: false, takesPart };
+}
+
+/** Asked once, because every case would be the same to it. */
+function http(target: Target): Contestant {
+  return { ...floor(target), answers: false, takesPart: ({ name }) => name === cases[0]?.name };
 }
 
 /** Ours is the Base64 of the JSON array of the order's values. */
@@ -157,6 +222,11 @@ export function anonKey(): string {
 }
 
 /** A fast wrong answer is worth nothing: compares the answers, with names of fields taken out where they differ. */
+export async function checkSameAnswers(db: BenchDatabase, contestants: readonly Contestant[]): Promise<void> {
+  const answering = contestants.filter(({ answers }) => answers);
+  for (const benchCase of cases) await checkSameAnswer(db, answering, benchCase);
+}
+
 async function checkSameAnswer(db: BenchDatabase, contestants: readonly Contestant[], benchCase: BenchCase) {
   const answers: string[] = [];
   const values = benchCase.operations.map((_, index) => benchCase.values[index] ?? 1);
@@ -188,13 +258,4 @@ async function ask(port: number, request: Buffer): Promise<{ readonly data?: unk
     body,
   });
   return (await response.json()) as { readonly data?: unknown };
-}
-
-/** Values in document order, without cursors and trailing zeros of seconds, which each server writes in its own way. */
-function leaves(value: unknown): unknown[] {
-  if (typeof value === 'string') return [value.replace(/(:\d\d)\.0+(?=\+)/, '$1')];
-  if (value === null || typeof value !== 'object') return [value];
-  return Object.entries(value)
-    .filter(([key]) => key !== 'endCursor')
-    .flatMap(([, inner]) => leaves(inner));
 }

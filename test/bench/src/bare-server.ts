@@ -1,0 +1,13 @@
+/**
+ * The bare server: node:http, the rows of each case in one flight under the caller's role, thrown away, and always the same answer. What
+ * PostgreSQL, the driver and HTTP cost where nobody makes JSON of anything.
+ *
+ * Environment: DATABASE_URL, POOL_SIZE. Requests are those of the floor.
+ */
+import { cases } from './cases.ts';
+import { serveStatements } from './statement-server.ts';
+
+const statements = cases.flatMap(({ name, operations }) =>
+  operations.flatMap(({ bare }, index) => (bare === null ? [] : [[`${name} ${index}`, bare] as const])),
+);
+serveStatements(new Map(statements), () => '{}');

@@ -1,0 +1,92 @@
+/**
+ * A relay in front of PostgreSQL that counts what passes: bytes, flights and `Parse` messages.
+ *
+ * A flight begins whenever a connection's client speaks after its server has (or first of all), however many packets it takes.
+ */
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** What has passed since the last reset, over all connections. */
+export interface RelayCounts {
+  readonly toServer: number;
+  readonly toClient: number;
+  readonly flights: number;
+  /** Statements that were not prepared yet. */
+  readonly parses: number;
+}
+
+/** A relay that listens. */
+export interface Relay {
+  /** Connection string that leads through the relay. */
+  readonly url: string;
+  counts(): RelayCounts;
+  reset(): void;
+  stop(): void;
+}
+
+const nothing: RelayCounts = { toServer: 0, toClient: 0, flights: 0, parses: 0 };
+
+/** Starts a relay in front of the server of a connection string. */
+export async function startRelay(databaseUrl: string): Promise<Relay> {
+  const url = new URL(databaseUrl);
+  const server = { port: Number(url.port), host: url.hostname, noDelay: true };
+  let counts = { ...nothing };
+  const sockets = new Set<Socket>();
+  const relay = createServer({ noDelay: true }, (client) => {
+    const upstream = connect(server);
+    let speaker: 'client' | 'server' = 'server';
+    const readMessages = messageReader((kind) => {
+      if (kind === 'P') counts.parses += 1;
+    });
+    client.on('data', (chunk: Buffer) => {
+      if (speaker === 'server') counts.flights += 1;
+      speaker = 'client';
+      counts.toServer += chunk.length;
+      readMessages(chunk);
+      upstream.write(chunk);
+    });
+    upstream.on('data', (chunk: Buffer) => {
+      speaker = 'server';
+      counts.toClient += chunk.length;
+      client.write(chunk);
+    });
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => other.destroy());
+    }
+  });
+  await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
+  url.port = String((relay.address() as AddressInfo).port);
+  return {
+    url: url.href,
+    counts: () => ({ ...counts }),
+    reset: () => {
+      counts = { ...nothing };
+    },
+    stop: () => {
+      for (const socket of sockets) socket.destroy();
+      relay.close();
+    },
+  };
+}
+
+/** Tells the kind of every message; the first one, the start-up, has none. */
+function messageReader(onMessage: (kind: string) => void): (chunk: Buffer) => void {
+  let rest: Buffer = Buffer.alloc(0);
+  let started = false;
+  return (chunk) => {
+    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    for (;;) {
+      const head = started ? 1 : 0;
+      if (rest.length < head + 4) return;
+      const size = head + rest.readUInt32BE(head);
+      if (rest.length < size) return;
+      if (started) onMessage(String.fromCharCode(rest[0] ?? 0));
+      started = true;
+      rest = rest.subarray(size);
+    }
+  };
+}

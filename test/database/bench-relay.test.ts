@@ -1,0 +1,31 @@
+/**
+ * The relay that the bench counts bytes, flights and prepared statements with.
+ */
+import pg from 'pg';
+import { expect, test } from 'vitest';
+import { startRelay } from '../bench/src/relay.ts';
+import { createDatabase } from '../support/postgres.ts';
+
+test('counts what passes: a flight for each time the client speaks, a parse for each statement that is new', async () => {
+  const database = await createDatabase('');
+  const relay = await startRelay(database.url);
+  const client = new pg.Client({ connectionString: relay.url });
+  await client.connect();
+  try {
+    const ask = () => client.query({ name: 'same', text: 'select $1::text as word', values: ['x'.repeat(1000)] });
+    relay.reset();
+    await ask();
+    const first = relay.counts();
+    relay.reset();
+    await ask();
+    const second = relay.counts();
+    expect([first.flights, first.parses]).toEqual([1, 1]);
+    expect([second.flights, second.parses]).toEqual([1, 0]);
+    expect(second.toServer).toBeGreaterThan(1000);
+    expect(second.toServer).toBeLessThan(first.toServer);
+    expect(second.toClient).toBeGreaterThan(1000);
+  } finally {
+    await client.end();
+    relay.stop();
+  }
+});
