@@ -19,6 +19,7 @@
 import { performance } from 'node:perf_hooks';
 import { sendCancel } from './cancel.ts';
 import type { ConnectionQueue, Turn } from './connection-queue.ts';
+import type { DriverClient } from './driver.ts';
 import { DatabaseError } from './failure.ts';
 import type { Flight, FlightOutcome } from './flight.ts';
 import type { ApiConnection } from './pool.ts';
@@ -33,6 +34,8 @@ const boardingMs = 50;
 const stallMs = 20;
 /** How long a server may take to answer after it was asked to cancel, before we close the connection ourselves. */
 const answerAfterCancelMs = 5000;
+/** How often the server is asked in that time. */
+const maxCancelRequests = 5;
 
 /** How a flight differs from what was asked for. */
 export interface FlightHow {
@@ -272,8 +275,15 @@ class Batch implements Turn {
   #cancelFlight({ client }: ApiConnection): void {
     if (this.#cancelling !== null || this.#patience !== null) return;
     this.#scatter(this.#at + 1);
-    this.#patience = setTimeout(() => client.connection.stream.destroy(), answerAfterCancelMs);
-    this.#cancelling = sendCancel(client).then((certain) => {
+    this.#askToCancel(client, maxCancelRequests);
+  }
+
+  /** Asks again where no answer comes: a request that arrives between two statements is lost. */
+  #askToCancel(client: DriverClient, requests: number): void {
+    const asksAgain = requests > 1;
+    const again = () => (asksAgain ? this.#askToCancel(client, requests - 1) : client.connection.stream.destroy());
+    this.#patience = setTimeout(again, answerAfterCancelMs / maxCancelRequests);
+    this.#cancelling ??= sendCancel(client).then((certain) => {
       this.#cancelling = null;
       if (!certain) this.#isHaunted = true;
     });

@@ -89,6 +89,25 @@ test('the limit of the whole request counts all statements together, and a funct
   expect(await runAs(pool, flightOf(['select 1']))).toEqual(['1']);
 });
 
+test('a cancel request that is lost on its way is made again', async () => {
+  const proxy = await startRecordingProxy(url);
+  const pool = openPool(proxy.url);
+  let lost = 0;
+  const isCancelRequest = (packet: Buffer) => packet.length === 16 && packet.readUInt32BE(4) === 80877102;
+  proxy.inspect((from, packet) => {
+    if (from !== 'client' || !isCancelRequest(packet) || lost > 0) return 'pass';
+    lost += 1;
+    return 'cut';
+  });
+  await expect(runAs(pool, flightOf(['select pg_sleep(60)'], { requestTimeoutMs: 100 }))).rejects.toMatchObject({
+    kind: 'timeout',
+    sqlstate: '57014',
+  });
+  expect(lost).toBe(1);
+  await pool.stop();
+  await proxy.stop();
+});
+
 test('a network that swallows everything does not hold a request for ever', async () => {
   const proxy = await startRecordingProxy(url);
   const pool = openPool(proxy.url);
