@@ -11,16 +11,45 @@ const root = join(import.meta.dirname, '../..');
 /**
  * Installs the packages of `examples/NAME`, unless what its lock file says is there already. Needs the npm registry.
  *
- * They are installed elsewhere and moved into place when complete, because test files that run side by side do this at the same
- * time.
+ * They are installed elsewhere, ignored by git and linters and on the same file system, and moved into place when complete. Test
+ * files that run side by side wait for each other.
  */
 export function installExample(name: string): void {
   const directory = join(root, 'examples', name);
   if (isInstalled(directory)) return;
-  console.log(`Installing the packages of examples/${name} (once): npm ci --prefix examples/${name}`);
-  // Ignored by git and linters, and on the same file system.
   const parent = join(root, 'node_modules', '.examples');
   mkdirSync(parent, { recursive: true });
+  const lock = join(parent, `${name}.lock`);
+  if (!takeLock(lock)) {
+    waitUntil(() => isInstalled(directory) || !existsSync(lock));
+    if (isInstalled(directory)) return;
+  }
+  try {
+    install(name, parent);
+  } finally {
+    rmSync(lock, { recursive: true, force: true });
+  }
+}
+
+/** False where another process is at it. */
+function takeLock(lock: string): boolean {
+  try {
+    mkdirSync(lock);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Waits for a condition, up to two minutes: whoever holds a lock may have been killed. */
+function waitUntil(condition: () => boolean): void {
+  const nobody = new Int32Array(new SharedArrayBuffer(4));
+  for (let waited = 0; waited < 1200 && !condition(); waited += 1) Atomics.wait(nobody, 0, 0, 100);
+}
+
+function install(name: string, parent: string): void {
+  const directory = join(root, 'examples', name);
+  console.log(`Installing the packages of examples/${name} (once): npm ci --prefix examples/${name}`);
   const fresh = mkdtempSync(join(parent, `${name}-`));
   try {
     for (const file of ['package.json', 'package-lock.json']) copyFileSync(join(directory, file), join(fresh, file));
