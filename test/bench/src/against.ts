@@ -60,7 +60,7 @@ function buildRevision(root: string, revision: string): { readonly path: string;
     git('worktree', 'remove', '--force', path);
     rmSync(directory, { recursive: true, force: true });
   };
-  git('worktree', 'add', '--detach', path, commit);
+  git('worktree', 'add', '--quiet', '--detach', path, commit);
   try {
     installPackages(root, path);
     // Without the studio, which no load asks for.
