@@ -63,9 +63,6 @@ function obey(message: ToWorker, { gateway, options, questions, introduce }: Par
   // A failed reload is in the log, and the old model stays.
   const ignore = () => {};
   switch (message.kind) {
-    case 'stop':
-      process.kill(process.pid, 'SIGTERM');
-      break;
     case 'reload':
       gateway.reload(message.reason).catch(ignore);
       break;

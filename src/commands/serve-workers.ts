@@ -41,7 +41,7 @@ export async function serveWithWorkers(config: Config, context: CommandContext):
   const watch = startWatch(config, workers);
   const stopped = new Promise<void>((onStopped) => {
     const stop = () => void workers.stop().then(onStopped);
-    process.once('SIGTERM', stop);
+    process.on('SIGTERM', stop);
     process.once('SIGINT', () => {
       process.once('SIGINT', () => process.exit(130));
       stop();

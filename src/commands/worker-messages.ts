@@ -5,8 +5,6 @@ import type { MetricSeries } from '../http/metrics.ts';
 
 /** To a worker. */
 export type ToWorker =
-  /** Finish what runs, and end. */
-  | { readonly kind: 'stop' }
   /** Read the catalog again. */
   | { readonly kind: 'reload'; readonly reason: string }
   /** Read the configuration again. */

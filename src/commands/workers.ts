@@ -86,7 +86,8 @@ export class Workers {
   /** Lets them finish their requests; resolves when all have ended. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    this.tell({ kind: 'stop' });
+    // Not a message, which one that is starting would not hear.
+    for (const { process: child } of this.#alive) child.kill('SIGTERM');
     const giveUp = setTimeout(() => {
       for (const { process: child } of this.#alive) child.kill('SIGKILL');
     }, this.#options.drainTimeoutMs + endingMs);

@@ -88,12 +88,18 @@ test('two workers answer and are counted together, one that is killed is replace
   await command.until(/(worker ready[\s\S]*){3}/);
   expect(await askBoth(url, noteQuery)).toEqual([notes, notes]);
 
-  // A request that is under way when the signal comes is finished; new ones are not taken.
+  // A request that is under way when the signal comes is finished; new ones are not taken. A service manager sends the
+  // signal to every process, and somebody sends it again.
   const release = await holdLock();
   const held = ask(url, '{ held }');
   await eventually(waiting, [{ n: 1 }]);
-  command.signal('SIGTERM');
+  const signalAll = () => {
+    for (const pid of pidsOf(served).filter(isAlive)) process.kill(pid, 'SIGTERM');
+    command.signal('SIGTERM');
+  };
+  signalAll();
   await eventually(() => isRefused(url), true);
+  signalAll();
   await release();
   expect(await held).toEqual({ data: { held: true } });
   expect((await command.finished).code).toBe(0);
