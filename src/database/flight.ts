@@ -51,6 +51,8 @@ export interface FlightStep {
   readonly isGuard?: true;
   /** Takes its rows; without one the first column of the first row is the result. */
   readonly collector?: RowCollector;
+  /** Fingerprint of the catalog that the text was made from; with a `collector`. In another one columns may have other types. */
+  readonly catalog?: string;
   /** Bind and Execute as bytes, for steps that are sent again and again with the same values. */
   readonly messages?: Uint8Array;
 }
@@ -140,11 +142,11 @@ export class Flight implements MessageReceiver {
     writer.sync();
   }
 
-  #prepare({ name, text, collector }: FlightStep): void {
+  #prepare({ name, text, collector, catalog = '' }: FlightStep): void {
     const preparation = name === '' ? 'parse' : this.#prepared.use(this.#names, name);
-    if (preparation === 'none') return;
     if (preparation === 'close_and_parse') writer.close(name);
-    writer.parse(name, text);
+    if (preparation !== 'none') writer.parse(name, text);
+    else if (collector === undefined || this.#prepared.isDescribed(name, catalog)) return;
     // A column may have another type than the model knew when the text was made.
     if (collector !== undefined) writer.describe(name);
   }
@@ -165,8 +167,9 @@ export class Flight implements MessageReceiver {
 
   /** The columns of the statement that the server has just parsed. */
   handleDescription(bytes: Buffer, at: number): void {
+    const { name = '', catalog = '' } = this.#steps[this.#completed] ?? {};
     this.#described = readTypes(bytes, at);
-    this.#prepared.describe(this.#steps[this.#completed]?.name ?? '', this.#described);
+    this.#prepared.describe(name, this.#described, catalog);
   }
 
   /** One statement is done, though nothing is committed yet. Counting them tells the failed step. */

@@ -94,6 +94,7 @@ export async function fly(
     freshness: freshnessOf(options, attempt),
     readOnly: options.readOnlyQueries && !work.mutation,
     mutation: work.mutation,
+    catalog: role.catalog.fingerprint,
     steps: work.steps,
     signal: execution.context.signal,
   };

@@ -22,6 +22,7 @@ export function flightOf(steps: readonly (string | Step)[], more: Partial<RunAsO
     freshness: null,
     readOnly: false,
     mutation: false,
+    catalog: '',
     steps: steps.map((step) => (typeof step === 'string' ? { text: step, values: [] } : step)),
     signal: null,
     ...more,
