@@ -16,9 +16,9 @@ import { appendVary } from './graphql-answer.ts';
 import type { AnswerType } from './media-types.ts';
 import type { HttpParts } from './parts.ts';
 
-/** Whether large answers are streamed. */
-export function streamsAnswers({ config }: HttpParts): boolean {
-  return config.limits.maxResponseBytes > defaultConfig.limits.maxResponseBytes;
+/** Whether large answers are streamed: to clients who can tell a body that was broken off from a whole one, unlike those of HTTP/1.0. */
+export function streamsAnswers({ config }: HttpParts, { raw }: FastifyRequest): boolean {
+  return raw.httpVersion !== '1.0' && config.limits.maxResponseBytes > defaultConfig.limits.maxResponseBytes;
 }
 
 /** The body of one response. */

@@ -65,7 +65,7 @@ async function answerJson(
   reply: FastifyReply,
   { body, answerType }: { readonly body: Buffer; readonly answerType: AnswerType },
 ): Promise<void> {
-  if (streamsAnswers(parts)) return answerLarge(parts, request, reply, { body, answerType });
+  if (streamsAnswers(parts, request)) return answerLarge(parts, request, reply, { body, answerType });
   const answer = await run(parts, request, readRequest(decodeText(body)));
   await sendAnswer(parts, request, reply, { answer, answerType });
 }

@@ -4,6 +4,7 @@
  */
 import { once } from 'node:events';
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Config, defaultConfig } from '../../src/config/config.ts';
@@ -78,6 +79,18 @@ describe('A large list', () => {
     );
     expect(`${body.subarray(0, -2).toString()},"other":{"edges":[]}}}`).toBe((await read(whole.response)).toString());
     expect(gateway.observations.findLast(({ kind }) => kind === 'request')).toMatchObject({ status: 200, codes: [] });
+  });
+
+  test('is kept for a client of HTTP/1.0, who would take what was broken off for whole', async () => {
+    const { url } = await gatewayWith({ limits: raisedLimits });
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    const body = operation(listOf(5000));
+    const headers = [`apikey: ${anonKey}`, 'content-type: application/json', `content-length: ${body.length}`];
+    socket.write(`POST /graphql/v1 HTTP/1.0\r\n${headers.join('\r\n')}\r\n\r\n${body}`);
+    const parts: Buffer[] = [];
+    for await (const part of socket) parts.push(part as Buffer);
+    const [head = '', answer = ''] = Buffer.concat(parts).toString().split('\r\n\r\n');
+    expect(head).toContain(`\ncontent-length: ${Buffer.byteLength(answer)}`);
   });
 
   test('is compressed where the client wishes', async () => {
