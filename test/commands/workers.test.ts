@@ -72,7 +72,8 @@ const notes = { data: { noteCollection: { edges: [{ node: { id: 1 } }] } } };
 const noteQuery = '{ noteCollection { edges { node { id } } } }';
 
 test('two workers answer and are counted together, one that is killed is replaced, and all stop in good order', async () => {
-  const served = await serve('--schema-poll-ms', '86400000');
+  const patient = ['--statement-timeout-ms', '60000', '--drain-timeout-ms', '60000'];
+  const served = await serve('--schema-poll-ms', '86400000', ...patient);
   const { command, url } = served;
   await command.until(/Try:/);
   expect(await askBoth(url, noteQuery)).toEqual([notes, notes]);
@@ -170,8 +171,9 @@ const waiting = () =>
   database.query(`select count(*)::int as n from pg_locks where locktype = 'advisory' and not granted
     and database = (select oid from pg_database where datname = current_database())`);
 
+// One that nobody takes up any more is as good as refused: it ends with the last process.
 const isRefused = (url: string) =>
-  fetch(`${url}/health`, { headers: { connection: 'close' } }).then(
+  fetch(`${url}/health`, { headers: { connection: 'close' }, signal: AbortSignal.timeout(2000) }).then(
     () => false,
     () => true,
   );
