@@ -51,7 +51,7 @@ async function startProcess(jwtKeys: string): Promise<Process> {
     PGREFLECT_SMTP_MAX_FREQUENCY: '0',
     PGREFLECT_RATE_LIMIT_EMAIL_SENT: '1000',
   };
-  const command = startCommand(['serve', '--port', '0', '--project-ref', ref], { env, timeoutMs: 200_000 }, afterAll);
+  const command = startCommand(['serve', '--port', '0', '--project-ref', ref], { env, timeoutMs: 200_000 }, whenOver);
   const [, url = ''] = await command.until(/GraphQL and GraphiQL: (\S+)\/graphql\/v1/);
   const ask: Process['ask'] = (path, body, options = {}) => send(url, path, body, options);
   return {
@@ -66,13 +66,20 @@ async function startProcess(jwtKeys: string): Promise<Process> {
   };
 }
 
+// What is registered inside a hook would not run after the file.
+const ends: (() => Promise<void>)[] = [];
+const whenOver = (end: () => Promise<void>) => void ends.push(end);
+afterAll(async () => {
+  for (const end of ends.reverse()) await end();
+});
+
 let database: TestDatabase;
 let smtp: TestSmtpServer;
 let first: Process;
 let second: Process;
 beforeAll(async () => {
   database = await createAuthDatabase();
-  smtp = await startSmtpServer({ tls: 'none' }, afterAll);
+  smtp = await startSmtpServer({ tls: 'none' }, whenOver);
   const [oldKeys, newKeys] = await rotatedKeys();
   [first, second] = await Promise.all([startProcess(oldKeys), startProcess(newKeys)]);
 });
