@@ -56,3 +56,8 @@ export interface AnswerLayout {
   /** A column that is null in a row that stands for no row, and in no other; null: there are none such. */
   readonly marker: number | null;
 }
+
+/** An answer of all the rows that come, in their order. */
+export function layOutAll(pieces: readonly AnswerPiece[]): AnswerLayout {
+  return { pieces, limit: null, backward: false, marker: null };
+}

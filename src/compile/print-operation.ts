@@ -2,7 +2,7 @@
  * Prints a planned operation. A query is one statement: it returns rows that are plainly laid out in the answer (print-rows.ts), or
  * the whole `data` object as text. A mutation is one statement for each root field, each returning the value of its field.
  */
-import type { AnswerLayout } from './answer-layout.ts';
+import { type AnswerLayout, layOutAll } from './answer-layout.ts';
 import { isNarrow, narrowBytes } from './narrow.ts';
 import type { CallPlan, Entry, OperationPlan } from './plan.ts';
 import { printCalledValue } from './print-called-value.ts';
@@ -67,8 +67,9 @@ function printDataText(printer: Printer, fields: readonly Entry[]): Sql {
 }
 
 function printMutationField(plan: OperationPlan, field: Entry, maxResponseBytes: number): Statement {
+  const called = field.value.kind === 'call' ? printCalled(field.value.call, maxResponseBytes) : null;
+  if (called !== null) return called;
   const whole = textStatement(printMutationText(plan, field, maxResponseBytes));
-  if (field.value.kind === 'call') return printCalled(field.value.call, maxResponseBytes) ?? whole;
   if (field.value.kind !== 'write') return whole;
   const printed = printWrittenRow(makePrinter(plan), field.value.write, maxResponseBytes);
   return printed === null ? whole : { ...printSql(printed.statement), layout: printed.layout, whole };
@@ -79,11 +80,7 @@ function printCalled(call: CallPlan, maxResponseBytes: number): Statement | null
   const { result } = call.routine;
   if (result.kind !== 'value' || !isNarrow({ cast: result.type.cast, type: result.type })) return null;
   const printed = maxResponseBytes > narrowBytes ? printCalledValue(call) : null;
-  if (printed === null) return null;
-  return {
-    ...printSql(printed.select),
-    layout: { pieces: [printed.column], limit: null, backward: false, marker: null },
-  };
+  return printed && { ...printSql(printed.select), layout: layOutAll([printed.column]) };
 }
 
 function printMutationText(plan: OperationPlan, field: Entry, maxResponseBytes: number): Sql {

@@ -2,11 +2,12 @@
  * Prints a write of one row, plainly selected, as what one would write by hand: `update … where id = $1 returning id, title`. The
  * gateway makes the JSON. For an object that is inserted alone, and for an update or delete by the whole key.
  *
- * Everything else, and what turns out to be wide, is written by print-write.ts. A mutation must fail before it is committed, so nobody can count what came
- * afterwards: `atMost` holds by the key, and the size by a check of the row's texts inside the statement.
+ * Everything else, and what turns out to be wide, is written by print-write.ts. A mutation must fail before it is committed, so
+ * nobody can count what came afterwards: `atMost` holds by the key, and the size by a check of the row's texts inside the
+ * statement.
  */
 import type { Column, Table } from '../model/model.ts';
-import type { AnswerLayout, AnswerPiece, RowPiece } from './answer-layout.ts';
+import { type AnswerLayout, type AnswerPiece, layOutAll, type RowPiece } from './answer-layout.ts';
 import { joinConstants, objectPieces } from './json-pieces.ts';
 import { isNarrow, maxGrowth, narrowBytes } from './narrow.ts';
 import type { Condition, ObjectPlan, WriteChange, WriteEntry, WritePlan } from './plan.ts';
@@ -46,7 +47,7 @@ export function printWrittenRow(printer: Printer, plan: WritePlan, maxResponseBy
   }
   return {
     statement: sql`${write} returning ${selection.print()}`,
-    layout: { pieces, limit: null, backward: false, marker: null },
+    layout: layOutAll(pieces),
   };
 }
 

@@ -65,33 +65,17 @@ async function answerJson(
   reply: FastifyReply,
   { body, answerType }: { readonly body: Buffer; readonly answerType: AnswerType },
 ): Promise<void> {
-  if (streamsAnswers(parts, request)) return answerLarge(parts, request, reply, { body, answerType });
-  const answer = await run(parts, request, readRequest(decodeText(body)));
-  await sendAnswer(parts, request, reply, { answer, answerType });
-}
-
-/** As above, and the answer may be written while it is made. */
-async function answerLarge(
-  parts: HttpParts,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { body, answerType }: { readonly body: Buffer; readonly answerType: AnswerType },
-): Promise<void> {
   let stream: ResponseStream | null = null;
-  const answer = await run(parts, request, readRequest(decodeText(body)), () => {
+  const openStream = () => {
     stream = new ResponseStream(request, reply, answerType);
     return stream;
-  });
-  if (answer.stream === undefined) await sendAnswer(parts, request, reply, { answer, answerType });
-  else (stream as ResponseStream | null)?.end(answer);
-}
-
-async function sendAnswer(
-  parts: HttpParts,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { answer, answerType }: TypedAnswer,
-): Promise<void> {
+  };
+  const graphql = readRequest(decodeText(body));
+  const answer = await run(parts, request, graphql, streamsAnswers(parts, request) ? openStream : undefined);
+  if (answer.stream !== undefined) {
+    (stream as ResponseStream | null)?.end(answer);
+    return;
+  }
   if (isPlain(parts, request, answer)) return sendPlain(request, reply, { answer, answerType });
   writeHead(parts, request, reply, { answer, answerType });
   await sendText(request, reply, answer.body);
