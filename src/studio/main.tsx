@@ -8,6 +8,7 @@ import { enterByTicket } from './shared/session.ts';
 import './styles/base.css';
 import './styles/components.css';
 import './styles/frame.css';
+import './styles/link-list.css';
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('The page has no place for the application.');

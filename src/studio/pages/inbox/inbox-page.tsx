@@ -41,7 +41,7 @@ export function InboxPage() {
   return (
     <div className="inbox" data-open={id !== null}>
       <h1 className="visually-hidden">Inbox</h1>
-      <section className="inbox-list" aria-label="Emails">
+      <section className="link-list inbox-list" aria-label="Emails">
         <header className="inbox-head">
           <div className="spread">
             <p className="title">Inbox</p>

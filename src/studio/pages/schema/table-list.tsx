@@ -19,7 +19,7 @@ export function TableList({ schema, chosen }: TableListProps) {
     .filter((table) => hasPart(table, wanted))
     .sort((one, other) => one.name.localeCompare(other.name));
   return (
-    <nav className="schema-list" aria-label="Tables">
+    <nav className="link-list schema-list" aria-label="Tables">
       <search>
         <input
           type="search"

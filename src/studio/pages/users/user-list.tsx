@@ -20,7 +20,7 @@ interface UserListProps {
 /** The list. */
 export function UserList({ list: { users, total }, place, chosen }: UserListProps) {
   return (
-    <section className="users-list" aria-label="Users">
+    <section className="link-list users-list" aria-label="Users">
       <header>
         <Search filter={place.filter} />
         <span className="badge" role="status">
