@@ -16,6 +16,7 @@ import { writeDocuments } from './documents.ts';
 import { measureLargeSchema, type SchemaResult } from './large-schema.ts';
 import { measureOverload } from './overload.ts';
 import { measurePlans } from './plans.ts';
+import { measurePooler } from './pooler.ts';
 import { describeHere, printReport, type Report } from './report.ts';
 import { contestantNames } from './targets.ts';
 
@@ -25,6 +26,7 @@ const { values: flags } = parseArgs({
     compare: { type: 'boolean', default: false },
     auth: { type: 'boolean', default: false },
     overload: { type: 'boolean', default: false },
+    pooler: { type: 'boolean', default: false },
     plans: { type: 'boolean', default: false },
     schema: { type: 'string', multiple: true },
     against: { type: 'string' },
@@ -64,10 +66,10 @@ try {
   await database.stop();
 }
 
-/** The parts that were named; without any the servers, the auth service and overload, and all where the documents are written. */
+/** The parts that were named; without any the servers, the auth service, overload and the pooler, and all where the documents are written. */
 function chooseParts() {
-  const { compare: servers, auth, overload, plans, schema } = flags;
-  const named = servers || auth || overload || plans || schema !== undefined;
+  const { compare: servers, auth, overload, pooler, plans, schema } = flags;
+  const named = servers || auth || overload || pooler || plans || schema !== undefined;
   const all = !named && flags['write-docs'];
   const sizes = (given: readonly string[] | undefined, name: string, unlessTold: readonly number[]) =>
     given?.map((each) => count(name, each, 0)) ?? unlessTold;
@@ -75,6 +77,7 @@ function chooseParts() {
     compare: servers || !named,
     auth: auth || !named,
     overload: overload || !named,
+    pooler: pooler || !named,
     plans: plans || all ? sizes(flags.items, 'items', [10_000, 1_000_000]) : null,
     schemas: schema !== undefined || all ? sizes(schema, 'schema', [1000, 10_000]) : null,
   };
@@ -96,6 +99,7 @@ async function report(db: BenchDatabase): Promise<string> {
     ...{ ...describeHere(root), rounds, seconds, sockets, poolSize, version: db.version, comparison },
     auth: parts.auth ? await measureAuth(db, load) : null,
     overload: parts.overload ? await measureOverload(db, load) : null,
+    pooler: parts.pooler ? await measurePooler(db, load) : null,
     plans: parts.plans === null ? null : await measurePlans(db, parts.plans),
     schemas: parts.schemas === null ? null : await measureSchemas(db, parts.schemas),
   };

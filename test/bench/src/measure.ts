@@ -15,6 +15,8 @@ export interface TargetResult {
   readonly p999Ms: number;
   readonly cpuMicroseconds: number;
   readonly databaseCpuMicroseconds: number;
+  /** 0 where nothing is between the server and PostgreSQL. */
+  readonly poolerCpuMicroseconds: number;
   /** Pauses of the garbage collector in a second of the load. */
   readonly pausedMsPerSecond: number;
   readonly longestPauseMs: number;
@@ -26,7 +28,7 @@ export interface TargetResult {
 export async function measureRun(db: BenchDatabase, target: Target, load: Omit<Load, 'port'>): Promise<TargetResult> {
   await pausesOf(target);
   const memory = watchMemory(target.pid);
-  const before = { own: cpuOf(target), database: childrenCpuSeconds(db.pid) };
+  const before = { own: cpuOf(target), database: childrenCpuSeconds(db.pid), pooler: poolerCpuOf(target) };
   const { requests, seconds, latencies } = await runLoad({ ...load, port: target.port }).finally(memory);
   const perRequest = (cpuUsed: number) => (cpuUsed / requests) * 1e6;
   const pauses = await pausesOf(target);
@@ -39,6 +41,7 @@ export async function measureRun(db: BenchDatabase, target: Target, load: Omit<L
     p999Ms: slowerThan(0.999),
     cpuMicroseconds: perRequest(cpuOf(target) - before.own),
     databaseCpuMicroseconds: perRequest(childrenCpuSeconds(db.pid) - before.database),
+    poolerCpuMicroseconds: perRequest(poolerCpuOf(target) - before.pooler),
     pausedMsPerSecond: pauses.totalMs / seconds,
     longestPauseMs: pauses.longestMs,
     loadMib: memory(),
@@ -49,6 +52,8 @@ export async function measureRun(db: BenchDatabase, target: Target, load: Omit<L
 const pausesOf = ({ pid }: Target) => takePauses([pid, ...childrenOf(pid)]);
 
 const cpuOf = ({ pid }: Target) => cpuSeconds(pid) + childrenCpuSeconds(pid);
+
+const poolerCpuOf = ({ poolerPid }: Target) => (poolerPid === undefined ? 0 : cpuSeconds(poolerPid));
 
 /** Each figure's median; of memory and of the longest pause the most. */
 export function medianOf(runs: readonly TargetResult[]): TargetResult {
@@ -61,6 +66,7 @@ export function medianOf(runs: readonly TargetResult[]): TargetResult {
     p999Ms: median(all('p999Ms')),
     cpuMicroseconds: median(all('cpuMicroseconds')),
     databaseCpuMicroseconds: median(all('databaseCpuMicroseconds')),
+    poolerCpuMicroseconds: median(all('poolerCpuMicroseconds')),
     pausedMsPerSecond: median(all('pausedMsPerSecond')),
     longestPauseMs: Math.max(...all('longestPauseMs')),
     loadMib: Math.max(...all('loadMib')),

@@ -3,6 +3,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import type { ServerUser } from '../../../src/database/server-user.ts';
 import { pausesEnvironment } from './pauses-of.ts';
 
 /** A server that listens. */
@@ -10,6 +11,8 @@ export interface Target {
   readonly name: string;
   readonly pid: number;
   readonly port: number;
+  /** Between the server and PostgreSQL; its CPU is counted apart. */
+  readonly poolerPid?: number;
   /** What it has printed when it has ended by itself, null as long as it runs. */
   failure(): string | null;
   stop(): Promise<void>;
@@ -18,6 +21,10 @@ export interface Target {
 /** How to start one. */
 export interface TargetOptions {
   readonly name: string;
+  /** The running Node unless told. */
+  readonly program?: string;
+  /** Of the operating system; ourselves unless told. */
+  readonly user?: ServerUser | null;
   readonly arguments: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** Its port, or where to find it in what the process prints. */
@@ -30,9 +37,10 @@ process.once('exit', () => {
   for (const child of running) child.kill();
 });
 
-/** Starts a server under the running Node; rejects when it ends or has not told its port in 30 s. */
-export function startTarget({ name, arguments: options, env, port }: TargetOptions): Promise<Target> {
-  const child = spawn(process.execPath, options, {
+/** Starts a server; rejects when it ends or has not told its port in 30 s. */
+export function startTarget({ name, program, user, arguments: options, env, port }: TargetOptions): Promise<Target> {
+  const child = spawn(program ?? process.execPath, options, {
+    ...(user ?? {}),
     env: { ...process.env, NODE_ENV: 'production', GRAPHILE_ENV: 'production', ...pausesEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

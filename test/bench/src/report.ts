@@ -11,6 +11,7 @@ import { ratio, resultOf, table, whole } from './markdown.ts';
 import type { OverloadRow } from './overload.ts';
 import type { StatementResult } from './pgbench.ts';
 import { type PlanResult, printPlans } from './plans.ts';
+import { type PoolerResult, printPooler } from './pooler.ts';
 import type { ShapesResult } from './shapes.ts';
 
 /** Where and how it was measured. */
@@ -33,6 +34,7 @@ export interface Report extends Conditions {
   readonly comparison: Comparison | null;
   readonly auth: AuthResult | null;
   readonly overload: readonly OverloadRow[] | null;
+  readonly pooler: PoolerResult | null;
   readonly plans: readonly PlanResult[] | null;
   readonly schemas: readonly SchemaResult[] | null;
 }
@@ -49,7 +51,7 @@ export function describeHere(root: string): Pick<Conditions, 'date' | 'commit' |
 
 /** Sections of the report by the names of their places; nothing for what was not measured. */
 export function printSections(report: Report): ReadonlyMap<string, string> {
-  const { comparison, auth, overload, plans, schemas } = report;
+  const { comparison, auth, overload, pooler, plans, schemas } = report;
   const here = printPlace(report);
   const sections: [string, string][] = [];
   if (comparison !== null) {
@@ -65,6 +67,7 @@ export function printSections(report: Report): ReadonlyMap<string, string> {
   }
   if (auth !== null) sections.push(['auth bench', printAuth(auth)]);
   if (overload !== null) sections.push(['overload', `${here}\n\n${printOverload(overload)}`]);
+  if (pooler !== null) sections.push(['pooler', `${printConditions(report)}\n\n${printPooler(pooler)}`]);
   if (plans !== null) sections.push(['plans', `${here}\n\n${printPlans(plans)}`]);
   if (schemas !== null) sections.push(['schemas', `${here}\n\n${printSchemas(schemas)}`]);
   return new Map(sections);

@@ -2,9 +2,8 @@
  * The servers that are compared, and how each is asked for a case.
  */
 import { createHmac } from 'node:crypto';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { findFreePort } from '../../../src/database/embedded-server.ts';
 import { type BenchCase, cases, type Operation } from './cases.ts';
 import type { BenchDatabase } from './database.ts';
 import { leaves } from './leaves.ts';
@@ -134,16 +133,6 @@ function inTurn(
     const index = turn % operations.length;
     return request(operations[index] as Operation, n, index);
   });
-}
-
-/** One that nobody listens on now. */
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function waitUntilReady({ name, port, failure }: Target): Promise<void> {
