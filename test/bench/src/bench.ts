@@ -15,6 +15,7 @@ import { type BenchDatabase, startDatabase } from './database.ts';
 import { writeDocuments } from './documents.ts';
 import { measureLargeSchema, type SchemaResult } from './large-schema.ts';
 import { measureOverload } from './overload.ts';
+import { measurePlanModes } from './plan-modes.ts';
 import { measurePlans } from './plans.ts';
 import { measurePooler } from './pooler.ts';
 import { describeHere, printReport, type Report } from './report.ts';
@@ -78,7 +79,7 @@ function chooseParts() {
     auth: auth || !named,
     overload: overload || !named,
     pooler: pooler || !named,
-    plans: plans || all ? sizes(flags.items, 'items', [10_000, 1_000_000]) : null,
+    plans: plans || all ? sizes(flags.items, 'items', [10_000, 1_000_000, 10_000_000]) : null,
     schemas: schema !== undefined || all ? sizes(schema, 'schema', [1000, 10_000]) : null,
   };
 }
@@ -101,6 +102,7 @@ async function report(db: BenchDatabase): Promise<string> {
     overload: parts.overload ? await measureOverload(db, load) : null,
     pooler: parts.pooler ? await measurePooler(db, load) : null,
     plans: parts.plans === null ? null : await measurePlans(db, parts.plans),
+    planModes: parts.plans === null ? null : await measurePlanModes(db),
     schemas: parts.schemas === null ? null : await measureSchemas(db, parts.schemas),
   };
   const text = printReport(measured);

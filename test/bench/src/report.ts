@@ -10,6 +10,7 @@ import type { SchemaResult } from './large-schema.ts';
 import { ratio, resultOf, table, whole } from './markdown.ts';
 import type { OverloadRow } from './overload.ts';
 import type { StatementResult } from './pgbench.ts';
+import { type PlanModeResult, printPlanModes } from './plan-modes.ts';
 import { type PlanResult, printPlans } from './plans.ts';
 import { type PoolerResult, printPooler } from './pooler.ts';
 import type { ShapesResult } from './shapes.ts';
@@ -36,6 +37,7 @@ export interface Report extends Conditions {
   readonly overload: readonly OverloadRow[] | null;
   readonly pooler: PoolerResult | null;
   readonly plans: readonly PlanResult[] | null;
+  readonly planModes: readonly PlanModeResult[] | null;
   readonly schemas: readonly SchemaResult[] | null;
 }
 
@@ -51,7 +53,7 @@ export function describeHere(root: string): Pick<Conditions, 'date' | 'commit' |
 
 /** Sections of the report by the names of their places; nothing for what was not measured. */
 export function printSections(report: Report): ReadonlyMap<string, string> {
-  const { comparison, auth, overload, pooler, plans, schemas } = report;
+  const { comparison, auth, overload, pooler, plans, planModes, schemas } = report;
   const here = printPlace(report);
   const sections: [string, string][] = [];
   if (comparison !== null) {
@@ -69,6 +71,7 @@ export function printSections(report: Report): ReadonlyMap<string, string> {
   if (overload !== null) sections.push(['overload', `${here}\n\n${printOverload(overload)}`]);
   if (pooler !== null) sections.push(['pooler', `${printConditions(report)}\n\n${printPooler(pooler)}`]);
   if (plans !== null) sections.push(['plans', `${here}\n\n${printPlans(plans)}`]);
+  if (planModes !== null) sections.push(['plan modes', `${here}\n\n${printPlanModes(planModes)}`]);
   if (schemas !== null) sections.push(['schemas', `${here}\n\n${printSchemas(schemas)}`]);
   return new Map(sections);
 }

@@ -1,0 +1,158 @@
+/**
+ * Plans made for the values of one execution beside plans made once for any values, and beside PostgreSQL's own choice between
+ * the two, on a table where nine of ten rows have one value and ten of a million another.
+ *
+ * PostgreSQL chooses by what it expects of the plans and never learns what they took: a plan that reads rows in the order of the page
+ * until enough of them match is expected to be cheap, and for a rare value reads the whole table.
+ */
+import pg from 'pg';
+import type { BenchDatabase } from './database.ts';
+import { explainStatement } from './explain.ts';
+import { table } from './markdown.ts';
+import { median } from './measure.ts';
+
+/** One statement with one of its values; milliseconds of planning and execution together, by mode. */
+export interface PlanModeResult {
+  readonly title: string;
+  readonly value: 'frequent' | 'rare';
+  readonly milliseconds: Readonly<Record<PlanMode, number>>;
+}
+
+const modes = ['auto', 'force_custom_plan', 'force_generic_plan'] as const;
+type PlanMode = (typeof modes)[number];
+
+interface ModeCase {
+  readonly title: string;
+  readonly operation: string;
+  readonly frequent: object;
+  readonly rare: object;
+}
+
+const events = 1_000_000;
+/** PostgreSQL makes its choice at the sixth. */
+const executionsBefore = 10;
+const runs = 7;
+const page = '{ edges { node { id title } } }';
+const kinds = { frequent: { k: 'common' }, rare: { k: 'rare' } };
+const behind = Buffer.from(JSON.stringify([events * 0.8])).toString('base64');
+
+const modeCases: readonly ModeCase[] = [
+  {
+    title: 'page of one kind',
+    operation: `query ($k: String!) { eventCollection(first: 20, filter: {kind: {eq: $k}}) ${page} }`,
+    ...kinds,
+  },
+  {
+    title: 'page of one kind, the latest first',
+    operation: `query ($k: String!) { eventCollection(first: 20, filter: {kind: {eq: $k}}, orderBy: [{happenedAt: DescNullsFirst}]) ${page} }`,
+    ...kinds,
+  },
+  {
+    title: 'page of two kinds',
+    operation: `query ($k: [String!]!) { eventCollection(first: 20, filter: {kind: {in: $k}}) ${page} }`,
+    frequent: { k: ['common', 'kind 1'] },
+    rare: { k: ['rare', 'none'] },
+  },
+  {
+    title: 'page from a time on',
+    operation: `query ($t: Datetime!) { eventCollection(first: 20, filter: {happenedAt: {gte: $t}}) ${page} }`,
+    frequent: { t: '2025-01-01T00:00:00Z' },
+    rare: { t: '2025-01-12T13:46:30Z' },
+  },
+  {
+    title: 'page of one kind behind a cursor',
+    operation: `query ($k: String!, $c: Cursor) { eventCollection(first: 20, after: $c, filter: {kind: {eq: $k}}) ${page} }`,
+    frequent: { k: 'common', c: behind },
+    rare: { k: 'rare', c: behind },
+  },
+  {
+    title: 'count of one kind',
+    operation: 'query ($k: String!) { eventCollection(filter: {kind: {eq: $k}}) { totalCount } }',
+    ...kinds,
+  },
+  {
+    title: 'one row by key',
+    operation: 'query ($n: Int!) { eventByPk(id: $n) { id title } }',
+    frequent: { n: 7 },
+    rare: { n: events - 7 },
+  },
+];
+
+/** Fills the table of events and measures. */
+export async function measurePlanModes(db: BenchDatabase): Promise<PlanModeResult[]> {
+  await db.run([`call plans.fill_events(${events})`, 'vacuum analyze plans.event']);
+  const client = new pg.Client({ connectionString: db.loginUrl });
+  await client.connect();
+  await client.query('set role anon');
+  try {
+    const results: PlanModeResult[] = [];
+    for (const modeCase of modeCases) {
+      console.error(`plan modes: ${modeCase.title}`);
+      results.push(...(await measureCase(db, client, modeCase)));
+    }
+    return results;
+  } finally {
+    await client.end();
+  }
+}
+
+async function measureCase(db: BenchDatabase, client: pg.Client, modeCase: ModeCase): Promise<PlanModeResult[]> {
+  const { title, operation } = modeCase;
+  const [frequent, rare] = [modeCase.frequent, modeCase.rare].map((variables) =>
+    explainStatement(db, { ours: operation, variables, schema: 'plans' }),
+  );
+  if (frequent === undefined || rare === undefined || frequent.text !== rare.text)
+    throw new Error(`${title}: the statement depends on the values`);
+  const executions = [executionOf(frequent.values), executionOf(rare.values)] as const;
+  const measured = new Map<PlanMode, readonly [number, number]>();
+  for (const mode of modes) {
+    await client.query(`set plan_cache_mode = ${mode}`);
+    await client.query(`prepare measured as ${frequent.text}`);
+    for (let before = 0; before < executionsBefore / 2; before += 1)
+      for (const execution of executions) await client.query(execution);
+    measured.set(mode, [await medianMs(client, executions[0]), await medianMs(client, executions[1])]);
+    await client.query('deallocate measured');
+  }
+  const timesOf = (index: 0 | 1) =>
+    Object.fromEntries(modes.map((mode) => [mode, measured.get(mode)?.[index] ?? 0])) as Record<PlanMode, number>;
+  return [
+    { title, value: 'frequent', milliseconds: timesOf(0) },
+    { title, value: 'rare', milliseconds: timesOf(1) },
+  ];
+}
+
+/** Values are our own, see above. */
+function executionOf(values: readonly string[]): string {
+  return `execute measured(${values.map((value) => pg.escapeLiteral(value)).join(', ')})`;
+}
+
+interface Explained {
+  readonly 'Planning Time': number;
+  readonly 'Execution Time': number;
+}
+
+async function medianMs(client: pg.Client, execution: string): Promise<number> {
+  const times: number[] = [];
+  for (let run = 0; run < runs; run += 1) {
+    const { rows } = await client.query<{ readonly 'QUERY PLAN': readonly [Explained] }>(
+      `explain (analyze, timing off, summary on, format json) ${execution}`,
+    );
+    const [explained] = rows[0]?.['QUERY PLAN'] ?? [];
+    if (explained === undefined) throw new Error('PostgreSQL gave no plan');
+    times.push(explained['Planning Time'] + explained['Execution Time']);
+  }
+  return median(times);
+}
+
+/** A line for each statement and value. */
+export function printPlanModes(results: readonly PlanModeResult[]): string {
+  return table(
+    ['statement', 'value', ...modes.map((mode) => `${mode} ms`)],
+    results.map(({ title, value, milliseconds }) => [
+      value === 'frequent' ? title : '',
+      value,
+      ...modes.map((mode) => milliseconds[mode].toFixed(3)),
+    ]),
+    2,
+  );
+}
