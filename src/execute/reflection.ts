@@ -8,6 +8,7 @@ import { buildModel } from '../model/build-model.ts';
 import type { Model } from '../model/model.ts';
 import { roleSettings, searchPathText } from '../model/role-settings.ts';
 import { buildSchema } from '../schema/build-schema.ts';
+import type { LazySchema } from '../schema/lazy-schema.ts';
 import { buildIntrospectionSchema, type IntrospectionPolicy } from '../schema/prune-schema.ts';
 import { type DocumentCounts, Documents } from './documents.ts';
 
@@ -29,7 +30,7 @@ export interface SharedSchema {
   readonly model: Model;
   readonly schema: GraphQLSchema;
   /** What `__schema` and `__type` describe; null where introspection is off. */
-  readonly introspection: GraphQLSchema | null;
+  readonly introspection: LazySchema | null;
   /** Messages may name what was perhaps meant. */
   readonly suggestions: boolean;
   readonly documents: Documents;

@@ -4,7 +4,7 @@
  * One assembly makes all three schemas of a model: the one operations run against, the one introspection shows, and the
  * one printed for code generators. They differ only in `SchemaOptions`.
  */
-import { type GraphQLSchema, introspectionTypes } from 'graphql';
+import { introspectionTypes } from 'graphql';
 import {
   connectionName,
   deleteResponseName,
@@ -36,7 +36,7 @@ import { buildInsertInputType, buildUpdateInputType } from './write-input-types.
 import { buildWritePayloadType } from './write-payload-types.ts';
 
 /** One schema of the model. Cheap: types and fields are made when an operation first names them. */
-export function assembleSchema(model: Model, options: SchemaOptions): GraphQLSchema {
+export function assembleSchema(model: Model, options: SchemaOptions): LazySchema {
   const context: SchemaContext = {
     model,
     types: new TypeRegistry(),

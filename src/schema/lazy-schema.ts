@@ -50,6 +50,11 @@ export class LazySchema extends GraphQLSchema {
     return this.#typeMap;
   }
 
+  /** Every type once, in order of their names. They belong to the caller alone, so what was looked at needs no room. */
+  *passingTypes(): Iterable<GraphQLNamedType> {
+    for (const name of this.#types.names()) yield this.#types.make(name)!;
+  }
+
   override getImplementations(type: GraphQLInterfaceType) {
     if (type.name !== 'Node') return { objects: [], interfaces: [] };
     this.#implementations ??= [...this.#objectNames()].sort().map((name) => {

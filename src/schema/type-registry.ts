@@ -37,9 +37,14 @@ export class TypeRegistry {
   find(name: string): GraphQLNamedType | undefined {
     const known = this.#made.get(name);
     if (known !== undefined) return known;
-    const type = this.#makers.get(name)?.();
+    const type = this.make(name);
     if (type !== undefined) this.#made.set(name, type);
     return type;
+  }
+
+  /** A type of this name that no other refers to; undefined when there is none. */
+  make(name: string): GraphQLNamedType | undefined {
+    return this.#makers.get(name)?.();
   }
 
   /** The object type of this name, null when it is not part of this schema. */

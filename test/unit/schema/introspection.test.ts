@@ -1,7 +1,7 @@
 import {
   buildClientSchema,
   buildSchema as buildFromText,
-  type GraphQLSchema,
+  executeSync,
   getIntrospectionQuery,
   graphqlSync,
   type IntrospectionQuery,
@@ -15,6 +15,7 @@ import {
 import { describe, expect, test } from 'vitest';
 import { answerIntrospection } from '../../../src/execute/answer-introspection.ts';
 import type { Model } from '../../../src/model/model.ts';
+import type { LazySchema } from '../../../src/schema/lazy-schema.ts';
 import { printRoleSchema } from '../../../src/schema/print-sdl.ts';
 import { buildIntrospectionSchema } from '../../../src/schema/prune-schema.ts';
 import { PublicError } from '../../../src/shared/errors.ts';
@@ -43,7 +44,7 @@ function introspect(source: Model): IntrospectionQuery['__schema'] & { readonly 
   return { ...schema, names: schema.types.map((type) => type.name) };
 }
 
-function shown(source: Model): GraphQLSchema {
+function shown(source: Model): LazySchema {
   const schema = buildIntrospectionSchema(source);
   if (schema === null) throw new Error('expected introspection to be on');
   return schema;
@@ -97,7 +98,7 @@ function twoNamespaces(...namespaces: string[]): Model {
   });
 }
 
-const fieldsOf = (schema: GraphQLSchema, name: string): string[] => {
+const fieldsOf = (schema: LazySchema, name: string): string[] => {
   const type = schema.getType(name);
   return isObjectType(type) || isInputObjectType(type) ? Object.keys(type.getFields()) : [];
 };
@@ -320,6 +321,40 @@ describe('answering', () => {
     expect(call).toThrow(/__type/);
   });
 
+  test('a variable that does not fit deep inside is an error at the first place that was reached', () => {
+    const text = 'query ($d: Boolean = true) { s: __schema { queryType { fields(includeDeprecated: $d) { name } } } }';
+    const document = parse(text);
+    const schema = shown(libraryModel());
+    const [expected] = executeSync({ schema, document, variableValues: { d: null } }).errors!;
+    const call = () => answer(libraryModel(), text, { d: null });
+    expect(call).toThrow(expected!.message);
+    expect(call).toThrow(
+      expect.objectContaining({ details: expect.objectContaining({ path: ['s', 'queryType', 'fields'] }) }),
+    );
+  });
+
+  test.each([
+    getIntrospectionQuery({
+      inputValueDeprecation: true,
+      specifiedByUrl: true,
+      oneOf: true,
+      directiveIsRepeatable: true,
+    }),
+    '{ __type(name: "Loan") { ...T ...T fields { name args { name type { ...T } defaultValue } } } } fragment T on __Type { __typename kind ... on __Type { name ofType { name } } }',
+    '{ __type(name: "Loan") { fields { a: type { name } } fields { a: type { kind ofType { ofType { kind } } } b: name } } }',
+    '{ __type(name: "Node") { possibleTypes { name interfaces { name } } } other: __type(name: "Nobody") { name } }',
+    'query ($s: Boolean = true) { __schema @skip(if: $s) { __typename } __type(name: "Loan") { name @include(if: $s) kind @skip(if: $s) } }',
+    '{ __type(name: "Loan") { name @skip(if: true) } }',
+    '{ __type(name: "__TypeKind") { enumValues(includeDeprecated: true) { name description isDeprecated } } }',
+  ])('is what an ordinary executor answers, to the letter: %s', (text) => {
+    const document = parse(text);
+    const schema = shown(libraryModel());
+    const { data } = executeSync({ schema, document });
+    const expected = Object.entries(data!).map(([key, value]) => [key, JSON.stringify(value)]);
+    const request = { document, operationName: null, variableValues: {}, responseKeys: null };
+    expect([...answerIntrospection(schema, request)]).toEqual(expected);
+  });
+
   test('chooses the operation by name', () => {
     const document = parse('query A { __type(name: "Loan") { name } } query B { __type(name: "Volume") { name } }');
     const request = { document, operationName: 'B', variableValues: {}, responseKeys: null };
@@ -328,7 +363,7 @@ describe('answering', () => {
 
   test('an answer is remembered for the same schema, fields and values only', () => {
     const [one, other] = [shown(libraryModel()), shown(model({}))];
-    const ask = (schema: GraphQLSchema, variableValues: Record<string, unknown>, alias = 'a') => {
+    const ask = (schema: LazySchema, variableValues: Record<string, unknown>, alias = 'a') => {
       const document = parse(
         `query ($n: String = "Loan") { node(nodeId: "x") { nodeId } ${alias}: __type(name: $n) { name } }`,
       );
@@ -338,6 +373,15 @@ describe('answering', () => {
     expect([...ask(one, { n: 'Volume' })]).toEqual([['a', '{"name":"Volume"}']]);
     expect([...ask(one, {}, 'b')]).toEqual([['b', '{"name":"Loan"}']]);
     expect([...ask(other, {})]).toEqual([['a', 'null']]);
+  });
+
+  test('one answer that is larger than the room for them is remembered too', () => {
+    const large = table('1', 'Loan', [], { description: 'x'.repeat(33 * 1024 * 1024) });
+    const schema = shown(model({ tables: [large] }));
+    const document = parse('{ __type(name: "Loan") { description } }');
+    const ask = () =>
+      answerIntrospection(schema, { document, operationName: null, variableValues: {}, responseKeys: null });
+    expect(ask()).toBe(ask());
   });
 
   test('fragments that multiply do not multiply the work', () => {
