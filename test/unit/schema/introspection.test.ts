@@ -2,6 +2,7 @@ import {
   buildClientSchema,
   buildSchema as buildFromText,
   executeSync,
+  type GraphQLSchema,
   getIntrospectionQuery,
   graphqlSync,
   type IntrospectionQuery,
@@ -98,7 +99,7 @@ function twoNamespaces(...namespaces: string[]): Model {
   });
 }
 
-const fieldsOf = (schema: LazySchema, name: string): string[] => {
+const fieldsOf = (schema: GraphQLSchema, name: string): string[] => {
   const type = schema.getType(name);
   return isObjectType(type) || isInputObjectType(type) ? Object.keys(type.getFields()) : [];
 };
