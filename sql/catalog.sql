@@ -1,7 +1,6 @@
--- Reads the exposed part of the catalog as one JSON text in the shape that pg-introspection parses, narrowed to what the
--- model uses. $1: names of the exposed namespaces, in order. Run with an empty search_path, so that expressions and types
--- are printed with their namespaces. Further keys, which pg-introspection passes through: column_defaults,
--- routine_defaults, declared_types.
+-- Reads the exposed part of the catalog as one JSON text of rows under PostgreSQL's own names, narrowed to what the model uses.
+-- $1: names of the exposed namespaces, in order. Run with an empty search_path, so that expressions and types are printed
+-- with their namespaces.
 with recursive
 exposed (oid, position) as (
   select n.oid, w.position
@@ -77,10 +76,6 @@ foreign_keys as (
     )
 )
 select pg_catalog.json_build_object(
-  'database', (
-    select pg_catalog.json_build_object('_id', d.oid::pg_catalog.text, 'datname', d.datname, 'datdba', d.datdba::pg_catalog.text)
-    from pg_catalog.pg_database d where d.datname = pg_catalog.current_database()
-  ),
   'namespaces', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object('_id', n.oid::pg_catalog.text, 'nspname', n.nspname)
       order by n.position), '[]')
@@ -98,11 +93,14 @@ select pg_catalog.json_build_object(
     ) order by e.position, t.oid), '[]')
     from tables t join exposed e on e.oid = t.relnamespace
   ),
+  -- By column, because there are many rows: each list is in the order of the others.
   'attributes', (
-    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
-      'attrelid', c.attrelid::pg_catalog.text, 'attnum', c.attnum, 'attname', c.attname, 'atttypid', c.atttypid::pg_catalog.text,
-      'atttypmod', c.atttypmod, 'attnotnull', c.attnotnull, 'attidentity', c.attidentity, 'attgenerated', c.attgenerated
-    )), '[]')
+    select pg_catalog.json_build_object(
+      'attrelid', pg_catalog.json_agg(c.attrelid::pg_catalog.text), 'attnum', pg_catalog.json_agg(c.attnum),
+      'attname', pg_catalog.json_agg(c.attname), 'atttypid', pg_catalog.json_agg(c.atttypid::pg_catalog.text),
+      'atttypmod', pg_catalog.json_agg(c.atttypmod), 'attnotnull', pg_catalog.json_agg(c.attnotnull),
+      'attidentity', pg_catalog.json_agg(c.attidentity), 'attgenerated', pg_catalog.json_agg(c.attgenerated)
+    )
     from columns c
   ),
   'constraints', (
@@ -144,12 +142,8 @@ select pg_catalog.json_build_object(
     )), '[]')
     from pg_catalog.pg_index i where i.indisunique and i.indrelid in (select t.oid from tables t)
   ),
-  'depends', (
-    -- Sequences that a column owns.
-    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
-      'classid', d.classid::pg_catalog.text, 'objid', d.objid::pg_catalog.text, 'objsubid', d.objsubid,
-      'refclassid', d.refclassid::pg_catalog.text, 'refobjid', d.refobjid::pg_catalog.text, 'refobjsubid', d.refobjsubid, 'deptype', d.deptype
-    )), '[]')
+  'owned_sequences', (
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(d.refobjid::pg_catalog.text, d.refobjsubid)), '[]')
     from pg_catalog.pg_depend d
     join pg_catalog.pg_class s on s.oid = d.objid and s.relkind = 'S'
     where d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
@@ -157,9 +151,10 @@ select pg_catalog.json_build_object(
   ),
   'descriptions', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
-      'classoid', d.classoid::pg_catalog.text, 'objoid', d.objoid::pg_catalog.text, 'objsubid', d.objsubid, 'description', d.description
+      'catalog', c.relname, 'objoid', d.objoid::pg_catalog.text, 'objsubid', d.objsubid, 'description', d.description
     )), '[]')
     from pg_catalog.pg_description d
+    join pg_catalog.pg_class c on c.oid = d.classoid
     where pg_catalog.strpos(d.description, '@graphql(') > 0 and (
       d.classoid = 'pg_catalog.pg_namespace'::pg_catalog.regclass and d.objoid in (select e.oid from exposed e)
       or d.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.objoid in (select t.oid from tables t)
@@ -167,14 +162,6 @@ select pg_catalog.json_build_object(
       or d.classoid = 'pg_catalog.pg_proc'::pg_catalog.regclass and d.objoid in (select r.oid from routines r)
       or d.classoid = 'pg_catalog.pg_type'::pg_catalog.regclass and d.objoid in (select t.oid from types t where t.typtype = 'e')
     )
-  ),
-  'catalog_by_oid', pg_catalog.json_build_object(
-    'pg_catalog.pg_namespace'::pg_catalog.regclass::pg_catalog.oid, 'pg_namespace',
-    'pg_catalog.pg_class'::pg_catalog.regclass::pg_catalog.oid, 'pg_class',
-    'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid, 'pg_proc',
-    'pg_catalog.pg_type'::pg_catalog.regclass::pg_catalog.oid, 'pg_type',
-    'pg_catalog.pg_constraint'::pg_catalog.regclass::pg_catalog.oid, 'pg_constraint',
-    'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid, 'pg_extension'
   ),
   'exposed', (select coalesce(pg_catalog.json_agg(e.oid::pg_catalog.text order by e.position), '[]') from exposed e),
   'column_defaults', (
@@ -195,9 +182,5 @@ select pg_catalog.json_build_object(
       pg_catalog.format_type(c.atttypid, c.atttypmod))), '[]')
     from columns c join types t on t.oid = c.atttypid
     where c.atttypmod <> -1 and t.typnamespace <> 'pg_catalog'::pg_catalog.regnamespace
-  ),
-  'roles', '[]'::pg_catalog.json, 'auth_members', '[]'::pg_catalog.json, 'extensions', '[]'::pg_catalog.json,
-  'inherits', '[]'::pg_catalog.json, 'languages', '[]'::pg_catalog.json, 'policies', '[]'::pg_catalog.json,
-  'ranges', '[]'::pg_catalog.json, 'am', '[]'::pg_catalog.json,
-  'current_user', current_user, 'pg_version', pg_catalog.version(), 'introspection_version', 1
+  )
 )::pg_catalog.text as catalog

@@ -1,17 +1,48 @@
 /**
- * From the JSON text of sql/catalog.sql to a `Catalog`: parsed and linked by pg-introspection, indexed for the model.
+ * From the JSON text of sql/catalog.sql to a `Catalog`: rows linked to the tables and types they belong to, indexed for the
+ * model.
  */
-import { type Introspection, parseIntrospectionResults } from 'pg-introspection';
-import type { Catalog, CommentedObject, RoleAccess } from './catalog.ts';
+import type { PgEnum } from 'pg-introspection';
+import type {
+  Catalog,
+  CatalogColumn,
+  CatalogForeignKey,
+  CatalogIndex,
+  CatalogNamespace,
+  CatalogRoutine,
+  CatalogTable,
+  CatalogType,
+  CommentedObject,
+  RoleAccess,
+} from './catalog.ts';
 import { type CommentDirective, parseCommentDirective } from './comment-directive.ts';
 import type { AccessObjects } from './role-access.ts';
 
-/** The keys that sql/catalog.sql adds to the shape of pg-introspection. */
-interface FurtherKeys {
+/** What sql/catalog.sql reads. */
+interface CatalogRows {
+  readonly namespaces: readonly CatalogNamespace[];
+  readonly classes: readonly Omit<CatalogTable, 'getAttributes' | 'getIndexes'>[];
+  /** A list for each column of `pg_attribute`, null where there are no rows. */
+  readonly attributes: { readonly [Key in keyof CatalogColumn]: readonly CatalogColumn[Key][] | null };
+  readonly constraints: readonly CatalogForeignKey[];
+  readonly procs: readonly CatalogRoutine[];
+  readonly types: readonly Omit<CatalogType, 'getEnumValues'>[];
+  readonly enums: readonly Pick<PgEnum, 'enumtypid' | 'enumsortorder' | 'enumlabel'>[];
+  readonly indexes: readonly CatalogIndex[];
+  readonly owned_sequences: readonly (readonly [string, number])[];
+  readonly descriptions: readonly DescriptionRow[];
   readonly exposed: readonly string[];
   readonly column_defaults: readonly (readonly [string, number, string])[];
   readonly routine_defaults: readonly (readonly [string, string])[];
   readonly declared_types: readonly (readonly [string, number, string])[];
+}
+
+interface DescriptionRow {
+  /** Name of the catalog that the commented object is in. */
+  readonly catalog: string;
+  readonly objoid: string;
+  readonly objsubid: number;
+  readonly description: string;
 }
 
 const noDirective: CommentDirective = { kind: 'none' };
@@ -34,16 +65,16 @@ export async function assembleCatalog(
   parts: Pick<Catalog, 'snapshot' | 'fingerprint' | 'watched' | 'memberships'>,
   readAccess: (objects: AccessObjects) => Promise<ReadonlyMap<string, RoleAccess>>,
 ): Promise<Catalog> {
-  const source = parseIntrospectionResults(text, true) as Introspection & FurtherKeys;
+  const source = JSON.parse(text) as CatalogRows;
   const exposed = new Set(source.exposed);
-  const tables = new Map(source.classes.map((row) => [row._id, row]));
-  const types = new Map(source.types.map((row) => [row._id, row]));
+  const tables = new Map(linkTables(source).map((table) => [table._id, table]));
+  const types = new Map(linkTypes(source).map((type) => [type._id, type]));
   const namespaces = new Map(source.namespaces.map((row) => [row._id, row]));
-  const directives = parseDirectives(source);
+  const directives = parseDirectives(source.descriptions);
   const columnDefaults = byColumn(source.column_defaults);
   const declaredTypes = byColumn(source.declared_types);
   const routineDefaults = new Map(source.routine_defaults);
-  const ownedColumns = new Set(source.depends.map((row) => `${row.refobjid}|${row.refobjsubid}`));
+  const ownedColumns = new Set(source.owned_sequences.map(([table, column]) => `${table}|${column}`));
   const roles = await readAccess({
     namespaces: [...namespaces.keys()],
     tables: [...tables.keys()],
@@ -51,11 +82,11 @@ export async function assembleCatalog(
     types: [...types.keys()],
   });
   const enumsOf = (namespace: string) =>
-    source.types.filter((row) => row.typtype === 'e' && row.typnamespace === namespace);
+    [...types.values()].filter((row) => row.typtype === 'e' && row.typnamespace === namespace);
   return {
     ...parts,
     namespaces: source.namespaces.filter((row) => exposed.has(row._id)),
-    tables: source.classes,
+    tables: [...tables.values()],
     foreignKeys: source.constraints,
     routines: source.procs,
     enums: source.exposed.flatMap(enumsOf),
@@ -71,14 +102,61 @@ export async function assembleCatalog(
   };
 }
 
+function linkTables({ classes, attributes, indexes }: CatalogRows): CatalogTable[] {
+  const columns = columnsByTable(attributes);
+  const ofTable = groupBy(indexes, (index) => index.indrelid);
+  return classes.map((row) => {
+    const [own, unique] = [columns.get(row._id) ?? [], ofTable.get(row._id) ?? []];
+    return { ...row, getAttributes: () => own, getIndexes: () => unique };
+  });
+}
+
+function columnsByTable(lists: CatalogRows['attributes']): ReadonlyMap<string, readonly CatalogColumn[]> {
+  const rows = (lists.attrelid ?? []).map(
+    (attrelid, index): CatalogColumn => ({
+      attrelid,
+      attnum: lists.attnum![index]!,
+      attname: lists.attname![index]!,
+      atttypid: lists.atttypid![index]!,
+      atttypmod: lists.atttypmod![index]!,
+      attnotnull: lists.attnotnull![index]!,
+      attidentity: lists.attidentity![index]!,
+      attgenerated: lists.attgenerated![index]!,
+    }),
+  );
+  const tables = groupBy(rows, (row) => row.attrelid);
+  for (const columns of tables.values()) columns.sort((a, b) => a.attnum - b.attnum);
+  return tables;
+}
+
+function linkTypes({ types, enums }: CatalogRows): CatalogType[] {
+  const labels = groupBy(enums, (row) => row.enumtypid);
+  for (const rows of labels.values()) rows.sort((a, b) => a.enumsortorder - b.enumsortorder);
+  return types.map((row) => {
+    const own = labels.get(row._id) ?? [];
+    return { ...row, getEnumValues: () => own };
+  });
+}
+
+function groupBy<T>(rows: readonly T[], keyOf: (row: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const row of rows) {
+    const key = keyOf(row);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [row]);
+    else group.push(row);
+  }
+  return groups;
+}
+
 function byColumn(rows: readonly (readonly [string, number, string])[]): ReadonlyMap<string, string> {
   return new Map(rows.map(([table, column, value]) => [`${table}|${column}`, value]));
 }
 
-function parseDirectives(source: Introspection): ReadonlyMap<string, CommentDirective> {
+function parseDirectives(descriptions: readonly DescriptionRow[]): ReadonlyMap<string, CommentDirective> {
   const found = new Map<string, CommentDirective>();
-  for (const row of source.descriptions) {
-    const object = commentedCatalogs[source.catalog_by_oid[row.classoid] ?? ''];
+  for (const row of descriptions) {
+    const object = commentedCatalogs[row.catalog];
     const directive = parseCommentDirective(row.description);
     if (object === undefined || directive.kind === 'none') continue;
     const kind = object === 'table' && row.objsubid > 0 ? 'column' : object;

@@ -2,8 +2,7 @@
  * What was read from the catalog of one database at one snapshot: rows under PostgreSQL's own names, the comment
  * directives found in them, and what each asked role may do with them.
  *
- * The row types list only what sql/catalog.sql reads; pg-introspection supplies the links between them (`getAttributes`
- * and so on). Nothing here is decided for GraphQL: that is the model's business. Immutable once read.
+ * The row types list only what sql/catalog.sql reads. Nothing here is decided for GraphQL: that is the model's business. Immutable once read.
  */
 import type {
   PgAttribute,
@@ -71,8 +70,8 @@ export interface CatalogType
     PgType,
     '_id' | 'typname' | 'typnamespace' | 'typtype' | 'typrelid' | 'typelem' | 'typarray' | 'typbasetype' | 'typtypmod'
   > {
-  /** Labels in their sort order; undefined or empty for other types. */
-  getEnumValues(): readonly Pick<PgEnum, 'enumlabel'>[] | undefined;
+  /** Labels in their sort order; empty for other types. */
+  getEnumValues(): readonly Pick<PgEnum, 'enumlabel'>[];
 }
 
 /** A routine of any kind in an exposed namespace. */

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** `$1`: names of the exposed namespaces. One column `catalog`, JSON text for pg-introspection. */
+/** `$1`: names of the exposed namespaces. One column `catalog`, JSON text of rows (assemble-catalog.ts). */
 export const catalogStatement = statement('catalog.sql');
 /** `$1` … `$5`: role names, oids of namespaces, tables, routines, types. Columns `role` and `access`, JSON text. */
 export const roleAccessStatement = statement('role-access.sql');

@@ -74,7 +74,7 @@ function whyOmitted({ access, role }: ModelContext, enumType: EnumType): Reason 
 
 function toEnumType({ catalog }: ModelContext, namespace: ContextNamespace, type: CatalogType): EnumType {
   const { settings } = enumSettings(catalog, type._id);
-  const labels = (type.getEnumValues() ?? []).map((row) => row.enumlabel);
+  const labels = type.getEnumValues().map((row) => row.enumlabel);
   const names = mapLabels(labels, settings.mappings);
   return {
     namespace: namespace.name,
