@@ -74,7 +74,7 @@ export async function assembleCatalog(
   const columnDefaults = byColumn(source.column_defaults);
   const declaredTypes = byColumn(source.declared_types);
   const routineDefaults = new Map(source.routine_defaults);
-  const ownedColumns = new Set(source.owned_sequences.map(([table, column]) => `${table}|${column}`));
+  const ownedColumns = byColumn(source.owned_sequences.map(([table, column]) => [table, column, true] as const));
   const roles = await readAccess({
     namespaces: [...namespaces.keys()],
     tables: [...tables.keys()],
@@ -93,10 +93,10 @@ export async function assembleCatalog(
     table: (oid) => tables.get(oid),
     type: (oid) => types.get(oid),
     namespace: (oid) => namespaces.get(oid),
-    directive: (kind, oid, column) => directives.get(directiveKey(kind, oid, column ?? 0)) ?? noDirective,
-    columnDefault: (table, column) => columnDefaults.get(`${table}|${column}`) ?? null,
-    ownsSequence: (table, column) => ownedColumns.has(`${table}|${column}`),
-    declaredType: (table, column) => declaredTypes.get(`${table}|${column}`) ?? null,
+    directive: (kind, oid, column) => directives[kind].get(oid)?.get(column ?? 0) ?? noDirective,
+    columnDefault: (table, column) => columnDefaults.get(table)?.get(column) ?? null,
+    ownsSequence: (table, column) => ownedColumns.get(table)?.has(column) === true,
+    declaredType: (table, column) => declaredTypes.get(table)?.get(column) ?? null,
     routineDefaults: (routine) => routineDefaults.get(routine) ?? null,
     roles,
   };
@@ -149,22 +149,36 @@ function groupBy<T>(rows: readonly T[], keyOf: (row: T) => string): Map<string, 
   return groups;
 }
 
-function byColumn(rows: readonly (readonly [string, number, string])[]): ReadonlyMap<string, string> {
-  return new Map(rows.map(([table, column, value]) => [`${table}|${column}`, value]));
+/** By table, then by column: most tables have none, and every column of every role asks. */
+type ByColumn<T> = ReadonlyMap<string, ReadonlyMap<number, T>>;
+
+function byColumn<T>(rows: readonly (readonly [string, number, T])[]): ByColumn<T> {
+  const tables = groupBy(rows, ([table]) => table);
+  return new Map(
+    [...tables].map(([table, columns]) => [table, new Map(columns.map(([, column, value]) => [column, value]))]),
+  );
 }
 
-function parseDirectives(descriptions: readonly DescriptionRow[]): ReadonlyMap<string, CommentDirective> {
-  const found = new Map<string, CommentDirective>();
-  for (const row of descriptions) {
-    const object = commentedCatalogs[row.catalog];
-    const directive = parseCommentDirective(row.description);
+/** By kind of the object, then by its oid and its column, 0 for the object itself. */
+function parseDirectives(
+  descriptions: readonly DescriptionRow[],
+): Readonly<Record<CommentedObject, ByColumn<CommentDirective>>> {
+  type Found = [string, number, CommentDirective][];
+  const found: Record<CommentedObject, Found> = {
+    ...{ namespace: [], table: [], column: [], constraint: [], routine: [], type: [] },
+  };
+  for (const { catalog, objoid, objsubid, description } of descriptions) {
+    const object = commentedCatalogs[catalog];
+    const directive = parseCommentDirective(description);
     if (object === undefined || directive.kind === 'none') continue;
-    const kind = object === 'table' && row.objsubid > 0 ? 'column' : object;
-    found.set(directiveKey(kind, row.objoid, row.objsubid), directive);
+    found[object === 'table' && objsubid > 0 ? 'column' : object].push([objoid, objsubid, directive]);
   }
-  return found;
-}
-
-function directiveKey(kind: CommentedObject, oid: string, column: number): string {
-  return `${kind}|${oid}|${column}`;
+  return {
+    namespace: byColumn(found.namespace),
+    table: byColumn(found.table),
+    column: byColumn(found.column),
+    constraint: byColumn(found.constraint),
+    routine: byColumn(found.routine),
+    type: byColumn(found.type),
+  };
 }

@@ -42,7 +42,11 @@ export async function readRoleAccess(
 function toRoleAccess(row: AccessRow): RoleAccess {
   const namespaces = new Set(row.namespaces);
   const tables = new Map(row.tables);
-  const columns = new Map(row.columns.map(([table, number, granted]) => [`${table}|${number}`, granted]));
+  const columns = new Map<string, Map<number, number>>();
+  for (const [table, number, granted] of row.columns) {
+    const ofTable = columns.get(table) ?? new Map<number, number>();
+    columns.set(table, ofTable.set(number, granted));
+  }
   const routines = new Set(row.routines);
   const types = new Set(row.types);
   const hasTable = (table: string, privilege: Privilege): boolean => ((tables.get(table) ?? 0) & bits[privilege]) !== 0;
@@ -54,7 +58,7 @@ function toRoleAccess(row: AccessRow): RoleAccess {
     usesNamespace: (namespace) => namespaces.has(namespace),
     hasTable,
     hasColumn: (table, column, privilege) =>
-      hasTable(table, privilege) || ((columns.get(`${table}|${column}`) ?? 0) & bits[privilege]) !== 0,
+      hasTable(table, privilege) || ((columns.get(table)?.get(column) ?? 0) & bits[privilege]) !== 0,
     executes: (routine) => routines.has(routine),
     usesType: (type) => types.has(type),
   };

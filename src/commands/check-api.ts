@@ -5,8 +5,9 @@
 
 import type { Catalog } from '../catalog/catalog.ts';
 import { quoteName } from '../catalog/quote-name.ts';
-import { buildModel } from '../model/build-model.ts';
+import { buildModelParts } from '../model/build-model.ts';
 import type { Model } from '../model/model.ts';
+import type { Omission } from '../model/model-context.ts';
 import { asStatement, type Finding } from './finding.ts';
 import type { Findings } from './preflight.ts';
 
@@ -26,10 +27,10 @@ function setup(severity: Finding['severity'], message: string, fix: string | nul
 export function checkModels(catalog: Catalog, roles: readonly string[]): readonly Finding[] {
   const models = roles
     .filter((role) => catalog.roles.has(role))
-    .map((role) => ({ role, model: buildModel(catalog, role) }));
+    .map((role) => ({ role, ...buildModelParts(catalog, role) }));
   const findings = [
     ...models.flatMap(({ model }) => findMalformedDirective(model)),
-    ...models.flatMap(({ model }) => findOmissions(model)),
+    ...models.flatMap(({ omissions }) => describeOmissions(omissions)),
     ...models.flatMap(({ role, model }) => findMissingUsage(role, model, catalog)),
     ...models.map(({ role, model }) => describeRole(role, model)),
   ];
@@ -44,8 +45,8 @@ function findMalformedDirective({ directiveError }: Model): readonly Finding[] {
 }
 
 /** A grant that is not there is how an operator keeps things to a role: worth a note, not a warning. */
-function findOmissions({ warnings }: Model): readonly Finding[] {
-  return warnings.map(({ kind, object, reason, fix }) => ({
+function describeOmissions(omissions: readonly Omission[]): readonly Finding[] {
+  return omissions.map(({ kind, object, reason, fix }) => ({
     check: 'left_out',
     severity: kind === 'privilege' ? 'note' : 'warning',
     object,

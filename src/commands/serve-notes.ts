@@ -6,7 +6,7 @@ import { DatabaseError } from '../database/failure.ts';
 import type { Gateway } from '../gateway.ts';
 import { createProjectRef } from '../management/project-ref.ts';
 import { hasConfigTables } from '../management/stored-config.ts';
-import type { ModelWarning } from '../model/model.ts';
+import type { Omission } from '../model/model-context.ts';
 import { type CommandContext, CommandError } from './command.ts';
 import { describePlace } from './describe-error.ts';
 import { makeFirstOperation, printCurl } from './first-operation.ts';
@@ -53,7 +53,8 @@ export async function noteFirstOperation(config: Config, gateway: Gateway, conte
       `  - The role has no usage on any exposed schema.\n      grant usage on schema ${names} to ${anonRole};`,
     );
   }
-  for (const warning of model.warnings.slice(0, 5)) context.note(printWarning(warning));
+  const omissions = await gateway.omissions(anonRole);
+  for (const omission of omissions.slice(0, 5)) context.note(printOmission(omission));
   const example = 'create table note (id bigint generated always as identity primary key, body text not null);';
   context.note(`  A table needs a primary key and a grant, for example:
       ${example}
@@ -61,6 +62,6 @@ export async function noteFirstOperation(config: Config, gateway: Gateway, conte
   The gateway takes notice by itself.`);
 }
 
-function printWarning({ reason, fix }: ModelWarning): string {
+function printOmission({ reason, fix }: Omission): string {
   return fix === null ? `  - ${reason}` : `  - ${reason}\n      ${fix}`;
 }

@@ -10,6 +10,8 @@ import { readFingerprint } from '../catalog/catalog-fingerprint.ts';
 import { pollAtInterval } from '../catalog/poll.ts';
 import { readCatalog } from '../catalog/read-catalog.ts';
 import type { SystemPool } from '../database/run-system.ts';
+import { omissionsOf } from '../model/explain-missing.ts';
+import type { Omission } from '../model/model-context.ts';
 import type { Observe } from '../shared/observation.ts';
 import { Reflection, type ReflectionOptions, type RoleReflection } from './reflection.ts';
 
@@ -90,6 +92,12 @@ export class Reflector {
     const known = reflection.role(role);
     if (known !== null || this.#roles.has(role)) return known;
     return this.#rolesWanted.load(role);
+  }
+
+  /** What is left out of the schema of a role, and why; empty where there is no such role. */
+  async omissions(role: string): Promise<readonly Omission[]> {
+    const reflection = await this.role(role, null);
+    return reflection === null ? [] : omissionsOf(reflection.catalog, role);
   }
 
   /** A reflection whose catalog was read after `since`: the current one, the one under way, or a new one. */

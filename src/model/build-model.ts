@@ -11,7 +11,7 @@ import { candidateEnums, claimEnums, type EnumTypes } from './enums.ts';
 import { modelFingerprint } from './fingerprint.ts';
 import { byPkField, deleteField, insertField, rootCollectionField, updateField } from './inflect.ts';
 import type { EnumType, Model, ModelNamespace, Routine, Table } from './model.ts';
-import { createContext, type ModelContext, type Omission } from './model-context.ts';
+import { createContext, type ModelContext, note, type Omission } from './model-context.ts';
 import { createNameClaims } from './name-claims.ts';
 import { buildRelationships } from './relationships.ts';
 import { createTypeResolver, type TypeResolver } from './resolve-type.ts';
@@ -23,26 +23,28 @@ import { assignRootFields, buildTable, claimTable, noteOmissions, type UnlinkedT
  * The model of a role. A role that does not exist, was not read, or may use none of the namespaces has an empty one.
  */
 export function buildModel(catalog: Catalog, role: string): Model {
-  return buildModelParts(catalog, role).model;
+  return build(createContext(catalog, role, null));
 }
 
-/** The model together with everything that was left out, by the names somebody may look for. */
+/** The model together with everything that was left out, which takes as long again to say. */
 export function buildModelParts(
   catalog: Catalog,
   role: string,
 ): { readonly model: Model; readonly omissions: readonly Omission[] } {
-  const context = createContext(catalog, role);
+  const omissions: Omission[] = [];
+  return { model: build(createContext(catalog, role, omissions)), omissions };
+}
+
+function build(context: ModelContext): Model {
   const errors = findDirectiveErrors(context);
+  for (const { object, problem } of errors) {
+    const reason = `The comment of ${object} has a malformed directive: ${problem}.`;
+    note(context, () => ({ kind: 'directive', object, names: [], reason, fix: null }));
+  }
   const content = errors.length === 0 ? buildContent(context) : emptyContent;
   const namespaces = [...context.namespaces.values()].filter((namespace) => namespace.exposed).map(toModelNamespace);
   const identity = { namespaces, ...content, directiveError: errors[0] ?? null };
-  const broken = errors.map(({ object, problem }): Omission => {
-    const reason = `The comment of ${object} has a malformed directive: ${problem}.`;
-    return { kind: 'directive', object, names: [], reason, fix: null };
-  });
-  const omissions = [...broken, ...context.omissions];
-  const warnings = omissions.map(({ kind, object, reason, fix }) => ({ kind, object, reason, fix }));
-  return { model: { fingerprint: modelFingerprint(identity), ...identity, warnings }, omissions };
+  return { fingerprint: modelFingerprint(identity), ...identity };
 }
 
 type Content = Pick<Model, 'tables' | 'enums' | 'routines'>;
@@ -57,9 +59,11 @@ function toModelNamespace({ name, inflectNames, introspection }: ModelNamespace)
 function buildContent(context: ModelContext): Content {
   const { winners, enums, types } = resolveNames(context);
   const unlinked = assignRootFields(winners.map(({ table }) => table));
-  unlinked.forEach((table, index) => {
-    noteOmissions(context, (winners[index] as Winner).selected, table);
-  });
+  if (context.omissions !== null) {
+    unlinked.forEach((table, index) => {
+      noteOmissions(context, (winners[index] as Winner).selected, table);
+    });
+  }
   const byOid = new Map(unlinked.map((table) => [table.oid, table]));
   const relationships = buildRelationships(context, byOid);
   const routines = buildRoutines({ context, types, hasTable: (oid) => byOid.has(oid), ...rootFields(unlinked) });

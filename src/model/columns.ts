@@ -7,7 +7,7 @@ import { codecOf, filterableElements } from './codecs.ts';
 import { columnSettings } from './directives.ts';
 import { fieldForm, isValidName } from './inflect.ts';
 import type { Column, ScalarName, ValueType } from './model.ts';
-import { type ContextNamespace, type ModelContext, tablePath } from './model-context.ts';
+import { type ContextNamespace, type ModelContext, note, tablePath } from './model-context.ts';
 import type { TypeResolver } from './resolve-type.ts';
 
 /** Every column of the table, in order, also those the role may not use. */
@@ -88,7 +88,7 @@ export function noteOmittedColumns(context: ModelContext, table: CatalogTable, c
     if (column.readable && column.fieldName !== 'nodeId') continue;
     const object = `${tablePath(context, table)}.${quoteName(column.name)}`;
     const names = [column.fieldName ?? column.name, column.name];
-    context.omissions.push({ object, names, ...whyOmitted(context, table, column, object) });
+    note(context, () => ({ object, names, ...whyOmitted(context, table, column, object) }));
   }
 }
 

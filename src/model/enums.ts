@@ -6,7 +6,7 @@ import { quoteName, quotePath } from '../catalog/quote-name.ts';
 import { enumSettings } from './directives.ts';
 import { baseForm, enumFilterName, isValidName } from './inflect.ts';
 import type { EnumType } from './model.ts';
-import type { ContextNamespace, ModelContext, Omission } from './model-context.ts';
+import { type ContextNamespace, type ModelContext, note, type Omission } from './model-context.ts';
 import type { NameClaims } from './name-claims.ts';
 
 /** Enums of the schema, by oid of the type. */
@@ -46,7 +46,7 @@ export function claimEnums(
 }
 
 function omit(context: ModelContext, { namespace, name, graphqlName }: EnumType, reason: Reason): void {
-  context.omissions.push({ object: quotePath(namespace, name), names: [graphqlName, name], ...reason });
+  note(context, () => ({ object: quotePath(namespace, name), names: [graphqlName, name], ...reason }));
 }
 
 function renameFix(path: string): string {

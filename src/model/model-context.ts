@@ -5,7 +5,7 @@
 import type { Catalog, CatalogTable, RoleAccess } from '../catalog/catalog.ts';
 import { quotePath } from '../catalog/quote-name.ts';
 import { namespaceSettings } from './directives.ts';
-import type { ModelNamespace, ModelWarning, TableKind } from './model.ts';
+import type { ModelNamespace, TableKind } from './model.ts';
 
 /** A namespace with its directive applied. */
 export interface ContextNamespace extends ModelNamespace {
@@ -15,9 +15,18 @@ export interface ContextNamespace extends ModelNamespace {
   readonly exposed: boolean;
 }
 
-/** Something that is missing from the schema; `names` are the GraphQL and SQL names somebody may look for. */
-export interface Omission extends ModelWarning {
+/** Something that was left out of the schema, and why. */
+export interface Omission {
+  /** Why it is missing: a grant, a missing key, a name that cannot be used, a type or signature, a broken directive. */
+  readonly kind: 'privilege' | 'key' | 'name' | 'type' | 'directive';
+  /** What is missing, as a person writes it, `lib.loan` or `lib.loan.fee`. */
+  readonly object: string;
+  /** The GraphQL and SQL names somebody may look for. */
   readonly names: readonly string[];
+  /** A sentence for operators, for example `Table lib.log has no primary key.` */
+  readonly reason: string;
+  /** SQL that changes it, null where none does. */
+  readonly fix: string | null;
 }
 
 /** Shared by the steps of one build. */
@@ -27,8 +36,13 @@ export interface ModelContext {
   readonly access: RoleAccess;
   /** All exposed namespaces of the operator, by oid, in order of the path; `exposed` tells which the role may use. */
   readonly namespaces: ReadonlyMap<string, ContextNamespace>;
-  /** Grows while the model is built. */
-  readonly omissions: Omission[];
+  /** Grows while the model is built; null: nobody asks what was left out. */
+  readonly omissions: Omission[] | null;
+}
+
+/** Notes something that is left out, where somebody asks. */
+export function note({ omissions }: ModelContext, omission: () => Omission): void {
+  omissions?.push(omission());
 }
 
 const defaultMaxRows = 30;
@@ -46,7 +60,7 @@ const nobody: RoleAccess = {
 };
 
 /** The context of one build. A role that the catalog does not know may do nothing. */
-export function createContext(catalog: Catalog, role: string): ModelContext {
+export function createContext(catalog: Catalog, role: string, omissions: Omission[] | null): ModelContext {
   const access = catalog.roles.get(role) ?? nobody;
   const namespaces = new Map(
     catalog.namespaces.map((row): [string, ContextNamespace] => {
@@ -58,7 +72,7 @@ export function createContext(catalog: Catalog, role: string): ModelContext {
       ];
     }),
   );
-  return { catalog, role, access, namespaces, omissions: [] };
+  return { catalog, role, access, namespaces, omissions };
 }
 
 const kinds: Readonly<Record<string, TableKind>> = {

@@ -67,8 +67,6 @@ export interface Model {
   readonly routines: ReadonlyMap<Oid, Routine>;
   /** First malformed comment directive; while set, every request fails with it (3.8). */
   readonly directiveError: DirectiveError | null;
-  /** Omissions worth a warning in the log and a line in `check`. */
-  readonly warnings: readonly ModelWarning[];
 }
 
 /** A malformed comment directive (graphql.md 3.8). */
@@ -78,18 +76,6 @@ export interface DirectiveError {
   readonly problem: string;
   /** The role has a privilege on the object, so its name may be shown. */
   readonly visible: boolean;
-}
-
-/** Something that was left out of the schema, and why. */
-export interface ModelWarning {
-  /** Why it is missing: a grant, a missing key, a name that cannot be used, a type or signature, a broken directive. */
-  readonly kind: 'privilege' | 'key' | 'name' | 'type' | 'directive';
-  /** What is missing, as a person writes it, `lib.loan` or `lib.loan.fee`. */
-  readonly object: string;
-  /** A sentence for operators, for example `Table lib.log has no primary key.` */
-  readonly reason: string;
-  /** SQL that changes it, null where none does. */
-  readonly fix: string | null;
 }
 
 /** What kind of relation a table is in the catalog. */

@@ -6,7 +6,7 @@ import type { Catalog, CatalogTable } from '../catalog/catalog.ts';
 import { constraintSettings, type ForeignKeySettings, type RelationshipNames, tableSettings } from './directives.ts';
 import { isValidName, rootCollectionField, toOneField } from './inflect.ts';
 import type { Relationship } from './model.ts';
-import { type ModelContext, tableKind, tablePath } from './model-context.ts';
+import { type ModelContext, note, tableKind, tablePath } from './model-context.ts';
 import { columnsByName, hasUniqueIndex, isUnique } from './primary-key.ts';
 import type { UnlinkedTable } from './tables.ts';
 
@@ -49,10 +49,12 @@ function add(
 ): void {
   const { fieldName } = relationship;
   if (!isValidName(fieldName) || fieldName === 'nodeId') {
-    const object = tablePath(context, table);
-    const reason = `A relationship of table ${object} has no usable GraphQL name ("${fieldName}").`;
-    const fix = `comment on constraint constraint_name on ${object} is '@graphql({"foreign_name": "newName"})';`;
-    context.omissions.push({ kind: 'name', object, names: [fieldName], reason, fix });
+    note(context, () => {
+      const object = tablePath(context, table);
+      const reason = `A relationship of table ${object} has no usable GraphQL name ("${fieldName}").`;
+      const fix = `comment on constraint constraint_name on ${object} is '@graphql({"foreign_name": "newName"})';`;
+      return { kind: 'name', object, names: [fieldName], reason, fix };
+    });
     return;
   }
   const list = relationships.get(table._id);

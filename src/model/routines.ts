@@ -7,7 +7,7 @@ import { quoteName, quotePath } from '../catalog/quote-name.ts';
 import { routineSettings } from './directives.ts';
 import { argumentForm, isValidName, routineForm } from './inflect.ts';
 import type { Routine, RoutineArgument, RoutineResult } from './model.ts';
-import type { ContextNamespace, Omission } from './model-context.ts';
+import { type ContextNamespace, note, type Omission } from './model-context.ts';
 import { argumentDefaults, displayDefault, type InputArgument, inputArguments } from './routine-arguments.ts';
 import { isPlainValue, type ResultScope, routineResult } from './routine-result.ts';
 
@@ -31,7 +31,7 @@ type Reason = Pick<Omission, 'kind' | 'reason' | 'fix'>;
 
 /** The exposed routines by oid, in order of oid. */
 export function buildRoutines(scope: RoutineScope): ReadonlyMap<string, Routine> {
-  const { catalog, namespaces, omissions } = scope.context;
+  const { catalog, namespaces } = scope.context;
   const exposed = catalog.routines.filter((row) => namespaces.get(row.pronamespace)?.exposed);
   const overloads = countByName(exposed);
   const routines = new Map<string, Routine>();
@@ -40,7 +40,7 @@ export function buildRoutines(scope: RoutineScope): ReadonlyMap<string, Routine>
     const candidate = new RoutineCandidate(scope, row, (overloads.get(row.proname) ?? 0) > 1);
     const result = candidate.build();
     if ('reason' in result) {
-      omissions.push({ object: candidate.object, names: [candidate.fieldName, row.proname], ...result });
+      note(scope.context, () => ({ object: candidate.object, names: [candidate.fieldName, row.proname], ...result }));
       continue;
     }
     routines.set(row._id, result);
@@ -50,7 +50,7 @@ export function buildRoutines(scope: RoutineScope): ReadonlyMap<string, Routine>
     const loser = holders.get(key);
     if (loser) {
       routines.delete(loser.oid);
-      omissions.push(nameTaken(loser, quotePath(result.namespace, result.name)));
+      note(scope.context, () => nameTaken(loser, quotePath(result.namespace, result.name)));
     }
     holders.set(key, result);
   }

@@ -6,7 +6,14 @@ import { quoteName, quotePath } from '../catalog/quote-name.ts';
 import { type TableSettings, tableSettings } from './directives.ts';
 import { baseForm, isValidName, rootCollectionField } from './inflect.ts';
 import type { TableKind } from './model.ts';
-import { type ContextNamespace, describeTable, type ModelContext, tableKind, tablePath } from './model-context.ts';
+import {
+  type ContextNamespace,
+  describeTable,
+  type ModelContext,
+  note,
+  tableKind,
+  tablePath,
+} from './model-context.ts';
 import { primaryKey } from './primary-key.ts';
 
 /** A select-valid table, before names are claimed. */
@@ -34,16 +41,16 @@ function selectTable(context: ModelContext, row: CatalogTable): SelectedTable | 
   const { settings } = tableSettings(context.catalog, row._id);
   const baseName = settings.name ?? baseForm(row.relname, namespace.inflectNames);
   const key = kind && primaryKey(row, settings);
-  const omit = (reason: Reason): null => {
+  const omit = (reason: () => Reason): null => {
     const names = [baseName, row.relname, rootCollectionField(baseName)];
-    context.omissions.push({ object: tablePath(context, row), names, ...reason });
+    note(context, () => ({ object: tablePath(context, row), names, ...reason() }));
     return null;
   };
-  if (!namespace.exposed) return omit(noUsage(context, namespace, row));
-  if (kind === null) return omit(partitioned(context, row));
-  if (!isValidName(baseName)) return omit(invalidName(context, row, baseName));
-  if (!mayReadAnything(context, row)) return omit(noSelect(context, row));
-  if (key === null) return omit(noKey(context, row, kind));
+  if (!namespace.exposed) return omit(() => noUsage(context, namespace, row));
+  if (kind === null) return omit(() => partitioned(context, row));
+  if (!isValidName(baseName)) return omit(() => invalidName(context, row, baseName));
+  if (!mayReadAnything(context, row)) return omit(() => noSelect(context, row));
+  if (key === null) return omit(() => noKey(context, row, kind));
   return { row, namespace, kind, settings, baseName, primaryKey: key };
 }
 

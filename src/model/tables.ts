@@ -25,7 +25,7 @@ import {
   updateResponseName,
 } from './inflect.ts';
 import type { Column, Table } from './model.ts';
-import { describeTable, type ModelContext, type Omission, tablePath } from './model-context.ts';
+import { describeTable, type ModelContext, note, type Omission, tablePath } from './model-context.ts';
 import type { NameClaims } from './name-claims.ts';
 import { allowsLookup, isAlwaysUnique } from './primary-key.ts';
 import type { TypeResolver } from './resolve-type.ts';
@@ -78,7 +78,7 @@ export function claimTable(
   const reason = `${describeTable(context, selected.row)} would be "${table.baseName}" in GraphQL, and ${holder} has such a name already.`;
   const fix = tableComment(context, selected.row, { name: 'NewName' });
   const names = [table.baseName, table.name, rootCollectionField(table.baseName)];
-  context.omissions.push({ kind: 'name', object: selectedPath(selected), names, reason, fix });
+  note(context, () => ({ kind: 'name', object: selectedPath(selected), names, reason, fix }));
   return false;
 }
 
@@ -124,7 +124,7 @@ export function noteOmissions(context: ModelContext, selected: SelectedTable, ta
   const object = selectedPath(selected);
   const subject = describeTable(context, selected.row);
   const add = (omission: Pick<Omission, 'kind' | 'names' | 'reason' | 'fix'>): void => {
-    context.omissions.push({ object, ...omission });
+    note(context, () => ({ object, ...omission }));
   };
   if (!table.rootField) {
     const reason = `${subject} has no root field; another table has "${rootCollectionField(table.baseName)}" already.`;

@@ -162,7 +162,6 @@ export function model({ tables = [], enums = [], routines = [], namespaces = ['l
     enums: new Map(enums.map((e) => [e.oid, e])),
     routines: new Map(routines.map((r) => [r.oid, r])),
     directiveError: null,
-    warnings: [],
   };
 }
 

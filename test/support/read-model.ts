@@ -5,8 +5,9 @@ import { afterAll } from 'vitest';
 import type { Catalog } from '../../src/catalog/catalog.ts';
 import { readCatalog } from '../../src/catalog/read-catalog.ts';
 import { createSystemPool, type SystemPool } from '../../src/database/run-system.ts';
-import { buildModel } from '../../src/model/build-model.ts';
+import { buildModelParts } from '../../src/model/build-model.ts';
 import type { Column, Model, Routine, Table } from '../../src/model/model.ts';
+import type { Omission } from '../../src/model/model-context.ts';
 import type { TestDatabase } from './postgres.ts';
 
 /** A pool of the test file; stopped at its end. */
@@ -22,13 +23,22 @@ export interface ModelReader {
   readonly pool: SystemPool;
   catalog(schemas: readonly string[] | null, roles?: readonly string[]): Promise<Catalog>;
   model(schemas: readonly string[] | null, role?: string): Promise<Model>;
+  /** What is left out of the model. */
+  omissions(schemas: readonly string[] | null, role?: string): Promise<readonly Omission[]>;
 }
 
 /** A reader with a pool of its own; the role is `anon` unless a test says otherwise. */
 export function modelReader(database: TestDatabase): ModelReader {
   const pool = systemPool(database.url);
   const catalog: ModelReader['catalog'] = (schemas, roles = ['anon']) => readCatalog(pool, { schemas, roles });
-  return { pool, catalog, model: async (schemas, role = 'anon') => buildModel(await catalog(schemas, [role]), role) };
+  const parts = async (schemas: readonly string[] | null, role = 'anon') =>
+    buildModelParts(await catalog(schemas, [role]), role);
+  return {
+    pool,
+    catalog,
+    model: async (schemas, role) => (await parts(schemas, role)).model,
+    omissions: async (schemas, role) => (await parts(schemas, role)).omissions,
+  };
 }
 
 /** The table of this GraphQL name; fails the test where there is none. */
