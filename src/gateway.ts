@@ -34,7 +34,6 @@ import { createStudioTickets, type StudioTickets } from './http/studio-tickets.t
 import { type Management, startManagement } from './management/start-management.ts';
 import type { AuthStart } from './management/start-templates.ts';
 import type { Model } from './model/model.ts';
-import type { Omission } from './model/model-context.ts';
 import { type Clock, systemClock } from './shared/clock.ts';
 import { createLogger, type ObservationLogger } from './shared/logger.ts';
 import type { Observe } from './shared/observation.ts';
@@ -62,7 +61,7 @@ export interface Gateway {
    */
   model(role: string): Promise<Model | null>;
   /** What is left out of the schema of a role, and why; empty where there is no such role. Rejects as `model` does. */
-  omissions(role: string): Promise<readonly Omission[]>;
+  readonly omissions: Reflector['omissions'];
   /** Exposes other namespaces from now on; null: the login role's search path. */
   expose(schemas: readonly string[] | null): Promise<void>;
   /** Path of the studio with a token in it that signs in whoever opens it first; each call makes another one. */
