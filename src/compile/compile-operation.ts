@@ -24,6 +24,7 @@ import { planOperation } from './plan-operation.ts';
 import type { Planner } from './planner.ts';
 import { printOperation, type Statement } from './print-operation.ts';
 import type { Variables } from './slot.ts';
+import { valuesDecide } from './values-decide.ts';
 
 /** A compiled operation: good for all variables that give the same answers. */
 export interface CompiledOperation {
@@ -44,6 +45,8 @@ export interface CompiledOperation {
   /** Refused root fields. */
   readonly errors: readonly PublicError[];
   readonly costs: readonly (readonly LimitPlan[])[];
+  /** The best plan of a statement depends on the values that fill its slots. */
+  readonly valuesDecide: boolean;
   readonly depth: number;
 }
 
@@ -174,6 +177,7 @@ function compileOperation(
     atMostMessages: plan.fields.map(({ value }) => atMostMessage(value)),
     errors: plan.errors,
     costs: plan.costs,
+    valuesDecide: plan.fields.some(({ value }) => valuesDecide(value)),
     depth: plan.depth,
   };
 }

@@ -8,9 +8,10 @@
  */
 import type { Column, Table } from '../model/model.ts';
 import { type AnswerLayout, type AnswerPiece, layOutAll, type RowPiece } from './answer-layout.ts';
+import { holdsKey } from './held-key.ts';
 import { joinConstants, objectPieces } from './json-pieces.ts';
 import { isNarrow, maxGrowth, narrowBytes } from './narrow.ts';
-import type { Condition, ObjectPlan, WriteChange, WriteEntry, WritePlan } from './plan.ts';
+import type { ObjectPlan, WriteChange, WriteEntry, WritePlan } from './plan.ts';
 import { onlyRow, printRowInsert } from './print-insert.ts';
 import { directRow, list } from './print-row.ts';
 import { printChangeOf } from './print-write.ts';
@@ -64,25 +65,6 @@ function printOneRow(table: Table, change: WriteChange, alias: string): Sql | nu
   const allowsOne = change.atMost.kind === 'constant' && Number(change.atMost.value) >= 1;
   if (!allowsOne || !table.uniqueKey || !holdsKey(table, change.filter)) return null;
   return printChangeOf(table, change, alias);
-}
-
-/** Whether only rows with certain values in all key columns meet the condition. */
-function holdsKey(table: Table, condition: Condition | null): boolean {
-  const held = new Set(heldColumns(condition));
-  return table.primaryKey.every((number) => held.has(number));
-}
-
-function heldColumns(condition: Condition | null): readonly number[] {
-  switch (condition?.kind) {
-    case 'and':
-      return condition.items.flatMap(heldColumns);
-    case 'compare':
-      return condition.operator === 'eq' ? [condition.column.number] : [];
-    case 'key':
-      return condition.table.primaryKey;
-    default:
-      return [];
-  }
 }
 
 function layOut(context: RowContext, entry: WriteEntry): { readonly key: string; readonly pieces: AnswerPiece[] } {

@@ -246,6 +246,7 @@ class Batch implements Turn {
   #failed(seat: BatchSeat, index: number, outcome: FlightOutcome & { readonly kind: 'failed' }): void {
     this.#isUnclean = true;
     this.#isLost = outcome.lost;
+    this.#pace.noteFailure(seat.passenger.statement, (this.#idleAt[index + 1] ?? 0) - (this.#idleAt[index] ?? 0));
     if (outcome.lost) for (const behind of this.#flying.slice(this.#at)) behind.settle({ kind: 'flown', outcome });
     else if (this.#isCleaning) this.#scatter(this.#at);
     if (index > 0 && (outcome.problem as { readonly code?: string }).code === refusedWrite) {

@@ -11,6 +11,7 @@ import {
   afterTemporaryTables,
   alwaysFirst,
   buildSettings,
+  planForValues,
   type SettingsInput,
   type SettingsStatements,
 } from './settings.ts';
@@ -79,6 +80,11 @@ export function openingSteps(
   const steps = makeSteps(opening.settings, session, names).map((step) => ({ ...step, messages: encodeStep(step) }));
   opening.steps.set(session, steps);
   return steps;
+}
+
+/** Behind the opening of a flight whose statements are planned for their values. `names` null: unnamed. */
+export function planningStep(names: StatementNames | null): FlightStep {
+  return { text: planForValues, values: [], name: names?.fixedNameOf(planForValues) ?? '' };
 }
 
 function makeSteps(settings: SettingsStatements, session: SessionState, names: StatementNames | null): FlightStep[] {

@@ -33,6 +33,7 @@ export interface ApiPool {
   readonly names: StatementNames;
   readonly queue: ConnectionQueue;
   readonly batches: FlightBatches;
+  readonly pace: StatementPace;
   readonly counts: FlightCounts;
   state(): PoolState;
   /** Refuses new work, waits for what runs, closes the connections. */
@@ -96,12 +97,14 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
     connection.client.release(broken || connection.isSpoiled);
     queue.leave(turn);
   };
+  const pace = new StatementPace();
   return {
     names: new StatementNames(options.preparedStatements, () =>
       options.onEvent({ kind: 'prepared_statements_off', option: '--prepared-statements' }),
     ),
     queue,
-    batches: new FlightBatches({ queue, acquire, release }, new StatementPace()),
+    batches: new FlightBatches({ queue, acquire, release }, pace),
+    pace,
     counts,
     state: () => ({ ...poolState(pool), ...counts, waiting: queue.waiting }),
     stop: () => pool.end(),

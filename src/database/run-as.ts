@@ -13,7 +13,7 @@ import { DatabaseError, temporaryMarker, toDatabaseError } from './failure.ts';
 import { Flight, type FlightOutcome, type FlightStep, type RowCollector } from './flight.ts';
 import type { FlightHow, Passenger, Seat } from './flight-batch.ts';
 import { MessageReader } from './message-reader.ts';
-import { type Opening, openingOf, openingSteps } from './opening.ts';
+import { type Opening, openingOf, openingSteps, planningStep } from './opening.ts';
 import type { ApiConnection, ApiPool } from './pool.ts';
 import type { FlightCounts } from './pool-state.ts';
 import { PositionPassenger } from './position-flight.ts';
@@ -56,6 +56,8 @@ export interface RunAsOptions {
   readonly catalog: string;
   /** May be empty: then only the settings run, and with them the freshness check. */
   readonly steps: readonly Step[];
+  /** The best plan of a step depends on its values: it is made anew for each where one for any has taken long, and for each write. */
+  readonly valuesDecide: boolean;
   /** Aborted when the client goes away; cancels the statement. */
   readonly signal: Leaving | null;
 }
@@ -181,6 +183,7 @@ class RequestPassenger implements Passenger {
   readonly #counts: FlightCounts;
   readonly #names: StatementNames | null;
   readonly #main: readonly FlightStep[];
+  readonly #plansForValues: boolean;
   readonly statement: string;
   readonly shares: boolean;
   readonly writes: boolean;
@@ -200,13 +203,16 @@ class RequestPassenger implements Passenger {
     this.statement = this.#main.length === 1 ? (this.#main[0]?.name ?? '') : '';
     this.shares = !alone && this.statement !== '';
     this.writes = request.options.mutation;
+    this.#plansForValues =
+      request.options.valuesDecide && (this.writes || pool.pace.wantsPlanForValues(this.statement));
   }
 
   makeFlight(connection: ApiConnection, how: FlightHow, onEnd: (outcome: FlightOutcome) => void): Flight {
     const { options, opening } = this.#request;
     const own = how.readOnly ? openingOf(options, true) : opening;
     const { dirty, hasTemporaryTables } = connection;
-    const first = openingSteps(own, hasTemporaryTables ? 'temporary' : dirty ? 'dirty' : 'plain', this.#names);
+    const opened = openingSteps(own, hasTemporaryTables ? 'temporary' : dirty ? 'dirty' : 'plain', this.#names);
+    const first = this.#plansForValues ? [...opened, planningStep(this.#names)] : opened;
     this.#first = first;
     this.flow.begin(MessageReader.of(connection.client.connection), how.isAlone && !options.mutation);
     this.#counts.flights += 1;

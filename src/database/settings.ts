@@ -39,6 +39,13 @@ export const afterMutation: readonly string[] = [...alwaysFirst, 'close all', 'u
 export const afterTemporaryTables: readonly string[] = [...afterMutation, 'discard temp'];
 
 /**
+ * Has the named statements of the transaction planned for their values, where the operator has not chosen for all, for the role or for
+ * the login. Runs as the caller, so nothing of it is looked up in the search path.
+ */
+export const planForValues = `select pg_catalog.num_nulls(pg_catalog.set_config('plan_cache_mode', 'force_custom_plan', true))
+where pg_catalog.current_setting('plan_cache_mode') operator(pg_catalog.=) 'auto'`;
+
+/**
  * An expression for the state of all role memberships, a number as text. Event triggers do not see `grant role`, so the
  * model remembers this and the flight compares it.
  */

@@ -193,7 +193,7 @@ async function runCompiled(
     // A write measures its answer before it is committed (print-written-row.ts); what has been committed is answered.
     const making = { maxBytes: isMutation ? Number.POSITIVE_INFINITY : options.maxResponseBytes, handing };
     const steps = statements.map((statement) => stepOf(statement, source, making));
-    return fly(options, execution, attempt, { steps, mutation: isMutation });
+    return fly(options, execution, attempt, { steps, mutation: isMutation, valuesDecide: compiled.valuesDecide });
   };
   try {
     const results = await flyWith(compiled.statements).catch((error: unknown) => {
@@ -229,7 +229,7 @@ function limitOf(limit: LimitPlan, source: BindingSource): number {
 // Nothing is asked of the database, but whether the role may still be used and the model is still true.
 async function checkRole(options: ExecuteOptions, execution: Execution, run: CompiledRun): Promise<void> {
   try {
-    await fly(options, execution, run.attempt, { steps: [], mutation: false });
+    await fly(options, execution, run.attempt, { steps: [], mutation: false, valuesDecide: false });
   } catch (error) {
     throw new FailedRun(error, scopeOf(options, execution, run), run.outcome);
   }

@@ -38,7 +38,7 @@ function namesOurs({ primary }: DatabaseError): boolean {
 
 async function isStale(options: ExecuteOptions, execution: Execution, attempt: Attempt): Promise<boolean> {
   try {
-    await fly(options, execution, { ...attempt, isFresh: false }, { steps: [], mutation: false });
+    await fly(options, execution, { ...attempt, isFresh: false }, { steps: [], mutation: false, valuesDecide: false });
     return false;
   } catch (error) {
     if (error instanceof DatabaseError && error.kind === 'stale') return true;

@@ -4,7 +4,7 @@
 import type { Caller } from '../database/caller.ts';
 import type { ApiPool } from '../database/pool.ts';
 import type { Replicas } from '../database/replicas.ts';
-import { type RunAsOptions, runAs, type Step } from '../database/run-as.ts';
+import { type RunAsOptions, runAs } from '../database/run-as.ts';
 import type { Observe } from '../shared/observation.ts';
 import { runMutation, runQuery, type Written } from './choose-server.ts';
 import type { GraphQLRequest, RequestContext } from './executor.ts';
@@ -57,7 +57,7 @@ export interface Attempt {
 /** Runs the check of the model's age alone, before a refusal is believed. */
 export async function checkFreshness(options: ExecuteOptions, execution: Execution, attempt: Attempt): Promise<void> {
   if (freshnessOf(options, attempt) === null) return;
-  await fly(options, execution, attempt, { steps: [], mutation: false });
+  await fly(options, execution, attempt, { steps: [], mutation: false, valuesDecide: false });
 }
 
 /** Whether flights check the age of the model. */
@@ -81,7 +81,7 @@ export async function fly(
   options: ExecuteOptions,
   execution: Execution,
   attempt: Attempt,
-  work: { readonly steps: readonly Step[]; readonly mutation: boolean },
+  work: Pick<RunAsOptions, 'steps' | 'mutation' | 'valuesDecide'>,
 ): Promise<readonly (string | null)[]> {
   const { role } = attempt;
   const { pool, replicas } = options;
@@ -96,6 +96,7 @@ export async function fly(
     mutation: work.mutation,
     catalog: role.catalog.fingerprint,
     steps: work.steps,
+    valuesDecide: work.valuesDecide,
     signal: execution.context.signal,
   };
   const start = performance.now();

@@ -24,6 +24,7 @@ export function flightOf(steps: readonly (string | Step)[], more: Partial<RunAsO
     mutation: false,
     catalog: '',
     steps: steps.map((step) => (typeof step === 'string' ? { text: step, values: [] } : step)),
+    valuesDecide: false,
     signal: null,
     ...more,
   };

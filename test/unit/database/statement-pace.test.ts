@@ -54,3 +54,32 @@ test('a statement that writes runs alone for good', () => {
   for (let flight = 0; flight < 1000; flight += 1) pace.note('read', 1);
   expect(pace.expectedMs('read')).toBeNull();
 });
+
+test('a statement that took long is planned for its values for a thousand flights, and the next time for twice as many', () => {
+  pace.note('read', 1);
+  expect(pace.wantsPlanForValues('read')).toBe(false);
+  const plannedFlights = () => {
+    let flights = 0;
+    for (; pace.wantsPlanForValues('read'); flights += 1) pace.note('read', 1);
+    return flights;
+  };
+  pace.note('read', 250);
+  expect(plannedFlights()).toBe(1000);
+  pace.note('read', 250);
+  expect(plannedFlights()).toBe(2000);
+});
+
+test('one that takes long for all its values is not counted anew while it is planned for them', () => {
+  pace.note('read', 250);
+  for (let flight = 0; flight < 999; flight += 1) pace.note('read', 250);
+  expect(pace.wantsPlanForValues('read')).toBe(true);
+  pace.note('read', 1);
+  expect(pace.wantsPlanForValues('read')).toBe(false);
+});
+
+test('a statement that failed after long, by a limit of time, is planned for its values; one that failed at once is not', () => {
+  pace.noteFailure('slow', 8000);
+  pace.noteFailure('wrong', 1);
+  expect(pace.wantsPlanForValues('slow')).toBe(true);
+  expect(pace.wantsPlanForValues('wrong')).toBe(false);
+});

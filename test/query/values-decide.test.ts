@@ -1,0 +1,84 @@
+/**
+ * Statements whose best plan depends on their values are planned for them once a plan for any values has taken long, unless the
+ * operator has chosen. What a request was planned for is told by the setting that PostgreSQL goes by.
+ */
+import { expect, test } from 'vitest';
+import { runAs } from '../../src/database/run-as.ts';
+import { flightOf, openPool } from '../support/flights.ts';
+import { startRecordingProxy } from '../support/recording-proxy.ts';
+import { openReader } from './reader.ts';
+
+// Who reads a heavy parcel waits: a plan that is bad for it takes as long.
+const { ask, database } = await openReader([
+  `create schema lib;
+   comment on schema lib is '@graphql({"inflect_names": true})';
+   create table lib.parcel (id int primary key, kind text not null, seconds float8 not null, opened text);
+   insert into lib.parcel values (1, 'light', 0, null), (2, 'heavy', 0.1, null);
+   create function lib.mode(parcel lib.parcel) returns text stable language sql as $$ select current_setting('plan_cache_mode') $$;
+   create function lib.wait(parcel lib.parcel) returns text stable language sql as $$ select pg_sleep(parcel.seconds)::text $$;
+   grant usage on schema lib to anon;
+   grant select, update on lib.parcel to anon;`,
+]);
+const light = { kind: 'light', id: 1 };
+const heavy = { kind: 'heavy', id: 2 };
+
+/** Reads light parcels, a heavy one, and a light one again. @returns The setting in the last of them. */
+async function modeAfterHeavy(head: string, selection: string): Promise<string> {
+  const query = `${head} { parcel: ${selection} }`;
+  for (const values of [light, light, heavy]) await ask(query, values);
+  const { parcel } = await ask(query, light);
+  return (parcel.edges?.[0].node ?? parcel).mode;
+}
+
+const node = '{ edges { node { mode wait } } }';
+
+test('a filter that has taken long is planned for its values', async () => {
+  for (const filter of [
+    '{kind: {eq: $kind}}',
+    '{not: {kind: {neq: $kind}}}',
+    '{or: [{kind: {in: [$kind]}}, {id: {gt: 2}}]}',
+  ])
+    expect(await modeAfterHeavy('query ($kind: String!)', `parcelCollection(filter: ${filter}) ${node}`)).toBe(
+      'force_custom_plan',
+    );
+});
+
+test('what is found by its key is planned once, however long it has taken', async () => {
+  expect(await modeAfterHeavy('query ($id: Int!)', 'parcelByPk(id: $id) { mode wait }')).toBe('auto');
+  expect(await modeAfterHeavy('query ($id: Int!)', `parcelCollection(filter: {id: {eq: $id}}) ${node}`)).toBe('auto');
+});
+
+test('what has no filter by a value is planned once, however long it has taken', async () => {
+  expect(await modeAfterHeavy('query', `parcelCollection ${node}`)).toBe('auto');
+  expect(await modeAfterHeavy('query', `parcelCollection(filter: {opened: {is: NULL}}) ${node}`)).toBe('auto');
+});
+
+test('a write by a filter is planned for its values always, one by its key never', async () => {
+  const update = async (filter: string) => {
+    const selection = `updateParcelCollection(set: {opened: "today"}, filter: ${filter}) { records { mode } }`;
+    const { updateParcelCollection } = await ask(`mutation { ${selection} }`);
+    return updateParcelCollection.records[0].mode;
+  };
+  expect(await update('{kind: {eq: "light"}}')).toBe('force_custom_plan');
+  expect(await update('{id: {eq: 1}}')).toBe('auto');
+});
+
+test('where the operator has chosen for the role that is what counts', async () => {
+  const pool = openPool(database.urlAs('authenticator', 'test'));
+  const write = flightOf([`select current_setting('plan_cache_mode')`], { mutation: true, valuesDecide: true });
+  const settings = new Map([['plan_cache_mode', 'force_generic_plan']]);
+  expect(await runAs(pool, write)).toEqual(['force_custom_plan']);
+  expect(await runAs(pool, { ...write, settings })).toEqual(['force_generic_plan']);
+});
+
+test('it is no flight more', async () => {
+  const proxy = await startRecordingProxy(database.urlAs('authenticator', 'test'));
+  const pool = openPool(proxy.url);
+  const write = flightOf(['select 1'], { mutation: true, valuesDecide: true });
+  await runAs(pool, write);
+  proxy.reset();
+  for (let count = 0; count < 3; count += 1) await runAs(pool, write);
+  expect(proxy.flights()).toBe(3);
+  await pool.stop();
+  await proxy.stop();
+});
