@@ -8,14 +8,19 @@
 import pg from 'pg';
 import type { BenchDatabase } from './database.ts';
 import { explainStatement } from './explain.ts';
+import { runLoad } from './load.ts';
 import { table } from './markdown.ts';
 import { median } from './measure.ts';
+import type { Target } from './processes.ts';
+import { ourRequest, startOurs } from './targets.ts';
 
 /** One statement with one of its values; milliseconds of planning and execution together, by mode. */
 export interface PlanModeResult {
   readonly title: string;
   readonly value: 'frequent' | 'rare';
   readonly milliseconds: Readonly<Record<PlanMode, number>>;
+  /** A request to the gateway, HTTP and all. */
+  readonly gatewayMs: number;
 }
 
 const modes = ['auto', 'force_custom_plan', 'force_generic_plan'] as const;
@@ -32,6 +37,8 @@ const events = 1_000_000;
 /** PostgreSQL makes its choice at the sixth. */
 const executionsBefore = 10;
 const runs = 7;
+const requestsBefore = 60;
+const requests = 50;
 const page = '{ edges { node { id title } } }';
 const kinds = { frequent: { k: 'common' }, rare: { k: 'rare' } };
 const behind = Buffer.from(JSON.stringify([events * 0.8])).toString('base64');
@@ -84,41 +91,63 @@ export async function measurePlanModes(db: BenchDatabase): Promise<PlanModeResul
   const client = new pg.Client({ connectionString: db.loginUrl });
   await client.connect();
   await client.query('set role anon');
+  const { target } = await startOurs({ databaseUrl: db.loginUrl, poolSize: 1, schema: 'plans' });
   try {
     const results: PlanModeResult[] = [];
     for (const modeCase of modeCases) {
       console.error(`plan modes: ${modeCase.title}`);
-      results.push(...(await measureCase(db, client, modeCase)));
+      const modesMs = await measureModes(db, client, modeCase);
+      const gatewayMs = await measureGateway(target, modeCase);
+      (['frequent', 'rare'] as const).forEach((value, index) => {
+        const milliseconds = Object.fromEntries(modes.map((mode) => [mode, modesMs[mode][index] ?? 0]));
+        results.push({
+          ...{ title: modeCase.title, value, gatewayMs: gatewayMs[index] ?? 0 },
+          milliseconds: milliseconds as Record<PlanMode, number>,
+        });
+      });
     }
     return results;
   } finally {
+    await target.stop();
     await client.end();
   }
 }
 
-async function measureCase(db: BenchDatabase, client: pg.Client, modeCase: ModeCase): Promise<PlanModeResult[]> {
-  const { title, operation } = modeCase;
-  const [frequent, rare] = [modeCase.frequent, modeCase.rare].map((variables) =>
+/** For each mode the frequent value and the rare one. */
+async function measureModes(
+  db: BenchDatabase,
+  client: pg.Client,
+  { title, operation, frequent, rare }: ModeCase,
+): Promise<Record<PlanMode, number[]>> {
+  const statements = [frequent, rare].map((variables) =>
     explainStatement(db, { ours: operation, variables, schema: 'plans' }),
   );
-  if (frequent === undefined || rare === undefined || frequent.text !== rare.text)
-    throw new Error(`${title}: the statement depends on the values`);
-  const executions = [executionOf(frequent.values), executionOf(rare.values)] as const;
-  const measured = new Map<PlanMode, readonly [number, number]>();
+  const [text, ...others] = new Set(statements.map((statement) => statement.text));
+  if (text === undefined || others.length > 0) throw new Error(`${title}: the statement depends on the values`);
+  const executions = statements.map(({ values }) => executionOf(values));
+  const measured: [PlanMode, number[]][] = [];
   for (const mode of modes) {
     await client.query(`set plan_cache_mode = ${mode}`);
-    await client.query(`prepare measured as ${frequent.text}`);
-    for (let before = 0; before < executionsBefore / 2; before += 1)
-      for (const execution of executions) await client.query(execution);
-    measured.set(mode, [await medianMs(client, executions[0]), await medianMs(client, executions[1])]);
+    await client.query(`prepare measured as ${text}`);
+    for (let before = 0; before < executionsBefore; before += 1)
+      await client.query(executions[before % executions.length] ?? '');
+    const times: number[] = [];
+    for (const execution of executions) times.push(await medianMs(client, execution));
+    measured.push([mode, times]);
     await client.query('deallocate measured');
   }
-  const timesOf = (index: 0 | 1) =>
-    Object.fromEntries(modes.map((mode) => [mode, measured.get(mode)?.[index] ?? 0])) as Record<PlanMode, number>;
-  return [
-    { title, value: 'frequent', milliseconds: timesOf(0) },
-    { title, value: 'rare', milliseconds: timesOf(1) },
-  ];
+  return Object.fromEntries(measured) as Record<PlanMode, number[]>;
+}
+
+/** The frequent value and the rare one, after both have been asked for in turn. */
+async function measureGateway({ port }: Target, { operation, frequent, rare }: ModeCase): Promise<number[]> {
+  const [one, other] = [frequent, rare].map((variables) => ourRequest(operation, variables)) as [Buffer, Buffer];
+  const ask = async (count: number, asked: readonly Buffer[]) => {
+    const turns = Array.from({ length: count }, (_, turn) => asked[turn % asked.length] as Buffer);
+    return (await runLoad({ port, requests: turns, sockets: 1, seconds: 120, once: true })).latencies;
+  };
+  await ask(requestsBefore, [one, other]);
+  return [median(await ask(requests, [one])), median(await ask(requests, [other]))];
 }
 
 /** Values are our own, see above. */
@@ -147,11 +176,12 @@ async function medianMs(client: pg.Client, execution: string): Promise<number> {
 /** A line for each statement and value. */
 export function printPlanModes(results: readonly PlanModeResult[]): string {
   return table(
-    ['statement', 'value', ...modes.map((mode) => `${mode} ms`)],
-    results.map(({ title, value, milliseconds }) => [
+    ['statement', 'value', ...modes.map((mode) => `${mode} ms`), 'a request to pgreflect ms'],
+    results.map(({ title, value, milliseconds, gatewayMs }) => [
       value === 'frequent' ? title : '',
       value,
       ...modes.map((mode) => milliseconds[mode].toFixed(3)),
+      gatewayMs.toFixed(2),
     ]),
     2,
   );
