@@ -14,16 +14,20 @@ import { createJsonDoor } from './json-door.ts';
 import { acceptsHtml, answerTypeOf, type RequestType, requestTypeOf } from './media-types.ts';
 import { graphqlPath, type Hook, type HttpParts } from './parts.ts';
 import { createRateLimit } from './rate-limit.ts';
-import { type KnownCaller, rememberCallers } from './remember-callers.ts';
-import { createLoadShedding } from './shed-load.ts';
+import { type CallerMemory, type KnownCaller, rememberCallers } from './remember-callers.ts';
+import { LoadShedding, refuseOnArrival, refuseWhenKnown } from './shed-load.ts';
 import type { YogaDoor } from './yoga-door.ts';
 
 /** Adds the routes. */
 export async function registerGraphqlRoutes(app: FastifyInstance, parts: HttpParts): Promise<void> {
   const { config } = parts;
-  const onRequest: Hook[] = [authenticateHook(parts)];
+  const callers = rememberCallers(parts.authenticate);
+  const shedding = new LoadShedding(parts);
+  refuseOnArrival(app.server, shedding, { ...parts, callers });
+  const onRequest: Hook[] = [authenticateHook(callers), refuseWhenKnown(shedding, parts)];
+  // Who is refused for the load has used up nothing.
   if (config.rateLimit !== null) onRequest.push(await createRateLimit(app, config.rateLimit));
-  onRequest.push(createLoadShedding(parts), createJsonDoor(parts));
+  onRequest.push(createJsonDoor(parts));
   app.post(graphqlPath, { onRequest, config: corsOfGraphql(config.corsOrigins) }, createPostHandler(parts));
   const showPage = createGraphiqlPage(parts);
   app.get(graphqlPath, (request, reply) => {
@@ -42,8 +46,7 @@ function refuseMethod(reply: FastifyReply, allow: string, message: string): neve
   throw new PublicError('METHOD_NOT_ALLOWED', message);
 }
 
-function authenticateHook({ authenticate }: HttpParts): Hook {
-  const findCaller = rememberCallers(authenticate);
+function authenticateHook(callers: CallerMemory): Hook {
   return (request, _reply, done) => {
     const { state } = request;
     const accept = ({ identity, caller }: KnownCaller): void => {
@@ -53,7 +56,7 @@ function authenticateHook({ authenticate }: HttpParts): Hook {
       done();
     };
     try {
-      const found = findCaller(request);
+      const found = callers.find(request);
       if (found instanceof Promise) found.then(accept, done);
       else accept(found);
     } catch (error) {

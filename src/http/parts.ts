@@ -50,6 +50,8 @@ export interface RequestState extends Leaving {
   /** Code of the error that the auth service or the management API answered with; its table is theirs. */
   errorCode: string | null;
   bytes: number;
+  /** Refused because of the load. */
+  shed: boolean;
 }
 
 declare module 'fastify' {

@@ -5,6 +5,7 @@
  * Only the very same headers count, all of them but the length of the body. They stay in memory as long as the socket is
  * open, the token among them; what was verified is verified again as soon as anywhere else.
  */
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../database/caller.ts';
@@ -17,8 +18,13 @@ export interface KnownCaller {
   readonly caller: Caller;
 }
 
-/** Verifies the headers of a request; answers at once where it has seen them before. @throws PublicError (or rejects with one). */
-export type FindCaller = (request: FastifyRequest) => KnownCaller | Promise<KnownCaller>;
+/** Who asked on which socket; they are remembered as long as they live. */
+export interface CallerMemory {
+  /** Verifies the headers of a request; answers at once where it has seen them before. @throws PublicError (or rejects with one). */
+  find(request: FastifyRequest): KnownCaller | Promise<KnownCaller>;
+  /** Who asks, where that is known without verifying anything; null: it has to be found out. */
+  recall(raw: IncomingMessage): Identity | null;
+}
 
 interface Remembered {
   readonly method: string;
@@ -31,11 +37,11 @@ interface Remembered {
 /** Most lengths remembered for one socket. */
 const maxLengths = 32;
 
-/** Builds the look-up; sockets are remembered as long as they live. */
-export function rememberCallers(authenticate: Authenticate): FindCaller {
+/** Builds the look-up. */
+export function rememberCallers(authenticate: Authenticate): CallerMemory {
   const sockets = new WeakMap<Socket, Remembered>();
 
-  function find(request: FastifyRequest, identity: Identity): KnownCaller {
+  function learn(request: FastifyRequest, identity: Identity): KnownCaller {
     const { raw, method } = request;
     const caller = callerOf(identity, request.headers, method, graphqlPath);
     const callers = new Map([[lengthOf(request), caller]]);
@@ -43,22 +49,30 @@ export function rememberCallers(authenticate: Authenticate): FindCaller {
     return { identity, caller };
   }
 
-  return (request) => {
-    const { raw } = request;
+  function lookUp(raw: IncomingMessage): Remembered | null {
     const known = sockets.get(raw.socket);
-    if (known === undefined || known.identity.validUntil <= authenticate.now() || !isSame(known, request)) {
-      const identity = authenticate(request.headers);
-      return identity instanceof Promise ? identity.then((found) => find(request, found)) : find(request, identity);
-    }
-    const { identity, callers } = known;
-    const length = lengthOf(request);
-    let caller = callers.get(length);
-    if (caller === undefined) {
-      if (callers.size >= maxLengths) callers.clear();
-      caller = callerOf(identity, request.headers, request.method, graphqlPath);
-      callers.set(length, caller);
-    }
-    return { identity, caller };
+    const isKnown = known !== undefined && known.identity.validUntil > authenticate.now() && isSame(known, raw);
+    return isKnown ? known : null;
+  }
+
+  return {
+    find(request) {
+      const known = lookUp(request.raw);
+      if (known === null) {
+        const identity = authenticate(request.headers);
+        return identity instanceof Promise ? identity.then((found) => learn(request, found)) : learn(request, identity);
+      }
+      const { identity, callers } = known;
+      const length = lengthOf(request);
+      let caller = callers.get(length);
+      if (caller === undefined) {
+        if (callers.size >= maxLengths) callers.clear();
+        caller = callerOf(identity, request.headers, request.method, graphqlPath);
+        callers.set(length, caller);
+      }
+      return { identity, caller };
+    },
+    recall: (raw) => lookUp(raw)?.identity ?? null,
   };
 }
 
@@ -67,9 +81,9 @@ function lengthOf({ headers }: FastifyRequest): string {
 }
 
 /** Names and values as they were sent, in order; the same name may come twice. */
-function isSame({ method, rawHeaders }: Remembered, request: FastifyRequest): boolean {
-  const { rawHeaders: sent } = request.raw;
-  if (sent.length !== rawHeaders.length || method !== request.method) return false;
+function isSame({ method, rawHeaders }: Remembered, raw: IncomingMessage): boolean {
+  const { rawHeaders: sent } = raw;
+  if (sent.length !== rawHeaders.length || method !== raw.method) return false;
   for (let at = 0; at < sent.length; at += 2) {
     const name = sent[at];
     if (name !== rawHeaders[at]) return false;

@@ -42,6 +42,7 @@ class TrackedRequest implements RequestState {
   answer: RequestState['answer'] = null;
   errorCode: RequestState['errorCode'] = null;
   bytes = 0;
+  shed = false;
   /** The answer has been written out. */
   finished = false;
   aborted = false;
@@ -86,6 +87,7 @@ function observeRequest(request: FastifyRequest, reply: FastifyReply, observe: O
     totalMs: performance.now() - state.startedAt,
     bytes: state.bytes,
     aborted: state.aborted,
+    shed: state.shed,
   });
 }
 

@@ -101,6 +101,10 @@ function line(observation: Exclude<Observation, RequestObservation>): Line {
     case 'worker_ready':
     case 'worker_ended':
       return partnerLine(observation);
+    case 'requests_shed': {
+      const text = 'requests refused within a second: more come than can be served in time';
+      return { level: 'warn', text, fields: { count: observation.count } };
+    }
     case 'prepared_statements_off': {
       const text = 'a pooler loses prepared statements; the gateway goes on without them';
       return { level: 'warn', text, fields: { option: '--prepared-statements=false' } };
@@ -199,8 +203,8 @@ function requestLine(observation: RequestObservation, slowMs: number): Line {
   return { level: levelOf(observation, slowMs), text: slow ? 'slow request' : 'request', fields };
 }
 
-function levelOf({ totalMs, status, path }: RequestObservation, slowMs: number): Level {
-  if (totalMs >= slowMs || status >= 500) return 'warn';
+function levelOf({ totalMs, status, path, shed }: RequestObservation, slowMs: number): Level {
+  if (totalMs >= slowMs || (status >= 500 && !shed)) return 'warn';
   return path === '/health' || path === '/ready' ? 'debug' : 'info';
 }
 

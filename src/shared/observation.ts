@@ -37,6 +37,8 @@ export interface RequestObservation {
   readonly bytes: number;
   /** The client went away first. */
   readonly aborted: boolean;
+  /** Refused because of the load alone; the log tells of these together, as `requests_shed`. */
+  readonly shed: boolean;
 }
 
 /** Something that happened. */
@@ -71,6 +73,8 @@ export type Observation =
       readonly code: number | null;
       readonly signal: string | null;
     }
+  /** So many requests were refused in the last second, because more come than can be served in time. */
+  | { readonly kind: 'requests_shed'; readonly count: number }
   /** A pooler forgot prepared statements; naming is off from now on. */
   | { readonly kind: 'prepared_statements_off' }
   /** An email was kept for the inbox instead of being sent; `email` is its kind. */

@@ -99,6 +99,7 @@ test('a request is one observation with role, operation, document, stages and si
       totalMs: expect.any(Number),
       bytes: '{"data":{"hello":"hello world"}}'.length,
       aborted: false,
+      shed: false,
     } satisfies RequestObservation,
   ]);
 });
@@ -109,7 +110,7 @@ test('a refused request is observed with its code', async () => {
   expect(server.observations).toMatchObject([{ status: 401, role: null, codes: ['UNAUTHENTICATED'] }]);
 });
 
-test('the log says slow requests at warn, probes at debug, and never more than an observation holds', async () => {
+test('the log says slow requests at warn, probes at debug, refusals for the load together, and never more than an observation holds', async () => {
   const lines: Record<string, unknown>[] = [];
   const stream = { write: (line: string) => void lines.push(JSON.parse(line)) };
   const { observe } = await createLogger({ level: 'info', format: 'json', slowMs: 100, stream });
@@ -129,18 +130,26 @@ test('the log says slow requests at warn, probes at debug, and never more than a
     totalMs: 2,
     bytes: 10,
     aborted: false,
+    shed: false,
   };
   observe(request);
   observe({ ...request, totalMs: 100 });
   observe({ ...request, path: '/health' });
+  observe({ ...request, status: 503 });
+  observe({ ...request, status: 503, shed: true });
+  observe({ kind: 'requests_shed', count: 7 });
   observe({ kind: 'masked_error', id: 'e1', requestId: 'r1', error: new Error('inside') });
   expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
     [30, 'request'],
     [40, 'slow request'],
+    [40, 'request'],
+    [30, 'request'],
+    [40, 'requests refused within a second: more come than can be served in time'],
     [50, 'masked error'],
   ]);
   expect(lines[0]).toMatchObject({ id: 'r1', role: 'anon', document: 'h', authenticateMs: 0.123, bytes: 10 });
-  expect(lines[2]).toMatchObject({ id: 'e1', err: { message: 'inside', stack: expect.any(String) } });
+  expect(lines[4]).toMatchObject({ count: 7 });
+  expect(lines[5]).toMatchObject({ id: 'e1', err: { message: 'inside', stack: expect.any(String) } });
 });
 
 test('the log is readable on a terminal', async () => {
