@@ -34,17 +34,26 @@ export interface ConnectionQueueOptions {
 
 /** A pool with fewer connections keeps none back. */
 const smallestSizeWithSpare = 5;
-/** Share of the longest wait after which the queue is looked at again, and by how much it has grown then, if it has. */
-const lookShare = 1 / 20;
+/**
+ * Share of the longest wait after which the queue is looked at again, or a turn where that is longer, and after no fewer turns
+ * than there are connections: while the first clients come and connections are opened, it has to grow.
+ */
+const lookShare = 1 / 100;
+/** By how much it has grown, if it has. One that is neither that nor shorter after `calmLooks` stays as it is. */
 const growth = 1.1;
 /**
- * So many looks in a row that found it grown, to where one would wait for this share of the longest wait, are an overload,
- * until nobody was refused for the longest wait.
+ * Grown so many times in a row, to where one would wait for so many looks, it is overloaded, until nobody was refused for
+ * `calmLooks`.
  */
-const overloadLooks = 3;
-const overloadShare = 1 / 4;
-/** What the queue is kept to then: turns of each connection, or the time between two looks where that is longer. */
-const overloadTurns = 2;
+const overloadGrowths = 3;
+const overloadLooks = 10;
+const calmLooks = 10;
+/**
+ * What the queue is kept to then: what is served until the next look, or a turn of each connection and so many more, or what was
+ * usual before, which is forgotten by this share with each look.
+ */
+const overloadSpare = 2;
+const forgetting = 0.005;
 /** How fast the expectation follows the measured turns, once there are enough of them for a mean. */
 const shareOfLast = 0.05;
 
@@ -82,10 +91,14 @@ export class ConnectionQueue {
   /** Mean length of a turn since then in milliseconds, and their number. */
   #turnMs = 0;
   #turns = 0;
-  /** The last look: when, how many waited, and how many looks in a row found more than the one before. */
   #lookedAt = Number.NEGATIVE_INFINITY;
+  #turnsSinceLook = 0;
+  /** The last look that could tell: when, how many waited, and how many in a row found more than the one before. */
+  #seenAt = Number.NEGATIVE_INFINITY;
   #seen = 0;
   #grown = 0;
+  /** So many waited when it did not grow. */
+  #usual = 0;
   /** It is kept short until then. */
   #overloadUntil = Number.NEGATIVE_INFINITY;
 
@@ -116,7 +129,7 @@ export class ConnectionQueue {
     const isOverload = now < this.#overloadUntil;
     const isInTime =
       expectedMs <= (isOverload ? this.#shortMs() : this.#waitMs) && now - this.#lastTurn <= this.#waitMs;
-    if (isOverload && !isInTime) this.#overloadUntil = now + this.#waitMs;
+    if (isOverload && !isInTime) this.#overloadUntil = now + calmLooks * this.#lookMs();
     return isInTime;
   }
 
@@ -231,22 +244,35 @@ export class ConnectionQueue {
 
   #noteTurn({ startedAt }: Turn, now: number): void {
     this.#turns += 1;
+    this.#turnsSinceLook += 1;
     this.#turnMs += (now - startedAt - this.#turnMs) * Math.max(shareOfLast, 1 / this.#turns);
     this.#lastTurn = now;
   }
 
   #shortMs(): number {
-    return Math.min(this.#waitMs, Math.max(this.#waitMs * lookShare, this.#turnMs * overloadTurns));
+    const most = Math.max(this.#size + overloadSpare, this.#usual * growth);
+    return Math.min(this.#waitMs, Math.max(this.#waitMs * lookShare, (this.#turnMs * most) / this.#size));
+  }
+
+  #lookMs(): number {
+    return Math.max(this.#waitMs * lookShare, this.#turnMs);
   }
 
   #look(now: number, expectedMs: number): void {
-    const lookMs = this.#waitMs * lookShare;
-    if (now - this.#lookedAt < lookMs) return;
-    this.#grown = this.#waiting > this.#seen * growth ? this.#grown + 1 : 0;
-    if (this.#grown >= overloadLooks && expectedMs > this.#waitMs * overloadShare)
-      this.#overloadUntil = now + this.#waitMs;
+    const lookMs = this.#lookMs();
+    if (now - this.#lookedAt < lookMs || this.#turnsSinceLook < this.#size) return;
     this.#lookedAt = now;
-    this.#seen = this.#waiting;
+    this.#turnsSinceLook = 0;
+    const [waiting, seen] = [this.#waiting, this.#seen];
+    const isRecent = now - this.#seenAt < calmLooks * lookMs;
+    if (isRecent && waiting >= seen && waiting <= seen * growth) return;
+    this.#grown = isRecent && waiting > seen ? this.#grown + 1 : 0;
+    this.#usual *= 1 - forgetting;
+    if (this.#grown === 0 && now >= this.#overloadUntil) this.#usual = Math.max(this.#usual, seen);
+    this.#seenAt = now;
+    this.#seen = waiting;
+    const isOverload = this.#grown >= overloadGrowths && expectedMs > overloadLooks * lookMs;
+    if (isOverload) this.#overloadUntil = now + calmLooks * lookMs;
   }
 }
 

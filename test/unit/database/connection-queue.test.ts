@@ -193,12 +193,50 @@ describe('who is refused on arrival', () => {
       return queue;
     }
 
-    test('who would wait for longer than two turns and a look at the queue take', () => {
+    test('who would wait for longer than a turn of each connection and two more', () => {
       const queue = start(1);
-      serve(queue, 200, 2);
-      expect(queue.waiting).toBe(5);
+      // Known after as many turns as it takes to tell it from a burst.
+      serve(queue, 9, 2);
+      expect(queue.waiting).toBe(10);
+      expect(serve(queue, 5, 2)).toBe(2);
+      serve(queue, 100, 2);
+      expect(queue.waiting).toBe(3);
       // No connection is idle for it.
       expect(serve(queue, 100, 2)).toBe(100);
+    });
+
+    test('also where it grows slowly', () => {
+      const queue = start(5);
+      for (let round = 0; round < 20; round += 1) {
+        serve(queue, 4, 1);
+        serve(queue, 1, 2);
+      }
+      expect(queue.waiting).toBe(3);
+    });
+
+    test('nobody where it is not longer than it has been all the time', () => {
+      const queue = start(60);
+      serve(queue, 20, 1);
+      for (let wave = 0; wave < 5; wave += 1) {
+        serve(queue, 40, 0);
+        expect(serve(queue, 40, 2)).toBe(80);
+      }
+    });
+
+    test('nobody while clients come and no turn has ended', () => {
+      const queue = start(1);
+      for (let arrival = 0; arrival < 90; arrival += 1) {
+        now += 10;
+        expect(queue.admits('crowd')).toBe(true);
+        wait(queue, slow('crowd'), '');
+      }
+      expect(serve(queue, 1, 1)).toBe(1);
+    });
+
+    test('nobody in a burst that is over before it is known for more', () => {
+      const queue = start(1);
+      expect(serve(queue, 1, 60)).toBe(60);
+      expect(serve(queue, 60, 1)).toBe(60);
     });
 
     test('nobody in one that is as long and stays as it is', () => {
@@ -207,13 +245,13 @@ describe('who is refused on arrival', () => {
       expect(queue.waiting).toBe(80);
     });
 
-    test('until nobody was refused for the longest wait', () => {
+    test('until nobody was refused for a tenth of the longest wait', () => {
       const queue = start(1);
       serve(queue, 200, 2);
-      expect(serve(queue, 90, 1)).toBe(90);
+      expect(serve(queue, 9, 1)).toBe(9);
       for (let count = 0; count < 50; count += 1) wait(queue, slow('crowd'), '');
-      expect(queue.waiting).toBeLessThan(10);
-      expect(serve(queue, 110, 1)).toBe(110);
+      expect(queue.waiting).toBeLessThan(5);
+      expect(serve(queue, 11, 1)).toBe(11);
       for (let count = 0; count < 50; count += 1) wait(queue, slow('crowd'), '');
       expect(queue.waiting).toBeGreaterThan(50);
     });
