@@ -9,7 +9,8 @@
  * Nobody is let in to wait in vain. How long a turn takes is measured while somebody waits, and who would wait longer than
  * allowed is refused on arrival, when that costs nothing yet. A queue that grows and grows does not absorb a burst, it only
  * makes everybody late, and somebody has to be refused anyway: then it is kept short. One that is long and stays as it is
- * does no harm: so many clients wait for their answers before they ask again.
+ * does no harm: so many clients wait for their answers before they ask again. They may come in waves, after the machine was busy
+ * with something else, so a queue that is no longer than usual is no overload.
  */
 import { performance } from 'node:perf_hooks';
 import { DatabaseError } from './failure.ts';
