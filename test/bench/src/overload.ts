@@ -2,19 +2,22 @@
  * What becomes of a gateway that is asked for twice as much as it can do: it goes on at its pace, in time for those whom it
  * serves, refuses the rest at once, and is well again as soon as the load is gone.
  */
+import { setTimeout } from 'node:timers/promises';
 import { cases } from './cases.ts';
 import type { BenchDatabase } from './database.ts';
 import { runLoad } from './load.ts';
 import { runOpenLoad } from './open-load.ts';
-import type { Target } from './processes.ts';
+import { childrenCpuSeconds, cpuSeconds, type Target } from './processes.ts';
 import { ourRequest, requestsOfOurs, startOurs } from './targets.ts';
 
-/** One case; rates are requests per second, times milliseconds. */
+/** One case; rates are requests per second, times milliseconds, and work is in processors kept busy. */
 export interface OverloadRow {
   readonly title: string;
   /** At saturation: as much as it can do, asked for by clients that wait for their answers. */
   readonly peakRate: number;
   readonly peakP99Ms: number;
+  /** Answered to clients that ask for just that and do not wait: what the clients' own work leaves of the peak. */
+  readonly openRate: number;
   readonly offeredRate: number;
   readonly answeredRate: number;
   readonly answeredP99Ms: number;
@@ -22,6 +25,8 @@ export interface OverloadRow {
   readonly refusedP99Ms: number;
   /** From the end of the load to the first of the probes from which on all were answered as without a load. */
   readonly recoveryMs: number;
+  /** While it is asked for too much. */
+  readonly work: { readonly gateway: number; readonly database: number; readonly clients: number };
 }
 
 /** Sockets at saturation, and the most under way beyond it. */
@@ -50,7 +55,7 @@ export async function measureOverload(
     const own = chosen.flatMap((name) => cases.find((each) => each.name === name) ?? []);
     const named = own.map((each) => ({ title: each.title, requests: requestsOfOurs(each, each.values) }));
     for (const { title, requests } of [nap, ...named]) {
-      rows.push({ title, ...(await measureCase(target, requests, seconds)) });
+      rows.push({ title, ...(await measureCase({ target, databasePid: db.pid, requests, seconds })) });
     }
     return rows;
   } finally {
@@ -58,24 +63,49 @@ export async function measureOverload(
   }
 }
 
-async function measureCase(
-  { port }: Target,
-  requests: readonly Buffer[],
-  seconds: number,
-): Promise<Omit<OverloadRow, 'title'>> {
+interface OverloadCase {
+  readonly target: Target;
+  readonly databasePid: number;
+  readonly requests: readonly Buffer[];
+  readonly seconds: number;
+}
+
+async function measureCase({
+  target,
+  databasePid,
+  requests,
+  seconds,
+}: OverloadCase): Promise<Omit<OverloadRow, 'title'>> {
+  const { port, pid } = target;
   await runLoad({ port, requests, sockets: saturatingSockets, seconds: 2 });
   const peak = await runLoad({ port, requests, sockets: saturatingSockets, seconds });
   const peakRate = peak.requests / peak.seconds;
   const peakP99Ms = p99(peak.latencies);
   const offeredRate = overloadFactor * peakRate;
+  const workBefore = readWork(pid, databasePid);
   const over = await runOpenLoad({ port, requests, perSecond: offeredRate, seconds, sockets: mostSockets });
+  const workAfter = readWork(pid, databasePid);
+  const share = (name: keyof OverloadRow['work']) => (workAfter[name] - workBefore[name]) / over.seconds;
   const recoveryMs = await untilRecovered(port, requests, peakP99Ms);
+  const open = await runOpenLoad({ port, requests, perSecond: peakRate, seconds, sockets: mostSockets });
   return {
     ...{ peakRate, peakP99Ms, offeredRate, recoveryMs },
     answeredRate: over.answered.length / over.seconds,
     answeredP99Ms: p99(over.answered),
     refusedRate: over.refused.length / over.seconds,
     refusedP99Ms: p99(over.refused),
+    openRate: open.answered.length / open.seconds,
+    work: { gateway: share('gateway'), database: share('database'), clients: share('clients') },
+  };
+}
+
+/** CPU seconds until now. */
+function readWork(pid: number, databasePid: number): OverloadRow['work'] {
+  const { user, system } = process.cpuUsage();
+  return {
+    gateway: cpuSeconds(pid),
+    database: childrenCpuSeconds(databasePid),
+    clients: (user + system) / 1e6,
   };
 }
 
@@ -90,7 +120,7 @@ async function untilRecovered(port: number, requests: readonly Buffer[], goodMs:
     const one = { port, requests, perSecond: 1000 / probeEveryMs, seconds: probeEveryMs / 1000, sockets: 1 };
     const { answered } = await runOpenLoad(one);
     if ((answered[0] ?? Number.POSITIVE_INFINITY) > goodMs) recovered = performance.now() - start;
-    await new Promise((resolve) => setTimeout(resolve, probeEveryMs));
+    await setTimeout(probeEveryMs);
   }
   return recovered;
 }

@@ -176,13 +176,15 @@ function printWire(wire: Comparison['wire']): string {
 
 function printOverload(rows: readonly OverloadRow[]): string {
   return table(
-    ['twice what it can do', 'peak requests/s', 'p99 ms', 'offered', 'answered', 'of peak', 'p99 ms', 'of that at the peak', 'refused', 'p99 ms', 'recovered after ms'], // biome-ignore format: one heading
+    ['twice what it can do', 'peak requests/s', 'p99 ms', 'offered', 'answered', 'of peak', 'p99 ms', 'of that at the peak', 'refused', 'p99 ms', 'recovered after ms', 'open at 1 ×', 'processors: gateway', 'PostgreSQL', 'clients'], // biome-ignore format: one heading
     rows.map((row) => [
       row.title,
       ...[whole(row.peakRate), row.peakP99Ms.toFixed(1), whole(row.offeredRate)],
       ...[whole(row.answeredRate), ratio(row.answeredRate, row.peakRate)],
       ...[row.answeredP99Ms.toFixed(1), ratio(row.answeredP99Ms, row.peakP99Ms)],
       ...[whole(row.refusedRate), row.refusedP99Ms.toFixed(1), whole(row.recoveryMs)],
+      ratio(row.openRate, row.peakRate),
+      ...[row.work.gateway.toFixed(2), row.work.database.toFixed(2), row.work.clients.toFixed(2)],
     ]),
     1,
   );
