@@ -44,10 +44,11 @@ const lookShare = 1 / 100;
 const growth = 1.1;
 /**
  * Grown so many times in a row, to where one would wait for so many looks, it is overloaded, until nobody was refused for
- * `calmLooks`.
+ * `restLooks`: longer than a busy machine keeps the process from refusing.
  */
 const overloadGrowths = 3;
 const overloadLooks = 10;
+const restLooks = 40;
 const calmLooks = 10;
 /**
  * What the queue is kept to then: what is served until the next look, or a turn of each connection and so many more, or what was
@@ -130,7 +131,7 @@ export class ConnectionQueue {
     const isOverload = now < this.#overloadUntil;
     const isInTime =
       expectedMs <= (isOverload ? this.#shortMs() : this.#waitMs) && now - this.#lastTurn <= this.#waitMs;
-    if (isOverload && !isInTime) this.#overloadUntil = now + calmLooks * this.#lookMs();
+    if (isOverload && !isInTime) this.#overloadUntil = now + restLooks * this.#lookMs();
     return isInTime;
   }
 
@@ -273,7 +274,7 @@ export class ConnectionQueue {
     this.#seenAt = now;
     this.#seen = waiting;
     const isOverload = this.#grown >= overloadGrowths && expectedMs > overloadLooks * lookMs;
-    if (isOverload) this.#overloadUntil = now + calmLooks * lookMs;
+    if (isOverload) this.#overloadUntil = now + restLooks * lookMs;
   }
 }
 
