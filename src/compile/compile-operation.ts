@@ -14,7 +14,7 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Model } from '../model/model.ts';
-import type { PublicError } from '../shared/errors.ts';
+import { forgetStack, type PublicError } from '../shared/errors.ts';
 import { maxSelections } from './collect-fields.ts';
 import { answerQuestion, Decisions, type Question } from './decisions.ts';
 import type { DocumentVariables } from './document-variables.ts';
@@ -128,8 +128,7 @@ export class OperationCompiler {
   #compileNew(variables: Variables): CompiledOperation {
     const decisions = new Decisions(variables);
     const compiled = compileOperation(this.#source, this.#fragments, decisions);
-    // Until it is read, the stack of an error holds everything on it, the variables too, for as long as it is kept.
-    for (const error of compiled.errors) void error.stack;
+    for (const error of compiled.errors) forgetStack(error);
     if (this.#shapes >= maxShapes) this.forget();
     this.#root = insert(this.#root, decisions, compiled);
     this.#shapes += 1;

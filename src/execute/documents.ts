@@ -18,7 +18,7 @@ import { bytesPerToken, createCompiledOperations, OperationCompiler } from '../c
 import { type DocumentVariables, examineVariables } from '../compile/document-variables.ts';
 import type { Model } from '../model/model.ts';
 import { subscriptionMessage, validateDocument } from '../schema/validate.ts';
-import { PublicError } from '../shared/errors.ts';
+import { forgetStack, PublicError } from '../shared/errors.ts';
 import { fromGraphQLError, isStackOverflow, tooDeep } from './public-error.ts';
 
 /** A document that fits the schema. */
@@ -130,8 +130,7 @@ function prepareDocument(
 ): PreparedDocument | RefusedDocument {
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 16);
   const refused = (errors: readonly PublicError[], fatal: boolean, unknownFields: readonly (string | null)[] = []) => {
-    // Until it is read, the stack of an error holds everything on it, the whole document too, for as long as it is cached.
-    for (const error of errors) void error.stack;
+    for (const error of errors) forgetStack(error);
     return { kind: 'refused', hash, errors, fatal, unknownFields } as const;
   };
   try {

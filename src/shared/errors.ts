@@ -81,3 +81,11 @@ export class PublicError extends Error {
     this.details = details;
   }
 }
+
+/**
+ * Lets go of the calls that led to an error, for one that is kept without being logged: until its stack has been made into
+ * text, an error holds everything that was on it, whole documents and variables too, and that text costs more than the error.
+ */
+export function forgetStack(error: Error): void {
+  error.stack = `${error.name}: ${error.message}`;
+}
