@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import type { WhenOver } from '../support/when-over.ts';
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
@@ -40,9 +41,6 @@ export function temporaryDirectory(): string {
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
 }
-
-/** Registers what ends with a test (`onTestFinished`), or with the tests of a file (`afterAll`). */
-export type WhenOver = (end: () => Promise<void>) => void;
 
 /** Starts a command; it is stopped in the end where it still runs. The environment holds nothing else that we read. */
 export function startCommand(

@@ -7,6 +7,7 @@ import { type Gateway, startGateway } from '../../src/gateway.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import { anonKey, operation, testConfig } from './http.ts';
 import type { TestDatabase } from './postgres.ts';
+import type { WhenOver } from './when-over.ts';
 
 /** A gateway under test. */
 export interface TestGateway extends Gateway {
@@ -25,8 +26,12 @@ export interface GatewayReply {
   readonly body: any;
 }
 
-/** Starts it as the usual login role on a free port, exposing `public`; stopped when the test has ended. */
-export async function testGateway(database: TestDatabase, given: Partial<Config> = {}): Promise<TestGateway> {
+/** Starts it as the usual login role on a free port, exposing `public`; stopped when the test has ended, unless told otherwise. */
+export async function testGateway(
+  database: TestDatabase,
+  given: Partial<Config> = {},
+  whenOver: WhenOver = onTestFinished,
+): Promise<TestGateway> {
   const observations: Observation[] = [];
   const url = database.urlAs('authenticator', 'test');
   const config = testConfig({
@@ -37,7 +42,7 @@ export async function testGateway(database: TestDatabase, given: Partial<Config>
     ...given,
   });
   const gateway = await startGateway(config, { observe: (observation) => observations.push(observation) });
-  onTestFinished(() => gateway.stop());
+  whenOver(() => gateway.stop());
   return {
     ...gateway,
     observations,
