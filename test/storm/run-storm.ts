@@ -3,8 +3,8 @@
  * killed and started again. Everything random comes from one seed; how requests interleave does not.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { WhenOver } from '../commands/run-command.ts';
 import { createRandom, type Random } from '../property/random.ts';
+import type { WhenOver } from '../support/when-over.ts';
 import { checkLinks, checkNotifications, checkUsers, emptyOutbox } from './checks.ts';
 import { type Flow, flows, suits } from './flows.ts';
 import { type Ledger, openLedger } from './ledger.ts';

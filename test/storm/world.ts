@@ -7,9 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { type EmbeddedServer, findFreePort, startEmbeddedServer } from '../../src/database/embedded-server.ts';
-import { type Running, runCommand, startCommand, type WhenOver } from '../commands/run-command.ts';
+import { type Running, runCommand, startCommand } from '../commands/run-command.ts';
 import { secret } from '../support/http.ts';
 import { type ReceivedMessage, startSmtpServer, type TestSmtpServer } from '../support/smtp-server.ts';
+import type { WhenOver } from '../support/when-over.ts';
 
 /** Where clients and emails believe the service to be; `World.fetch` knows where it is. */
 export const publicUrl = 'http://gateway.test';
