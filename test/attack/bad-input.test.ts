@@ -2,7 +2,7 @@
  * Requests that are wrong, huge or hostile in form, over the network to a gateway on a real database: each gets a clear
  * error with a stable code, quickly, and the gateway goes on.
  */
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { defaultConfig } from '../../src/config/config.ts';
 import { type TestGateway, testGateway } from '../support/gateway.ts';
 import { operation, serviceKey } from '../support/http.ts';
@@ -16,10 +16,8 @@ beforeAll(async () => {
     fixture('attack-victim.sql'),
     'grant usage on schema public to service_role; grant all on victim to service_role;',
   );
-});
-beforeEach(async () => {
   const limits = { ...defaultConfig.limits, maxBodyBytes: 8 * 1024 * 1024 };
-  gateway = await testGateway(database, { schemaPollMs: 600_000, limits });
+  gateway = await testGateway(database, { schemaPollMs: 600_000, limits }, afterAll);
 });
 afterEach(async () => {
   await expectNoDamage(gateway, database);

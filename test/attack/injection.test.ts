@@ -2,7 +2,7 @@
  * Injection through every name, comment, default and value: the answer is right, and the table that each attack tries to
  * drop is still there.
  */
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type TestGateway, testGateway } from '../support/gateway.ts';
 import { operation, token } from '../support/http.ts';
 import { createDatabase, fixture, type TestDatabase } from '../support/postgres.ts';
@@ -13,10 +13,8 @@ let database: TestDatabase;
 let gateway: TestGateway;
 beforeAll(async () => {
   database = await createDatabase(fixture('attack-names.sql'));
-});
-beforeEach(async () => {
   const schemas = ['public', hostileSchema];
-  gateway = await testGateway(database, { schemaPollMs: 600_000, schemas, introspection: 'always' });
+  gateway = await testGateway(database, { schemaPollMs: 600_000, schemas, introspection: 'always' }, afterAll);
 });
 afterEach(async () => {
   expect(await database.query('select id, body from victim')).toEqual([{ id: 1, body: 'still here' }]);

@@ -1,13 +1,15 @@
 /**
  * Tokens whose role is none, odd or too much: nobody becomes the login role, a superuser or a role that was not granted.
  */
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type TestGateway, testGateway } from '../support/gateway.ts';
 import { anonKey, serviceKey, token } from '../support/http.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { expectNothingLeaked } from './attack.ts';
 
 let database: TestDatabase;
+let strict: TestGateway;
+let open: TestGateway;
 beforeAll(async () => {
   database = await createDatabase(`
     comment on schema public is '@graphql({"inflect_names": true})';
@@ -15,13 +17,8 @@ beforeAll(async () => {
     create table login_only (id int primary key);
     grant usage on schema public to anon, authenticated, service_role, authenticator;
     grant select on login_only to authenticator;`);
-});
-
-let strict: TestGateway;
-let open: TestGateway;
-beforeEach(async () => {
-  strict = await testGateway(database, { schemaPollMs: 600_000, poolSize: 1 });
-  open = await testGateway(database, { schemaPollMs: 600_000, poolSize: 1, allowedRoles: '*' });
+  strict = await testGateway(database, { schemaPollMs: 600_000, poolSize: 1 }, afterAll);
+  open = await testGateway(database, { schemaPollMs: 600_000, poolSize: 1, allowedRoles: '*' }, afterAll);
 });
 afterEach(async () => {
   for (const gateway of [strict, open]) {

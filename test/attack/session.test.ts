@@ -2,7 +2,7 @@
  * Functions that try to keep a role, or to leave something in the session: the next root field and the next caller on the
  * same connection find nothing of it.
  */
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type TestGateway, testGateway } from '../support/gateway.ts';
 import { serviceKey, token } from '../support/http.ts';
 import { createDatabase, fixture, type TestDatabase } from '../support/postgres.ts';
@@ -10,13 +10,11 @@ import { createDatabase, fixture, type TestDatabase } from '../support/postgres.
 let database: TestDatabase;
 beforeAll(async () => {
   database = await createDatabase(fixture('attack-sessions.sql'));
+  gateway = await testGateway(database, { poolSize: 1, schemaPollMs: 600_000 }, afterAll);
 });
 
 /** One connection, so that the next caller certainly gets that of the last. */
 let gateway: TestGateway;
-beforeEach(async () => {
-  gateway = await testGateway(database, { poolSize: 1, schemaPollMs: 600_000 });
-});
 
 const bearer = async (claims: Readonly<Record<string, unknown>>) => ({
   authorization: `Bearer ${await token({ role: 'authenticated', ...claims })}`,
