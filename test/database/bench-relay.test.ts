@@ -6,9 +6,9 @@ import { expect, test } from 'vitest';
 import { startRelay } from '../bench/src/relay.ts';
 import { createDatabase } from '../support/postgres.ts';
 
-test('counts what passes: a flight for each time the client speaks, a parse for each statement that is new', async () => {
+test('counts what passes: a flight for each time the client speaks, a parse for each statement that is new, apart where it has a text that is watched', async () => {
   const database = await createDatabase('');
-  const relay = await startRelay(database.url);
+  const relay = await startRelay(database.url, 'as word');
   const client = new pg.Client({ connectionString: relay.url });
   await client.connect();
   try {
@@ -19,11 +19,13 @@ test('counts what passes: a flight for each time the client speaks, a parse for 
     relay.reset();
     await ask();
     const second = relay.counts();
-    expect([first.flights, first.parses]).toEqual([1, 1]);
-    expect([second.flights, second.parses]).toEqual([1, 0]);
+    expect([first.flights, first.parses, first.watchedParses]).toEqual([1, 1, 1]);
+    expect([second.flights, second.parses, second.watchedParses]).toEqual([1, 0, 0]);
     expect(second.toServer).toBeGreaterThan(1000);
     expect(second.toServer).toBeLessThan(first.toServer);
     expect(second.toClient).toBeGreaterThan(1000);
+    await client.query({ name: 'other', text: 'select $1::text as other', values: ['x'] });
+    expect([relay.counts().parses, relay.counts().watchedParses]).toEqual([1, 0]);
   } finally {
     await client.end();
     relay.stop();

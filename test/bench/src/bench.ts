@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { measureAgainst, printAgainst } from './against.ts';
 import { measureAuth } from './auth.ts';
+import { measureCacheBusting } from './cache-busting.ts';
 import { cases } from './cases.ts';
 import { compare } from './compare.ts';
 import { type BenchDatabase, startDatabase } from './database.ts';
@@ -28,6 +29,7 @@ const { values: flags } = parseArgs({
     auth: { type: 'boolean', default: false },
     overload: { type: 'boolean', default: false },
     pooler: { type: 'boolean', default: false },
+    'cache-busting': { type: 'boolean', default: false },
     plans: { type: 'boolean', default: false },
     schema: { type: 'string', multiple: true },
     against: { type: 'string' },
@@ -52,6 +54,8 @@ const load = {
   sockets: count('sockets', flags.sockets, 16),
   poolSize: 8,
 };
+/** Of each kind that a client can make different from all before. */
+const differentRequests = flags.quick ? 5000 : 100_000;
 const chosen = cases.filter(({ name }) => flags.only?.includes(name) ?? true);
 if (chosen.length === 0) throw new Error(`No such case; choose from ${cases.map(({ name }) => name).join(', ')}.`);
 const unknown = flags.without.filter((name) => !contestantNames.some((each) => each === name));
@@ -69,8 +73,8 @@ try {
 
 /** The parts that were named; without any the servers, the auth service, overload and the pooler, and all where the documents are written. */
 function chooseParts() {
-  const { compare: servers, auth, overload, pooler, plans, schema } = flags;
-  const named = servers || auth || overload || pooler || plans || schema !== undefined;
+  const { compare: servers, auth, overload, 'cache-busting': cacheBusting, pooler, plans, schema } = flags;
+  const named = servers || auth || overload || cacheBusting || pooler || plans || schema !== undefined;
   const all = !named && flags['write-docs'];
   const sizes = (given: readonly string[] | undefined, name: string, unlessTold: readonly number[]) =>
     given?.map((each) => count(name, each, 0)) ?? unlessTold;
@@ -78,6 +82,7 @@ function chooseParts() {
     compare: servers || !named,
     auth: auth || !named,
     overload: overload || !named,
+    cacheBusting: cacheBusting || all,
     pooler: pooler || !named,
     plans: plans || all ? sizes(flags.items, 'items', [10_000, 1_000_000, 10_000_000]) : null,
     schemas: schema !== undefined || all ? sizes(schema, 'schema', [1000, 10_000]) : null,
@@ -100,6 +105,7 @@ async function report(db: BenchDatabase): Promise<string> {
     ...{ ...describeHere(root), rounds, seconds, sockets, poolSize, version: db.version, comparison },
     auth: parts.auth ? await measureAuth(db, load) : null,
     overload: parts.overload ? await measureOverload(db, load) : null,
+    cacheBusting: parts.cacheBusting ? await measureCacheBusting(db, { ...load, requests: differentRequests }) : null,
     pooler: parts.pooler ? await measurePooler(db, load) : null,
     plans: parts.plans === null ? null : await measurePlans(db, parts.plans),
     planModes: parts.plans === null ? null : await measurePlanModes(db),

@@ -12,6 +12,8 @@ export interface RelayCounts {
   readonly flights: number;
   /** Statements that were not prepared yet. */
   readonly parses: number;
+  /** Those of them that have the watched text in them. */
+  readonly watchedParses: number;
 }
 
 /** A relay that listens. */
@@ -23,10 +25,10 @@ export interface Relay {
   stop(): void;
 }
 
-const nothing: RelayCounts = { toServer: 0, toClient: 0, flights: 0, parses: 0 };
+const nothing: RelayCounts = { toServer: 0, toClient: 0, flights: 0, parses: 0, watchedParses: 0 };
 
-/** Starts a relay in front of the server of a connection string. */
-export async function startRelay(databaseUrl: string): Promise<Relay> {
+/** Starts a relay in front of the server of a connection string. @param watched A text to look for in statements. */
+export async function startRelay(databaseUrl: string, watched?: string): Promise<Relay> {
   const url = new URL(databaseUrl);
   const server = { port: Number(url.port), host: url.hostname, noDelay: true };
   let counts = { ...nothing };
@@ -34,8 +36,10 @@ export async function startRelay(databaseUrl: string): Promise<Relay> {
   const relay = createServer({ noDelay: true }, (client) => {
     const upstream = connect(server);
     let speaker: 'client' | 'server' = 'server';
-    const readMessages = messageReader((kind) => {
-      if (kind === 'P') counts.parses += 1;
+    const readMessages = messageReader((kind, message) => {
+      if (kind !== 'P') return;
+      counts.parses += 1;
+      if (watched !== undefined && message.includes(watched)) counts.watchedParses += 1;
     });
     client.on('data', (chunk: Buffer) => {
       if (speaker === 'server') counts.flights += 1;
@@ -73,8 +77,8 @@ export async function startRelay(databaseUrl: string): Promise<Relay> {
   };
 }
 
-/** Tells the kind of every message; the first one, the start-up, has none. */
-function messageReader(onMessage: (kind: string) => void): (chunk: Buffer) => void {
+/** Tells the kind of every message, and its bytes; the first one, the start-up, has none. */
+function messageReader(onMessage: (kind: string, message: Buffer) => void): (chunk: Buffer) => void {
   let rest: Buffer = Buffer.alloc(0);
   let started = false;
   return (chunk) => {
@@ -84,7 +88,7 @@ function messageReader(onMessage: (kind: string) => void): (chunk: Buffer) => vo
       if (rest.length < head + 4) return;
       const size = head + rest.readUInt32BE(head);
       if (rest.length < size) return;
-      if (started) onMessage(String.fromCharCode(rest[0] ?? 0));
+      if (started) onMessage(String.fromCharCode(rest[0] ?? 0), rest.subarray(0, size));
       started = true;
       rest = rest.subarray(size);
     }

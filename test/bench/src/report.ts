@@ -4,6 +4,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpus, totalmem } from 'node:os';
 import { type AuthResult, authSockets } from './auth.ts';
+import type { CacheBustingRow } from './cache-busting.ts';
 import type { Comparison } from './compare.ts';
 import { printGoals } from './goals.ts';
 import type { SchemaResult } from './large-schema.ts';
@@ -35,6 +36,7 @@ export interface Report extends Conditions {
   readonly comparison: Comparison | null;
   readonly auth: AuthResult | null;
   readonly overload: readonly OverloadRow[] | null;
+  readonly cacheBusting: readonly CacheBustingRow[] | null;
   readonly pooler: PoolerResult | null;
   readonly plans: readonly PlanResult[] | null;
   readonly planModes: readonly PlanModeResult[] | null;
@@ -53,7 +55,7 @@ export function describeHere(root: string): Pick<Conditions, 'date' | 'commit' |
 
 /** Sections of the report by the names of their places; nothing for what was not measured. */
 export function printSections(report: Report): ReadonlyMap<string, string> {
-  const { comparison, auth, overload, pooler, plans, planModes, schemas } = report;
+  const { comparison, auth, overload, cacheBusting, pooler, plans, planModes, schemas } = report;
   const here = printPlace(report);
   const sections: [string, string][] = [];
   if (comparison !== null) {
@@ -69,6 +71,7 @@ export function printSections(report: Report): ReadonlyMap<string, string> {
   }
   if (auth !== null) sections.push(['auth bench', printAuth(auth)]);
   if (overload !== null) sections.push(['overload', `${here}\n\n${printOverload(overload)}`]);
+  if (cacheBusting !== null) sections.push(['cache busting', `${here}\n\n${printCacheBusting(cacheBusting)}`]);
   if (pooler !== null) sections.push(['pooler', `${printConditions(report)}\n\n${printPooler(pooler)}`]);
   if (plans !== null) sections.push(['plans', `${here}\n\n${printPlans(plans)}`]);
   if (planModes !== null) sections.push(['plan modes', `${here}\n\n${printPlanModes(planModes)}`]);
@@ -185,6 +188,20 @@ function printOverload(rows: readonly OverloadRow[]): string {
       ...[whole(row.refusedRate), row.refusedP99Ms.toFixed(1), whole(row.recoveryMs)],
       ratio(row.openRate, row.peakRate),
       ...[row.work.gateway.toFixed(2), row.work.database.toFixed(2), row.work.clients.toFixed(2)],
+    ]),
+    1,
+  );
+}
+
+function printCacheBusting(rows: readonly CacheBustingRow[]): string {
+  const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
+  return table(
+    ['different', 'requests', 'memory before MiB', 'after MiB', 'statements of a connection', 'hits alone', 'beside', 'p50 alone ms', 'beside', 'p99 alone ms', 'beside'], // biome-ignore format: one heading
+    rows.map((row) => [
+      ...[row.title, whole(row.requests), String(row.beforeMib), String(row.afterMib), String(row.statements)],
+      ...[percent(row.aloneHitRate), percent(row.besideHitRate)],
+      ...[row.aloneP50Ms.toFixed(2), ratio(row.besideP50Ms, row.aloneP50Ms)],
+      ...[row.aloneP99Ms.toFixed(2), ratio(row.besideP99Ms, row.aloneP99Ms)],
     ]),
     1,
   );

@@ -119,9 +119,10 @@ export function requestsOfOurs(benchCase: BenchCase, values: readonly number[]):
   );
 }
 
-/** One request to the gateway, with the anon key. */
-export function ourRequest(query: string, variables: object): Buffer {
-  return postRequest('/graphql/v1', { apikey: anonKey() }, JSON.stringify({ query, variables }));
+/** One request to the gateway, with the anon key, and with a token where one is given. */
+export function ourRequest(query: string, variables: object, token?: string): Buffer {
+  const headers = { apikey: anonKey(), ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
+  return postRequest('/graphql/v1', headers, JSON.stringify({ query, variables }));
 }
 
 function inTurn(
@@ -205,8 +206,13 @@ function deepCursor({ deepKey }: BenchCase): string | null {
 
 /** A token of the anon role, signed like any API key. */
 export function anonKey(): string {
+  return tokenOf({ role: 'anon' });
+}
+
+/** A token with these claims and a long life. */
+export function tokenOf(claims: object): string {
   const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const content = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode({ role: 'anon', iss: 'pgreflect', iat: 1_700_000_000, exp: 4_000_000_000 })}`;
+  const content = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode({ ...claims, iss: 'pgreflect', iat: 1_700_000_000, exp: 4_000_000_000 })}`;
   return `${content}.${createHmac('sha256', secret).update(content).digest('base64url')}`;
 }
 
