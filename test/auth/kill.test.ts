@@ -521,7 +521,8 @@ async function readState(flow: string, email: string, before: State | null = nul
 }
 
 const stateStatement = `with ids as (
-    select u.id from auth.users u where pg_catalog.to_jsonb(u)::text like '%' || $1 || '%'
+    select u.id from auth.users u
+    where pg_catalog.concat_ws(' ', u.email, u.email_change, u.raw_user_meta_data) like '%' || $1 || '%'
     union select k.id::uuid from unnest($2::text[]) as k (id)
   ),
   found as (

@@ -1,0 +1,32 @@
+/**
+ * The order of the test files: those that take longest begin first, so that no worker is left with one of them at the end
+ * while the others have nothing to do. A fresh checkout knows no durations, and the size of a file tells little.
+ */
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Files that take ten seconds and more, longest first. */
+const longest = [
+  'test/property/property.test.ts',
+  'test/auth/kill.test.ts',
+  'test/http/graphiql.test.ts',
+  'test/studio/pages.test.ts',
+  'test/commands/workers.test.ts',
+  'test/docs/pages.test.ts',
+  'test/commands/start.test.ts',
+  'test/attack/cache-busting.test.ts',
+  'test/database/embedded-server.test.ts',
+  'test/database/flight-batch.test.ts',
+  'test/auth/outbox-processes.test.ts',
+  'test/package/package.test.ts',
+];
+
+/** Sorts the files that are known to be long before all others, which stay in the runner's own order. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const placeOf = ({ moduleId }: TestSpecification) => {
+      const place = longest.findIndex((name) => moduleId.endsWith(name));
+      return place === -1 ? longest.length : place;
+    };
+    return (await super.sort(files)).sort((a, b) => placeOf(a) - placeOf(b));
+  }
+}
