@@ -286,14 +286,16 @@ function printStatements(statements: readonly StatementResult[]): string {
 
 function printSchemas(schemas: readonly SchemaResult[]): string {
   return table(
-    ['tables', 'freshness', 'first answer s', 'memory after it MiB', 'first answer after a changed comment ms', 'whole introspection s', 'again ms', 'memory after all MiB'], // biome-ignore format: one heading
+    ['tables', 'freshness', 'first answer s', 'CPU s until then', 'memory after it MiB', 'first answer after a changed comment ms', 'whole introspection s', 'CPU s of it', 'again ms', 'memory after all MiB'], // biome-ignore format: one heading
     schemas.map((each) => [
       whole(each.tables),
       each.freshness,
       each.firstAnswerSeconds.toFixed(1),
+      each.firstCpuSeconds.toFixed(1),
       whole(each.firstMib),
       whole(each.changedMs),
       each.introspectionSeconds.toFixed(2),
+      each.introspectionCpuSeconds.toFixed(2),
       whole(each.introspectionAgainMs),
       whole(each.afterMib),
     ]),
