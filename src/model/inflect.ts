@@ -10,6 +10,8 @@ const alphanumeric = /[\p{Alphabetic}\p{N}]/u;
 /** Base form of an SQL name: `loan_state` gives `LoanState`; the name itself with inflection off. */
 export function baseForm(name: string, inflect: boolean): string {
   if (!inflect) return name;
+  // One word, as most names of many columns are: nothing to look for inside.
+  if (/^[A-Za-z][A-Za-z0-9]*$/.test(name)) return name.charAt(0).toUpperCase() + name.slice(1);
   let result = '';
   let startsWord = true;
   for (const character of name) {
