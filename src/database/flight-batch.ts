@@ -1,5 +1,5 @@
 /**
- * Flights that share a connection and one write: reads that arrive in the same turn of the event loop.
+ * Flights that share a connection and one write: quick ones that arrive in the same turn of the event loop.
  *
  * A write to a socket costs more than everything else a small request needs, on both sides; several flights in one write
  * cost it once. Each stays a transaction of its own under its own caller's settings, as if the connection had been taken
@@ -8,20 +8,25 @@
  * Nobody may lose by it:
  *
  * - Only statements that are known to be quick share (statement-pace.ts), as many as fit into `budgetMs` together.
- * - Where an answer does not come in time or one is cancelled, those behind it are `scattered`: they fly again, alone, and
+ * - Where an answer does not come in time or one is cancelled, queries behind it are `scattered`: they fly again, alone, and
  *   what the first flight of theirs answers is thrown away. What then runs for nobody is cancelled if it takes long.
+ * - A mutation behind one that takes long cannot fly again while the server may still come to it. So the one that takes long is
+ *   cancelled, and flies again, alone, once the server has said that it is undone. So does one that a cancel request meant for
+ *   another has hit. Nothing is ever sent again but what is known to be undone.
  * - Queries may call functions that write. Twice is harmless, because all but the first of a batch run read-only; one that
  *   is refused for it flies again, alone, as its statement does from then on.
- * - An error of one leaves nothing behind that an opening does not clean; those behind one that failed to clean are scattered.
- * - Only the flight that the server is at is ever cancelled; one further behind just leaves.
- * - Mutations never share.
+ * - An error of one leaves nothing behind that an opening does not clean; queries behind one that failed to clean are scattered,
+ *   mutations clean for themselves.
+ * - Only the flight that the server is at is ever cancelled; a query further behind just leaves, a mutation is cancelled when the
+ *   server comes to it.
  */
 import { performance } from 'node:perf_hooks';
 import { sendCancel } from './cancel.ts';
 import type { ConnectionQueue, Turn } from './connection-queue.ts';
 import type { DriverClient } from './driver.ts';
-import { DatabaseError } from './failure.ts';
+import { DatabaseError, endsConnection } from './failure.ts';
 import type { Flight, FlightOutcome } from './flight.ts';
+import { BatchSeat, type FlightHow, type Passenger, type Seat, scattered } from './flight-seat.ts';
 import type { ApiConnection } from './pool.ts';
 import type { StatementPace } from './statement-pace.ts';
 
@@ -30,58 +35,18 @@ const budgetMs = 2;
 const maxSeats = 16;
 /** How long one may wait for a connection and still take others along, who wait so much less than they are promised. */
 const boardingMs = 50;
-/** Longest wait of the others for an answer, in milliseconds. */
+/** Longest wait of the others for an answer, in milliseconds; mutations wait twice as long. */
 const stallMs = 20;
 /** How long a server may take to answer after it was asked to cancel, before we close the connection ourselves. */
 const answerAfterCancelMs = 5000;
 /** How often the server is asked in that time. */
 const maxCancelRequests = 5;
 
-/** How a flight differs from what was asked for. */
-export interface FlightHow {
-  /** Writes are refused, with SQLSTATE 25006. */
-  readonly readOnly: boolean;
-  /** Shares with nobody, so nothing but itself can make it fly again. */
-  readonly isAlone: boolean;
-}
-
 const alone: FlightHow = { readOnly: false, isAlone: true };
 const leading: FlightHow = { readOnly: false, isAlone: false };
 const following: FlightHow = { readOnly: true, isAlone: false };
 const refusedWrite = '25006';
-
-/** A request that wants to fly. */
-export interface Passenger {
-  /** Name of the statement that its duration is noted under; empty: not noted. */
-  readonly statement: string;
-  /** Whether others may fly along. */
-  readonly shares: boolean;
-  /** The session needs to be cleaned afterwards. */
-  readonly writes: boolean;
-  /** Flies right behind it, whatever becomes of it; for one that shares with nobody. */
-  readonly follower?: Passenger | null;
-  /** Makes its flight, when there is a connection. */
-  makeFlight(connection: ApiConnection, how: FlightHow, onEnd: (outcome: FlightOutcome) => void): Flight;
-  /** Told of the outcome before the next flight on the connection is answered. */
-  ended(connection: ApiConnection, outcome: FlightOutcome): void;
-}
-
-/** How it ended for one passenger. */
-export type SeatEnd =
-  | { readonly kind: 'flown'; readonly outcome: FlightOutcome }
-  /** There was no connection. */
-  | { readonly kind: 'refused'; readonly problem: unknown }
-  /** Nothing is known: fly again, alone. */
-  | { readonly kind: 'scattered' }
-  /** Left before the server was at it. */
-  | { readonly kind: 'left' };
-
-/** A place in a batch. */
-export interface Seat {
-  readonly end: Promise<SeatEnd>;
-  /** Gives up: at once where the server is not at it yet, else by a cancel request and the server's answer to that. */
-  cancel(): void;
-}
+const cancelled = '57014';
 
 /** Where the connections of batches come from and go to. */
 export interface Connections {
@@ -144,17 +109,24 @@ class Batch implements Turn {
   #flights: readonly Flight[] = none;
   #at = 0;
   #connection: ApiConnection | null = null;
-  /** The first one cleans the connection for all, and has not been answered. */
-  #isCleaning = false;
+  /** Those whose opening cleans the connection for the ones behind. */
+  #cleans: readonly boolean[] = none;
   #isUnclean = false;
+  #hasFailed = false;
   #isLost = false;
   /** The cancel request under way. */
   #cancelling: Promise<void> | null = null;
   /** A cancel request may still hit whatever runs next. */
   #isHaunted = false;
+  /** The last one that gave up while the server was at it. */
+  #givenUp: BatchSeat | null = null;
+  /** A cancel request has been sent. */
+  #hasCancelled = false;
   /** Runs from a cancel request to the answer. */
   #patience: NodeJS.Timeout | null = null;
   #stallTimer: NodeJS.Timeout | null = null;
+  /** Which one the server was at when nothing had come for a while. */
+  #stalledAt: number | null = null;
   /** Idle time of the event loop at the start and at the end of each flight, in milliseconds. */
   #idleAt: number[] = [];
 
@@ -208,13 +180,16 @@ class Batch implements Turn {
     }
     this.#connection = connection;
     this.#flying = flying;
-    this.#isCleaning = connection.dirty;
+    const cleans: boolean[] = [];
     this.#flights = flying.map(({ passenger }, index) => {
-      const how = index > 0 ? following : flying.length === 1 ? alone : leading;
+      const how = flying.length === 1 ? alone : index === 0 || passenger.writes ? leading : following;
+      if (index > 0 && passenger.writes) connection.dirty = true;
+      cleans.push(connection.dirty);
       const flight = passenger.makeFlight(connection, how, (outcome) => this.#ended(index, outcome));
-      connection.dirty = false;
+      connection.dirty = passenger.writes;
       return flight;
     });
+    this.#cleans = cleans;
     this.#idleAt = [idleMs()];
     this.#flights[0]?.lead(this.#flights.slice(1));
     this.#submit(connection);
@@ -237,31 +212,57 @@ class Batch implements Turn {
     seat.passenger.ended(connection, outcome);
     if (outcome.kind === 'failed') this.#failed(seat, index, outcome);
     else if (seat.passenger.writes) this.#isUnclean = true;
-    this.#isCleaning = false;
+    else if (this.#cleans[index]) this.#isUnclean = false;
     seat.settle({ kind: 'flown', outcome });
-    if (this.#at < this.#flights.length && !this.#isLost) this.#submit(connection);
-    else this.#finish(connection);
+    if (this.#at === this.#flights.length || this.#isLost) {
+      this.#finish(connection);
+      return;
+    }
+    this.#submit(connection);
+    const next = this.#flying[this.#at] as BatchSeat;
+    if (next.isGivenUp) this.#cancel(next);
   }
 
   #failed(seat: BatchSeat, index: number, outcome: FlightOutcome & { readonly kind: 'failed' }): void {
+    const code = (outcome.problem as { readonly code?: string }).code ?? '';
+    this.#hasFailed = true;
     this.#isUnclean = true;
     this.#isLost = outcome.lost;
     this.#pace.noteFailure(seat.passenger.statement, (this.#idleAt[index + 1] ?? 0) - (this.#idleAt[index] ?? 0));
-    if (outcome.lost) for (const behind of this.#flying.slice(this.#at)) behind.settle({ kind: 'flown', outcome });
-    else if (this.#isCleaning) this.#scatter(this.#at);
-    if (index > 0 && (outcome.problem as { readonly code?: string }).code === refusedWrite) {
+    if (outcome.lost) this.#loseBehind(outcome, code);
+    else if (this.#cleans[index]) this.#scatterUnclean(index + 1);
+    if (code === cancelled && this.#hasCancelled && seat !== this.#givenUp) seat.settle(scattered);
+    if (code === refusedWrite && index > 0 && !seat.passenger.writes) {
       this.#pace.noteWrite(seat.passenger.statement);
       seat.settle(scattered);
     }
   }
 
-  /** Sends away those from this place on. */
-  #scatter(from: number): void {
-    for (const seat of this.#flying.slice(from)) seat.settle(scattered);
+  /** A server that said why it ended had not come to those behind. */
+  #loseBehind(outcome: FlightOutcome, code: string): void {
+    const hasEnded = endsConnection(code);
+    for (const seat of this.#flying.slice(this.#at)) {
+      seat.settle(seat.passenger.writes && hasEnded ? scattered : { kind: 'flown', outcome });
+    }
+  }
+
+  /** Sends the queries away that are behind one that failed to clean. */
+  #scatterUnclean(from: number): void {
+    const end = this.#cleans.indexOf(true, from);
+    this.#scatter(from, end === -1 ? undefined : end);
+  }
+
+  /** Sends the queries in these places away. */
+  #scatter(from: number, end?: number): void {
+    for (const seat of this.#flying.slice(from, end)) if (!seat.passenger.writes) seat.settle(scattered);
   }
 
   #cancel(seat: BatchSeat): void {
-    if (this.#connection !== null && this.#flying[this.#at] === seat) this.#cancelFlight(this.#connection);
+    if (this.#connection === null) this.#leave(seat);
+    else if (this.#flying[this.#at] === seat) {
+      this.#givenUp = seat;
+      this.#cancelFlight(this.#connection);
+    } else if (seat.passenger.writes) seat.isGivenUp = true;
     else this.#leave(seat);
   }
 
@@ -281,13 +282,26 @@ class Batch implements Turn {
 
   /** Asks again where no answer comes: a request that arrives between two statements is lost. */
   #askToCancel(client: DriverClient, requests: number): void {
-    const asksAgain = requests > 1;
-    const again = () => (asksAgain ? this.#askToCancel(client, requests - 1) : client.connection.stream.destroy());
+    this.#hasCancelled = true;
+    const again = () => {
+      if (requests > 1) this.#askToCancel(client, requests - 1);
+      else this.#loseFlight(client);
+    };
     this.#patience = setTimeout(again, answerAfterCancelMs / maxCancelRequests);
     this.#cancelling ??= sendCancel(client).then((certain) => {
       this.#cancelling = null;
       if (!certain) this.#isHaunted = true;
+      // The server may have come to the next one meanwhile, which has given up as well.
+      const seat = this.#flying[this.#at];
+      if (seat !== undefined && seat === this.#givenUp) this.#cancelFlight(this.#connection as ApiConnection);
     });
+  }
+
+  /** The server does not answer. The connection is closed only where the one it is at has been given up: others wait for theirs. */
+  #loseFlight(client: DriverClient): void {
+    this.#patience = null;
+    const seat = this.#flying[this.#at];
+    if (seat === this.#givenUp || seat?.isOver) client.connection.stream.destroy();
   }
 
   /** Called when no answer has come for a while. What has arrived is read first: a busy process is no reason. */
@@ -300,7 +314,9 @@ class Batch implements Turn {
         this.#pace.noteStall(seat.passenger.statement);
         this.#scatter(seen + 1);
       }
-      if (seat.isOver) this.#cancelFlight(this.#connection as ApiConnection);
+      const keepsOthers = this.#stalledAt === seen && this.#flying.slice(seen + 1).some(({ isOver }) => !isOver);
+      if (seat.isOver || keepsOthers) this.#cancelFlight(this.#connection as ApiConnection);
+      this.#stalledAt = seen;
       this.#stallTimer.refresh();
     });
   }
@@ -308,8 +324,8 @@ class Batch implements Turn {
   #finish(connection: ApiConnection): void {
     if (this.#stallTimer !== null) clearTimeout(this.#stallTimer);
     this.#stallTimer = null;
-    if (this.#isUnclean) connection.dirty = true;
-    else this.#notePace();
+    connection.dirty = this.#isUnclean;
+    if (!this.#hasFailed) this.#notePace();
     // The last batch is remembered until the next one boards; its answers are not.
     this.#waiting.length = 0;
     this.#flying = none;
@@ -331,34 +347,7 @@ class Batch implements Turn {
   }
 }
 
-class BatchSeat implements Seat {
-  readonly passenger: Passenger;
-  readonly end: Promise<SeatEnd>;
-  readonly #onCancel: (seat: BatchSeat) => void;
-  #resolve: (end: SeatEnd) => void = () => {};
-  isOver = false;
-
-  constructor(passenger: Passenger, onCancel: (seat: BatchSeat) => void) {
-    this.passenger = passenger;
-    this.#onCancel = onCancel;
-    this.end = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
-  }
-
-  cancel(): void {
-    if (!this.isOver) this.#onCancel(this);
-  }
-
-  settle(end: SeatEnd): void {
-    if (this.isOver) return;
-    this.isOver = true;
-    this.#resolve(end);
-  }
-}
-
 const none: readonly never[] = [];
-const scattered: SeatEnd = { kind: 'scattered' };
 /** Seen by nobody. */
 const abandoned = new DatabaseError({ kind: 'cancelled', primary: 'Everybody who waited has left.' });
 

@@ -4,7 +4,7 @@
  * mutation's would be before its commit.
  */
 import { Flight, type FlightOutcome, type FlightStep } from './flight.ts';
-import type { FlightHow, Passenger } from './flight-batch.ts';
+import type { FlightHow, Passenger } from './flight-seat.ts';
 import type { ApiConnection } from './pool.ts';
 import { primaryPosition } from './replicas.ts';
 import { alwaysFirst } from './settings.ts';

@@ -2,8 +2,8 @@
  * Runs the statements of one request under its caller's role: one flight, one transaction, and what belongs around it:
  * a connection, a limit of time, cancelling, and repeating where that is certain to be harmless.
  *
- * Promises: nothing runs without the caller's settings; a mutation is never sent twice; a connection is given back only
- * when nothing of this request can reach it any more. The database's only door for API requests.
+ * Promises: nothing runs without the caller's settings; a mutation is sent again only where it is certain to be
+ * undone; a connection is given back only when nothing of this request can reach it any more. The database's only door for API requests.
  */
 
 import pg from 'pg';
@@ -11,7 +11,7 @@ import type { Leaving } from '../shared/leaving.ts';
 import type { Caller } from './caller.ts';
 import { DatabaseError, temporaryMarker, toDatabaseError } from './failure.ts';
 import { Flight, type FlightOutcome, type FlightStep, type RowCollector } from './flight.ts';
-import type { FlightHow, Passenger, Seat } from './flight-batch.ts';
+import type { FlightHow, Passenger, Seat } from './flight-seat.ts';
 import { MessageReader } from './message-reader.ts';
 import { type Opening, openingOf, openingSteps, planningStep } from './opening.ts';
 import type { ApiConnection, ApiPool } from './pool.ts';
@@ -48,7 +48,7 @@ export interface RunAsOptions {
   /** What the model was made from; null = run without a check. */
   readonly freshness: { readonly snapshot: string; readonly memberships: string | null } | null;
   readonly readOnly: boolean;
-  /** The steps may write: never repeated, and the connection is cleaned afterwards. */
+  /** The steps may write: never repeated unless undone, and the connection is cleaned afterwards. */
   readonly mutation: boolean;
   /** Asks, in the same round trip, where the primary's log ends after the commit; not called where that was not found out. */
   readonly onPosition?: (position: string) => void;
@@ -79,7 +79,8 @@ export async function runAs(pool: ApiPool, options: RunAsOptions): Promise<reado
     deadline: options.requestTimeoutMs === 0 ? null : performance.now() + options.requestTimeoutMs,
   };
   let named = true;
-  let alone = options.mutation;
+  // A position belongs to the mutation right before it.
+  let alone = options.onPosition !== undefined;
   let repeatedAfterLoss = false;
   for (;;) {
     const attempt = await fly(pool, request, { named, alone });
@@ -304,7 +305,8 @@ class FlightWatch {
     this.#mutation = options.mutation;
     this.#signal = options.signal;
     this.#onLeave = options.signal === null ? null : () => this.giveUp('client');
-    this.#timer = deadline === null ? null : setTimeout(() => this.giveUp('timer'), deadline - performance.now());
+    this.#timer =
+      deadline === null ? null : setTimeout(() => this.giveUp('timer'), Math.max(deadline - performance.now(), 1));
     if (this.#onLeave !== null) this.#signal?.addEventListener('abort', this.#onLeave);
   }
 

@@ -1,12 +1,13 @@
 /**
- * Reads that arrive together share a connection and one write; here is that nobody loses by it: every caller keeps its own
+ * Queries that arrive together share a connection and one write; here is that nobody loses by it: every caller keeps its own
  * settings, and an error, a slow statement, a cancel or a lost connection of one is none of the others' business.
+ * Mutations: shared-writes.test.ts.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { DatabaseError } from '../../src/database/failure.ts';
 import type { ApiPool } from '../../src/database/pool.ts';
 import { type RunAsOptions, runAs } from '../../src/database/run-as.ts';
-import { callerOf, flightOf, openPool } from '../support/flights.ts';
+import { answersOf, callerOf, flightOf, makeShared as makeSharedThrough, openPool } from '../support/flights.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { type RecordingProxy, startRecordingProxy } from '../support/recording-proxy.ts';
 
@@ -51,32 +52,15 @@ const sleeper = 'select pg_backend_pid() from (select pg_sleep($1::float8)) s';
 const sleep = (seconds: string, more: Partial<RunAsOptions> = {}) =>
   runAs(pool, flightOf([{ text: sleeper, values: [seconds] }], more));
 
-/** Asks until the statement is known to be so quick that two of them share a flight. */
-async function makeShared(ask: () => Promise<unknown>): Promise<void> {
-  await vi.waitFor(
-    async () => {
-      for (let time = 0; time < 3; time += 1) await ask();
-      proxy.reset();
-      await Promise.all([ask(), ask()]);
-      expect(proxy.flights()).toBe(1);
-    },
-    { timeout: 60_000, interval: 20 },
-  );
-  proxy.reset();
-}
+const makeShared = (ask: () => Promise<unknown>) => makeSharedThrough(proxy, ask);
 const makeSleepShared = () => makeShared(() => sleep('0'));
-
-async function answers(requests: readonly Promise<readonly (string | null)[]>[]): Promise<unknown[]> {
-  const ends = await Promise.allSettled(requests);
-  return ends.map((end) => (end.status === 'fulfilled' ? end.value[0] : (end.reason as { kind: string }).kind));
-}
 
 test('reads of the same moment are one flight on one connection', async () => {
   // On a busy machine three may not seem quick enough at once.
   await vi.waitFor(
     async () => {
       await makeSleepShared();
-      const processes = await answers([sleep('0'), sleep('0'), sleep('0')]);
+      const processes = await answersOf([sleep('0'), sleep('0'), sleep('0')]);
       expect(new Set(processes).size).toBe(1);
       expect(proxy.flights()).toBe(1);
     },
@@ -85,21 +69,14 @@ test('reads of the same moment are one flight on one connection', async () => {
 });
 
 test('statements that nobody knows yet run side by side', async () => {
-  const processes = await answers([sleep('0.05'), sleep('0.05'), sleep('0.05')]);
+  const processes = await answersOf([sleep('0.05'), sleep('0.05'), sleep('0.05')]);
   expect(new Set(processes).size).toBe(3);
 });
 
 test('statements that are known to be slow run side by side', async () => {
   for (let time = 0; time < 5; time += 1) await sleep('0.05');
-  const processes = await answers([sleep('0.05'), sleep('0.05')]);
+  const processes = await answersOf([sleep('0.05'), sleep('0.05')]);
   expect(new Set(processes).size).toBe(2);
-});
-
-test('writes share with nobody', async () => {
-  const write = { mutation: true };
-  await makeSleepShared();
-  const processes = await answers([sleep('0', write), sleep('0', write), sleep('0')]);
-  expect(new Set(processes).size).toBe(3);
 });
 
 test('each caller of a batch sees its own rows, limits and claims', async () => {
@@ -113,7 +90,7 @@ test('each caller of a batch sees its own rows, limits and claims', async () => 
   // On a busy machine one may keep the others waiting, and all fly alone.
   do {
     proxy.reset();
-    expect(await answers(users.map(readAs))).toEqual(users.map((user) => `note ${user}${1000 + user}ms`));
+    expect(await answersOf(users.map(readAs))).toEqual(users.map((user) => `note ${user}${1000 + user}ms`));
   } while (proxy.flights() === users.length);
 });
 
@@ -121,7 +98,7 @@ test('an error of one is its own, wherever it stands', async () => {
   await makeSleepShared();
   for (const broken of [0, 1, 2]) {
     const seconds = ['0', '0', '0'].map((each, index) => (index === broken ? 'x' : each));
-    const ends = await answers(seconds.map((each) => sleep(each)));
+    const ends = await answersOf(seconds.map((each) => sleep(each)));
     expect(ends.map((end) => (end === 'statement' ? end : 'answered'))).toEqual(
       seconds.map((each) => (each === 'x' ? 'statement' : 'answered')),
     );
@@ -132,7 +109,7 @@ test('an error of one costs the others nothing: their answers count', async () =
   await vi.waitFor(
     async () => {
       await makeSleepShared();
-      const [first, broken, last] = await answers([sleep('0'), sleep('x'), sleep('0')]);
+      const [first, broken, last] = await answersOf([sleep('0'), sleep('x'), sleep('0')]);
       expect([first, broken]).toEqual([last, 'statement']);
       expect(proxy.flights()).toBe(1);
     },
@@ -146,7 +123,7 @@ test('behind one that failed before the connection was clean nobody is answered 
   await makeShared(() => runAs(pool, flightOf([table])));
   await makeSleepShared();
   await runAs(pool, flightOf(['create temporary table note as select 1'], { mutation: true }));
-  expect(await answers([sleep('x'), runAs(pool, flightOf([table]))])).toEqual(['statement', 'none']);
+  expect(await answersOf([sleep('x'), runAs(pool, flightOf([table]))])).toEqual(['statement', 'none']);
 });
 
 test.each([
@@ -160,7 +137,7 @@ test.each([
   const client = new AbortController();
   await makeShared(() => visit(''));
   await makeSleepShared();
-  const ends = answers([sleep(seconds, { signal: client.signal }), visit(name), visit(`${name} too`)]);
+  const ends = answersOf([sleep(seconds, { signal: client.signal }), visit(name), visit(`${name} too`)]);
   if (seconds === '30') setTimeout(() => client.abort(), 5);
   expect((await ends).slice(1)).toEqual([name, `${name} too`]);
   // Whatever may still be on its way has ended.
@@ -180,7 +157,7 @@ test('a query that writes is known from then on, and flies alone', async () => {
       if (from === 'server' && packet.includes('25006')) refused += 1;
       return 'pass';
     });
-    for (const answer of await answers([visit(), visit(), visit()])) expect(Number(answer)).toBeGreaterThan(0);
+    for (const answer of await answersOf([visit(), visit(), visit()])) expect(Number(answer)).toBeGreaterThan(0);
     return refused;
   };
   await vi.waitFor(async () => expect(await ask()).toBeGreaterThan(0), { timeout: 60_000 });
@@ -189,7 +166,7 @@ test('a query that writes is known from then on, and flies alone', async () => {
 
 test('what nobody waits for any more is cancelled', async () => {
   await makeSleepShared();
-  const ends = await answers([sleep('0.1'), sleep('40', { requestTimeoutMs: 200 })]);
+  const ends = await answersOf([sleep('0.1'), sleep('40', { requestTimeoutMs: 200 })]);
   expect(ends[1]).toBe('timeout');
   await vi.waitFor(
     async () => {
@@ -209,7 +186,7 @@ test('what a failed one leaves in the session is gone before anything is answere
   await makeShared(() => runAs(pool, flightOf([state])));
   const poison = `select case when set_config('my.state', 'left', false) is not null then (1 / $1::int)::text end`;
   await makeShared(() => runAs(pool, flightOf([{ text: poison, values: ['1'] }])));
-  const ends = await answers([
+  const ends = await answersOf([
     runAs(pool, flightOf([{ text: poison, values: ['0'] }])),
     runAs(pool, flightOf([{ text: poison, values: ['1'] }])),
     runAs(pool, flightOf([state])),
@@ -220,8 +197,8 @@ test('what a failed one leaves in the session is gone before anything is answere
 test('a statement that is slow for once keeps nobody waiting', async () => {
   await makeSleepShared();
   const client = new AbortController();
-  const slow = answers([sleep('30', { signal: client.signal })]);
-  const quick = answers([sleep('0'), sleep('0')]);
+  const slow = answersOf([sleep('30', { signal: client.signal })]);
+  const quick = answersOf([sleep('0'), sleep('0')]);
   for (const answer of await quick) expect(Number(answer)).toBeGreaterThan(0);
   client.abort();
   expect(await slow).toEqual(['cancelled']);
@@ -231,7 +208,7 @@ test('a client that leaves while its statement runs takes nobody with it', async
   await makeSleepShared();
   for (let round = 0; round < 50; round += 1) {
     const client = new AbortController();
-    const ends = answers([sleep('0.008', { signal: client.signal }), sleep('0'), sleep('0.001'), sleep('0')]);
+    const ends = answersOf([sleep('0.008', { signal: client.signal }), sleep('0'), sleep('0.001'), sleep('0')]);
     setTimeout(() => client.abort(), round % 10);
     const [first, ...others] = await ends;
     expect(first === 'cancelled' || Number(first) > 0).toBe(true);
@@ -244,7 +221,7 @@ test('a client that leaves before its turn sends no cancel request', async () =>
   pool = openPool(proxy.url, { size: 1 });
   await makeSleepShared();
   const client = new AbortController();
-  const ends = answers([sleep('0.004'), sleep('0'), sleep('0', { signal: client.signal }), sleep('0')]);
+  const ends = answersOf([sleep('0.004'), sleep('0'), sleep('0', { signal: client.signal }), sleep('0')]);
   setImmediate(() => client.abort());
   const [first, second, left, last] = await ends;
   for (const answer of [first, second, last]) expect(Number(answer)).toBeGreaterThan(0);
@@ -254,7 +231,7 @@ test('a client that leaves before its turn sends no cancel request', async () =>
 
 test('the time limit holds for each, also behind a slow one', async () => {
   await makeSleepShared();
-  const ends = await answers([sleep('0.2'), sleep('30', { requestTimeoutMs: 300 }), sleep('0')]);
+  const ends = await answersOf([sleep('0.2'), sleep('30', { requestTimeoutMs: 300 }), sleep('0')]);
   expect(Number(ends[0])).toBeGreaterThan(0);
   expect(ends[1]).toBe('timeout');
   expect(Number(ends[2])).toBeGreaterThan(0);
@@ -264,7 +241,7 @@ test('a connection that dies under a batch: each read is repeated', async () => 
   const text = 'select case when $1 then die() end, pg_backend_pid() where $1 or true';
   const run = (dies: string) => runAs(pool, flightOf([{ text, values: [dies] }]));
   await makeShared(() => run('false'));
-  const ends = await answers([run('false'), run('true'), run('false'), run('false')]);
+  const ends = await answersOf([run('false'), run('true'), run('false'), run('false')]);
   // It ends the second connection as well, and a read is repeated once; the others' second time is alone.
   expect(ends).toEqual([null, 'unavailable', null, null]);
 });
@@ -274,8 +251,8 @@ test('while the database is away all are told so, and once it is back they share
   proxy.inspect(() => 'cut');
   proxy.cut();
   const away = ['unavailable', 'unavailable', 'unavailable'];
-  expect(await answers([sleep('0'), sleep('0'), sleep('0')])).toEqual(away);
-  expect(await answers([sleep('0'), sleep('0'), sleep('0')])).toEqual(away);
+  expect(await answersOf([sleep('0'), sleep('0'), sleep('0')])).toEqual(away);
+  expect(await answersOf([sleep('0'), sleep('0'), sleep('0')])).toEqual(away);
   proxy.inspect(null);
   await makeSleepShared();
 });
@@ -284,7 +261,7 @@ test('more statements than a connection may keep come and go in batches', async 
   pool = openPool(proxy.url, { size: 1, maxStatementsPerConnection: 8 });
   const texts = Array.from({ length: 12 }, (_, n) => `select ${n} + $1::int`);
   const ask = (round: number) =>
-    answers(texts.map((text) => runAs(pool, flightOf([{ text, values: [String(round)] }]))));
+    answersOf(texts.map((text) => runAs(pool, flightOf([{ text, values: [String(round)] }]))));
   for (let round = 0; round < 12; round += 1) {
     expect(await ask(round)).toEqual(texts.map((_, n) => String(n + round)));
   }
@@ -298,18 +275,18 @@ test('a statement that the server forgot is prepared again for everybody', async
     and application_name = 'pgreflect-test'`,
     [database.name],
   );
-  for (const answer of await answers([sleep('0'), sleep('0'), sleep('0')])) expect(Number(answer)).toBeGreaterThan(0);
+  for (const answer of await answersOf([sleep('0'), sleep('0'), sleep('0')])) expect(Number(answer)).toBeGreaterThan(0);
 });
 
 test('requests that find no connection are told so, each after its own wait', async () => {
   pool = openPool(proxy.url, { size: 1, waitMs: 2000 });
   await makeSleepShared();
   const client = new AbortController();
-  const busy = answers([runAs(pool, flightOf(['select pg_sleep(60)'], { mutation: true, signal: client.signal }))]);
-  const early = answers([sleep('0'), sleep('0')]);
+  const busy = answersOf([runAs(pool, flightOf(['select pg_sleep(60)'], { mutation: true, signal: client.signal }))]);
+  const early = answersOf([sleep('0'), sleep('0')]);
   await new Promise((resolve) => setTimeout(resolve, 1000));
   // Its own wait has only begun when that of the others is over.
-  const late = answers([sleep('0')]);
+  const late = answersOf([sleep('0')]);
   expect(await early).toEqual(['overloaded', 'overloaded']);
   client.abort();
   expect(await busy).toEqual(['cancelled']);
@@ -324,7 +301,7 @@ test('answers that are read late do not make statements slow', async () => {
   const until = performance.now() + 100;
   while (performance.now() < until);
   await first;
-  const processes = await answers([sleep('0'), sleep('0')]);
+  const processes = await answersOf([sleep('0'), sleep('0')]);
   expect(new Set(processes).size).toBe(1);
 });
 
@@ -394,7 +371,7 @@ describe('three thousand requests of many callers at once, each statement its ow
     // Many of them shared a flight.
     expect(proxy.flights()).toBeLessThan(3000);
     const write = { mutation: true };
-    const processes = await answers([1, 2, 3, 4].map(() => sleep('0.3', write)));
+    const processes = await answersOf([1, 2, 3, 4].map(() => sleep('0.3', write)));
     expect(new Set(processes).size).toBe(4);
     await pool.stop();
   });

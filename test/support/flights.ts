@@ -1,10 +1,11 @@
 /**
  * The shortest way to run statements as a caller in tests of database access.
  */
-import { afterAll } from 'vitest';
+import { afterAll, expect, vi } from 'vitest';
 import type { Caller } from '../../src/database/caller.ts';
 import { type ApiPool, type ApiPoolOptions, createApiPool } from '../../src/database/pool.ts';
 import type { RunAsOptions, Step } from '../../src/database/run-as.ts';
+import type { RecordingProxy } from './recording-proxy.ts';
 
 /** A caller with the claims a token of this role would have. */
 export function callerOf(role: string): Caller {
@@ -44,4 +45,24 @@ export function openPool(connectionString: string, more: Partial<ApiPoolOptions>
   });
   afterAll(() => pool.stop());
   return pool;
+}
+
+/** Asks until the statement is known to be so quick that two of them share a flight. */
+export async function makeShared(proxy: RecordingProxy, ask: () => Promise<unknown>): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      for (let time = 0; time < 3; time += 1) await ask();
+      proxy.reset();
+      await Promise.all([ask(), ask()]);
+      expect(proxy.flights()).toBe(1);
+    },
+    { timeout: 60_000, interval: 20 },
+  );
+  proxy.reset();
+}
+
+/** The first column of each answer, or the kind of the error. */
+export async function answersOf(requests: readonly Promise<readonly (string | null)[]>[]): Promise<unknown[]> {
+  const ends = await Promise.allSettled(requests);
+  return ends.map((end) => (end.status === 'fulfilled' ? end.value[0] : (end.reason as { kind: string }).kind));
 }

@@ -1,0 +1,81 @@
+/**
+ * Who flies in a batch (flight-batch.ts), and what it is told.
+ */
+import type { Flight, FlightOutcome } from './flight.ts';
+import type { ApiConnection } from './pool.ts';
+
+/** How a flight differs from what was asked for. */
+export interface FlightHow {
+  /** Writes are refused, with SQLSTATE 25006. */
+  readonly readOnly: boolean;
+  /** Shares with nobody, so nothing but itself can make it fly again. */
+  readonly isAlone: boolean;
+}
+
+/** A request that wants to fly. */
+export interface Passenger {
+  /** Name of the statement that its duration is noted under; empty: not noted. */
+  readonly statement: string;
+  /** Whether others may fly along. */
+  readonly shares: boolean;
+  /** The session needs to be cleaned afterwards. */
+  readonly writes: boolean;
+  /** Flies right behind it, whatever becomes of it; for one that shares with nobody. */
+  readonly follower?: Passenger | null;
+  /** Makes its flight, when there is a connection. */
+  makeFlight(connection: ApiConnection, how: FlightHow, onEnd: (outcome: FlightOutcome) => void): Flight;
+  /** Told of the outcome before the next flight on the connection is answered. */
+  ended(connection: ApiConnection, outcome: FlightOutcome): void;
+}
+
+/** How it ended for one passenger. */
+export type SeatEnd =
+  | { readonly kind: 'flown'; readonly outcome: FlightOutcome }
+  /** There was no connection. */
+  | { readonly kind: 'refused'; readonly problem: unknown }
+  /** Fly again, alone: nothing is known of a query, a mutation is undone or has not run. */
+  | { readonly kind: 'scattered' }
+  /** Left before the server was at it. */
+  | { readonly kind: 'left' };
+
+/** A place in a batch. */
+export interface Seat {
+  readonly end: Promise<SeatEnd>;
+  /**
+   * Gives up: at once where it has not been sent or is a query that the server is not at yet, else by a cancel request and the
+   * server's answer to that.
+   */
+  cancel(): void;
+}
+
+/** Fly again, alone. */
+export const scattered: SeatEnd = { kind: 'scattered' };
+
+/** A place in a batch, seen from inside. */
+export class BatchSeat implements Seat {
+  readonly passenger: Passenger;
+  readonly end: Promise<SeatEnd>;
+  readonly #onCancel: (seat: BatchSeat) => void;
+  #resolve: (end: SeatEnd) => void = () => {};
+  isOver = false;
+  /** Is cancelled when the server comes to it. */
+  isGivenUp = false;
+
+  constructor(passenger: Passenger, onCancel: (seat: BatchSeat) => void) {
+    this.passenger = passenger;
+    this.#onCancel = onCancel;
+    this.end = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  cancel(): void {
+    if (!this.isOver) this.#onCancel(this);
+  }
+
+  settle(end: SeatEnd): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.#resolve(end);
+  }
+}
