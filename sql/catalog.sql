@@ -149,6 +149,16 @@ select pg_catalog.json_build_object(
     where d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
       and d.refobjsubid > 0 and d.deptype in ('a', 'i') and d.refobjid in (select t.oid from tables t)
   ),
+  'unusual_null_orders', (
+    -- Columns of indexes that put nulls last where they descend or first where they ascend. Bits of an option: 1 descends, 2 nulls first.
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(u.indrelid::pg_catalog.text, u.attnum)), '[]')
+    from (
+      select distinct i.indrelid, k.attnum
+      from pg_catalog.pg_index i
+      cross join lateral rows from (pg_catalog.unnest(i.indkey::pg_catalog.int2[]), pg_catalog.unnest(i.indoption::pg_catalog.int2[])) k (attnum, option)
+      where k.option in (1, 2) and i.indrelid in (select t.oid from tables t)
+    ) u
+  ),
   'descriptions', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
       'catalog', c.relname, 'objoid', d.objoid::pg_catalog.text, 'objsubid', d.objsubid, 'description', d.description

@@ -30,6 +30,7 @@ interface CatalogRows {
   readonly enums: readonly Pick<PgEnum, 'enumtypid' | 'enumsortorder' | 'enumlabel'>[];
   readonly indexes: readonly CatalogIndex[];
   readonly owned_sequences: readonly (readonly [string, number])[];
+  readonly unusual_null_orders: readonly (readonly [string, number])[];
   readonly descriptions: readonly DescriptionRow[];
   readonly exposed: readonly string[];
   readonly column_defaults: readonly (readonly [string, number, string])[];
@@ -74,7 +75,8 @@ export async function assembleCatalog(
   const columnDefaults = byColumn(source.column_defaults);
   const declaredTypes = byColumn(source.declared_types);
   const routineDefaults = new Map(source.routine_defaults);
-  const ownedColumns = byColumn(source.owned_sequences.map(([table, column]) => [table, column, true] as const));
+  const ownedColumns = columnSet(source.owned_sequences);
+  const unusualNullOrders = columnSet(source.unusual_null_orders);
   const roles = await readAccess({
     namespaces: [...namespaces.keys()],
     tables: [...tables.keys()],
@@ -96,6 +98,7 @@ export async function assembleCatalog(
     directive: (kind, oid, column) => directives[kind].get(oid)?.get(column ?? 0) ?? noDirective,
     columnDefault: (table, column) => columnDefaults.get(table)?.get(column) ?? null,
     ownsSequence: (table, column) => ownedColumns.get(table)?.has(column) === true,
+    hasUnusualNullOrder: (table, column) => unusualNullOrders.get(table)?.has(column) === true,
     declaredType: (table, column) => declaredTypes.get(table)?.get(column) ?? null,
     routineDefaults: (routine) => routineDefaults.get(routine) ?? null,
     roles,
@@ -157,6 +160,10 @@ function byColumn<T>(rows: readonly (readonly [string, number, T])[]): ByColumn<
   return new Map(
     [...tables].map(([table, columns]) => [table, new Map(columns.map(([, column, value]) => [column, value]))]),
   );
+}
+
+function columnSet(rows: readonly (readonly [string, number])[]): ByColumn<true> {
+  return byColumn(rows.map(([table, column]) => [table, column, true] as const));
 }
 
 /** By kind of the object, then by its oid and its column, 0 for the object itself. */

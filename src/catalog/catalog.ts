@@ -134,6 +134,8 @@ export interface Catalog {
   columnDefault(table: string, column: number): string | null;
   /** The column owns a sequence, as `serial`, identity or `owned by` make it. */
   ownsSequence(table: string, column: number): boolean;
+  /** An index has nulls of the column last where it descends or first where it ascends. */
+  hasUnusualNullOrder(table: string, column: number): boolean;
   /** Declared type of a column as `format_type` prints it; only for modified types outside `pg_catalog`, else null. */
   declaredType(table: string, column: number): string | null;
   /** `pg_get_expr` of all argument defaults, joined by commas as PostgreSQL does; null without any. */

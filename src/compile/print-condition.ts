@@ -117,11 +117,17 @@ export function scanOrder(order: readonly OrderTerm[], backward: boolean): reado
   }));
 }
 
-/** ` order by …`. */
-export function printOrder(order: readonly OrderTerm[], row: Row): Sql {
+/**
+ * ` order by …`. Where there are no nulls their place is the one that indexes have unless told otherwise: PostgreSQL takes an
+ * index for an order only where both put them in the same place.
+ *
+ * @param isStored The rows are those of a table, which keeps its columns free of nulls.
+ */
+export function printOrder(order: readonly OrderTerm[], row: Row, isStored: boolean): Sql {
   const terms = order.map(({ column, descending, nullsFirst }) => {
     const direction = descending ? sql` desc` : sql` asc`;
-    const nulls = nullsFirst ? sql` nulls first` : sql` nulls last`;
+    const isFirst = isStored && column.hasNoNulls ? descending : nullsFirst;
+    const nulls = isFirst ? sql` nulls first` : sql` nulls last`;
     return sql`${row.column(column)}${direction}${nulls}`;
   });
   return sql` order by ${list(terms)}`;

@@ -27,6 +27,8 @@ import { empty, ident, type Sql, sql } from './sql.ts';
 /** Where the rows of a connection are read from, as often as it takes. */
 export interface RowSet {
   readonly table: Table;
+  /** False where a routine makes them, which may be such as the table could not hold. */
+  readonly isStored: boolean;
   /** A from item with a row of its own, and the condition that relationship and filter put on it. */
   scan(): { readonly from: Sql; readonly row: Row; readonly condition: Sql | null };
 }
@@ -55,6 +57,7 @@ export function tableRows(printer: Printer, plan: TableConnectionPlan, parent: R
   const { source } = plan;
   return {
     table: source.table,
+    isStored: true,
     scan() {
       const alias = printer.names.next('t');
       const row = directRow(alias, source.table);
@@ -84,6 +87,7 @@ function printRoutineConnection(
   }
   const rows: RowSet = {
     table,
+    isStored: false,
     scan() {
       const alias = printer.names.next('f');
       const row = directRow(alias, table);
@@ -116,6 +120,7 @@ function printHeldConnection(
   const held = new HandedOnRow(printer.names.next('s'));
   const rows: RowSet = {
     table,
+    isStored: false,
     scan() {
       const alias = printer.names.next('t');
       const row: Row = {

@@ -95,7 +95,7 @@ export function printScan(context: Pick<PageContext, 'plan' | 'page' | 'rows' | 
   const selected = page.selectList(row);
   const select = selected.length === 0 ? sql`select` : sql`select ${list(selected)}`;
   const filtered = where(conjunction([condition, after]));
-  return sql`${select} from ${from}${filtered}${printOrder(order, row)} limit ${limit}${offset}`;
+  return sql`${select} from ${from}${filtered}${printOrder(order, row, context.rows.isStored)} limit ${limit}${offset}`;
 }
 
 function printNumbered(context: PageContext, scan: Sql): Sql {
@@ -220,7 +220,7 @@ function printBeyondPage(context: PageContext): Sql {
   const { from, row, condition } = rows.scan();
   const keys = keyColumns(rows.table);
   const compare = (side: Row): Sql => list(keys.map((column) => side.column(column)));
-  const order = printOrder(scanOrder(plan.order, plan.page.backward), row);
+  const order = printOrder(scanOrder(plan.order, plan.page.backward), row, rows.isStored);
   const first = sql`(select (${compare(row)}) is distinct from (${compare(page)}) from ${from}${where(condition)}${order} limit 1)`;
   const kept = conjunction([sql`${ident(page.alias, 'n')} = 1`, inPage(context)])!;
   return sql`coalesce(pg_catalog.bool_or(${first}) filter (where ${kept}), false)`;

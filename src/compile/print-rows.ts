@@ -244,6 +244,6 @@ function printBeyond({ plan, page, rows }: PageContext): Sql {
     const columns = keys.map((column) => side.column(column));
     return columns.length === 1 ? columns[0]! : sql`row(${list(columns)})`;
   };
-  const order = printOrder(scanOrder(plan.order, plan.page.backward), row);
+  const order = printOrder(scanOrder(plan.order, plan.page.backward), row, rows.isStored);
   return sql`(${keyOf(page)} is distinct from (select ${keyOf(row)} from ${from}${where(condition)}${order} limit 1))`;
 }

@@ -17,15 +17,15 @@ export function buildColumns(
   table: CatalogTable,
   types: TypeResolver,
 ): readonly Column[] {
-  return table.getAttributes().map((row) => buildColumn(context, namespace, row, types));
+  return table.getAttributes().map((row) => buildColumn(context, { namespace, table, row }, types));
 }
 
 function buildColumn(
   { catalog, access }: ModelContext,
-  namespace: ContextNamespace,
-  row: CatalogColumn,
+  source: { readonly namespace: ContextNamespace; readonly table: CatalogTable; readonly row: CatalogColumn },
   types: TypeResolver,
 ): Column {
+  const { namespace, row } = source;
   const { attrelid: table, attnum: number } = row;
   const { settings } = columnSettings(catalog, table, number);
   const name = settings.name ?? fieldForm(row.attname, namespace.inflectNames);
@@ -48,6 +48,7 @@ function buildColumn(
     type,
     cast: types.cast(declared),
     notNull: row.attnotnull === true,
+    hasNoNulls: row.attnotnull === true && isPlain(source.table) && !catalog.hasUnusualNullOrder(table, number),
     readable,
     filterable: readable && isFilterable(type),
     orderable: readable && type.kind !== 'list' && !isJson(type),
@@ -57,6 +58,11 @@ function buildColumn(
     defaultExpression: catalog.columnDefault(table, number),
     ...aggregates(readable ? type : null),
   };
+}
+
+/** Inheriting tables may have nulls where this one has none. */
+function isPlain({ relkind, relhassubclass }: CatalogTable): boolean {
+  return relkind === 'r' && relhassubclass !== true;
 }
 
 function isGeneratedValue(row: CatalogColumn): boolean {

@@ -126,6 +126,8 @@ export interface Column {
   /** The declared type, also where `type` is null. */
   readonly cast: SqlType;
   readonly notNull: boolean;
+  /** No row has a null, and no index has an unusual place for them: an order may put them wherever that helps. */
+  readonly hasNoNulls: boolean;
   /** In the object type: privilege, type and name allow it (name conflicts of 2.6 are the schema's business). */
   readonly readable: boolean;
   readonly filterable: boolean;

@@ -74,6 +74,7 @@ describe('on many rows', async () => {
     insert into lib.purchase select n, 1 + n % 5000, n, n from generate_series(1, 50000) n;
     create index on lib.purchase (customer_id, id);
     create index on lib.purchase (at, id);
+    create index on lib.purchase (price desc nulls last);
     create function lib.double(lib.purchase) returns numeric stable language sql as 'select $1.price * 2';
     grant select on all tables in schema lib to anon;
     analyze lib.customer; analyze lib.purchase;`,
@@ -113,6 +114,25 @@ describe('on many rows', async () => {
     const found = scans(await explain(query), 'purchase');
     expect(found.length).toBeGreaterThan(1);
     expect(found).not.toContain('Seq Scan');
+  });
+
+  test.each(['AscNullsFirst', 'AscNullsLast', 'DescNullsFirst', 'DescNullsLast'])(
+    'a column without nulls is read in the order of its index: %s',
+    async (direction) => {
+      const nodes = await explain(
+        `{ purchaseCollection(first: 10, orderBy: {at: ${direction}}) { edges { node { at } } } }`,
+      );
+      expect(nodes.map((node) => node['Index Name'])).toContain('purchase_at_id_idx');
+      expect(nodes.map((node) => node['Node Type'])).not.toContain('Sort');
+    },
+  );
+
+  test('where its index has an unusual place for nulls, the place that the client names is what finds the index', async () => {
+    const nodes = await explain(
+      '{ purchaseCollection(first: 10, orderBy: {price: DescNullsLast}) { edges { node { price } } } }',
+    );
+    expect(nodes.map((node) => node['Index Name'])).toContain('purchase_price_idx');
+    expect(nodes.map((node) => node['Node Type'])).not.toContain('Sort');
   });
 
   test('the rows after a cursor are one range of the index on the order', async () => {

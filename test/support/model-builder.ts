@@ -49,6 +49,7 @@ export function column(fieldName: string | null, type: ValueType | ScalarName, c
     type: value,
     cast: anyCast,
     notNull: false,
+    hasNoNulls: false,
     readable: true,
     filterable: !isJson,
     orderable: !isJson && value.kind !== 'list',

@@ -1,1 +1,1 @@
-select "p1"."c2", "p1"."c1" from (select "t3"."shelf_mark" as "c1", "t3"."title" as "c2" from "lib"."volume" as "t3" order by "t3"."title" asc nulls first, "t3"."shelf_mark" desc nulls first limit 2) as "p1";
+select "p1"."c2", "p1"."c1" from (select "t3"."shelf_mark" as "c1", "t3"."title" as "c2" from "lib"."volume" as "t3" order by "t3"."title" asc nulls last, "t3"."shelf_mark" desc nulls first limit 2) as "p1";
