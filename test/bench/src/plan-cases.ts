@@ -31,7 +31,7 @@ export const planCases: readonly PlanCase[] = [
     ours: `query ($n: Int!) { itemCollection(first: 20, filter: {authorId: {eq: $n}}, orderBy: [{publishedAt: DescNullsLast}])
       { edges { node { id title score publishedAt } } } }`,
     byHand: `select i.id, i.title, i.score, to_json(i.published_at) from plans.item i
-      where i.author_id = $1 order by i.published_at desc nulls last, i.id limit 20`,
+      where i.author_id = $1 order by i.published_at desc, i.id limit 20`,
   },
   {
     title: 'deep page by cursor',

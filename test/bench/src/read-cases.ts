@@ -28,9 +28,9 @@ const rows20: Operation = {
     { edges { node { rowId title score publishedAt } } } }`,
   handwritten: `select concat('{"postCollection":{"edges":[', string_agg(concat('{"node":', row_to_json(r), '}'), ','), ']}}') from (
     select p.id, p.title, p.score, p.published_at as "publishedAt" from public.post p
-    where p.account_id = $1::int order by p.published_at desc nulls last, p.id limit 20) r`,
+    where p.account_id = $1::int order by p.published_at desc, p.id limit 20) r`,
   bare: `select p.id, p.title, p.score, p.published_at from public.post p
-    where p.account_id = $1::int order by p.published_at desc nulls last, p.id limit 20`,
+    where p.account_id = $1::int order by p.published_at desc, p.id limit 20`,
 };
 
 // Rows inside rows, with row_to_json only at the top: tried against json_build_object, text and arrays at each level.
