@@ -2,10 +2,10 @@
  * The table of error codes: every code is provoked once on the whole gateway, and comes with the HTTP status the table
  * promises, as `application/json` and as `application/graphql-response+json`.
  */
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Config, defaultConfig } from '../../src/config/config.ts';
 import { type Code, errorCodes } from '../../src/shared/errors.ts';
-import { testGateway } from '../support/gateway.ts';
+import { type TestGateway, testGateway } from '../support/gateway.ts';
 import { anonKey, operation, token } from '../support/http.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 
@@ -79,12 +79,13 @@ const provocations = {
 } satisfies Record<Code, Provocation>;
 
 describe.each(Object.entries<Provocation>(provocations))('%s', (code, given) => {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    const config = { schemaPollMs: 600_000, limits: defaultConfig.limits, ...given.config };
+    gateway = await testGateway((given.database ?? (() => database))(), config, afterAll);
+  });
+
   test.each(['application/json', 'application/graphql-response+json'])('is answered as %s', async (accept) => {
-    const gateway = await testGateway((given.database ?? (() => database))(), {
-      schemaPollMs: 600_000,
-      limits: defaultConfig.limits,
-      ...given.config,
-    });
     const send = async () =>
       fetch(`${gateway.url}${given.path ?? '/graphql/v1'}`, {
         method: given.method ?? 'POST',
