@@ -43,7 +43,9 @@ parts (name, rows, version) as (
   union all select 'index', count(*), sum(i.xmin::pg_catalog.text::pg_catalog.int8)
     from pg_catalog.pg_index i where i.indisunique and i.indrelid in (select t.oid from tables t)
   union all select 'constraint', count(*), sum(k.xmin::pg_catalog.text::pg_catalog.int8)
-    from pg_catalog.pg_constraint k where k.contype = 'f' and k.confrelid in (select t.oid from tables t)
+    from pg_catalog.pg_constraint k
+    where k.contype = 'f' and k.confrelid in (select t.oid from tables t)
+      or k.contype = 'n' and not k.convalidated and k.conrelid in (select t.oid from tables t)
   union all select 'type', count(*), sum(t.version) from types t
   union all select 'enum', count(*), sum(l.xmin::pg_catalog.text::pg_catalog.int8)
     from pg_catalog.pg_enum l where l.enumtypid in (select t.oid from types t)

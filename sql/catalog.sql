@@ -13,7 +13,12 @@ tables as materialized (
   where c.relkind in ('r', 'v', 'm', 'f', 'p') and c.relnamespace in (select e.oid from exposed e)
 ),
 columns as materialized (
-  select a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attnotnull, a.attidentity, a.attgenerated, a.atthasdef
+  select a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attidentity, a.attgenerated, a.atthasdef,
+    -- Since PostgreSQL 18 a row may be older than the constraint.
+    a.attnotnull and not exists (
+      select from pg_catalog.pg_constraint k
+      where k.contype = 'n' and not k.convalidated and k.conrelid = a.attrelid and k.conkey[1] = a.attnum
+    ) as attnotnull
   from pg_catalog.pg_attribute a
   join tables t on t.oid = a.attrelid and t.relkind <> 'p'
   where a.attnum > 0 and not a.attisdropped

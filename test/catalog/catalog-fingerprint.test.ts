@@ -35,6 +35,12 @@ async function isQuiet(statement: string): Promise<boolean> {
   return false;
 }
 
+/** One statement from a major of PostgreSQL on, another before. */
+function ifMajor(major: number, newer: string, older: string): string {
+  const isNewer = `current_setting('server_version_num')::int >= ${major}0000`;
+  return `do $$ begin if ${isNewer} then ${newer}; else ${older}; end if; end $$`;
+}
+
 /** In this order: later statements build on earlier ones. */
 const changes: readonly string[] = [
   'create table lib.fresh (id int)',
@@ -57,6 +63,8 @@ const changes: readonly string[] = [
   'alter table lib.fresh add constraint fresh_fk foreign key (title) references lib.volume',
   `comment on constraint fresh_fk on lib.fresh is '@graphql({"local_name": "freshOnes"})'`,
   'alter table lib.fresh drop constraint fresh_fk',
+  ifMajor(18, 'alter table lib.fresh add constraint there not null title not valid', 'alter table lib.fresh alter column title set not null'),
+  ifMajor(18, 'alter table lib.fresh validate constraint there', 'alter table lib.fresh alter column title drop not null'),
   'alter table lib.fresh enable row level security',
   'alter table lib.fresh disable row level security',
   'alter table lib.fresh rename to fresher',

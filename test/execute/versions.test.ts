@@ -83,6 +83,31 @@ if (major >= 18) {
     expect((await execution.errors('anon', insert))[0]).toContain('total');
   });
 
+  test('a column whose "not null" was never validated may have nulls, until it is', async () => {
+    const { database: own, execution } = await prepare(`
+      create table guest (id int primary key, arrived int);
+      insert into guest values (1, null), (2, 5), (3, 9);
+      alter table guest add constraint arrived_not_null not null arrived not valid;`);
+    const query = '{ guestCollection(orderBy: [{arrived: DescNullsLast}]) { edges { node { id arrived } } } }';
+    const hasNulls = async () => {
+      const { model } = (await execution.role('anon')).shared;
+      const columns = [...model.tables.values()].flatMap((table) => [...table.columns.values()]);
+      return columns.find(({ name }) => name === 'arrived')?.notNull === false;
+    };
+    const data = await execution.data('anon', query);
+    expect(data.guestCollection.edges.map((edge: { node: unknown }) => edge.node)).toEqual([
+      { id: 3, arrived: 9 },
+      { id: 2, arrived: 5 },
+      { id: 1, arrived: null },
+    ]);
+    expect(await hasNulls()).toBe(true);
+    await own.query(
+      'update guest set arrived = 1 where id = 1; alter table guest validate constraint arrived_not_null',
+    );
+    await execution.reload();
+    expect(await hasNulls()).toBe(false);
+  });
+
   test('a temporal key with "without overlaps" is a primary key like any other', async () => {
     const { execution } = await prepare(`
       create extension if not exists btree_gist;
@@ -105,5 +130,5 @@ async function prepare(sql: string, afterwards = '') {
     'grant usage on schema public to anon; grant all on all tables in schema public to anon',
     afterwards,
   );
-  return { execution: await startExecution(own) };
+  return { database: own, execution: await startExecution(own) };
 }
