@@ -107,8 +107,18 @@ export interface FailureContext {
  * True for SQLSTATEs after which the server closes the connection: class 08, shutdown and crash (57P01-57P03), session
  * ended for idleness (57P05) or for a limit (25P03, 25P04).
  */
-export function endsConnection(sqlstate: string): boolean {
+function endsConnection(sqlstate: string): boolean {
   return sqlstate.startsWith('08') || /^(57P0[1235]|25P0[34])$/.test(sqlstate);
+}
+
+/**
+ * Whether the server itself says that it ends this connection: it has done nothing after that. A function may raise the same codes,
+ * a foreign table does where its own server is away, and a pooler says 08P01 of a server that may still be at work.
+ */
+export function saysItEnds(problem: unknown): boolean {
+  return (
+    problem instanceof pg.DatabaseError && problem.routine === 'ProcessInterrupts' && endsConnection(problem.code ?? '')
+  );
 }
 
 /** The typed error for whatever the driver handed out. Errors that are ours already pass through. */

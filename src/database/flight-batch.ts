@@ -17,6 +17,7 @@
  *   is refused for it flies again, alone, as its statement does from then on.
  * - An error of one leaves nothing behind that an opening does not clean; queries behind one that failed to clean are scattered,
  *   mutations clean for themselves.
+ * - How transactions begin is beyond an opening: those that fail behind one that has changed it fly again, alone.
  * - Only the flight that the server is at is ever cancelled; a query further behind just leaves, a mutation is cancelled when the
  *   server comes to it.
  */
@@ -24,7 +25,7 @@ import { performance } from 'node:perf_hooks';
 import { sendCancel } from './cancel.ts';
 import type { ConnectionQueue, Turn } from './connection-queue.ts';
 import type { DriverClient } from './driver.ts';
-import { DatabaseError, endsConnection } from './failure.ts';
+import { DatabaseError, saysItEnds } from './failure.ts';
 import type { Flight, FlightOutcome } from './flight.ts';
 import { BatchSeat, type FlightHow, type Passenger, type Seat, scattered } from './flight-seat.ts';
 import type { ApiConnection } from './pool.ts';
@@ -229,18 +230,22 @@ class Batch implements Turn {
     this.#isUnclean = true;
     this.#isLost = outcome.lost;
     this.#pace.noteFailure(seat.passenger.statement, (this.#idleAt[index + 1] ?? 0) - (this.#idleAt[index] ?? 0));
-    if (outcome.lost) this.#loseBehind(outcome, code);
+    if (outcome.lost) this.#loseBehind(outcome.problem);
     else if (this.#cleans[index]) this.#scatterUnclean(index + 1);
     if (code === cancelled && this.#hasCancelled && seat !== this.#givenUp) seat.settle(scattered);
+    // It may have failed for what its transaction began with.
+    if (index > 0 && this.#connection?.isSpoiled && !outcome.lost) seat.settle(scattered);
     if (code === refusedWrite && index > 0 && !seat.passenger.writes) {
       this.#pace.noteWrite(seat.passenger.statement);
       seat.settle(scattered);
     }
   }
 
-  /** A server that said why it ended had not come to those behind. */
-  #loseBehind(outcome: FlightOutcome, code: string): void {
-    const hasEnded = endsConnection(code);
+  /** A server that said that it ends had not come to those behind. Nothing else that it said of this one is true of them. */
+  #loseBehind(problem: unknown): void {
+    const hasEnded = saysItEnds(problem);
+    const lost = new Error('The connection was lost before the answer to another request on it was whole.');
+    const outcome: FlightOutcome = { kind: 'failed', problem: lost, step: 0, lost: true };
     for (const seat of this.#flying.slice(this.#at)) {
       seat.settle(seat.passenger.writes && hasEnded ? scattered : { kind: 'flown', outcome });
     }
@@ -310,15 +315,21 @@ class Batch implements Turn {
     setImmediate(() => {
       if (this.#stallTimer === null || this.#at > seen) return;
       const seat = this.#flying[seen] as BatchSeat;
-      if (this.#flying.slice(seen + 1).some(({ isOver }) => !isOver)) {
+      const isFirst = this.#stalledAt !== seen;
+      if (isFirst && this.#hasWaiting(seen)) {
         this.#pace.noteStall(seat.passenger.statement);
         this.#scatter(seen + 1);
       }
-      const keepsOthers = this.#stalledAt === seen && this.#flying.slice(seen + 1).some(({ isOver }) => !isOver);
+      const keepsOthers = !isFirst && this.#hasWaiting(seen);
       if (seat.isOver || keepsOthers) this.#cancelFlight(this.#connection as ApiConnection);
       this.#stalledAt = seen;
       this.#stallTimer.refresh();
     });
+  }
+
+  /** Somebody waits for an answer behind this place. */
+  #hasWaiting(at: number): boolean {
+    return this.#flying.slice(at + 1).some(({ isOver }) => !isOver);
   }
 
   #finish(connection: ApiConnection): void {

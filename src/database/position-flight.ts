@@ -16,7 +16,8 @@ export class PositionPassenger implements Passenger {
   #resolve: (position: string | null) => void = () => {};
   readonly statement = '';
   readonly shares = false;
-  readonly writes = false;
+  /** What the mutation before it has left in the session is not cleaned here. */
+  readonly writes = true;
   /** Resolves once the flight before this one has been answered; null where the answer was no position. */
   readonly position = new Promise<string | null>((resolve) => {
     this.#resolve = resolve;

