@@ -1,23 +1,41 @@
 /**
- * Whether memory is flat: what a process has, as its metrics say it, and the slope of that.
+ * Whether memory is flat: what is left in a process after garbage was collected, and the slope of that.
  */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { WhenOver } from '../support/when-over.ts';
 
 /** A look at a process. */
 export interface MemorySample {
   /** Since the beginning of the soak. */
   readonly minutes: number;
-  /** Of JavaScript and of buffers, garbage included, in MB. */
-  readonly usedMb: number;
+  /** Of JavaScript and of buffers, at the last collection, in MB. */
+  readonly aliveMb: number;
   /** Of the process, in MB. */
   readonly residentMb: number;
 }
 
-/** Reads the metrics of a process. */
-export async function readMemory(url: string, minutes: number): Promise<MemorySample> {
-  const text = await (await fetch(url)).text();
-  const value = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN) / 1e6;
-  const usedMb = value('nodejs_heap_size_used_bytes') + value('nodejs_external_memory_bytes');
-  return { minutes, usedMb, residentMb: value('process_resident_memory_bytes') };
+/** What a process that is to be looked at is started with, and the look at it. */
+export interface MemoryWatch {
+  readonly env: Readonly<Record<string, string>>;
+  read(metricsUrl: string, minutes: number): Promise<MemorySample>;
+}
+
+/** Prepares to look at the memory of one process. */
+export function watchMemory(whenOver: WhenOver): MemoryWatch {
+  const directory = mkdtempSync(join(tmpdir(), 'pgreflect-soak-'));
+  whenOver(async () => rmSync(directory, { recursive: true }));
+  const file = join(directory, 'alive');
+  const preloaded = new URL('collect-garbage.js', import.meta.url).href;
+  return {
+    env: { NODE_OPTIONS: `--import ${preloaded}`, SOAK_MEMORY_FILE: file },
+    async read(metricsUrl, minutes) {
+      const text = await (await fetch(metricsUrl)).text();
+      const resident = Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1]);
+      return { minutes, aliveMb: Number(readFileSync(file, 'utf8')) / 1e6, residentMb: resident / 1e6 };
+    },
+  };
 }
 
 /** What became of the memory after the warm-up. */
@@ -32,7 +50,7 @@ export interface MemoryTrend {
 
 const windowMinutes = 0.5;
 
-/** The trend from a minute on. What is alive is the least of each window: garbage only ever adds. */
+/** The trend from a minute on. Counted is the least of each window: what a request under way holds only ever adds. */
 export function trendOf(samples: readonly MemorySample[], fromMinute: number): MemoryTrend {
   const windows = Map.groupBy(
     samples.filter(({ minutes }) => minutes >= fromMinute),
@@ -40,14 +58,14 @@ export function trendOf(samples: readonly MemorySample[], fromMinute: number): M
   );
   const least = [...windows.values()].map((window) => ({
     minutes: window[0]!.minutes,
-    usedMb: Math.min(...window.map(({ usedMb }) => usedMb)),
+    aliveMb: Math.min(...window.map(({ aliveMb }) => aliveMb)),
     residentMb: Math.min(...window.map(({ residentMb }) => residentMb)),
   }));
-  const slope = (key: 'usedMb' | 'residentMb') => 60 * slopeOf(least.map((each) => [each.minutes, each[key]]));
+  const slope = (key: 'aliveMb' | 'residentMb') => 60 * slopeOf(least.map((each) => [each.minutes, each[key]]));
   return {
     minutes: least.length * windowMinutes,
-    aliveMb: least.at(-1)?.usedMb ?? 0,
-    aliveSlope: slope('usedMb'),
+    aliveMb: least.at(-1)?.aliveMb ?? 0,
+    aliveSlope: slope('aliveMb'),
     residentSlope: slope('residentMb'),
   };
 }

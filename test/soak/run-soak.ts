@@ -11,7 +11,7 @@ import { createDatabase, type RestartableDatabase, startGateway } from '../storm
 import { secret, token } from '../support/http.ts';
 import type { WhenOver } from '../support/when-over.ts';
 import { disturbances } from './disturbances.ts';
-import { type MemorySample, type MemoryTrend, readMemory, trendOf } from './memory.ts';
+import { type MemorySample, type MemoryTrend, trendOf, watchMemory } from './memory.ts';
 import { longRequest, makeRequest, type SoakRequest } from './requests.ts';
 
 /** How long and how much. */
@@ -67,8 +67,16 @@ export async function runSoak(options: SoakOptions, whenOver: WhenOver): Promise
   const database = await createDatabase(whenOver);
   await prepare(database, clients);
   const metricsPort = await findFreePort();
+  const memory = watchMemory(whenOver);
   const gateway = await startGateway(
-    { DATABASE_URL: database.urlAs('authenticator'), PGREFLECT_JWT_SECRET: secret, PGREFLECT_LOGIN_PASSWORD: 'test' },
+    {
+      ...{
+        DATABASE_URL: database.urlAs('authenticator'),
+        PGREFLECT_JWT_SECRET: secret,
+        PGREFLECT_LOGIN_PASSWORD: 'test',
+      },
+      ...memory.env,
+    },
     whenOver,
     { health: '/ready', more: [...['--metrics-port', `${metricsPort}`], ...['--pool-size', `${poolSize}`]] },
   );
@@ -100,7 +108,7 @@ export async function runSoak(options: SoakOptions, whenOver: WhenOver): Promise
     all((1000 * clients) / (peakPerSecond * (load / 100)), minutes * 60_000),
     disturb(soak, onEvent),
     look(soak, onEvent, async () => {
-      const sample = await readMemory(`http://127.0.0.1:${metricsPort}/metrics`, (performance.now() - start) / 60_000);
+      const sample = await memory.read(`http://127.0.0.1:${metricsPort}/metrics`, (performance.now() - start) / 60_000);
       samples.push(sample);
       return sample;
     }),
@@ -204,10 +212,10 @@ async function look(
   readSample: () => Promise<MemorySample>,
 ): Promise<void> {
   for (let count = 0; !soak.isOver(); count += 1) {
-    const { minutes, usedMb, residentMb } = await readSample();
+    const { minutes, aliveMb, residentMb } = await readSample();
     await checkConnections(soak, false);
     const answers = soak.ledger.figures.get('answers');
-    const memory = `${usedMb.toFixed(0)} MB used, ${residentMb.toFixed(0)} MB resident`;
+    const memory = `${aliveMb.toFixed(1)} MB alive, ${residentMb.toFixed(0)} MB resident`;
     if (count % 30 === 0) onEvent(`${minutes.toFixed(1)} min: ${answers} answers, ${memory}`);
     await sleep(lookMs);
   }

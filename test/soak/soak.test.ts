@@ -15,10 +15,10 @@ test('whatever changes around them, clients get right answers, and no connection
   expect(figures.get('looks at the connections')).toBeGreaterThan(0);
 });
 
-test('a slope is what stays after garbage was collected', () => {
+test('a slope is that of what is left when hardly anything is under way', () => {
   const samples = Array.from({ length: 600 }, (_, index): MemorySample => {
     const minutes = index / 10;
-    return { minutes, usedMb: 100 + minutes * 0.5 + (index % 5) * 10, residentMb: 200 };
+    return { minutes, aliveMb: 100 + minutes * 0.5 + (index % 5) * 10, residentMb: 200 };
   });
   const { minutes, aliveSlope, residentSlope } = trendOf(samples, 10);
   expect(minutes).toBe(50);

@@ -1,0 +1,21 @@
+/**
+ * Loaded into the gateway: collects all garbage now and then, and writes what is left, in bytes, to the file of SOAK_MEMORY_FILE.
+ * What a process has otherwise is mostly garbage that nobody needed to collect yet.
+ */
+import { writeFileSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+const everyMs = 5000;
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc');
+
+function note() {
+  collect();
+  const { heapUsed, external } = process.memoryUsage();
+  writeFileSync(process.env.SOAK_MEMORY_FILE, `${heapUsed + external}\n`);
+}
+
+note();
+setInterval(note, everyMs).unref();
