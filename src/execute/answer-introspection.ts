@@ -21,6 +21,7 @@ import { LRUCache } from 'lru-cache';
 import type { LazySchema } from '../schema/lazy-schema.ts';
 import { PublicError } from '../shared/errors.ts';
 import { invariant, unreachable } from '../shared/invariant.ts';
+import type { Text } from './packed-text.ts';
 import { writeIntrospection } from './write-introspection.ts';
 
 /** One operation of a document that was valid against the role's schema. */
@@ -35,19 +36,19 @@ export interface IntrospectionRequest {
 
 /**
  * The JSON text of every selected introspection field by response key; fields taken out by `@skip` or `@include` are
- * absent. Answers are remembered: for a thousand tables the standard introspection takes half a second and 12 MB of text.
+ * absent. Answers are remembered: for a thousand tables the standard introspection takes half a second, and 12 MB of text before
+ * it is packed.
  *
  * @param schema What `buildIntrospectionSchema` made: nothing but the shown part of the API.
  * @throws PublicError `BAD_USER_INPUT` when a variable does not fit the position it is used in.
  */
-export function answerIntrospection(schema: LazySchema, request: IntrospectionRequest): ReadonlyMap<string, string> {
+export function answerIntrospection(schema: LazySchema, request: IntrospectionRequest): ReadonlyMap<string, Text> {
   const document = reduceToIntrospection(schema, request);
   const key = cacheKey(schema, document, request.variableValues);
-  const known = largest?.key === key ? largest.answer : answers.get(key);
+  const known = answers.get(key);
   if (known) return known;
   const answer = describe(schema, document, request.variableValues);
-  if (sizeOf(answer, key) > maxRemembered) largest = { key, answer };
-  else answers.set(key, answer);
+  answers.set(key, answer);
   return answer;
 }
 
@@ -55,7 +56,7 @@ function describe(
   schema: LazySchema,
   document: DocumentNode,
   variableValues: IntrospectionRequest['variableValues'],
-): ReadonlyMap<string, string> {
+): ReadonlyMap<string, Text> {
   try {
     return writeIntrospection(schema, document, variableValues);
   } catch (error) {
@@ -65,14 +66,13 @@ function describe(
   }
 }
 
-/** In characters, over all schemas together, so that roles and reloads do not add up. */
+/** In characters and packed bytes, over all schemas together, so that roles and reloads do not add up. */
 const maxRemembered = 32 * 1024 * 1024;
-const answers = new LRUCache<string, ReadonlyMap<string, string>>({ maxSize: maxRemembered, sizeCalculation: sizeOf });
-/** The last answer for which there is no room: that of ten thousand tables takes seconds. */
-let largest: { readonly key: string; readonly answer: ReadonlyMap<string, string> } | null = null;
+const answers = new LRUCache<string, ReadonlyMap<string, Text>>({ maxSize: maxRemembered, sizeCalculation: sizeOf });
 
-function sizeOf(answer: ReadonlyMap<string, string>, key: string): number {
-  return [...answer.values()].reduce((sum, text) => sum + text.length, key.length);
+function sizeOf(answer: ReadonlyMap<string, Text>, key: string): number {
+  const sizes = [...answer.values()].map((text) => (typeof text === 'string' ? text.length : text.gzipBytes));
+  return sizes.reduce((sum, size) => sum + size, key.length);
 }
 
 const schemaNumbers = new WeakMap<GraphQLSchema, number>();

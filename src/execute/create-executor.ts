@@ -6,6 +6,7 @@ import type { Written } from './choose-server.ts';
 import { executeOperation, type Outcome } from './execute-operation.ts';
 import type { Answer, Executor } from './executor.ts';
 import { Handing } from './handing.ts';
+import { joinTexts, type Text } from './packed-text.ts';
 import { toErrorEntry, toPublicError } from './public-error.ts';
 import type { ExecuteOptions, Stopwatch } from './run-flight.ts';
 
@@ -52,8 +53,9 @@ function toAnswer(outcome: Outcome, stages: Stopwatch, handing: Handing | null):
 }
 
 // The data of the database goes into the body as it came.
-function toBody(data: string | undefined, errors: readonly PublicError[]): string {
-  if (errors.length === 0) return `{"data":${data ?? 'null'}}`;
+function toBody(data: Text | undefined, errors: readonly PublicError[]): Text {
+  if (errors.length === 0)
+    return typeof data === 'object' ? joinTexts(['{"data":', data, '}']) : `{"data":${data ?? 'null'}}`;
   const entries = JSON.stringify(errors.map(toErrorEntry));
-  return data === undefined ? `{"errors":${entries}}` : `{"data":${data},"errors":${entries}}`;
+  return data === undefined ? `{"errors":${entries}}` : joinTexts(['{"data":', data, `,"errors":${entries}}`]);
 }

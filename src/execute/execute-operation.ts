@@ -21,14 +21,15 @@ import { citedInput } from './cited-input.ts';
 import type { PreparedOperation, RefusedDocument } from './documents.ts';
 import { assertDocumentLimits, assertOperationLimits, type RequestLimits } from './limits.ts';
 import { maxAttempts, repeatSince } from './newer-model.ts';
+import { joinTexts, type Text } from './packed-text.ts';
 import { type ErrorScope, fromGraphQLError, toPublicError } from './public-error.ts';
 import type { RoleReflection } from './reflection.ts';
 import { type AnswerContext, RowsAnswer } from './rows-answer.ts';
 import { type Attempt, checkFreshness, type ExecuteOptions, type Execution, fly } from './run-flight.ts';
 
-/** Result of a request before it becomes a body. `data` is JSON text; undefined: not executed. */
+/** Result of a request before it becomes a body. `data` is JSON; undefined: not executed. */
 export interface Outcome {
-  readonly data: string | undefined;
+  readonly data: Text | undefined;
   readonly errors: readonly PublicError[];
   readonly operationName: string | null;
   readonly documentHash: string | null;
@@ -173,7 +174,7 @@ async function runCompiled(
   options: ExecuteOptions,
   execution: Execution,
   run: CompiledRun,
-): Promise<{ readonly text: string; readonly errors: readonly PublicError[] }> {
+): Promise<{ readonly text: Text; readonly errors: readonly PublicError[] }> {
   const { compiled, attempt } = run;
   const isMutation = compiled.kind === 'mutation';
   if (compiled.errors.length > 0 && (isMutation || compiled.keys.length === 0)) {
@@ -186,7 +187,8 @@ async function runCompiled(
     const values = compiled.constants.map((text, index) => text ?? introspection.get(compiled.keys[index]!) ?? null);
     return { text: joinFields(compiled.keys, values), errors: compiled.errors };
   }
-  const source = { variables: run.variables, introspection };
+  const asText = ([key, text]: readonly [string, Text]) => [key, String(text)] as const;
+  const source = { variables: run.variables, introspection: new Map([...introspection].map(asText)) };
   const flyWith = (statements: readonly Statement[]) => {
     // Errors of other fields stand behind the data, so with them the answer is kept.
     const handing = compiled.errors.length === 0 ? execution.handing : null;
@@ -248,7 +250,7 @@ function scopeOf(options: ExecuteOptions, execution: Execution, run: CompiledRun
   };
 }
 
-function describeSchema(execution: Execution, run: CompiledRun): ReadonlyMap<string, string> {
+function describeSchema(execution: Execution, run: CompiledRun): ReadonlyMap<string, Text> {
   const { introspection } = run.attempt.role.shared;
   if (run.compiled.introspectionKeys.length === 0 || introspection === null) return new Map();
   const { operationName, variables } = execution.request;
@@ -260,8 +262,12 @@ function describeSchema(execution: Execution, run: CompiledRun): ReadonlyMap<str
   });
 }
 
-function joinFields(keys: readonly string[], values: readonly (string | null)[]): string {
-  return `{${keys.map((key, index) => `${JSON.stringify(key)}:${values[index] ?? 'null'}`).join(',')}}`;
+function joinFields(keys: readonly string[], values: readonly (Text | null)[]): Text {
+  const fields = keys.flatMap((key, index) => [
+    `${index === 0 ? '' : ','}${JSON.stringify(key)}:`,
+    values[index] ?? 'null',
+  ]);
+  return joinTexts(['{', ...fields, '}']);
 }
 
 function directiveProblem(options: ExecuteOptions, execution: Execution, attempt: Attempt): PublicError | null {

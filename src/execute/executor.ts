@@ -4,6 +4,7 @@
 import type { Caller } from '../database/caller.ts';
 import type { Code } from '../shared/errors.ts';
 import type { Leaving } from '../shared/leaving.ts';
+import type { Text } from './packed-text.ts';
 
 /** The members of a request body that matter, already checked for their JSON types (graphql.md 12.1). */
 export interface GraphQLRequest {
@@ -49,7 +50,7 @@ export interface StageTimes {
 /** A finished answer, with what the edge and the log need to know of it. */
 export interface Answer {
   /** The complete response body: JSON with `data` and/or `errors`. Where it was begun in a stream, the rest of it. */
-  readonly body: string;
+  readonly body: Text;
   /** How the stream that was opened has to end: after the rest of the body, or so that no client takes it for whole. */
   readonly stream?: 'whole' | 'cut';
   /** False where `data` is absent: the request could not be executed (400 for `application/graphql-response+json`). */

@@ -35,6 +35,7 @@ import {
 } from 'graphql';
 import type { LazySchema } from '../schema/lazy-schema.ts';
 import { invariant } from '../shared/invariant.ts';
+import { type Text, TextWriter } from './packed-text.ts';
 
 /**
  * The JSON text of every field of the operation by response key; fields that `@skip` or `@include` takes out are absent.
@@ -46,7 +47,7 @@ export function writeIntrospection(
   schema: LazySchema,
   document: DocumentNode,
   variableValues: Readonly<Record<string, unknown>>,
-): ReadonlyMap<string, string> {
+): ReadonlyMap<string, Text> {
   const operation = getOperationAST(document);
   invariant(operation, 'there is one operation');
   const coerced = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues);
@@ -56,9 +57,9 @@ export function writeIntrospection(
     if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
   }
   const scope: Scope = { schema, fragments, variables: coerced.variableValues };
-  const answer = new Map<string, string>();
+  const answer = new Map<string, Text>();
   for (const field of compileFields(scope, schema.getQueryType(), [operation.selectionSet])) {
-    const text = new JsonText();
+    const text = new TextWriter();
     atPath(field.key, () => field.write(field.resolve(undefined), text));
     answer.set(field.key, text.end());
   }
@@ -72,7 +73,7 @@ interface Scope {
 }
 
 /** Writes one value of one place in the operation. */
-type Writer = (value: unknown, text: JsonText) => void;
+type Writer = (value: unknown, text: TextWriter) => void;
 
 interface CompiledField {
   /** Response key. */
@@ -81,23 +82,6 @@ interface CompiledField {
   readonly write: Writer;
   /** A leaf, or what a list or non-null type is made of. */
   readonly isShort: boolean;
-}
-
-/** Pieces of text, joined now and then: one string that grows would be a tree with a node for each piece. */
-class JsonText {
-  #pieces: string[] = [];
-  readonly #joined: string[] = [];
-
-  write(piece: string): void {
-    this.#pieces.push(piece);
-    if (this.#pieces.length < 8192) return;
-    this.#joined.push(this.#pieces.join(''));
-    this.#pieces = [];
-  }
-
-  end(): string {
-    return [...this.#joined, ...this.#pieces].join('');
-  }
 }
 
 function compileFields(
@@ -190,9 +174,9 @@ function compileReference(write: Writer): Writer {
     }
     let piece = known.get(value);
     if (piece === undefined) {
-      const own = new JsonText();
+      const own = new TextWriter();
       write(value, own);
-      piece = own.end();
+      piece = String(own.end());
       known.set(value, piece);
     }
     text.write(piece);
@@ -232,7 +216,7 @@ function compileList(writeItem: Writer): Writer {
 }
 
 /** Names and texts are strings, the rest is true or false. */
-function writeLeaf(value: unknown, text: JsonText): void {
+function writeLeaf(value: unknown, text: TextWriter): void {
   text.write(value == null ? 'null' : JSON.stringify(value));
 }
 

@@ -63,8 +63,9 @@ export class ResponseStream implements AnswerStream {
       this.#response.destroy();
       return;
     }
-    this.#request.state.bytes += Buffer.byteLength(body);
-    this.#body.end(body);
+    const rest = String(body);
+    this.#request.state.bytes += Buffer.byteLength(rest);
+    this.#body.end(rest);
   }
 }
 

@@ -1,10 +1,12 @@
 /**
  * What both doors of `/graphql/v1` do: run a request for its caller, and write the answer.
  */
+import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../database/caller.ts';
 import type { Answer, GraphQLRequest, OpenStream } from '../execute/executor.ts';
-import { compress } from './compress.ts';
+import { bytesOf, type PackedText, type Text } from '../execute/packed-text.ts';
+import { acceptedEncodings, compress } from './compress.ts';
 import { retryAfterSeconds, statusOf } from './error-body.ts';
 import type { AnswerType } from './media-types.ts';
 import { readPosition, writePosition } from './own-writes.ts';
@@ -49,7 +51,7 @@ export function writeHead(
   const retryAfter = retryAfterSeconds(status);
   if (retryAfter !== null) reply.header('retry-after', retryAfter);
   if (answer.writtenAt !== undefined) writePosition(config, reply, answer.writtenAt);
-  state.bytes = Buffer.byteLength(answer.body);
+  state.bytes = bytesOf(answer.body);
   if (!config.serverTiming) return;
   const { parseMs, compileMs, runMs } = answer.stages;
   const stages = Object.entries({ authenticate: state.authenticateMs, parse: parseMs, compile: compileMs, run: runMs });
@@ -57,11 +59,20 @@ export function writeHead(
 }
 
 /** Sends a body, compressed where the client wishes. */
-export async function sendText(request: FastifyRequest, reply: FastifyReply, text: string): Promise<FastifyReply> {
-  const { body, encoding } = await compress(text, request.headers['accept-encoding'] as string | undefined);
+export async function sendText(request: FastifyRequest, reply: FastifyReply, text: Text): Promise<FastifyReply> {
+  const acceptEncoding = request.headers['accept-encoding'] as string | undefined;
   reply.header('vary', appendVary(reply.getHeader('vary'), 'Accept-Encoding'));
+  if (typeof text !== 'string') return sendPacked(reply, text, acceptedEncodings(acceptEncoding ?? '').gzip);
+  const { body, encoding } = await compress(text, acceptEncoding);
   if (encoding !== null) reply.header('content-encoding', encoding);
   return reply.send(body);
+}
+
+/** Part by part, no faster than the client reads. */
+function sendPacked(reply: FastifyReply, text: PackedText, gzip: boolean): FastifyReply {
+  if (gzip) reply.header('content-encoding', 'gzip');
+  reply.header('content-length', gzip ? text.gzipBytes : text.bytes);
+  return reply.send(Readable.from(gzip ? text.gzip() : text.utf8(), { objectMode: false }));
 }
 
 /** A `Vary` header with one more name. */

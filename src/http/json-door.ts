@@ -11,7 +11,7 @@ import { PublicError } from '../shared/errors.ts';
 import { ResponseStream, streamsAnswers } from './answer-stream.ts';
 import { minCompressedBytes } from './compress.ts';
 import { anyOriginHeaders } from './cors.ts';
-import { run, sendText, type TypedAnswer, writeHead } from './graphql-answer.ts';
+import { run, sendText, writeHead } from './graphql-answer.ts';
 import { type AnswerType, answerTypeOf, requestTypeOf } from './media-types.ts';
 import type { Hook, HttpParts } from './parts.ts';
 import { decodeText, readRequest } from './read-request.ts';
@@ -76,21 +76,24 @@ async function answerJson(
     (stream as ResponseStream | null)?.end(answer);
     return;
   }
-  if (isPlain(parts, request, answer)) return sendPlain(request, reply, { answer, answerType });
+  const { body: text } = answer;
+  if (typeof text === 'string' && isPlain(parts, request, answer, text)) {
+    return sendPlain(request, reply, text, answerType);
+  }
   writeHead(parts, request, reply, { answer, answerType });
-  await sendText(request, reply, answer.body);
+  await sendText(request, reply, text);
 }
 
 /** Nothing about the answer depends on the request: no compression, no list of origins, no error of the transport, no write. */
-function isPlain({ config }: HttpParts, { headers }: FastifyRequest, answer: Answer): boolean {
-  const isSmall = answer.body.length < minCompressedBytes || headers['accept-encoding'] === undefined;
+function isPlain({ config }: HttpParts, { headers }: FastifyRequest, answer: Answer, text: string): boolean {
+  const isSmall = text.length < minCompressedBytes || headers['accept-encoding'] === undefined;
   const isOrdinary = answer.codes.length === 0 && answer.writtenAt === undefined;
   return isSmall && isOrdinary && config.corsOrigins === '*' && !config.serverTiming;
 }
 
 /** Writes most answers past the framework, which would put the same headers together one by one. */
-function sendPlain({ id, state }: FastifyRequest, reply: FastifyReply, { answer, answerType }: TypedAnswer): void {
-  state.bytes = Buffer.byteLength(answer.body);
+function sendPlain({ id, state }: FastifyRequest, reply: FastifyReply, text: string, answerType: AnswerType): void {
+  state.bytes = Buffer.byteLength(text);
   const own = [
     'content-length',
     String(state.bytes),
@@ -101,7 +104,7 @@ function sendPlain({ id, state }: FastifyRequest, reply: FastifyReply, { answer,
   ];
   reply.hijack();
   reply.raw.writeHead(200, own.concat(plainHeaders));
-  reply.raw.end(answer.body);
+  reply.raw.end(text);
 }
 
 const plainHeaders: readonly string[] = [

@@ -86,7 +86,7 @@ const passThrough: Plugin<Record<string, unknown>, { exchange: Exchange }> = {
     } catch (error) {
       exchange.failure = error;
     }
-    const body = exchange.answer?.body ?? '';
+    const body = String(exchange.answer?.body ?? '');
     setResult({ stringify: () => body } as Parameters<typeof setResult>[0]);
   },
   onResultProcess({ serverContext, setResultProcessor }) {
@@ -95,7 +95,7 @@ const passThrough: Plugin<Record<string, unknown>, { exchange: Exchange }> = {
     // Yoga writes the streams; it would choose other status codes for JSON than we promise.
     if (answerType === 'text/event-stream' || answerType === 'multipart/mixed') return;
     const headers = { 'content-type': `${answerType}; charset=utf-8` };
-    setResultProcessor(() => new Response(answer?.body ?? '', { headers }), answerType);
+    setResultProcessor(() => new Response(String(answer?.body ?? ''), { headers }), answerType);
   },
 };
 

@@ -1,6 +1,6 @@
 /**
  * Large lists, where an operator has raised the limit: written while they are read, with little in memory, no faster than the client
- * reads, and never taken for whole when they are not.
+ * reads, and never taken for whole when they are not. And large descriptions of the schema, which are kept packed.
  */
 import { once } from 'node:events';
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
@@ -26,9 +26,14 @@ beforeAll(async () => {
     comment on table brittle is '@graphql({"max_rows": ${count}})';
     alter table brittle enable row level security;
     create policy breaks on brittle using (1 / (id - 25000) is not null);
+    comment on schema public is '@graphql({"introspection": true})';
+    create table long (id int primary key);
+    do $$ begin
+      execute format('comment on table long is %L', '@graphql({"description": "' || repeat('ü €', 100000) || '"})');
+    end $$;
     analyze item, brittle;
     grant usage on schema public to anon;
-    grant select on item, brittle to anon;
+    grant select on item, brittle, long to anon;
   `);
 });
 
@@ -53,7 +58,7 @@ async function begin(
   return { client, response };
 }
 
-async function read(response: IncomingMessage): Promise<Buffer> {
+async function readAll(response: IncomingMessage): Promise<Buffer> {
   const parts: Buffer[] = [];
   for await (const part of response) parts.push(part as Buffer);
   return Buffer.concat(parts);
@@ -72,12 +77,14 @@ describe('A large list', () => {
       'transfer-encoding': 'chunked',
       'content-type': 'application/json; charset=utf-8',
     });
-    const body = await read(streamed.response);
+    const body = await readAll(streamed.response);
     const whole = await begin(
       gateway,
       listOf(20_000).replace(/}$/, 'other: itemCollection(first: 0) { edges { cursor } } }'),
     );
-    expect(`${body.subarray(0, -2).toString()},"other":{"edges":[]}}}`).toBe((await read(whole.response)).toString());
+    expect(`${body.subarray(0, -2).toString()},"other":{"edges":[]}}}`).toBe(
+      (await readAll(whole.response)).toString(),
+    );
     expect(gateway.observations.findLast(({ kind }) => kind === 'request')).toMatchObject({ status: 200, codes: [] });
   });
 
@@ -97,7 +104,7 @@ describe('A large list', () => {
     const gateway = await gatewayWith({ limits: raisedLimits });
     const { response } = await begin(gateway, listOf(count), { 'accept-encoding': 'gzip' });
     expect(response.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
-    const { data } = JSON.parse(gunzipSync(await read(response)).toString());
+    const { data } = JSON.parse(gunzipSync(await readAll(response)).toString());
     expect(data.itemCollection.edges).toHaveLength(count);
     expect(data.itemCollection.pageInfo.endCursor).toBe(Buffer.from(`[${count}]`).toString('base64'));
   });
@@ -106,7 +113,7 @@ describe('A large list', () => {
     const gateway = await gatewayWith({ limits: raisedLimits });
     const { response } = await begin(gateway, listOf(count));
     await vi.waitFor(async () => expect(await isWaitingForReader()).toBe(true), 10_000);
-    const { data } = JSON.parse((await read(response)).toString());
+    const { data } = JSON.parse((await readAll(response)).toString());
     expect(data.itemCollection.edges.at(-1).node.id).toBe(count);
   });
 });
@@ -123,7 +130,7 @@ test('A client that stops reading near the end of a list holds no connection to 
 
 describe('A large list that does not come to its end is broken off, and the connection is free again', () => {
   const broken = async (gateway: TestGateway, { response }: { response: IncomingMessage }) => {
-    await expect(read(response)).rejects.toThrow('aborted');
+    await expect(readAll(response)).rejects.toThrow('aborted');
     expect((await gateway.ask('{ itemByPk(id: 1) { id } }')).body).toEqual({ data: { itemByPk: { id: 1 } } });
   };
 
@@ -152,6 +159,51 @@ describe('A large list that does not come to its end is broken off, and the conn
     const limits = { ...raisedLimits, maxResponseBytes: 17 * 1024 * 1024 };
     const gateway = await gatewayWith({ limits });
     await broken(gateway, await begin(gateway, listOf(count)));
+  });
+});
+
+describe('A large introspection', () => {
+  const query = '{ __schema { types { name description fields { name } } } }';
+  const read = async (gateway: TestGateway, headers = {}, text = query) => {
+    const { response } = await begin(gateway, text, headers);
+    const body = await readAll(response);
+    expect(body).toHaveLength(Number(response.headers['content-length'] ?? body.length));
+    return { headers: response.headers, body };
+  };
+
+  test('comes as it is kept to clients who accept gzip, and the same unpacked to the others', async () => {
+    const gateway = await gatewayWith();
+    const plain = await read(gateway);
+    const { types } = JSON.parse(plain.body.toString()).data.__schema;
+    const { description } = types.find(({ name }: { name: string }) => name === 'long');
+    expect(description).toBe('ü €'.repeat(100_000));
+    const packed = await read(gateway, { 'accept-encoding': 'br, gzip' });
+    expect(packed.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
+    expect(packed.body.length).toBeLessThan(plain.body.length / 10);
+    expect(gunzipSync(packed.body).equals(plain.body)).toBe(true);
+    const { body, headers } = await read(gateway, { 'accept-encoding': 'br' });
+    expect(headers['content-encoding']).toBeUndefined();
+    expect(body.equals(plain.body)).toBe(true);
+    const bytes = gateway.observations.flatMap((each) => (each.kind === 'request' ? [each.bytes] : []));
+    expect(bytes).toEqual([plain.body.length, plain.body.length, plain.body.length]);
+  });
+
+  test('is the same beside rows, and in an event stream', async () => {
+    const gateway = await gatewayWith();
+    const plain = (await read(gateway)).body.toString();
+    const beside = await read(gateway, {}, query.replace(/}$/, 'longCollection { edges { cursor } } }'));
+    expect(beside.body.toString()).toBe(`${plain.slice(0, -2)},"longCollection":{"edges":[]}}}`);
+    const stream = await read(gateway, { accept: 'text/event-stream' });
+    expect(stream.body.toString()).toContain(`\ndata: ${plain}\n`);
+  });
+
+  test('is of no more interest when the client leaves', async () => {
+    const gateway = await gatewayWith();
+    const { client } = await begin(gateway, query);
+    client.on('error', () => {});
+    client.destroy();
+    expect((await gateway.ask('{ itemByPk(id: 1) { id } }')).body).toEqual({ data: { itemByPk: { id: 1 } } });
+    expect(gateway.observations.filter(({ kind }) => kind === 'masked_error')).toEqual([]);
   });
 });
 

@@ -51,10 +51,10 @@ export async function checkQuery(stage: Stage, role: Role, operation: Operation)
 
 /** Compares an answer; null: as expected. */
 export function compareAnswer(expected: Expected, answer: Answer): Mismatch | null {
-  const body = parseJson(answer.body) as ReadonlyMap<string, Value>;
+  const body = parseJson(String(answer.body)) as ReadonlyMap<string, Value>;
   const errors = (body.get('errors') ?? []) as readonly ReadonlyMap<string, Value>[];
   const wanted = `${showValue(expected.data)}\n${JSON.stringify(expected.errors)}`;
-  const mismatch = (where: string): Mismatch => ({ where, expected: wanted, actual: answer.body });
+  const mismatch = (where: string): Mismatch => ({ where, expected: wanted, actual: String(answer.body) });
   if (!body.has('data')) return mismatch('a request error');
   const difference = findDifference(expected.data, body.get('data') as Value);
   if (difference !== null) return mismatch(`data${difference}`);

@@ -86,7 +86,7 @@ describe('a value that is read', () => {
   test('of a domain over numeric or over jsonb keeps all digits in the text of the answer', async () => {
     const { body } = await execution.answer('anon', '{ thingByPk(id: 1) { domNumber domJson } }');
     expect(body).toContain('"domNumber":123456789012345678901.5');
-    expect(body.replaceAll(' ', '')).toContain('"domJson":{"n":123456789012345678901.5}');
+    expect(String(body).replaceAll(' ', '')).toContain('"domJson":{"n":123456789012345678901.5}');
   });
 
   test('is the same inside a connection', async () => {

@@ -120,7 +120,8 @@ export async function startExecution(database: TestDatabase, options: ExecutionO
       { query, operationName: given.operationName ?? null, variables: given.variables ?? null },
       { requestId: 'test', signal: null, showHints: options.showHints ?? false, unlimited: options.limits === null },
     );
-  const run = async (role: string, query: string, given?: Given) => JSON.parse((await answer(role, query, given)).body);
+  const run = async (role: string, query: string, given?: Given) =>
+    JSON.parse(String((await answer(role, query, given)).body));
   const roleOf = async (role: string): Promise<RoleReflection> => {
     const reflection = await reflector.role(role, null);
     if (reflection === null) throw new Error(`There is no role ${role}.`);

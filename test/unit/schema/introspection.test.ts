@@ -41,7 +41,7 @@ function introspect(source: Model): IntrospectionQuery['__schema'] & { readonly 
     variableValues: {},
     responseKeys: null,
   });
-  const schema = JSON.parse(answer.get('__schema')!) as IntrospectionQuery['__schema'];
+  const schema = JSON.parse(String(answer.get('__schema'))) as IntrospectionQuery['__schema'];
   return { ...schema, names: schema.types.map((type) => type.name) };
 }
 
@@ -55,7 +55,7 @@ function answer(source: Model, text: string, variableValues: Record<string, unkn
   const responseKeys = keys ? new Set(keys) : null;
   const request = { document: parse(text), operationName: null, variableValues, responseKeys };
   return Object.fromEntries(
-    [...answerIntrospection(shown(source), request)].map(([key, json]) => [key, JSON.parse(json) as unknown]),
+    [...answerIntrospection(shown(source), request)].map(([key, json]) => [key, JSON.parse(String(json)) as unknown]),
   );
 }
 
@@ -376,7 +376,7 @@ describe('answering', () => {
     expect([...ask(other, {})]).toEqual([['a', 'null']]);
   });
 
-  test('one answer that is larger than the room for them is remembered too', () => {
+  test('a very large answer is remembered too, because it is kept small', () => {
     const large = table('1', 'Loan', [], { description: 'x'.repeat(33 * 1024 * 1024) });
     const schema = shown(model({ tables: [large] }));
     const document = parse('{ __type(name: "Loan") { description } }');
