@@ -13,6 +13,7 @@
  * - A mutation behind one that takes long cannot fly again while the server may still come to it. So the one that takes long is
  *   cancelled, and flies again, alone, once the server has said that it is undone. So does one that a cancel request meant for
  *   another has hit. Nothing is ever sent again but what is known to be undone.
+ * - A commit that may be waiting for a standby is not cancelled, and mutations share no more (standby-wait.ts).
  * - Queries may call functions that write. Twice is harmless, because all but the first of a batch run read-only; one that
  *   is refused for it flies again, alone, as its statement does from then on.
  * - An error of one leaves nothing behind that an opening does not clean; queries behind one that failed to clean are scattered,
@@ -29,6 +30,7 @@ import { DatabaseError, saysItEnds } from './failure.ts';
 import type { Flight, FlightOutcome } from './flight.ts';
 import { BatchSeat, type FlightHow, type Passenger, type Seat, scattered } from './flight-seat.ts';
 import type { ApiConnection } from './pool.ts';
+import type { StandbyWait } from './standby-wait.ts';
 import type { StatementPace } from './statement-pace.ts';
 
 /** The most that all of a batch may be expected to take, in milliseconds. */
@@ -53,6 +55,7 @@ const cancelled = '57014';
 export interface Connections {
   /** Whose turn it is. */
   readonly queue: ConnectionQueue;
+  readonly standbys: StandbyWait;
   /** Opens a connection, or takes one that is idle, for one whose turn it is. @throws DatabaseError `unavailable`; then the turn is over. */
   acquire(turn: Turn): Promise<ApiConnection>;
   /** Gives it back, and ends the turn; one that is `broken` is thrown away. */
@@ -75,7 +78,8 @@ export class FlightBatches {
 
   /** Finds a place: in the batch that is about to leave where there is room, else in a new one. */
   board(passenger: Passenger, role: string): Seat {
-    const expectedMs = passenger.shares ? this.#pace.expectedMs(passenger.statement) : null;
+    const shares = passenger.shares && !(passenger.writes && this.#connections.standbys.isKnown);
+    const expectedMs = shares ? this.#pace.expectedMs(passenger.statement) : null;
     const mayShare = expectedMs !== null && expectedMs < budgetMs;
     if (mayShare) {
       const open = this.#boarding?.hasRoomFor(expectedMs) ? this.#boarding : this.#waiting.get(role);
@@ -321,10 +325,17 @@ class Batch implements Turn {
         this.#scatter(seen + 1);
       }
       const keepsOthers = !isFirst && this.#hasWaiting(seen);
-      if (seat.isOver || keepsOthers) this.#cancelFlight(this.#connection as ApiConnection);
+      if (seat.isOver) this.#cancelFlight(this.#connection as ApiConnection);
+      else if (keepsOthers) void this.#freeBehind(seat);
       this.#stalledAt = seen;
       this.#stallTimer.refresh();
     });
+  }
+
+  async #freeBehind(seat: BatchSeat): Promise<void> {
+    const { standbys } = this.#connections;
+    if (seat.passenger.writes && (standbys.isKnown || (await standbys.ask()))) return;
+    if (this.#flying[this.#at] === seat) this.#cancelFlight(this.#connection as ApiConnection);
   }
 
   /** Somebody waits for an answer behind this place. */

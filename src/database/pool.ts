@@ -10,6 +10,7 @@ import { createDriverPool, type DriverClient, takeConnection } from './driver.ts
 import { FlightBatches } from './flight-batch.ts';
 import { type FlightCounts, type PoolState, poolState } from './pool-state.ts';
 import { PreparedStatements } from './prepared-statements.ts';
+import { StandbyWait } from './standby-wait.ts';
 import { StatementNames } from './statement-names.ts';
 import { StatementPace } from './statement-pace.ts';
 
@@ -103,7 +104,7 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
       options.onEvent({ kind: 'prepared_statements_off', option: '--prepared-statements' }),
     ),
     queue,
-    batches: new FlightBatches({ queue, acquire, release }, pace),
+    batches: new FlightBatches({ queue, standbys: new StandbyWait(options), acquire, release }, pace),
     pace,
     counts,
     state: () => ({ ...poolState(pool), ...counts, waiting: queue.waiting }),
