@@ -10,6 +10,7 @@ import { OutboxWorker } from '../email/outbox-worker.ts';
 import { createHooks } from '../hooks/hooks.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Observe } from '../shared/observation.ts';
+import { within } from '../shared/within.ts';
 import type { VerifyClaims } from './bearer.ts';
 import { CleanUpWorker } from './clean-up-worker.ts';
 import type { AuthServices } from './flows/flow.ts';
@@ -50,6 +51,9 @@ export interface Auth {
 
 /** Connections for what is written while a request holds one of its own: counts, and captured messages. */
 const sidePoolSize = 2;
+
+/** Longest wait for what is under way when the service stops, in milliseconds; each of the workers, and each email. */
+const stopLimitMs = 2000;
 
 /** The role of admins beside the service role, as the original has it. */
 const adminRole = 'supabase_admin';
@@ -105,8 +109,9 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
   outbox.start();
   cleaner.start();
   const stop = async () => {
-    await Promise.all([outbox.stop(), cleaner.stop()]);
-    await mailer.stop();
+    // What does not end in time is cut with its connections: an email that was on its way is sent again by the next process.
+    await within(stopLimitMs, Promise.all([outbox.stop(), cleaner.stop()]));
+    await within(stopLimitMs, mailer.stop());
     await Promise.all([side.stop(), sending.stop()]);
   };
   return { services, inbox: createInbox(database), isInstalled, stop };

@@ -61,8 +61,7 @@ export function watchCatalog(options: CatalogWatchOptions): CatalogWatch {
     },
     async stop() {
       end();
-      await listener.stop();
-      await pool.stop();
+      await Promise.all([listener.stop(), pool.stop()]);
     },
   };
 }

@@ -33,10 +33,15 @@ export async function runProcess(): Promise<void> {
   process.exitCode = exitCode;
 }
 
-/** A reader that has seen enough (`pgreflect schema | head`) is no failure. */
+/**
+ * Somebody who reads no more is no failure: one who has seen enough (`pgreflect schema | head`), a terminal that was closed, or
+ * whoever has started a gateway, which serves on.
+ */
 function toleratePipes(): void {
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0);
-    throw error;
-  });
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      const isGone = error.code === 'EPIPE' || (error.code === 'EIO' && stream.isTTY);
+      if (!isGone) throw error;
+    });
+  }
 }

@@ -18,6 +18,7 @@ import { type MetricSeries, printMetrics } from '../http/metrics.ts';
 import { type MetricsServer, serveMetrics } from '../http/metrics-route.ts';
 import { createLogger } from '../shared/logger.ts';
 import type { Observe } from '../shared/observation.ts';
+import { obeyStopSignals } from '../signals.ts';
 import type { CommandContext } from './command.ts';
 import { followOptions } from './follow-options.ts';
 import { describeListenError } from './listen-error.ts';
@@ -40,12 +41,8 @@ export async function serveWithWorkers(config: Config, context: CommandContext):
   });
   const watch = startWatch(config, workers);
   const stopped = new Promise<void>((onStopped) => {
-    const stop = () => void workers.stop().then(onStopped);
-    process.on('SIGTERM', stop);
-    process.once('SIGINT', () => {
-      process.once('SIGINT', () => process.exit(130));
-      stop();
-    });
+    // Where this process ends at once, so do they: they lose it.
+    obeyStopSignals(() => void workers.stop().then(onStopped));
   });
   process.on('SIGUSR2', () => workers.tell({ kind: 'reload', reason: 'signal' }));
   let metrics: MetricsServer | null = null;
@@ -59,7 +56,8 @@ export async function serveWithWorkers(config: Config, context: CommandContext):
       return code;
     }
     const options = followFor(config, { context, watch, workers });
-    await noteServing(config, url, context);
+    // The database may stop to answer in the middle of it.
+    await Promise.race([noteServing(config, url, context), stopped]);
     if (metrics !== null) context.note(`Metrics: http://${config.host}:${metrics.port}/metrics`);
     workers.introduce();
     await stopped;

@@ -5,11 +5,12 @@
  * then answers 503 until it comes, because in a group of containers it may come later.
  */
 import cluster from 'node:cluster';
+import type { Config } from '../config/config.ts';
 import { ConfigError, type Problem, printProblem } from '../config/config-error.ts';
 import { loadConfig, loadServeOptions } from '../config/load-config.ts';
 import type { Sources } from '../config/load-options.ts';
-import { startGateway } from '../gateway.ts';
-import { obeySignals } from '../signals.ts';
+import { type Gateway, startGateway } from '../gateway.ts';
+import { endSoon, obeySignals } from '../signals.ts';
 import { type Command, type CommandContext, CommandError } from './command.ts';
 import { describeError, isAway } from './describe-error.ts';
 import { followOptions } from './follow-options.ts';
@@ -38,8 +39,14 @@ Example:
 
 async function runServe(context: CommandContext): Promise<number> {
   // Its supervisor has looked for problems.
+  if (!cluster.isWorker) await refuseProblems(context);
+  const code = await serveUntilStopped(context);
+  endSoon();
+  return code;
+}
+
+async function serveUntilStopped(context: CommandContext): Promise<number> {
   if (cluster.isWorker) return serveAsWorker(context);
-  await refuseProblems(context);
   const { config } = loadConfig(context.sources);
   if (config.workers > 1) return serveWithWorkers(config, context);
   const gateway = await startGateway(config).catch((error) => {
@@ -49,12 +56,17 @@ async function runServe(context: CommandContext): Promise<number> {
   const options = followOptions({ gateway, config, sources: context.sources, load, note: context.note });
   // Before anything is printed: whoever reads that the gateway serves may stop it.
   const stopped = new Promise<void>((onStopped) => obeySignals(gateway, { onStopped, onHangup: options.readAgain }));
-  await noteServing(config, gateway.url, context);
-  if (gateway.metricsPort !== null) context.note(`Metrics: http://${config.host}:${gateway.metricsPort}/metrics`);
-  await noteFirstOperation(config, gateway, context).catch((error) => context.note(describeError(error)));
+  // The database may stop to answer in the middle of it.
+  await Promise.race([introduce(config, gateway, context), stopped]);
   await stopped;
   options.stop();
   return 0;
+}
+
+async function introduce(config: Config, gateway: Gateway, context: CommandContext): Promise<void> {
+  await noteServing(config, gateway.url, context);
+  if (gateway.metricsPort !== null) context.note(`Metrics: http://${config.host}:${gateway.metricsPort}/metrics`);
+  await noteFirstOperation(config, gateway, context).catch((error) => context.note(describeError(error)));
 }
 
 /** Throws one list of what is wrong with options and database; warnings are printed. */

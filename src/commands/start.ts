@@ -9,7 +9,7 @@ import { loadLocalConfig, loadStartOptions } from '../config/load-config.ts';
 import type { Sources } from '../config/load-options.ts';
 import { type EmbeddedServer, startEmbeddedServer } from '../database/embedded-server.ts';
 import { type Gateway, startGateway } from '../gateway.ts';
-import { obeySignals } from '../signals.ts';
+import { endSoon, obeySignals } from '../signals.ts';
 import { type Command, type CommandContext, flagText } from './command.ts';
 import { type Content, createLocalDatabase, fillDatabase, localDatabase, readContent } from './fill-database.ts';
 import { makeFirstOperation, printCurl, toOneLine } from './first-operation.ts';
@@ -54,6 +54,7 @@ async function runStart(context: CommandContext): Promise<number> {
     return await startProject(directory, { context, content, values });
   } finally {
     release();
+    endSoon();
   }
 }
 
@@ -114,7 +115,8 @@ async function serveProject(run: LocalStart): Promise<number> {
     // Without a terminal nobody is left to use a local project.
     obeySignals(gateway, { onStopped, onHangup: () => process.kill(process.pid, 'SIGTERM') });
   });
-  context.print(await printWelcome(config, gateway));
+  // The database may stop to answer in the middle of it.
+  await Promise.race([printWelcome(config, gateway).then(context.print), stopped]);
   const load = (sources: Sources) => localConfig(run, sources);
   const options = followOptions({ gateway, config, sources: context.sources, load, note: context.note });
   await stopped;

@@ -25,7 +25,7 @@ const steadyMs = 10_000;
 const firstDelayMs = 250;
 const longestDelayMs = 15_000;
 /** How much longer than its requests a worker may take to end, in milliseconds. */
-const endingMs = 5000;
+const endingMs = 10_000;
 /** Longest wait for the metrics of a worker, in milliseconds. */
 const seriesMs = 1000;
 

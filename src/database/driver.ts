@@ -4,7 +4,9 @@
  * It is what the driver itself offers to its cursor and stream packages, and stable since version 7. Types only, plus
  * the pool settings that both of our pools share; the messages are explained in flight.ts.
  */
+import { Socket } from 'node:net';
 import pg from 'pg';
+import { within } from '../shared/within.ts';
 import { DatabaseError } from './failure.ts';
 
 /** The socket, or what encrypts it. */
@@ -82,9 +84,21 @@ export interface DriverPoolOptions {
   readonly onError: (problem: Error) => void;
 }
 
+/** A pool of the driver. */
+export interface DriverPool {
+  readonly pool: pg.Pool;
+  /** Refuses new work, waits for what runs, closes the connections; one whose server does not answer soon is cut. */
+  end(): Promise<void>;
+}
+
+/** Longest wait for the answers of a server when connections are closed, in milliseconds. */
+export const endLimitMs = 1000;
+
 /** Makes a pool of the driver; connects when first used. */
-export function createDriverPool(options: DriverPoolOptions): pg.Pool {
+export function createDriverPool(options: DriverPoolOptions): DriverPool {
+  const sockets = new Set<Socket>();
   const pool = new pg.Pool({
+    stream: () => openSocket(sockets),
     connectionString: options.connectionString,
     max: options.size,
     connectionTimeoutMillis: options.waitMs,
@@ -98,7 +112,18 @@ export function createDriverPool(options: DriverPoolOptions): pg.Pool {
   pool.on('connect', (client) => client.on('error', options.onError));
   // Repeated by the pool for idle connections; the listener above has told it already.
   pool.on('error', () => {});
-  return pool;
+  async function end(): Promise<void> {
+    const isDone = await within(endLimitMs, pool.end());
+    // The last word was sent, or will not be read. What the server makes of it is not waited for.
+    for (const socket of sockets) isDone ? socket.unref() : socket.destroy();
+  }
+  return { pool, end };
+}
+
+function openSocket(sockets: Set<Socket>): Socket {
+  const socket = new Socket();
+  sockets.add(socket);
+  return socket.once('close', () => sockets.delete(socket));
 }
 
 /**

@@ -9,6 +9,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { lstatSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { within } from '../shared/within.ts';
 import { findBinaries } from './embedded-binaries.ts';
 import { awaitUnused, initialiseData, locateData, serverEnvironment } from './embedded-data.ts';
 import { EmbeddedServerError } from './embedded-server-error.ts';
@@ -41,7 +42,9 @@ export interface EmbeddedServerOptions {
 
 /** How long a server may take to recover its data before the start counts as failed. */
 const startLimitMs = 60_000;
+/** How long a server may take to stop with a checkpoint, and then without one. */
 const fastStopLimitMs = 10_000;
+const immediateStopLimitMs = 5000;
 
 /**
  * Starts a server, initialising the data directory first where it is new (2-3 s).
@@ -168,15 +171,20 @@ function spawnGuard(serverPid: number): ChildProcess | null {
 
 /** Fast shutdown: ends connections, undoes what is open, writes a checkpoint. */
 async function stop(child: ChildProcess, remove: readonly string[]): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null) {
-    const ended = new Promise((resolve) => child.once('exit', resolve));
-    child.kill('SIGINT');
-    // Without a checkpoint; the next start recovers from the log.
-    const impatient = setTimeout(() => child.kill('SIGQUIT'), fastStopLimitMs);
-    await ended;
-    clearTimeout(impatient);
-  }
+  if (child.exitCode === null && child.signalCode === null) await end(child);
   for (const path of remove) {
     if (lstatSync(path, { throwIfNoEntry: false })) await rm(path, { recursive: true, force: true });
   }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGINT');
+  if (await within(fastStopLimitMs, ended)) return;
+  // Without a checkpoint; the next start recovers from the log.
+  child.kill('SIGQUIT');
+  if (await within(immediateStopLimitMs, ended)) return;
+  // It hangs, and hears nothing else.
+  child.kill('SIGKILL');
+  await ended;
 }

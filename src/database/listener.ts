@@ -5,8 +5,11 @@
  * A notification sent while the connection was away is lost, so a new connection counts as one. A pooler in transaction
  * mode accepts `listen` and passes nothing on; the catalog check at an interval covers that.
  */
+import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { within } from '../shared/within.ts';
+import { endLimitMs } from './driver.ts';
 
 /** Where to listen and whom to tell. */
 export interface ListenerOptions {
@@ -72,7 +75,9 @@ export function startListener(options: ListenerOptions): Listener {
 
 /** One connection's life. Rejects when it is lost, resolves when `signal` aborts. */
 async function listenOnce(options: ListenerOptions, signal: AbortSignal, onListening: () => void): Promise<void> {
+  const socket = new Socket();
   const client = new pg.Client({
+    stream: () => socket,
     connectionString: options.connectionString,
     application_name: options.applicationName,
     connectionTimeoutMillis: 10_000,
@@ -92,6 +97,10 @@ async function listenOnce(options: ListenerOptions, signal: AbortSignal, onListe
     await over;
   } finally {
     signal.removeEventListener('abort', onAbort);
-    await client.end().catch(() => {});
+    await within(
+      endLimitMs,
+      client.end().catch(() => {}),
+    );
+    socket.destroy();
   }
 }

@@ -4,7 +4,6 @@
  * The queue does the waiting (connection-queue.ts), the driver's pool the connecting and the closing; this adds the
  * knowledge that outlives a flight. Used by run-as.ts alone.
  */
-import type pg from 'pg';
 import { ConnectionQueue, type Turn } from './connection-queue.ts';
 import { createDriverPool, type DriverClient, takeConnection } from './driver.ts';
 import { FlightBatches } from './flight-batch.ts';
@@ -37,7 +36,7 @@ export interface ApiPool {
   readonly pace: StatementPace;
   readonly counts: FlightCounts;
   state(): PoolState;
-  /** Refuses new work, waits for what runs, closes the connections. */
+  /** Refuses new work, waits a moment for what runs, closes the connections. */
   stop(): Promise<void>;
 }
 
@@ -64,7 +63,7 @@ export interface ApiPoolOptions {
 
 /** Makes the pool; connects when first used. */
 export function createApiPool(options: ApiPoolOptions): ApiPool {
-  const pool: pg.Pool = createDriverPool({
+  const { pool, end } = createDriverPool({
     ...options,
     onError: (problem) => options.onEvent({ kind: 'connection_lost', problem }),
   });
@@ -108,6 +107,6 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
     pace,
     counts,
     state: () => ({ ...poolState(pool), ...counts, waiting: queue.waiting }),
-    stop: () => pool.end(),
+    stop: end,
   };
 }

@@ -13,6 +13,8 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Observe } from '../shared/observation.ts';
+import { within } from '../shared/within.ts';
+import { endLimitMs } from './driver.ts';
 import type { ApiPool } from './pool.ts';
 import type { PoolState } from './pool-state.ts';
 import type { SystemPool } from './run-system.ts';
@@ -113,7 +115,7 @@ export class Replicas {
   /** Waits for the flights that are under way, and closes the connections. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await Promise.all([this.#running, this.#looking]);
+    await within(endLimitMs, Promise.all([this.#running, this.#looking]));
     await Promise.all(this.#watched.flatMap(({ pool, monitor }) => [pool.stop(), monitor.stop()]));
   }
 

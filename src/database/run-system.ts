@@ -4,7 +4,6 @@
  * Apart from the pool of API requests, so that state which a user's function leaves in a session is never met here, and
  * so that a burst of requests cannot keep the catalog from being read.
  */
-import type pg from 'pg';
 import { createDriverPool, type DriverClient, takeConnection } from './driver.ts';
 import { DatabaseError } from './failure.ts';
 import { type PoolState, poolState } from './pool-state.ts';
@@ -47,7 +46,7 @@ export interface SystemPool extends SystemSession {
    */
   transaction<T>(run: (session: SystemSession) => Promise<T>, options?: TransactionOptions): Promise<T>;
   state(): PoolState;
-  /** Refuses new work, waits for what runs, closes the connections. */
+  /** Refuses new work, waits a moment for what runs, closes the connections. */
   stop(): Promise<void>;
 }
 
@@ -71,7 +70,7 @@ export interface SystemPoolOptions {
 
 /** Makes the pool; connects when first used. */
 export function createSystemPool(options: SystemPoolOptions): SystemPool {
-  const pool: pg.Pool = createDriverPool(options);
+  const { pool, end } = createDriverPool(options);
   const names = new SystemNames(options.preparedStatements ?? false, options.onPreparedLost ?? (() => {}));
   const prepared = new WeakMap<DriverClient, PreparedStatements>();
 
@@ -114,6 +113,6 @@ export function createSystemPool(options: SystemPoolOptions): SystemPool {
     shared: shareFlights(query, runTogether),
     transaction: (work, settings) => withConnection((connection) => runTransaction(connection, work, settings)),
     state: () => poolState(pool),
-    stop: () => pool.end(),
+    stop: end,
   };
 }

@@ -3,10 +3,12 @@
  */
 import type { AuthValues } from '../config/auth-config.ts';
 import type { Config } from '../config/config.ts';
+import { endLimitMs } from '../database/driver.ts';
 import { type Listener, startListener } from '../database/listener.ts';
 import type { SystemPool } from '../database/run-system.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Observe } from '../shared/observation.ts';
+import { within } from '../shared/within.ts';
 import { type ConfigStore, createConfigStore } from './config-store.ts';
 import { createManagementApi, type ManagementApi } from './management-api.ts';
 import { createProjectRef } from './project-ref.ts';
@@ -99,7 +101,8 @@ export function startManagement({ config, pool, clock, observe }: ManagementSetu
     stop: async () => {
       stopped = true;
       await templates.stop();
-      await loaded;
+      // The database may not answer any more.
+      await within(endLimitMs, loaded);
       await listener?.stop();
     },
   };

@@ -5,8 +5,9 @@
  * and its cause are logged only with `masked_error` and failed reloads.
  */
 import { Writable } from 'node:stream';
-import { type DestinationStream, destination, type Level, type Logger, pino } from 'pino';
+import { type DestinationStream, type Level, type Logger, pino } from 'pino';
 import { unreachable } from './invariant.ts';
+import { LogOutput, type LogOutputOptions } from './log-output.ts';
 import type { Observation, Observe, RequestObservation } from './observation.ts';
 
 /** How the lines look and where they go. */
@@ -28,35 +29,36 @@ export interface ObservationLogger {
   flush(): void;
 }
 
-/** Longest time that a line of JSON stays in the buffer, in milliseconds, and the size that empties it. */
-const buffering = { sync: false, minLength: 16_000, periodicFlush: 500 };
+/** For machines, which do not mind to wait a moment. */
+const gathered: LogOutputOptions = { gatherBytes: 16_000, pieceBytes: 16_384 };
 /** POSIX promises that a pipe takes 4096 bytes without those of others in between. */
-const sharedBuffering = { ...buffering, minLength: 3000, maxWrite: 4096 };
+const shared: LogOutputOptions = { gatherBytes: 3000, pieceBytes: 4096 };
+/** For people. */
+const atOnce: LogOutputOptions = { gatherBytes: 0, pieceBytes: 4096 };
 
 /** Makes the logger of a process. */
 export async function createLogger(options: LoggerOptions): Promise<ObservationLogger> {
-  const stream =
-    options.format === 'pretty'
-      ? await prettyStream(options.stream)
-      : (options.stream ?? destination(options.sharesOutput ? sharedBuffering : buffering));
+  const isPretty = options.format === 'pretty';
+  const output = new LogOutput(isPretty ? atOnce : options.sharesOutput ? shared : gathered);
+  const target = options.stream ?? output;
+  const stream = isPretty ? await prettyStream(target, options.stream === undefined) : target;
   const log = pino({ level: options.level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
   return {
     observe: (observation) => write(log, observation, options.slowMs),
-    flush: () => log.flush(),
+    flush: () => output.flush(),
   };
 }
 
 /** Loaded for people only: a service that logs JSON does without. */
-async function prettyStream(target: DestinationStream | undefined): Promise<DestinationStream> {
+async function prettyStream(target: DestinationStream, isOutput: boolean): Promise<DestinationStream> {
   const { default: pretty } = await import('pino-pretty');
-  if (target === undefined) return pretty({ colorize: process.stdout.isTTY, ignore: 'pid,hostname' });
   const sink = new Writable({
     write(chunk, _encoding, done) {
       target.write(String(chunk));
       done();
     },
   });
-  return pretty({ colorize: false, ignore: 'pid,hostname', destination: sink });
+  return pretty({ colorize: isOutput && process.stdout.isTTY, ignore: 'pid,hostname', destination: sink });
 }
 
 interface Line {

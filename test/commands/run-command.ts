@@ -32,6 +32,8 @@ export interface Running {
   /** Resolves when the text matches; rejects when the command ends before. */
   until(pattern: RegExp): Promise<RegExpExecArray>;
   signal(name: NodeJS.Signals): void;
+  /** Closes the ends of the pipes that it prints to, as a process that is killed does. */
+  stopReading(): void;
   readonly finished: Promise<Finished>;
 }
 
@@ -95,6 +97,10 @@ function spawnCommand(
         look();
       }),
     signal: (name) => child.kill(name),
+    stopReading() {
+      child.stdout.destroy();
+      child.stderr.destroy();
+    },
     finished,
   };
 }

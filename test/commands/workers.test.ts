@@ -90,7 +90,7 @@ test('two workers answer and are counted together, one that is killed is replace
   expect(await askBoth(url, noteQuery)).toEqual([notes, notes]);
 
   // A request that is under way when the signal comes is finished; new ones are not taken. A service manager sends the
-  // signal to every process, and somebody sends it again.
+  // signal to every process, the supervisor as well, and npm's shell once more.
   const release = await holdLock();
   const held = ask(url, '{ held }');
   await eventually(waiting, [{ n: 1 }]);
@@ -99,8 +99,8 @@ test('two workers answer and are counted together, one that is killed is replace
     command.signal('SIGTERM');
   };
   signalAll();
-  await eventually(() => isRefused(url), true);
   signalAll();
+  await eventually(() => isRefused(url), true);
   await release();
   expect(await held).toEqual({ data: { held: true } });
   expect((await command.finished).code).toBe(0);

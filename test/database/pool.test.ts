@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 describe('the pool of requests', () => {
   test('a request that finds no free connection in time is told so, and nothing was sent', async () => {
-    const pool = openPool(url, { size: 2, waitMs: 100 });
+    const pool = openPool(url, { size: 2, waitMs: 1000 });
     const holder = new AbortController();
     const busy = [1, 2].map(() => runAs(pool, flightOf(['select pg_sleep(60)'], { signal: holder.signal })));
     await expect(runAs(pool, flightOf(['select 1'], { mutation: true }))).rejects.toMatchObject({

@@ -1,0 +1,106 @@
+/**
+ * A process that serves ends when it is told to, whatever has become of those who started it and of the database.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { installAuthTables } from '../support/auth-service.ts';
+import { holdFunction, takeLock, untilHeld } from '../support/busy.ts';
+import { startFreezingProxy } from '../support/freezing-proxy.ts';
+import { anonKey, secret } from '../support/http.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { type Running, startCommand, temporaryDirectory } from './run-command.ts';
+
+const database = await createDatabase(`
+  ${holdFunction};
+  create schema blog; create table blog.post (id int primary key);
+  grant usage on schema blog to anon; grant select on blog.post to anon`);
+await installAuthTables(database);
+
+const login = database.urlAs('authenticator', 'test');
+const env = { DATABASE_URL: login, PGREFLECT_ADMIN_DATABASE_URL: database.url, PGREFLECT_JWT_SECRET: secret };
+
+interface Served {
+  readonly command: Running;
+  ask(query: string): Promise<unknown>;
+}
+
+async function serve(args: readonly string[], given: Readonly<Record<string, string>> = env): Promise<Served> {
+  const directory = temporaryDirectory();
+  const command = startCommand(['serve', '--port', '0', ...args], { env: given, directory });
+  const [, url = ''] = await command.until(/GraphQL and GraphiQL: (\S+)/);
+  await command.until(/The API of the role/);
+  const headers = { apikey: anonKey, 'content-type': 'application/json' };
+  const ask = async (query: string): Promise<unknown> =>
+    (await fetch(url, { method: 'POST', headers, body: JSON.stringify({ query }) })).json();
+  return { command, ask };
+}
+
+const patient = ['--statement-timeout-ms', '60000', '--drain-timeout-ms', '60000'];
+
+test('it serves on without whoever reads what it says, and stops in good order', async () => {
+  const file = join(temporaryDirectory(), 'pgreflect.toml');
+  writeFileSync(file, 'schemas = "public"');
+  const { command, ask } = await serve(['--config', file]);
+  command.stopReading();
+  writeFileSync(file, 'schemas = "blog"');
+  command.signal('SIGHUP');
+  const posts = '{ postCollection { edges { node { id } } } }';
+  while (!('data' in ((await ask(posts)) as object))) await sleep(20);
+  // It has tried to say that by now.
+  expect(await ask(posts)).toEqual({ data: { postCollection: { edges: [] } } });
+  command.signal('SIGTERM');
+  expect((await command.finished).code).toBe(0);
+});
+
+test('a command whose answer nobody reads has done its work', async () => {
+  const printing = startCommand(['schema', '--role', 'anon'], { env });
+  printing.stopReading();
+  expect((await printing.finished).code).toBe(0);
+});
+
+test.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('who asks again by %s does not want to wait: it ends at once', async (signal, code) => {
+  const { command, ask } = await serve(patient);
+  command.stopReading();
+  await takeLock(database, 1);
+  const held = ask('{ hold(lock: 1) }').catch(() => 'cut');
+  await untilHeld(database, 1);
+  command.signal('SIGTERM');
+  // A service manager and npm say the same within a moment, which does not count as asking again.
+  const again = setInterval(() => command.signal(signal), 100);
+  expect((await command.finished).code).toBe(code);
+  clearInterval(again);
+  expect(await held).toBe('cut');
+});
+
+test('processes that share the port end at once with the one that supervises them', async () => {
+  const { command, ask } = await serve(['--workers', '2', ...patient]);
+  await takeLock(database, 2);
+  const held = ask('{ hold(lock: 2) }').catch(() => 'cut');
+  await untilHeld(database, 1);
+  command.signal('SIGINT');
+  command.signal('SIGINT');
+  const again = setInterval(() => command.signal('SIGINT'), 100);
+  expect((await command.finished).code).toBe(130);
+  clearInterval(again);
+  expect(await held).toBe('cut');
+});
+
+test('a database that hangs keeps nothing from ending', async () => {
+  const proxy = await startFreezingProxy(database.url);
+  const given = {
+    ...env,
+    DATABASE_URL: proxy.through(login),
+    PGREFLECT_ADMIN_DATABASE_URL: proxy.through(database.url),
+  };
+  const { command, ask } = await serve(['--drain-timeout-ms', '200'], given);
+  proxy.freeze();
+  const held = ask('{ hold(lock: 3) }').catch(() => 'cut');
+  command.signal('SIGTERM');
+  expect((await command.finished).code).toBe(0);
+  expect(await held).toBe('cut');
+});
