@@ -112,7 +112,7 @@ export class Reflector {
     return this.#next;
   }
 
-  /** Compares the catalog with what was read; reads it again and returns true where it changed. */
+  /** Compares the catalog with what was read; true where it changed and has been read again, by whomever. */
   async refreshIfChanged(reason: string): Promise<boolean> {
     this.#checking ??= this.#check(reason).finally(() => {
       this.#checking = null;
@@ -122,17 +122,25 @@ export class Reflector {
 
   /** Takes notice of what somebody else found: reads the catalog again where the model was made from another one. */
   async compare(fingerprint: string): Promise<void> {
+    await this.#settled();
     if (this.#current?.catalog.fingerprint !== fingerprint) await this.readSince(performance.now(), 'interval');
   }
 
   async #check(reason: string): Promise<boolean> {
+    const before = this.#current;
+    await this.#settled();
     const current = this.#current;
     if (current !== null) {
       const fingerprint = await readFingerprint(this.#options.systemPool, this.#schemas);
-      if (fingerprint === current.catalog.fingerprint) return false;
+      if (fingerprint === current.catalog.fingerprint) return current !== before;
     }
     await this.readSince(performance.now(), reason);
     return true;
+  }
+
+  /** What is being read has been: it may hold what a comparison would find, and reading a large catalog twice takes seconds. */
+  async #settled(): Promise<void> {
+    await this.#running?.done.catch(() => {});
   }
 
   #load(reason: string): Promise<Reflection> {

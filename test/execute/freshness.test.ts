@@ -209,6 +209,19 @@ function range(from: number, to: number): number[] {
   return Array.from({ length: to - from + 1 }, (_, index) => from + index);
 }
 
+test('a comparison while the catalog is being read waits for it, and reads again only what has changed since', async () => {
+  const database = await createDatabase(schema);
+  const execution = await startExecution(database);
+  const readings = () => execution.observations.filter(({ kind }) => kind === 'reloaded').length;
+  await database.query('alter table thing add column more int');
+  expect(await Promise.all([execution.reload(), execution.compare()])).toEqual([undefined, true]);
+  expect(readings()).toBe(2);
+  expect(await execution.compare()).toBe(false);
+  await database.query('alter table thing drop column more');
+  expect(await execution.compare()).toBe(true);
+  expect(readings()).toBe(3);
+});
+
 describe('a trigger that is taken out', () => {
   test('is noticed by the next request, which is answered all the same', async () => {
     const database = await createDatabase(schema, watchSql());

@@ -60,6 +60,8 @@ export interface TestExecution {
   role(role: string): Promise<RoleReflection>;
   /** Reads the catalog again, as `notify pgreflect` would make it. */
   reload(): Promise<void>;
+  /** Compares the catalog, as is done at an interval; true: it had changed and was read again. */
+  compare(): Promise<boolean>;
 }
 
 /** Starts an executor on the database; stopped after the test file. */
@@ -156,6 +158,7 @@ export async function startExecution(database: TestDatabase, options: ExecutionO
     async reload() {
       await reflector.readSince(performance.now(), 'test');
     },
+    compare: () => reflector.refreshIfChanged('test'),
   };
 }
 
