@@ -2,6 +2,12 @@
 -- $3: of tables, $4: of routines, $5: of types. Only PostgreSQL's own inquiry functions are asked, so inherited
 -- memberships, ownership, superusers, predefined roles and grants to PUBLIC count as they do for a statement.
 -- Bits: 1 select, 2 insert, 4 update, 8 delete.
+with listed as materialized (
+  -- Columns with an access list of their own: only they may have privileges beyond their table's. Found once for all roles.
+  select a.attrelid, a.attnum
+  from pg_catalog.pg_attribute a
+  where a.attacl is not null and a.attnum > 0 and not a.attisdropped and a.attrelid = any ($3::pg_catalog.oid[])
+)
 select r.rolname as role, pg_catalog.json_build_object(
   'oid', r.oid::pg_catalog.text,
   'superuser', r.rolsuper,
@@ -23,7 +29,6 @@ select r.rolname as role, pg_catalog.json_build_object(
     ) p
     where p.bits <> 0
   ),
-  -- A column has privileges beyond its table's only where it has an access list of its own.
   'columns', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(p.oid::pg_catalog.text, p.number, p.bits)), '[]')
     from (
@@ -31,8 +36,7 @@ select r.rolname as role, pg_catalog.json_build_object(
         case when pg_catalog.has_column_privilege(r.oid, a.attrelid, a.attnum, 'select') then 1 else 0 end
         + case when pg_catalog.has_column_privilege(r.oid, a.attrelid, a.attnum, 'insert') then 2 else 0 end
         + case when pg_catalog.has_column_privilege(r.oid, a.attrelid, a.attnum, 'update') then 4 else 0 end as bits
-      from pg_catalog.pg_attribute a
-      where a.attacl is not null and a.attnum > 0 and not a.attisdropped and a.attrelid = any ($3::pg_catalog.oid[])
+      from listed a
     ) p
     where p.bits <> 0
   ),

@@ -2,6 +2,7 @@
  * From the JSON text of sql/catalog.sql to a `Catalog`: rows linked to the tables and types they belong to, indexed for the
  * model.
  */
+import { setImmediate } from 'node:timers/promises';
 import type { PgEnum } from 'pg-introspection';
 import type {
   Catalog,
@@ -13,7 +14,6 @@ import type {
   CatalogTable,
   CatalogType,
   CommentedObject,
-  RoleAccess,
 } from './catalog.ts';
 import { type CommentDirective, parseCommentDirective } from './comment-directive.ts';
 import type { AccessObjects } from './role-access.ts';
@@ -56,17 +56,34 @@ const commentedCatalogs: Readonly<Record<string, CommentedObject>> = {
   pg_type: 'type',
 };
 
+/** What PostgreSQL is asked once the objects are known. */
+type CatalogRest = Pick<Catalog, 'fingerprint' | 'memberships' | 'roles'>;
+
 /**
  * Builds the catalog.
  *
- * @param readAccess Reads the privileges on the objects that were found; the only part that touches the database.
+ * @param readRest Reads the privileges on the objects that were found, and the fingerprint; the only part that touches the database.
  */
 export async function assembleCatalog(
   text: string,
-  parts: Pick<Catalog, 'snapshot' | 'fingerprint' | 'watched' | 'memberships'>,
-  readAccess: (objects: AccessObjects) => Promise<ReadonlyMap<string, RoleAccess>>,
+  parts: Pick<Catalog, 'snapshot' | 'watched'>,
+  readRest: (objects: AccessObjects) => Promise<CatalogRest>,
 ): Promise<Catalog> {
   const source = JSON.parse(text) as CatalogRows;
+  const [rest, rows] = await Promise.all([readRest(objectsOf(source)), linkMeanwhile(source)]);
+  return { ...parts, ...rest, ...rows };
+}
+
+function objectsOf({ namespaces, classes, procs, types }: CatalogRows): AccessObjects {
+  const [ofNamespaces, ofClasses, ofProcs, ofTypes] = [namespaces, classes, procs, types].map((rows) =>
+    rows.map(({ _id }) => _id),
+  );
+  return { namespaces: ofNamespaces!, tables: ofClasses!, routines: ofProcs!, types: ofTypes! };
+}
+
+/** Once the question to PostgreSQL is on its way, which takes as long to answer. */
+async function linkMeanwhile(source: CatalogRows): Promise<Omit<Catalog, keyof CatalogRest | 'snapshot' | 'watched'>> {
+  await setImmediate();
   const exposed = new Set(source.exposed);
   const tables = new Map(linkTables(source).map((table) => [table._id, table]));
   const types = new Map(linkTypes(source).map((type) => [type._id, type]));
@@ -77,16 +94,9 @@ export async function assembleCatalog(
   const routineDefaults = new Map(source.routine_defaults);
   const ownedColumns = columnSet(source.owned_sequences);
   const unusualNullOrders = columnSet(source.unusual_null_orders);
-  const roles = await readAccess({
-    namespaces: [...namespaces.keys()],
-    tables: [...tables.keys()],
-    routines: source.procs.map((row) => row._id),
-    types: [...types.keys()],
-  });
   const enumsOf = (namespace: string) =>
     [...types.values()].filter((row) => row.typtype === 'e' && row.typnamespace === namespace);
   return {
-    ...parts,
     namespaces: source.namespaces.filter((row) => exposed.has(row._id)),
     tables: [...tables.values()],
     foreignKeys: source.constraints,
@@ -101,7 +111,6 @@ export async function assembleCatalog(
     hasUnusualNullOrder: (table, column) => unusualNullOrders.get(table)?.has(column) === true,
     declaredType: (table, column) => declaredTypes.get(table)?.get(column) ?? null,
     routineDefaults: (routine) => routineDefaults.get(routine) ?? null,
-    roles,
   };
 }
 

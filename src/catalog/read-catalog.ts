@@ -52,9 +52,11 @@ export async function readCatalog(pool: SystemPool, options: ReadCatalogOptions)
       const names = await readExposedNames(session, options.schemas);
       await session.query(readSettings);
       const [row] = await session.query(catalogStatement, [names]);
-      const { fingerprint, memberships } = await readFingerprintRow(session, names);
-      const parts = { snapshot: String(first?.snapshot), fingerprint, watched, memberships };
-      return assembleCatalog(String(row?.catalog), parts, (objects) => readRoleAccess(session, options.roles, objects));
+      return assembleCatalog(String(row?.catalog), { snapshot: String(first?.snapshot), watched }, async (objects) => {
+        const rest = [readFingerprintRow(session, names), readRoleAccess(session, options.roles, objects)] as const;
+        const [version, roles] = await Promise.all(rest);
+        return { ...version, roles };
+      });
     },
     { begin: 'begin isolation level repeatable read read only' },
   );
