@@ -13,7 +13,8 @@
  * - A mutation behind one that takes long cannot fly again while the server may still come to it. So the one that takes long is
  *   cancelled, and flies again, alone, once the server has said that it is undone. So does one that a cancel request meant for
  *   another has hit. Nothing is ever sent again but what is known to be undone.
- * - A commit that may be waiting for a standby is not cancelled, and mutations share no more (standby-wait.ts).
+ * - A commit that may be waiting for a standby is not cancelled, and mutations share no more (standby-wait.ts). Nor do they where
+ *   commits wait for a disk (commit-pace.ts).
  * - Queries may call functions that write. Twice is harmless, because all but the first of a batch run read-only; one that
  *   is refused for it flies again, alone, as its statement does from then on.
  * - An error of one leaves nothing behind that an opening does not clean; queries behind one that failed to clean are scattered,
@@ -24,6 +25,7 @@
  */
 import { performance } from 'node:perf_hooks';
 import { sendCancel } from './cancel.ts';
+import type { CommitPace } from './commit-pace.ts';
 import type { ConnectionQueue, Turn } from './connection-queue.ts';
 import type { DriverClient } from './driver.ts';
 import { DatabaseError, saysItEnds } from './failure.ts';
@@ -34,7 +36,7 @@ import type { StandbyWait } from './standby-wait.ts';
 import type { StatementPace } from './statement-pace.ts';
 
 /** The most that all of a batch may be expected to take, in milliseconds. */
-const budgetMs = 2;
+export const budgetMs = 2;
 const maxSeats = 16;
 /** How long one may wait for a connection and still take others along, who wait so much less than they are promised. */
 const boardingMs = 50;
@@ -45,9 +47,9 @@ const answerAfterCancelMs = 5000;
 /** How often the server is asked in that time. */
 const maxCancelRequests = 5;
 
-const alone: FlightHow = { readOnly: false, isAlone: true };
-const leading: FlightHow = { readOnly: false, isAlone: false };
-const following: FlightHow = { readOnly: true, isAlone: false };
+const alone: FlightHow = { readOnly: false, isAlone: true, isTimed: false };
+const leading = { readOnly: false, isAlone: false };
+const following = { readOnly: true, isAlone: false };
 const refusedWrite = '25006';
 const cancelled = '57014';
 
@@ -56,46 +58,15 @@ export interface Connections {
   /** Whose turn it is. */
   readonly queue: ConnectionQueue;
   readonly standbys: StandbyWait;
+  readonly commits: CommitPace;
   /** Opens a connection, or takes one that is idle, for one whose turn it is. @throws DatabaseError `unavailable`; then the turn is over. */
   acquire(turn: Turn): Promise<ApiConnection>;
   /** Gives it back, and ends the turn; one that is `broken` is thrown away. */
   release(turn: Turn, connection: ApiConnection, broken: boolean): void;
 }
 
-/** The batches of one pool. */
-export class FlightBatches {
-  readonly #connections: Connections;
-  readonly #pace: StatementPace;
-  /** The last one that had a connection at once: who comes in the same moment may join it. */
-  #boarding: Batch | null = null;
-  /** The last one of each role that waits for a connection: others of the role may join it. */
-  readonly #waiting = new Map<string, Batch>();
-
-  constructor(connections: Connections, pace: StatementPace) {
-    this.#connections = connections;
-    this.#pace = pace;
-  }
-
-  /** Finds a place: in the batch that is about to leave where there is room, else in a new one. */
-  board(passenger: Passenger, role: string): Seat {
-    const shares = passenger.shares && !(passenger.writes && this.#connections.standbys.isKnown);
-    const expectedMs = shares ? this.#pace.expectedMs(passenger.statement) : null;
-    const mayShare = expectedMs !== null && expectedMs < budgetMs;
-    if (mayShare) {
-      const open = this.#boarding?.hasRoomFor(expectedMs) ? this.#boarding : this.#waiting.get(role);
-      if (open?.hasRoomFor(expectedMs)) return open.add(passenger, expectedMs);
-    }
-    const batch = new Batch({ role, isQuick: mayShare }, this.#connections, this.#pace);
-    const seat = batch.add(passenger, expectedMs ?? budgetMs);
-    if (passenger.follower) batch.add(passenger.follower, 0);
-    void batch.depart();
-    if (mayShare && batch.isWaiting) this.#waiting.set(role, batch);
-    else if (mayShare) this.#boarding = batch;
-    return seat;
-  }
-}
-
-class Batch implements Turn {
+/** One write and its answers. */
+export class Batch implements Turn {
   /** Of the first passenger. */
   readonly role: string;
   /** All of them are, and others may join. */
@@ -185,9 +156,11 @@ class Batch implements Turn {
     }
     this.#connection = connection;
     this.#flying = flying;
+    const isTimed = this.#isTimed();
     const cleans: boolean[] = [];
     this.#flights = flying.map(({ passenger }, index) => {
-      const how = flying.length === 1 ? alone : index === 0 || passenger.writes ? leading : following;
+      const shared = index === 0 || passenger.writes ? leading : following;
+      const how = flying.length === 1 ? alone : { ...shared, isTimed };
       if (index > 0 && passenger.writes) connection.dirty = true;
       cleans.push(connection.dirty);
       const flight = passenger.makeFlight(connection, how, (outcome) => this.#ended(index, outcome));
@@ -347,7 +320,10 @@ class Batch implements Turn {
     if (this.#stallTimer !== null) clearTimeout(this.#stallTimer);
     this.#stallTimer = null;
     connection.dirty = this.#isUnclean;
-    if (!this.#hasFailed) this.#notePace();
+    if (!this.#hasFailed) {
+      this.#notePace();
+      this.#noteCommits();
+    }
     // The last batch is remembered until the next one boards; its answers are not.
     this.#waiting.length = 0;
     this.#flying = none;
@@ -356,6 +332,21 @@ class Batch implements Turn {
     // Given back once no cancel request can hit its next user.
     if (this.#cancelling === null) release();
     else void this.#cancelling.then(release);
+  }
+
+  /** Only what has something behind it can be timed. */
+  #isTimed(): boolean {
+    return (
+      this.#flying.slice(0, -1).some(({ passenger }) => passenger.writes) && this.#connections.commits.wantsTimes()
+    );
+  }
+
+  #noteCommits(): void {
+    this.#flights.forEach(({ startedAt }, index) => {
+      const endedAt = this.#flights[index + 1]?.startedAt ?? null;
+      if (startedAt === null || endedAt === null || !this.#flying[index]?.passenger.writes) return;
+      this.#connections.commits.note((endedAt - startedAt) * 1000);
+    });
   }
 
   /** An answer that came together with the one before took at least its share of the whole. */

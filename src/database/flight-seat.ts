@@ -10,6 +10,8 @@ export interface FlightHow {
   readonly readOnly: boolean;
   /** Shares with nobody, so nothing but itself can make it fly again. */
   readonly isAlone: boolean;
+  /** The server tells when it begins. */
+  readonly isTimed: boolean;
 }
 
 /** A request that wants to fly. */

@@ -50,6 +50,8 @@ export interface FlightStep {
   readonly values: readonly (string | null)[];
   /** Sets the settings again before the step that follows; has no result and no number of its own. */
   readonly isGuard?: true;
+  /** Its first column is `startedAt` of the flight; one of the first steps. */
+  readonly isTime?: true;
   /** Takes its rows; without one the first column of the first row is the result. */
   readonly collector?: RowCollector;
   /** Fingerprint of the catalog that the text was made from; with a `collector`. In another one columns may have other types. */
@@ -82,6 +84,8 @@ export class Flight implements MessageReceiver {
   readonly #mainAt: number;
   readonly #results: (string | null)[] = [];
   readonly #onEnd: (outcome: FlightOutcome) => void;
+  /** On the server's clock, in seconds; null where it was not asked. */
+  startedAt: number | null = null;
   #names: NameChanges = noChanges;
   #isWritten = false;
   /** Flights that are written together with this one and answered after it, in this order. */
@@ -163,7 +167,8 @@ export class Flight implements MessageReceiver {
       collector.add(bytes, at);
     } else if (!this.#hasRow) {
       this.#hasRow = true;
-      this.#value = this.#completed < this.#mainAt ? null : firstColumn(bytes, at);
+      if (step?.isTime) this.startedAt = Number(firstColumn(bytes, at));
+      else this.#value = this.#completed < this.#mainAt ? null : firstColumn(bytes, at);
     }
   }
 

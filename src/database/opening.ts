@@ -5,6 +5,7 @@
  * bytes that were made for the one before. Nothing is shared between two callers: what is kept hangs on the object.
  */
 import type { Caller } from './caller.ts';
+import { serverTime } from './commit-pace.ts';
 import { encodeSteps, type FlightStep } from './flight.ts';
 import {
   afterMutation,
@@ -85,6 +86,11 @@ export function openingSteps(
 /** Behind the opening of a flight whose statements are planned for their values. `names` null: unnamed. */
 export function planningStep(names: StatementNames | null): FlightStep {
   return { text: planForValues, values: [], name: names?.fixedNameOf(planForValues) ?? '' };
+}
+
+/** In front of the opening of a flight whose beginning the server tells. `names` null: unnamed. */
+export function timeStep(names: StatementNames | null): FlightStep {
+  return { text: serverTime, values: [], name: names?.fixedNameOf(serverTime) ?? '', isTime: true };
 }
 
 function makeSteps(settings: SettingsStatements, session: SessionState, names: StatementNames | null): FlightStep[] {

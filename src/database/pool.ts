@@ -4,9 +4,10 @@
  * The queue does the waiting (connection-queue.ts), the driver's pool the connecting and the closing; this adds the
  * knowledge that outlives a flight. Used by run-as.ts alone.
  */
+import { CommitPace } from './commit-pace.ts';
 import { ConnectionQueue, type Turn } from './connection-queue.ts';
 import { createDriverPool, type DriverClient, takeConnection } from './driver.ts';
-import { FlightBatches } from './flight-batch.ts';
+import { FlightBatches } from './flight-batches.ts';
 import { type FlightCounts, type PoolState, poolState } from './pool-state.ts';
 import { PreparedStatements } from './prepared-statements.ts';
 import { StandbyWait } from './standby-wait.ts';
@@ -103,7 +104,10 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
       options.onEvent({ kind: 'prepared_statements_off', option: '--prepared-statements' }),
     ),
     queue,
-    batches: new FlightBatches({ queue, standbys: new StandbyWait(options), acquire, release }, pace),
+    batches: new FlightBatches(
+      { queue, standbys: new StandbyWait(options), commits: new CommitPace(), acquire, release },
+      pace,
+    ),
     pace,
     counts,
     state: () => ({ ...poolState(pool), ...counts, waiting: queue.waiting }),

@@ -13,7 +13,7 @@ import { DatabaseError, temporaryMarker, toDatabaseError } from './failure.ts';
 import { Flight, type FlightOutcome, type FlightStep, type RowCollector } from './flight.ts';
 import type { FlightHow, Passenger, Seat } from './flight-seat.ts';
 import { MessageReader } from './message-reader.ts';
-import { type Opening, openingOf, openingSteps, planningStep } from './opening.ts';
+import { type Opening, openingOf, openingSteps, planningStep, timeStep } from './opening.ts';
 import type { ApiConnection, ApiPool } from './pool.ts';
 import type { FlightCounts } from './pool-state.ts';
 import { PositionPassenger } from './position-flight.ts';
@@ -213,7 +213,8 @@ class RequestPassenger implements Passenger {
     const own = how.readOnly ? openingOf(options, true) : opening;
     const { dirty, hasTemporaryTables } = connection;
     const opened = openingSteps(own, hasTemporaryTables ? 'temporary' : dirty ? 'dirty' : 'plain', this.#names);
-    const first = this.#plansForValues ? [...opened, planningStep(this.#names)] : opened;
+    const timed = how.isTimed ? [timeStep(this.#names), ...opened] : opened;
+    const first = this.#plansForValues ? [...timed, planningStep(this.#names)] : timed;
     this.#first = first;
     this.flow.begin(MessageReader.of(connection.client.connection), how.isAlone && !options.mutation);
     this.#counts.flights += 1;

@@ -30,6 +30,7 @@ beforeAll(async () => {
       -- As a foreign table does whose server is away.
       if guest like '% misses' then raise connection_failure; end if;
       if guest like '% sleeps' then perform pg_sleep(0.1); end if;
+      if guest like '% sleeps 1 ms' then perform pg_sleep(0.001); end if;
       return guest;
     end $$;
     create function die() returns int language sql security definer
@@ -82,6 +83,20 @@ test('mutations of the same moment are one flight, each a transaction of its own
   const rows = await database.query<{ transaction: string; process: number }>('select transaction, process from visit');
   expect(new Set(rows.map(({ transaction }) => transaction)).size).toBe(3);
   expect(new Set(rows.map(({ process }) => process)).size).toBe(1);
+});
+
+test('where commits take long, as they do on a disk, each flies alone', async () => {
+  const slow = () => visit('a sleeps 1 ms');
+  await vi.waitFor(
+    async () => {
+      await makeShared(proxy, slow);
+      for (let time = 0; time < 10; time += 1) await Promise.all([slow(), slow(), slow()]);
+      proxy.reset();
+      await Promise.all([slow(), slow()]);
+      expect(proxy.flights()).toBe(2);
+    },
+    { timeout: 60_000 },
+  );
 });
 
 test('one that fails is undone, and no other', async () => {
