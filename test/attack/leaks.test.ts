@@ -22,7 +22,9 @@ beforeAll(async () => {
 const secrets = ['secret-', '777', 'third@', 'hidden.example', 'column-secret', 'hidden-secret'];
 
 function expectNoSecret(text: string, allowed: readonly string[] = []): void {
-  for (const each of secrets) if (!allowed.includes(each)) expect(text).not.toContain(each);
+  // The id of an error may have any digits.
+  const said = text.replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'id');
+  for (const each of secrets) if (!allowed.includes(each)) expect(said).not.toContain(each);
   expectNothingLeaked(text);
 }
 

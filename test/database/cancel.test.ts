@@ -80,12 +80,12 @@ test('the limit of the whole request counts all statements together, and a funct
   const pool = openPool(url);
   const lift = "select set_config('statement_timeout', '0', true)";
   const options = flightOf([lift, 'select pg_sleep(0.1)', 'select pg_sleep(60)'], {
-    timeoutMs: 1000,
-    requestTimeoutMs: 200,
+    timeoutMs: 30_000,
+    requestTimeoutMs: 1500,
   });
   const start = performance.now();
   await expect(runAs(pool, options)).rejects.toMatchObject({ kind: 'timeout', step: 3, maybeCommitted: false });
-  expect(performance.now() - start).toBeLessThan(50_000);
+  expect(performance.now() - start).toBeLessThan(25_000);
   expect(await runAs(pool, flightOf(['select 1']))).toEqual(['1']);
 });
 
