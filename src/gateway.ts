@@ -120,7 +120,7 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
   let metrics: OpenMetrics | null = null;
   const tickets = createStudioTickets();
   try {
-    await Promise.all([startReflector(core), core.management.loaded]);
+    await Promise.all([startReflector(core), core.management.loaded, core.apiPool.open()]);
     // After the catalog was read, so that they are known to have seen what it was read from.
     await core.replicas?.start();
     const graphiqlApiKey = extras.graphiqlApiKey ?? (config.localProject ? config.anonKey : null);

@@ -12,7 +12,7 @@
  * does no harm: so many clients wait for their answers before they ask again. They may come in waves, after the machine was busy
  * with something else, so a queue that is no longer than usual is no overload.
  */
-import { performance } from 'node:perf_hooks';
+import { type AwakeTimer, afterAwake, awakeNow, beginAwake, endAwake } from '../shared/awake.ts';
 import { DatabaseError } from './failure.ts';
 
 /** One who wants a connection for a while. */
@@ -27,9 +27,9 @@ export interface Turn {
 /** Size of the pool, and patience. */
 export interface ConnectionQueueOptions {
   readonly size: number;
-  /** Longest wait, in milliseconds; 0: there is no limit. */
+  /** Longest wait, in milliseconds; 0: there is no limit. A pause of the whole process is nobody's wait. */
   readonly waitMs: number;
-  /** Milliseconds since any moment, by which turns are measured. */
+  /** Milliseconds since any moment, by which turns are measured; awake ones unless told. */
   readonly now?: () => number;
 }
 
@@ -70,7 +70,7 @@ interface RoleTurns {
 
 interface Waiter {
   readonly turn: Turn;
-  readonly timer: NodeJS.Timeout | null;
+  readonly timer: AwakeTimer | null;
   readonly start: () => void;
   readonly refuse: (problem: DatabaseError) => void;
 }
@@ -104,7 +104,7 @@ export class ConnectionQueue {
   /** It is kept short until then. */
   #overloadUntil = Number.NEGATIVE_INFINITY;
 
-  constructor({ size, waitMs, now = () => performance.now() }: ConnectionQueueOptions) {
+  constructor({ size, waitMs, now = awakeNow }: ConnectionQueueOptions) {
     this.#size = size;
     this.#waitMs = waitMs === 0 ? Number.POSITIVE_INFINITY : waitMs;
     this.#now = now;
@@ -173,6 +173,7 @@ export class ConnectionQueue {
   /** Gives a connection back, to the next one where somebody waits. */
   leave(turn: Turn): void {
     const turns = this.#turnsOf(turn.role);
+    endAwake();
     this.#held -= 1;
     turns.held -= 1;
     if (!turn.isQuick) turns.slow -= 1;
@@ -181,10 +182,10 @@ export class ConnectionQueue {
     this.#startNext();
   }
 
-  #startTimer(turn: Turn): NodeJS.Timeout | null {
+  #startTimer(turn: Turn): AwakeTimer | null {
     if (this.#waitMs === Number.POSITIVE_INFINITY) return null;
     const problem = `No database connection became free within ${this.#waitMs} ms.`;
-    return setTimeout(() => this.withdraw(turn, overloaded(problem)), this.#waitMs).unref();
+    return afterAwake(this.#waitMs, () => this.withdraw(turn, overloaded(problem)));
   }
 
   #turnsOf(role: string): RoleTurns {
@@ -201,6 +202,7 @@ export class ConnectionQueue {
   }
 
   #start(turns: RoleTurns, turn: Turn): void {
+    beginAwake();
     this.#held += 1;
     turns.held += 1;
     if (!turn.isQuick) turns.slow += 1;
@@ -237,7 +239,7 @@ export class ConnectionQueue {
   /** Puts its role behind the others. */
   #remove(turns: RoleTurns, at: number): Waiter {
     const [waiter] = turns.waiting.splice(at, 1) as [Waiter];
-    if (waiter.timer !== null) clearTimeout(waiter.timer);
+    waiter.timer?.clear();
     this.#waiting -= 1;
     this.#waitingRoles.delete(turns);
     if (turns.waiting.length > 0) this.#waitingRoles.add(turns);

@@ -6,6 +6,7 @@
  */
 import { Socket } from 'node:net';
 import pg from 'pg';
+import { awakeNow, beginAwake, endAwake } from '../shared/awake.ts';
 import { within } from '../shared/within.ts';
 import { DatabaseError } from './failure.ts';
 
@@ -128,18 +129,34 @@ function openSocket(sockets: Set<Socket>): Socket {
 
 /**
  * Takes a connection, first come first served. One that ends while it is being opened is opened once more, since nothing
- * was sent over it: an operator ends connections without asking how old they are.
+ * was sent over it: an operator ends connections without asking how old they are. So is one that has taken too long only because
+ * the whole process paused.
  *
  * @throws DatabaseError `overloaded` when none became free in time, `unavailable` when none could be made.
  */
 export async function takeConnection(pool: pg.Pool, waitMs: number): Promise<DriverClient> {
+  beginAwake();
+  const end = awakeNow() + waitMs * shareInTime;
   const first = await connect(pool);
+  endAwake();
   if (first.client) return first.client;
-  if (!endedWhileOpening(first.problem)) throw connectError(first.problem, waitMs);
+  const isEarly = timeouts.has((first.problem as Error).message) && awakeNow() < end;
+  if (!isEarly && !endedWhileOpening(first.problem)) throw connectError(first.problem, waitMs);
   const second = await connect(pool);
   if (second.client) return second.client;
   throw connectError(second.problem, waitMs);
 }
+
+/** Of a wait that was long enough; the rest is how exact timers are. */
+const shareInTime = 0.9;
+
+const noneFree = 'timeout exceeded when trying to connect';
+/** What the driver says when something has taken too long. */
+const timeouts: ReadonlySet<string> = new Set([
+  noneFree,
+  'timeout expired',
+  'Connection terminated due to connection timeout',
+]);
 
 interface Connected {
   readonly client: DriverClient | null;
@@ -159,7 +176,7 @@ function endedWhileOpening(problem: unknown): boolean {
 }
 
 function connectError(problem: unknown, waitMs: number): DatabaseError {
-  if (problem instanceof Error && problem.message === 'timeout exceeded when trying to connect') {
+  if (problem instanceof Error && problem.message === noneFree) {
     return new DatabaseError({
       kind: 'overloaded',
       primary: `No database connection became free within ${waitMs} ms.`,

@@ -37,6 +37,8 @@ export interface ApiPool {
   readonly pace: StatementPace;
   readonly counts: FlightCounts;
   state(): PoolState;
+  /** Opens a connection, so that the first request has one. Where none can be had, requests will say so. */
+  open(): Promise<void>;
   /** Refuses new work, waits a moment for what runs, closes the connections. */
   stop(): Promise<void>;
 }
@@ -111,6 +113,11 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
     pace,
     counts,
     state: () => ({ ...poolState(pool), ...counts, waiting: queue.waiting }),
+    open: () =>
+      takeConnection(pool, options.waitMs).then(
+        (client) => client.release(false),
+        () => {},
+      ),
     stop: end,
   };
 }

@@ -32,6 +32,13 @@ describe('the pool of requests', () => {
     expect(await runAs(pool, flightOf(['select 1']))).toEqual(['1']);
   });
 
+  test('a connection that was late only because the whole process paused is opened again', async () => {
+    const pool = openPool(url, { waitMs: 1000 });
+    const asked = runAs(pool, flightOf(['select 1'], { mutation: true }));
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1100);
+    expect(await asked).toEqual(['1']);
+  });
+
   test('requests are served in the order they came', async () => {
     const pool = openPool(url);
     const order: number[] = [];

@@ -10,6 +10,8 @@ import { type RecordingProxy, startRecordingProxy } from '../support/recording-p
 
 let proxy: RecordingProxy;
 let gateway: Gateway;
+/** Connections that the very first request had to wait for. */
+let openedByFirst: number;
 
 beforeAll(async () => {
   const database = await createDatabase(`
@@ -26,6 +28,9 @@ beforeAll(async () => {
   const databaseUrl = proxy.url;
   const config = testConfig({ databaseUrl, adminDatabaseUrl: databaseUrl, schemas: ['public'], port: 0, poolSize: 1 });
   gateway = await startGateway({ ...config, schemaPollMs: 3_600_000 }, { observe: () => {} });
+  proxy.reset();
+  await ask(nested);
+  openedByFirst = proxy.connections();
 });
 
 afterAll(async () => {
@@ -35,6 +40,10 @@ afterAll(async () => {
 
 const nested =
   '{ authorCollection { edges { node { name bookCollection { edges { node { title author { name } } } } } } } }';
+
+test('the first request finds a connection that is open', () => {
+  expect(openedByFirst).toBe(0);
+});
 
 describe('a request is one flight', () => {
   test.each([
@@ -54,7 +63,7 @@ describe('a request is one flight', () => {
     ],
     ['introspection', '{ __schema { queryType { name } } }'],
   ])('%s', async (_name, query) => {
-    // The first requests open the connection and look at it.
+    // The first request looks at the connection.
     await ask('{ __typename }');
     proxy.reset();
     const first = await ask(query);

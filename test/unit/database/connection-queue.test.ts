@@ -273,3 +273,31 @@ describe('who is refused on arrival', () => {
     expect(queue.waiting).toBe(20);
   });
 });
+
+describe('a pause of the whole process', () => {
+  /** Nothing of this process runs for so long, as when it is stopped. Events that come meanwhile are late. */
+  async function pause(ms: number): Promise<void> {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+    // What was to happen meanwhile happens first.
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+
+  test('is no reason to refuse one who waits', async () => {
+    const queue = new ConnectionQueue({ size: 1, waitMs: 500 });
+    const [held] = hold(queue, slow('anon'), 1) as [Turn];
+    wait(queue, slow('anon'), 'patient');
+    await pause(600);
+    queue.leave(held);
+    await settled();
+    expect(log).toEqual(['patient']);
+  });
+
+  test('makes nobody expect longer turns', async () => {
+    const queue = new ConnectionQueue({ size: 8, waitMs: 1000 });
+    const held = hold(queue, quick('anon'), 8);
+    for (let count = 0; count < 47; count += 1) wait(queue, quick('anon'), 'served');
+    await pause(600);
+    for (const turn of held) queue.leave(turn);
+    expect(queue.admits('anon')).toBe(true);
+  });
+});
