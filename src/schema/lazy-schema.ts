@@ -15,12 +15,13 @@ import {
   isObjectType,
 } from 'graphql';
 import { invariant } from '../shared/invariant.ts';
+import { lazyRecord } from './lazy-record.ts';
 import type { TypeRegistry } from './type-registry.ts';
 
 /** A schema whose types are ordered by name and whose only directives are `include` and `skip` (5.9, 13.4). */
 export class LazySchema extends GraphQLSchema {
   readonly #types: TypeRegistry;
-  #typeMap: Record<string, GraphQLNamedType> | null = null;
+  readonly #typeMap: Record<string, GraphQLNamedType>;
   #implementations: readonly GraphQLObjectType[] | null = null;
   readonly #objectNames: () => readonly string[];
 
@@ -28,6 +29,7 @@ export class LazySchema extends GraphQLSchema {
   constructor(types: TypeRegistry, objectNames: () => readonly string[]) {
     super({ directives: [GraphQLIncludeDirective, GraphQLSkipDirective], assumeValid: true });
     this.#types = types;
+    this.#typeMap = lazyRecord(types);
     this.#objectNames = objectNames;
   }
 
@@ -45,8 +47,8 @@ export class LazySchema extends GraphQLSchema {
     return this.#types.find(name);
   }
 
+  /** Validation looks up the types that a document names, and prints the names of all. */
   override getTypeMap(): Record<string, GraphQLNamedType> {
-    this.#typeMap ??= Object.fromEntries(this.#types.names().map((name) => [name, this.#types.find(name)!]));
     return this.#typeMap;
   }
 

@@ -8,7 +8,7 @@ import {
   type GraphQLInputObjectType,
   GraphQLList,
   GraphQLNonNull,
-  GraphQLObjectType,
+  type GraphQLObjectType,
 } from 'graphql';
 import {
   deleteField,
@@ -22,76 +22,68 @@ import {
   updateResponseName,
 } from '../model/inflect.ts';
 import type { Table } from '../model/model.ts';
-import { fieldMap, sortByName } from './field-map.ts';
 import { withOrigin } from './origin.ts';
 import { rootRoutines } from './root-routines.ts';
+import { type FieldMaker, type RootEntry, RootType } from './root-type.ts';
 import { scalarTypes } from './scalars.ts';
 import type { SchemaContext } from './schema-context.ts';
 
 type Field = GraphQLFieldConfig<unknown, unknown>;
-type Entry = readonly [string, Field | null];
 
 /** `Mutation`, null when it would have no field. Fields of tables win over routines. */
 export function buildMutationType(context: SchemaContext): GraphQLObjectType | null {
-  if (!hasWritableTable(context) && Object.keys(mutationFields(context)).length === 0) return null;
-  return new GraphQLObjectType({ name: 'Mutation', fields: () => mutationFields(context) });
+  const mutation = new RootType('Mutation', () => mutationEntries(context));
+  return hasWritableTable(context) || Object.keys(mutation.getFields()).length > 0 ? mutation : null;
 }
 
-/** The usual case, answered without making a field. */
+/** The usual case, answered without looking at all fields. */
 function hasWritableTable({ model, types }: SchemaContext): boolean {
   return [...model.tables.values()].some(
     (table) => types.has(table.baseName) && (table.insert || table.update || table.delete),
   );
 }
 
-function mutationFields(context: SchemaContext): Record<string, Field> {
+function mutationEntries(context: SchemaContext): RootEntry[] {
   const tables = [...context.model.tables.values()].flatMap((table) => tableEntries(context, table));
-  return sortByName(fieldMap([...rootRoutines(context, 'mutation'), ...tables]));
+  return [...rootRoutines(context, 'mutation'), ...tables];
 }
 
-function tableEntries(context: SchemaContext, table: Table): Entry[] {
+function tableEntries(context: SchemaContext, table: Table): RootEntry[] {
   const { baseName } = table;
+  const ifVisible = (make: FieldMaker) => (context.types.has(baseName) ? make : null);
   return [
-    ...(table.insert ? [[insertField(baseName), insert(context, table)] as const] : []),
-    ...(table.update ? [[updateField(baseName), update(context, table)] as const] : []),
-    ...(table.delete ? [[deleteField(baseName), remove(context, table)] as const] : []),
+    ...(table.insert ? [[insertField(baseName), ifVisible(() => insert(context, table))] as const] : []),
+    ...(table.update ? [[updateField(baseName), ifVisible(() => update(context, table))] as const] : []),
+    ...(table.delete ? [[deleteField(baseName), ifVisible(() => remove(context, table))] as const] : []),
   ];
 }
 
-function insert({ types }: SchemaContext, table: Table): Field | null {
-  const type = types.object(insertResponseName(table.baseName));
-  const input = types.input(insertInputName(table.baseName));
-  if (type === null || input === null) return null;
+function insert({ types }: SchemaContext, table: Table): Field {
+  const input = types.input(insertInputName(table.baseName))!;
   const list = new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(input)));
   return {
-    type,
+    type: types.object(insertResponseName(table.baseName))!,
     args: { objects: { type: list, extensions: withOrigin({ kind: 'objects' }) } },
     extensions: withOrigin({ kind: 'insert', table }),
   };
 }
 
-function update({ types }: SchemaContext, table: Table): Field | null {
-  const type = types.object(updateResponseName(table.baseName));
-  const input = types.input(updateInputName(table.baseName));
-  const filter = types.input(filterName(table.baseName));
-  if (type === null || input === null || filter === null) return null;
+function update({ types }: SchemaContext, table: Table): Field {
+  const input = types.input(updateInputName(table.baseName))!;
   return {
-    type: new GraphQLNonNull(type),
+    type: new GraphQLNonNull(types.object(updateResponseName(table.baseName))!),
     args: {
       set: { type: new GraphQLNonNull(input), extensions: withOrigin({ kind: 'set' }) },
-      ...guardArguments(filter),
+      ...guardArguments(types.input(filterName(table.baseName))!),
     },
     extensions: withOrigin({ kind: 'update', table }),
   };
 }
 
-function remove({ types }: SchemaContext, table: Table): Field | null {
-  const type = types.object(deleteResponseName(table.baseName));
-  const filter = types.input(filterName(table.baseName));
-  if (type === null || filter === null) return null;
+function remove({ types }: SchemaContext, table: Table): Field {
   return {
-    type: new GraphQLNonNull(type),
-    args: guardArguments(filter),
+    type: new GraphQLNonNull(types.object(deleteResponseName(table.baseName))!),
+    args: guardArguments(types.input(filterName(table.baseName))!),
     extensions: withOrigin({ kind: 'delete', table }),
   };
 }

@@ -5,73 +5,68 @@ import {
   type GraphQLFieldConfig,
   type GraphQLFieldConfigArgumentMap,
   GraphQLNonNull,
-  GraphQLObjectType,
+  type GraphQLObjectType,
 } from 'graphql';
 import { byPkField, connectionName, rootCollectionField } from '../model/inflect.ts';
 import type { Column, Table } from '../model/model.ts';
 import { connectionArguments } from './connection-types.ts';
-import { fieldMap, sortByName } from './field-map.ts';
 import { nodeIdName, nodeInterface } from './node-interface.ts';
 import { withOrigin } from './origin.ts';
 import { compareOids, rootRoutines } from './root-routines.ts';
+import { type FieldMaker, type RootEntry, RootType } from './root-type.ts';
 import { scalarTypes } from './scalars.ts';
 import type { SchemaContext } from './schema-context.ts';
 import { valueType } from './value-type.ts';
 
-type Field = GraphQLFieldConfig<unknown, unknown>;
-type Entry = readonly [string, Field | null];
-
 /** `Query`; never empty, because `node` is always there. Fields of tables win over routines. */
 export function buildQueryType(context: SchemaContext): GraphQLObjectType {
-  return new GraphQLObjectType({
-    name: 'Query',
-    fields: () =>
-      sortByName(fieldMap([...rootRoutines(context, 'query'), ...tableEntries(context), ['node', nodeField] as const])),
-  });
+  const node = ['node', () => nodeField] as const;
+  return new RootType('Query', () => [...rootRoutines(context, 'query'), ...tableEntries(context), node]);
 }
 
-const nodeField: Field = {
+const nodeField: GraphQLFieldConfig<unknown, unknown> = {
   type: nodeInterface,
   args: { [nodeIdName]: { type: new GraphQLNonNull(scalarTypes.ID), extensions: withOrigin({ kind: 'node_id' }) } },
   extensions: withOrigin({ kind: 'node' }),
 };
 
-function tableEntries(context: SchemaContext): Entry[] {
+function tableEntries(context: SchemaContext): RootEntry[] {
   // Tables that differ only in the case of the first letter share their root names; the older one keeps them (1.8).
   const youngestFirst = [...context.model.tables.values()].sort((a, b) => compareOids(b.oid, a.oid));
   return youngestFirst.flatMap((table) => {
-    const lookup = byPk(context, table);
+    const { baseName } = table;
     return [
-      ...(table.rootField ? [[rootCollectionField(table.baseName), collection(context, table)] as const] : []),
-      ...(lookup === null ? [] : [[byPkField(table.baseName), lookup.field] as const]),
+      ...(table.rootField ? [[rootCollectionField(baseName), collection(context, table)] as const] : []),
+      ...(keyArguments(context, table) ? [[byPkField(baseName), byPk(context, table)] as const] : []),
     ];
   });
 }
 
-function collection(context: SchemaContext, table: Table): Field | null {
-  const type = context.types.object(connectionName(table.baseName));
-  if (type === null) return null;
-  return {
-    type: new GraphQLNonNull(type),
+function collection(context: SchemaContext, table: Table): FieldMaker | null {
+  const name = connectionName(table.baseName);
+  if (!context.types.has(name)) return null;
+  return () => ({
+    type: new GraphQLNonNull(context.types.object(name)!),
     args: connectionArguments(context, table),
     extensions: withOrigin({ kind: 'collection', table }),
-  };
+  });
 }
 
-/** The lookup by key; null without one, a null field where this schema does not show the table. */
-function byPk(context: SchemaContext, table: Table): { readonly field: Field | null } | null {
-  const args = table.byPk ? keyArguments(context, table) : null;
-  if (args === null) return null;
-  const type = context.types.object(table.baseName);
-  return { field: type && { type, args, extensions: withOrigin({ kind: 'by_pk', table }) } };
+function byPk(context: SchemaContext, table: Table): FieldMaker | null {
+  if (!context.types.has(table.baseName)) return null;
+  return () => ({
+    type: context.types.object(table.baseName)!,
+    args: keyArguments(context, table)!,
+    extensions: withOrigin({ kind: 'by_pk', table }),
+  });
 }
 
-/** One required argument per key column, in key order; null when not every column can be one. */
+/** One required argument per key column, in key order; null when there is no lookup or not every column can be one. */
 function keyArguments(context: SchemaContext, table: Table): GraphQLFieldConfigArgumentMap | null {
-  const byNumber = new Map(table.columns.map((column) => [column.number, column]));
+  if (!table.byPk) return null;
   const args: GraphQLFieldConfigArgumentMap = {};
   for (const number of table.primaryKey) {
-    const column = byNumber.get(number);
+    const column = table.columns.find((each) => each.number === number);
     const type = column?.type ? valueType(context, column.type) : null;
     if (!column || !type || column.fieldName === null) return null;
     args[column.fieldName] = { type: new GraphQLNonNull(type), extensions: keyOrigin(column) };

@@ -3,6 +3,7 @@
  */
 import type { GraphQLFieldConfig } from 'graphql';
 import type { Routine } from '../model/model.ts';
+import type { RootEntry } from './root-type.ts';
 import { buildRoutineField } from './routine-field.ts';
 import type { SchemaContext } from './schema-context.ts';
 
@@ -11,14 +12,14 @@ import type { SchemaContext } from './schema-context.ts';
  *
  * Null for those that this schema does not show: a routine needs its own namespace to be visible and its result's.
  */
-export function rootRoutines(
-  context: SchemaContext,
-  use: 'query' | 'mutation',
-): (readonly [string, GraphQLFieldConfig<unknown, unknown> | null])[] {
+export function rootRoutines(context: SchemaContext, use: 'query' | 'mutation'): RootEntry[] {
   return [...context.model.routines.values()]
     .filter((routine) => routine.use === use)
     .sort((a, b) => compareOids(a.oid, b.oid))
-    .map((routine) => [routine.fieldName, fieldIfVisible(context, routine)] as const);
+    .map((routine) => {
+      const field = fieldIfVisible(context, routine);
+      return [routine.fieldName, field && (() => field)] as const;
+    });
 }
 
 /** Orders object ids by their number. */

@@ -17,16 +17,19 @@ import { invariant } from '../shared/invariant.ts';
 export class TypeRegistry {
   readonly #makers = new Map<string, () => GraphQLNamedType>();
   readonly #made = new Map<string, GraphQLNamedType>();
+  #names: readonly string[] | null = null;
 
   /** Announces a type. The model has settled all conflicts of names, so a second one of a name is our bug. */
   define(name: string, make: () => GraphQLNamedType): void {
     invariant(!this.#makers.has(name), `two types are named ${name}`);
     this.#makers.set(name, make);
+    this.#names = null;
   }
 
   /** All names in code-point order. */
   names(): readonly string[] {
-    return [...this.#makers.keys()].sort();
+    this.#names ??= [...this.#makers.keys()].sort();
+    return this.#names;
   }
 
   has(name: string): boolean {

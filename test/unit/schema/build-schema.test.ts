@@ -1,8 +1,17 @@
-import { type GraphQLSchema, isInputObjectType, isObjectType, parse, printType, validateSchema } from 'graphql';
+import {
+  GraphQLInt,
+  type GraphQLSchema,
+  isInputObjectType,
+  isObjectType,
+  parse,
+  printType,
+  validateSchema,
+} from 'graphql';
 import { describe, expect, test } from 'vitest';
 import type { Model } from '../../../src/model/model.ts';
 import { buildSchema } from '../../../src/schema/build-schema.ts';
 import { argumentOrigin, fieldOrigin, inputFieldOrigin, typeOrigin } from '../../../src/schema/origin.ts';
+import { RootType } from '../../../src/schema/root-type.ts';
 import { validateDocument } from '../../../src/schema/validate.ts';
 import {
   column,
@@ -425,6 +434,35 @@ describe('routines', () => {
     expect(sdl(source, 'Log')).toMatch(/later\(first: Int, .*\): LogConnection\n {2}whole: Opaque/);
     expect(fieldNames(source, 'Query')).toEqual(['logByPk', 'logCollection', 'node']);
   });
+});
+
+test('a type of the schema or a field of its roots is made when it is read, and once', () => {
+  let made = 0;
+  const field = () => {
+    made += 1;
+    return { type: GraphQLInt };
+  };
+  const root = new RootType('Query', () => [
+    ['b', field],
+    ['a', field],
+    ['hidden', null],
+    ['b', field],
+  ]);
+  const fields = root.getFields();
+  expect([Object.keys(fields), 'a' in fields, 'hidden' in fields, 'constructor' in fields]).toEqual([
+    ['a', 'b'],
+    ...[true, false, false],
+  ]);
+  expect([fields.hidden, fields.constructor, made]).toEqual([undefined, undefined, 0]);
+  expect(fields.b).toMatchObject({ name: 'b', type: GraphQLInt, parentType: root });
+  expect([root.getFields().b === fields.b, made]).toEqual([true, 1]);
+  expect([Object.values(fields).map(({ name }) => name), made]).toEqual([['a', 'b'], 2]);
+
+  const types = buildSchema(libraryModel()).getTypeMap();
+  expect(Object.keys(types)).toEqual(Object.keys(types).sort());
+  expect(Object.values(types).map(({ name }) => name)).toEqual(Object.keys(types));
+  const { Loan } = types;
+  expect([types.Loan === Loan, types.toString]).toEqual([true, undefined]);
 });
 
 test('a thousand tables of twenty columns cost little until an operation names them', () => {
