@@ -6,8 +6,6 @@ import { writeFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-const everyMs = 5000;
-
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc');
 
@@ -18,4 +16,4 @@ function note() {
 }
 
 note();
-setInterval(note, everyMs).unref();
+setInterval(note, Number(process.env.SOAK_MEMORY_EVERY_MS)).unref();

@@ -19,17 +19,20 @@ export interface MemorySample {
 /** What a process that is to be looked at is started with, and the look at it. */
 export interface MemoryWatch {
   readonly env: Readonly<Record<string, string>>;
+  /** Longest time until everything that is garbage now has been collected. */
+  readonly everyMs: number;
   read(metricsUrl: string, minutes: number): Promise<MemorySample>;
 }
 
-/** Prepares to look at the memory of one process. */
-export function watchMemory(whenOver: WhenOver): MemoryWatch {
+/** Prepares to look at the memory of one process, in which garbage is collected every so many milliseconds. */
+export function watchMemory(everyMs: number, whenOver: WhenOver): MemoryWatch {
   const directory = mkdtempSync(join(tmpdir(), 'pgreflect-soak-'));
   whenOver(async () => rmSync(directory, { recursive: true }));
   const file = join(directory, 'alive');
   const preloaded = new URL('collect-garbage.js', import.meta.url).href;
   return {
-    env: { NODE_OPTIONS: `--import ${preloaded}`, SOAK_MEMORY_FILE: file },
+    env: { NODE_OPTIONS: `--import ${preloaded}`, SOAK_MEMORY_FILE: file, SOAK_MEMORY_EVERY_MS: String(everyMs) },
+    everyMs,
     async read(metricsUrl, minutes) {
       const text = await (await fetch(metricsUrl)).text();
       const resident = Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1]);
@@ -48,23 +51,14 @@ export interface MemoryTrend {
   readonly residentSlope: number;
 }
 
-const windowMinutes = 0.5;
-
-/** The trend from a minute on. Counted is the least of each window: what a request under way holds only ever adds. */
+/** The trend from a minute on, over samples of which each was taken in the same state: nobody asks, and nothing was asked lately. */
 export function trendOf(samples: readonly MemorySample[], fromMinute: number): MemoryTrend {
-  const windows = Map.groupBy(
-    samples.filter(({ minutes }) => minutes >= fromMinute),
-    ({ minutes }) => Math.floor(minutes / windowMinutes),
-  );
-  const least = [...windows.values()].map((window) => ({
-    minutes: window[0]!.minutes,
-    aliveMb: Math.min(...window.map(({ aliveMb }) => aliveMb)),
-    residentMb: Math.min(...window.map(({ residentMb }) => residentMb)),
-  }));
-  const slope = (key: 'aliveMb' | 'residentMb') => 60 * slopeOf(least.map((each) => [each.minutes, each[key]]));
+  const judged = samples.filter(({ minutes }) => minutes >= fromMinute);
+  const slope = (key: 'aliveMb' | 'residentMb') => 60 * slopeOf(judged.map((each) => [each.minutes, each[key]]));
+  const [first, last] = [judged[0], judged.at(-1)];
   return {
-    minutes: least.length * windowMinutes,
-    aliveMb: least.at(-1)?.aliveMb ?? 0,
+    minutes: (last?.minutes ?? 0) - (first?.minutes ?? 0),
+    aliveMb: last?.aliveMb ?? 0,
     aliveSlope: slope('aliveMb'),
     residentSlope: slope('residentMb'),
   };

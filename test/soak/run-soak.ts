@@ -12,7 +12,7 @@ import { secret, token } from '../support/http.ts';
 import type { WhenOver } from '../support/when-over.ts';
 import { disturbances } from './disturbances.ts';
 import { type MemorySample, type MemoryTrend, trendOf, watchMemory } from './memory.ts';
-import { longRequest, makeRequest, type SoakRequest } from './requests.ts';
+import { longRequest, makeRequest, plainRequest, type SoakRequest } from './requests.ts';
 
 /** How long and how much. */
 export interface SoakOptions {
@@ -37,15 +37,19 @@ export interface SoakReport {
   readonly peakPerSecond: number;
 }
 
-/** How long memory may grow, and the share of a shorter soak. */
+/** How long memory may grow. */
 const warmUpMinutes = 10;
-const warmUpShare = 0.5;
+/** Then, and each time after as long, nobody asks for a moment. In a shorter soak it is this share of it. */
+const warmUpShare = 1 / 2;
 /** Where there is less to judge from, a slope is mostly noise, and only growth counts. */
 const slopeMinutes = 40;
 const mostSlopeMb = 1;
 const mostGrowthMb = 10;
 
 const lookMs = 2000;
+/** How often garbage is collected, and how often in a short soak for each of its minutes. */
+const mostMemoryMs = 5000;
+const memoryMsPerMinute = 2000;
 const poolSize = 8;
 /** For the catalog, for notifications, and for the auth service, as they are by default. */
 const otherConnections = 3 + 1 + 5;
@@ -58,6 +62,8 @@ interface Soak {
   serial: number;
   /** Rounds of disturbances that have to be finished first. */
   roundsLeft: number;
+  /** The round of disturbances. */
+  round: number;
 }
 
 /** Runs it to its end. */
@@ -67,7 +73,7 @@ export async function runSoak(options: SoakOptions, whenOver: WhenOver): Promise
   const database = await createDatabase(whenOver);
   await prepare(database, clients);
   const metricsPort = await findFreePort();
-  const memory = watchMemory(whenOver);
+  const memory = watchMemory(Math.min(mostMemoryMs, minutes * memoryMsPerMinute), whenOver);
   const gateway = await startGateway(
     {
       ...{
@@ -89,6 +95,7 @@ export async function runSoak(options: SoakOptions, whenOver: WhenOver): Promise
     isOver: () => performance.now() > end && soak.roundsLeft === 0,
     serial: 0,
     roundsLeft: 0,
+    round: 0,
   };
   const all = (everyMs: number, forMs: number) => {
     end = performance.now() + forMs;
@@ -103,18 +110,22 @@ export async function runSoak(options: SoakOptions, whenOver: WhenOver): Promise
 
   soak.roundsLeft = 1;
   const start = performance.now();
+  const readSample = () => memory.read(`http://127.0.0.1:${metricsPort}/metrics`, (performance.now() - start) / 60_000);
+  const stretch = Math.min(warmUpMinutes, minutes * warmUpShare);
   const samples: MemorySample[] = [];
-  await Promise.all([
-    all((1000 * clients) / (peakPerSecond * (load / 100)), minutes * 60_000),
-    disturb(soak, onEvent),
-    look(soak, onEvent, async () => {
-      const sample = await memory.read(`http://127.0.0.1:${metricsPort}/metrics`, (performance.now() - start) / 60_000);
-      samples.push(sample);
-      return sample;
-    }),
-  ]);
-  await checkConnections(soak, true);
-  const trend = trendOf(samples, Math.min(warmUpMinutes, minutes * warmUpShare));
+  for (let minute = stretch; minute < minutes + stretch / 2; minute += stretch) {
+    await Promise.all([
+      all((1000 * clients) / (peakPerSecond * (load / 100)), stretch * 60_000),
+      disturb(soak, onEvent),
+      look(soak, onEvent, readSample),
+    ]);
+    await forget(soak, 2 * memory.everyMs);
+    const sample = await readSample();
+    onEvent(`${sample.minutes.toFixed(1)} min, and nobody asks: ${printMemory(sample)}`);
+    samples.push(sample);
+    await checkConnections(soak, true);
+  }
+  const trend = trendOf(samples, 0);
   judge(trend, ledger);
   return { figures: ledger.figures, violations: ledger.violations, trend, peakPerSecond };
 }
@@ -191,7 +202,9 @@ const longestCalmMs = 8000;
 
 async function disturb(soak: Soak, onEvent: (line: string) => void): Promise<void> {
   const { database, ledger, isOver } = soak;
-  for (let round = 1; !isOver(); round += 1) {
+  while (!isOver()) {
+    soak.round += 1;
+    const { round } = soak;
     for (const [name, happen] of Object.entries(disturbances)) {
       if (isOver()) return;
       ledger.disturb(true);
@@ -205,6 +218,14 @@ async function disturb(soak: Soak, onEvent: (line: string) => void): Promise<voi
   }
 }
 
+/** Has the gateway read the schema again, with which it lets go of all operations, and lets garbage be collected. */
+async function forget(soak: Soak, forMs: number): Promise<void> {
+  soak.round += 1;
+  await soak.database.query(`comment on table public.item is 'round ${soak.round}'`);
+  await ask(soak, await token({ role: 'authenticated', sub: 'nobody' }), plainRequest);
+  await sleep(forMs);
+}
+
 /** Looks at the memory and at the connections now and then. */
 async function look(
   soak: Soak,
@@ -212,13 +233,16 @@ async function look(
   readSample: () => Promise<MemorySample>,
 ): Promise<void> {
   for (let count = 0; !soak.isOver(); count += 1) {
-    const { minutes, aliveMb, residentMb } = await readSample();
+    const sample = await readSample();
     await checkConnections(soak, false);
     const answers = soak.ledger.figures.get('answers');
-    const memory = `${aliveMb.toFixed(1)} MB alive, ${residentMb.toFixed(0)} MB resident`;
-    if (count % 30 === 0) onEvent(`${minutes.toFixed(1)} min: ${answers} answers, ${memory}`);
+    if (count % 30 === 0) onEvent(`${sample.minutes.toFixed(1)} min: ${answers} answers, ${printMemory(sample)}`);
     await sleep(lookMs);
   }
+}
+
+function printMemory({ aliveMb, residentMb }: MemorySample): string {
+  return `${aliveMb.toFixed(1)} MB alive, ${residentMb.toFixed(0)} MB resident`;
 }
 
 interface ConnectionCount {
