@@ -7,7 +7,7 @@ import { type MemorySample, trendOf } from './memory.ts';
 import { runSoak } from './run-soak.ts';
 
 test('whatever changes around them, clients get right answers, and no connection is lost', async () => {
-  const options = { minutes: 0.05, load: 50, clients: 8, seed: 1, calibrateMs: 500 };
+  const options = { minutes: 0.1, load: 80, clients: 8, seed: 1, calibrateMs: 500 };
   const { figures, violations } = await runSoak(options, onTestFinished);
   expect(violations).toEqual([]);
   for (const name of Object.keys(disturbances)) expect(figures.get(`disturbances: ${name}`)).toBeGreaterThan(0);
