@@ -52,9 +52,14 @@ export class LazySchema extends GraphQLSchema {
     return this.#typeMap;
   }
 
-  /** Every type once, in order of their names. They belong to the caller alone, so what was looked at needs no room. */
+  /**
+   * Every type once, in order of their names. They belong to the caller alone, so what was looked at needs no room; and those
+   * that they refer to are let go at the end, and made again for who asks next. For describing alone.
+   */
   *passingTypes(): Iterable<GraphQLNamedType> {
     for (const name of this.#types.names()) yield this.#types.make(name)!;
+    this.#types.forget();
+    this.#implementations = null;
   }
 
   override getImplementations(type: GraphQLInterfaceType) {

@@ -50,6 +50,11 @@ export class TypeRegistry {
     return this.#makers.get(name)?.();
   }
 
+  /** Lets go what was made. Types that are still in use somewhere are not those that are made from now on. */
+  forget(): void {
+    this.#made.clear();
+  }
+
   /** The object type of this name, null when it is not part of this schema. */
   object(name: string): GraphQLObjectType | null {
     const type = this.find(name);

@@ -385,6 +385,20 @@ describe('answering', () => {
     expect(ask()).toBe(ask());
   });
 
+  test('of all types keeps none of them, and can be asked again', () => {
+    const schema = shown(libraryModel());
+    const text = '{ __schema { types { name possibleTypes { name } } } }';
+    const request = { document: parse(text), operationName: null, variableValues: {}, responseKeys: null };
+    const before = schema.getType('Loan');
+    expect(schema.getType('Loan')).toBe(before);
+    answerIntrospection(schema, request);
+    expect(schema.getType('Loan')).not.toBe(before);
+    const other = { ...request, document: parse(text.replace('name', 'called: name')) };
+    expect(String(answerIntrospection(schema, other).get('__schema'))).toContain(
+      '{"called":"Node","possibleTypes":[{"name":"Loan"},{"name":"Patron"},{"name":"Volume"}]}',
+    );
+  });
+
   test('fragments that multiply do not multiply the work', () => {
     const fragments = Array.from({ length: 40 }, (_, i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`);
     const text = `{ ...F0 } ${fragments.join(' ')} fragment F40 on Query { __type(name: "Loan") { name } }`;
