@@ -38,7 +38,8 @@ async function isQuiet(statement: string): Promise<boolean> {
 /** One statement from a major of PostgreSQL on, another before. */
 function ifMajor(major: number, newer: string, older: string): string {
   const isNewer = `current_setting('server_version_num')::int >= ${major}0000`;
-  return `do $$ begin if ${isNewer} then ${newer}; else ${older}; end if; end $$`;
+  // As text, because an older major cannot read the newer statement.
+  return `do $$ begin if ${isNewer} then execute '${newer}'; else execute '${older}'; end if; end $$`;
 }
 
 /** In this order: later statements build on earlier ones. */
