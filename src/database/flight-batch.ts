@@ -306,8 +306,7 @@ export class Batch implements Turn {
   }
 
   async #freeBehind(seat: BatchSeat): Promise<void> {
-    const { standbys } = this.#connections;
-    if (seat.passenger.writes && (standbys.isKnown || (await standbys.ask()))) return;
+    if (seat.passenger.writes && (await this.#connections.standbys.ask())) return;
     if (this.#flying[this.#at] === seat) this.#cancelFlight(this.#connection as ApiConnection);
   }
 

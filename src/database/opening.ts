@@ -85,18 +85,22 @@ export function openingSteps(
 
 /** Behind the opening of a flight whose statements are planned for their values. `names` null: unnamed. */
 export function planningStep(names: StatementNames | null): FlightStep {
-  return { text: planForValues, values: [], name: names?.fixedNameOf(planForValues) ?? '' };
+  return fixedStep(planForValues, names);
 }
 
 /** In front of the opening of a flight whose beginning the server tells. `names` null: unnamed. */
 export function timeStep(names: StatementNames | null): FlightStep {
-  return { text: serverTime, values: [], name: names?.fixedNameOf(serverTime) ?? '', isTime: true };
+  return { ...fixedStep(serverTime, names), isTime: true };
+}
+
+/** A step that is the same for everybody. `names` null: unnamed. */
+export function fixedStep(text: string, names: StatementNames | null): FlightStep {
+  return { text, values: [], name: names?.fixedNameOf(text) ?? '' };
 }
 
 function makeSteps(settings: SettingsStatements, session: SessionState, names: StatementNames | null): FlightStep[] {
-  const nameOf = (text: string) => names?.fixedNameOf(text) ?? '';
   const text = session === 'temporary' ? settings.textAfterDiscard : settings.text;
-  const steps = cleaning[session].map((each): FlightStep => ({ text: each, values: [], name: nameOf(each) }));
-  steps.push({ text, values: settings.values, name: nameOf(text) });
+  const steps = cleaning[session].map((each) => fixedStep(each, names));
+  steps.push({ ...fixedStep(text, names), values: settings.values });
   return steps;
 }

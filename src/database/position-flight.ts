@@ -3,8 +3,9 @@
  * that its caller can be sent to a replica that has seen it. A transaction of its own, because the position inside the
  * mutation's would be before its commit.
  */
-import { Flight, type FlightOutcome, type FlightStep } from './flight.ts';
+import { Flight, type FlightOutcome } from './flight.ts';
 import type { FlightHow, Passenger } from './flight-seat.ts';
+import { fixedStep } from './opening.ts';
 import type { ApiConnection } from './pool.ts';
 import { primaryPosition } from './replicas.ts';
 import { alwaysFirst } from './settings.ts';
@@ -29,17 +30,13 @@ export class PositionPassenger implements Passenger {
   }
 
   makeFlight(connection: ApiConnection, _how: FlightHow, onEnd: (outcome: FlightOutcome) => void): Flight {
-    const first = alwaysFirst.map((text) => this.#step(text));
-    return new Flight(connection.prepared, { first, main: [this.#step(primaryPosition)] }, onEnd);
+    const first = alwaysFirst.map((text) => fixedStep(text, this.#names));
+    return new Flight(connection.prepared, { first, main: [fixedStep(primaryPosition, this.#names)] }, onEnd);
   }
 
   ended(connection: ApiConnection, outcome: FlightOutcome): void {
     // Whatever it was, the next flight makes no assumption.
     if (outcome.kind === 'failed') connection.prepared.doubtAll();
     this.#resolve(outcome.kind === 'done' ? (outcome.results[0] ?? null) : null);
-  }
-
-  #step(text: string): FlightStep {
-    return { text, values: [], name: this.#names?.fixedNameOf(text) ?? '' };
   }
 }

@@ -5,6 +5,8 @@
  * the operator wants to be on two servers is on one.
  */
 import pg from 'pg';
+import { within } from '../shared/within.ts';
+import { endLimitMs } from './driver.ts';
 
 const text = `select pg_catalog.current_setting('synchronous_standby_names') <> '' as waits`;
 const answerWithinMs = 3000;
@@ -29,7 +31,8 @@ export class StandbyWait {
   }
 
   /** Resolves to true as well where nobody answers. */
-  async ask(): Promise<boolean> {
+  ask(): Promise<boolean> {
+    if (this.isKnown) return Promise.resolve(true);
     this.#asking ??= this.#ask().finally(() => {
       this.#asking = null;
     });
@@ -47,7 +50,7 @@ export class StandbyWait {
     } catch {
       return true;
     } finally {
-      await client.end().catch(() => {});
+      await within(endLimitMs, client.end()).catch(() => {});
     }
   }
 }
