@@ -10,6 +10,7 @@
  */
 import { unreachable } from '../shared/invariant.ts';
 import { decodeJsonArray, decodeNodeId } from './cursor.ts';
+import { haveSameKeys } from './plain-record.ts';
 import { type Path, patternOf, type Variables, valueAt } from './slot.ts';
 
 /** A question about the variables of a request. */
@@ -122,13 +123,16 @@ function describeRows(rows: readonly Readonly<Record<string, unknown>>[], limits
   for (const { fieldName, maxLength } of limits) {
     if (!rows.every((row) => fits(row[fieldName], maxLength))) return `long:${fieldName}`;
   }
+  // Sorted, so that the order in which keys were met makes no second shape.
+  return keysOfRows(rows).sort().join(',');
+}
+
+function keysOfRows(rows: readonly object[]): string[] {
+  const first = Object.keys(rows[0] as object);
+  if (rows.every((row) => haveSameKeys(first, Object.keys(row)))) return first;
   const counts = new Map<string, number>();
   for (const row of rows) {
     for (const key of Object.keys(row)) counts.set(key, (counts.get(key) ?? 0) + 1);
   }
-  // Sorted, so that the order in which keys were met makes no second shape.
-  return [...counts]
-    .map(([key, count]) => (count === rows.length ? key : `${key}?`))
-    .sort()
-    .join(',');
+  return [...counts].map(([key, count]) => (count === rows.length ? key : `${key}?`));
 }

@@ -13,6 +13,8 @@ import {
   type GraphQLSchema,
   getNullableType,
   getVariableValues,
+  isInputType,
+  isNonNullType,
   isTypeSubTypeOf,
   type OperationDefinitionNode,
   TypeInfo,
@@ -23,6 +25,8 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import { PublicError } from '../shared/errors.ts';
+import { coercerOf, type InputCoercer } from './input-coercer.ts';
+import { PlainRecord } from './plain-record.ts';
 import type { Variables } from './slot.ts';
 import { findUnstorable, printPath } from './storable-text.ts';
 
@@ -32,6 +36,15 @@ export interface DocumentVariables {
   key(node: VariableNode): string;
   /** Values for places whose type differs from the declared one. */
   readonly adapted: readonly AdaptedVariable[];
+  /** Every variable, null where one is of no input type. */
+  readonly declared: readonly DeclaredVariable[] | null;
+}
+
+interface DeclaredVariable {
+  readonly name: string;
+  readonly coerce: InputCoercer;
+  /** Whether it may be missing: it is left out then. */
+  readonly isOptional: boolean;
 }
 
 interface AdaptedVariable {
@@ -67,7 +80,25 @@ export function examineVariables(
     adapted.set(key, { key, name, type: place, defaultValue: definition.defaultValue });
   };
   visit(document, visitWithTypeInfo(typeInfo, { VariableDefinition: () => false, Variable: enterVariable }));
-  return { key: (node) => keys.get(node) ?? node.name.value, adapted: [...adapted.values()] };
+  return {
+    key: (node) => keys.get(node) ?? node.name.value,
+    adapted: [...adapted.values()],
+    declared: readDeclarations(schema, operation),
+  };
+}
+
+function readDeclarations(
+  schema: GraphQLSchema,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+): DeclaredVariable[] | null {
+  const declared: DeclaredVariable[] = [];
+  for (const { variable, type: node, defaultValue } of variableDefinitions) {
+    const type = typeFromAST(schema, node);
+    if (!isInputType(type)) return null;
+    const isOptional = defaultValue === undefined && !isNonNullType(type);
+    declared.push({ name: variable.name.value, coerce: coercerOf(type), isOptional });
+  }
+  return declared;
 }
 
 /** Coerced variables, or what is wrong with them. */
@@ -84,8 +115,10 @@ export function coerceVariables(
 ): CoercedVariables {
   const definitions = operation.variableDefinitions ?? [];
   if (definitions.length === 0) return { kind: 'coerced', variables: {} };
-  const settings = { hideSuggestions: !options.suggestions, maxErrors: 50 };
   let { values } = options;
+  const fitting = coerceFitting(places, values);
+  if (fitting !== null) return { kind: 'coerced', variables: fitting };
+  const settings = { hideSuggestions: !options.suggestions, maxErrors: 50 };
   let result = getVariableValues(schema, definitions, values, settings);
   if (result.errors) {
     // graphql-js finds the methods of every object under the names of missing fields, such as `constructor`.
@@ -116,6 +149,23 @@ export function coerceVariables(
     variables[key] = value;
   }
   return { kind: 'coerced', variables };
+}
+
+/** What nearly all values are: such as fit their types as they are. Null where graphql-js has to tell. */
+function coerceFitting({ adapted, declared }: DocumentVariables, values: Readonly<Record<string, unknown>>) {
+  if (declared === null || adapted.length > 0) return null;
+  const variables = new PlainRecord();
+  for (const { name, coerce, isOptional } of declared) {
+    const value = Object.hasOwn(values, name) ? values[name] : undefined;
+    if (value === undefined) {
+      if (isOptional) continue;
+      return null;
+    }
+    const coerced = coerce(value, 0);
+    if (coerced === undefined) return null;
+    variables[name] = coerced;
+  }
+  return variables;
 }
 
 /** Deeper than any input that a document within the limits can take; a deeper value is refused by its type anyway. */

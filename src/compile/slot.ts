@@ -156,13 +156,14 @@ function rowsText<T>(
   rows: readonly T[],
   { has, read }: RowReader<T>,
 ): string {
+  const keyed = columns.map((column, index) => ({ column, key: `c${index}`, partialKey: `p${index}` }));
   const objects = rows.map((row) => {
     const object: Record<string, string | number | null | true> = {};
-    columns.forEach((column, index) => {
-      if (!has(row, column.fieldName)) return;
-      object[`c${index}`] = read(row, column);
-      if (column.partial) object[`p${index}`] = true;
-    });
+    for (const { column, key, partialKey } of keyed) {
+      if (!has(row, column.fieldName)) continue;
+      object[key] = read(row, column);
+      if (column.partial) object[partialKey] = true;
+    }
     if (grouping !== null) {
       object.g = grouping.patterns.indexOf(patternOf(grouping.fieldNames, (name) => has(row, name)));
     }

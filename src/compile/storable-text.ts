@@ -13,10 +13,23 @@ export interface UnstorableText {
   readonly problem: string;
 }
 
+/** Shorter texts are looked through here, which takes less time than asking twice. */
+const shortText = 64;
+
 /** What is wrong with a text, null where PostgreSQL can hold it. */
 export function textProblem(text: string): string | null {
+  if (text.length <= shortText && isPlain(text)) return null;
   if (text.includes('\0')) return 'the character U+0000';
   return text.isWellFormed() ? null : 'half of a surrogate pair';
+}
+
+/** Whether no character is NUL or half of a surrogate pair. */
+function isPlain(text: string): boolean {
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code === 0 || (code >= 0xd800 && code <= 0xdfff)) return false;
+  }
+  return true;
 }
 
 /** The first string inside a value that cannot be stored, null without one. */
