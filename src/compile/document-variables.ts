@@ -65,6 +65,7 @@ export function examineVariables(
   );
   const keys = new Map<VariableNode, string>();
   const adapted = new Map<string, AdaptedVariable>();
+  if (declared.size === 0) return { key: (node) => node.name.value, adapted: [], declared: [] };
   const typeInfo = new TypeInfo(schema);
   const enterVariable = (node: VariableNode): void => {
     const name = node.name.value;

@@ -8,7 +8,7 @@
  *
  * One per pool.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** After so many failures a pooler that cannot keep statements is certain. */
 const lossesUntilOff = 3;
@@ -82,5 +82,5 @@ export class StatementNames {
 }
 
 function hashName(role: string, text: string): string {
-  return `pgreflect_${createHash('sha256').update(role).update('\0').update(text).digest('hex').slice(0, 32)}`;
+  return `pgreflect_${hash('sha256', `${role}\0${text}`).slice(0, 32)}`;
 }

@@ -2,7 +2,7 @@
  * Documents of one schema: parsed, validated and compiled once, then found by their text. Refused ones are kept as well, so
  * that a client which repeats a mistake costs no more than one that does not.
  */
-import { createHash } from 'node:crypto';
+import { hash as digest } from 'node:crypto';
 import {
   type DocumentNode,
   GraphQLError,
@@ -11,7 +11,7 @@ import {
   type OperationDefinitionNode,
   OperationTypeNode,
   parse,
-  visit,
+  type SelectionSetNode,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { bytesPerToken, createCompiledOperations, OperationCompiler } from '../compile/compile-operation.ts';
@@ -128,7 +128,7 @@ function prepareDocument(
   maxTokens: number | null,
   options: DocumentsOptions,
 ): PreparedDocument | RefusedDocument {
-  const hash = createHash('sha256').update(text).digest('hex').slice(0, 16);
+  const hash = digest('sha256', text).slice(0, 16);
   const refused = (errors: readonly PublicError[], fatal: boolean, unknownFields: readonly (string | null)[] = []) => {
     for (const error of errors) forgetStack(error);
     return { kind: 'refused', hash, errors, fatal, unknownFields } as const;
@@ -172,11 +172,13 @@ export function tooManyTokens(maxTokens: number): PublicError {
 
 function countAliases(document: DocumentNode): number {
   let count = 0;
-  visit(document, {
-    Field(node) {
-      if (node.alias) count += 1;
-    },
-  });
+  const look = ({ selections }: SelectionSetNode): void => {
+    for (const selection of selections) {
+      if (selection.kind === Kind.FIELD && selection.alias !== undefined) count += 1;
+      if (selection.kind !== Kind.FRAGMENT_SPREAD && selection.selectionSet !== undefined) look(selection.selectionSet);
+    }
+  };
+  for (const definition of document.definitions) if ('selectionSet' in definition) look(definition.selectionSet);
   return count;
 }
 

@@ -21,6 +21,7 @@ import {
   VariablesInAllowedPositionRule,
   validate,
 } from 'graphql';
+import { joinRules } from './join-rules.ts';
 
 /** What the operator decides about validation. */
 export interface ValidationOptions {
@@ -84,8 +85,9 @@ const changes = new Map<ValidationRule, ValidationRule | null>([
   [NoUnusedFragmentsRule, null],
   [NoUnusedVariablesRule, null],
 ]);
-const strictRules = specifiedRules.flatMap((rule) => {
+const strict = specifiedRules.flatMap((rule) => {
   const change = changes.get(rule);
   return change === null ? [] : [change ?? rule];
 });
-const compatibleRules = strictRules.filter((rule) => rule !== VariablesInAllowedPositionRule);
+const strictRules = [joinRules(strict)];
+const compatibleRules = [joinRules(strict.filter((rule) => rule !== VariablesInAllowedPositionRule))];
