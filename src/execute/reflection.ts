@@ -27,6 +27,8 @@ export interface ReflectionOptions {
 
 /** The schema of all roles that see the same. */
 export interface SharedSchema {
+  /** Equal where roles see the same. */
+  readonly key: string;
   readonly model: Model;
   readonly schema: GraphQLSchema;
   /** What `__schema` and `__type` describe; null where introspection is off. */
@@ -51,6 +53,11 @@ export interface RoleReflection {
   readonly timeoutMs: number;
 }
 
+interface Legacy {
+  readonly shared: SharedSchema;
+  readonly heirs: Set<string>;
+}
+
 /** One catalog and what was built from it so far. */
 export class Reflection {
   readonly catalog: Catalog;
@@ -62,7 +69,8 @@ export class Reflection {
   readonly #options: ReflectionOptions;
   readonly #roles = new Map<string, RoleReflection>();
   readonly #schemas: Map<string, SharedSchema>;
-  readonly #previous: ReadonlyMap<string, SharedSchema>;
+  /** What was built before, for the roles that had it and have not been asked for since. */
+  readonly #previous = new Map<string, Legacy>();
 
   constructor(catalog: Catalog, readSince: number, options: ReflectionOptions, previous: Reflection | null) {
     this.catalog = catalog;
@@ -70,7 +78,12 @@ export class Reflection {
     this.#options = options;
     this.documentCounts = previous?.documentCounts ?? { hits: 0, misses: 0 };
     this.#schemas = new Map();
-    this.#previous = previous === null ? new Map() : previous.#schemas;
+    for (const { role, shared } of previous === null ? [] : previous.#roles.values()) {
+      if (!catalog.roles.has(role)) continue;
+      const legacy = this.#previous.get(shared.key);
+      if (legacy === undefined) this.#previous.set(shared.key, { shared, heirs: new Set([role]) });
+      else legacy.heirs.add(role);
+    }
   }
 
   /** The reflection of a role, built when it is asked for; null for a role that was not read or does not exist. */
@@ -80,6 +93,7 @@ export class Reflection {
     if (!this.catalog.roles.has(role)) return null;
     const { extraSearchPath, statementTimeoutMs } = this.#options;
     const shared = this.#share(role);
+    this.#letGo(role);
     const own = new Map(roleSettings(this.catalog, role));
     const timeoutMs = smallerTimeout(own.get('statement_timeout'), statementTimeoutMs);
     own.delete('statement_timeout');
@@ -91,13 +105,21 @@ export class Reflection {
     return reflection;
   }
 
+  /** A role has what it needs. What it had before is kept no longer than for others: operations that were compiled for it may be many. */
+  #letGo(role: string): void {
+    for (const [key, { heirs }] of this.#previous) {
+      heirs.delete(role);
+      if (heirs.size === 0) this.#previous.delete(key);
+    }
+  }
+
   #share(role: string): SharedSchema {
     const model = buildModel(this.catalog, role);
     const { introspection: mode, serviceRole, strictVariablePositions, maxResponseBytes } = this.#options;
     const always = mode === 'always' || (mode === 'service' && role === serviceRole);
     const policy: IntrospectionPolicy = mode === 'never' ? 'never' : always ? 'always' : 'directive';
     const key = `${policy}:${model.fingerprint}`;
-    const known = this.#schemas.get(key) ?? this.#previous.get(key);
+    const known = this.#schemas.get(key) ?? this.#previous.get(key)?.shared;
     if (known) {
       this.#schemas.set(key, known);
       return known;
@@ -115,7 +137,7 @@ export class Reflection {
       maxResponseBytes,
       counts: this.documentCounts,
     };
-    const shared = { model, schema, introspection, suggestions, documents: new Documents(options) };
+    const shared = { key, model, schema, introspection, suggestions, documents: new Documents(options) };
     this.#schemas.set(key, shared);
     return shared;
   }

@@ -47,6 +47,8 @@ const mostSlopeMb = 1;
 const mostGrowthMb = 10;
 
 const lookMs = 2000;
+/** Until the gateway has certainly looked at the schema. */
+const schemaPollMs = 5000;
 /** How long a connection may be busy when nobody asks any more. */
 const endMs = 15_000;
 /** How often garbage is collected, and how often in a short soak for each of its minutes. */
@@ -121,7 +123,8 @@ export async function runSoak(options: SoakOptions, whenOver: WhenOver): Promise
       disturb(soak, onEvent),
       look(soak, onEvent, readSample),
     ]);
-    await forget(soak, 2 * memory.everyMs);
+    await forget(soak);
+    await sleep(2 * memory.everyMs);
     const sample = await readSample();
     onEvent(`${sample.minutes.toFixed(1)} min, and nobody asks: ${printMemory(sample)}`);
     samples.push(sample);
@@ -220,12 +223,17 @@ async function disturb(soak: Soak, onEvent: (line: string) => void): Promise<voi
   }
 }
 
-/** Has the gateway read the schema again, with which it lets go of all operations, and lets garbage be collected. */
-async function forget(soak: Soak, forMs: number): Promise<void> {
+/** Changes the schema, with which the gateway lets go of all operations. */
+async function forget(soak: Soak): Promise<void> {
   soak.round += 1;
-  await soak.database.query(`comment on table public.item is 'round ${soak.round}'`);
-  await ask(soak, await token({ role: 'authenticated', sub: 'nobody' }), plainRequest);
-  await sleep(forMs);
+  // A comment without the directive is no part of the schema.
+  await soak.database.query(`comment on table public.item is '@graphql({"description": "round ${soak.round}"})'`);
+  // The first may still be answered by the old one; the role is asked for again, so nobody else keeps it.
+  const key = await token({ role: 'authenticated', sub: 'nobody' });
+  for (const end = performance.now() + schemaPollMs; performance.now() < end; ) {
+    await ask(soak, key, plainRequest);
+    await sleep(schemaPollMs / 10);
+  }
 }
 
 /** Looks at the memory and at the connections now and then. */

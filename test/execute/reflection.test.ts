@@ -1,0 +1,53 @@
+/**
+ * What a reload keeps of the schemas that were built before, and what it lets go.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, test } from 'vitest';
+import { startExecution } from '../support/execution.ts';
+import { createDatabase } from '../support/postgres.ts';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+const database = await createDatabase(`
+  create table seen_by_both (id int primary key);
+  create table seen_by_one (id int primary key);
+  grant select on seen_by_both to anon, authenticated;
+  grant select on seen_by_one to authenticated;
+`);
+
+/** A comment alone is not part of the schema. */
+const describe = (table: string) => `comment on table ${table} is '@graphql({"description": "changed"})'`;
+
+test('a role whose schema is the same keeps it with all that was compiled for it, another gets a new one', async () => {
+  const execution = await startExecution(database);
+  const before = { anon: await execution.role('anon'), authenticated: await execution.role('authenticated') };
+  await database.query(describe('seen_by_one'));
+  await execution.reload();
+  expect((await execution.role('anon')).shared).toBe(before.anon.shared);
+  expect((await execution.role('authenticated')).shared).not.toBe(before.authenticated.shared);
+});
+
+test('a schema is let go once every role that saw it has been asked for again', async () => {
+  const execution = await startExecution(database);
+  const old = new WeakRef((await execution.role('anon')).shared);
+  const oldOfOther = new WeakRef((await execution.role('authenticated')).shared);
+  await database.query(describe('seen_by_both'));
+  await execution.reload();
+
+  await execution.role('anon');
+  await letGo();
+  expect([old.deref(), oldOfOther.deref() === undefined]).toEqual([undefined, false]);
+
+  await execution.role('authenticated');
+  await letGo();
+  expect(oldOfOther.deref()).toBeUndefined();
+});
+
+/** Collects what nothing refers to. A weak reference keeps what it gave until the turn of the event loop ends. */
+async function letGo(): Promise<void> {
+  await sleep(0);
+  collect();
+}
