@@ -11,7 +11,7 @@ import { unreachable } from '../shared/invariant.ts';
 import { keepBytes } from '../shared/keep-bytes.ts';
 import { adaptPiece } from './adapt-piece.ts';
 import type { Handing } from './handing.ts';
-import { isNull, JsonWriter, maxRoomBytes, type RowPart, readColumns } from './json-writer.ts';
+import { isNull, JsonWriter, maxRoomBytes, type RowPart, readColumns, viewOf } from './json-writer.ts';
 
 /** What is known of one answer. */
 export interface AnswerContext {
@@ -101,7 +101,7 @@ export class RowsAnswer implements RowCollector {
     if (limit !== null && this.#count > limit) return;
     if (backward) this.#starts.push(writer.length);
     else if (this.#last !== null) writer.byte(comma);
-    writer.row(this.#row, bytes);
+    writer.row(this.#row);
     this.#last = { bytes, at };
     if (this.#handedBytes + writer.length > this.#context.maxBytes) this.#overflow();
     else if (writer.length >= (this.#handedBytes === 0 ? firstPartBytes : partBytes)) this.#handOn();
@@ -182,7 +182,7 @@ export class RowsAnswer implements RowCollector {
     const start = this.#writer.length;
     const own = pieces.map((piece) => ('form' in piece ? { kind: 'column' as const, ...piece } : piece));
     const types = this.#types;
-    this.#writer.row(types === null ? own : own.map((piece) => adaptPiece(piece, types)), row.bytes);
+    this.#writer.row(types === null ? own : own.map((piece) => adaptPiece(piece, types)));
     const text = this.#writer.text(start);
     this.#writer.length = start;
     return text;
@@ -203,7 +203,9 @@ function prepare(layout: AnswerLayout): Prepared {
     others: layout.pieces.filter((piece) => typeof piece !== 'string' && piece.kind === 'column'),
     rowsAt,
     beforeRows: isPlain ? before.join('') : null,
-    row: row.map((piece, index) => (typeof piece === 'string' ? { kind: 'constant', bytes: kept[index]! } : piece)),
+    row: row.map((piece, index) =>
+      typeof piece === 'string' ? { kind: 'constant', bytes: viewOf(kept[index]!) } : piece,
+    ),
     columns: 1 + Math.max(layout.marker ?? -1, ...row.map(lastColumn), ...layout.pieces.map(lastColumn)),
     agreed: new WeakSet(),
     expectedBytes: 256,
