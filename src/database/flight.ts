@@ -24,10 +24,14 @@
  */
 import pg from 'pg';
 import { keepBytes } from '../shared/keep-bytes.ts';
+import type { Utf8Text } from '../shared/utf8-text.ts';
 import { type DriverConnection, onceSettled } from './driver.ts';
 import { MessageReader, type MessageReceiver } from './message-reader.ts';
 import { MessageWriter } from './message-writer.ts';
 import { type NameChanges, noChanges, type PreparedStatements } from './prepared-statements.ts';
+
+/** What was made of the rows of a statement. */
+export type FlightResult = string | Utf8Text;
 
 /** Makes the result of a statement from its rows, while they arrive. Must not throw. */
 export interface RowCollector {
@@ -39,7 +43,7 @@ export interface RowCollector {
    */
   add(bytes: Buffer, at: number): void;
   /** After the last row. */
-  finish(): string;
+  finish(): FlightResult;
 }
 
 /** One statement on its way. */
@@ -72,7 +76,7 @@ const none: readonly never[] = [];
 /** How a flight ended. */
 export type FlightOutcome =
   /** Committed. What was made of the rows of every main step. */
-  | { readonly kind: 'done'; readonly results: readonly (string | null)[] }
+  | { readonly kind: 'done'; readonly results: readonly (FlightResult | null)[] }
   /** `step` as in `DatabaseError`. `lost`: the connection cannot be used any more. */
   | { readonly kind: 'failed'; readonly problem: unknown; readonly step: number; readonly lost: boolean };
 
@@ -82,7 +86,7 @@ export class Flight implements MessageReceiver {
   readonly #steps: readonly FlightStep[];
   /** Index of the first main step. */
   readonly #mainAt: number;
-  readonly #results: (string | null)[] = [];
+  readonly #results: (FlightResult | null)[] = [];
   readonly #onEnd: (outcome: FlightOutcome) => void;
   /** On the server's clock, in seconds; null where it was not asked. */
   startedAt: number | null = null;

@@ -37,6 +37,6 @@ export class PositionPassenger implements Passenger {
   ended(connection: ApiConnection, outcome: FlightOutcome): void {
     // Whatever it was, the next flight makes no assumption.
     if (outcome.kind === 'failed') connection.prepared.doubtAll();
-    this.#resolve(outcome.kind === 'done' ? (outcome.results[0] ?? null) : null);
+    this.#resolve(outcome.kind === 'done' ? (outcome.results[0]?.toString() ?? null) : null);
   }
 }

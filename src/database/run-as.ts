@@ -10,7 +10,7 @@ import pg from 'pg';
 import type { Leaving } from '../shared/leaving.ts';
 import type { Caller } from './caller.ts';
 import { DatabaseError, temporaryMarker, toDatabaseError } from './failure.ts';
-import { Flight, type FlightOutcome, type FlightStep, type RowCollector } from './flight.ts';
+import { Flight, type FlightOutcome, type FlightResult, type FlightStep, type RowCollector } from './flight.ts';
 import type { FlightHow, Passenger, Seat } from './flight-seat.ts';
 import { MessageReader } from './message-reader.ts';
 import { type Opening, openingOf, openingSteps, planningStep, timeStep } from './opening.ts';
@@ -72,7 +72,7 @@ export interface RunAsOptions {
  * @throws DatabaseError Every kind; for `statement`, `step` tells where.
  * @throws PublicError `ROLE_NOT_ALLOWED` for the role names `none` and empty; nothing is sent.
  */
-export async function runAs(pool: ApiPool, options: RunAsOptions): Promise<readonly (string | null)[]> {
+export async function runAs(pool: ApiPool, options: RunAsOptions): Promise<readonly (FlightResult | null)[]> {
   const request: Request = {
     options,
     opening: openingOf(options, options.readOnly),

@@ -21,7 +21,7 @@ import { LRUCache } from 'lru-cache';
 import type { LazySchema } from '../schema/lazy-schema.ts';
 import { PublicError } from '../shared/errors.ts';
 import { invariant, unreachable } from '../shared/invariant.ts';
-import type { Text } from './packed-text.ts';
+import type { KeptText } from './packed-text.ts';
 import { writeIntrospection } from './write-introspection.ts';
 
 /** One operation of a document that was valid against the role's schema. */
@@ -42,7 +42,7 @@ export interface IntrospectionRequest {
  * @param schema What `buildIntrospectionSchema` made: nothing but the shown part of the API.
  * @throws PublicError `BAD_USER_INPUT` when a variable does not fit the position it is used in.
  */
-export function answerIntrospection(schema: LazySchema, request: IntrospectionRequest): ReadonlyMap<string, Text> {
+export function answerIntrospection(schema: LazySchema, request: IntrospectionRequest): ReadonlyMap<string, KeptText> {
   const document = reduceToIntrospection(schema, request);
   const key = cacheKey(schema, document, request.variableValues);
   const known = answers.get(key);
@@ -56,7 +56,7 @@ function describe(
   schema: LazySchema,
   document: DocumentNode,
   variableValues: IntrospectionRequest['variableValues'],
-): ReadonlyMap<string, Text> {
+): ReadonlyMap<string, KeptText> {
   try {
     return writeIntrospection(schema, document, variableValues);
   } catch (error) {
@@ -68,9 +68,12 @@ function describe(
 
 /** In characters and packed bytes, over all schemas together, so that roles and reloads do not add up. */
 const maxRemembered = 32 * 1024 * 1024;
-const answers = new LRUCache<string, ReadonlyMap<string, Text>>({ maxSize: maxRemembered, sizeCalculation: sizeOf });
+const answers = new LRUCache<string, ReadonlyMap<string, KeptText>>({
+  maxSize: maxRemembered,
+  sizeCalculation: sizeOf,
+});
 
-function sizeOf(answer: ReadonlyMap<string, Text>, key: string): number {
+function sizeOf(answer: ReadonlyMap<string, KeptText>, key: string): number {
   const sizes = [...answer.values()].map((text) => (typeof text === 'string' ? text.length : text.gzipBytes));
   return sizes.reduce((sum, size) => sum + size, key.length);
 }

@@ -3,6 +3,7 @@
  * primary, whose position after them their caller brings along to read his own writes.
  */
 import { DatabaseError } from '../database/failure.ts';
+import type { FlightResult } from '../database/flight.ts';
 import type { ApiPool } from '../database/pool.ts';
 import type { Replica, ReplicaNeed, Replicas } from '../database/replicas.ts';
 import { type RunAsOptions, runAs } from '../database/run-as.ts';
@@ -23,7 +24,7 @@ export async function runQuery(
   replicas: Replicas,
   need: Omit<ReplicaNeed, 'statement'>,
   flight: RunAsOptions,
-): Promise<readonly (string | null)[]> {
+): Promise<readonly (FlightResult | null)[]> {
   const statement = flight.steps[0]?.text ?? '';
   const replica = replicas.choose({ ...need, statement });
   if (replica === null) return runAs(primary, flight);
@@ -46,7 +47,7 @@ export async function runMutation(
   replicas: Replicas,
   written: Written | null,
   flight: RunAsOptions,
-): Promise<readonly (string | null)[]> {
+): Promise<readonly (FlightResult | null)[]> {
   if (written === null) return runAs(primary, flight);
   let position: string | null = null;
   const onPosition = (found: string) => {

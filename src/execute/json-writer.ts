@@ -95,42 +95,45 @@ function takeRoom(length: number): Room {
 }
 
 function keepRoom(room: Room): void {
-  if (rooms.length < maxRooms && room.bytes.length <= 2 * maxRoomBytes) rooms.push(room);
+  if (room !== noRoom && rooms.length < maxRooms && room.bytes.length <= 2 * maxRoomBytes) rooms.push(room);
 }
 
 /** Bytes of JSON in a buffer that grows. */
 export class JsonWriter {
-  #room: Room;
+  /** Taken when something is written: while the database works on many answers, a few rooms are enough for them. */
+  #room = noRoom;
   /** Of the room. */
-  #out: DataView;
-  #roomBytes: number;
+  #out = noRoom.view;
+  #roomBytes = 0;
+  readonly #expectedBytes: number;
   length = 0;
 
   constructor(expectedBytes: number) {
-    this.#room = takeRoom(expectedBytes);
-    this.#out = this.#room.view;
-    this.#roomBytes = this.#room.bytes.length;
+    this.#expectedBytes = expectedBytes;
   }
 
   /** Gives the room to the next answer. What was written has been read. */
   close(): void {
     keepRoom(this.#room);
-    this.#move(noRoom);
-    this.length = 0;
-    rowBytes = nothing;
+    this.#forget();
   }
 
   text(start: number, end = this.length): string {
     return this.#room.bytes.toString('utf8', start, end);
   }
 
-  /** What was written, in a room that is the taker's until its release; another one begins. */
-  take(nextBytes: number): { readonly part: Buffer; readonly release: () => void } {
+  /** What was written, in a room that is the taker's until its release, instead of `close`. */
+  take(): { readonly part: Buffer; readonly release: () => void } {
     const room = this.#room;
     const part = room.bytes.subarray(0, this.length);
-    this.#move(takeRoom(nextBytes));
-    this.length = 0;
+    this.#forget();
     return { part, release: () => keepRoom(room) };
+  }
+
+  #forget(): void {
+    this.#move(noRoom);
+    this.length = 0;
+    rowBytes = nothing;
   }
 
   byte(value: number): void {
@@ -253,7 +256,10 @@ export class JsonWriter {
   }
 
   #grow(needed: number): void {
-    const larger = openRoom(Math.max(needed, 2 * this.#roomBytes));
+    const isFirst = this.#room === noRoom;
+    const larger = isFirst
+      ? takeRoom(Math.max(needed, this.#expectedBytes))
+      : openRoom(Math.max(needed, 2 * this.#roomBytes));
     this.#room.bytes.copy(larger.bytes, 0, 0, this.length);
     this.#move(larger);
   }

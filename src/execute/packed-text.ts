@@ -7,9 +7,12 @@
  * it is kept; for the others one piece at a time is unpacked.
  */
 import { constants, crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
+import { Utf8Text } from '../shared/utf8-text.ts';
 
-/** Shorter texts are strings. */
-export type Text = string | PackedText;
+/** A text that may be read again and again; shorter ones are strings. */
+export type KeptText = string | PackedText;
+/** Part of a body, or all of it. */
+export type Text = KeptText | Utf8Text;
 
 interface Piece {
   readonly packed: Buffer;
@@ -85,7 +88,7 @@ export class TextWriter {
     if (this.#length >= pieceBytes) this.#pack();
   }
 
-  end(): Text {
+  end(): KeptText {
     if (this.#pieces.length === 0) return this.#parts.join('');
     this.#pack();
     return new PackedText(this.#pieces);
@@ -100,8 +103,15 @@ export class TextWriter {
 
 /** Texts one behind the other. */
 export function joinTexts(texts: readonly Text[]): Text {
-  if (texts.every((text) => typeof text === 'string')) return texts.join('');
-  return new PackedText(texts.flatMap((text) => (typeof text === 'string' ? pack(text) : text.pieces)));
+  const at = texts.findIndex((text) => typeof text !== 'string');
+  if (at === -1) return texts.join('');
+  const first = texts[at];
+  const before = texts.slice(0, at);
+  const after = texts.slice(at + 1);
+  if (first instanceof Utf8Text && after.every((text) => typeof text === 'string')) {
+    return first.within(before.join(''), after.join(''));
+  }
+  return new PackedText(texts.flatMap((text) => (text instanceof PackedText ? text.pieces : pack(String(text)))));
 }
 
 /** Length of a text in UTF-8. */

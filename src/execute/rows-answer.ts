@@ -5,10 +5,11 @@
  * quotes; nothing becomes a JavaScript string, number or date on the way. Byte for byte what `to_json` makes.
  */
 import type { AnswerColumn, AnswerLayout, AnswerPiece, RowPiece } from '../compile/answer-layout.ts';
-import type { RowCollector } from '../database/flight.ts';
+import type { FlightResult, RowCollector } from '../database/flight.ts';
 import type { RowFlow } from '../database/row-flow.ts';
 import { unreachable } from '../shared/invariant.ts';
 import { keepBytes } from '../shared/keep-bytes.ts';
+import { Utf8Text } from '../shared/utf8-text.ts';
 import { adaptPiece } from './adapt-piece.ts';
 import type { Handing } from './handing.ts';
 import { isNull, JsonWriter, maxRoomBytes, type RowPart, readColumns, viewOf } from './json-writer.ts';
@@ -51,6 +52,9 @@ const prepared = new WeakMap<AnswerLayout, Prepared>();
 const firstPartBytes = 128 * 1024;
 const partBytes = 64 * 1024;
 
+/** Rows of so many bytes stay bytes; a shorter text goes to the socket in one piece with its headers. */
+const minUtf8Bytes = 8 * 1024;
+
 const comma = 0x2c;
 
 /** The rows of one statement on their way to text. */
@@ -61,7 +65,7 @@ export class RowsAnswer implements RowCollector {
   #row: readonly RowPart[];
   /** Set where the columns have other types than the layout was made for. */
   #types: readonly number[] | null = null;
-  readonly #writer: JsonWriter;
+  #writer: JsonWriter;
   /** Where each row of a page that comes in reverse begins. */
   readonly #starts: number[] = [];
   #count = 0;
@@ -114,25 +118,44 @@ export class RowsAnswer implements RowCollector {
     flow.noteHandedOn();
     const start = this.#handedBytes === 0 ? before : '';
     this.#handedBytes += start.length + this.#writer.length;
-    const { part, release } = this.#writer.take(firstPartBytes);
+    const { part, release } = this.#writer.take();
+    this.#writer = new JsonWriter(firstPartBytes);
     if (!handing.write(start, part, release) && !flow.isPaused) {
       flow.pause();
       handing.onDrain(() => flow.resume());
     }
   }
 
-  finish(): string {
+  finish(): FlightResult {
     if (this.#isOver || this.#context.flow.isOver) return '';
     this.#prepared.expectedBytes = Math.min(maxRoomBytes, this.#writer.length + 64);
+    const text = this.#text();
+    const maxBytes = this.#context.maxBytes - this.#handedBytes;
+    if (typeof text === 'string' ? isLarger(text, maxBytes) : text.bytes > maxBytes) this.#overflow();
+    return text;
+  }
+
+  #text(): FlightResult {
+    const { beforeRows, rowsAt } = this.#prepared;
+    if (beforeRows !== null && this.#writer.length >= minUtf8Bytes) {
+      const after = this.#joined(rowsAt + 1);
+      const { part, release } = this.#writer.take();
+      // What was handed on begins with the constants in front of the rows.
+      return new Utf8Text(this.#handedBytes === 0 ? beforeRows : '', part, after, release);
+    }
+    const text = this.#joined(this.#handedBytes === 0 ? 0 : rowsAt);
+    this.#writer.close();
+    return text;
+  }
+
+  /** The pieces of the answer from this one on. */
+  #joined(start: number): string {
     const { pieces } = this.#layout;
     let text = '';
-    // What was handed on begins with the constants in front of the rows.
-    for (let index = this.#handedBytes === 0 ? 0 : this.#prepared.rowsAt; index < pieces.length; index += 1) {
+    for (let index = start; index < pieces.length; index += 1) {
       const piece = pieces[index] as AnswerPiece;
       text += typeof piece === 'string' ? piece : this.#pieceText(piece);
     }
-    if (isLarger(text, this.#context.maxBytes - this.#handedBytes)) this.#overflow();
-    this.#writer.close();
     return text;
   }
 

@@ -2,6 +2,7 @@
  * One flight of a request: the caller, the role's settings and limits, and the check of the model's age.
  */
 import type { Caller } from '../database/caller.ts';
+import type { FlightResult } from '../database/flight.ts';
 import type { ApiPool } from '../database/pool.ts';
 import type { Replicas } from '../database/replicas.ts';
 import { type RunAsOptions, runAs } from '../database/run-as.ts';
@@ -82,7 +83,7 @@ export async function fly(
   execution: Execution,
   attempt: Attempt,
   work: Pick<RunAsOptions, 'steps' | 'mutation' | 'valuesDecide'>,
-): Promise<readonly (string | null)[]> {
+): Promise<readonly (FlightResult | null)[]> {
   const { role } = attempt;
   const { pool, replicas } = options;
   const flight: RunAsOptions = {

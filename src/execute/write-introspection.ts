@@ -35,7 +35,7 @@ import {
 } from 'graphql';
 import type { LazySchema } from '../schema/lazy-schema.ts';
 import { invariant } from '../shared/invariant.ts';
-import { type Text, TextWriter } from './packed-text.ts';
+import { type KeptText, TextWriter } from './packed-text.ts';
 
 /**
  * The JSON text of every field of the operation by response key; fields that `@skip` or `@include` takes out are absent.
@@ -47,7 +47,7 @@ export function writeIntrospection(
   schema: LazySchema,
   document: DocumentNode,
   variableValues: Readonly<Record<string, unknown>>,
-): ReadonlyMap<string, Text> {
+): ReadonlyMap<string, KeptText> {
   const operation = getOperationAST(document);
   invariant(operation, 'there is one operation');
   const coerced = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues);
@@ -57,7 +57,7 @@ export function writeIntrospection(
     if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
   }
   const scope: Scope = { schema, fragments, variables: coerced.variableValues };
-  const answer = new Map<string, Text>();
+  const answer = new Map<string, KeptText>();
   for (const field of compileFields(scope, schema.getQueryType(), [operation.selectionSet])) {
     const text = new TextWriter();
     atPath(field.key, () => field.write(field.resolve(undefined), text));

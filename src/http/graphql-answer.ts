@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../database/caller.ts';
 import type { Answer, GraphQLRequest, OpenStream } from '../execute/executor.ts';
-import { bytesOf, type PackedText, type Text } from '../execute/packed-text.ts';
+import { bytesOf, PackedText, type Text } from '../execute/packed-text.ts';
 import { acceptedEncodings, compress } from './compress.ts';
 import { retryAfterSeconds, statusOf } from './error-body.ts';
 import type { AnswerType } from './media-types.ts';
@@ -62,8 +62,8 @@ export function writeHead(
 export async function sendText(request: FastifyRequest, reply: FastifyReply, text: Text): Promise<FastifyReply> {
   const acceptEncoding = request.headers['accept-encoding'] as string | undefined;
   reply.header('vary', appendVary(reply.getHeader('vary'), 'Accept-Encoding'));
-  if (typeof text !== 'string') return sendPacked(reply, text, acceptedEncodings(acceptEncoding ?? '').gzip);
-  const { body, encoding } = await compress(text, acceptEncoding);
+  if (text instanceof PackedText) return sendPacked(reply, text, acceptedEncodings(acceptEncoding ?? '').gzip);
+  const { body, encoding } = await compress(typeof text === 'string' ? text : text.take(), acceptEncoding);
   if (encoding !== null) reply.header('content-encoding', encoding);
   return reply.send(body);
 }

@@ -7,7 +7,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Answer } from '../execute/executor.ts';
+import { bytesOf, PackedText } from '../execute/packed-text.ts';
 import { PublicError } from '../shared/errors.ts';
+import type { Utf8Text } from '../shared/utf8-text.ts';
 import { ResponseStream, streamsAnswers } from './answer-stream.ts';
 import { minCompressedBytes } from './compress.ts';
 import { anyOriginHeaders } from './cors.ts';
@@ -77,7 +79,7 @@ async function answerJson(
     return;
   }
   const { body: text } = answer;
-  if (typeof text === 'string' && isPlain(parts, request, answer, text)) {
+  if (!(text instanceof PackedText) && isPlain(parts, request, answer)) {
     return sendPlain(request, reply, text, answerType);
   }
   writeHead(parts, request, reply, { answer, answerType });
@@ -85,15 +87,20 @@ async function answerJson(
 }
 
 /** Nothing about the answer depends on the request: no compression, no list of origins, no error of the transport, no write. */
-function isPlain({ config }: HttpParts, { headers }: FastifyRequest, answer: Answer, text: string): boolean {
-  const isSmall = text.length < minCompressedBytes || headers['accept-encoding'] === undefined;
+function isPlain({ config }: HttpParts, { headers }: FastifyRequest, answer: Answer): boolean {
+  const isSmall = headers['accept-encoding'] === undefined || bytesOf(answer.body) < minCompressedBytes;
   const isOrdinary = answer.codes.length === 0 && answer.writtenAt === undefined;
   return isSmall && isOrdinary && config.corsOrigins === '*' && !config.serverTiming;
 }
 
 /** Writes most answers past the framework, which would put the same headers together one by one. */
-function sendPlain({ id, state }: FastifyRequest, reply: FastifyReply, text: string, answerType: AnswerType): void {
-  state.bytes = Buffer.byteLength(text);
+function sendPlain(
+  { id, state }: FastifyRequest,
+  reply: FastifyReply,
+  text: string | Utf8Text,
+  answerType: AnswerType,
+): void {
+  state.bytes = bytesOf(text);
   const own = [
     'content-length',
     String(state.bytes),
@@ -104,7 +111,8 @@ function sendPlain({ id, state }: FastifyRequest, reply: FastifyReply, text: str
   ];
   reply.hijack();
   reply.raw.writeHead(200, own.concat(plainHeaders));
-  reply.raw.end(text);
+  if (typeof text === 'string') reply.raw.end(text);
+  else text.end(reply.raw);
 }
 
 const plainHeaders: readonly string[] = [

@@ -345,7 +345,7 @@ describe('three thousand requests of many callers at once, each statement its ow
       });
       try {
         const [answer] = await runAs(pool, options);
-        expect(answer?.replace(/x+$/, '')).toBe(`${role} ${user} ${timeoutMs}ms number${number}`);
+        expect(String(answer).replace(/x+$/, '')).toBe(`${role} ${user} ${timeoutMs}ms number${number}`);
         ends.answered += 1;
       } catch (problem) {
         if (!(problem instanceof DatabaseError)) throw problem;

@@ -28,7 +28,7 @@ async function preparedTexts(pool: ApiPool): Promise<string[]> {
   const read = `select coalesce(json_agg(statement order by statement), '[]') from pg_prepared_statements
     where statement like 'select ''t%'`;
   const [json] = await runAs(pool, flightOf([read]));
-  return JSON.parse(json ?? '[]') as string[];
+  return JSON.parse(String(json)) as string[];
 }
 
 test('a text is named when it comes for the second time', async () => {
@@ -141,7 +141,7 @@ test('a name that exists already, as behind a pooler, is not taken for ours', as
   for (let time = 0; time < 2; time += 1) await runAs(first, flightOf(["select 't real'"]));
   const read = "select name from pg_prepared_statements where statement = 'select ''t real'''";
   const [name] = await runAs(first, flightOf([read]));
-  await runAs(second, flightOf([{ text: 'select steal($1)', values: [name ?? null] }], { mutation: true }));
+  await runAs(second, flightOf([{ text: 'select steal($1)', values: [String(name)] }], { mutation: true }));
   for (let time = 0; time < 3; time += 1) {
     expect(await runAs(second, flightOf(["select 't real'"]))).toEqual(['t real']);
   }

@@ -62,7 +62,7 @@ export async function makeShared(proxy: RecordingProxy, ask: () => Promise<unkno
 }
 
 /** The first column of each answer, or the kind of the error. */
-export async function answersOf(requests: readonly Promise<readonly (string | null)[]>[]): Promise<unknown[]> {
+export async function answersOf(requests: readonly Promise<readonly unknown[]>[]): Promise<unknown[]> {
   const ends = await Promise.allSettled(requests);
   return ends.map((end) => (end.status === 'fulfilled' ? end.value[0] : (end.reason as { kind: string }).kind));
 }

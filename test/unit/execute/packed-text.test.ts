@@ -3,7 +3,7 @@
  */
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { bytesOf, joinTexts, type PackedText, type Text, TextWriter } from '../../../src/execute/packed-text.ts';
+import { bytesOf, joinTexts, PackedText, type Text, TextWriter } from '../../../src/execute/packed-text.ts';
 
 /** A text of so many lines, written line by line. Its characters have one to four bytes. */
 function lines(count: number): { readonly text: Text; readonly expected: string } {
@@ -14,7 +14,7 @@ function lines(count: number): { readonly text: Text; readonly expected: string 
 }
 
 function packed(text: Text): PackedText {
-  if (typeof text === 'string') throw new Error('expected a packed text');
+  if (!(text instanceof PackedText)) throw new Error('expected a packed text');
   return text;
 }
 
