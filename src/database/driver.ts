@@ -8,6 +8,7 @@ import { Socket } from 'node:net';
 import pg from 'pg';
 import { awakeNow, beginAwake, endAwake } from '../shared/awake.ts';
 import { within } from '../shared/within.ts';
+import { openDirectSocket } from './direct-socket.ts';
 import { DatabaseError } from './failure.ts';
 
 /** The socket, or what encrypts it. */
@@ -99,7 +100,8 @@ export const endLimitMs = 1000;
 export function createDriverPool(options: DriverPoolOptions): DriverPool {
   const sockets = new Set<Socket>();
   const pool = new pg.Pool({
-    stream: () => openSocket(sockets),
+    // Its type declarations leave out what it is called with.
+    stream: (connection?: { readonly ssl?: unknown }) => openSocket(sockets, Boolean(connection?.ssl)),
     connectionString: options.connectionString,
     max: options.size,
     connectionTimeoutMillis: options.waitMs,
@@ -121,8 +123,9 @@ export function createDriverPool(options: DriverPoolOptions): DriverPool {
   return { pool, end };
 }
 
-function openSocket(sockets: Set<Socket>): Socket {
-  const socket = new Socket();
+/** What is encrypted arrives in the memory of its decryption. */
+function openSocket(sockets: Set<Socket>, isEncrypted: boolean): Socket {
+  const socket = isEncrypted ? new Socket() : openDirectSocket();
   sockets.add(socket);
   return socket.once('close', () => sockets.delete(socket));
 }

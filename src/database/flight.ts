@@ -39,9 +39,11 @@ export interface RowCollector {
   begin(types: readonly number[]): void;
   /**
    * A row: in `bytes` at `at` the length of the first column as a signed 32-bit number, -1 for SQL null, then its text in
-   * UTF-8, and so on for each column. The bytes stay as they are.
+   * UTF-8, and so on for each column. The bytes stay as they are until `keep`.
    */
   add(bytes: Buffer, at: number): void;
+  /** The bytes of the rows so far may be written over from now on. */
+  keep(): void;
   /** After the last row. */
   finish(): FlightResult;
 }
@@ -174,6 +176,10 @@ export class Flight implements MessageReceiver {
       if (step?.isTime) this.startedAt = Number(firstColumn(bytes, at));
       else this.#value = this.#completed < this.#mainAt ? null : firstColumn(bytes, at);
     }
+  }
+
+  handleEndOfRead(): void {
+    if (this.#hasRow) this.#steps[this.#completed]?.collector?.keep();
   }
 
   /** The columns of the statement that the server has just parsed. */

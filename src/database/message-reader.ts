@@ -6,16 +6,19 @@
  * handed whole ones.
  */
 import { invariant } from '../shared/invariant.ts';
+import { takeDirectly } from './direct-socket.ts';
 import type { DriverConnection, DriverStream } from './driver.ts';
 
 /** Who is told of what arrives. Must not throw. */
 export interface MessageReceiver {
-  /** DataRow. `at` is where the length of the first column stands in `bytes`, which nobody writes to again. */
+  /** DataRow. `at` is where the length of the first column stands in `bytes`, which stay as they are until `handleEndOfRead`. */
   handleRow(bytes: Buffer, at: number): void;
   /** RowDescription. `at` is where the number of columns stands in `bytes`. */
   handleDescription(bytes: Buffer, at: number): void;
   /** CommandComplete, or EmptyQueryResponse, which takes its place for an empty text. */
   handleComplete(): void;
+  /** The bytes that were given may be written over from now on; more may follow. */
+  handleEndOfRead(): void;
 }
 
 const parseComplete = 0x31;
@@ -58,7 +61,9 @@ export class MessageReader {
     invariant(listener !== undefined && others.length === 0, 'the driver alone reads its socket');
     const reader = new MessageReader(stream, listener.bind(stream));
     stream.off('data', listener);
-    stream.on('data', (bytes) => reader.read(bytes));
+    if (!takeDirectly(stream, (room, length) => reader.read(room, length))) {
+      stream.on('data', (bytes) => reader.read(bytes, bytes.length));
+    }
     readers.set(connection, reader);
     return reader;
   }
@@ -72,26 +77,32 @@ export class MessageReader {
     this.#stream.resume();
   }
 
-  /** Takes what has arrived. */
-  read(bytes: Buffer): void {
+  /** Takes what has arrived: so many bytes, from the beginning. */
+  read(bytes: Buffer, length: number): void {
+    this.#read(bytes, length);
+    this.receiver?.handleEndOfRead();
+  }
+
+  #read(bytes: Buffer, length: number): void {
     let at = 0;
     while (this.#partBytes > 0) {
-      const taken = Math.min(this.#wholeBytes - this.#partBytes, bytes.length - at);
+      const taken = Math.min(this.#wholeBytes - this.#partBytes, length - at);
       this.#keep(bytes.subarray(at, at + taken));
       at += taken;
       if (this.#partBytes < this.#wholeBytes) return;
       this.#takeParts();
     }
-    while (at + headerBytes <= bytes.length) {
+    while (at + headerBytes <= length) {
       const end = at + 1 + bytes.readUInt32BE(at + 1);
-      if (end > bytes.length) break;
+      if (end > length) break;
       this.#message(bytes, at, end);
       at = end;
     }
-    if (at < bytes.length) this.#keep(bytes.subarray(at));
+    if (at < length) this.#keep(bytes.subarray(at, length));
   }
 
-  #keep(part: Buffer): void {
+  #keep(bytes: Buffer): void {
+    const part = Buffer.from(bytes);
     this.#parts.push(part);
     this.#partBytes += part.length;
     if (this.#parts.length > 1 || part.length < headerBytes) return;

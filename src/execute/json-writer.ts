@@ -24,8 +24,8 @@ export function viewOf(bytes: Buffer): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
-/** Finds the columns of a row, up to this number, for what is written next. */
-export function readColumns(bytes: Buffer, at: number, count: number): void {
+/** Finds the columns of a row, up to this number, for what is written next. Returns where the last of them ends. */
+export function readColumns(bytes: Buffer, at: number, count: number): number {
   if (bytes !== rowBytes) {
     rowBytes = bytes;
     rowView = viewOf(bytes);
@@ -38,6 +38,7 @@ export function readColumns(bytes: Buffer, at: number, count: number): void {
     lengths[index] = length;
     next += length < 0 ? 4 : 4 + length;
   }
+  return next;
 }
 
 /** Whether a column of the row at hand is SQL null. */

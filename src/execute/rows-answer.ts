@@ -29,6 +29,8 @@ export interface AnswerContext {
 interface Row {
   readonly bytes: Buffer;
   readonly at: number;
+  /** The bytes are its own. */
+  readonly isKept: boolean;
 }
 
 /** What is made of a layout once. */
@@ -39,6 +41,8 @@ interface Prepared {
   /** Which piece is the rows, and the constants before it; null where that is not all, or the rows come in reverse. */
   readonly rowsAt: number;
   readonly beforeRows: string | null;
+  /** Some pieces are made of the first or the last row, after all have come. */
+  readonly rereads: boolean;
   /** Types that the row was found to agree with. */
   readonly agreed: WeakSet<readonly number[]>;
   /** Columns up to the last one that is used. */
@@ -54,6 +58,8 @@ const partBytes = 64 * 1024;
 
 /** Rows of so many bytes stay bytes; a shorter text goes to the socket in one piece with its headers. */
 const minUtf8Bytes = 8 * 1024;
+
+const rereadKinds: ReadonlySet<string> = new Set(['column', 'of_first', 'cursor']);
 
 const comma = 0x2c;
 
@@ -99,16 +105,28 @@ export class RowsAnswer implements RowCollector {
     const { limit } = this.#context;
     const writer = this.#writer;
     readColumns(bytes, at, this.#prepared.columns);
-    this.#first ??= { bytes, at };
+    this.#first ??= { bytes, at, isKept: false };
     if (marker !== null && isNull(marker)) return;
     this.#count += 1;
     if (limit !== null && this.#count > limit) return;
     if (backward) this.#starts.push(writer.length);
     else if (this.#last !== null) writer.byte(comma);
     writer.row(this.#row);
-    this.#last = { bytes, at };
+    this.#last = { bytes, at, isKept: false };
     if (this.#handedBytes + writer.length > this.#context.maxBytes) this.#overflow();
     else if (writer.length >= (this.#handedBytes === 0 ? firstPartBytes : partBytes)) this.#handOn();
+  }
+
+  keep(): void {
+    if (!this.#prepared.rereads) return;
+    this.#first = this.#keptRow(this.#first);
+    this.#last = this.#keptRow(this.#last);
+  }
+
+  #keptRow(row: Row | null): Row | null {
+    if (row === null || row.isKept) return row;
+    const end = readColumns(row.bytes, row.at, this.#prepared.columns);
+    return { bytes: Buffer.from(row.bytes.subarray(row.at, end)), at: 0, isKept: true };
   }
 
   #handOn(): void {
@@ -224,6 +242,7 @@ function prepare(layout: AnswerLayout): Prepared {
   const isPlain = rowsAt !== -1 && !layout.backward && before.every((piece) => typeof piece === 'string');
   const made: Prepared = {
     others: layout.pieces.filter((piece) => typeof piece !== 'string' && piece.kind === 'column'),
+    rereads: layout.pieces.some((piece) => typeof piece !== 'string' && rereadKinds.has(piece.kind)),
     rowsAt,
     beforeRows: isPlain ? before.join('') : null,
     row: row.map((piece, index) =>

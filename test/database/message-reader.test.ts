@@ -54,9 +54,15 @@ function tell(parts: readonly Buffer[], isFlying = true): { readonly told: strin
       },
       handleDescription: (bytes, at) => void told.push(`${bytes.readUInt16BE(at)} columns`),
       handleComplete: () => void told.push('complete'),
+      handleEndOfRead: () => {},
     };
   }
-  for (const part of parts) for (const listener of listeners) listener(part);
+  for (const part of parts) {
+    const bytes = Buffer.from(part);
+    for (const listener of listeners) listener(bytes);
+    // As a socket does that reads into the same memory again.
+    bytes.fill(0xff);
+  }
   return { told, forwarded };
 }
 
