@@ -2,7 +2,7 @@
  * The auth service of a whole gateway on a test's database: requests in, answers and captured emails out. The clock stands
  * still until a test moves it.
  */
-import { onTestFinished } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
 import type { AuthValues } from '../../src/config/auth-config.ts';
 import type { Config } from '../../src/config/config.ts';
 import { migrate } from '../../src/database/migrate.ts';
@@ -65,6 +65,11 @@ export interface TestAuth {
 /** A database with the tables of the auth service, for all tests of a file. */
 export async function createAuthDatabase(...sql: readonly string[]): Promise<TestDatabase> {
   const database = await createDatabase(...sql);
+  left.set(database, null);
+  afterAll(async () => {
+    await left.get(database)?.gateway.stop();
+    left.delete(database);
+  });
   await installAuthTables(database);
   return database;
 }
@@ -83,35 +88,35 @@ export async function installAuthTables(database: TestDatabase): Promise<void> {
   await pool.stop();
 }
 
+/** Messages in an hour that no test sends. */
+const manyMessages = 1_000_000;
+
 /** Limits that tests of something else must not meet. */
 const unlimited: AuthValues = {
-  rate_limit_email_sent: 1_000_000,
-  rate_limit_sms_sent: 1_000_000,
+  rate_limit_email_sent: manyMessages,
+  rate_limit_sms_sent: manyMessages,
   rate_limit_anonymous_users: 0,
   rate_limit_otp: 0,
   rate_limit_verify: 0,
   rate_limit_token_refresh: 0,
 };
 
-/** Starts a gateway; stopped when the test has ended. Emails are captured unless `values` name a mail server. */
+/**
+ * A gateway for one test. Emails are captured unless `values` name a mail server.
+ *
+ * Starting one takes longer than most tests, so the one of the test before is used again where it has the same configuration:
+ * two in one test are two, and none goes on that counts limits in its memory or talks to a server of its test.
+ */
 export async function testAuth(
   database: TestDatabase,
   values: AuthValues = {},
   given: Partial<Config> = {},
 ): Promise<TestAuth> {
-  let now = Date.now();
-  const observations: Observation[] = [];
-  const config = testConfig({
-    databaseUrl: database.urlAs('authenticator', 'test'),
-    adminDatabaseUrl: database.url,
-    schemas: ['public'],
-    port: 0,
-    authValues: { site_url: 'https://app.test', ...unlimited, ...values },
-    ...given,
-  });
-  const clock = { now: () => now };
-  const gateway = await startGateway(config, { clock, observe: (observation) => observations.push(observation) });
-  onTestFinished(() => gateway.stop());
+  const { gateway, clock, observations } = await takeGateway(
+    database,
+    { site_url: 'https://app.test', ...unlimited, ...values },
+    given,
+  );
   const ask = (path: string, body?: unknown, options: AuthRequestOptions = {}) =>
     send(gateway.url, path, body, options);
   const mails = async (to: string | null = null) => {
@@ -128,9 +133,9 @@ export async function testAuth(
     database,
     observations,
     pass: (seconds) => {
-      now += seconds * 1000;
+      clock.time += seconds * 1000;
     },
-    now: () => now,
+    now: () => clock.time,
     ask,
     askAdmin: (path, body, options) => ask(path, body, { key: serviceKey, token: serviceKey, ...options }),
     mails: (to) => mails(to),
@@ -140,6 +145,62 @@ export async function testAuth(
       return newest;
     },
   };
+}
+
+/** A started gateway with what a test has of it: its time in milliseconds since the epoch, and what it observed. */
+interface Started {
+  readonly configuration: string;
+  readonly gateway: Gateway;
+  readonly clock: { time: number };
+  observations: Observation[];
+}
+
+/** The gateway that the test before has left, by database; null where it left none. Ended after the file. */
+const left = new Map<TestDatabase, Started | null>();
+
+async function takeGateway(database: TestDatabase, values: AuthValues, given: Partial<Config>): Promise<Started> {
+  const configuration = JSON.stringify(values);
+  const isPlain =
+    Object.keys(given).length === 0 && !countsLimits(values) && !/127\.0\.0\.1|localhost/.test(configuration);
+  const before = left.get(database);
+  if (before) left.set(database, null);
+  const isSame = before?.configuration === configuration && isPlain;
+  if (!isSame) await before?.gateway.stop();
+  const started = isSame ? before : await start(database, values, given, configuration);
+  if (isSame) {
+    started.clock.time = Date.now();
+    started.observations = [];
+  }
+  onTestFinished(async () => {
+    if (isPlain && left.get(database) === null) left.set(database, started);
+    else await started.gateway.stop();
+  });
+  return started;
+}
+
+const countsLimits = (values: AuthValues) =>
+  Object.entries(values).some(([name, value]) => name.includes('rate_limit') && value !== 0 && value !== manyMessages);
+
+async function start(
+  database: TestDatabase,
+  values: AuthValues,
+  given: Partial<Config>,
+  configuration: string,
+): Promise<Started> {
+  const config = testConfig({
+    databaseUrl: database.urlAs('authenticator', 'test'),
+    adminDatabaseUrl: database.url,
+    schemas: ['public'],
+    port: 0,
+    authValues: values,
+    ...given,
+  });
+  const seen: Pick<Started, 'clock' | 'observations'> = { clock: { time: Date.now() }, observations: [] };
+  const gateway = await startGateway(config, {
+    clock: { now: () => seen.clock.time },
+    observe: (observation) => seen.observations.push(observation),
+  });
+  return Object.assign(seen, { configuration, gateway });
 }
 
 /** Sends a request below `/auth/v1` of a gateway; see `TestAuth.ask`. */
