@@ -35,8 +35,13 @@ export async function createDatabase(...sql: readonly string[]): Promise<TestDat
   const admin = new pg.Client({ connectionString: server.href });
   await admin.connect();
   await admin.query(usualRoles);
+  const { rows } = await admin.query<{ version: number }>(
+    `select current_setting('server_version_num')::int as version`,
+  );
+  // Copied as files, which takes a third of the time of writing it as WAL; PostgreSQL 14 knows no other way.
+  const strategy = rows[0]!.version >= 150_000 ? 'strategy file_copy' : '';
   // Text order, money and times look the same on every server and machine.
-  await admin.query(`create database ${name} template template0 encoding 'UTF8' locale 'C'`);
+  await admin.query(`create database ${name} template template0 encoding 'UTF8' locale 'C' ${strategy}`);
   await admin.query(`alter database ${name} set timezone = 'UTC'`);
   await admin.query(`alter database ${name} set lc_monetary = 'C'`);
   const url = new URL(server.href);
