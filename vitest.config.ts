@@ -7,18 +7,28 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cach
 
 const exclude = ['**/node_modules/**', 'test/bench/**'];
 
+/** Files that measure or change the process that they run in, and those that are mostly other processes. */
+const alone = [
+  'test/attack/cache-busting.test.ts',
+  'test/{clients,commands,docs,house,package,property,soak,storm,studio}/**/*.test.ts',
+];
+
 export default defineConfig({
   test: {
     globalSetup: ['test/support/global-setup.ts'],
+    setupFiles: ['test/support/each-file.ts'],
     pool: 'forks',
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     testTimeout: 90_000,
     hookTimeout: 120_000,
     projects: [
-      // Pure functions: they leave nothing behind, so their files need no process each.
-      { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'], exclude, isolate: false } },
-      { extends: true, test: { name: 'whole', include: ['test/**/*.test.ts'], exclude: [...exclude, 'test/unit/**'] } },
+      // What a test starts ends with it, so files need no process each: loading and compiling the code takes longer than most.
+      {
+        extends: true,
+        test: { name: 'shared', include: ['test/**/*.test.ts'], exclude: [...exclude, ...alone], isolate: false },
+      },
+      { extends: true, test: { name: 'alone', include: alone, exclude } },
     ],
   },
 });

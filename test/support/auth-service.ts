@@ -2,7 +2,8 @@
  * The auth service of a whole gateway on a test's database: requests in, answers and captured emails out. The clock stands
  * still until a test moves it.
  */
-import { afterAll, onTestFinished } from 'vitest';
+
+import { onTestFinished } from 'vitest';
 import type { AuthValues } from '../../src/config/auth-config.ts';
 import type { Config } from '../../src/config/config.ts';
 import { migrate } from '../../src/database/migrate.ts';
@@ -11,6 +12,7 @@ import { type Gateway, startGateway } from '../../src/gateway.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import { anonKey, serviceKey, testConfig } from './http.ts';
 import { createDatabase, type TestDatabase } from './postgres.ts';
+import { atEnd } from './when-over.ts';
 
 /** An answer. */
 export interface AuthReply {
@@ -66,7 +68,7 @@ export interface TestAuth {
 export async function createAuthDatabase(...sql: readonly string[]): Promise<TestDatabase> {
   const database = await createDatabase(...sql);
   left.set(database, null);
-  afterAll(async () => {
+  atEnd(async () => {
     await left.get(database)?.gateway.stop();
     left.delete(database);
   });

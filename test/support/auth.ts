@@ -1,7 +1,7 @@
 /**
  * The auth service's parts on a test's database: its tables, a clock that stands still, randomness, and users to try them on.
  */
-import { afterAll } from 'vitest';
+
 import { emailIdentityData, insertIdentity } from '../../src/auth/identities.ts';
 import { systemRandom } from '../../src/auth/random.ts';
 import { createSession, type IssuedSession } from '../../src/auth/sessions.ts';
@@ -11,6 +11,7 @@ import { insertUser, loadUser, updateUser } from '../../src/auth/users.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { createSystemPool, type SystemPool } from '../../src/database/run-system.ts';
 import { createDatabase, type TestDatabase } from './postgres.ts';
+import { atEnd } from './when-over.ts';
 
 /** A clock that moves when it is told to. */
 export interface HeldClock {
@@ -91,7 +92,7 @@ export function openSystemPool(connectionString: string, size: number): SystemPo
     preparedStatements: true,
   };
   const pool = createSystemPool(options);
-  afterAll(() => pool.stop());
+  atEnd(() => pool.stop());
   return pool;
 }
 

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import chromium, { inflate } from '@sparticuz/chromium';
 import { type Browser, chromium as playwright } from 'playwright-core';
-import { afterAll } from 'vitest';
+import { atEnd } from './when-over.ts';
 
 const args = [
   '--headless',
@@ -35,7 +35,7 @@ export async function openBrowser(): Promise<Browser> {
       FONTCONFIG_FILE: join(directory, 'fonts.conf'),
     },
   });
-  afterAll(() => browser.close());
+  atEnd(() => browser.close());
   return browser;
 }
 

@@ -2,7 +2,7 @@
  * The executor on a test's database, without HTTP: an operation of a role in, the parsed answer out. Everything below it is
  * the real thing: catalog, model, schema, compiler, one flight as the login role `authenticator`.
  */
-import { afterAll } from 'vitest';
+
 import { coerceVariables } from '../../src/compile/document-variables.ts';
 import type { Statement } from '../../src/compile/print-operation.ts';
 import { createApiPool } from '../../src/database/pool.ts';
@@ -13,6 +13,7 @@ import type { RoleReflection } from '../../src/execute/reflection.ts';
 import { Reflector, type ReflectorOptions } from '../../src/execute/reflector.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import type { TestDatabase } from './postgres.ts';
+import { atEnd } from './when-over.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
 export type Json = any;
@@ -105,7 +106,7 @@ export async function startExecution(database: TestDatabase, options: ExecutionO
     freshness: 'exact',
     observe,
   });
-  afterAll(async () => {
+  atEnd(async () => {
     reflector.stop();
     await pool.stop();
     await systemPool.stop();

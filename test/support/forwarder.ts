@@ -2,7 +2,7 @@
  * An address that is known before the server behind it has started.
  */
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { afterAll } from 'vitest';
+import { atEnd } from './when-over.ts';
 
 /** A port, and where its connections go. */
 export interface Forwarder {
@@ -24,7 +24,7 @@ export async function startForwarder(): Promise<Forwarder> {
     }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  afterAll(() => void server.close());
+  atEnd(() => void server.close());
   const forwarder: Forwarder = { port: (server.address() as AddressInfo).port, target: null };
   return forwarder;
 }

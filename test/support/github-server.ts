@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll } from 'vitest';
+import { atEnd } from './when-over.ts';
 
 /** Who is signed in there. */
 export interface GitHubUser {
@@ -37,7 +37,7 @@ export async function startGitHubServer(): Promise<GitHubServer> {
     );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  afterAll(() => void server.close().closeAllConnections());
+  atEnd(() => void server.close().closeAllConnections());
   const site = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const granted: Grants = { codes: new Map(), tokens: new Map() };
   const github: GitHubServer = { site, clientId: 'Iv1.client', clientSecret: 'secret of GitHub', user: null };

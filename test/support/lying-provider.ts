@@ -4,7 +4,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
-import { afterAll } from 'vitest';
+import { atEnd } from './when-over.ts';
 
 /** The running provider. */
 export interface LyingProvider {
@@ -33,7 +33,7 @@ export async function startLyingProvider(audience: string): Promise<LyingProvide
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  afterAll(() => void server.close().closeAllConnections());
+  atEnd(() => void server.close().closeAllConnections());
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
   answers['/jwks'] = { keys: [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'RS256', use: 'sig' }] };

@@ -1,10 +1,11 @@
 /**
  * A database with the tables of the auth service, for tests of emails.
  */
-import { afterAll } from 'vitest';
+
 import { migrate } from '../../src/database/migrate.ts';
 import { createSystemPool, type SystemPool } from '../../src/database/run-system.ts';
 import { createDatabase, type TestDatabase } from './postgres.ts';
+import { atEnd } from './when-over.ts';
 
 /** The database, and pools on it as different processes would have them; they end with the test file. */
 export async function mailDatabase(): Promise<{
@@ -20,7 +21,7 @@ export async function mailDatabase(): Promise<{
       applicationName: 'test',
       onError: () => {},
     });
-    afterAll(() => pool.stop());
+    atEnd(() => pool.stop());
     return pool;
   };
   await migrate(openPool(), { apiRoles: [] });

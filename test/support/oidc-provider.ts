@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair } from 'jose';
-import { afterAll } from 'vitest';
+import { atEnd } from './when-over.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the package has no types
 type Untyped = any;
@@ -28,7 +28,7 @@ export interface OidcProvider {
 export async function startOidcProvider(redirectUris: readonly string[], users: ProviderUsers): Promise<OidcProvider> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  afterAll(() => void server.close().closeAllConnections());
+  atEnd(() => void server.close().closeAllConnections());
   const issuer = `http://localhost:${(server.address() as AddressInfo).port}`;
   const [clientId, clientSecret] = ['our client', 'the secret of our client'];
   const client = { client_id: clientId, client_secret: clientSecret, redirect_uris: redirectUris };

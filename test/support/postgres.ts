@@ -5,7 +5,8 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { afterAll, inject } from 'vitest';
+import { inject } from 'vitest';
+import { atEnd } from './when-over.ts';
 
 /** A database of one test file, reached as superuser. */
 export interface TestDatabase {
@@ -48,7 +49,7 @@ export async function createDatabase(...sql: readonly string[]): Promise<TestDat
   url.pathname = `/${name}`;
   const pool = new pg.Pool({ connectionString: url.href, max: 4 });
   pool.on('error', () => {});
-  afterAll(async () => {
+  atEnd(async () => {
     await pool.end();
     await admin.query(`drop database if exists ${name} with (force)`);
     await admin.end();

@@ -1,7 +1,7 @@
 /**
  * Catalogs and models of a test's database, as the gateway reads them.
  */
-import { afterAll } from 'vitest';
+
 import type { Catalog } from '../../src/catalog/catalog.ts';
 import { readCatalog } from '../../src/catalog/read-catalog.ts';
 import { createSystemPool, type SystemPool } from '../../src/database/run-system.ts';
@@ -9,12 +9,13 @@ import { buildModelParts } from '../../src/model/build-model.ts';
 import type { Column, Model, Routine, Table } from '../../src/model/model.ts';
 import type { Omission } from '../../src/model/model-context.ts';
 import type { TestDatabase } from './postgres.ts';
+import { atEnd } from './when-over.ts';
 
 /** A pool of the test file; stopped at its end. */
 export function systemPool(url: string): SystemPool {
   const options = { connectionString: url, size: 2, waitMs: 5000, applicationName: 'test', onError: () => {} };
   const pool = createSystemPool(options);
-  afterAll(() => pool.stop());
+  atEnd(() => pool.stop());
   return pool;
 }
 
