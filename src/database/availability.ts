@@ -11,6 +11,12 @@ export function isAway(error: unknown): error is DatabaseError {
   return error instanceof DatabaseError && (error.kind === 'unavailable' || error.kind === 'overloaded');
 }
 
+/** What failed, for operators: our own words for clients say no more than that the database is away. */
+function reasonOf(problem: Error): string {
+  const reason = problem instanceof DatabaseError && problem.cause instanceof Error ? problem.cause.message : '';
+  return reason || problem.message;
+}
+
 const firstDelayMs = 250;
 const longestDelayMs = 5000;
 
@@ -57,7 +63,7 @@ export class Availability {
         this.#onBack();
       }
       if (answers || signal.aborted) return;
-      if (!outage) this.#observe({ kind: 'database_lost', reason: problem.message });
+      if (!outage) this.#observe({ kind: 'database_lost', reason: reasonOf(problem) });
       await sleep(delayMs, undefined, { signal }).catch(() => {});
       delayMs = Math.min(delayMs * 2, longestDelayMs);
     }

@@ -1,12 +1,12 @@
 /**
- * Encrypted connections to the database, as providers want them: all that a gateway does goes over them, and a certificate that
- * nobody vouches for is refused.
+ * Encrypted connections to the database, as providers want them: all that a gateway does goes over them, and a certificate of
+ * another authority is refused.
  */
-import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { generate } from 'selfsigned';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { startEmbeddedServer } from '../../src/database/embedded-server.ts';
 import { findServerUser } from '../../src/database/server-user.ts';
@@ -14,6 +14,10 @@ import { startGateway } from '../../src/gateway.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import { anonKey, operation, testConfig } from '../support/http.ts';
 import { atEnd } from '../support/when-over.ts';
+
+/** A certificate for `127.0.0.1`, signed by an authority that only tests trust. */
+const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/tls/${name}`, import.meta.url));
+const authority = fixture('authority.pem');
 
 const rows = 2500;
 const schema = `
@@ -34,27 +38,23 @@ const schema = `
 `;
 
 let login: (parameters: string) => string;
-let authority: string;
 let owner: pg.Client;
 beforeAll(async () => {
   const directory = mkdtempSync(join(tmpdir(), 'pgreflect-encrypted-'));
   chmodSync(directory, 0o755);
   atEnd(() => rmSync(directory, { recursive: true }));
-  const made = await generate([{ name: 'commonName', value: 'localhost' }], {
-    keyType: 'ec',
-    extensions: [{ name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] }],
-  });
-  authority = join(directory, 'cert.pem');
-  const key = join(directory, 'key.pem');
-  writeFileSync(authority, made.cert);
-  writeFileSync(key, made.private, { mode: 0o600 });
+  const certificate = join(directory, 'server.pem');
+  const key = join(directory, 'server-key.pem');
+  copyFileSync(fixture('server.pem'), certificate);
+  copyFileSync(fixture('server-key.pem'), key);
+  chmodSync(key, 0o600);
   const user = await findServerUser();
   if (user !== null) chownSync(key, user.uid, user.gid);
   const server = await startEmbeddedServer({
     dataDirectory: join(directory, 'data'),
     password: 'test',
     persistent: false,
-    settings: { fsync: 'off', ssl: 'on', ssl_cert_file: authority, ssl_key_file: key },
+    settings: { fsync: 'off', ssl: 'on', ssl_cert_file: certificate, ssl_key_file: key },
   });
   atEnd(() => server.stop());
   login = (parameters) => `postgresql://authenticator:test@127.0.0.1:${server.port}/postgres?${parameters}`;
@@ -122,11 +122,11 @@ test('a client that goes away cancels its statement', async () => {
   await vi.waitFor(async () => expect(await running()).toBe(0), 10_000);
 });
 
-test('a certificate that nobody vouches for is refused, and the log says why', async () => {
-  const { ask, observations } = await start('sslmode=verify-full');
+test('a certificate that the named authority has not signed is refused, and the log says why', async () => {
+  const { ask, observations } = await start(`sslmode=verify-full&sslrootcert=${fixture('elsewhere.pem')}`);
   expect(await ask('{ encrypted }')).toMatchObject({ errors: [{ extensions: { code: 'UNAVAILABLE' } }] });
   expect(observations).toContainEqual({
     kind: 'database_lost',
-    reason: expect.stringMatching(/^self-signed certificate/),
+    reason: expect.stringMatching(/^unable to verify the first certificate/),
   });
 });

@@ -11,7 +11,7 @@ import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 import { onTestFinished } from 'vitest';
 
-const read = (name: string): string => readFileSync(new URL(`../fixtures/mail/${name}`, import.meta.url), 'utf8');
+const read = (name: string): string => readFileSync(new URL(`../fixtures/tls/${name}`, import.meta.url), 'utf8');
 
 /** Makes this process trust the test server's certificate, as `NODE_EXTRA_CA_CERTS` would, or no longer. */
 export function trustTestAuthority(trusted: boolean = true): void {
