@@ -43,10 +43,12 @@ const lookShare = 1 / 100;
 /** By how much it has grown, if it has. One that is neither that nor shorter after `calmLooks` stays as it is. */
 const growth = 1.1;
 /**
- * Grown so many times in a row, to where one would wait for so many looks, it is overloaded, until nobody was refused for
- * `restLooks`: longer than a busy machine keeps the process from refusing.
+ * Grown so many times in a row, to where one would wait for so many looks and so many times as many wait as usual, it is
+ * overloaded, until nobody was refused for `restLooks`: longer than a busy machine keeps the process from refusing. Clients that wait
+ * for their answers all come within a moment when they begin, or when the machine was busy, but there are no more of them.
  */
 const overloadGrowths = 3;
+const overloadLength = 3;
 const overloadLooks = 10;
 const restLooks = 40;
 const calmLooks = 10;
@@ -275,7 +277,8 @@ export class ConnectionQueue {
     if (this.#grown === 0 && now >= this.#overloadUntil) this.#usual = Math.max(this.#usual, seen);
     this.#seenAt = now;
     this.#seen = waiting;
-    const isOverload = this.#grown >= overloadGrowths && expectedMs > overloadLooks * lookMs;
+    const isLong = expectedMs > overloadLooks * lookMs && waiting > overloadLength * this.#usual;
+    const isOverload = this.#grown >= overloadGrowths && isLong;
     if (isOverload) this.#overloadUntil = now + restLooks * lookMs;
   }
 }

@@ -223,6 +223,12 @@ describe('who is refused on arrival', () => {
       }
     });
 
+    test('nobody while it is less than three times as long as usual: clients that wait for their answers may all come at once', () => {
+      const queue = start(30);
+      serve(queue, 20, 1);
+      expect(serve(queue, 28, 3)).toBe(84);
+    });
+
     test('nobody while clients come and no turn has ended', () => {
       const queue = start(1);
       for (let arrival = 0; arrival < 90; arrival += 1) {
