@@ -60,22 +60,23 @@ export function examineVariables(
   document: DocumentNode,
   operation: OperationDefinitionNode,
 ): DocumentVariables {
-  const declared = new Map(
-    (operation.variableDefinitions ?? []).map((definition) => [definition.variable.name.value, definition]),
-  );
+  const definitions = (operation.variableDefinitions ?? []).map((definition) => {
+    const type = typeFromAST(schema, definition.type) as GraphQLInputType | undefined;
+    return { name: definition.variable.name.value, type, defaultValue: definition.defaultValue };
+  });
+  const declared = new Map(definitions.map((definition) => [definition.name, definition]));
   const keys = new Map<VariableNode, string>();
   const adapted = new Map<string, AdaptedVariable>();
-  if (declared.size === 0) return { key: (node) => node.name.value, adapted: [], declared: [] };
+  if (definitions.length === 0) return { key: (node) => node.name.value, adapted: [], declared: [] };
   const typeInfo = new TypeInfo(schema);
   const enterVariable = (node: VariableNode): void => {
     const name = node.name.value;
     const definition = declared.get(name);
     const placeType = typeInfo.getInputType();
-    const declaredType = definition && (typeFromAST(schema, definition.type) as GraphQLInputType | undefined);
-    if (!definition || !placeType || !declaredType) return;
+    if (!definition?.type || !placeType) return;
     // Absent and null are the planner's business, so nullability alone is no difference.
     const place = getNullableType(placeType);
-    if (isTypeSubTypeOf(schema, declaredType, place)) return;
+    if (isTypeSubTypeOf(schema, definition.type, place)) return;
     const key = `${name}#${String(place)}`;
     keys.set(node, key);
     adapted.set(key, { key, name, type: place, defaultValue: definition.defaultValue });
@@ -84,20 +85,23 @@ export function examineVariables(
   return {
     key: (node) => keys.get(node) ?? node.name.value,
     adapted: [...adapted.values()],
-    declared: readDeclarations(schema, operation),
+    declared: readDeclarations(definitions),
   };
 }
 
-function readDeclarations(
-  schema: GraphQLSchema,
-  { variableDefinitions = [] }: OperationDefinitionNode,
-): DeclaredVariable[] | null {
+interface Definition {
+  readonly name: string;
+  /** Undefined where there is no such type; validation has refused those that are for output. */
+  readonly type: GraphQLInputType | undefined;
+  readonly defaultValue: ValueNode | undefined;
+}
+
+function readDeclarations(definitions: readonly Definition[]): DeclaredVariable[] | null {
   const declared: DeclaredVariable[] = [];
-  for (const { variable, type: node, defaultValue } of variableDefinitions) {
-    const type = typeFromAST(schema, node);
+  for (const { name, type, defaultValue } of definitions) {
     if (!isInputType(type)) return null;
     const isOptional = defaultValue === undefined && !isNonNullType(type);
-    declared.push({ name: variable.name.value, coerce: coercerOf(type), isOptional });
+    declared.push({ name, coerce: coercerOf(type), isOptional });
   }
   return declared;
 }
@@ -115,7 +119,6 @@ export function coerceVariables(
   options: { readonly values: Readonly<Record<string, unknown>>; readonly suggestions: boolean },
 ): CoercedVariables {
   const definitions = operation.variableDefinitions ?? [];
-  if (definitions.length === 0) return { kind: 'coerced', variables: {} };
   let { values } = options;
   const fitting = coerceFitting(places, values);
   if (fitting !== null) return { kind: 'coerced', variables: fitting };

@@ -13,6 +13,7 @@ import { findServerUser } from '../../src/database/server-user.ts';
 import { startGateway } from '../../src/gateway.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import { anonKey, operation, testConfig } from '../support/http.ts';
+import { usualRoles } from '../support/postgres.ts';
 import { atEnd } from '../support/when-over.ts';
 
 /** A certificate for `127.0.0.1`, signed by an authority that only tests trust. */
@@ -21,11 +22,6 @@ const authority = fixture('authority.pem');
 
 const rows = 2500;
 const schema = `
-  create role anon nologin;
-  create role authenticated nologin;
-  create role service_role nologin bypassrls;
-  create role authenticator login noinherit password 'test';
-  grant anon, authenticated, service_role to authenticator;
   comment on schema public is '@graphql({"inflect_names": true, "max_rows": ${rows}})';
   create table item (id int primary key, body text);
   insert into item select n, repeat(chr(33 + n % 90), n % 300) from generate_series(1, ${rows}) as n;
@@ -61,6 +57,7 @@ beforeAll(async () => {
   owner = new pg.Client({ connectionString: server.url });
   await owner.connect();
   atEnd(() => owner.end());
+  await owner.query(usualRoles);
   await owner.query(schema);
 });
 

@@ -73,7 +73,8 @@ export async function createDatabase(...sql: readonly string[]): Promise<TestDat
   return database;
 }
 
-const usualRoles = `do $body$
+/** Makes the roles of the usual set-up, where they are missing. */
+export const usualRoles = `do $body$
 begin
   perform pg_advisory_xact_lock(727272);
   if not exists (select from pg_roles where rolname = 'anon') then create role anon nologin; end if;

@@ -39,6 +39,12 @@ function rowOf(texts: readonly string[]): Buffer {
 
 const cursorOf = (text: string) => Buffer.from(JSON.stringify([text])).toString('base64');
 
+/** The answer to rows of these texts, as the layout has it. */
+function expectedOf(texts: readonly string[]): string {
+  const [start, end] = [cursorOf(texts[0]!), cursorOf(texts.at(-1)!)];
+  return JSON.stringify({ rows: texts, start, end, hasPrevious: true, total: 7 });
+}
+
 /** The answer to rows of which so many arrive with each read. */
 function answerOf(texts: readonly string[], perRead: number): string {
   const maxBytes = Number.POSITIVE_INFINITY;
@@ -62,27 +68,13 @@ function answerOf(texts: readonly string[], perRead: number): string {
 test('The first and the last row outlive the read that brought them', () => {
   for (const count of [1, 2, 3, 10]) {
     const texts = Array.from({ length: count }, (_, index) => `row "${index}" €`);
-    const expected = {
-      rows: texts,
-      start: cursorOf(texts[0]!),
-      end: cursorOf(texts.at(-1)!),
-      hasPrevious: true,
-      total: 7,
-    };
     for (const perRead of [1, 2, 3, 10]) {
-      expect(answerOf(texts, perRead), `${count} rows, ${perRead} at once`).toBe(JSON.stringify(expected));
+      expect(answerOf(texts, perRead), `${count} rows, ${perRead} at once`).toBe(expectedOf(texts));
     }
   }
 });
 
 test('Long answers are the same as bytes', () => {
   const texts = Array.from({ length: 500 }, (_, index) => `row ${index} `.repeat(4));
-  const expected = {
-    rows: texts,
-    start: cursorOf(texts[0]!),
-    end: cursorOf(texts.at(-1)!),
-    hasPrevious: true,
-    total: 7,
-  };
-  expect(answerOf(texts, 7)).toBe(JSON.stringify(expected));
+  expect(answerOf(texts, 7)).toBe(expectedOf(texts));
 });
