@@ -11,11 +11,11 @@ import { PublicError } from '../shared/errors.ts';
 import { invariant } from '../shared/invariant.ts';
 import { selectionSetsOf } from './collect-fields.ts';
 import type { Input } from './input.ts';
-import type { Assignment, InsertColumn, WriteChange, WriteEntry, WritePlan } from './plan.ts';
+import type { Assignment, InsertColumn, InsertSize, WriteChange, WriteEntry, WritePlan } from './plan.ts';
 import { eachField } from './plan-connection.ts';
 import { assertFits, planFilter, refuseLength } from './plan-filter.ts';
 import { definitionOf, descend, firstOf, inputOf, inputsOf, objectTypeOf, type Planner } from './planner.ts';
-import { patternOf, type RowGrouping, type RowKey, type Slot } from './slot.ts';
+import { groupsText, patternOf, presenceText, type RowGrouping, type Slot } from './slot.ts';
 
 /** Plans one insert, update or delete with what it returns. */
 export function planWrite(
@@ -88,25 +88,31 @@ function planInsert(table: Table, objects: Input): WriteChange {
   const named = columns.filter(({ fieldName }) => rows.keys.has(fieldName));
   const used = named.length > 0 ? named : columns.slice(0, 1);
   const insert = used.map(({ column, fieldName }): InsertColumn => {
-    const partial = rows.keys.get(fieldName) !== 'all';
-    return { column, type: typeOf(column), fieldName, partial };
+    const type = typeOf(column);
+    const named = rows.keys.get(fieldName) === 'all' ? null : rows.presence(fieldName);
+    return { column, type, values: rows.values(fieldName, type.kind === 'list'), named };
   });
-  const keys = insert.map(({ fieldName, type, partial }) => ({ fieldName, isList: type.kind === 'list', partial }));
-  const grouping = planGrouping(table, insert, rows);
-  const groups = (grouping?.patterns ?? ['']).map((pattern) => columnsOf(insert, grouping, pattern));
-  return { kind: 'insert', columns: insert, groups, rows: rows.slot(keys, grouping) };
+  const grouping = planGrouping(table, used, rows);
+  const groups = (grouping?.patterns ?? ['']).map((pattern) => columnsOf(used, grouping, pattern));
+  const groupOf = grouping === null || groups.length === 1 ? null : rows.groups(grouping);
+  return { kind: 'insert', columns: insert, groups, groupOf, size: rows.size };
 }
 
 // Where a column of a view has no default, the one of the table below applies, but only to an insert that does not name
 // the column; nothing in the catalog tells which column of which table that is.
-function planGrouping(table: Table, columns: readonly InsertColumn[], rows: PlannedRows): RowGrouping | null {
-  const isHidden = ({ partial, column }: InsertColumn) => partial && column.defaultExpression === null;
+function planGrouping(table: Table, columns: readonly InsertableColumn[], rows: PlannedRows): RowGrouping | null {
+  const isHidden = ({ fieldName, column }: InsertableColumn) =>
+    rows.keys.get(fieldName) !== 'all' && column.defaultExpression === null;
   const fieldNames = table.kind === 'view' ? columns.filter(isHidden).map(({ fieldName }) => fieldName) : [];
   return fieldNames.length === 0 ? null : { fieldNames, patterns: rows.patterns(fieldNames) };
 }
 
-function columnsOf(columns: readonly InsertColumn[], grouping: RowGrouping | null, pattern: string): readonly number[] {
-  const isLeftOut = ({ fieldName }: InsertColumn) => pattern[grouping?.fieldNames.indexOf(fieldName) ?? -1] === '0';
+function columnsOf(
+  columns: readonly InsertableColumn[],
+  grouping: RowGrouping | null,
+  pattern: string,
+): readonly number[] {
+  const isLeftOut = ({ fieldName }: InsertableColumn) => pattern[grouping?.fieldNames.indexOf(fieldName) ?? -1] === '0';
   return columns.flatMap((column, index) => (isLeftOut(column) ? [] : [index]));
 }
 
@@ -129,7 +135,12 @@ interface PlannedRows {
   readonly keys: ReadonlyMap<string, 'all' | 'some'>;
   /** Which of these names the objects have: the patterns that occur (slot.ts), sorted. */
   patterns(fieldNames: readonly string[]): readonly string[];
-  slot(columns: readonly RowKey[], grouping: RowGrouping | null): Slot;
+  /** The values of a key. */
+  values(fieldName: string, isList: boolean): Slot;
+  /** Which objects have a key. */
+  presence(fieldName: string): Slot;
+  groups(grouping: RowGrouping): Slot;
+  readonly size: InsertSize;
 }
 
 // Objects of a variable are looked at together: which keys occur, and whether all objects have them. Their number is not
@@ -147,7 +158,10 @@ function planVariableRows(objects: Input, columns: readonly InsertableColumn[]):
   return {
     keys,
     patterns: (fieldNames) => objects.rowPatterns(fieldNames),
-    slot: (used, grouping) => ({ kind: 'rows', path, columns: used, grouping }),
+    values: (fieldName, isList) => ({ kind: 'key_values', path, fieldName, isList }),
+    presence: (fieldName) => ({ kind: 'key_presence', path, fieldName }),
+    groups: (grouping) => ({ kind: 'row_groups', path, grouping }),
+    size: { kind: 'variable', path },
   };
 }
 
@@ -168,10 +182,15 @@ function planRows(objects: Input, columns: readonly InsertableColumn[]): Planned
   const keys = new Map(
     [...occurrences].map(([name, count]) => [name, count === items.length ? 'all' : 'some'] as const),
   );
+  const patternsOf = (fieldNames: readonly string[]) =>
+    rows.map((row) => patternOf(fieldNames, (name) => row.has(name)));
   return {
     keys,
-    patterns: (fieldNames) => [...new Set(rows.map((row) => patternOf(fieldNames, (name) => row.has(name))))].sort(),
-    slot: (used, grouping) => ({ kind: 'row_list', rows, columns: used, grouping }),
+    patterns: (fieldNames) => [...new Set(patternsOf(fieldNames))].sort(),
+    values: (name) => ({ kind: 'array', items: rows.map((row) => row.get(name) ?? { kind: 'constant', value: null }) }),
+    presence: (name) => ({ kind: 'constant', value: presenceText(rows.map((row) => row.has(name))) }),
+    groups: (grouping) => ({ kind: 'constant', value: groupsText(grouping, patternsOf(grouping.fieldNames)) }),
+    size: { kind: 'known', count: rows.length },
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Prints the rows that an insert writes (graphql.md 10.2). All of them travel as one parameter, a JSON array (slot.ts, `rows`),
- * so that their number is no part of the text: `c0` is a value as text, `p0` tells that the object has it, `g` is the group.
+ * Prints the rows that an insert writes (graphql.md 10.2). Each column travels as one array, an element for each object, so that
+ * their number is no part of the text: `c0` is a value as text, `p0` tells that the object names it, `g` is the group.
  * A single object that stands in the document is a row of parameters.
  *
  * An object that lacks a key gets the column's default. `insert … select` knows no `default`, so the default is printed; a
@@ -18,20 +18,15 @@ type InsertChange = Extract<WriteChange, { kind: 'insert' }>;
 
 /** Common table expressions; the last of them, named after `written`, is the written rows in the order of the objects. */
 export function printInserts(names: Names, table: Table, change: InsertChange, written: HandedOnRow): Sql {
-  const values = onlyRow(change);
-  if (values !== null) {
+  const returned = (target: string) => list(written.selectList(directRow(target, table)));
+  if (change.groups.length <= 1) {
     const target = names.next('t');
-    const returning = list(written.selectList(directRow(target, table)));
-    return sql`${ident(written.alias)} as (${printRowInsert(table, values, target)} returning ${returning})`;
-  }
-  const [only, ...others] = change.groups;
-  if (only === undefined || others.length === 0) {
-    const insert = printInsert(names, table, { change, columns: only ?? [], group: null }, written);
-    return sql`${ident(written.alias)} as (${insert})`;
+    return sql`${ident(written.alias)} as (${printInsert(names, table, change, target)} returning ${returned(target)})`;
   }
   const groups = change.groups.map((columns, group) => {
-    const name = names.next('x');
-    return { name, group, insert: printInsert(names, table, { change, columns, group }, written) };
+    const [name, target] = [names.next('x'), names.next('t')];
+    const insert = printGroup(names, { change, columns, group }, { table, alias: target });
+    return { name, group, insert: sql`${insert} returning ${returned(target)}` };
   });
   const inserts = groups.map(({ name, insert }) => sql`${ident(name)} as (${insert}), `);
   // The k-th row that comes out of a group is the k-th object that went in; without triggers that suppress rows that is so.
@@ -47,76 +42,94 @@ export function printInserts(names: Names, table: Table, change: InsertChange, w
   return sql`${join(inserts, empty)}${ident(place)} as (${placed}), ${ident(written.alias)} as (${rows})`;
 }
 
-/** A value of an object that is inserted. */
-export interface InsertedValue {
-  readonly column: Column;
-  readonly slot: Slot;
+/**
+ * The insert of all objects, of which there is one group, into the table, which is then `alias`, up to its `returning`. Rows are
+ * written and returned in the order of the objects: functions are scanned in their order, and an insert is never parallel.
+ */
+export function printInsert(names: Names, table: Table, change: InsertChange, alias: string): Sql {
+  const target = { table, alias };
+  const row = onlyRow(change);
+  if (row !== null) {
+    const given = list(row.map(({ column, slot }) => param(slot, column.cast)));
+    return sql`${printTarget(target, row)} values (${given})`;
+  }
+  const source = names.next('r');
+  const columns = change.groups[0] ?? [];
+  return sql`${printSelected(change, { columns, isGroup: false }, target, source)} from ${printObjects(change, source)}`;
+}
+
+interface InsertTarget {
+  readonly table: Table;
+  /** Its name in the statement. */
+  readonly alias: string;
+}
+
+function printTarget({ table, alias }: InsertTarget, columns: readonly { readonly column: Column }[]): Sql {
+  const named = columns.length === 0 ? empty : sql` (${list(columns.map(({ column }) => ident(column.name)))})`;
+  return sql`insert into ${tableName(table)} as ${ident(alias)}${named}`;
 }
 
 /** The values of an object that is the only one and stands in the document: all there is to know is known. Else null. */
-export function onlyRow({ rows, columns }: InsertChange): readonly InsertedValue[] | null {
-  if (rows.kind !== 'row_list' || rows.rows.length !== 1) return null;
-  const values = columns.flatMap(({ column, fieldName }) => {
-    const slot = rows.rows[0]?.get(fieldName);
-    return slot === undefined ? [] : [{ column, slot }];
-  });
-  return values.length === 0 ? null : values;
-}
-
-/** An insert of one row into the table, which is then `alias`, up to its `returning`. */
-export function printRowInsert(table: Table, values: readonly InsertedValue[], alias: string): Sql {
-  const into = list(values.map(({ column }) => ident(column.name)));
-  const given = list(values.map(({ column, slot }) => param(slot, column.cast)));
-  return sql`insert into ${tableName(table)} as ${ident(alias)} (${into}) values (${given})`;
+function onlyRow({ size, columns }: InsertChange): readonly { readonly column: Column; readonly slot: Slot }[] | null {
+  if (size.kind !== 'known' || size.count !== 1) return null;
+  const row = columns.flatMap(({ column, values, named }) =>
+    named === null && values.kind === 'array' ? values.items.map((slot) => ({ column, slot })) : [],
+  );
+  return row.length === 0 ? null : row;
 }
 
 interface GroupInsert {
   readonly change: InsertChange;
   /** Indexes into the columns of the change. */
   readonly columns: readonly number[];
-  /** Null where all objects are inserted alike. */
-  readonly group: number | null;
+  readonly group: number;
 }
 
-function printInsert(names: Names, table: Table, insert: GroupInsert, written: HandedOnRow): Sql {
-  const { change, columns, group } = insert;
-  const target = names.next('t');
+function printGroup(names: Names, { change, columns, group }: GroupInsert, target: InsertTarget): Sql {
   const source = names.next('r');
-  const row = directRow(target, table);
-  const named = columns.map((index) => ({ index, column: change.columns[index]! }));
-  const into = named.length === 0 ? sql`` : sql` (${list(named.map(({ column }) => ident(column.column.name)))})`;
-  const values = named.map(({ index, column }) => printInserted(source, { column, index, grouped: group !== null }));
-  const select = values.length === 0 ? sql`select` : sql`select ${list(values)}`;
-  const filter = group === null ? sql`` : sql` where ${ident(source, 'g')} = ${integer(group)}`;
-  const rows = sql`${select} from ${printObjects(change, source)}${filter} order by ${ident(source, 'n')}`;
-  const returning = list(written.selectList(row));
-  return sql`insert into ${tableName(table)} as ${ident(target)}${into} ${rows} returning ${returning}`;
+  const insert = printSelected(change, { columns, isGroup: true }, target, source);
+  return sql`${insert} from ${printObjects(change, source)} where ${ident(source, 'g')} = ${integer(group)} order by ${ident(source, 'n')}`;
 }
 
-/** The objects as a from item: `c0`, `p0`, …, `g` where there are groups, and their position `n`. */
-function printObjects(change: InsertChange, alias: string): Sql {
-  const fields = change.columns.flatMap(({ partial }, index) => [
-    { name: `c${index}`, type: builtin.text },
-    ...(partial ? [{ name: `p${index}`, type: builtin.bool }] : []),
+/** `insert into … select …`; the values come from `source`. */
+function printSelected(
+  change: InsertChange,
+  { columns, isGroup }: { readonly columns: readonly number[]; readonly isGroup: boolean },
+  target: InsertTarget,
+  source: string,
+): Sql {
+  const named = columns.map((index) => ({ index, ...change.columns[index]! }));
+  const values = named.map((column) => printInserted(source, column, isGroup));
+  const select = values.length === 0 ? sql`select` : sql`select ${list(values)}`;
+  return sql`${printTarget(target, named)} ${select}`;
+}
+
+/** The objects as a from item: `c0`, `p0`, …, and where there are groups `g` and the position `n`. */
+function printObjects({ columns, groupOf }: InsertChange, alias: string): Sql {
+  const fields = columns.flatMap(({ values, named }, index) => [
+    { name: `c${index}`, slot: values, type: builtin.text },
+    ...(named === null ? [] : [{ name: `p${index}`, slot: named, type: builtin.bool }]),
   ]);
-  if (change.groups.length > 1) fields.push({ name: 'g', type: builtin.int8 });
-  const definitions = list(fields.map(({ name, type }) => sql`${ident(name)} ${typeName(type)}`));
+  if (groupOf !== null) fields.push({ name: 'g', slot: groupOf, type: builtin.int8 });
+  const lists = list(fields.map(({ slot, type }) => sql`pg_catalog.unnest(${param(slot, type, { array: true })})`));
   const names = list(fields.map(({ name }) => ident(name)));
-  const recordset = sql`pg_catalog.json_to_recordset(${param(change.rows, builtin.json)}) as (${definitions})`;
-  return sql`rows from (${recordset}) with ordinality as ${ident(alias)}(${names}, "n")`;
+  return groupOf === null
+    ? sql`rows from (${lists}) as ${ident(alias)}(${names})`
+    : sql`rows from (${lists}) with ordinality as ${ident(alias)}(${names}, "n")`;
 }
 
 function printInserted(
-  alias: string,
-  { column: { column, partial }, index, grouped }: { column: InsertColumn; index: number; grouped: boolean },
+  source: string,
+  { column, named, index }: InsertColumn & { readonly index: number },
+  isGroup: boolean,
 ): Sql {
-  const value = sql`${ident(alias, `c${index}`)}::${typeName(column.cast)}`;
-  if (!partial || (grouped && column.defaultExpression === null)) return value;
+  const value = sql`${ident(source, `c${index}`)}::${typeName(column.cast)}`;
+  if (named === null || (isGroup && column.defaultExpression === null)) return value;
   const fallback =
     column.defaultExpression === null
       ? sql`null`
       : // The default was coerced by assignment (`time default now()`), which a `case` would not do. Its length is left
         // to the assignment: an explicit cast to `varchar(3)` would cut.
         sql`${defaultOf(column)}::${typeName({ ...column.cast, modifier: null })}`;
-  return sql`case when ${ident(alias, `p${index}`)} then ${value} else ${fallback} end`;
+  return sql`case when ${ident(source, `p${index}`)} then ${value} else ${fallback} end`;
 }

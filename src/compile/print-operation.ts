@@ -13,7 +13,7 @@ import { printRows } from './print-rows.ts';
 import { jsonText, printText } from './print-text.ts';
 import { printValue } from './print-value.ts';
 import { printWrite } from './print-write.ts';
-import { printWrittenRow } from './print-written-row.ts';
+import { printWrittenRows } from './print-written-rows.ts';
 import type { Printer } from './printer.ts';
 import type { Slot } from './slot.ts';
 import { integer, printSql, type Sql, sql } from './sql.ts';
@@ -71,7 +71,7 @@ function printMutationField(plan: OperationPlan, field: Entry, maxResponseBytes:
   if (called !== null) return called;
   const whole = textStatement(printMutationText(plan, field, maxResponseBytes));
   if (field.value.kind !== 'write') return whole;
-  const printed = printWrittenRow(makePrinter(plan), field.value.write, maxResponseBytes);
+  const printed = printWrittenRows(makePrinter(plan), field.value.write, maxResponseBytes);
   return printed === null ? whole : { ...printSql(printed.statement), layout: printed.layout, whole };
 }
 

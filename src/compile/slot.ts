@@ -27,34 +27,21 @@ export type Slot =
   | { readonly kind: 'limit'; readonly path: Path; readonly ceiling: number }
   /** Element of a cursor or node id from the variables. */
   | { readonly kind: 'element'; readonly path: Path; readonly index: number }
-  /** Objects to insert, from the variables, as one JSON array. */
-  | {
-      readonly kind: 'rows';
-      readonly path: Path;
-      readonly columns: readonly RowKey[];
-      readonly grouping: RowGrouping | null;
-    }
-  /** Objects to insert that are written in the document, as one JSON array. */
-  | {
-      readonly kind: 'row_list';
-      readonly rows: readonly ReadonlyMap<string, Slot>[];
-      readonly columns: readonly RowKey[];
-      readonly grouping: RowGrouping | null;
-    }
+  /**
+   * The values of one key of the objects to insert, from the variables: a PostgreSQL array of texts, with an element for each
+   * object; null where it lacks the key.
+   */
+  | { readonly kind: 'key_values'; readonly path: Path; readonly fieldName: string; readonly isList: boolean }
+  /** Which of these objects have the key, as an array of booleans. */
+  | { readonly kind: 'key_presence'; readonly path: Path; readonly fieldName: string }
+  /** The group of each of these objects, as an array of numbers. */
+  | { readonly kind: 'row_groups'; readonly path: Path; readonly grouping: RowGrouping }
+  /** So much, divided by the number of these objects. */
+  | { readonly kind: 'share'; readonly path: Path; readonly whole: number }
   /** The answer of a meta field, as JSON text. */
   | { readonly kind: 'introspection'; readonly responseKey: string };
 
-/** A key of inserted objects. In the JSON array, column `i` is the text `ci`, and `pi` says that the object has it. */
-export interface RowKey {
-  readonly fieldName: string;
-  readonly isList: boolean;
-  readonly partial: boolean;
-}
-
-/**
- * Rows that lack different keys among `fieldNames` are inserted apart. In the JSON array, `g` is the row's place in
- * `patterns` (see `patternOf`).
- */
+/** Rows that lack different keys among `fieldNames` are inserted apart: a row's group is the place of its pattern (`patternOf`). */
 export interface RowGrouping {
   readonly fieldNames: readonly string[];
   readonly patterns: readonly string[];
@@ -97,18 +84,21 @@ export function bindSlot(slot: Slot, source: BindingSource): string | null {
       invariant(elements !== null && slot.index < elements.length, 'the element was asked for before');
       return elements[slot.index] ?? null;
     }
-    case 'rows': {
-      const rows = valueAt(source.variables, slot.path) as readonly Readonly<Record<string, unknown>>[];
-      return rowsText(slot, rows, {
-        has: (row, fieldName) => Object.hasOwn(row, fieldName),
-        read: (row, { fieldName, isList }) => (isList ? listText(row[fieldName]) : scalarText(row[fieldName])),
-      });
+    case 'key_values': {
+      const text = slot.isList ? listText : scalarText;
+      return arrayText(rowsAt(source.variables, slot.path).map((row) => text(row[slot.fieldName])));
     }
-    case 'row_list':
-      return rowsText(slot, slot.rows, {
-        has: (row, fieldName) => row.has(fieldName),
-        read: (row, { fieldName }) => bindSlot(row.get(fieldName)!, source),
-      });
+    case 'key_presence':
+      return presenceText(rowsAt(source.variables, slot.path).map((row) => Object.hasOwn(row, slot.fieldName)));
+    case 'row_groups': {
+      const { fieldNames } = slot.grouping;
+      const patterns = rowsAt(source.variables, slot.path).map((row) =>
+        patternOf(fieldNames, (fieldName) => Object.hasOwn(row, fieldName)),
+      );
+      return groupsText(slot.grouping, patterns);
+    }
+    case 'share':
+      return String(Math.floor(slot.whole / rowsAt(source.variables, slot.path).length));
     case 'introspection':
       return source.introspection.get(slot.responseKey) ?? null;
     default:
@@ -132,11 +122,16 @@ export function scalarText(value: unknown): string | null {
   return value === null || value === undefined ? null : String(value);
 }
 
+/** What ends a quoted element, or a character of it. */
+const syntax = /["\\]/;
+const everySyntax = /["\\]/g;
+
 /** PostgreSQL's array literal; every element is quoted, so that no element can be taken for syntax. */
 export function arrayText(elements: readonly (string | null)[]): string {
-  const items = elements.map((element) =>
-    element === null ? 'NULL' : `"${element.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`,
-  );
+  const items = elements.map((element) => {
+    if (element === null) return 'NULL';
+    return syntax.test(element) ? `"${element.replaceAll(everySyntax, '\\$&')}"` : `"${element}"`;
+  });
   return `{${items.join(',')}}`;
 }
 
@@ -145,29 +140,17 @@ function listText(value: unknown): string | null {
   return arrayText((Array.isArray(value) ? value : [value]).map(scalarText));
 }
 
-interface RowReader<T> {
-  has(row: T, fieldName: string): boolean;
-  /** The text of a value that the row has. */
-  read(row: T, column: RowKey): string | null;
+/** An array of booleans. */
+export function presenceText(presence: readonly boolean[]): string {
+  return `{${presence.map((has) => (has ? 't' : 'f')).join(',')}}`;
 }
 
-function rowsText<T>(
-  { columns, grouping }: { readonly columns: readonly RowKey[]; readonly grouping: RowGrouping | null },
-  rows: readonly T[],
-  { has, read }: RowReader<T>,
-): string {
-  const keyed = columns.map((column, index) => ({ column, key: `c${index}`, partialKey: `p${index}` }));
-  const objects = rows.map((row) => {
-    const object: Record<string, string | number | null | true> = {};
-    for (const { column, key, partialKey } of keyed) {
-      if (!has(row, column.fieldName)) continue;
-      object[key] = read(row, column);
-      if (column.partial) object[partialKey] = true;
-    }
-    if (grouping !== null) {
-      object.g = grouping.patterns.indexOf(patternOf(grouping.fieldNames, (name) => has(row, name)));
-    }
-    return object;
-  });
-  return JSON.stringify(objects);
+/** The groups of rows with these patterns, as an array of numbers. */
+export function groupsText({ patterns }: RowGrouping, ofRows: readonly string[]): string {
+  return `{${ofRows.map((pattern) => patterns.indexOf(pattern)).join(',')}}`;
+}
+
+/** Objects to insert; coerced objects have no prototype's keys. */
+function rowsAt(variables: Variables, path: Path): readonly Readonly<Record<string, unknown>>[] {
+  return valueAt(variables, path) as readonly Readonly<Record<string, unknown>>[];
 }

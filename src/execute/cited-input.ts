@@ -38,16 +38,13 @@ function placesOf(slot: Slot, cited: string, variables: Variables): Place[] {
       return isCited(valueAt(variables, slot.path), cited) ? [toPlace(printPath(slot.path))] : [];
     case 'array':
       return slot.items.flatMap((item) => placesOf(item, cited, variables)).slice(0, 1);
-    case 'rows': {
-      const rows = valueAt(variables, slot.path) as readonly Readonly<Record<string, unknown>>[];
+    case 'key_values': {
+      const { path, fieldName } = slot;
+      const rows = valueAt(variables, path) as readonly Readonly<Record<string, unknown>>[];
       return rows.flatMap((row, index) =>
-        slot.columns.flatMap(({ fieldName }) =>
-          isCited(valueAt(row, [fieldName]), cited) ? [toPlace(printPath([...slot.path, index, fieldName]))] : [],
-        ),
+        isCited(row[fieldName], cited) ? [toPlace(printPath([...path, index, fieldName]))] : [],
       );
     }
-    case 'row_list':
-      return slot.rows.flatMap((row) => [...row.values()].flatMap((item) => placesOf(item, cited, variables)));
     default:
       return [];
   }

@@ -10,7 +10,7 @@ import { coerceVariables } from '../compile/document-variables.ts';
 import { RequestRefusal } from '../compile/input.ts';
 import type { LimitPlan } from '../compile/plan.ts';
 import type { Statement } from '../compile/print-operation.ts';
-import { tooWideMarker } from '../compile/print-written-row.ts';
+import { tooWideMarker } from '../compile/print-written-rows.ts';
 import { type BindingSource, bindSlot, bindSlots, type Variables } from '../compile/slot.ts';
 import { DatabaseError } from '../database/failure.ts';
 import type { Step } from '../database/run-as.ts';
@@ -192,7 +192,7 @@ async function runCompiled(
   const flyWith = (statements: readonly Statement[]) => {
     // Errors of other fields stand behind the data, so with them the answer is kept.
     const handing = compiled.errors.length === 0 ? execution.handing : null;
-    // A write measures its answer before it is committed (print-written-row.ts); what has been committed is answered.
+    // A write measures its answer before it is committed (print-written-rows.ts); what has been committed is answered.
     const making = { maxBytes: isMutation ? Number.POSITIVE_INFINITY : options.maxResponseBytes, handing };
     const steps = statements.map((statement) => stepOf(statement, source, making));
     return fly(options, execution, attempt, { steps, mutation: isMutation, valuesDecide: compiled.valuesDecide });

@@ -111,6 +111,7 @@ export function joinTexts(texts: readonly Text[]): Text {
   if (first instanceof Utf8Text && after.every((text) => typeof text === 'string')) {
     return first.within(before.join(''), after.join(''));
   }
+  if (!texts.some((text) => text instanceof PackedText)) return texts.join('');
   return new PackedText(texts.flatMap((text) => (text instanceof PackedText ? text.pieces : pack(String(text)))));
 }
 

@@ -209,11 +209,11 @@ describe('a large insert', () => {
   const objects = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ shelfMark: `N${index}`, title: 'T' }));
 
-  test('of 1,000 objects is one statement with one parameter', async () => {
+  test('of 1,000 objects is one statement with a parameter for each column', async () => {
     const variables = { o: objects(1000) };
     const statements = await library.statements('anon', query, { variables });
     expect(statements).toHaveLength(1);
-    expect(statements[0]?.slots).toHaveLength(1);
+    expect(statements[0]?.slots).toHaveLength(2);
     expect(await library.data('anon', query, { variables })).toEqual({
       insertIntoVolumeCollection: { affectedCount: 1000 },
     });

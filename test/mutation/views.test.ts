@@ -70,7 +70,7 @@ describe('a simple view', () => {
     );
     const statements = async (count: number) => library.statements('anon', query, { variables: { o: objects(count) } });
     expect((await statements(500)).map(({ text }) => text)).toEqual((await statements(2)).map(({ text }) => text));
-    expect((await statements(500))[0]?.slots).toHaveLength(1);
+    expect((await statements(500))[0]?.slots).toHaveLength((await statements(2))[0]?.slots.length ?? 0);
   });
 
   test('takes objects without any key', async () => {

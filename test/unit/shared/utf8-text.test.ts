@@ -61,3 +61,7 @@ test('Beside a packed text it is packed as well', () => {
   const joined = joinTexts(['[', makeText().text, writer.end(), ']']);
   expect(String(joined)).toBe(`[${expected}${'x'.repeat(300_000)}]`);
 });
+
+test('Beside another one they are text again, and not packed', () => {
+  expect(joinTexts(['[', makeText().text, ',', makeText().text, ']'])).toBe(`[${expected},${expected}]`);
+});

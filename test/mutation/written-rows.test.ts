@@ -1,6 +1,6 @@
 /**
- * Writes of one row, plainly selected, are the statement one would write by hand; their JSON is made by the gateway. What they
- * answer and refuse is the same as of every other write.
+ * Inserts, and writes of one row, whose records are plainly selected are the statement one would write by hand; their JSON is made
+ * by the gateway. What they answer and refuse is the same as of every other write.
  */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startExecution, type TestExecution } from '../support/execution.ts';
@@ -97,6 +97,60 @@ describe('One row', () => {
   });
 });
 
+describe('Several objects', () => {
+  const query = `mutation ($o: [noteInsertInput!]!) {
+    insertIntonoteCollection(objects: $o) { affectedCount records { id body brief tags owner } __typename }
+  }`;
+  const inserted = (records: object[]) => ({
+    data: {
+      insertIntonoteCollection: { affectedCount: records.length, records, __typename: 'noteInsertResponse' },
+    },
+  });
+
+  test('are inserted and returned in their order, with the defaults of the keys they lack', async () => {
+    const bodies = ['', 'null', 'NULL', '"', '\\', '\\"', '{a,b}', '{"a"}', ', ', '\n\t\u0001', 'ü✓😀', ' x '];
+    const objects = bodies.map((body, index) => ({ id: 100 - index, body, ...(index === 3 && { owner: 'me' }) }));
+    const records = objects.map(({ id, body }) => ({ id, body, brief: null, tags: null, owner: 'me' }));
+    const narrowed = query.replace(' tags', '');
+    expect(await textOf(narrowed, { o: objects })).toMatch(
+      /^insert into "lib"."note" as "t1" \("id", "body", "owner"\) select .* from rows from \(.*\) as "r2"\("c0", "c1", "c2", "p2"\) returning "t1"."id"/,
+    );
+    expect(await run(narrowed, { o: objects })).toEqual(inserted(records.map(({ tags: _, ...record }) => record)));
+    await database.query('delete from lib.note where id > 50');
+    expect(await run(query, { o: objects })).toEqual(inserted(records));
+  });
+
+  test('may have lists and nulls, in a variable or in the document', async () => {
+    const objects = [
+      { id: 9, tags: ['a', null, '"', '\\', '{}', ''], brief: null },
+      { id: 8, tags: [], body: null },
+      { id: 7, tags: null, body: 'x' },
+    ];
+    const records = objects.map((object) => ({ body: null, brief: null, owner: 'me', ...object }));
+    expect(await run(query, { o: objects })).toEqual(inserted(records));
+    await database.query('delete from lib.note where id > 5');
+    const written = `[{id: 9, tags: ["a", null, "\\"", "\\\\", "{}", ""], brief: null}, {id: 8, tags: [], body: null}, {id: 7, tags: null, body: $b}]`;
+    const literal = query.replace('$o: [noteInsertInput!]!', '$b: String').replace('$o', written);
+    expect(await run(literal, { b: 'x' })).toEqual(inserted(records));
+  });
+
+  test('are not written where policies hide one of them from the caller', async () => {
+    const objects = [{ id: 9 }, { id: 8, owner: 'you' }];
+    expect((await run(query.replace(/records.*__typename/, ''), { o: objects })).errors[0]).toMatchObject({
+      extensions: { code: 'PERMISSION_DENIED' },
+    });
+    expect(await bodies()).toHaveLength(3);
+  });
+
+  test('are all written or none', async () => {
+    const objects = [{ id: 9 }, { id: 1 }];
+    expect((await run(query, { o: objects })).errors[0]).toMatchObject({
+      extensions: { code: 'CONSTRAINT_VIOLATION' },
+    });
+    expect(await bodies()).toHaveLength(3);
+  });
+});
+
 describe('Rows are counted before the commit', () => {
   test.each([
     ['where the filter holds a part of the key', 'pair(filter: {a: {eq: 1}})'],
@@ -141,6 +195,40 @@ describe('An answer that may be too large', () => {
       errors: [{ path: ['a'], extensions: { code: 'LIMIT_EXCEEDED' } }],
     });
     expect(await database.query('select brief from lib.note where id = 3')).toEqual([{ brief: null }]);
+  });
+
+  const several = `mutation ($o: [noteInsertInput!]!) { a: insertIntonoteCollection(objects: $o) { records { id body } } }`;
+  const objects = (count: number, body: string | null) =>
+    Array.from({ length: count }, (_, index) => ({ id: 100 + index, body }));
+
+  test.each([
+    ['of few rows with much text', 2, 'a'.repeat(4000)],
+    ['of rows that take more than their share', 10, 'a'.repeat(300)],
+    ['of many rows without any', 40, null],
+  ])('%s is measured, and given where it fits', async (_, count, body) => {
+    expect((await run(several, { o: objects(count, body) })).data.a.records).toEqual(objects(count, body));
+  });
+
+  test.each([
+    ['of few rows with much text', 2, 'a'.repeat(12_000)],
+    ['of many rows with some', 100, 'a'.repeat(190)],
+    ['of rows whose text needs escapes', 100, '\u0001'.repeat(40)],
+  ])('%s undoes the insert where it does not', async (_, count, body) => {
+    expect(await run(several, { o: objects(count, body) })).toMatchObject({
+      data: null,
+      errors: [{ path: ['a'], extensions: { code: 'LIMIT_EXCEEDED' } }],
+    });
+    expect(await bodies()).toHaveLength(3);
+  });
+
+  test('of rows without texts is measured where there are very many', async () => {
+    const ids = 'mutation ($o: [pairInsertInput!]!) { insertIntopairCollection(objects: $o) { records { a n } } }';
+    const pairs = (count: number) => Array.from({ length: count }, (_, index) => ({ a: index, b: 'z', n: 1 }));
+    const answer = await run(ids, { o: pairs(900) });
+    expect(answer.data.insertIntopairCollection.records).toHaveLength(900);
+    await database.query('truncate lib.pair');
+    expect((await run(ids, { o: pairs(2000) })).errors[0].extensions.code).toBe('LIMIT_EXCEEDED');
+    expect(await database.query('select from lib.pair')).toEqual([]);
   });
 
   test('is no matter of what a user writes into a value', async () => {

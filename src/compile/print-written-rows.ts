@@ -1,0 +1,135 @@
+/**
+ * Prints a write whose rows are plainly selected as what one would write by hand: `update … where id = $1 returning id, title`. The
+ * gateway makes the JSON. For inserts into tables, and for an update or delete by the whole key.
+ *
+ * Everything else, and what turns out to be wide, is written by print-write.ts. A mutation must fail before it is committed, so
+ * nobody can count what came afterwards: `atMost` holds by the key, and the size by a check of the texts of each row inside the
+ * statement.
+ */
+import type { Column, Table } from '../model/model.ts';
+import { type AnswerLayout, type AnswerPiece, layOutAll, type RowPiece } from './answer-layout.ts';
+import { holdsKey } from './held-key.ts';
+import { joinConstants, objectPieces } from './json-pieces.ts';
+import { isNarrow, maxGrowth, narrowBytes } from './narrow.ts';
+import type { ObjectPlan, WriteChange, WriteEntry, WritePlan } from './plan.ts';
+import { printInsert } from './print-insert.ts';
+import { directRow, list, type Names } from './print-row.ts';
+import { printChangeOf } from './print-write.ts';
+import type { Printer } from './printer.ts';
+import { callsRoutine, isFlat, layOutRow, type RowContext, Selection } from './row-layout.ts';
+import type { Slot } from './slot.ts';
+import { builtin, integer, literal, param, type Sql, sql } from './sql.ts';
+
+/** A statement and what becomes of its rows. */
+export interface PrintedWrite {
+  readonly statement: Sql;
+  readonly layout: AnswerLayout;
+}
+
+/** Prints the write; null where it is not of that kind, or a single row may be too large. */
+export function printWrittenRows(printer: Printer, plan: WritePlan, maxResponseBytes: number): PrintedWrite | null {
+  const { table, change, entries } = plan;
+  const records = entries.filter((entry) => entry.kind === 'records');
+  if (records.length > 1 || !records.every(({ object }) => isFlat(object) && !callsRoutine(object))) return null;
+  const alias = printer.names.next('t');
+  const write = printDirectly(printer.names, table, change, alias);
+  if (write === null) return null;
+  const selection = new Selection();
+  const context: RowContext = { printer, row: directRow(alias, table), selection };
+  const pieces = joinConstants(objectPieces<Piece>(entries.map((entry) => layOut(context, entry))));
+  const fixed = JSON.stringify(pieces).length;
+  if (fixed > maxResponseBytes) return null;
+  if (records[0] !== undefined) {
+    const guard = printGuard(context, records[0].object, { share: shareOf(change, maxResponseBytes), fixed });
+    if (guard === null) return null;
+    if (guard !== 'none') selection.add(null, guard);
+  }
+  if (selection.count === 0) {
+    // A row that policies hide from the role makes the write fail, if anything of it is returned.
+    const visible = table.columns.find(({ selectable }) => selectable);
+    if (visible === undefined) return null;
+    selection.add(null, context.row.column(visible));
+  }
+  return {
+    statement: sql`${write} returning ${selection.print()}`,
+    layout: layOutAll(pieces),
+  };
+}
+
+/** Start of the text whose cast fails on purpose, before anything is committed. */
+export const tooWideMarker = 'pgreflect:too_wide:';
+
+type Piece = Exclude<AnswerPiece, string>;
+
+function printDirectly(names: Names, table: Table, change: WriteChange, alias: string): Sql | null {
+  if (change.kind === 'insert') {
+    return table.kind === 'table' && change.groups.length === 1 ? printInsert(names, table, change, alias) : null;
+  }
+  const allowsOne = change.atMost.kind === 'constant' && Number(change.atMost.value) >= 1;
+  if (!allowsOne || !table.uniqueKey || !holdsKey(table, change.filter)) return null;
+  return printChangeOf(table, change, alias);
+}
+
+function layOut(context: RowContext, entry: WriteEntry): { readonly key: string; readonly pieces: AnswerPiece[] } {
+  const { key } = entry;
+  switch (entry.kind) {
+    case 'typename':
+      return { key, pieces: [JSON.stringify(entry.name)] };
+    case 'affected_count':
+      return { key, pieces: [{ kind: 'count' }] };
+    case 'records': {
+      const row = joinConstants<Exclude<RowPiece, string>>(layOutRow(context, entry.object));
+      return { key, pieces: ['[', { kind: 'rows', row }, ']'] };
+    }
+  }
+}
+
+/** Bytes that each row may take of an answer of so many bytes: known, or from the number of objects. */
+function shareOf(change: WriteChange, bytes: number): number | Slot {
+  if (change.kind !== 'insert') return bytes;
+  const { size } = change;
+  return size.kind === 'known' ? Math.floor(bytes / size.count) : { kind: 'share', path: size.path, whole: bytes };
+}
+
+interface Room {
+  readonly share: number | Slot;
+  /** Most bytes of a row beside its values. */
+  readonly fixed: number;
+}
+
+/**
+ * An expression that fails where the JSON of the row may take more than its share, `none` where it cannot; null where that is not
+ * known, or is so for every row. What fails is undone, and written again by the statement that measures its answer.
+ */
+function printGuard({ row }: RowContext, { entries }: ObjectPlan, { share, fixed }: Room): Sql | 'none' | null {
+  const columns = entries.flatMap(({ value }) => (value.kind === 'column' ? [value.column] : []));
+  if (entries.some(({ value }) => value.kind === 'node_id') || !columns.every(isMeasurable)) return null;
+  const wide = columns.filter((column) => !isNarrow(column));
+  // Null texts have no length.
+  const lengths = [...wide.map((column) => sql`pg_catalog.octet_length(${row.column(column)})`), integer(0)];
+  const longest = sql`greatest(${list(lengths)})`;
+  const least = fixed + narrowBytes * entries.length;
+  const growth = maxGrowth * Math.max(1, wide.length);
+  if (typeof share !== 'number') {
+    const given = param(share, builtin.int8);
+    const allowed = sql`(${given} - ${integer(least)}) / ${integer(growth)}`;
+    // The failing cast must contain a column or a parameter, or the planner computes it before it looks at the condition.
+    return wide.length === 0
+      ? sql`case when ${given} < ${integer(least)} then ${tooWide(given)} end`
+      : sql`case when ${longest} > ${allowed} then ${tooWide(longest)} end`;
+  }
+  if (share < least) return null;
+  if (wide.length === 0) return 'none';
+  const allowed = integer(Math.floor((share - least) / growth));
+  return sql`case when ${longest} > ${allowed} then ${tooWide(longest)} end`;
+}
+
+function tooWide(bytes: Sql): Sql {
+  return sql`(${literal(tooWideMarker)} operator(pg_catalog.||) ${bytes})::pg_catalog.int4`;
+}
+
+function isMeasurable(column: Column): boolean {
+  return isNarrow(column) || (column.cast.namespace === 'pg_catalog' && texts.has(column.cast.name));
+}
+
+const texts: ReadonlySet<string> = new Set(['text', 'varchar']);
