@@ -3,7 +3,7 @@
  * the whole `data` object as text. A mutation is one statement for each root field, each returning the value of its field.
  */
 import { type AnswerLayout, layOutAll } from './answer-layout.ts';
-import { isNarrow, narrowBytes } from './narrow.ts';
+import { narrowBytes } from './narrow.ts';
 import type { CallPlan, Entry, OperationPlan } from './plan.ts';
 import { printCalledValue } from './print-called-value.ts';
 import { printConnectionText } from './print-connection.ts';
@@ -67,7 +67,7 @@ function printDataText(printer: Printer, fields: readonly Entry[]): Sql {
 }
 
 function printMutationField(plan: OperationPlan, field: Entry, maxResponseBytes: number): Statement {
-  const called = field.value.kind === 'call' ? printCalled(field.value.call, maxResponseBytes) : null;
+  const called = field.value.kind === 'call' ? printCalled(plan, field.value.call, maxResponseBytes) : null;
   if (called !== null) return called;
   const whole = textStatement(printMutationText(plan, field, maxResponseBytes));
   if (field.value.kind !== 'write') return whole;
@@ -76,10 +76,11 @@ function printMutationField(plan: OperationPlan, field: Entry, maxResponseBytes:
 }
 
 // What is answered cannot be undone any more, so nobody may have to measure it.
-function printCalled(call: CallPlan, maxResponseBytes: number): Statement | null {
+function printCalled({ enums }: OperationPlan, call: CallPlan, maxResponseBytes: number): Statement | null {
   const { result } = call.routine;
-  if (result.kind !== 'value' || !isNarrow({ cast: result.type.cast, type: result.type })) return null;
-  const printed = maxResponseBytes > narrowBytes ? printCalledValue(call) : null;
+  if (result.kind !== 'value') return null;
+  const most = narrowBytes({ cast: result.type.cast, type: result.type }, enums);
+  const printed = most !== null && most <= maxResponseBytes ? printCalledValue(call) : null;
   return printed && { ...printSql(printed.select), layout: layOutAll([printed.column]) };
 }
 

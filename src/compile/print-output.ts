@@ -74,7 +74,8 @@ function printList(value: Sql, type: Extract<ValueType, { kind: 'list' }>, enums
   }
 }
 
-function enumOf(enums: ReadonlyMap<Oid, EnumType>, oid: Oid): EnumType {
+/** An enum of the model. */
+export function enumOf(enums: ReadonlyMap<Oid, EnumType>, oid: Oid): EnumType {
   const type = enums.get(oid);
   invariant(type, `the model has no enum ${oid}`);
   return type;

@@ -10,8 +10,9 @@ import type { Column, Table } from '../model/model.ts';
 import { type AnswerLayout, type AnswerPiece, layOutAll, type RowPiece } from './answer-layout.ts';
 import { holdsKey } from './held-key.ts';
 import { joinConstants, objectPieces } from './json-pieces.ts';
-import { isNarrow, maxGrowth, narrowBytes } from './narrow.ts';
-import type { ObjectPlan, WriteChange, WriteEntry, WritePlan } from './plan.ts';
+import { identifierBytes, maxGrowth, narrowBytes } from './narrow.ts';
+import type { ObjectPlan, ValuePlan, WriteChange, WriteEntry, WritePlan } from './plan.ts';
+import { keyColumns } from './plan-order.ts';
 import { printInsert } from './print-insert.ts';
 import { directRow, list, type Names } from './print-row.ts';
 import { printChangeOf } from './print-write.ts';
@@ -101,14 +102,18 @@ interface Room {
  * An expression that fails where the JSON of the row may take more than its share, `none` where it cannot; null where that is not
  * known, or is so for every row. What fails is undone, and written again by the statement that measures its answer.
  */
-function printGuard({ row }: RowContext, { entries }: ObjectPlan, { share, fixed }: Room): Sql | 'none' | null {
-  const columns = entries.flatMap(({ value }) => (value.kind === 'column' ? [value.column] : []));
-  if (entries.some(({ value }) => value.kind === 'node_id') || !columns.every(isMeasurable)) return null;
-  const wide = columns.filter((column) => !isNarrow(column));
+function printGuard(
+  { printer, row }: RowContext,
+  { entries }: ObjectPlan,
+  { share, fixed }: Room,
+): Sql | 'none' | null {
+  const measured = entries.map(({ value }) => measure(value, printer.enums));
+  if (measured.includes(null)) return null;
+  const wide = measured.flatMap((each) => each?.wide ?? []);
+  const least = measured.reduce((sum, each) => sum + (each?.bytes ?? 0), fixed);
   // Null texts have no length.
-  const lengths = [...wide.map((column) => sql`pg_catalog.octet_length(${row.column(column)})`), integer(0)];
-  const longest = sql`greatest(${list(lengths)})`;
-  const least = fixed + narrowBytes * entries.length;
+  const lengths = [...new Set(wide)].map((column) => printLength(column, row.column(column)));
+  const longest = sql`greatest(${list([...lengths, integer(0)])})`;
   const growth = maxGrowth * Math.max(1, wide.length);
   if (typeof share !== 'number') {
     const given = param(share, builtin.int8);
@@ -128,8 +133,41 @@ function tooWide(bytes: Sql): Sql {
   return sql`(${literal(tooWideMarker)} operator(pg_catalog.||) ${bytes})::pg_catalog.int4`;
 }
 
-function isMeasurable(column: Column): boolean {
-  return isNarrow(column) || (column.cast.namespace === 'pg_catalog' && texts.has(column.cast.name));
+interface Measure {
+  /** Columns that take as much room. */
+  readonly wide: readonly Column[];
+  /** Most bytes of JSON beside theirs. */
+  readonly bytes: number;
+}
+
+/** Null where nothing is known of the room that a value takes. */
+function measure(value: ValuePlan, enums: Printer['enums']): Measure | null {
+  if (value.kind === 'column') return measureColumn(value.column, enums);
+  if (value.kind !== 'node_id') return { wide: [], bytes: 0 };
+  // Base64, of which there is less than twice as much.
+  const key = keyColumns(value.table).map((column) => measureColumn(column, enums));
+  if (key.includes(null)) return null;
+  const wide = key.flatMap((each) => each?.wide ?? []);
+  const names = 2 * identifierBytes * maxGrowth;
+  return { wide: [...wide, ...wide], bytes: key.reduce((sum, each) => sum + 2 * (each?.bytes ?? 0), 2 * names) };
+}
+
+/** Nothing is known of lists of an enum, whose names may be long, and of types that are nothing but JSON. */
+function measureColumn(column: Column, enums: Printer['enums']): Measure | null {
+  const { type } = column;
+  const narrow = narrowBytes(column, enums);
+  if (narrow !== null) return { wide: [], bytes: narrow };
+  const single = type?.kind === 'list' ? type.element : type;
+  return single?.kind === 'scalar' && single.scalar !== 'Opaque' ? { wide: [column], bytes: quotes } : null;
+}
+
+/** Or of null. */
+const quotes = 4;
+
+/** Bytes of a value as text, of which its JSON is at most `maxGrowth` times as long. */
+function printLength({ cast }: Column, value: Sql): Sql {
+  const isText = cast.namespace === 'pg_catalog' && texts.has(cast.name);
+  return sql`pg_catalog.octet_length(${isText ? value : sql`${value}::pg_catalog.text`})`;
 }
 
 const texts: ReadonlySet<string> = new Set(['text', 'varchar']);
