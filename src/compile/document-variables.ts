@@ -8,6 +8,8 @@ import {
   coerceInputLiteral,
   coerceInputValue,
   type DocumentNode,
+  type FragmentDefinitionNode,
+  type FragmentSpreadNode,
   type GraphQLError,
   type GraphQLInputType,
   type GraphQLSchema,
@@ -16,6 +18,7 @@ import {
   isInputType,
   isNonNullType,
   isTypeSubTypeOf,
+  Kind,
   type OperationDefinitionNode,
   TypeInfo,
   typeFromAST,
@@ -54,7 +57,7 @@ interface AdaptedVariable {
   readonly defaultValue: ValueNode | undefined;
 }
 
-/** Finds the places of an operation's variables, in fragments as well. */
+/** Finds the places of an operation's variables, in the fragments that it uses as well: elsewhere a name is another variable. */
 export function examineVariables(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -81,7 +84,17 @@ export function examineVariables(
     keys.set(node, key);
     adapted.set(key, { key, name, type: place, defaultValue: definition.defaultValue });
   };
-  visit(document, visitWithTypeInfo(typeInfo, { VariableDefinition: () => false, Variable: enterVariable }));
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const node of document.definitions) {
+    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
+  }
+  const used: (OperationDefinitionNode | FragmentDefinitionNode)[] = [operation];
+  const enterSpread = ({ name }: FragmentSpreadNode): void => {
+    const fragment = fragments.get(name.value);
+    if (fragment && fragments.delete(name.value)) used.push(fragment);
+  };
+  const visitor = { VariableDefinition: () => false, Variable: enterVariable, FragmentSpread: enterSpread };
+  for (const node of used) visit(node, visitWithTypeInfo(typeInfo, visitor));
   return {
     key: (node) => keys.get(node) ?? node.name.value,
     adapted: [...adapted.values()],

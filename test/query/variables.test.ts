@@ -169,6 +169,16 @@ describe('a variable in a fragment', () => {
       expect(data.c.edges).toHaveLength(1);
     }
   });
+
+  test('may have the name of a variable of another type, of another operation with fragments of its own', async () => {
+    const query = `query a ($v: Int) { ...byNumber } fragment byNumber on Query { c: loanCollection(first: $v) { edges { cursor } } }
+      query b ($v: String) { ...outer } fragment outer on Query { ...byText } fragment byText on Query { c: loanCollection(filter: {shelfMark: {eq: $v}}) { edges { cursor } } }
+      fragment nobody on Query { c: loanCollection(offset: $v) { edges { cursor } } }`;
+    const count = async (operationName: string, v: unknown) =>
+      (await execution.data('anon', query, { operationName, variables: { v } })).c.edges.length;
+    expect(await count('a', 2)).toBe(2);
+    expect(await count('b', 'QA-76')).toBe(3);
+  });
 });
 
 test('an integer beyond 2^53 in a variable given as text keeps all digits', async () => {
