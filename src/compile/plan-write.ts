@@ -31,7 +31,7 @@ export function planWrite(
   const inputs = inputsOf(planner, definition, firstOf(fields));
   const change =
     kind === 'insert'
-      ? planInsert(table, inputOf(inputs, 'objects'))
+      ? planInsert(inputOf(inputs, 'objects'))
       : planChange(kind, table, (name) => inputOf(inputs, name));
   const entries = eachField(planner, objectTypeOf(definition), fields, (key, type, below): WriteEntry => {
     const node = firstOf(below);
@@ -81,7 +81,7 @@ function planValue(column: Column, input: Input): Slot {
   return column.type?.kind === 'list' ? input.listSlot() : input.slot();
 }
 
-function planInsert(table: Table, objects: Input): WriteChange {
+function planInsert(objects: Input): WriteChange {
   objects.state();
   const columns = insertableColumns(objects);
   const rows = objects.path() === null ? planRows(objects, columns) : planVariableRows(objects, columns);
@@ -92,18 +92,17 @@ function planInsert(table: Table, objects: Input): WriteChange {
     const named = rows.keys.get(fieldName) === 'all' ? null : rows.presence(fieldName);
     return { column, type, values: rows.values(fieldName, type.kind === 'list'), named };
   });
-  const grouping = planGrouping(table, used, rows);
+  const grouping = planGrouping(used, rows);
   const groups = (grouping?.patterns ?? ['']).map((pattern) => columnsOf(used, grouping, pattern));
   const groupOf = grouping === null || groups.length === 1 ? null : rows.groups(grouping);
   return { kind: 'insert', columns: insert, groups, groupOf, size: rows.size };
 }
 
-// Where a column of a view has no default, the one of the table below applies, but only to an insert that does not name
-// the column; nothing in the catalog tells which column of which table that is.
-function planGrouping(table: Table, columns: readonly InsertableColumn[], rows: PlannedRows): RowGrouping | null {
+// A hidden default applies only to an insert that does not name the column.
+function planGrouping(columns: readonly InsertableColumn[], rows: PlannedRows): RowGrouping | null {
   const isHidden = ({ fieldName, column }: InsertableColumn) =>
-    rows.keys.get(fieldName) !== 'all' && column.defaultExpression === null;
-  const fieldNames = table.kind === 'view' ? columns.filter(isHidden).map(({ fieldName }) => fieldName) : [];
+    rows.keys.get(fieldName) !== 'all' && column.hiddenDefault;
+  const fieldNames = columns.filter(isHidden).map(({ fieldName }) => fieldName);
   return fieldNames.length === 0 ? null : { fieldNames, patterns: rows.patterns(fieldNames) };
 }
 

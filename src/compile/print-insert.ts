@@ -3,9 +3,9 @@
  * their number is no part of the text: `c0` is a value as text, `p0` tells that the object names it, `g` is the group.
  * A single object that stands in the document is a row of parameters.
  *
- * An object that lacks a key gets the column's default. `insert … select` knows no `default`, so the default is printed; a
- * view's column without one takes the default of the table below, which only leaving the column out brings about: then
- * objects that lack different columns are separate inserts of one statement.
+ * An object that lacks a key gets the column's default. `insert … select` knows no `default`, so the default is printed; one that
+ * is hidden (model.ts) is brought about only by leaving the column out: then objects that lack different columns are separate
+ * inserts of one statement.
  */
 import type { Column, Table } from '../model/model.ts';
 import type { InsertColumn, WriteChange } from './plan.ts';

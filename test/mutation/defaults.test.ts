@@ -95,6 +95,20 @@ test('a default calls a function of a schema that is not exposed', async () => {
   ]);
 });
 
+test('a default calls what the role may not name', async () => {
+  const records = async (objects: string) => {
+    const query = `mutation { insertIntosealedCollection(objects: ${objects}) { records { id a stamp no dots } } }`;
+    return (await library.data('anon', query)).insertIntosealedCollection.records;
+  };
+  expect(await records('[{id: 1}, {id: 2, no: 70, stamp: "s"}, {id: 3, a: "x", dots: "d"}, {id: 4, no: 80}]')).toEqual([
+    { id: 1, a: null, stamp: 'stamp', no: '1', dots: 'a.b' },
+    { id: 2, a: null, stamp: 's', no: '70', dots: 'a.b' },
+    { id: 3, a: 'x', stamp: 'stamp', no: '2', dots: 'd' },
+    { id: 4, a: null, stamp: 'stamp', no: '80', dots: 'a.b' },
+  ]);
+  expect(await records('[{id: 5, a: "y"}]')).toEqual([{ id: 5, a: 'y', stamp: 'stamp', no: '3', dots: 'a.b' }]);
+});
+
 test('a default is checked like a value: one that is too long is an error and never cut', async () => {
   const body = await library.run(
     'anon',

@@ -57,6 +57,7 @@ export function column(fieldName: string | null, type: ValueType | ScalarName, c
     updatable: true,
     selectable: true,
     defaultExpression: null,
+    hiddenDefault: false,
     sum: null,
     avg: null,
     min: null,
