@@ -46,14 +46,9 @@ export function hasUniqueIndex(table: CatalogTable, columns: readonly number[]):
   return table.getIndexes().some((index) => isUniqueOver(index, columns));
 }
 
-/** As above, and the rows of inheritance children, which the index does not cover, cannot add a second one. */
-export function isUnique(table: CatalogTable, columns: readonly number[]): boolean {
-  return table.relhassubclass !== true && hasUniqueIndex(table, columns);
-}
-
 /**
  * At most one row is equal in these columns, inside a transaction too: a primary key that is not deferrable. Other indexes may
- * compare by another collation than the column does.
+ * compare by another collation than the column does, and none covers the rows of inheritance children.
  */
 export function isAlwaysUnique(table: CatalogTable, columns: readonly number[]): boolean {
   if (table.relhassubclass === true) return false;

@@ -7,7 +7,7 @@ import { constraintSettings, type ForeignKeySettings, type RelationshipNames, ta
 import { isValidName, rootCollectionField, toOneField } from './inflect.ts';
 import type { Relationship } from './model.ts';
 import { type ModelContext, note, tableKind, tablePath } from './model-context.ts';
-import { columnsByName, hasUniqueIndex, isUnique } from './primary-key.ts';
+import { columnsByName, hasUniqueIndex, isAlwaysUnique } from './primary-key.ts';
 import type { UnlinkedTable } from './tables.ts';
 
 /** A foreign key, declared or directed, over tables of exposed namespaces. */
@@ -136,7 +136,7 @@ function toOutbound(context: ModelContext, key: ForeignKey, foreign: UnlinkedTab
     nullable: foreign.rowSecurity || !columns.some((column) => column.attnotnull === true),
     target: foreign.oid,
     pairs: pairs(key.localKey, key.foreignKey),
-    unique: isUnique(key.foreign, key.foreignKey),
+    unique: isAlwaysUnique(key.foreign, key.foreignKey),
   };
 }
 
@@ -154,7 +154,7 @@ function toInbound(context: ModelContext, key: ForeignKey, local: UnlinkedTable)
     nullable: true,
     target: local.oid,
     pairs: pairs(key.foreignKey, key.localKey),
-    unique: isToOne && isUnique(key.local, key.localKey),
+    unique: isToOne && isAlwaysUnique(key.local, key.localKey),
   };
 }
 

@@ -8,6 +8,7 @@ const tables = `
   create schema lib; grant usage on schema lib to anon;
   create table lib.person (id int primary key, name text);
   create table lib.passport (id int primary key, person_id int unique references lib.person (id));
+  create table lib.locker (id int primary key, person_id int unique deferrable initially deferred references lib.person (id));
   create table lib.employee (id int primary key references lib.person (id), badge text);
   create table lib.membership (id int primary key, person_id int references lib.person (id), active boolean);
   create unique index on lib.membership (person_id) where active;
@@ -27,7 +28,7 @@ const tables = `
   insert into lib.tree values (1, 1), (2, 1), (3, 2);
   create view lib.persons as select id, name from lib.person;
   comment on view lib.persons is '@graphql({"primary_key_columns": ["id"], "foreign_keys": [{"local_columns": ["id"], "foreign_schema": "lib", "foreign_table": "passport", "foreign_columns": ["person_id"], "local_name": "viewed", "foreign_name": "pass"}]})';
-  grant select on all tables in schema lib to anon;`;
+  grant select on all tables in schema lib to anon; grant insert, delete on lib.locker to anon;`;
 const { ask } = await openReader([tables]);
 
 describe('a relationship', () => {
@@ -47,6 +48,15 @@ describe('a relationship', () => {
       '{ a: personByPk(id: 1) { employee { badge person { name } } } b: personByPk(id: 2) { employee { badge } } }',
     );
     expect(data).toEqual({ a: { employee: { badge: 'x', person: { name: 'Ada' } } }, b: { employee: null } });
+  });
+
+  test('over a unique key that is checked at the end leads to one of the rows that there are until then', async () => {
+    const data = await ask(`mutation {
+      insertIntolockerCollection(objects: [{id: 1, person_id: 1}, {id: 2, person_id: 1}]) { affectedCount }
+      b: insertIntolockerCollection(objects: [{id: 3, person_id: 1}]) { records { person { locker { id } } } }
+      deleteFromlockerCollection(filter: {id: {gt: 1}}, atMost: 2) { affectedCount } }`);
+    expect(data.b.records).toEqual([{ person: { locker: { id: expect.any(Number) } } }]);
+    expect(data.deleteFromlockerCollection).toEqual({ affectedCount: 2 });
   });
 
   test('stays to many where the unique index is partial or on an expression', async () => {
