@@ -8,7 +8,7 @@ exposed as (
 ),
 tables as materialized (
   select c.oid, c.relkind,
-    pg_catalog.hashtextextended(pg_catalog.concat_ws('|', c.oid, c.relname, c.relnamespace, c.relkind, c.relowner, c.relrowsecurity, c.relacl), 0) as content
+    pg_catalog.hashtextextended(pg_catalog.concat_ws('|', c.oid, c.relname, c.relnamespace, c.relkind, c.relowner, c.relrowsecurity, c.relhassubclass, c.relhasrules, c.relacl), 0) as content
   from pg_catalog.pg_class c
   where c.relkind in ('r', 'v', 'm', 'f', 'p') and c.relnamespace in (select e.oid from exposed e)
 ),
@@ -41,7 +41,9 @@ parts (name, rows, version) as (
   union all select 'attrdef', count(*), sum(d.xmin::pg_catalog.text::pg_catalog.int8)
     from pg_catalog.pg_attrdef d where d.adrelid in (select t.oid from tables t)
   union all select 'index', count(*), sum(i.xmin::pg_catalog.text::pg_catalog.int8)
-    from pg_catalog.pg_index i where i.indisunique and i.indrelid in (select t.oid from tables t)
+    -- An option of 1 or 2 is an unusual place for nulls.
+    from pg_catalog.pg_index i
+    where (i.indisunique or i.indoption::pg_catalog.int2[] operator(pg_catalog.&&) '{1,2}') and i.indrelid in (select t.oid from tables t)
   union all select 'constraint', count(*), sum(k.xmin::pg_catalog.text::pg_catalog.int8)
     from pg_catalog.pg_constraint k
     where k.contype = 'f' and k.confrelid in (select t.oid from tables t)
