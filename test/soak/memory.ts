@@ -12,6 +12,11 @@ export interface MemorySample {
   readonly minutes: number;
   /** Of JavaScript and of buffers, at the last collection, in MB. */
   readonly aliveMb: number;
+  /**
+   * Of code that the engine has compiled, then, in MB. It has more of it for as long as something that seldom happens becomes worth
+   * compiling, and there is no more of it than of the program.
+   */
+  readonly compiledMb: number;
   /** Of the process, in MB. */
   readonly residentMb: number;
 }
@@ -36,7 +41,8 @@ export function watchMemory(everyMs: number, whenOver: WhenOver): MemoryWatch {
     async read(metricsUrl, minutes) {
       const text = await (await fetch(metricsUrl)).text();
       const resident = Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1]);
-      return { minutes, aliveMb: Number(readFileSync(file, 'utf8')) / 1e6, residentMb: resident / 1e6 };
+      const [alive, compiled] = readFileSync(file, 'utf8').split(' ').map(Number) as [number, number];
+      return { minutes, aliveMb: alive / 1e6, compiledMb: compiled / 1e6, residentMb: resident / 1e6 };
     },
   };
 }
@@ -46,20 +52,23 @@ export interface MemoryTrend {
   /** Minutes that it is judged from. */
   readonly minutes: number;
   readonly aliveMb: number;
-  /** In MB an hour, of what is alive and of the process. */
+  /** In MB an hour, of what is alive, of compiled code, and of the process. */
   readonly aliveSlope: number;
+  readonly compiledSlope: number;
   readonly residentSlope: number;
 }
 
 /** The trend from a minute on, over samples of which each was taken in the same state: nobody asks, and nothing was asked lately. */
 export function trendOf(samples: readonly MemorySample[], fromMinute: number): MemoryTrend {
   const judged = samples.filter(({ minutes }) => minutes >= fromMinute);
-  const slope = (key: 'aliveMb' | 'residentMb') => 60 * slopeOf(judged.map((each) => [each.minutes, each[key]]));
+  const slope = (key: 'aliveMb' | 'compiledMb' | 'residentMb') =>
+    60 * slopeOf(judged.map((each) => [each.minutes, each[key]]));
   const [first, last] = [judged[0], judged.at(-1)];
   return {
     minutes: (last?.minutes ?? 0) - (first?.minutes ?? 0),
     aliveMb: last?.aliveMb ?? 0,
     aliveSlope: slope('aliveMb'),
+    compiledSlope: slope('compiledMb'),
     residentSlope: slope('residentMb'),
   };
 }

@@ -251,8 +251,8 @@ async function look(
   }
 }
 
-function printMemory({ aliveMb, residentMb }: MemorySample): string {
-  return `${aliveMb.toFixed(1)} MB alive, ${residentMb.toFixed(0)} MB resident`;
+function printMemory({ aliveMb, compiledMb, residentMb }: MemorySample): string {
+  return `${aliveMb.toFixed(1)} MB alive, ${compiledMb.toFixed(1)} MB compiled, ${residentMb.toFixed(0)} MB resident`;
 }
 
 interface ConnectionCount {

@@ -16,10 +16,11 @@ test('whatever changes around them, clients get right answers, and no connection
 });
 
 test('the trend is that of the samples after the warm-up', () => {
-  const samples = [5, 10, 20, 30, 40, 50, 60].map(
-    (minutes): MemorySample => ({ minutes, aliveMb: minutes < 10 ? 10 : 100 + minutes * 0.5, residentMb: 200 }),
-  );
-  const { minutes, aliveMb, aliveSlope, residentSlope } = trendOf(samples, 10);
+  const samples = [5, 10, 20, 30, 40, 50, 60].map((minutes): MemorySample => {
+    return { minutes, aliveMb: minutes < 10 ? 10 : 100 + minutes * 0.5, compiledMb: minutes, residentMb: 200 };
+  });
+  const { minutes, aliveMb, aliveSlope, compiledSlope, residentSlope } = trendOf(samples, 10);
   expect([minutes, aliveMb, residentSlope]).toEqual([50, 130, 0]);
   expect(aliveSlope).toBeCloseTo(30);
+  expect(compiledSlope).toBeCloseTo(60);
 });

@@ -33,9 +33,8 @@ try {
   console.log(`\nSeed ${seed}, ${clients} clients, ${minutes} minutes\n`);
   for (const [name, number] of [...figures].sort()) console.log(`${String(number).padStart(9)}  ${name}`);
   console.log(`\nMemory in the last ${trend.minutes} minutes: ${trend.aliveMb.toFixed(1)} MB alive, in MB an hour:`);
-  console.log(
-    `${trend.aliveSlope.toFixed(1).padStart(9)}  alive\n${trend.residentSlope.toFixed(1).padStart(9)}  resident`,
-  );
+  const slopes = { alive: trend.aliveSlope, compiled: trend.compiledSlope, resident: trend.residentSlope };
+  for (const [name, slope] of Object.entries(slopes)) console.log(`${slope.toFixed(1).padStart(9)}  ${name}`);
   console.log(violations.length === 0 ? '\nEverything held.' : `\n${violations.length} violations:`);
   for (const violation of violations.slice(0, 50)) console.log(`  ${violation}`);
   process.exitCode = violations.length === 0 ? 0 : 1;
