@@ -4,6 +4,7 @@
  * Never shows a connection string's password or the text of a statement.
  */
 import { ConfigError, type Problem, printProblem } from '../config/config-error.ts';
+import { changeConnectionUrl, decodePart, parseConnectionUrl } from '../config/connection-url.ts';
 import { EmbeddedServerError } from '../database/embedded-server-error.ts';
 import { DatabaseError } from '../database/failure.ts';
 import { CommandError } from './command.ts';
@@ -25,25 +26,26 @@ export function listProblems(problems: readonly Problem[]): string {
 
 /** Host, port and database of a connection string, without user and password. */
 export function describePlace(connectionString: string): string {
-  const url = URL.parse(connectionString);
+  const url = parseConnectionUrl(connectionString);
   if (url === null) return 'the database';
-  const host = url.hostname || url.searchParams.get('host') || 'localhost';
-  return `the database "${decodeURIComponent(url.pathname.slice(1)) || 'of the login role'}" at ${host}:${url.port || '5432'}`;
+  const host = url.searchParams.get('host') || decodePart(url.hostname) || 'localhost';
+  const port = url.searchParams.get('port') || url.port || '5432';
+  return `the database "${decodePart(url.pathname.slice(1)) || 'of the login role'}" at ${host}:${port}`;
 }
 
 /** A connection string that may be shown: the password is replaced. */
 export function withoutPassword(connectionString: string): string {
-  const url = URL.parse(connectionString);
-  if (url === null) return 'postgresql://...';
-  if (url.password !== '') url.password = 'PASSWORD';
-  if (url.searchParams.has('password')) url.searchParams.set('password', 'PASSWORD');
-  return url.href;
+  const shown = changeConnectionUrl(connectionString, (url) => {
+    if (url.password !== '') url.password = 'PASSWORD';
+    if (url.searchParams.has('password')) url.searchParams.set('password', 'PASSWORD');
+  });
+  return shown ?? 'postgresql://...';
 }
 
 /** What kept us from the database. `connectionString` null: not known. */
 export function describeDatabaseError(error: DatabaseError, connectionString: string | null): Problem {
   const place = connectionString === null ? 'the database' : describePlace(connectionString);
-  const user = connectionString === null ? '' : (URL.parse(connectionString)?.username ?? '');
+  const user = connectionString === null ? '' : decodePart(parseConnectionUrl(connectionString)?.username ?? '');
   const cause = error.cause as { code?: string; message?: string; errors?: { code?: string }[] } | undefined;
   const code = error.sqlstate ?? cause?.code ?? cause?.errors?.[0]?.code ?? '';
   const reason = reasons[code];

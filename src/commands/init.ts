@@ -5,6 +5,7 @@
  * do is listed with the statement that somebody else has to run.
  */
 import { randomBytes } from 'node:crypto';
+import { changeConnectionUrl, encodePart } from '../config/connection-url.ts';
 import { loadOptionsOrThrow, type OptionValues } from '../config/load-options.ts';
 import type { SystemPool } from '../database/run-system.ts';
 import { hasAuth, installAuth, printAuth } from './auth-setup.ts';
@@ -203,21 +204,22 @@ function printRefused(outcomes: readonly StepOutcome[], context: CommandContext)
 }
 
 function printNextSteps(url: string, setup: RoleSetup, context: CommandContext): void {
-  const login = new URL(url);
-  login.username = setup.login;
-  login.password = setup.loginPassword;
-  for (const name of ['user', 'password']) login.searchParams.delete(name);
+  const connection = changeConnectionUrl(url, (login) => {
+    login.username = encodePart(setup.login);
+    login.password = encodePart(setup.loginPassword);
+    for (const name of ['user', 'password']) login.searchParams.delete(name);
+  });
   const roles = printRoleFlags(setup);
   context.print(`
 Connection of the gateway, shown only this once:
 
-  ${login.href}
+  ${connection}
 
 Next:
   # Once: the signing secret and the two API keys.
   pgreflect keys${roles.keys} > keys.env
   set -a; . ./keys.env; set +a
-  export DATABASE_URL='${login.href}'
+  export DATABASE_URL='${connection}'
   pgreflect serve${roles.serve}`);
 }
 

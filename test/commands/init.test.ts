@@ -65,6 +65,24 @@ describe('init', () => {
     expect(checked.code).toBe(0);
   });
 
+  test('the printed connection keeps any password, and a host that is a parameter', async () => {
+    const login = `${roles.login}_2`;
+    const { username, hostname, port, pathname } = new URL(database.url);
+    const parameters = `host=${hostname}&port=${port}`;
+    const given = ['--database-url', `postgresql://${pathname}?user=${username}&${parameters}`, '--login-role', login];
+    const password = "it's 50%25 @/:?#";
+    try {
+      const env = { PGPASSWORD: decodeURIComponent(new URL(database.url).password) };
+      const { out } = await runCommand(['init', ...flags.slice(0, 6), ...given, '--login-password', password], { env });
+      const [, connection = ''] = /export DATABASE_URL='([^']*)'/.exec(out) ?? [];
+      expect(connection).toMatch(new RegExp(`^postgresql://${login}:[^@]+@${pathname}\\?${parameters}$`));
+      const checked = await runCommand(['schema', '--role', roles.anon], { env: { DATABASE_URL: connection } });
+      expect(checked).toMatchObject({ code: 0, err: '' });
+    } finally {
+      await init('--remove', '--login-role', login);
+    }
+  });
+
   test('a schema that does not exist is left out and said', async () => {
     const { err } = await init('--schemas', 'public,nowhere');
     expect(err).toContain('There is no schema "nowhere"; it is left out. To make it: create schema nowhere;');

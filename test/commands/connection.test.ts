@@ -1,0 +1,35 @@
+/**
+ * Connection strings in the forms that PostgreSQL takes, and what a person is told where one cannot be used.
+ */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { runCommand } from './run-command.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase('create table note (id int primary key); grant select on note to anon');
+});
+
+/** The SDL of the anon role, over this connection. */
+const schema = (url: string) => runCommand(['schema', '--role', 'anon'], { env: { DATABASE_URL: url } });
+
+describe('without a host of its own, as sockets are named', () => {
+  test('it connects to the host among the parameters', async () => {
+    const { username, password, hostname, port, pathname } = new URL(database.urlAs('authenticator', 'test'));
+    const url = `postgresql://${username}:${password}@${pathname}?host=${hostname}&port=${port}`;
+    expect(await schema(url)).toMatchObject({ code: 0, out: expect.stringContaining('type note ') });
+  });
+
+  test('the place is named as it is, and no password shown', async () => {
+    const { code, err } = await schema('postgresql://me:hunter2@/shop?host=/nowhere');
+    expect(code).toBe(1);
+    expect(err).toContain('Cannot connect to the database "shop" at /nowhere:5432: connect ENOENT');
+    expect(err).not.toContain('hunter2');
+  });
+});
+
+test('a name with a percent sign that encodes nothing is taken as it is', async () => {
+  const { code, err } = await schema('postgresql://me:50%off@127.0.0.1:1/100%');
+  expect(code).toBe(1);
+  expect(err).toContain('Cannot connect to the database "100%" at 127.0.0.1:1: nothing listens there.');
+});
