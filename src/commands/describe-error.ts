@@ -5,6 +5,7 @@
  */
 import { ConfigError, type Problem, printProblem } from '../config/config-error.ts';
 import { changeConnectionUrl, decodePart, parseConnectionUrl } from '../config/connection-url.ts';
+import { UnusableConnectionError } from '../database/driver.ts';
 import { EmbeddedServerError } from '../database/embedded-server-error.ts';
 import { DatabaseError } from '../database/failure.ts';
 import { CommandError } from './command.ts';
@@ -64,8 +65,9 @@ export function describeDatabaseError(error: DatabaseError, connectionString: st
 /** True where the server could not be reached or is not ready, false where it answered with a refusal. */
 export function isAway(error: unknown): boolean {
   if (!(error instanceof DatabaseError) || !['unavailable', 'overloaded'].includes(error.kind)) return false;
+  if (error.cause instanceof UnusableConnectionError) return false;
   const code = (error.cause as { code?: string } | undefined)?.code ?? '';
-  const ofTls = /CERT|SSL|TLS/.test(code) || /SSL/.test((error.cause as Error | undefined)?.message ?? '');
+  const ofTls = /CERT|SSL|TLS|VERIFY/.test(code) || /SSL/.test((error.cause as Error | undefined)?.message ?? '');
   return !ofTls && (error.sqlstate === null || error.sqlstate.startsWith('57P') || error.sqlstate === '53300');
 }
 
@@ -91,6 +93,11 @@ const refusedByRules: Reason = {
   fix: "Check the server's pg_hba.conf, and whether it demands TLS (?sslmode=require).",
 };
 
+const untrusted: Reason = {
+  problem: (place) => `The certificate of ${place} is signed by nobody this machine trusts.`,
+  fix: "Name the authority's certificate with ?sslrootcert=FILE in --database-url.",
+};
+
 const reasons: Readonly<Record<string, Reason>> = {
   '28P01': password,
   '28000': refusedByRules,
@@ -108,8 +115,8 @@ const reasons: Readonly<Record<string, Reason>> = {
   EHOSTUNREACH: unreachable,
   ENOTFOUND: unknownHost,
   EAI_AGAIN: unknownHost,
-  SELF_SIGNED_CERT_IN_CHAIN: {
-    problem: (place) => `The certificate of ${place} is signed by nobody this machine trusts.`,
-    fix: "Name the authority's certificate with ?sslrootcert=FILE in --database-url.",
-  },
+  SELF_SIGNED_CERT_IN_CHAIN: untrusted,
+  DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
 };

@@ -168,8 +168,18 @@ interface Connected {
 
 function connect(pool: pg.Pool): Promise<Connected> {
   return new Promise((resolve) => {
-    pool.connect((problem, client) => resolve({ client: (client as DriverClient | undefined) ?? null, problem }));
+    try {
+      pool.connect((problem, client) => resolve({ client: (client as DriverClient | undefined) ?? null, problem }));
+    } catch (problem) {
+      // The driver reads the connection string, and the files it names, for each connection.
+      resolve({ client: null, problem: new UnusableConnectionError((problem as Error).message) });
+    }
   });
+}
+
+/** The connection string asks for what cannot be done: nobody was asked for a connection. The message is the driver's. */
+export class UnusableConnectionError extends Error {
+  override readonly name = 'UnusableConnectionError';
 }
 
 /** The server was there: 57P01 is its word that an administrator ends this connection. */

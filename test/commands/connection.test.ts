@@ -28,6 +28,28 @@ describe('without a host of its own, as sockets are named', () => {
   });
 });
 
+describe('one that cannot be used is a problem of the configuration', () => {
+  const refused = [
+    ['sslmode=verify-full&sslrootcert=/nowhere/ca.pem', "ENOENT: no such file or directory, open '/nowhere/ca.pem'"],
+    ['sslnegotiation=direct&sslmode=disable', 'sslnegotiation=direct requires SSL to be enabled'],
+    ['sslmode=verify-ca&uselibpqcompat=true', 'verify-ca requires specifying a CA'],
+  ] as const;
+  for (const [parameters, reason] of refused) {
+    test(parameters, async () => {
+      const env = {
+        DATABASE_URL: `postgresql://me:hunter2@127.0.0.1:1/shop?${parameters}`,
+        PGREFLECT_JWT_SECRET: 'a-secret-of-at-least-thirty-two-characters',
+      };
+      const { code, err } = await runCommand(['serve', '--port', '0'], { env, timeoutMs: 10_000 });
+      expect(code).toBe(1);
+      expect(err).toContain('There is a problem:');
+      expect(err).toContain(`Cannot connect to the database "shop" at 127.0.0.1:`);
+      expect(err).toContain(reason);
+      expect(err).not.toContain('hunter2');
+    });
+  }
+});
+
 test('a name with a percent sign that encodes nothing is taken as it is', async () => {
   const { code, err } = await schema('postgresql://me:50%off@127.0.0.1:1/100%');
   expect(code).toBe(1);

@@ -12,6 +12,7 @@ import { startEmbeddedServer } from '../../src/database/embedded-server.ts';
 import { findServerUser } from '../../src/database/server-user.ts';
 import { startGateway } from '../../src/gateway.ts';
 import type { Observation } from '../../src/shared/observation.ts';
+import { runCommand } from '../commands/run-command.ts';
 import { anonKey, operation, testConfig } from '../support/http.ts';
 import { usualRoles } from '../support/postgres.ts';
 import { atEnd } from '../support/when-over.ts';
@@ -126,4 +127,12 @@ test('a certificate that the named authority has not signed is refused, and the 
     kind: 'database_lost',
     reason: expect.stringMatching(/^unable to verify the first certificate/),
   });
+});
+
+test('the command says so, and does not wait for a server that it will never trust', async () => {
+  const database = login(`sslmode=verify-full&sslrootcert=${fixture('elsewhere.pem')}`);
+  const env = { DATABASE_URL: database, PGREFLECT_JWT_SECRET: 'a-secret-of-at-least-thirty-two-characters' };
+  const { code, err } = await runCommand(['serve', '--port', '0'], { env, timeoutMs: 10_000 });
+  expect(code).toBe(1);
+  expect(err).toContain('is signed by nobody this machine trusts');
 });
