@@ -4,6 +4,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { SystemPool } from '../database/run-system.ts';
 import type { Executor } from '../execute/executor.ts';
+import { within } from '../shared/within.ts';
 import { retryAfterSeconds } from './error-body.ts';
 import type { HttpParts } from './parts.ts';
 
@@ -21,6 +22,11 @@ export function registerHealth(app: FastifyInstance, { ready }: HttpParts): void
 /** How long the answer of `/ready` is good for, so that asking often costs the database nothing. */
 const readyForMs = 500;
 
+/** Longest wait for the database, in milliseconds: whoever asks does not wait for long. */
+const patienceMs = 2000;
+
+const isSilent = 'The database does not answer.';
+
 /** Asks for `HttpParts.ready`. */
 export function createReadiness({
   executor,
@@ -34,9 +40,9 @@ export function createReadiness({
     const reason = executor.notReady();
     if (reason !== null) return reason;
     if (asked === null || performance.now() - asked.at > readyForMs) {
-      const answer = systemPool.query('select 1').then(
-        () => null,
-        () => 'The database does not answer.',
+      const answer = within(patienceMs, systemPool.query('select 1')).then(
+        (answered) => (answered ? null : isSilent),
+        () => isSilent,
       );
       asked = { at: performance.now(), answer };
     }
