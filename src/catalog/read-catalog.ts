@@ -35,6 +35,8 @@ const readSettings = `select pg_catalog.set_config('search_path', '', true),
 
 /** Longest wait for committing transactions; only a row of a restored dump that spells a running transaction needs it. */
 const longestWaitMs = 2000;
+/** Longest wait for one of the answers: a thousand times what it takes for 1,000 tables. */
+const longestReadMs = 300_000;
 
 /**
  * Reads the catalog in one read-only transaction, 0.3 to 0.5 s for 1,000 tables of 20 columns.
@@ -58,7 +60,7 @@ export async function readCatalog(pool: SystemPool, options: ReadCatalogOptions)
         return { ...version, roles };
       });
     },
-    { begin: 'begin isolation level repeatable read read only' },
+    { begin: 'begin isolation level repeatable read read only', answerWithinMs: longestReadMs },
   );
 }
 

@@ -18,6 +18,8 @@ export async function withDatabase<T>(connectionString: string, use: (pool: Syst
     waitMs: 10_000,
     applicationName: 'pgreflect command',
     onError: () => {},
+    // Whoever waits for a lock, or for a large database, sees it and may stop.
+    answerWithinMs: null,
   });
   try {
     return await use(pool);

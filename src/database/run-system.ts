@@ -59,6 +59,8 @@ export interface SystemPoolOptions {
   readonly applicationName: string;
   /** A connection broke; it is replaced by itself. */
   readonly onError: (problem: Error) => void;
+  /** Longest wait for an answer, in milliseconds, where a transaction says nothing else; null: there is no limit. */
+  readonly answerWithinMs?: number | null;
   /**
    * Statements with values are prepared once on each connection, which spares the server most of its work for the long ones.
    * Not behind a pooler that cannot keep them, and only where the texts are few and fixed.
@@ -68,8 +70,12 @@ export interface SystemPoolOptions {
   readonly onPreparedLost?: () => void;
 }
 
+/** Far longer than any statement of ours takes, and than the requests may take that some of them are for. */
+const usualAnswerMs = 20_000;
+
 /** Makes the pool; connects when first used. */
 export function createSystemPool(options: SystemPoolOptions): SystemPool {
+  const { answerWithinMs: usual = usualAnswerMs } = options;
   const { pool, end } = createDriverPool(options);
   const names = new SystemNames(options.preparedStatements ?? false, options.onPreparedLost ?? (() => {}));
   const prepared = new WeakMap<DriverClient, PreparedStatements>();
@@ -80,11 +86,14 @@ export function createSystemPool(options: SystemPoolOptions): SystemPool {
     return known;
   }
 
-  async function withConnection<T>(run: (connection: SystemConnection) => Promise<T>): Promise<T> {
+  async function withConnection<T>(
+    run: (connection: SystemConnection) => Promise<T>,
+    answerWithinMs = usual,
+  ): Promise<T> {
     const client = await takeConnection(pool, options.waitMs);
     let lost = false;
     try {
-      return await run({ client, prepared: preparedOf(client), names });
+      return await run({ client, prepared: preparedOf(client), names, answerWithinMs });
     } catch (problem) {
       lost = problem instanceof DatabaseError && problem.kind === 'unavailable';
       throw problem;
@@ -111,7 +120,8 @@ export function createSystemPool(options: SystemPoolOptions): SystemPool {
   return {
     query,
     shared: shareFlights(query, runTogether),
-    transaction: (work, settings) => withConnection((connection) => runTransaction(connection, work, settings)),
+    transaction: (work, settings) =>
+      withConnection((connection) => runTransaction(connection, work, settings), settings?.answerWithinMs),
     state: () => poolState(pool),
     stop: end,
   };

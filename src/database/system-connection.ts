@@ -2,6 +2,7 @@
  * Statements of our own on one connection: names for those that are prepared, values as text, errors as ours.
  */
 import { hash } from 'node:crypto';
+import { afterAwake } from '../shared/awake.ts';
 import { invariant } from '../shared/invariant.ts';
 import type { DriverClient } from './driver.ts';
 import { type DatabaseError, toDatabaseError } from './failure.ts';
@@ -13,6 +14,8 @@ export interface SystemConnection {
   readonly client: DriverClient;
   readonly prepared: PreparedStatements;
   readonly names: SystemNames;
+  /** Longest wait for an answer, in milliseconds; null: there is no limit. */
+  readonly answerWithinMs: number | null;
 }
 
 /** One statement with its values. */
@@ -69,26 +72,42 @@ export class SystemNames {
 
 /** Runs statements with values in one flight. */
 export async function runSystemSteps(
-  { client, prepared, names }: SystemConnection,
+  connection: SystemConnection,
   statements: readonly SystemStatement[],
 ): Promise<SystemResult> {
+  const { client, prepared, names } = connection;
   const steps = statements.map(({ text, values }) => ({ name: names.nameOf(text), text, values: values.map(toText) }));
   const flight = new SystemFlight(prepared, steps);
   client.query(flight);
-  const outcome = await flight.outcome;
+  const outcome = await inTime(connection, flight.outcome);
   if (outcome.kind === 'done') return { results: outcome.results, error: null, isPreparedLost: false };
   const error = systemError(outcome.problem, outcome.lost);
   return { results: outcome.results, error, isPreparedLost: names.noteLoss(error, steps) };
 }
 
 /** Runs one text without values, of one statement or several; the rows are the last one's. */
-export async function runSystemTexts({ client }: SystemConnection, text: string): Promise<Rows> {
+export async function runSystemTexts(connection: SystemConnection, text: string): Promise<Rows> {
   try {
-    const result: unknown = await client.query(text);
+    const result: unknown = await inTime(connection, connection.client.query(text));
     const last = (Array.isArray(result) ? result.at(-1) : result) as { readonly rows: Rows };
     return last.rows;
   } catch (problem) {
     throw systemError(problem, !(problem instanceof Error && 'severity' in problem));
+  }
+}
+
+/**
+ * Closes the connection where no answer comes: the machine of the server may be gone without a word, or whatever lies between
+ * has forgotten the connection. The operating system finds that out after a quarter of an hour.
+ */
+async function inTime<T>({ client, answerWithinMs }: SystemConnection, answer: Promise<T>): Promise<T> {
+  if (answerWithinMs === null) return answer;
+  const problem = `The server did not answer within ${answerWithinMs} ms.`;
+  const timer = afterAwake(answerWithinMs, () => client.connection.stream.destroy(new Error(problem)));
+  try {
+    return await answer;
+  } finally {
+    timer.clear();
   }
 }
 

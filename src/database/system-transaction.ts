@@ -21,6 +21,8 @@ export interface TransactionOptions {
   readonly begin?: string;
   /** Settings of this transaction alone, by their PostgreSQL names: `{ lock_timeout: '5s' }`. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Longest wait for the answer to each flight, in milliseconds; null: there is no limit. */
+  readonly answerWithinMs?: number | null;
 }
 
 /** As `SystemPool.transaction`, on a connection of its own. */

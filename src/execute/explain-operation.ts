@@ -99,7 +99,7 @@ export async function explainStatements(
   const caller = { role, claims, headers: '{}', method: 'POST', path: '/graphql/v1' };
   const input = { caller, searchPath, settings, timeoutMs: analyze ? timeoutMs : 0, freshness: null, readOnly: false };
   const opening = buildSettings(input);
-  return pool.transaction(async (session) => {
+  const run = async (session: SystemSession): Promise<readonly ExplainedStatement[]> => {
     await session.query(opening.text, opening.values);
     const explained: ExplainedStatement[] = [];
     for (const statement of statements) {
@@ -109,7 +109,9 @@ export async function explainStatements(
     await session.query('rollback');
     await session.query('begin');
     return explained;
-  });
+  };
+  // What is executed has a limit of its own, which the operator chooses.
+  return analyze ? pool.transaction(run, { answerWithinMs: null }) : pool.transaction(run);
 }
 
 async function readPlan(

@@ -1,6 +1,6 @@
 /**
  * A way to a server that can freeze: from then on nothing passes any more and no connection is closed, as when the machine of
- * the server is stopped.
+ * the server is stopped. Or only what is open then freezes, as when another machine takes its place.
  */
 import { connect, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
@@ -10,6 +10,8 @@ export interface FreezingProxy {
   /** Connection string that leads through it. */
   through(url: string): string;
   freeze(): void;
+  /** Connections that are opened later pass. */
+  freezeOpen(): void;
 }
 
 /** Starts one in front of the server of a connection string; it ends with the test. */
@@ -17,6 +19,7 @@ export async function startFreezingProxy(targetUrl: string): Promise<FreezingPro
   const target = new URL(targetUrl);
   const sockets = new Set<Socket>();
   let isFrozen = false;
+  let frozen = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true }, (client) => {
     const upstream = connect({ port: Number(target.port || 5432), host: target.hostname, allowHalfOpen: true });
     for (const [from, to] of [
@@ -24,8 +27,9 @@ export async function startFreezingProxy(targetUrl: string): Promise<FreezingPro
       [upstream, client],
     ] as const) {
       sockets.add(from);
-      from.on('data', (packet) => isFrozen || to.write(packet));
-      from.on('end', () => isFrozen || to.end());
+      const passes = () => !isFrozen && !frozen.has(from);
+      from.on('data', (packet) => passes() && to.write(packet));
+      from.on('end', () => passes() && to.end());
       from.on('error', () => to.destroy());
     }
   });
@@ -43,6 +47,9 @@ export async function startFreezingProxy(targetUrl: string): Promise<FreezingPro
     },
     freeze() {
       isFrozen = true;
+    },
+    freezeOpen() {
+      frozen = new Set(sockets);
     },
   };
 }

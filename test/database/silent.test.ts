@@ -1,0 +1,51 @@
+/**
+ * A server that is gone without a word: no connection is closed, and no answer comes. What the gateway asks for itself has no
+ * client who would give up.
+ */
+import { expect, onTestFinished, test } from 'vitest';
+import { createSystemPool, type SystemSession } from '../../src/database/run-system.ts';
+import { startFreezingProxy } from '../support/freezing-proxy.ts';
+import { testGateway } from '../support/gateway.ts';
+import { createDatabase } from '../support/postgres.ts';
+
+const database = await createDatabase();
+const login = database.urlAs('authenticator', 'test');
+
+const lost = { kind: 'unavailable', cause: { message: 'The server did not answer within 300 ms.' } };
+
+test('a statement of our own waits for its answer for a while, and the next one has another connection', async () => {
+  const proxy = await startFreezingProxy(login);
+  const pool = createSystemPool({
+    ...{ connectionString: proxy.through(login), size: 1, waitMs: 5000, applicationName: 'test' },
+    ...{ onError: () => {}, answerWithinMs: 300 },
+  });
+  onTestFinished(() => pool.stop());
+  const one = [{ number: 1 }];
+  for (const ask of [() => pool.query('select 1 as number'), () => pool.shared.query('select 1 as number', [])]) {
+    expect(await ask()).toEqual(one);
+    proxy.freezeOpen();
+    await expect(ask()).rejects.toMatchObject(lost);
+    expect(await ask()).toEqual(one);
+  }
+  const transaction = pool.transaction(async (session) => {
+    await session.query('select 1', []);
+    proxy.freezeOpen();
+    await session.query('select 2', []);
+  });
+  await expect(transaction).rejects.toMatchObject(lost);
+  // Its connection answers, only late.
+  const nap = (session: SystemSession) =>
+    session.query('select 1 as number from (select pg_catalog.pg_sleep(0.6)) nap');
+  await expect(nap(pool)).rejects.toMatchObject(lost);
+  expect(await pool.transaction(nap, { answerWithinMs: null })).toEqual(one);
+});
+
+test('/ready says so, instead of waiting with the server', async () => {
+  const proxy = await startFreezingProxy(login);
+  const gateway = await testGateway(database, { databaseUrl: proxy.through(login), schemaPollMs: 60_000 });
+  const ready = async () => (await fetch(`${gateway.url}/ready`, { signal: AbortSignal.timeout(10_000) })).json();
+  expect(await ready()).toEqual({ status: 'ready' });
+  proxy.freeze();
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  expect(await ready()).toEqual({ status: 'unavailable', reason: 'The database does not answer.' });
+});
