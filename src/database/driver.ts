@@ -96,6 +96,12 @@ export interface DriverPool {
 /** Longest wait for the answers of a server when connections are closed, in milliseconds. */
 export const endLimitMs = 1000;
 
+/**
+ * An idle connection asks after so many milliseconds whether the server is still there; the operating system asks after hours, when
+ * a router or a firewall on the way has long forgotten the connection.
+ */
+export const keepAliveAfterMs = 10_000;
+
 /** Makes a pool of the driver; connects when first used. */
 export function createDriverPool(options: DriverPoolOptions): DriverPool {
   const sockets = new Set<Socket>();
@@ -107,6 +113,7 @@ export function createDriverPool(options: DriverPoolOptions): DriverPool {
     connectionTimeoutMillis: options.waitMs,
     application_name: options.applicationName,
     keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveAfterMs,
     idleTimeoutMillis: 5 * 60_000,
     // A server process keeps what it ever cached; a new one each hour bounds that.
     maxLifetimeSeconds: 3600,

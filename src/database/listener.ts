@@ -9,7 +9,7 @@ import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { within } from '../shared/within.ts';
-import { endLimitMs } from './driver.ts';
+import { endLimitMs, keepAliveAfterMs } from './driver.ts';
 
 /** Where to listen and whom to tell. */
 export interface ListenerOptions {
@@ -82,6 +82,7 @@ async function listenOnce(options: ListenerOptions, signal: AbortSignal, onListe
     application_name: options.applicationName,
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveAfterMs,
   });
   let onAbort = () => {};
   const over = new Promise<void>((resolve, reject) => {

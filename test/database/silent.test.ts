@@ -2,7 +2,8 @@
  * A server that is gone without a word: no connection is closed, and no answer comes. What the gateway asks for itself has no
  * client who would give up.
  */
-import { expect, onTestFinished, test } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createSystemPool, type SystemSession } from '../../src/database/run-system.ts';
 import { startFreezingProxy } from '../support/freezing-proxy.ts';
 import { testGateway } from '../support/gateway.ts';
@@ -49,3 +50,32 @@ test('/ready says so, instead of waiting with the server', async () => {
   await new Promise((resolve) => setTimeout(resolve, 600));
   expect(await ready()).toEqual({ status: 'unavailable', reason: 'The database does not answer.' });
 });
+
+/** Timers of our ends of the connections to this port, in seconds: when each asks next whether the other end is still there. */
+function keepAliveTimers(port: number): readonly number[] {
+  const rows = readFileSync('/proc/net/tcp', 'utf8').split('\n').slice(1);
+  return rows.flatMap((row) => {
+    const [, , remote = '', state, , timer = ''] = row.trim().split(/\s+/);
+    const isOurs = Number.parseInt(remote.split(':')[1] ?? '', 16) === port && state === '01';
+    const [kind, ticks = ''] = timer.split(':');
+    return isOurs ? [kind === '02' ? Number.parseInt(ticks, 16) / 100 : Number.POSITIVE_INFINITY] : [];
+  });
+}
+
+test.skipIf(process.platform !== 'linux')(
+  'idle connections find out in time, before a router on the way forgets them',
+  async () => {
+    const proxy = await startFreezingProxy(login);
+    const through = proxy.through(login);
+    const gateway = await testGateway(database, {
+      databaseUrl: through,
+      adminDatabaseUrl: through,
+      schemaPollMs: 60_000,
+    });
+    await gateway.ask('{ __typename }');
+    const port = Number(new URL(through).port);
+    // Of requests, of the gateway itself, and the one that listens.
+    await vi.waitFor(() => expect(keepAliveTimers(port).length).toBeGreaterThanOrEqual(3), 10_000);
+    await vi.waitFor(() => expect(Math.max(...keepAliveTimers(port))).toBeLessThan(20), 10_000);
+  },
+);
