@@ -73,6 +73,9 @@ export const primaryPosition = loadSqlFile('primary-position.sql');
 const databaseIdentity = loadSqlFile('database-identity.sql');
 const replayed =
   'select pg_catalog.pg_is_in_recovery() as standby, pg_catalog.pg_last_wal_replay_lsn()::text as position';
+/** With each look: another server may be at the same address at any time. */
+const lookAtPrimary = `select d.identity, p.position from (${databaseIdentity}) d cross join (${primaryPosition}) p`;
+const lookAtReplica = `select d.identity, r.standby, r.position from (${databaseIdentity}) d cross join (${replayed}) r`;
 
 /** Share of the allowed age after which the next look comes, and its bounds in milliseconds. */
 const looksPerLag = 4;
@@ -185,18 +188,21 @@ export class Replicas {
 
   async #lookOnce(): Promise<void> {
     const at = performance.now();
-    const position = await this.#askPrimary().catch(() => null);
-    for (const replica of this.#watched) if (position !== null) replica.expect({ at, position });
+    const sample = await this.#askPrimary(at).catch(() => null);
+    for (const replica of this.#watched) if (sample !== null) replica.expect(sample);
     // One that hangs holds up neither the others nor the next look.
     const looks = this.#watched.map((replica) => replica.look(this.#identity));
     await Promise.race([Promise.all(looks), sleep(longestIntervalMs, undefined, { ref: false })]);
     for (const replica of this.#watched) replica.noteAge();
   }
 
-  async #askPrimary(): Promise<bigint | null> {
-    const { primary } = this.#options;
-    this.#identity ??= await readIdentity(primary);
-    return parsePosition(await this.primaryPosition());
+  async #askPrimary(at: number): Promise<Sample | null> {
+    const [row] = await this.#options.primary.query(lookAtPrimary);
+    const identity = String(row?.identity);
+    if (identity !== this.#identity) for (const replica of this.#watched) replica.forget();
+    this.#identity = identity;
+    const position = parsePosition(String(row?.position));
+    return position === null ? null : { at, position };
   }
 }
 
@@ -204,6 +210,13 @@ export class Replicas {
 interface Sample {
   readonly at: number;
   readonly position: bigint;
+}
+
+/** A row of `lookAtReplica`. */
+interface ReplicaRow {
+  readonly identity: string;
+  readonly standby: boolean;
+  readonly position: string | null;
 }
 
 /** Samples kept for one replica within the allowed age: more precise than a hundredth of it nobody needs to know it. */
@@ -215,7 +228,6 @@ class WatchedReplica implements Replica {
   readonly monitor: SystemPool;
   readonly #maxLagMs: number;
   readonly #observe: Observe;
-  #identity: string | null = null;
   #isLooking = false;
   /** Null: it does not answer, or is no replica. */
   #replayed: bigint | null = null;
@@ -264,30 +276,29 @@ class WatchedReplica implements Replica {
     if (this.#reported === 'used' && !this.isUsable(performance.now())) this.#report('behind');
   }
 
+  /** What it has seen was another primary's. */
+  forget(): void {
+    this.#asOf = Number.NEGATIVE_INFINITY;
+    this.#samples = [];
+  }
+
   /** @param identity Of the primary; null: not known yet. */
   async look(identity: string | null): Promise<void> {
     if (this.#isLooking) return;
     this.#isLooking = true;
     try {
-      this.#identity ??= await readIdentity(this.monitor);
-      const [row] = await this.monitor.query(replayed);
-      this.#learn(identity, row as { readonly standby: boolean; readonly position: string | null } | undefined);
+      const [row] = await this.monitor.query(lookAtReplica);
+      this.#learn(identity, row as ReplicaRow | undefined);
     } catch {
-      // It may be another server when it is back.
-      this.#identity = null;
       this.leaveOut('away');
     } finally {
       this.#isLooking = false;
     }
   }
 
-  #learn(
-    identity: string | null,
-    row: { readonly standby: boolean; readonly position: string | null } | undefined,
-  ): void {
+  #learn(identity: string | null, row: ReplicaRow | undefined): void {
     const position = row?.position == null ? null : parsePosition(row.position);
-    if (row?.standby !== true || position === null || (identity !== null && identity !== this.#identity)) {
-      this.#identity = null;
+    if (row?.standby !== true || position === null || (identity !== null && identity !== row.identity)) {
       this.leaveOut('not_a_replica');
       return;
     }
@@ -305,9 +316,4 @@ class WatchedReplica implements Replica {
     if (state === 'used') this.#observe({ kind: 'replica_used', replica: number });
     else this.#observe({ kind: 'replica_left_out', replica: number, reason: state });
   }
-}
-
-async function readIdentity(pool: SystemPool): Promise<string> {
-  const [row] = await pool.query(databaseIdentity);
-  return String(row?.identity);
 }

@@ -3,11 +3,17 @@
  * writes. Replay is paused to hold the replica where it is, so that nothing depends on how fast it follows.
  */
 import { readFileSync } from 'node:fs';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
+import { startEmbeddedServer } from '../../src/database/embedded-server.ts';
 import { primaryPosition } from '../../src/database/replicas.ts';
 import { openBrowser } from '../support/browser.ts';
+import { startForwarder } from '../support/forwarder.ts';
 import { type TestGateway, testGateway } from '../support/gateway.ts';
 import { anonKey } from '../support/http.ts';
 import { startRecordingProxy } from '../support/recording-proxy.ts';
@@ -254,6 +260,37 @@ describe('a replica that is not well', () => {
     await servers.startReplica();
     await eventually(() => dataOf(gateway, server), { server: 'replica' });
   });
+});
+
+test('with another database in the place of the primary nothing is asked of the replicas of the one before', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'pgreflect-other-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  await chmod(directory, 0o755);
+  const given = { dataDirectory: join(directory, 'data'), password: 'test', persistent: false };
+  const other = await startEmbeddedServer({ ...given, settings: { fsync: 'off' } });
+  onTestFinished(() => other.stop());
+  const elsewhere = new pg.Client({ connectionString: other.url });
+  await elsewhere.connect();
+  await elsewhere.query(schema);
+  await elsewhere.end();
+  const way = await startForwarder();
+  way.target = new URL(servers.primary.url);
+  const login = new URL(servers.primary.urlAs('authenticator', 'test'));
+  login.port = String(way.port);
+  const gateway = await start({ ...patient, databaseUrl: login.href, schemaPollMs: 200 });
+  const moveTo = (target: string) => {
+    way.target = new URL(target);
+    way.cut();
+  };
+
+  moveTo(other.url);
+  await eventually(() => dataOf(gateway, server), { server: 'primary' });
+  // Also after some more looks at it, and whatever else has been read again by then.
+  await sleep(2000);
+  for (let round = 0; round < 10; round += 1) expect(await dataOf(gateway, server)).toEqual({ server: 'primary' });
+
+  moveTo(servers.primary.url);
+  await eventually(() => dataOf(gateway, server), { server: 'replica' });
 });
 
 describe('the model is as fresh as the server that answers', () => {
