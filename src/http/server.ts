@@ -6,11 +6,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
-import fastify, { type FastifyError, type FastifyInstance } from 'fastify';
+import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Code, PublicError } from '../shared/errors.ts';
 import { InvariantError } from '../shared/invariant.ts';
 import { createClientAddress } from './client-address.ts';
-import { registerCors } from './cors.ts';
+import { anyOriginHeaders, registerCors } from './cors.ts';
 import { errorAnswer, retryAfterSeconds } from './error-body.ts';
 import { registerGraphqlRoutes } from './graphql-route.ts';
 import { registerHealth } from './health.ts';
@@ -21,7 +21,7 @@ import { type ApiDescription, registerOpenApi } from './openapi-route.ts';
 import { graphqlPath, type HttpParts } from './parts.ts';
 import { requestId } from './request-id.ts';
 import { createStudioPage, registerStudio } from './studio-route.ts';
-import { noStages, pathOf, trackRequests } from './track-requests.ts';
+import { noStages, pathOf, trackRequest, trackRequests } from './track-requests.ts';
 
 /** The server: Fastify's, with every route in place. */
 export type HttpServer = FastifyInstance;
@@ -29,11 +29,17 @@ export type HttpServer = FastifyInstance;
 /** Time for a client to send its whole request, in milliseconds. */
 const receiveTimeoutMs = 30_000;
 
+/** Longer than a path can be: the headers of a request, its path among them, have 16 kB. */
+const longestPath = 16_384;
+
 /** Builds the server without listening. */
 export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
+  const { observe, config } = parts;
+  const addressOf = createClientAddress(config.trustedProxies);
+  const answerError = createErrorHandler(parts);
   const app = fastify({
     logger: false,
-    bodyLimit: parts.config.limits.maxBodyBytes,
+    bodyLimit: config.limits.maxBodyBytes,
     requestTimeout: receiveTimeoutMs,
     // The framework's own would load a compiler of JSON Schema for nothing.
     schemaController: { compilersFactory: { buildValidator: refuseSchemas, buildSerializer: refuseSchemas } },
@@ -42,12 +48,22 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
     // While the server drains, connections that are still open get answers.
     return503OnClosing: false,
     clientErrorHandler: refuseConnection,
+    // What is too long for a route to make sense of, the route refuses.
+    routerOptions: { maxParamLength: longestPath },
+    // A path that cannot be decoded has no route, and gets no hooks.
+    frameworkErrors: (error, request, reply) => {
+      trackRequest(request, reply, { observe, address: addressOf(request.raw) });
+      reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store' });
+      if (config.corsOrigins === '*') reply.headers(anyOriginHeaders);
+      answerError(error, request, reply);
+    },
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  trackRequests(app, parts.observe, createClientAddress(parts.config.trustedProxies));
-  answerErrors(app, parts);
-  await registerCors(app, parts.config);
+  trackRequests(app, observe, addressOf);
+  app.setErrorHandler(answerError);
+  answerUnknownPaths(app);
+  await registerCors(app, config);
   registerHealth(app, parts);
   if (parts.metrics) registerMetrics(app, parts.metrics);
   addPages(app, parts);
@@ -97,7 +113,7 @@ function refuseSchemas(): never {
   throw new InvariantError('a route has a schema');
 }
 
-function answerErrors(app: FastifyInstance, { observe }: HttpParts): void {
+function answerUnknownPaths(app: FastifyInstance): void {
   app.setNotFoundHandler((request) => {
     const hint = pathOf(request) === `${graphqlPath}/` ? 'without the slash at the end' : 'for POST requests';
     throw new PublicError(
@@ -105,7 +121,12 @@ function answerErrors(app: FastifyInstance, { observe }: HttpParts): void {
       `There is nothing at this path; the GraphQL API is at "${graphqlPath}", ${hint}.`,
     );
   });
-  app.setErrorHandler((error: FastifyError | PublicError, request, reply) => {
+}
+
+type ErrorHandler = (error: FastifyError | PublicError, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
+
+function createErrorHandler({ observe }: HttpParts): ErrorHandler {
+  return (error, request, reply) => {
     const shown = toPublicError(error, () => {
       const id = randomUUID();
       observe({ kind: 'masked_error', id, requestId: request.id, error });
@@ -127,7 +148,7 @@ function answerErrors(app: FastifyInstance, { observe }: HttpParts): void {
     // The rest of a body that was refused is not worth receiving.
     if (status === 413) reply.header('connection', 'close');
     return reply.code(status).type(`${type}; charset=utf-8`).send(body);
-  });
+  };
 }
 
 function toPublicError(error: FastifyError | PublicError, mask: () => string): PublicError {

@@ -14,22 +14,31 @@ export const noStages = { parseMs: 0, compileMs: 0, runMs: 0 };
 export function trackRequests(app: FastifyInstance, observe: Observe, addressOf: ClientAddress): void {
   app.decorateRequest('state');
   app.addHook('onRequest', (request, reply, done) => {
-    const state = new TrackedRequest(addressOf(request.raw));
-    request.state = state;
-    reply.raw.on('finish', () => {
-      state.finished = true;
-    });
-    // Comes after that, or instead of it. Both come once: `on` is the cheaper way to say so.
-    reply.raw.on('close', () => {
-      if (!state.finished) state.leave();
-      observeRequest(request, reply, observe);
-    });
+    trackRequest(request, reply, { observe, address: addressOf(request.raw) });
     done();
   });
   app.addHook('onSend', (request, reply, _payload, done) => {
     reply.header('x-request-id', request.id);
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
     done();
+  });
+}
+
+/** What the hooks do on arrival, for a request that gets no hooks. */
+export function trackRequest(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { observe, address }: { readonly observe: Observe; readonly address: string | null },
+): void {
+  const state = new TrackedRequest(address);
+  request.state = state;
+  reply.raw.on('finish', () => {
+    state.finished = true;
+  });
+  // Comes after that, or instead of it. Both come once: `on` is the cheaper way to say so.
+  reply.raw.on('close', () => {
+    if (!state.finished) state.leave();
+    observeRequest(request, reply, observe);
   });
 }
 

@@ -1,6 +1,6 @@
 /** GraphQL over HTTP through both doors: what a request may look like and which status it gets. */
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Code } from '../../src/shared/errors.ts';
 import { anonKey, operation, testServer } from '../support/http.ts';
 
@@ -289,6 +289,23 @@ describe('methods and paths', () => {
     const { send } = await testServer();
     const reply = await send({ method: 'GET', url: '/nowhere' });
     expect([reply.status, reply.json().errors?.[0]?.extensions.code]).toEqual([404, 'NOT_FOUND']);
+  });
+
+  test('a path that cannot be decoded is 400 with the same shape of body, and observed', async () => {
+    const { send, observations } = await testServer();
+    const reply = await send({ method: 'GET', url: '/%zz?token=secret', headers: { 'x-request-id': 'mine' } });
+    expect([reply.status, reply.json().errors?.[0]?.extensions.code]).toEqual([400, 'BAD_REQUEST']);
+    expect(reply.headers).toMatchObject({ 'x-request-id': 'mine', 'cache-control': 'no-store' });
+    expect(reply.headers['access-control-allow-origin']).toBe('*');
+    const observed = {
+      kind: 'request',
+      requestId: 'mine',
+      path: '/%zz',
+      route: null,
+      status: 400,
+      codes: ['BAD_REQUEST'],
+    };
+    await vi.waitFor(() => expect(observations).toContainEqual(expect.objectContaining(observed)));
   });
 });
 
