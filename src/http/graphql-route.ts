@@ -37,8 +37,13 @@ export async function registerGraphqlRoutes(app: FastifyInstance, parts: HttpPar
   app.route({
     method: ['PUT', 'PATCH', 'DELETE'],
     url: graphqlPath,
-    handler: (_request, reply) => refuseMethod(reply, 'GET, HEAD, POST, OPTIONS', 'Send GraphQL requests with POST.'),
+    handler: (_request, reply) => refuseOtherMethod(reply),
   });
+}
+
+/** For any method that no route takes. @throws PublicError `METHOD_NOT_ALLOWED` */
+export function refuseOtherMethod(reply: FastifyReply): never {
+  return refuseMethod(reply, 'GET, HEAD, POST, OPTIONS', 'Send GraphQL requests with POST.');
 }
 
 function refuseMethod(reply: FastifyReply, allow: string, message: string): never {

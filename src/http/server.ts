@@ -12,7 +12,7 @@ import { InvariantError } from '../shared/invariant.ts';
 import { createClientAddress } from './client-address.ts';
 import { anyOriginHeaders, registerCors } from './cors.ts';
 import { errorAnswer, retryAfterSeconds } from './error-body.ts';
-import { registerGraphqlRoutes } from './graphql-route.ts';
+import { refuseOtherMethod, registerGraphqlRoutes } from './graphql-route.ts';
 import { registerHealth } from './health.ts';
 import { registerInbox } from './inbox-route.ts';
 import { answerTypeOf } from './media-types.ts';
@@ -114,8 +114,11 @@ function refuseSchemas(): never {
 }
 
 function answerUnknownPaths(app: FastifyInstance): void {
-  app.setNotFoundHandler((request) => {
-    const hint = pathOf(request) === `${graphqlPath}/` ? 'without the slash at the end' : 'for POST requests';
+  app.setNotFoundHandler((request, reply) => {
+    const path = pathOf(request);
+    // A method that the framework has no routes for.
+    if (path === graphqlPath) refuseOtherMethod(reply);
+    const hint = path === `${graphqlPath}/` ? 'without the slash at the end' : 'for POST requests';
     throw new PublicError(
       'NOT_FOUND',
       `There is nothing at this path; the GraphQL API is at "${graphqlPath}", ${hint}.`,

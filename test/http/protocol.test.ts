@@ -263,7 +263,7 @@ describe('methods and paths', () => {
     }
   });
 
-  test.each(['PUT', 'PATCH', 'DELETE'])('%s is 405 and names the methods', async (method) => {
+  test.each(['PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND'])('%s is 405 and names the methods', async (method) => {
     const { send } = await testServer();
     const reply = await send({ method, body: '{}' });
     expect([reply.status, reply.headers.allow]).toEqual([405, 'GET, HEAD, POST, OPTIONS']);
