@@ -11,7 +11,7 @@ import { authFieldNames } from './auth-fields.ts';
 import { isAuthFileKey } from './auth-file.ts';
 import type { Problem } from './config-error.ts';
 import { nearestName } from './nearest-name.ts';
-import { fileKey, type OptionName, optionNames } from './options.ts';
+import { fileKey, type OptionName, optionNames, optionRow } from './options.ts';
 
 /** What a configuration file says. */
 export interface ConfigFile {
@@ -62,7 +62,7 @@ function readTable(table: Readonly<Record<string, unknown>>, path: string): Omit
       continue;
     }
     const name = nameByKey.get(key);
-    const texts = toTexts(value);
+    const texts = toTexts(value, name !== undefined && optionRow(name).repeatable === true);
     if (name === undefined) problems.push(unknownKey(key, path, [...nameByKey.keys(), ...authFieldNames]));
     else if (texts === null) {
       problems.push({
@@ -80,10 +80,11 @@ function unknownKey(key: string, path: string, known: readonly string[]): Proble
   return { problem: `${path}: there is no option "${key}".`, fix };
 }
 
-/** One text per value; the items of a list become one text joined by commas, as on the command line. */
-function toTexts(value: unknown): readonly string[] | null {
+/** One text per value; the items of a list become one text joined by commas, as on the command line, where an option has one text. */
+function toTexts(value: unknown, isRepeatable: boolean): readonly string[] | null {
   const isScalar = (item: unknown) => ['string', 'number', 'boolean', 'bigint'].includes(typeof item);
   if (isScalar(value)) return [String(value)];
-  if (Array.isArray(value) && value.every(isScalar)) return [value.map(String).join(',')];
+  if (Array.isArray(value) && value.every(isScalar))
+    return isRepeatable ? value.map(String) : [value.map(String).join(',')];
   return null;
 }

@@ -98,18 +98,24 @@ function fromEnvironment(name: OptionName, sources: Sources, problems: Problem[]
   if (text && path) {
     problems.push({ problem: `${ours} and ${ours}_FILE are both set.`, fix: 'Keep one of them.' });
   }
-  if (text) return { origin: ours, texts: [text] };
-  if (path) return fromSecretFile(`${ours}_FILE`, path, sources, problems);
+  if (text) return { origin: ours, texts: toTexts(name, text) };
+  if (path) return fromSecretFile(name, path, sources, problems);
   for (const other of optionRow(name).ecosystem ?? []) {
     const value = sources.environment[other];
-    if (value) return { origin: other, texts: [value] };
+    if (value) return { origin: other, texts: toTexts(name, value) };
   }
   return null;
 }
 
-function fromSecretFile(origin: string, path: string, sources: Sources, problems: Problem[]): Given | null {
+/** What has one text may give several values, with blanks or ends of lines between them. */
+function toTexts(name: OptionName, text: string): readonly string[] {
+  return optionRow(name).repeatable ? text.trim().split(/\s+/) : [text];
+}
+
+function fromSecretFile(name: OptionName, path: string, sources: Sources, problems: Problem[]): Given | null {
+  const origin = `${environmentName(name)}_FILE`;
   try {
-    return { origin, texts: [readText(path, sources).trim()] };
+    return { origin, texts: toTexts(name, readText(path, sources).trim()) };
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     problems.push({ problem: `${origin}: the file "${path}" cannot be read (${code}).`, fix: null });

@@ -80,7 +80,7 @@ export const options = {
   readReplicaUrl: row({
     group: 'Database', placeholder: 'URL', parse: parseConnectionString, default: null, secret: true, repeatable: true,
     commands: ['serve'],
-    doc: 'Query operations go to this streaming replica, mutations to the primary; given several times, in turn. Each names one server.',
+    doc: 'Query operations go to this streaming replica, mutations to the primary; several in turn: the flag again, a list in the file, blanks between them in the variable. Each names one server.',
   }),
   maxReplicaLagMs: row({
     group: 'Database', placeholder: 'MS', parse: integerBetween(100, 86_400_000), default: '5000', commands: ['serve'],

@@ -197,6 +197,16 @@ describe('what is refused', () => {
     expect([config.readReplicaUrls, config.maxReplicaLagMs]).toEqual([flags.readReplicaUrl, 5000]);
   });
 
+  test('several read replicas may be in a list of the file, in a variable or in the file of a secret', () => {
+    const urls = [databaseUrl, `${databaseUrl}2`];
+    const replicasOf = (given: Given) => loadConfig(sources(given)).config.readReplicaUrls;
+    expect(replicasOf({ environment: minimal, toml: `read_replica_url = ${JSON.stringify(urls)}` })).toEqual(urls);
+    const environment = { ...minimal, PGREFLECT_READ_REPLICA_URL: urls.join(' ') };
+    expect(replicasOf({ environment, toml: '' })).toEqual(urls);
+    writeFileSync(join(directory, 'replicas'), `${urls.join('\n')}\n`);
+    expect(replicasOf({ environment: { ...minimal, PGREFLECT_READ_REPLICA_URL_FILE: 'replicas' } })).toEqual(urls);
+  });
+
   test('role names that mean the login role', () => {
     expect(problemsOf({ environment: minimal, flags: { allowedRoles: ['anon,none'] } })).toEqual([
       expect.stringContaining('--allowed-roles must be the name of a role'),
