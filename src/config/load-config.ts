@@ -8,6 +8,7 @@ import { loadConfigFile } from './config-file.ts';
 import { type LoadedAuthConfig, loadAuthConfig } from './load-auth-config.ts';
 import { type LoadedOptions, loadOptions, type OptionValues, type Sources } from './load-options.ts';
 import { type OptionName, optionNames, optionRow } from './options.ts';
+import { parseBaseUrl } from './value-kinds.ts';
 
 /** What a local project decides where the options say nothing, or instead of them; null for `serve`. */
 export type LocalProject = Pick<
@@ -127,15 +128,21 @@ function samePorts({ values }: LoadedOptions<Name>): readonly Problem[] {
 /** `API_EXTERNAL_URL` names the same place as `--external-url`, with the path of the auth service behind it. */
 function disagreements({ values }: LoadedOptions<Name>, sources: Sources): readonly Problem[] {
   const given = values.externalUrl ?? null;
-  const fromApi = apiExternalUrl(sources);
+  let fromApi: string | null;
+  try {
+    fromApi = apiExternalUrl(sources);
+  } catch (error) {
+    return [{ problem: `API_EXTERNAL_URL ${(error as Error).message}.`, fix: null }];
+  }
   if (given === null || fromApi === null || given === fromApi) return [];
   const problem = `--external-url says "${given}", API_EXTERNAL_URL says "${fromApi}".`;
   return [{ problem, fix: 'Keep one of them (API_EXTERNAL_URL is the external URL with /auth/v1 behind it).' }];
 }
 
+/** @throws Error with the rest of a sentence. */
 function apiExternalUrl(sources: Sources): string | null {
   const text = sources.environment.API_EXTERNAL_URL;
-  return text ? text.replace(/\/+$/, '').replace(/\/auth\/v1$/, '') : null;
+  return text ? parseBaseUrl(text).replace(/\/auth\/v1$/, '') : null;
 }
 
 function toConfig(values: Values, project: LocalProject | null, sources: Sources): Config {

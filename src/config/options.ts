@@ -9,6 +9,7 @@ import {
   integerBetween,
   oneOf,
   type ParseValue,
+  parseBaseUrl,
   parseBoolean,
   parseConnectionString,
   parseHttpUrl,
@@ -144,7 +145,7 @@ export const options = {
     doc: 'Port to listen on; 0 takes a free one.',
   }),
   externalUrl: row({
-    group: 'Server', placeholder: 'URL', parse: parseHttpUrl, default: null, commands: [...serving, 'templates'],
+    group: 'Server', placeholder: 'URL', parse: parseBaseUrl, default: null, commands: [...serving, 'templates'],
     defaultNote: 'http://localhost:PORT', doc: 'Origin under which clients reach the gateway.',
   }),
   projectRef: row({

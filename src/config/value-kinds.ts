@@ -91,6 +91,12 @@ export function parseHttpUrl(text: string): string {
   return text.trim().replace(/\/+$/, '');
 }
 
+/** As `parseHttpUrl`, for an address that paths are put behind. */
+export function parseBaseUrl(text: string): string {
+  if (/[?#]/.test(text)) throw new Error('must be an http or https address without "?" and "#"');
+  return parseHttpUrl(text);
+}
+
 /** Origins (`https://host:port`) separated by commas, or `*`. */
 export function parseOrigins(text: string): readonly string[] | '*' {
   const origins = parseNamesOrAll(text);

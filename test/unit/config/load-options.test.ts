@@ -183,6 +183,17 @@ describe('what is refused', () => {
     ]);
   });
 
+  test('an external URL that no path can be put behind', () => {
+    for (const url of ['api.example.com/auth/v1', 'ftp://api.example.com', 'https://api.example.com/?region=eu']) {
+      expect(problemsOf({ environment: { ...minimal, API_EXTERNAL_URL: url } })).toEqual([
+        expect.stringMatching(/^API_EXTERNAL_URL must be an http or https address/),
+      ]);
+      expect(problemsOf({ environment: minimal, flags: { externalUrl: [url] } })).toEqual([
+        expect.stringMatching(/^--external-url must be an http or https address/),
+      ]);
+    }
+  });
+
   test('one port for two servers', () => {
     const flags = { port: ['9464'], metricsPort: ['9464'] };
     expect(problemsOf({ environment: minimal, flags })).toEqual(['--port and --metrics-port are both 9464.']);
