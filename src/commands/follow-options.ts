@@ -6,6 +6,7 @@ import { watchFile } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { Sources } from '../config/load-options.ts';
+import { isAway } from '../database/availability.ts';
 import type { Gateway } from '../gateway.ts';
 import { describeError } from './describe-error.ts';
 
@@ -38,15 +39,18 @@ export function followOptions({ gateway, config, sources, load, note }: Followed
   async function takeOver(): Promise<void> {
     // The command line was reported on when it was read; the environment of a process does not change.
     const next = load({ ...sources, problems: [] });
-    if (!isSame(last.schemas, next.schemas)) {
-      await gateway.expose(next.schemas);
-      note(`Exposed schemas are now: ${next.schemas?.join(', ') ?? "the login role's search path"}.`);
-    }
+    // First what needs no database.
     if (!isSame(authStart(last), authStart(next))) {
       await gateway.configureAuth(authStart(next));
+      last = { ...last, ...authStart(next) };
       note('The start values of the auth configuration were read again.');
     }
-    last = next;
+    if (!isSame(last.schemas, next.schemas)) {
+      const isRead = await gateway.expose(next.schemas).then(() => true, isLater);
+      last = { ...last, schemas: next.schemas };
+      const names = next.schemas?.join(', ') ?? "the login role's search path";
+      note(`Exposed schemas are now: ${names}.${isRead ? '' : ' They will be read when the database answers.'}`);
+    }
   }
 
   // One after the other: a signal and a look at the file may come together.
@@ -59,6 +63,12 @@ export function followOptions({ gateway, config, sources, load, note }: Followed
   const watcher = watchFile(filePath(sources), { interval: lookMs }, readAgain);
   watcher.unref();
   return { readAgain, stop: () => void watcher.removeAllListeners() };
+}
+
+/** Whoever exposes them goes on trying where the database is away. @throws Whatever else it was. */
+function isLater(error: unknown): false {
+  if (!isAway(error)) throw error;
+  return false;
 }
 
 function filePath({ configFile, environment, workingDirectory }: Sources): string {

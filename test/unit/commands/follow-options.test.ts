@@ -1,0 +1,30 @@
+import { expect, test, vi } from 'vitest';
+import { followOptions } from '../../../src/commands/follow-options.ts';
+import type { Config } from '../../../src/config/config.ts';
+import { DatabaseError } from '../../../src/database/failure.ts';
+
+const config = { schemas: ['public'], authValues: {}, authTemplates: {} } as unknown as Config;
+const sources = {
+  ...{ flags: new Map(), authFlags: new Map(), configFile: '/nowhere/pgreflect.toml', environment: {} },
+  ...{ workingDirectory: '/nowhere', problems: [] },
+};
+
+test('what changed together is taken over together, also while the database is away', async () => {
+  const away = new DatabaseError({ kind: 'unavailable', primary: 'The database cannot be reached.' });
+  const next = { ...config, schemas: ['shop'], authValues: { site_url: 'https://shop.example' } } as unknown as Config;
+  const expose = vi.fn(() => Promise.reject(away));
+  const configureAuth = vi.fn(async () => {});
+  const notes: string[] = [];
+  const options = followOptions({
+    ...{ gateway: { expose, configureAuth }, config, sources, load: () => next, note: (text) => void notes.push(text) },
+  });
+  options.readAgain();
+  await vi.waitFor(() => expect(notes).toHaveLength(2));
+  options.stop();
+  expect(configureAuth).toHaveBeenCalledWith(expect.objectContaining({ authValues: next.authValues }));
+  expect(expose.mock.calls).toEqual([[['shop']]]);
+  expect(notes).toEqual([
+    'The start values of the auth configuration were read again.',
+    'Exposed schemas are now: shop. They will be read when the database answers.',
+  ]);
+});
