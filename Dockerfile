@@ -20,11 +20,10 @@ RUN rm -rf node_modules/node node_modules/node-bin-* node_modules/@embedded-post
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production
 ENV PGREFLECT_HOST=0.0.0.0
-ENV PGREFLECT_PORT=54321
 WORKDIR /app
 COPY --from=install /app/ /app/
 USER node
 EXPOSE 54321
-HEALTHCHECK --interval=10s --timeout=3s --start-period=30s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PGREFLECT_PORT}/ready`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PGREFLECT_PORT || process.env.PORT || 54321}/ready`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "node_modules/pgreflect/bin/pgreflect.js"]
 CMD ["serve"]

