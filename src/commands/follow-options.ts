@@ -62,6 +62,8 @@ export function followOptions({ gateway, config, sources, load, note }: Followed
   };
   const watcher = watchFile(filePath(sources), { interval: lookMs }, readAgain);
   watcher.unref();
+  // The start took a while.
+  readAgain();
   return { readAgain, stop: () => void watcher.removeAllListeners() };
 }
 

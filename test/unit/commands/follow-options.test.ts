@@ -28,3 +28,14 @@ test('what changed together is taken over together, also while the database is a
     'Exposed schemas are now: shop. They will be read when the database answers.',
   ]);
 });
+
+test('what has changed since the options were first read is taken over at once', async () => {
+  const next = { ...config, schemas: ['shop'] } as unknown as Config;
+  const expose = vi.fn(async () => {});
+  const notes: string[] = [];
+  const gateway = { expose, configureAuth: async () => {} };
+  const options = followOptions({ gateway, config, sources, load: () => next, note: (text) => void notes.push(text) });
+  await vi.waitFor(() => expect(notes).toEqual(['Exposed schemas are now: shop.']));
+  options.stop();
+  expect(expose.mock.calls).toEqual([[['shop']]]);
+});
