@@ -10,13 +10,21 @@ import { EmbeddedServerError } from '../database/embedded-server-error.ts';
 import { DatabaseError } from '../database/failure.ts';
 import { CommandError } from './command.ts';
 
+const fileAdvice = 'Check the name, its permissions, and whether there is room.';
+
 /** A whole message for standard error. */
 export function describeError(error: unknown): string {
   if (error instanceof ConfigError || error instanceof CommandError) return listProblems(error.problems);
   if (error instanceof EmbeddedServerError) return listProblems([{ problem: error.message, fix: error.hint }]);
   if (error instanceof DatabaseError) return listProblems([describeDatabaseError(error, null)]);
+  if (isOfFile(error)) return listProblems([{ problem: `${error.message}.`, fix: fileAdvice }]);
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return `pgreflect failed in a way it should not; please report this:\n${stack}`;
+}
+
+/** Whether the operating system refused a file, which is the operator's to mend: the message names it. */
+function isOfFile(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error && 'path' in error;
 }
 
 /** A heading and the list. */

@@ -47,6 +47,12 @@ test('--check succeeds on what --out wrote, and says where a changed schema diff
   }
 });
 
+test('a file that cannot be written is a problem, and no fault of the program', async () => {
+  const { code, err } = await schema(['--out', 'nowhere/schema.graphql'], temporaryDirectory());
+  expect(code).toBe(1);
+  expect(err).toMatch(/^There is a problem:\n- ENOENT: no such file or directory, open '.*nowhere\/schema\.graphql/);
+});
+
 test('--watch writes again when the schema changes', async () => {
   const directory = temporaryDirectory();
   const env = { DATABASE_URL: database.urlAs('authenticator', 'test'), PGREFLECT_SCHEMA_POLL_MS: '50' };
