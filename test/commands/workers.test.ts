@@ -130,6 +130,8 @@ test('signals and notifications reach both, and one process watches the catalog 
   writeFileSync(join(directory, 'pgreflect.toml'), 'schemas = "public,blog"\n');
   command.signal('SIGHUP');
   await bothKnow('post', true);
+  // Whoever says so looks at the catalog first, and may be the last of them to be through.
+  await command.until(/Exposed schemas are now: public, blog/);
   expect(command.text().match(/Exposed schemas are now: public, blog/g)).toHaveLength(1);
 });
 
