@@ -16,7 +16,10 @@ const maxWordLength = 70;
  */
 export async function composeMessage(message: EmailMessage, date: Date): Promise<Buffer> {
   // Loaded with the first message, as everything that only emails need.
-  const { default: MimeNode } = await import('nodemailer/lib/mime-node');
+  const [{ default: MimeNode }, { foldLines }] = await Promise.all([
+    import('nodemailer/lib/mime-node'),
+    import('nodemailer/lib/mime-funcs'),
+  ]);
   const written = new Map(Object.keys(message.headers).map((name) => [name.toLowerCase(), name]));
   // No file and no URL is ever read for a message, whatever stands in it.
   const node = new MimeNode('text/html; charset=UTF-8', {
@@ -27,7 +30,9 @@ export async function composeMessage(message: EmailMessage, date: Date): Promise
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  for (const [name, value] of Object.entries(message.headers)) node.setHeader(name, headerText(value));
+  const extra = Object.entries(message.headers);
+  const ready = extra.filter(([name, value]) => isReady(name, value));
+  for (const [name, value] of extra) if (!isReady(name, value)) node.setHeader(name, value);
   node.setHeader({
     From: { ...message.from },
     To: { name: '', address: message.to },
@@ -38,7 +43,19 @@ export async function composeMessage(message: EmailMessage, date: Date): Promise
     'Content-Transfer-Encoding': 'quoted-printable',
   });
   node.setContent(message.html);
-  return node.build();
+  const first = ready.map(([name, value]) => `${foldLines(`${name}: ${value}`)}\r\n`).join('');
+  return Buffer.concat([Buffer.from(first), await node.build()]);
+}
+
+/** Headers that nodemailer takes apart and writes itself: addresses and ids. */
+const structured = ['reply-to', 'sender', 'references'];
+
+/**
+ * Programs read the others, and hardly one of them decodes words: JSON and addresses in angle brackets arrive as they were
+ * written. nodemailer would encode what has a quote.
+ */
+function isReady(name: string, text: string): boolean {
+  return !structured.includes(name.toLowerCase()) && /^[\x20-\x7e]*$/.test(text);
 }
 
 /**

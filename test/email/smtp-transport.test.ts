@@ -106,6 +106,28 @@ describe('a message that arrives', () => {
     );
     expect(server.messages[0]?.raw).toMatch(/^X-PM-TrackLinks: None\r\nX-Kind: recovery\r$/m);
   });
+
+  test.each([
+    ['X-SMTPAPI', '{"filters":{"clicktrack":{"settings":{"enable":0}}}}'],
+    ['X-SMTPAPI', '{"filters":{"clicktrack":{"settings":{"enable":0}},"opentrack":{"settings":{"enable":0}}}}'],
+    ['List-Unsubscribe', `<https://app.test/unsubscribe?token=${'0123456789abcdef'.repeat(6)}>, <mailto:off@app.test>`],
+    ['Reply-To', `reply+${'0123456789abcdef'.repeat(4)}@inbound.app.test`],
+    ['reply-to', '"Help, Desk" <help@app.test>, other@app.test'],
+    ['References', `<${'0123456789abcdef'.repeat(6)}@app.test> <b@app.test>`],
+  ])('carries the extra header %s as %s', async (name, value) => {
+    const server = await startSmtpServer();
+    await connect(server.port).send(sampleMessage({ smtp_headers: JSON.stringify({ [name]: [value] }) }));
+    const lines = (server.messages[0]?.raw ?? '').replace(/\r\n(?=[ \t])/g, '').split('\r\n');
+    const found = lines.filter((line) => line.toLowerCase().startsWith(`${name.toLowerCase()}:`));
+    expect(found.map((line) => line.slice(name.length + 2))).toEqual([value]);
+  });
+
+  test('carries names that are not ASCII in addresses of extra headers', async () => {
+    const server = await startSmtpServer();
+    const smtp_headers = JSON.stringify({ 'reply-to': ['Zoë Grün <help@app.test>'] });
+    await connect(server.port).send(sampleMessage({ smtp_headers }));
+    expect(server.messages[0]?.raw).toMatch(/^reply-to: =\?UTF-8\?Q\?Zo=C3=AB_Gr=C3=BCn\?= <help@app\.test>\r$/m);
+  });
 });
 
 describe('connections', () => {
