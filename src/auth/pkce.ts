@@ -155,3 +155,15 @@ export async function exchangeFlowCode(
     providerRefreshToken: (row.provider_refresh_token as string | null) || null,
   };
 }
+
+/**
+ * Ends what is under way for a user when their sessions end: codes that nobody has exchanged, and sign-ins at a provider that
+ * were to give them an identity. Else whoever began it would come in once more.
+ */
+export async function endFlows(database: SystemSession, userId: string, now: Time): Promise<void> {
+  await database.query(
+    `delete from auth.flow_state f
+    where f.user_id = $1::uuid or (f.linking_target_id = $1::uuid and f.created_at >= $2::timestamptz)`,
+    [userId, toTimestamp(now - flowLifetimeMs)],
+  );
+}

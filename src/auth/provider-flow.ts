@@ -157,7 +157,8 @@ export async function completeProviderFlow(
   throw new AuthError('flow_state_already_used', 'OAuth state has already been used');
 }
 
-/** Forgets a sign-in that has come to its end. */
+/** Forgets a sign-in that has come to its end. @throws AuthError `flow_state_already_used` where it was ended meanwhile. */
 export async function deleteProviderFlow(database: SystemSession, { id }: ProviderFlow): Promise<void> {
-  await database.query('delete from auth.flow_state f where f.id = $1::uuid', [id]);
+  const rows = await database.query('delete from auth.flow_state f where f.id = $1::uuid returning f.id', [id]);
+  if (rows.length === 0) throw new AuthError('flow_state_already_used', 'OAuth state has already been used');
 }

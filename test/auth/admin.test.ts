@@ -2,7 +2,15 @@
  * What servers with the service key may do: users, invitations, links, the audit log.
  */
 import { beforeAll, expect, test } from 'vitest';
-import { createAuthDatabase, fragmentOf, open, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
+import {
+  createAuthDatabase,
+  fragmentOf,
+  open,
+  queryOf,
+  signedUp,
+  type TestAuth,
+  testAuth,
+} from '../support/auth-service.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
@@ -157,6 +165,17 @@ test('a deleted user is gone; a soft deletion keeps the id and frees the address
   expect(body).toMatchObject({ id: soft.user.id, user_metadata: {}, identities: [{ identity_data: {} }] });
   expect(JSON.stringify(body)).not.toContain('soft@x.test');
   expect((await auth.ask('/signup', { email: 'soft@x.test', password })).status).toBe(200);
+});
+
+test('a link that was opened before a soft deletion signs nobody in after it', async () => {
+  const auth = await testAuth(database);
+  const { user } = await signedUp(auth, 'opened@x.test');
+  const code_challenge = 'v'.repeat(43);
+  await auth.ask('/otp', { email: 'opened@x.test', code_challenge, code_challenge_method: 'plain' });
+  const { location } = await open((await auth.mail('opened@x.test')).link);
+  await remove(auth, user.id, { should_soft_delete: true });
+  const exchange = { auth_code: queryOf(location).code, code_verifier: code_challenge };
+  expect((await auth.ask('/token?grant_type=pkce', exchange)).body.code).toBe('flow_state_not_found');
 });
 
 test('users come in pages with a total and links to the others', async () => {

@@ -74,6 +74,22 @@ test('linking needs a user, and the configuration has to allow it', async () => 
   expect(refused).toMatchObject({ status: 404, body: { code: 'manual_linking_disabled' } });
 });
 
+test('a link that was begun with a session that a new password has ended comes to nothing', async () => {
+  const auth = await withLinking();
+  const { access_token: stolen } = await signedUp(auth, 'robbed@x.test');
+  const { body: again } = await auth.ask('/token?grant_type=password', {
+    email: 'robbed@x.test',
+    password: 'a good password',
+  });
+  person('thief');
+  const { body } = await auth.ask(`${linkPath}&login_hint=thief`, undefined, { token: stolen });
+  const changed = { password: 'another password' };
+  await auth.ask('/user', changed, { method: 'PUT', token: again.access_token });
+  expect(queryOf(await goThrough(auth, body.url)).error_code).toBe('bad_oauth_state');
+  const { body: user } = await auth.ask('/user', undefined, { token: again.access_token });
+  expect(names(user.identities)).toHaveLength(1);
+});
+
 test('an identity that is linked already is refused, to this user or to another', async () => {
   const auth = await withLinking();
   const { access_token: token } = await signedUp(auth, 'first@x.test');

@@ -167,6 +167,27 @@ test('sessions, factors and pending changes of such a user end, too', async () =
   expect(new Set(Object.values(tokens ?? {}))).toEqual(new Set(['']));
 });
 
+test('what such a user has under way at a provider comes to nothing, too', async () => {
+  const auth = await withProvider({
+    mailer_allow_unverified_email_sign_ins: true,
+    security_manual_linking_enabled: true,
+    smtp_max_frequency: 0,
+  });
+  const email = person('squat2', { email_verified: false });
+  const { access_token: token } = fragmentOf(await signInAs(auth, 'squat2'));
+  const challenge = { code_challenge: 'v'.repeat(43), code_challenge_method: 'plain' };
+  const { code } = queryOf(await signInAs(auth, 'squat2', challenge));
+  person('accomplice', { email: 'accomplice@x.test' });
+  const path = '/user/identities/authorize?provider=keycloak&skip_http_redirect=true&login_hint=accomplice';
+  const { body } = await auth.ask(path, undefined, { token: token! });
+  person('rightful2', { email });
+  const { id } = await userOf(auth, await signInAs(auth, 'rightful2'));
+  const exchange = { auth_code: code, code_verifier: 'v'.repeat(43) };
+  expect((await auth.ask('/token?grant_type=pkce', exchange)).body.code).toBe('flow_state_not_found');
+  expect(queryOf(await goThrough(auth, body.url)).error_code).toBe('bad_oauth_state');
+  expect((await auth.askAdmin(`/admin/users/${id}`)).body.identities).toMatchObject([{ id: 'rightful2' }]);
+});
+
 test('an address that the provider has not verified has to be confirmed by email first', async () => {
   const auth = await withProvider();
   const email = person('unproved', { email_verified: false });

@@ -7,6 +7,7 @@ import { type AnswerJson, answerShape } from '../answer-shape.ts';
 import { adminActor, writeAudit } from '../audit.ts';
 import type { AdminBearer } from '../bearer.ts';
 import { clearTokens } from '../one-time-tokens.ts';
+import { endFlows } from '../pkce.ts';
 import { endSessions } from '../sessions.ts';
 import type { User } from '../user.ts';
 import { deleteUser, updateUser } from '../users.ts';
@@ -42,6 +43,7 @@ async function forget(session: SystemSession, flow: Flow, user: User): Promise<v
   const conceal = (value: string) => createHash('sha256').update(`${user.id}${value}`).digest('base64url');
   const concealed = <T extends string | null>(value: T) => (value ? conceal(value) : value);
   await clearTokens(session, user.id, now);
+  await endFlows(session, user.id, now);
   await endSessions(session, user.id, 'global', null);
   const changes = {
     email: concealed(user.email),

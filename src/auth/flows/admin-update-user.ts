@@ -8,6 +8,7 @@ import type { AdminBearer } from '../bearer.ts';
 import { mergeMetadata } from '../metadata.ts';
 import { clearTokens } from '../one-time-tokens.ts';
 import { assertStrong } from '../password-policy.ts';
+import { endFlows } from '../pkce.ts';
 import { endSessions } from '../sessions.ts';
 import type { User } from '../user.ts';
 import { toUserJson, type UserJson } from '../user-json.ts';
@@ -71,6 +72,7 @@ async function apply(session: SystemSession, flow: Flow, { user, facts, password
   if (passwordHash !== null) {
     await updateUser(session, id, { passwordHash }, now);
     await clearTokens(session, id, now);
+    await endFlows(session, id, now);
     await endSessions(session, id, 'global', null);
     await queueAdminNotification(session, flow, { kind: 'password_changed', user });
   }

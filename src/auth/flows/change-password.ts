@@ -6,6 +6,7 @@ import { userActor, writeAudit } from '../audit.ts';
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
 import { clearTokens } from '../one-time-tokens.ts';
+import { endFlows } from '../pkce.ts';
 import type { Session } from '../session.ts';
 import { endSessions } from '../sessions.ts';
 import type { User } from '../user.ts';
@@ -74,6 +75,7 @@ export async function changePassword(
   if (newPassword.isSame) throw new AuthError('same_password');
   await updateUser(session, user.id, { passwordHash: newPassword.hash }, now);
   await clearTokens(session, user.id, now);
+  await endFlows(session, user.id, now);
   await endSessions(session, user.id, bearerSession === null ? 'global' : 'others', bearerSession?.id ?? null);
   await writeAudit(session, { action: 'user_updated_password', actor: userActor(user) }, config, services);
   await queueNotification(session, flow, { kind: 'password_changed', user });

@@ -5,6 +5,7 @@
 import type { SystemSession } from '../../database/run-system.ts';
 import { deleteIdentity, syncProviders } from '../identities.ts';
 import { clearTokens } from '../one-time-tokens.ts';
+import { endFlows } from '../pkce.ts';
 import type { ExternalUser } from '../providers/external-user.ts';
 import { endSessions } from '../sessions.ts';
 import type { User } from '../user.ts';
@@ -14,7 +15,7 @@ import { reloadUser } from './issue-session.ts';
 
 /**
  * Takes every other way into an unconfirmed account away: password, identities, and with them sessions, second factors and
- * whatever is pending. Where the identity is the only way nothing happens.
+ * whatever is pending or under way. Where the identity is the only way nothing happens.
  */
 export async function evictStrangers(
   session: SystemSession,
@@ -33,6 +34,7 @@ export async function evictStrangers(
     endSessions(session, user.id, 'global', null),
     session.query('delete from auth.mfa_factors f where f.user_id = $1::uuid', [user.id]),
     clearTokens(session, user.id, now),
+    endFlows(session, user.id, now),
     updateUser(session, user.id, { ...pending, ...phone, passwordHash: '', userMetadata: identityData }, now),
     syncProviders(session, user.id, now),
   ];
