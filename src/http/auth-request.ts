@@ -119,14 +119,19 @@ function clientAddress({ headers, state }: FastifyRequest, config: AuthConfig): 
 function linkBase(headers: IncomingHttpHeaders, authUrl: string, externalHosts: string): string {
   const allowed = externalHosts
     .split(',')
-    .map((host) => host.trim().toLowerCase())
+    .map(hostOf)
     .filter((host) => host !== '');
   if (allowed.length === 0) return authUrl;
-  const given = (one(headers['x-forwarded-host']) ?? headers.host ?? '').trim().toLowerCase();
-  const name = given.replace(/:[0-9]+$/, '');
-  if (!allowed.includes(given) && !allowed.includes(name)) return authUrl;
-  const isPlain = name === 'localhost' && one(headers['x-forwarded-proto']) === 'http';
+  // With its port, where it has one: who listens at another port of the host may be somebody else.
+  const given = hostOf(one(headers['x-forwarded-host']) ?? headers.host ?? '');
+  if (!allowed.includes(given)) return authUrl;
+  const isPlain = /^localhost(?::|$)/.test(given) && one(headers['x-forwarded-proto']) === 'http';
   return `${isPlain ? 'http' : 'https'}://${given}${new URL(authUrl).pathname}`;
+}
+
+/** In lower case, without the usual port. */
+function hostOf(text: string): string {
+  return text.trim().toLowerCase().replace(/:443$/, '');
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

@@ -288,13 +288,17 @@ test('behind a trusted proxy limits and sessions go by the address that it names
 });
 
 test('links name the public address, or another host that the configuration allows', async () => {
-  const auth = await testAuth(database, { mailer_external_hosts: 'other.test', smtp_max_frequency: 0 });
+  const auth = await testAuth(database, { mailer_external_hosts: 'other.test, open.test:8443', smtp_max_frequency: 0 });
   const linkFor = async (host: string) => {
     await auth.ask('/signup', { email: 'host@x.test', password }, { headers: { 'x-forwarded-host': host } });
     return /href="([^?"]*)/.exec((await auth.mail('host@x.test')).html)?.[1];
   };
   expect(await linkFor('evil.test')).toBe('http://localhost:54321/auth/v1/verify');
   expect(await linkFor('other.test')).toBe('https://other.test/auth/v1/verify');
+  expect(await linkFor('OTHER.test:443')).toBe('https://other.test/auth/v1/verify');
+  // Who listens at another port of the host may be somebody else.
+  expect(await linkFor('other.test:8443')).toBe('http://localhost:54321/auth/v1/verify');
+  expect(await linkFor('open.test:8443')).toBe('https://open.test:8443/auth/v1/verify');
 });
 
 test('without the tables the routes say how to make them', async () => {
