@@ -3,6 +3,7 @@
  *
  * Every failure is a `ManagementError`; its `cause`, where there is one, is for the log.
  */
+import { layerAuthConfig } from '../config/auth-config.ts';
 import { DatabaseError } from '../database/failure.ts';
 import type { SystemPool } from '../database/run-system.ts';
 import type { Clock } from '../shared/clock.ts';
@@ -89,7 +90,8 @@ export function createManagementApi(options: ManagementOptions): ManagementApi {
         const config = await store.refreshIfNewer(pool);
         // Loaded with the first change: the trial of templates needs their whole engine.
         const { validateChanges } = await import('./validate-changes.ts');
-        const changes = validateChanges(body, { config, ignoreUnknown: options.ignoreUnknown });
+        const start = layerAuthConfig(store.snapshot().start);
+        const changes = validateChanges(body, { config, start, ignoreUnknown: options.ignoreUnknown });
         const snapshot = await storeChanges(options, changes, { by: caller.by, ifVersion });
         return { ...(await present(snapshot)), ignored: changes.ignored, warnings: changes.warnings };
       });

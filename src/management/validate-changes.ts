@@ -6,7 +6,14 @@
  */
 import type { AuthConfig } from '../config/auth-config.ts';
 import { nearestName } from '../config/nearest-name.ts';
-import { checkMessageTemplate, checkTemplate, type TemplateFindings, templateField } from './check-template.ts';
+import type { TemplateSwitches } from '../email/parse-options.ts';
+import {
+  checkMessageTemplate,
+  checkTemplate,
+  type TemplateFindings,
+  templateField,
+  templateFieldNames,
+} from './check-template.ts';
 import { type ConfigField, configFields } from './config-fields.ts';
 import { ManagementError } from './management-error.ts';
 
@@ -24,6 +31,8 @@ export interface ValidChanges {
 export interface ValidationContext {
   /** In force now; the switches in it decide what templates mean. */
   readonly config: AuthConfig;
+  /** What is in force where nothing is stored. */
+  readonly start: AuthConfig;
   /** Names that nobody knows are ignored instead of refused. */
   readonly ignoreUnknown: boolean;
 }
@@ -36,7 +45,9 @@ export function validateChanges(body: unknown, context: ValidationContext): Vali
   const given = body as Body;
   const problems: string[] = [];
   const values = readValues(given, problems);
-  const warnings = checkTemplates(values, { ...context.config, ...switchesOf(values) }, problems);
+  const next = { ...context.config, ...switchesOf(values, context.start) };
+  const warnings = checkTemplates(values, next, problems);
+  if (switches.some((name) => next[name] !== context.config[name])) checkInForce(values, context, next, problems);
   const unknown = Object.keys(given).filter((name) => !configFields.has(name));
   if (!context.ignoreUnknown) problems.push(...describeUnknown(unknown));
   if (problems.length > 0) throw new ManagementError('validation_failed', problems.join('; '));
@@ -68,13 +79,15 @@ function readValue({ row }: ConfigField, value: unknown): unknown {
   return row.kind.fromJson(value);
 }
 
+const switches = [
+  'mailer_extra_url_schemes',
+  'mailer_keep_conditional_comments',
+  'mailer_subject_html_escape',
+] as const satisfies readonly (keyof TemplateSwitches)[];
+
 /** The switches of the same body count: a body and its switch may come together. */
-function switchesOf(values: ReadonlyMap<string, unknown>): Partial<AuthConfig> {
-  const names = ['mailer_extra_url_schemes', 'mailer_keep_conditional_comments', 'mailer_subject_html_escape'];
-  const given = names.flatMap((name) => {
-    const value = values.get(name);
-    return value === undefined || value === null ? [] : [[name, value] as const];
-  });
+function switchesOf(values: ReadonlyMap<string, unknown>, start: AuthConfig): Partial<TemplateSwitches> {
+  const given = switches.filter((name) => values.has(name)).map((name) => [name, values.get(name) ?? start[name]]);
   return Object.fromEntries(given);
 }
 
@@ -87,6 +100,21 @@ function checkTemplates(values: ReadonlyMap<string, unknown>, config: AuthConfig
     warnings.push(...findings.warnings.map((text) => `${name}: ${text}`));
   }
   return warnings;
+}
+
+/** Templates that stay may mean something else under other switches, or nothing at all. */
+function checkInForce(
+  values: ReadonlyMap<string, unknown>,
+  { config, start }: ValidationContext,
+  next: AuthConfig,
+  problems: string[],
+): void {
+  for (const name of templateFieldNames) {
+    if (values.get(name)) continue;
+    const text = (values.has(name) ? start : config)[name as keyof AuthConfig];
+    const problem = typeof text === 'string' ? (checkText(name, text, next)?.problem ?? null) : null;
+    if (problem !== null) problems.push(`${name}, which is in force, would fail: ${problem}`);
+  }
 }
 
 function checkText(name: string, text: string, config: AuthConfig): TemplateFindings | null {

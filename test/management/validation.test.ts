@@ -188,6 +188,21 @@ describe('templates', () => {
     expect(await problemOf(await gateway(), body)).toMatch(/^mailer_subjects_recovery: /);
   });
 
+  test('a switch under which a template in force would fail is refused, unless a right one comes with it', async () => {
+    const { patch } = await gateway();
+    const text = '<a href="{{ .ConfirmationURL }}>link</a>';
+    await patch({ mailer_subjects_recovery: text });
+    const escaping = { mailer_subject_html_escape: true };
+    expect(await patch(escaping)).toMatchObject({
+      status: 400,
+      body: { message: expect.stringMatching(/^mailer_subjects_recovery, which is in force, would fail: /) },
+    });
+    expect((await patch({ ...escaping, mailer_subjects_recovery: 'Hello' })).status).toBe(200);
+    // The switch is off again by its default, so the subject is not read as HTML.
+    const back = { mailer_subject_html_escape: null, mailer_subjects_recovery: text };
+    expect((await patch(back)).status).toBe(200);
+  });
+
   test('a loop that never ends is refused, and the answer comes soon', async () => {
     const startedAt = performance.now();
     const content = '{{ define "a" }}{{ template "a" . }}{{ end }}{{ template "a" . }}';
