@@ -44,6 +44,8 @@ export interface ConfigStore {
   accept(stored: StoredConfig): ConfigSnapshot;
   /** Replaces the layer below, for example when a file was read again. */
   setStartValues(values: AuthValues): void;
+  /** What would be in force above other start values. */
+  configWith(values: AuthValues): AuthConfig;
 }
 
 /** What the store is made of. */
@@ -116,7 +118,15 @@ class Store implements ConfigStore {
   }
 
   setStartValues(values: AuthValues): void {
-    this.#snapshot = this.#build({ version: this.#snapshot.version, values: this.#snapshot.stored }, values);
+    this.#snapshot = this.#buildAbove(values);
+  }
+
+  configWith(values: AuthValues): AuthConfig {
+    return this.#buildAbove(values).config;
+  }
+
+  #buildAbove(start: AuthValues): ConfigSnapshot {
+    return this.#build({ version: this.#snapshot.version, values: this.#snapshot.stored }, start);
   }
 
   /** An answer that was overtaken by a later read is used by its own request only, unless it is the newer version. */

@@ -58,7 +58,8 @@ export function startManagement({ config, pool, clock, observe }: ManagementSetu
   const configOnly = config.configOnly || !config.managementApiEnabled;
   const store = createConfigStore({ ref, startValues: authValues, configOnly, observe });
   const onChange = (values: AuthValues) => store.setStartValues(values);
-  const templates = createStartTemplates({ current: () => store.current(), onChange, clock, observe });
+  const configWith = (values: AuthValues) => store.configWith(values);
+  const templates = createStartTemplates({ configWith, onChange, clock, observe });
   // A failure is met again, and answered, by the next request.
   const refresh = () => store.refreshIfNewer(pool).then(ignore, ignore);
   let listener: Listener | null = null;

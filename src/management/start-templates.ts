@@ -33,8 +33,8 @@ export interface StartTemplates {
 
 /** What it works with. */
 export interface StartTemplatesParts {
-  /** The configuration in force: its switches decide what templates mean. */
-  readonly current: () => AuthConfig;
+  /** The configuration that is in force above start values: its switches decide what templates mean. */
+  readonly configWith: (values: AuthValues) => AuthConfig;
   /** Takes the start values whenever they have changed. */
   readonly onChange: (values: AuthValues) => void;
   readonly clock: Clock;
@@ -75,10 +75,10 @@ class Templates implements StartTemplates {
   }
 
   async replace({ authValues, authTemplates }: AuthStart): Promise<void> {
-    const { current, clock } = this.#parts;
+    const { configWith, clock } = this.#parts;
     await this.#end();
     if (this.#stopped) return;
-    const readers = createReaders(authTemplates, () => current().site_url, clock);
+    const readers = createReaders(authTemplates, () => configWith(authValues).site_url, clock);
     this.#authValues = authValues;
     this.#readers = readers;
     await Promise.all([...readers.values()].map((reader) => reader.read()));
@@ -111,21 +111,22 @@ class Templates implements StartTemplates {
 
   #apply(): void {
     const values: Record<string, unknown> = { ...this.#authValues };
+    const config = this.#parts.configWith(this.#authValues);
     for (const email of emailKindNames) {
-      const { subject, content } = this.#pairOf(email);
+      const { subject, content } = this.#pairOf(email, config);
       setOrDelete(values, subjectField(email), subject);
       setOrDelete(values, contentField(email), content);
     }
     this.#parts.onChange(values as AuthValues);
   }
 
-  #pairOf(email: EmailKind): Pair {
+  #pairOf(email: EmailKind, config: AuthConfig): Pair {
     const reader = this.#readers.get(email);
     const given: Pair = {
       subject: this.#authValues[subjectField(email)] ?? null,
       content: reader?.text() ?? this.#authValues[contentField(email)] ?? null,
     };
-    const problem = reader?.problem() ?? findProblem(given, this.#parts.current());
+    const problem = reader?.problem() ?? findProblem(given, config);
     if (problem === null) {
       this.#good.set(email, given);
       this.#told.delete(email);

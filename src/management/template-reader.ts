@@ -2,7 +2,8 @@
  * One body of an email that lives elsewhere, as it was read last.
  *
  * A file is read when it has changed and has rested for one look, so that nobody reads half of what an editor is writing. An
- * address is asked again after ten minutes, and after ten seconds where it failed.
+ * address is asked again after ten minutes, and after ten seconds where it failed; another address, which a path becomes with
+ * another site URL, is asked at once.
  */
 import { readFile, stat } from 'node:fs/promises';
 import { maxTemplateBytes } from '../config/auth-template-fields.ts';
@@ -76,8 +77,9 @@ async function readTemplateFile(path: string): Promise<string> {
 
 function readerOfAddress({ location, origin }: RemoteSource, siteUrl: () => string, clock: Clock): TemplateReader {
   const stopping = new AbortController();
-  const address = () => (/^[a-z]+:/i.test(location) ? location : joinPath(siteUrl(), location));
+  const find = () => (/^[a-z]+:/i.test(location) ? location : joinPath(siteUrl(), location));
   const state = createState();
+  let address = find();
   let known: FetchedTemplate | null = null;
   let nextAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<boolean> | null = null;
@@ -85,15 +87,27 @@ function readerOfAddress({ location, origin }: RemoteSource, siteUrl: () => stri
   async function fetchAgain(): Promise<string> {
     // Failures come back sooner.
     nextAt = clock.now() + retryMs;
-    known = await fetchTemplate(address(), known, stopping.signal);
+    known = await fetchTemplate(address, known, stopping.signal);
     nextAt = clock.now() + freshMs;
     return known.text;
   }
 
+  /** What one address has said is no answer of another. */
+  function follow(): void {
+    const found = find();
+    if (found === address) return;
+    address = found;
+    known = null;
+    nextAt = Number.NEGATIVE_INFINITY;
+  }
+
   return {
-    name: `${origin} (${showAddress(address())})`,
+    get name() {
+      return `${origin} (${showAddress(address)})`;
+    },
     ...state.facts,
     async read() {
+      follow();
       if (clock.now() < nextAt || stopping.signal.aborted) return false;
       reading = state.take(fetchAgain());
       return reading;

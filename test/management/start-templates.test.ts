@@ -132,6 +132,20 @@ test('other start values replace the first ones, with their templates', async ()
   expect(await nextMail(auth)).toMatchObject({ subject: 'Second', html: '<i>second</i>' });
 });
 
+test('start values that replace others decide themselves how templates are read, and where paths lead', async () => {
+  const auth = await testAuth(database, { mailer_subjects_confirmation: 'First' });
+  const site = await templateSite((request, response) => response.end(`path ${request.url}`));
+  const authTemplates: TemplateSources = {
+    confirmation: { kind: 'remote', location: '/confirm.html', origin: 'test' },
+  };
+  await auth.gateway.configureAuth({ authValues: { site_url: site.url }, authTemplates });
+  expect((await nextMail(auth)).html).toBe('path /confirm.html');
+  const escaping = { mailer_subject_html_escape: true, mailer_subjects_confirmation: '<a href="{{ .Email }}>' };
+  await auth.gateway.configureAuth({ authValues: escaping, authTemplates: {} });
+  expect(refusals(auth)).toMatchObject([{ problem: expect.stringMatching(/^subject/) }]);
+  expect((await nextMail(auth)).html).toBe('path /confirm.html');
+});
+
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** A web server with templates. */
@@ -208,6 +222,25 @@ describe('an address', () => {
     const values = { site_url: `${site.url}/app/` };
     const auth = await start({ kind: 'remote', location: '/mails/confirm.html', origin: 'test' }, values);
     expect((await nextMail(auth)).html).toBe('path /app/mails/confirm.html');
+  });
+
+  test('is another one once the site URL is, and is not asked for what the first one has said', async () => {
+    const [first, second] = [await templateSite(versioned('one')), await templateSite(versioned('two'))];
+    const token = 'sbp_0123456789012345678901234567890123456789';
+    const projectRef = 'abcdefghijklmnopqrst';
+    const location = { kind: 'remote', location: '/confirm.html', origin: 'test' } as const;
+    const given = { authTemplates: { confirmation: location }, accessToken: token, projectRef };
+    const auth = await testAuth(database, { site_url: first.url }, given);
+    expect((await nextMail(auth)).html).toBe('one');
+    const patch = (site_url: string | null) =>
+      fetch(`${auth.url}/v1/projects/${projectRef}/config/auth`, {
+        method: 'PATCH',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ site_url }),
+      });
+    await patch(second.url);
+    await mailsHave(auth, 'two');
+    await patch(null);
   });
 
   test('that never answers does not keep the gateway from stopping', async () => {
