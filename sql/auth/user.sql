@@ -1,6 +1,7 @@
 -- A user with identities and factors. The `where` follows in src/auth/users.ts.
 --
--- Times are milliseconds since the epoch. Token columns of rows made by hand may be null, which counts as empty.
+-- Times are milliseconds since the epoch. Token columns of rows made by hand may be null, which counts as empty. Metadata may be
+-- the JSON null, which the original writes as well, or anything else that is no object; that counts as an empty one.
 select
   u.id, u.aud as "audience", u.role, nullif(u.email, '') as "email", nullif(u.encrypted_password, '') as "passwordHash",
   (extract(epoch from u.email_confirmed_at) * 1000)::float8 as "emailConfirmedAt",
@@ -15,7 +16,8 @@ select
   (extract(epoch from u.email_change_sent_at) * 1000)::float8 as "emailChangeSentAt",
   coalesce(u.email_change_confirm_status, 0) as "emailChangeConfirmStatus",
   (extract(epoch from u.last_sign_in_at) * 1000)::float8 as "lastSignInAt",
-  coalesce(u.raw_app_meta_data, '{}') as "appMetadata", coalesce(u.raw_user_meta_data, '{}') as "userMetadata",
+  case when pg_catalog.jsonb_typeof(u.raw_app_meta_data) = 'object' then u.raw_app_meta_data else '{}' end as "appMetadata",
+  case when pg_catalog.jsonb_typeof(u.raw_user_meta_data) = 'object' then u.raw_user_meta_data else '{}' end as "userMetadata",
   (extract(epoch from u.created_at) * 1000)::float8 as "createdAt",
   (extract(epoch from u.updated_at) * 1000)::float8 as "updatedAt",
   nullif(u.phone, '') as "phone",
@@ -31,8 +33,8 @@ select
   u.is_anonymous as "isAnonymous",
   coalesce((
     select pg_catalog.json_agg(pg_catalog.json_build_object(
-      'id', i.id, 'providerId', i.provider_id, 'userId', i.user_id, 'identityData', i.identity_data,
-      'provider', i.provider, 'email', i.email,
+      'id', i.id, 'providerId', i.provider_id, 'userId', i.user_id, 'provider', i.provider, 'email', i.email,
+      'identityData', case when pg_catalog.jsonb_typeof(i.identity_data) = 'object' then i.identity_data else '{}' end,
       'lastSignInAt', (extract(epoch from i.last_sign_in_at) * 1000)::float8,
       'createdAt', (extract(epoch from i.created_at) * 1000)::float8,
       'updatedAt', (extract(epoch from i.updated_at) * 1000)::float8

@@ -105,6 +105,9 @@ export async function verifyIdentityEmail(database: SystemSession, user: User, n
   );
 }
 
+/** As user.sql reads it: what is no object cannot be added to. */
+const appMetadata = `case when pg_catalog.jsonb_typeof(u.raw_app_meta_data) = 'object' then u.raw_app_meta_data else '{}' end`;
+
 /**
  * Writes the names of the user's providers into the app metadata: that of the oldest identity, and all of them. A user
  * without identities keeps what there is, and where nothing differs nothing is written.
@@ -112,7 +115,7 @@ export async function verifyIdentityEmail(database: SystemSession, user: User, n
 export async function syncProviders(database: SystemSession, userId: string, now: Time): Promise<void> {
   await database.query(
     `update auth.users u set
-      raw_app_meta_data = coalesce(u.raw_app_meta_data, '{}') || p.metadata, updated_at = $2::timestamptz
+      raw_app_meta_data = ${appMetadata} || p.metadata, updated_at = $2::timestamptz
     from (
       select pg_catalog.jsonb_build_object(
         'provider', (pg_catalog.array_agg(n.provider order by n.since, n.provider))[1],
@@ -124,7 +127,7 @@ export async function syncProviders(database: SystemSession, userId: string, now
       ) n
       having pg_catalog.count(*) > 0
     ) p
-    where u.id = $1::uuid and u.raw_app_meta_data is distinct from coalesce(u.raw_app_meta_data, '{}') || p.metadata`,
+    where u.id = $1::uuid and u.raw_app_meta_data is distinct from ${appMetadata} || p.metadata`,
     [userId, toTimestamp(now)],
   );
 }

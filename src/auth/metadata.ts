@@ -11,11 +11,6 @@ export function mergeMetadata(old: Metadata, changes: Metadata): Metadata {
   return Object.fromEntries(entries.filter(([key, value]) => value !== null || !Object.hasOwn(changes, key)));
 }
 
-/** A JSON object of the database, or an empty one where there is something else. */
-export function readMetadata(value: unknown): Metadata {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Metadata) : {};
-}
-
 /** Deepest nesting of metadata; PostgreSQL and we both have to walk through it. */
 const maxDepth = 100;
 

@@ -37,6 +37,28 @@ test('metadata is merged, a null deletes, and app metadata is not for users', as
   expect(refused).toMatchObject({ status: 403, body: { code: 'not_admin', message } });
 });
 
+// The original writes the JSON null for a user without metadata.
+test.each(['null', '[1]', '"text"'])('metadata that are %s in the database are empty', async (json) => {
+  const auth = await testAuth(database, { smtp_max_frequency: 0 });
+  const email = `metadata${json.length}@x.test`;
+  const { user } = await signedUp(auth, email);
+  await database.query(
+    'update auth.users set raw_user_meta_data = $2::jsonb, raw_app_meta_data = $2::jsonb where id = $1::uuid',
+    [user.id, json],
+  );
+  await database.query('update auth.identities set identity_data = $2::jsonb where user_id = $1::uuid', [
+    user.id,
+    json,
+  ]);
+  const { status, body } = await auth.ask('/token?grant_type=password', { email, password });
+  expect([status, body.user?.user_metadata, body.user?.app_metadata]).toEqual([200, {}, {}]);
+  expect((await update(auth, body.access_token, { data: { a: 1 } })).body.user_metadata).toEqual({ a: 1 });
+  await auth.ask('/recover', { email });
+  const { code } = await auth.mail(email);
+  const { body: recovered } = await auth.ask('/verify', { type: 'recovery', email, token: code });
+  expect(recovered.user.app_metadata).toEqual({ provider: 'email', providers: ['email'] });
+});
+
 test('a new password ends the other sessions and the pending links, and must be new', async () => {
   const auth = await testAuth(database);
   const email = 'password@x.test';
