@@ -108,8 +108,8 @@ function fromDatabase(error: unknown): AuthError | null {
   }
   if (error.kind === 'timeout') return new AuthError('request_timeout', null, { cause: error });
   const sqlstate = error.sqlstate ?? '';
-  // Text that PostgreSQL cannot store, for example a NUL character.
-  if (['22021', '22P05'].includes(sqlstate)) {
+  // Text that PostgreSQL cannot store, for example a NUL character, or that is longer than its column.
+  if (['22001', '22021', '22P05'].includes(sqlstate)) {
     return new AuthError('validation_failed', 'The request has text that cannot be stored.', { cause: error });
   }
   if (['40001', '40P01', '55P03'].includes(sqlstate)) {

@@ -150,6 +150,16 @@ test('an admin changes users at once, and a new password ends all their sessions
   expect(nobody).toMatchObject({ status: 404, body: { code: 'user_not_found' } });
 });
 
+test('text that is too long for the database is the fault of the request', async () => {
+  const auth = await testAuth(database);
+  const long = 'x'.repeat(256);
+  const made = await auth.askAdmin('/admin/users', { email: 'long@x.test', role: long });
+  expect(made).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
+  const headers = { 'x-jwt-aud': long };
+  const signedUp = await auth.ask('/signup', { email: 'long@x.test', password }, { headers });
+  expect(signedUp).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
+});
+
 test('a deleted user is gone; a soft deletion keeps the id and frees the address', async () => {
   const auth = await testAuth(database);
   const hard = await signedUp(auth, 'hard@x.test');
