@@ -239,6 +239,20 @@ test('text messages go to the hook, those of second factors too, and none to a p
   expect((await verify(id, challenged.body.id, sms.otp)).status).toBe(200);
 });
 
+test('the user of a text message has the number that it goes to, also while another one is pending', async () => {
+  const server = await startHookServer();
+  const auth = await testAuth(database, { ...webhookFor('send_sms', server), external_phone_enabled: true });
+  const phone = '49150200011';
+  await auth.ask('/signup', { phone, password });
+  const { otp: token } = server.requests[0]?.payload.sms ?? {};
+  const { body } = await auth.ask('/verify', { type: 'sms', phone, token });
+  for (const next of ['49150200012', '49150200013']) {
+    await auth.ask('/user', { phone: next }, { method: 'PUT', token: body.access_token });
+    const { sms, user } = server.requests.at(-1)?.payload ?? {};
+    expect([sms.phone, user.phone, user.new_phone]).toEqual([next, phone, next]);
+  }
+});
+
 test('a text message that the hook does not send leaves nothing behind', async () => {
   const server = await startHookServer();
   const auth = await testAuth(database, { ...webhookFor('send_sms', server), external_phone_enabled: true });

@@ -14,6 +14,7 @@ import type { User } from '../user.ts';
 import { toUserJson } from '../user-json.ts';
 import { askHook } from './ask-hook.ts';
 import { type Flow, nowOf } from './flow.ts';
+import { reloadUser } from './issue-session.ts';
 import type { TextMessage } from './text-message.ts';
 
 /** What a code is for, and where it stands. */
@@ -97,7 +98,9 @@ export async function sendPhoneCode(
   const { phone, code, channel, template, purpose, isTest } = message;
   if (isTest) return '';
   if (config.hook_send_sms_enabled) {
-    await askHook(session, flow, 'send_sms', { user: toUserJson(user), sms: { otp: code, phone, channel } });
+    // With the number that is pending by now: receivers send to the one of the user.
+    const asked = toUserJson(await reloadUser(session, user.id));
+    await askHook(session, flow, 'send_sms', { user: asked, sms: { otp: code, phone, channel } });
     return '';
   }
   let id: string | null;
