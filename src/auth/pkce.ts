@@ -161,9 +161,12 @@ export async function exchangeFlowCode(
  * were to give them an identity. Else whoever began it would come in once more.
  */
 export async function endFlows(database: SystemSession, userId: string, now: Time): Promise<void> {
+  // By its name as a text: tables of earlier versions of the original have no such column, and no user links with them.
   await database.query(
     `delete from auth.flow_state f
-    where f.user_id = $1::uuid or (f.linking_target_id = $1::uuid and f.created_at >= $2::timestamptz)`,
+    where f.user_id = $1::uuid or (
+      f.created_at >= $2::timestamptz and pg_catalog.to_jsonb(f) ->> 'linking_target_id' = $1::uuid::text
+    )`,
     [userId, toTimestamp(now - flowLifetimeMs)],
   );
 }

@@ -90,6 +90,14 @@ test('a link that was begun with a session that a new password has ended comes t
   expect(names(user.identities)).toHaveLength(1);
 });
 
+test('a new password needs no tables that know of links', async () => {
+  const own = await createAuthDatabase();
+  await own.query('alter table auth.flow_state drop column linking_target_id');
+  const auth = await testAuth(own);
+  const { access_token: token } = await signedUp(auth, 'earlier@x.test');
+  expect((await auth.ask('/user', { password: 'another password' }, { method: 'PUT', token })).status).toBe(200);
+});
+
 test('an identity that is linked already is refused, to this user or to another', async () => {
   const auth = await withLinking();
   const { access_token: token } = await signedUp(auth, 'first@x.test');
