@@ -36,6 +36,8 @@ interface Address {
   readonly host: string;
   /** Empty where it is the scheme's usual one. */
   readonly port: string;
+  /** With a login, where there is one, as it was written. */
+  readonly authority: string;
 }
 
 /** Compiles the allow list. A malformed pattern of it, which validation refuses, allows nothing. */
@@ -74,7 +76,21 @@ function isAllowedAddress(url: string, site: Address, patterns: readonly UrlPatt
   const isWeb = scheme === 'http' || scheme === 'https';
   if (isWeb && !/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(host)) return false;
   const text = url.split('#')[0] ?? '';
-  return patterns.some((pattern) => pattern.matches(text));
+  return isWeb ? isWebListed(text, address, patterns) : patterns.some((pattern) => pattern.matches(text));
+}
+
+/**
+ * A wild card that stands for a part of the host must not reach beyond it: what follows `?` is no host, and what stands before
+ * `@` is none. A pattern that says all of the authority itself may go on as it likes.
+ */
+function isWebListed(text: string, { scheme, authority }: Address, patterns: readonly UrlPattern[]): boolean {
+  const authorityEnd = `${scheme}://${authority}`.length;
+  // To a browser it is the same.
+  const plain = text.slice(authorityEnd).replace(/^\?/, '/?');
+  const isNamed = (pattern: UrlPattern) => pattern.fixedLength >= authorityEnd && pattern.matches(text);
+  const isMatched = (pattern: UrlPattern) =>
+    !authority.includes('@') && pattern.matches(text.slice(0, authorityEnd) + plain);
+  return patterns.some((pattern) => isNamed(pattern) || isMatched(pattern));
 }
 
 function isLoopbackName(host: string): boolean {
@@ -98,13 +114,14 @@ function parseAddress(url: string): Address | null {
   const parsed = URL.parse(url);
   if (match === null || parsed === null) return null;
   const scheme = (match[1] ?? '').toLowerCase();
-  const authority = (match[2] ?? '').split('@').at(-1) ?? '';
-  const [, bracketed, plain, port = ''] = /^(?:\[([^\]]*)\]|([^:]*))(?::([0-9]*))?$/.exec(authority) ?? [];
+  const authority = match[2] ?? '';
+  const place = authority.split('@').at(-1) ?? '';
+  const [, bracketed, plain, port = ''] = /^(?:\[([^\]]*)\]|([^:]*))(?::([0-9]*))?$/.exec(place) ?? [];
   const host = (bracketed ?? plain)?.toLowerCase();
   if (host === undefined) return null;
   const isWeb = scheme in usualPorts;
   const seen = parsed.hostname.replace(/^\[|\]$/g, '').toLowerCase();
   // A host in digits alone is an IP address to a browser; it is refused by its letters later.
   if (isWeb && (host === '' || (seen !== host && !/^[0-9]+$/.test(host)))) return null;
-  return { scheme, host, port: port === usualPorts[scheme] ? '' : port };
+  return { scheme, host, port: port === usualPorts[scheme] ? '' : port, authority };
 }

@@ -10,6 +10,8 @@
 export interface UrlPattern {
   /** Whether the whole text matches. */
   matches(text: string): boolean;
+  /** Characters at the start of every text that matches which the pattern says itself, up to its first wild card. */
+  readonly fixedLength: number;
 }
 
 type Test = (character: string) => boolean;
@@ -31,7 +33,10 @@ export function compileUrlPattern(pattern: string): UrlPattern {
   const states: State[] = [];
   const reader = { characters, at: 0 };
   const end = readSequence(reader, states, { from: addState(states, null), inBraces: false });
-  return { matches: (text) => follow(states, end, [...text.slice(0, maxTextLength + 1)]) };
+  return {
+    matches: (text) => follow(states, end, [...text.slice(0, maxTextLength + 1)]),
+    fixedLength: /^(?:[^*?[{\\]|\\.)*/su.exec(pattern)?.[0].replace(/\\(.)/gsu, '$1').length ?? 0,
+  };
 }
 
 /** Splits a list at commas that stand neither in braces nor behind a backslash; blanks around items and empty items go. */

@@ -102,6 +102,23 @@ describe('the allow list', () => {
     [' https://one.test/ , https://two.test/ ', 'https://two.test/', true],
   ])('%s and %s: %s', (list, url, expected) => expect(isAllowed(url, list)).toBe(expected));
 
+  test.each([
+    ['https://pre-*.host.test/**', 'https://pre-x@evil.host.test/', false],
+    ['https://pre-*.host.test', 'https://pre-x:y@evil.host.test', false],
+    ['http://localhost:*/**', 'http://localhost:1@evil/', false],
+    ['https://*.*.cb.test/**', 'https://evil.test?.cb.test/x', false],
+    ['http://*.*.cb.test:3000', 'http://evil.test?x.cb.test:3000', false],
+    ['https://[a-z]*.??st*.cb.test/', 'https://evil.test?.cb.test/', false],
+    ['https://*.cb.test/**', 'https://a.cb.test?x=1', true],
+    ['https://*.cb.test**', 'https://a.cb.test?x=1', true],
+    ['https://cb.test*', 'https://cb.test?x=1', true],
+    ['https://cb.test?x=1', 'https://cb.test?x=1', true],
+    ['https://me:secret@cb.test/**', 'https://me:secret@cb.test/x', true],
+    ['https://*.cb.test/**', 'https://a.cb.test/@me?b=c@d', true],
+  ])('%s and %s: a wild card says nothing of other hosts: %s', (list, url, expected) => {
+    expect(isAllowed(url, list)).toBe(expected);
+  });
+
   test('is split at commas outside braces', () => {
     expect(splitPatterns('https://{a,b}.test, x\\,y ,,')).toEqual(['https://{a,b}.test', 'x\\,y']);
   });
