@@ -28,8 +28,11 @@ export function emailIdentityData(userId: string, email: string, data: Metadata)
   return { ...data, sub: userId, email, email_verified: false, phone_verified: false };
 }
 
-/** The same for a phone sign-up; the number is not part of it. */
-export function phoneIdentityData(userId: string, data: Metadata): Metadata {
+/**
+ * The same for a phone sign-up; the number is not part of it. Nor is an email address of the client's: in an identity it would
+ * keep its owner from having it.
+ */
+export function phoneIdentityData(userId: string, { email: _claimed, ...data }: Metadata): Metadata {
   return { ...data, sub: userId, email_verified: false, phone_verified: false };
 }
 

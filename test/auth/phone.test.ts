@@ -31,6 +31,20 @@ test('a sign-up by phone is confirmed with the code, and signs in with the passw
   expect((await auth.ask('/token?grant_type=password', { phone: '+491701', password })).status).toBe(200);
 });
 
+test('an address in the data of a sign-up by phone is no address of the user', async () => {
+  const auth = await testAuth(database, captured);
+  const { body: user } = await auth.ask('/signup', {
+    phone: '491706',
+    password,
+    data: { email: 'owner@x.test', a: 1 },
+  });
+  expect(user.user_metadata).toMatchObject({ email: 'owner@x.test', a: 1 });
+  expect(user.identities).toMatchObject([{ provider: 'phone', identity_data: { sub: user.id, a: 1 } }]);
+  expect(user.identities[0]).not.toHaveProperty('email');
+  // Its owner is not kept from having it.
+  expect((await signedUp(auth, 'owner@x.test')).user.email).toBe('owner@x.test');
+});
+
 test('a code without password works for new and for known numbers, for a minute', async () => {
   const auth = await testAuth(database, captured);
   for (const _round of ['new', 'known']) {

@@ -168,7 +168,7 @@ async function insert(session: SystemSession, flow: Flow, { address, data, passw
     email: kind === 'email' ? address.email : null,
     phone: kind === 'phone' ? address.phone : null,
     appMetadata: { provider: kind, providers: [kind] },
-    userMetadata: identityData,
+    userMetadata: { ...data, ...identityData },
   }; // biome-ignore format: one user
   await askBeforeUserCreated(session, flow, facts);
   await insertUser(session, facts, services);
