@@ -132,7 +132,13 @@ export async function exchangeFlowCode(
   if (authCode === '' || codeVerifier === '') {
     throw new AuthError('validation_failed', 'invalid request: both auth code and code verifier should be non-empty');
   }
-  const [row] = await database.query(
+  // The user before the flow, as all who lock both have them: else two of them could wait for each other.
+  const locking = database.query(
+    `select u.id from auth.users u
+    where u.id = (select f.user_id from auth.flow_state f where f.auth_code = $1 limit 1) for update`,
+    [authCode],
+  );
+  const deleting = database.query(
     `delete from auth.flow_state f where f.auth_code = $1 and f.user_id is not null
     returning f.user_id, f.code_challenge, f.code_challenge_method::text as challenge_method, f.authentication_method,
       f.provider_type, f.provider_access_token, f.provider_refresh_token,
@@ -140,6 +146,7 @@ export async function exchangeFlowCode(
       (extract(epoch from f.created_at) * 1000)::float8 as created_at`,
     [authCode],
   );
+  const [, [row]] = await Promise.all([locking, deleting]);
   // A code of an email that nobody has opened is known to nobody who may use it.
   const isIssued = row?.issued_at !== null || row?.authentication_method === 'oauth';
   if (row === undefined || !isIssued) throw new AuthError('flow_state_not_found');

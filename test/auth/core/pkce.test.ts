@@ -2,9 +2,18 @@
  * The PKCE flow: the code of an opened link becomes a session only for whoever began the flow, once, for five minutes.
  */
 import { createHash } from 'node:crypto';
-import { expect, test } from 'vitest';
-import { createFlow, exchangeFlowCode, type FlowMethod, issueFlowCode, parsePkce } from '../../../src/auth/pkce.ts';
+import { expect, test, vi } from 'vitest';
+import {
+  createFlow,
+  endFlows,
+  exchangeFlowCode,
+  type FlowMethod,
+  issueFlowCode,
+  parsePkce,
+} from '../../../src/auth/pkce.ts';
+import { createSession } from '../../../src/auth/sessions.ts';
 import type { User } from '../../../src/auth/user.ts';
+import { lockUser } from '../../../src/auth/users.ts';
 import { testAuth } from '../../support/auth.ts';
 
 const auth = await testAuth(10);
@@ -38,6 +47,28 @@ test('of ten parallel exchanges of a code one succeeds', async () => {
   const code = await issue(user);
   const results = await Promise.allSettled(Array.from({ length: 10 }, () => exchange(code)));
   expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+});
+
+test('whoever ends the flows of a user at the same moment is not in the way of an exchange, nor the other way round', async () => {
+  const user = await auth.addUser('ending@mail.test');
+  await begin(user);
+  const code = await issue(user);
+  const client = { userAgent: null, ip: null };
+  const signIn = () =>
+    auth.pool.transaction(async (session) => {
+      await exchangeFlowCode(session, { authCode: code, codeVerifier: verifier }, auth.clock.now());
+      await createSession(session, { userId: user.id, method: 'magiclink', client }, auth.tools);
+    });
+  const waits = `select pg_catalog.count(*)::int4 as count from pg_catalog.pg_stat_activity a
+    where a.datname = pg_catalog.current_database() and a.wait_event_type = 'Lock'`;
+  let exchanging: Promise<unknown> = Promise.resolve();
+  await auth.pool.transaction(async (session) => {
+    await lockUser(session, user.id);
+    exchanging = signIn().catch((error: unknown) => error);
+    await vi.waitFor(async () => expect(await auth.database.query(waits)).toEqual([{ count: 1 }]));
+    await endFlows(session, user.id, auth.clock.now());
+  });
+  expect(await exchanging).toMatchObject({ code: 'flow_state_not_found' });
 });
 
 test('a wrong verifier may be corrected', async () => {
