@@ -82,11 +82,15 @@ function readTable(path: string, table: unknown, reader: TableReader): void {
     reader.report.problems.push({ problem, fix: `Write [${path}].` });
     return;
   }
+  const isOff = table.enabled === false;
   for (const [key, value] of Object.entries(table)) {
     const place = `${path}.${key}`;
     const name = fieldByPlace.get(place) ?? fieldByPlace.get(place.replace(/content_path$/, 'content'));
+    // Files of the original name secrets of what is not used; and its mail server counts only where it is switched on.
+    if (isOff && (place === 'auth.email.smtp.host' || isUnset(value, reader.sources.environment))) continue;
     if (name !== undefined) reader.add(name, place, value);
     else if (place === 'auth.sms.test_otp') reader.add('sms_test_otp', place, value);
+    else if (place === 'auth.email.smtp.enabled') assertSwitch(place, value, reader);
     else if (isProviderSwitch(path, key)) addProvider(path, place, value, reader);
     else if (tables.has(place)) readTable(place, value, reader);
     else reportUnknown(path, key, reader);
@@ -98,11 +102,14 @@ function isProviderSwitch(path: string, key: string): boolean {
   return key === 'enabled' && smsProviders.some((provider) => path === `auth.sms.${provider}`);
 }
 
-function addProvider(path: string, place: string, value: unknown, { add, sources, report }: TableReader): void {
-  if (value === true) add('sms_provider', place, path.slice('auth.sms.'.length));
-  else if (value !== false) {
-    report.problems.push({ problem: `${sources.fileName}: ${place} must be true or false.`, fix: null });
-  }
+function addProvider(path: string, place: string, value: unknown, reader: TableReader): void {
+  if (value === true) reader.add('sms_provider', place, path.slice('auth.sms.'.length));
+  else assertSwitch(place, value, reader);
+}
+
+function assertSwitch(place: string, value: unknown, { sources, report }: TableReader): void {
+  if (typeof value === 'boolean') return;
+  report.problems.push({ problem: `${sources.fileName}: ${place} must be true or false.`, fix: null });
 }
 
 function reportUnknown(path: string, key: string, { sources, report }: TableReader): void {
@@ -151,10 +158,20 @@ function toValue(name: AuthFieldName, place: string, value: unknown): unknown {
   return place === name ? value : (file?.convert?.(value) ?? value);
 }
 
+/** The name in `env(NAME)` as a whole text; undefined for any other value. */
+function variableIn(value: unknown): string | undefined {
+  return typeof value === 'string' ? /^env\(([A-Za-z_][A-Za-z0-9_]*)\)$/.exec(value)?.[1] : undefined;
+}
+
+function isUnset(value: unknown, environment: FileSources['environment']): boolean {
+  const name = variableIn(value);
+  return name !== undefined && environment[name] === undefined;
+}
+
 /** `env(NAME)` as a whole text is the variable. @throws Error where it is not set. */
 function resolveVariables(value: unknown, environment: FileSources['environment']): unknown {
   if (Array.isArray(value)) return value.map((item) => resolveVariables(item, environment));
-  const [, name] = typeof value === 'string' ? (/^env\(([A-Za-z_][A-Za-z0-9_]*)\)$/.exec(value) ?? []) : [];
+  const name = variableIn(value);
   if (name === undefined) return value;
   const text = environment[name];
   if (text === undefined) throw new Error(`names the variable ${name}, which is not set`);

@@ -264,6 +264,22 @@ client_id = "us"
     expect(warnings).toEqual(['pgreflect.toml: "auth.captcha" has no effect here.']);
   });
 
+  test('switches a mail server off, and asks for no secrets of what is switched off', () => {
+    const smtp = '[auth.email.smtp]\nenabled = false\nhost = "mail.test"\npass = "env(NOT_SET)"';
+    const providers = ['external.apple', 'sms.twilio'].map((path) => {
+      const key = path === 'sms.twilio' ? 'auth_token' : 'secret';
+      return `[auth.${path}]\nenabled = false\n${key} = "env(NOT_SET)"`;
+    });
+    const { problems, warnings, config } = load({ toml: [smtp, ...providers].join('\n') });
+    expect([problems, warnings, config.smtp_host]).toEqual([[], [], null]);
+    const on = load({ toml: smtp.replace('enabled = false', 'enabled = true') });
+    expect([on.warnings, on.config.smtp_host]).toEqual([[], 'mail.test']);
+    expect(on.problems).toHaveLength(1);
+    expect(load({ toml: '[auth.email.smtp]\nenabled = "no"' }).problems.map(({ problem }) => problem)).toEqual([
+      'pgreflect.toml: auth.email.smtp.enabled must be true or false.',
+    ]);
+  });
+
   test('names the key of a variable that is not set', () => {
     const { problems } = load({ toml: '[auth.email.smtp]\npass = "env(NOT_SET)"' });
     expect(problems[0]?.problem).toBe(
