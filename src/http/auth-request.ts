@@ -17,7 +17,7 @@ import { createRedirectRules, type RedirectRules } from '../auth/redirect.ts';
 import type { AuthConfig } from '../config/auth-config.ts';
 import type { AuthParts } from './auth-parts.ts';
 import type { AddressLimit } from './auth-rows.ts';
-import { parseAddress } from './client-address.ts';
+import { networkOf, parseAddress } from './client-address.ts';
 
 /** One request. */
 export interface AuthRequest {
@@ -79,7 +79,7 @@ export function readAuthRequest(
     form: () => new URLSearchParams(isEmpty(request.body) ? '' : Buffer.from(request.body as Uint8Array).toString()),
     hasAuthorization: headers.authorization !== undefined,
     count: ({ bucket, allowance }) =>
-      assertRequestAllowed(services.requestLimiter, `${bucket}:${client.ip}`, allowance),
+      assertRequestAllowed(services.requestLimiter, `${bucket}:${networkOf(client.ip)}`, allowance),
     async asUser() {
       const bearer = await authenticateUser(authorizationOf(request), bearerContext());
       const own = requestAudience({ header, claims: bearer.claims, adminRoles, usual });

@@ -42,6 +42,18 @@ export function parseAddress(text: string): string | null {
   return isIP(plain) === 0 || plain.includes('%') ? null : plain.toLowerCase();
 }
 
+/**
+ * What requests are counted by: a customer has one IPv4 address, or an IPv6 network of 64 bits with more addresses than could ever
+ * be counted one by one. Addresses with an IPv4 address in them are translated ones, each of another customer.
+ */
+export function networkOf(address: string): string {
+  if (isIP(address) !== 6 || address.includes('.')) return address;
+  const [start = [], end = []] = address.split('::').map((half) => half.split(':').filter((group) => group !== ''));
+  const zeros = Array.from({ length: 8 - start.length - end.length }, () => '0');
+  const groups = [...start, ...zeros, ...end].slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16));
+  return `${groups.join(':')}::/64`;
+}
+
 function toBlockList(networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {

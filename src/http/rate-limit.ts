@@ -1,9 +1,10 @@
 /**
  * Limits requests per minute and caller (operations.md, `--rate-limit`): the token's user where there is one, else the
- * address of the client.
+ * address of the client, or its network (client-address.ts).
  */
 import type { FastifyInstance } from 'fastify';
 import { PublicError } from '../shared/errors.ts';
+import { networkOf } from './client-address.ts';
 import type { Hook } from './parts.ts';
 
 /** Callers counted at once; the least recently seen is forgotten first. */
@@ -17,7 +18,7 @@ export async function createRateLimit(app: FastifyInstance, perMinute: number): 
   const check = app.createRateLimit({
     keyGenerator: ({ state }) => {
       const subject = state.identity?.subject ?? null;
-      return subject === null ? `address ${state.address}` : `user ${subject}`;
+      return subject === null ? `address ${networkOf(state.address ?? '')}` : `user ${subject}`;
     },
   });
   return (request, reply, done) => {

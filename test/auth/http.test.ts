@@ -281,6 +281,8 @@ test('behind a trusted proxy limits and sessions go by the address that it names
   const from = (address: string) => auth.ask('/signup', {}, { headers: { 'x-forwarded-for': address } });
   const [first, second] = [await from('198.51.100.7'), await from('198.51.100.8')];
   expect([first.status, second.status, (await from('198.51.100.7')).status]).toEqual([200, 200, 429]);
+  const network = [await from('2001:db8::1'), await from('2001:db8::2'), await from('2001:db8:0:1::1')];
+  expect(network.map(({ status }) => status)).toEqual([200, 429, 200]);
   const rows = await database.query('select host(ip) as ip from auth.sessions where user_id = $1', [
     first.body.user.id,
   ]);

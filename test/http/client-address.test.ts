@@ -3,7 +3,7 @@
  */
 import { request } from 'node:http';
 import { expect, test, vi } from 'vitest';
-import { createClientAddress } from '../../src/http/client-address.ts';
+import { createClientAddress, networkOf } from '../../src/http/client-address.ts';
 import { anonKey, operation, testServer } from '../support/http.ts';
 
 /** The address found for a connection from `remoteAddress` with that header. */
@@ -45,6 +45,27 @@ test('proxies may add ports and brackets, and IPv4 has one notation', () => {
 
 test('a connection that is gone has none', () => {
   expect(find(['10.0.0.1'], undefined, '192.0.2.1')).toBeNull();
+});
+
+test.each([
+  ['192.0.2.1', '192.0.2.1'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:db8:1:2::', '2001:db8:1:2::/64'],
+  ['2001:0db8::1', '2001:db8:0:0::/64'],
+  ['2001:db8::7:0:0:1', '2001:db8:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['64:ff9b::192.0.2.1', '64:ff9b::192.0.2.1'],
+  ['', ''],
+])('%s is counted as %s', (address, network) => expect(networkOf(address)).toBe(network));
+
+test('who has a network of IPv6 addresses has no more requests for that', async () => {
+  const server = await testServer({ rateLimit: 1, trustedProxies: ['127.0.0.1'] });
+  const url = `${await server.listen()}/graphql/v1`;
+  const ask = async (address: string) => {
+    const headers = { apikey: anonKey, 'content-type': 'application/json', 'x-forwarded-for': address };
+    return (await fetch(url, { method: 'POST', headers, body: operation('{ hello }') })).status;
+  };
+  expect([await ask('2001:db8::1'), await ask('2001:db8::2'), await ask('2001:db8:0:1::2')]).toEqual([200, 429, 200]);
 });
 
 test('the rate limit and the log go by it', async () => {
