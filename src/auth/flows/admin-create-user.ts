@@ -25,7 +25,7 @@ export async function createUser(flow: Flow, { role }: AdminBearer, body: unknow
   const id = check(flow, facts);
   const { services, config } = flow;
   const password = facts.password || makePassword(services.random, passwordLength, config.password_required_characters);
-  const passwordHash = facts.passwordHash ?? (await services.hasher.hash(password));
+  const passwordHash = facts.passwordHash ?? (await services.hasher.hash(password, flow.deadline));
   return transact(flow, async (session) => {
     await insert(session, flow, { facts, id, passwordHash });
     const user = await reloadUser(session, id);

@@ -37,14 +37,17 @@ export async function updateAnyUser(flow: Flow, { role }: AdminBearer, id: strin
 }
 
 /** The new hash; null where the password stays. */
-async function hashOf({ config, services }: Flow, { password, passwordHash }: AdminUserFacts): Promise<string | null> {
+async function hashOf(
+  { config, services, deadline }: Flow,
+  { password, passwordHash }: AdminUserFacts,
+): Promise<string | null> {
   if (password && passwordHash !== null) {
     throw new AuthError('validation_failed', 'Only a password or a password hash should be provided');
   }
   assertKnownHash(passwordHash);
   if (password === null) return passwordHash;
   await assertStrong(password, config, services.isPwned);
-  return services.hasher.hash(password);
+  return services.hasher.hash(password, deadline);
 }
 
 interface Application {

@@ -29,16 +29,16 @@ export interface NewPassword {
 
 /** Does the computing, before the transaction. */
 export async function preparePassword(
-  { services }: Flow,
+  { services, deadline }: Flow,
   { user }: UserBearer,
   given: { readonly password: string; readonly currentPassword: string | null; readonly nonce: string | null },
 ): Promise<NewPassword> {
   const { password, currentPassword, nonce } = given;
   const { hasher } = services;
   const oldHash = user.passwordHash;
-  const isSame = oldHash !== null && (await hasher.verify(password, oldHash));
-  const isRight = currentPassword && oldHash !== null && (await hasher.verify(currentPassword, oldHash));
-  const hash = await hasher.hash(password);
+  const isSame = oldHash !== null && (await hasher.verify(password, oldHash, deadline));
+  const isRight = currentPassword && oldHash !== null && (await hasher.verify(currentPassword, oldHash, deadline));
+  const hash = await hasher.hash(password, deadline);
   return { hash, oldHash, isSame, currentPassword: !currentPassword ? 'absent' : isRight ? 'right' : 'wrong', nonce };
 }
 

@@ -75,7 +75,8 @@ async function confirmSignUp(session: SystemSession, flow: Flow, user: User): Pr
   const { services, config } = flow;
   if (user.invitedAt !== null && user.passwordHash === null) {
     const password = makePassword(services.random, invitedPasswordLength, config.password_required_characters);
-    await updateUser(session, user.id, { passwordHash: await services.hasher.hash(password) }, nowOf(flow));
+    const passwordHash = await services.hasher.hash(password, flow.deadline);
+    await updateUser(session, user.id, { passwordHash }, nowOf(flow));
     await clearTokens(session, user.id, nowOf(flow));
   }
   await note(session, flow, user, 'user_signedup');

@@ -115,11 +115,11 @@ async function check(flow: Flow, members: LinkMembers): Promise<Request> {
   if (type === 'signup') {
     if (!members.password) throw refuse('Signup requires a valid password');
     await assertStrong(members.password, config, services.isPwned);
-    return { ...facts, passwordHash: await services.hasher.hash(members.password) };
+    return { ...facts, passwordHash: await services.hasher.hash(members.password, flow.deadline) };
   }
   if (type !== 'magiclink') return { ...facts, passwordHash: null };
   const password = makePassword(services.random, passwordLength, config.password_required_characters);
-  return { ...facts, passwordHash: await services.hasher.hash(password) };
+  return { ...facts, passwordHash: await services.hasher.hash(password, flow.deadline) };
 }
 
 interface Prepared {

@@ -23,13 +23,13 @@ export async function signInWithPassword(flow: Flow, body: unknown): Promise<Ses
   const credentials = check(flow, body);
   const { services, config } = flow;
   const found = await find(flow, credentials);
-  const isRight = await services.hasher.verify(credentials.password, found?.passwordHash ?? null);
+  const isRight = await services.hasher.verify(credentials.password, found?.passwordHash ?? null, flow.deadline);
   if (found === null || found.passwordHash === null) throw new AuthError('invalid_credentials');
   if (isBanned(found, nowOf(flow))) throw new AuthError('user_banned', null, { status: 400 });
   if (!isRight) throw new AuthError('invalid_credentials');
   assertConfirmed(found, credentials.kind);
   const newHash = services.hasher.isOutdated(found.passwordHash)
-    ? await services.hasher.hash(credentials.password)
+    ? await services.hasher.hash(credentials.password, flow.deadline)
     : null;
   const weakPassword = await findWeakness(credentials.password, config, services.isPwned);
   const signedIn = await transactSignIn(flow, (session) =>

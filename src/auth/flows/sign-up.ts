@@ -113,7 +113,7 @@ export async function runSignUp(
 ): Promise<SignUpOutcome> {
   if (flow.config.disable_signup) throw new AuthError('signup_disabled');
   // Before anybody is looked up, and outside the transaction: it takes long.
-  const passwordHash = await flow.services.hasher.hash(request.password);
+  const passwordHash = await flow.services.hasher.hash(request.password, flow.deadline);
   return onceMore(() =>
     transactSending(flow, (session) => enter(session, flow, { ...request, passwordHash, startSession })),
   );

@@ -36,6 +36,18 @@ test('no more are computed at once than asked for, and all are computed', async 
   expect(new Set(hashes).size).toBe(3);
 });
 
+test('whose time is over before their turn comes are not waited for', async () => {
+  const one = createPasswordHasher(1);
+  const hash = await one.hash('a');
+  const soon = performance.now() + 1;
+  const first = one.hash('b');
+  const late = [one.hash('c', soon), one.verify('a', hash, soon)];
+  const inTime = one.verify('a', hash, soon + 60_000);
+  await expect(first).resolves.toMatch(/^\$2b/);
+  for (const outcome of late) await expect(outcome).rejects.toMatchObject({ code: 'request_timeout' });
+  expect(await inTime).toBe(true);
+});
+
 test('the main thread stays free while passwords are hashed', async () => {
   let turns = 0;
   const timer = setInterval(() => turns++, 1);
