@@ -150,6 +150,17 @@ test('an admin changes users at once, and a new password ends all their sessions
   expect(nobody).toMatchObject({ status: 404, body: { code: 'user_not_found' } });
 });
 
+test('a link that went to an address which an admin has replaced proves nothing of the new one', async () => {
+  const auth = await testAuth(database, { smtp_max_frequency: 0 });
+  const { body: user } = await auth.ask('/signup', { email: 'typo@x.test', password });
+  const { link } = await auth.mail('typo@x.test');
+  expect((await change(auth, user.id, { email: 'righted@x.test' })).status).toBe(200);
+  expect(fragmentOf((await open(link)).location).error_code).toBe('otp_expired');
+  expect((await auth.askAdmin(`/admin/users/${user.id}`)).body).not.toHaveProperty('email_confirmed_at');
+  await auth.ask('/resend', { type: 'signup', email: 'righted@x.test' });
+  expect(fragmentOf((await open((await auth.mail('righted@x.test')).link)).location).type).toBe('signup');
+});
+
 test('text that is too long for the database is the fault of the request', async () => {
   const auth = await testAuth(database);
   const long = 'x'.repeat(256);
