@@ -161,6 +161,14 @@ test('a link that went to an address which an admin has replaced proves nothing 
   expect(fragmentOf((await open((await auth.mail('righted@x.test')).link)).location).type).toBe('signup');
 });
 
+test('an invitation goes to an address whatever its case in the database', async () => {
+  const auth = await testAuth(database, { smtp_max_frequency: 0 });
+  const { body: user } = await auth.ask('/signup', { email: 'byhand@x.test', password });
+  await database.query(`update auth.users set email = 'ByHand@x.test' where id = $1::uuid`, [user.id]);
+  expect((await auth.askAdmin('/invite', { email: 'byhand@x.test' })).status).toBe(200);
+  expect((await auth.mail('byhand@x.test')).kind).toBe('invite');
+});
+
 test('text that is too long for the database is the fault of the request', async () => {
   const auth = await testAuth(database);
   const long = 'x'.repeat(256);

@@ -48,7 +48,7 @@ export async function prepareInvited(session: SystemSession, flow: Flow, email: 
   const found = await findEmailOwner(session, email, flow.audience);
   if (found === null) return insertWithoutPassword(session, flow, email, data);
   const user = await lockKnownUser(session, found);
-  if (user.emailConfirmedAt !== null || user.email !== email) throw new AuthError('email_exists');
+  if (user.emailConfirmedAt !== null || user.email?.toLowerCase() !== email) throw new AuthError('email_exists');
   return user;
 }
 
