@@ -66,17 +66,27 @@ const places = {
 export type OneTimeTokenType = keyof typeof places;
 
 /** A row of the token whose hash is `$1`, of the first of the types `$2`. */
-const firstToken = `t.token_hash = $1 and t.token_type::text = any ($2::text[])
-    order by pg_catalog.array_position($2::text[], t.token_type::text)
-    limit 1`;
-const ownerOfToken = `(select t.user_id from auth.one_time_tokens t where ${firstToken})`;
+const isToken = 't.token_hash = $1 and t.token_type::text = any ($2::text[])';
+const first = 'order by pg_catalog.array_position($2::text[], t.token_type::text) limit 1';
+const ownerOfToken = `(select t.user_id from auth.one_time_tokens t where ${isToken} ${first})`;
+
+/**
+ * Hashes are those of links, which prove an email address: the one that the user still has, or waits for. A number's code stands
+ * in the same places, and anybody who got it can make its hash.
+ */
+const isForAddress = `pg_catalog.lower(t.relates_to) = pg_catalog.lower(
+      case t.token_type when 'email_change_token_new' then x."emailChange" else x."email" end
+    )`;
 
 /** Locks the user that the token belongs to. */
 const lockByHash = `select u.id from auth.users u where u.id = ${ownerOfToken} for update`;
 
 /** The user `owner` with the type of the token, which is null where the user has not got it. */
 const userWithToken = (owner: string) => `select pg_catalog.row_to_json(x) as "user",
-    (select t.token_type::text from auth.one_time_tokens t where t.user_id = x.id and ${firstToken}) as "type"
+    (
+      select t.token_type::text from auth.one_time_tokens t
+      where t.user_id = x.id and ${isToken} and ${isForAddress} ${first}
+    ) as "type"
   from (${selectUser} where u.id = ${owner}) x`;
 const givenUserWithToken = userWithToken('$3::uuid');
 const ownerWithToken = userWithToken(ownerOfToken);

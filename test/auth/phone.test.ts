@@ -2,6 +2,7 @@
  * Phones: codes by text message, kept in the inbox by the provider `capture`.
  */
 import { beforeAll, expect, test } from 'vitest';
+import { hashCode } from '../../src/auth/one-time-code.ts';
 import { createAuthDatabase, signedUp, testAuth } from '../support/auth-service.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 
@@ -43,6 +44,22 @@ test('an address in the data of a sign-up by phone is no address of the user', a
   expect(user.identities[0]).not.toHaveProperty('email');
   // Its owner is not kept from having it.
   expect((await signedUp(auth, 'owner@x.test')).user.email).toBe('owner@x.test');
+});
+
+test('the code of a number confirms no email address, not even as the hash of a link', async () => {
+  const auth = await testAuth(database, captured);
+  const phone = '491707';
+  const { body: user } = await auth.ask('/signup', { phone, password });
+  await auth.ask('/verify', { type: 'sms', phone, token: (await auth.mail(phone)).code });
+  // As an identity leaves it whose provider has not verified the address.
+  await database.query(`update auth.users set email = 'notmine@x.test' where id = $1::uuid`, [user.id]);
+  await auth.ask('/otp', { phone });
+  const { code } = await auth.mail(phone);
+  for (const type of ['signup', 'email', 'invite']) {
+    const { body } = await auth.ask('/verify', { type, token_hash: hashCode(phone, code) });
+    expect(body.code).toBe('otp_expired');
+  }
+  expect((await auth.ask('/verify', { type: 'sms', phone, token: code })).status).toBe(200);
 });
 
 test('a code without password works for new and for known numbers, for a minute', async () => {

@@ -89,8 +89,6 @@ async function applyEmail(session: SystemSession, flow: Flow, user: User, facts:
     if (await isEmailTaken(session, email, user.audience ?? flow.audience, user.id))
       throw new AuthError('email_exists');
     await setEmailIdentity(session, flow, { user, email, isVerified: isEmailConfirmed });
-    // What was sent to the old address proves nothing of the new one.
-    await clearTokens(session, user.id, nowOf(flow));
     await updateUser(session, user.id, { email }, nowOf(flow));
   }
   const now = await reloadUser(session, user.id);

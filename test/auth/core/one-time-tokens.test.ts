@@ -147,7 +147,7 @@ test('accepting one token kills the links of all others', async () => {
 });
 
 test('the first of two confirmations of an email change leaves the other link', async () => {
-  const user = await auth.addUser('change@mail.test');
+  const user = await auth.addUser('change@mail.test', { emailChange: 'change@mail.test' });
   const current = await store(user, 'email_change_token_current', '111111');
   const next = await store(user, 'email_change_token_new', '222222');
   await auth.pool.transaction(async (session) => {
