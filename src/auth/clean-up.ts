@@ -25,7 +25,7 @@ const uselessToken = `t.revoked and t.updated_at < $1::timestamptz - interval '2
       select from auth.refresh_tokens a where a.parent = t.token and a.revoked is not true offset 0
     )`;
 
-/** `$1` is now, `$2` hours. */
+/** `$1` is now, `$2` hours. Limits on messages may be for weeks, those on requests are for an hour at most. */
 const statements = {
   revokedTokens: oldRows('refresh_tokens', uselessToken),
   flows: oldRows('flow_state', 't.created_at < $1::timestamptz - interval \'24 hours\''),
@@ -37,7 +37,8 @@ const statements = {
   endedSessions: oldRows('sessions', 't.not_after < $1::timestamptz - interval \'72 hours\'', 10),
   rateLimits: `delete from auth.pgreflect_rate_limits d
     where d.name in (
-      select t.name from auth.pgreflect_rate_limits t where t.updated_at < $1::timestamptz - interval '24 hours'
+      select t.name from auth.pgreflect_rate_limits t
+      where t.updated_at < $1::timestamptz - interval '24 hours' and t.name not like 'bucket:sent:%'
       limit 100 for update skip locked
     )
     returning d.name`,

@@ -4,6 +4,7 @@
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type CleanUpOptions, cleanUp } from '../../src/auth/clean-up.ts';
 import { CleanUpWorker } from '../../src/auth/clean-up-worker.ts';
+import { assertSendAllowed, createRateLimiter } from '../../src/auth/rate-limit.ts';
 import { refreshSession } from '../../src/auth/refresh.ts';
 import { loadSession } from '../../src/auth/sessions.ts';
 import { defaultAuthConfig } from '../../src/config/auth-config.ts';
@@ -129,6 +130,17 @@ test('sign-ins, challenges and factors that nobody has finished, and counts, go 
     { flows: 1, clientStates: 1, challenges: 2, unverifiedFactors: 1, rateLimits: 1 },
   ]);
   expect(await database.query('select id from auth.mfa_factors')).toEqual([{ id: verified!.id }]);
+});
+
+test('the count of messages stays, because its limit may be for longer than a day', async () => {
+  await database.query('truncate auth.pgreflect_rate_limits');
+  const limiter = createRateLimiter(pool, () => clock.now());
+  for (const _message of ['first', 'second']) await assertSendAllowed(limiter, 'email', '2/240h');
+  clock.pass(48 * hour);
+  expect(await clean()).toEqual({});
+  await expect(assertSendAllowed(limiter, 'email', '2/240h')).rejects.toMatchObject({
+    code: 'over_email_send_rate_limit',
+  });
 });
 
 test('anonymous users go after 30 days, and only where an operator wants it', async () => {
