@@ -22,8 +22,7 @@ export function printOutput(value: Sql, type: ValueType, enums: ReadonlyMap<Oid,
 
 /** Whether the printed expression names the value more than once, so that a call must not stand for it. */
 export function isReadTwice(type: ValueType, enums: ReadonlyMap<Oid, EnumType>): boolean {
-  const single = type.kind === 'list' ? type.element : type;
-  return single.kind === 'enum' && enumOf(enums, single.enum).mapped;
+  return type.kind === 'enum' && enumOf(enums, type.enum).mapped;
 }
 
 function printScalar(value: Sql, scalar: ScalarName): Sql {
@@ -47,20 +46,44 @@ function printEnum(value: Sql, type: EnumType): Sql {
 
 // Labels are compared as text: a label that was added after the model was read still has its raw name.
 function printMapping(value: Sql, type: EnumType): Sql {
-  const cases = type.values.flatMap(({ label, graphqlName }) =>
-    graphqlName === null || graphqlName === label ? [] : [sql` when ${literal(label)} then ${literal(graphqlName)}`],
-  );
+  const cases = renamedLabels(type).map(({ label, name }) => sql` when ${literal(label)} then ${literal(name)}`);
   if (cases.length === 0) return value;
   return sql`case ${value}::pg_catalog.text${join(cases, sql``)} else ${value}::pg_catalog.text end`;
+}
+
+// One label after the other is replaced, which keeps the dimensions of the array. A name that is the label of another value
+// waits until all labels are replaced, as a text that is longer than any label.
+function printListMapping(value: Sql, type: EnumType): Sql {
+  const renamed = renamedLabels(type);
+  if (renamed.length === 0) return value;
+  const labels = new Set(renamed.map(({ label }) => label));
+  const waiting: { readonly from: string; readonly to: string }[] = [];
+  let replaced = sql`${value}::pg_catalog.text[]`;
+  const replace = (from: string, to: string): void => {
+    replaced = sql`pg_catalog.array_replace(${replaced}, ${literal(from)}::pg_catalog.text, ${literal(to)}::pg_catalog.text)`;
+  };
+  for (const [index, { label, name }] of renamed.entries()) {
+    const stand = labels.has(name) ? String(index).padStart(maxLabelBytes + 1, '0') : name;
+    replace(label, stand);
+    if (stand !== name) waiting.push({ from: stand, to: name });
+  }
+  for (const { from, to } of waiting) replace(from, to);
+  return replaced;
+}
+
+const maxLabelBytes = 63;
+
+function renamedLabels(type: EnumType): readonly { readonly label: string; readonly name: string }[] {
+  return type.values.flatMap(({ label, graphqlName }) =>
+    graphqlName === null || graphqlName === label ? [] : [{ label, name: graphqlName }],
+  );
 }
 
 function printList(value: Sql, type: Extract<ValueType, { kind: 'list' }>, enums: ReadonlyMap<Oid, EnumType>): Sql {
   const { element } = type;
   if (element.kind === 'enum') {
     const enumType = enumOf(enums, element.enum);
-    if (!enumType.mapped) return value;
-    const mapped = printMapping(sql`u.e`, enumType);
-    return sql`case when ${value} is not null then array(select ${mapped} from pg_catalog.unnest(${value}) with ordinality as u(e, n) order by u.n) end`;
+    return enumType.mapped ? printListMapping(value, enumType) : value;
   }
   switch (element.scalar) {
     case 'BigInt':

@@ -83,6 +83,18 @@ describe('a value that is read', () => {
     expect(await value(field, 3)).toEqual(expected);
   });
 
+  test('of an enum array has the names of its values in the shape that it is stored in', async () => {
+    const rows = [
+      { hues: [['GRUEN', null, '2nd'], ['red', 'DARK_BLUE', 'GRUEN']], turns: ['right', 'left', null, 'AROUND', 'right'] },
+      { hues: [], turns: ['AROUND', 'left'] },
+      { hues: null, turns: null },
+    ]; // biome-ignore format: rows
+    const data = await ask('{ walkCollection { edges { node { hues turns } } } one: walkByPk(id: 1) { hues turns } }');
+    expect(data.walkCollection.edges.map(({ node }: { node: unknown }) => node)).toEqual(rows);
+    expect(data.one).toEqual(rows[0]);
+    expect((await ask('{ walkByPk(id: 1) { hues turns } }')).walkByPk).toEqual(rows[0]);
+  });
+
   test('of a domain over numeric or over jsonb keeps all digits in the text of the answer', async () => {
     const { body } = await execution.answer('anon', '{ thingByPk(id: 1) { domNumber domJson } }');
     expect(body).toContain('"domNumber":123456789012345678901.5');
