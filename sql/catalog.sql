@@ -60,7 +60,7 @@ used_types (oid) as (
   where part.oid <> 0
 ),
 types as materialized (
-  select t.oid, t.typname, t.typnamespace, t.typtype, t.typrelid, t.typelem, t.typarray, t.typbasetype, t.typtypmod, t.typdefaultbin
+  select t.oid, t.typname, t.typnamespace, t.typtype, t.typrelid, t.typelem, t.typarray, t.typdelim, t.typbasetype, t.typtypmod, t.typdefaultbin
   from pg_catalog.pg_type t
   where t.oid in (select u.oid from used_types u)
 ),
@@ -128,7 +128,7 @@ select pg_catalog.json_build_object(
   'types', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
       '_id', t.oid::pg_catalog.text, 'typname', t.typname, 'typnamespace', t.typnamespace::pg_catalog.text, 'typtype', t.typtype,
-      'typrelid', t.typrelid::pg_catalog.text, 'typelem', t.typelem::pg_catalog.text, 'typarray', t.typarray::pg_catalog.text,
+      'typrelid', t.typrelid::pg_catalog.text, 'typelem', t.typelem::pg_catalog.text, 'typarray', t.typarray::pg_catalog.text, 'typdelim', t.typdelim,
       'typbasetype', t.typbasetype::pg_catalog.text, 'typtypmod', t.typtypmod
     ) order by t.oid), '[]')
     from types t

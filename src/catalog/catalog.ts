@@ -68,7 +68,16 @@ export type CatalogForeignKey = Pick<
 export interface CatalogType
   extends Pick<
     PgType,
-    '_id' | 'typname' | 'typnamespace' | 'typtype' | 'typrelid' | 'typelem' | 'typarray' | 'typbasetype' | 'typtypmod'
+    | '_id'
+    | 'typname'
+    | 'typnamespace'
+    | 'typtype'
+    | 'typrelid'
+    | 'typelem'
+    | 'typarray'
+    | 'typdelim'
+    | 'typbasetype'
+    | 'typtypmod'
   > {
   /** Labels in their sort order; empty for other types. */
   getEnumValues(): readonly Pick<PgEnum, 'enumlabel'>[];

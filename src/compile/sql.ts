@@ -136,12 +136,13 @@ export const builtin = {
 } as const;
 
 function builtinType(name: string, oid: string): SqlType {
-  return { oid, namespace: 'pg_catalog', name, modifier: null, maxLength: null, blankPadded: false };
+  return { oid, namespace: 'pg_catalog', name, modifier: null, maxLength: null, blankPadded: false, fromTexts: false };
 }
 
 function castText(type: SqlType): string {
   invariant(type.modifier === null || /^[-0-9, ]+$/.test(type.modifier), 'a modifier is made of digits');
-  return `${quoteIdent(type.namespace)}.${quoteIdent(type.name)}${type.modifier === null ? '' : `(${type.modifier})`}`;
+  const name = `${quoteIdent(type.namespace)}.${quoteIdent(type.name)}`;
+  return `${type.fromTexts ? 'pg_catalog.text[]::' : ''}${name}${type.modifier === null ? '' : `(${type.modifier})`}`;
 }
 
 function quoteIdent(name: string): string {

@@ -43,6 +43,8 @@ export interface SqlType extends QualifiedName {
   readonly maxLength: number | null;
   /** `bpchar`, with or without length: comparison ignores trailing blanks, output keeps them. */
   readonly blankPadded: boolean;
+  /** An array whose text has something else than commas between its elements, such as `box[]`: values are cast from `text[]`. */
+  readonly fromTexts: boolean;
 }
 
 /** An exposed namespace with the switches of its comment directive. */

@@ -66,6 +66,7 @@ function toSqlType({ catalog }: ModelContext, declared: DeclaredType): SqlType {
     modifier: typeModifier(isBuiltIn ? (base?.typname ?? '') : null, declared),
     maxLength: limited ? lengthOf(declared.typmod) : domainLength(catalog.type, base),
     blankPadded: isBuiltIn && base?.typname === 'bpchar',
+    fromTexts: element !== null && element.typdelim !== ',',
   };
 }
 

@@ -135,8 +135,19 @@ describe('a value of the type', () => {
     ['moods', '"BLUE"', 'BLUE', '[mood]', ['BLUE']],
     ['jsonbs', '["{\\"a\\": 1}", "\\"x\\"", null]', ['{"a": 1}', '"x"', null], '[JSON]', ['{"a": 1}', '"x"', null]],
     ['inets', '["10.0.0.1", null]', ['10.0.0.1', null], '[Opaque]', ['10.0.0.1', null]],
+    ['boxes', '["(0,0),(1,1)", null]', ['(0,0),(1,1)', null], '[Opaque]', ['(1,1),(0,0)', null]],
   ])('%s: %s', async (column, literal, value, type, expected) => {
     expect(await write(column, literal, value, type)).toEqual(expected);
+  });
+
+  test('boxes, whose array has no commas in between, beside their default', async () => {
+    const query = `mutation { insertIntovalueCollection(objects: [{id: 8001, boxes: ["(0,0),(1,1)", "(0,0),(3,3)"]}, {id: 8002}]) { records { boxes } }
+      deleteFromvalueCollection(filter: {id: {gt: 8000}}, atMost: 2) { affectedCount } }`;
+    const { insertIntovalueCollection } = await data(query);
+    expect(insertIntovalueCollection.records).toEqual([
+      { boxes: ['(1,1),(0,0)', '(3,3),(0,0)'] },
+      { boxes: ['(1,1),(0,0)', '(2,2),(0,0)'] },
+    ]);
   });
 
   test('timestamptz without an offset stands in the zone of the session', async () => {
@@ -155,6 +166,7 @@ test('one row with every type comes back from insert, update and delete alike', 
     nocase: 'N', uuid: 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', day: '2024-01-01', clock: '10:00:00', stamp: '2024-01-01T00:00:00', json: '{}', jsonb: '{}',
     mood: 'BLUE', inet: '::1', bytes: '\\x00', span: '01:00:00', range: 'empty', point: '(0,0)', price: 1, word: 'w', wholes: [1], bigs: ['1'], exacts: ['1'],
     floats: [1], flags: [true], texts: ['t'], shorts: ['s'], uuids: [], days: ['2024-01-01'], moods: ['happy'], jsonbs: ['1'], inets: ['::1'],
+    boxes: ['(2,2),(1,1)', null, '(1,1),(0,0)'],
   }; // biome-ignore format: a table of values
   const selection = `{ records { ${Object.keys(row).join(' ')} } }`;
   const insert = `mutation ($o: [valueInsertInput!]!) { x: insertIntovalueCollection(objects: $o) ${selection} }`;

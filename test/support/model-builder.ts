@@ -20,6 +20,7 @@ const anyCast: SqlType = {
   modifier: null,
   maxLength: null,
   blankPadded: false,
+  fromTexts: false,
 };
 
 /** A scalar value type. */

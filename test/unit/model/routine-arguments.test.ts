@@ -10,6 +10,7 @@ const builtIn = (name: string): SqlType => ({
   modifier: null,
   maxLength: null,
   blankPadded: false,
+  fromTexts: false,
 });
 
 test('only plain literals of a few types are shown as defaults', () => {
