@@ -41,7 +41,9 @@ export function planConnection(
 ): ConnectionPlan {
   const { table } = field.source;
   const inputs = inputsOf(planner, field.definition, firstOf(field.fields));
-  const order = planOrder(table, inputOf(inputs, 'order_by'));
+  // Rows without a column that can be ordered by have no such argument.
+  const orderBy = inputs.find(({ origin }) => origin.kind === 'order_by');
+  const order = planOrder(table, orderBy?.input ?? null);
   const given = {
     first: inputOf(inputs, 'first'),
     last: inputOf(inputs, 'last'),

@@ -4,7 +4,13 @@
 import { describe, expect, test } from 'vitest';
 import { openReader } from './reader.ts';
 
-const { ask, run, column, text } = await openReader(['query-pages.sql']);
+const unordered = `
+  create table lib.unordered ("the key" int primary key, doc jsonb);
+  comment on table lib.unordered is '@graphql({"totalCount": {"enabled": true}, "aggregate": {"enabled": true}})';
+  insert into lib.unordered values (2, '2'), (1, '1');
+  create function lib.all_unordered() returns setof lib.unordered stable language sql as 'select * from lib.unordered';
+  grant select on lib.unordered to anon;`;
+const { ask, run, column, text } = await openReader(['query-pages.sql', unordered]);
 const ids = (given: string, variables?: Record<string, unknown>, head?: string) =>
   column(`tieCollection(${given})`, 'id', variables, head);
 const byKey = [1, 2, 3, 4, 5, 6, 7];
@@ -93,4 +99,15 @@ describe('orderBy', () => {
     expect(await text(query, { o: { b: 'DescNullsLast', a: 'AscNullsLast' } })).toBe(one);
     expect(await text(query, { o: [{ a: 'AscNullsLast', b: 'AscNullsLast' }] })).not.toBe(one);
   });
+});
+
+test('rows without a column that can be ordered by come by their key', async () => {
+  const page = { edges: [{ node: { doc: '1' } }], pageInfo: { hasNextPage: true } };
+  const selection = '{ edges { node { doc } } pageInfo { hasNextPage } }';
+  expect(await ask(`{ c: unorderedCollection(first: 1) ${selection} }`)).toEqual({ c: page });
+  expect(await ask(`{ c: allUnordered(first: 1) ${selection} }`)).toEqual({ c: page });
+  expect(await ask('{ c: unorderedCollection { totalCount aggregate { count } } }')).toEqual({
+    c: { totalCount: 2, aggregate: { count: 2 } },
+  });
+  expect(await run('{ unorderedCollection(orderBy: {}) { totalCount } }')).not.toHaveProperty('data');
 });
