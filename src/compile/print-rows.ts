@@ -99,7 +99,7 @@ function printByKey(
   const alias = printer.names.next('t');
   const row = directRow(alias, table);
   const selection = new Selection();
-  const pieces = joinConstants(layOutRow({ printer, row, selection }, object));
+  const pieces = joinConstants(layOutRow({ printer, row, selection, isRow: null }, object));
   const from = sql`${tableName(table)} as ${ident(alias)}${where(condition(row))}`;
   return {
     select: sql`select ${selection.print()} from ${from}`,
@@ -142,12 +142,13 @@ function printPageRows(printer: Printer, plan: ConnectionPlan, rows: RowSet): Pr
   if (!isPlain(plan, rows.table, counted)) return null;
   const page = new HandedOnRow(printer.names.next('p'));
   const selection = new Selection();
-  const context: PageContext = { printer, row: page, selection, plan, rows, page };
   const totals = printer.names.next('n');
   const hasTotal = plan.entries.some(({ kind }) => kind === 'total_count');
-  const members = plan.entries.map((entry) => ({ key: entry.key, pieces: entryPieces(context, entry, totals) }));
   // The key of a page's rows is never null (isPlain), so a null is the row that carries the total count of an empty page.
   const key = columnOf(rows.table, rows.table.primaryKey[0]!);
+  const isRow = hasTotal ? sql`${page.column(key)} is not null` : null;
+  const context: PageContext = { printer, row: page, selection, isRow, plan, rows, page };
+  const members = plan.entries.map((entry) => ({ key: entry.key, pieces: entryPieces(context, entry, totals) }));
   const marker = hasTotal ? rawColumn(context, key).index : null;
   const scan = sql`(${printScan({ plan, rows, page, counted })}) as ${ident(page.alias)}`;
   const from = hasTotal ? sql`${printTotal(rows, totals)} left join ${scan} on true` : scan;

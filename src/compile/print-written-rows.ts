@@ -36,7 +36,7 @@ export function printWrittenRows(printer: Printer, plan: WritePlan, maxResponseB
   const write = printDirectly(printer.names, table, change, alias);
   if (write === null) return null;
   const selection = new Selection();
-  const context: RowContext = { printer, row: directRow(alias, table), selection };
+  const context: RowContext = { printer, row: directRow(alias, table), selection, isRow: null };
   const pieces = joinConstants(objectPieces<Piece>(entries.map((entry) => layOut(context, entry))));
   const fixed = JSON.stringify(pieces).length;
   if (fixed > maxResponseBytes) return null;

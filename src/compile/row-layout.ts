@@ -39,6 +39,8 @@ export interface RowContext {
   readonly printer: Printer;
   readonly row: Row;
   readonly selection: Selection;
+  /** Holds where there is a row; null: there is one. Nothing is called for a row of nulls that stands for none. */
+  readonly isRow: Sql | null;
 }
 
 /** Other rows inside a row are JSON anyway, which PostgreSQL then makes best in one go. */
@@ -57,12 +59,14 @@ export function layOutRow(context: RowContext, object: ObjectPlan): RowPiece[] {
 }
 
 function valuePiece(context: RowContext, value: ValuePlan): RowPiece {
-  const { printer, row, selection } = context;
+  const { printer, row, selection, isRow } = context;
   if (value.kind === 'typename') return JSON.stringify(value.name);
   if (value.kind === 'column') return { kind: 'column', ...columnIn(context, value.column) };
   const printed = printer.printValue(printer, value, row);
   if (value.kind === 'node_id') return { kind: 'column', index: selection.add('node_id', printed), form: 'text' };
-  return { kind: 'column', index: selection.add(null, sql`pg_catalog.to_json(${printed})`), form: 'json' };
+  const json = sql`pg_catalog.to_json(${printed})`;
+  const called = isRow === null ? json : sql`case when ${isRow} then ${json} end`;
+  return { kind: 'column', index: selection.add(null, called), form: 'json' };
 }
 
 /** How a scalar travels where its text is sent as PostgreSQL prints it; null: it is made JSON there. */

@@ -37,6 +37,8 @@ const { ask, notesOf, text, database, execution } = await openLibrary(`
   create function lib.touch(lib.loan) returns text language sql as $$ select aside.note('touch ' || $1.id); select 'touched' $$;
   create function lib.refuse_third(lib.loan) returns text language plpgsql volatile as $$ begin
     if $1.id = 3 then raise exception 'not the third'; end if; return 'fine'; end $$;
+  create function lib.demand_row(lib.loan) returns text language plpgsql stable as $$ begin
+    if $1.id is null then raise exception 'called for no row'; end if; return 'there'; end $$;
   create function lib.others(lib.loan) returns setof lib.loan language sql as $$
     select aside.note('others ' || $1.id); select * from lib.loan l where l.patron_id = $1.patron_id and l.id <> $1.id $$;
   create function lib.loan_now(lib.patron) returns lib.loan language sql as $$
@@ -202,6 +204,13 @@ describe('a computed field', () => {
     const failing = (first: number) => `{ loanCollection(first: ${first}) { edges { node { refuseThird } } ${info} } }`;
     expect((await ask(failing(2))).loanCollection.pageInfo).toMatchObject({ hasNextPage: true });
     expect(await execution.errors('anon', failing(3))).toEqual(['not the third']);
+  });
+
+  test('does not run for the row that carries the total count of an empty page', async () => {
+    const page = (args: string) => `{ c: loanCollection(${args}) { totalCount edges { node { demandRow } } } }`;
+    expect(await ask(page('filter: {id: {in: []}}'))).toEqual({ c: { totalCount: 0, edges: [] } });
+    expect(await ask(page('first: 0'))).toEqual({ c: { totalCount: 5, edges: [] } });
+    expect(await ask(page('first: 1'))).toEqual({ c: { totalCount: 5, edges: [{ node: { demandRow: 'there' } }] } });
   });
 
   test('that may write does not run below a row that is not shown either', async () => {
