@@ -112,12 +112,11 @@ function patternOf(random: Random, operator: string, text: string): string {
   return random.pick(['^a', 'b$', '^$', '.', '[a-c]+', 'é|日', '\\d', 'A', '^.{2}$']);
 }
 
-/** A value of `orderBy`. */
-export function writeOrder(writer: Writer, entity: Entity): Written {
+/** A value of `orderBy`; there is no such argument where no column can be ordered by. */
+function writeOrder(writer: Writer, entity: Entity, sortable: readonly string[]): Written {
   const { random } = writer;
-  const sortable = [...entity.columns].filter(([, { type }]) => type.canOrder);
   const element = () => {
-    const chosen = sortable.length === 0 || random.chance(0.03) ? [] : [random.pick(sortable)[0]];
+    const chosen = random.chance(0.03) ? [] : [random.pick(sortable)];
     return writeObject(chosen.map((name) => [name, random.chance(0.04) ? nullValue : writeDirection(writer)]));
   };
   const type = `${entity.base}OrderBy`;
@@ -139,6 +138,7 @@ export function writeConnectionArguments(writer: Writer, material: Material, ent
   const known = material.cursors.filter((cursor) => cursor.entity.relation === entity.relation);
   const cursor = known.length > 0 && random.chance(0.4) ? random.pick(known) : null;
   const isBackward = random.chance(0.35);
+  const sortable = [...entity.columns].filter(([, { type }]) => type.canOrder).map(([name]) => name);
   const count = (name: string, low: number, high: number): void => {
     entries.push([
       name,
@@ -156,8 +156,8 @@ export function writeConnectionArguments(writer: Writer, material: Material, ent
     const named = orderArgument(entity, cursor.order.slice(0, cursor.order.length - entity.relation.key.length));
     if (named === null) return '';
     if (named.json !== null) entries.push(['orderBy', named]);
-  } else if (random.chance(0.5))
-    entries.push(['orderBy', random.chance(0.04) ? nullValue : writeOrder(writer, entity)]);
+  } else if (random.chance(0.5) && sortable.length > 0)
+    entries.push(['orderBy', random.chance(0.04) ? nullValue : writeOrder(writer, entity, sortable)]);
   if (random.chance(0.45)) {
     const filter = () => writeFilter(writer, material, entity);
     entries.push(['filter', random.chance(0.03) ? nullValue : writer.value({ type: `${entity.base}Filter` }, filter)]);

@@ -75,11 +75,13 @@ async function report(stage: Stage, role: Role, original: Operation, first: Mism
   ].join('\n');
 }
 
-/** A request that is refused as a whole is another failure than a wrong answer. */
+/** A request that is refused as a whole is another failure than a wrong answer, or than one that is refused for something else. */
 async function failsAlike(stage: Stage, role: Role, operation: Operation, first: Mismatch): Promise<boolean> {
   const { mismatch } = await check(stage, role, operation);
-  const kindOf = ({ where }: Mismatch) =>
-    where === evaluatorFailed || where === 'a request error' ? where : 'an answer';
+  const kindOf = ({ where, actual }: Mismatch) => {
+    if (where === 'a request error') return `${where} ${JSON.parse(actual).errors?.[0]?.message}`;
+    return where === evaluatorFailed ? where : 'an answer';
+  };
   return mismatch !== null && kindOf(mismatch) === kindOf(first);
 }
 
