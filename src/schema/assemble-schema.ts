@@ -32,7 +32,7 @@ import { buildQueryType } from './query-type.ts';
 import { scalarTypes } from './scalars.ts';
 import type { SchemaContext, SchemaOptions } from './schema-context.ts';
 import { TypeRegistry } from './type-registry.ts';
-import { buildInsertInputType, buildUpdateInputType } from './write-input-types.ts';
+import { buildInsertInputType, buildUpdateInputType, hasWriteInput } from './write-input-types.ts';
 import { buildWritePayloadType } from './write-payload-types.ts';
 
 /** One schema of the model. Cheap: types and fields are made when an operation first names them. */
@@ -45,8 +45,8 @@ export function assembleSchema(model: Model, options: SchemaOptions): LazySchema
   };
   defineBuiltInTypes(context);
   const tables = [...model.tables.values()].filter((table) => options.isVisible(table.namespace));
-  for (const table of tables) defineTableTypes(context, table);
   defineEnumTypes(context);
+  for (const table of tables) defineTableTypes(context, table);
   context.types.define('Query', () => buildQueryType(context));
   const mutation = buildMutationType(context);
   if (mutation !== null) context.types.define('Mutation', () => mutation);
@@ -87,11 +87,11 @@ function defineTableTypes(context: SchemaContext, table: Table): void {
   types.define(filterName(baseName), () => buildFilterType(context, table));
   if (isOrderable(table)) types.define(orderByName(baseName), () => buildOrderByType(table));
   if (table.aggregate) defineAggregateTypes(context, table);
-  if (table.insert) {
+  if (hasWriteInput(context, table, 'insert')) {
     types.define(insertInputName(baseName), () => buildInsertInputType(context, table));
     payload(insertResponseName(baseName));
   }
-  if (table.update) {
+  if (hasWriteInput(context, table, 'update')) {
     types.define(updateInputName(baseName), () => buildUpdateInputType(context, table));
     payload(updateResponseName(baseName));
   }

@@ -38,8 +38,8 @@ export function buildMutationType(context: SchemaContext): GraphQLObjectType | n
 
 /** The usual case, answered without looking at all fields. */
 function hasWritableTable({ model, types }: SchemaContext): boolean {
-  return [...model.tables.values()].some(
-    (table) => types.has(table.baseName) && (table.insert || table.update || table.delete),
+  return [...model.tables.values()].some(({ baseName }) =>
+    [insertResponseName, updateResponseName, deleteResponseName].some((nameOf) => types.has(nameOf(baseName))),
   );
 }
 
@@ -50,11 +50,14 @@ function mutationEntries(context: SchemaContext): RootEntry[] {
 
 function tableEntries(context: SchemaContext, table: Table): RootEntry[] {
   const { baseName } = table;
-  const ifVisible = (make: FieldMaker) => (context.types.has(baseName) ? make : null);
+  const ifVisible = (response: string, make: FieldMaker) => (context.types.has(response) ? make : null);
+  const makeInsert = ifVisible(insertResponseName(baseName), () => insert(context, table));
+  const makeUpdate = ifVisible(updateResponseName(baseName), () => update(context, table));
+  const makeDelete = ifVisible(deleteResponseName(baseName), () => remove(context, table));
   return [
-    ...(table.insert ? [[insertField(baseName), ifVisible(() => insert(context, table))] as const] : []),
-    ...(table.update ? [[updateField(baseName), ifVisible(() => update(context, table))] as const] : []),
-    ...(table.delete ? [[deleteField(baseName), ifVisible(() => remove(context, table))] as const] : []),
+    ...(table.insert ? [[insertField(baseName), makeInsert] as const] : []),
+    ...(table.update ? [[updateField(baseName), makeUpdate] as const] : []),
+    ...(table.delete ? [[deleteField(baseName), makeDelete] as const] : []),
   ];
 }
 

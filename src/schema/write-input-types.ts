@@ -1,5 +1,6 @@
 /**
- * The inputs of insert and update: the writable columns of a table, all nullable, without defaults (graphql.md 4.6, 10).
+ * The inputs of insert and update: the writable columns of a table, all nullable, without defaults (graphql.md 4.6, 10). Where
+ * a schema shows the type of none of them there is no such input, and with it no entrypoint: an input without fields is not valid.
  */
 import { GraphQLInputObjectType } from 'graphql';
 import { insertInputName, updateInputName } from '../model/inflect.ts';
@@ -8,6 +9,19 @@ import { fieldMap } from './field-map.ts';
 import { withOrigin } from './origin.ts';
 import type { SchemaContext } from './schema-context.ts';
 import { valueType } from './value-type.ts';
+
+/** Whether the input of this command has a field in this schema. */
+export function hasWriteInput(context: SchemaContext, table: Table, command: 'insert' | 'update'): boolean {
+  if (!table[command]) return false;
+  const isWritable = ({ insertable, updatable }: Column) => (command === 'insert' ? insertable : updatable);
+  return table.columns.some(
+    (column) =>
+      isWritable(column) &&
+      column.fieldName !== null &&
+      column.type !== null &&
+      valueType(context, column.type) !== null,
+  );
+}
 
 /** *B*`InsertInput`. */
 export function buildInsertInputType(context: SchemaContext, table: Table): GraphQLInputObjectType {

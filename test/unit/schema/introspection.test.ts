@@ -237,6 +237,23 @@ describe('namespaces that have not opted in', () => {
     expect(introspect(without).names).not.toContain('Mutation');
   });
 
+  test('leave out what writes a table where the types of all that can be written are hidden', () => {
+    const source = twoNamespaces('lib+', 'billing');
+    const state = [...source.tables.values()].flatMap(({ columns }) => columns).find((c) => c.type?.kind === 'enum')!;
+    const marks = table('90', 'Mark', [column('id', 'Int', { insertable: false }), state], {
+      update: true,
+      delete: false,
+    });
+    const schema = shown({ ...source, tables: new Map([...source.tables, ['90', marks]]) });
+    expect(fieldsOf(schema, 'Mutation').filter((name) => name.includes('Mark'))).toEqual(['updateMarkCollection']);
+    expect(Object.keys(schema.getTypeMap()).filter((name) => /^Mark(Insert|Update)/.test(name))).toEqual([
+      'MarkUpdateInput',
+      'MarkUpdateResponse',
+    ]);
+    const { data } = graphqlSync({ schema, source: getIntrospectionQuery() });
+    expect(validateSchema(buildClientSchema(data as unknown as IntrospectionQuery))).toEqual([]);
+  });
+
   test('judge a computed field by its result alone', () => {
     const schema = shown(twoNamespaces('lib', 'billing+'));
     expect(fieldsOf(schema, 'Bill')).toEqual(['nodeId', 'id', 'sum']);
