@@ -36,7 +36,7 @@ export type Question =
   | { readonly kind: 'row_patterns'; readonly path: Path; readonly fieldNames: readonly string[] }
   /** Which elements of a cursor are null: one letter an element (`n` or `v`); `bad` when it cannot be decoded or is longer than `maxElements`. */
   | { readonly kind: 'cursor'; readonly path: Path; readonly maxElements: number }
-  /** The table a node id names, as the text `namespace` NUL `table` NUL `number of keys`; `bad` when it is none of `tables`. */
+  /** The table a node id names, as the text `namespace` NUL `table` NUL `number of keys`; `other` when it is not known, `bad` when it is no node id. */
   | {
       readonly kind: 'node';
       readonly path: Path;
@@ -93,7 +93,8 @@ export function answerQuestion(question: Question, variables: Variables): string
       return describeCursor(String(value), question.maxElements);
     case 'node': {
       const id = decodeNodeId(String(value));
-      if (id === null || !question.known(id.namespace, id.table, id.keys)) return 'bad';
+      if (id === null) return 'bad';
+      if (!question.known(id.namespace, id.table, id.keys)) return 'other';
       return `${id.namespace}\0${id.table}\0${id.keys}`;
     }
     default:

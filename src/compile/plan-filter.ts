@@ -88,7 +88,7 @@ export function refuseLength(maxLength: number, place: string): PublicError {
 }
 
 function planNodeIdOperator(table: Table, input: Input): Condition {
-  const slots = planNodeId(input, [table]);
+  const slots = planNodeId(input, [table], 'nodeId belongs to a different collection');
   return { kind: 'key', table: slots.table, slots: slots.slots };
 }
 

@@ -7,26 +7,32 @@ import { decodeJsonArray, decodeNodeId } from './cursor.ts';
 import type { Input } from './input.ts';
 import type { Slot } from './slot.ts';
 
-/** The table a node id names, with its key. Refused when it is undecodable or names none of `tables`. */
+/**
+ * The table a node id names, with its key. Refused when it is undecodable or names none of `tables`.
+ *
+ * @param otherMessage Says the latter: the id of a hidden table and of another one read alike.
+ */
 export function planNodeId(
   input: Input,
   tables: readonly Table[],
+  otherMessage: string,
 ): { readonly table: Table; readonly slots: readonly Slot[] } {
   if (input.state() !== 'value') throw new PublicError('BAD_USER_INPUT', 'A nodeId must not be null.');
   const named = input.ask('node', (namespace, name, keys) => find(tables, namespace, name, keys) !== undefined);
   const path = input.path();
   if (path !== null) {
-    const [namespace, name, keys] = (named ?? 'bad').split('\0');
-    const table = namespace === 'bad' || name === undefined ? undefined : find(tables, namespace!, name, Number(keys));
-    if (table === undefined) throw refusal(tables);
+    if (named === 'bad') throw undecodable();
+    const [namespace, name, keys] = (named ?? '').split('\0');
+    const table = name === undefined ? undefined : find(tables, namespace!, name, Number(keys));
+    if (table === undefined) throw new PublicError('BAD_USER_INPUT', otherMessage);
     return { table, slots: table.primaryKey.map((_, index) => ({ kind: 'element', path, index: index + 2 })) };
   }
   const encoded = String(input.known());
   const id = decodeNodeId(encoded);
   const elements = decodeJsonArray(encoded);
-  if (id === null || elements === null) throw new PublicError('BAD_USER_INPUT', 'Invalid nodeId.');
+  if (id === null || elements === null) throw undecodable();
   const table = find(tables, id.namespace, id.table, id.keys);
-  if (table === undefined) throw refusal(tables);
+  if (table === undefined) throw new PublicError('BAD_USER_INPUT', otherMessage);
   return {
     table,
     slots: table.primaryKey.map((_, index) => ({ kind: 'constant', value: elements[index + 2] ?? null })),
@@ -39,8 +45,9 @@ function find(tables: readonly Table[], namespace: string, name: string, keys: n
   );
 }
 
-// One table is asked for in a filter; then the id of a hidden table and of another one read alike.
-function refusal(tables: readonly Table[]): PublicError {
-  const message = tables.length === 1 ? 'nodeId belongs to a different collection' : 'Invalid nodeId.';
-  return new PublicError('BAD_USER_INPUT', message);
+/** What `node` says of an id that leads nowhere, whatever is wrong with it. */
+export const invalidNodeId = 'Invalid nodeId.';
+
+function undecodable(): PublicError {
+  return new PublicError('BAD_USER_INPUT', invalidNodeId);
 }

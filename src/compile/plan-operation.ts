@@ -11,7 +11,7 @@ import { collectFields, selectionSetsOf } from './collect-fields.ts';
 import { RequestRefusal } from './input.ts';
 import type { CallPlan, Entry, OperationPlan, ValuePlan } from './plan.ts';
 import { planConnection } from './plan-connection.ts';
-import { planNodeId } from './plan-node-id.ts';
+import { invalidNodeId, planNodeId } from './plan-node-id.ts';
 import { planCall, planObject } from './plan-object.ts';
 import { planWrite } from './plan-write.ts';
 import {
@@ -121,7 +121,7 @@ function planNode(
   fields: readonly FieldNode[],
 ): ValuePlan {
   const input = inputOf(inputsOf(planner, definition, firstOf(fields)), 'node_id');
-  const { table, slots } = planNodeId(input, [...planner.model.tables.values()]);
+  const { table, slots } = planNodeId(input, [...planner.model.tables.values()], invalidNodeId);
   const type = planner.schema.getType(table.baseName) as GraphQLObjectType;
   const row = { type, table, place: descend(planner, root) };
   return {

@@ -292,7 +292,7 @@ describe('a filter by node id', () => {
   test.each([
     [id(['lib', 'volume', 'QA-9']), 'nodeId belongs to a different collection'],
     [id(['other', 'patron', 12]), 'nodeId belongs to a different collection'],
-    ['nonsense!', expect.any(String)],
+    ['nonsense!', 'Invalid nodeId.'],
     [id(['lib', 'patron', 1, 2]), expect.any(String)],
     [null, expect.any(String)],
   ])('of %j fails the field: %s', async (value, message) => {
