@@ -70,8 +70,8 @@ export interface SystemPoolOptions {
   readonly onPreparedLost?: () => void;
 }
 
-/** Far longer than any statement of ours takes, and than the requests may take that some of them are for. */
-const usualAnswerMs = 20_000;
+/** Far longer than any statement of ours takes, also where a busy server compares the catalog of very many tables. */
+const usualAnswerMs = 60_000;
 
 /** Makes the pool; connects when first used. */
 export function createSystemPool(options: SystemPoolOptions): SystemPool {
