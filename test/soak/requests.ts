@@ -96,5 +96,11 @@ export function makeRequest(random: Random, serial: number, owner: string): Soak
 /** One that takes longer than its client waits. */
 export const longRequest: SoakRequest = { kind: 'left early', query: '{ nap(seconds: 30) }', data: { nap: 'slept' } };
 
-/** One that everybody may send at any time. */
-export const plainRequest: SoakRequest = { kind: 'a plain one', query: '{ twice(n: 21) }', data: { twice: 42 } };
+/** How the table `item` is described. */
+export function descriptionRequest(description: string): SoakRequest {
+  return {
+    kind: 'a description',
+    query: '{ __type(name: "Item") { description } }',
+    data: { __type: { description } },
+  };
+}

@@ -12,7 +12,7 @@ import { secret, token } from '../support/http.ts';
 import type { WhenOver } from '../support/when-over.ts';
 import { disturbances } from './disturbances.ts';
 import { type MemorySample, type MemoryTrend, trendOf, watchMemory } from './memory.ts';
-import { longRequest, makeRequest, plainRequest, type SoakRequest } from './requests.ts';
+import { descriptionRequest, longRequest, makeRequest, type SoakRequest } from './requests.ts';
 
 /** How long and how much. */
 export interface SoakOptions {
@@ -47,8 +47,8 @@ const mostSlopeMb = 1;
 const mostGrowthMb = 10;
 
 const lookMs = 2000;
-/** Until the gateway has certainly looked at the schema. */
-const schemaPollMs = 5000;
+/** Longest wait for the gateway to answer by a changed schema, at which it looks every five seconds. */
+const forgetMs = 60_000;
 /** How long a connection may be busy when nobody asks any more. */
 const endMs = 15_000;
 /** How often garbage is collected, and how often in a short soak for each of its minutes. */
@@ -123,7 +123,7 @@ export async function runSoak(options: SoakOptions, whenOver: WhenOver): Promise
       disturb(soak, onEvent),
       look(soak, onEvent, readSample),
     ]);
-    await forget(soak);
+    await forget(soak, `${samples.length} samples`);
     await sleep(2 * memory.everyMs);
     const sample = await readSample();
     onEvent(`${sample.minutes.toFixed(1)} min, and nobody asks: ${printMemory(sample)}`);
@@ -165,7 +165,12 @@ async function live(soak: Soak, owner: string, random: Random, everyMs: number):
   }
 }
 
-function send({ url }: Soak, key: string, { query, variables, operationName }: SoakRequest, signal: AbortSignal) {
+function send(
+  { url }: Pick<Soak, 'url'>,
+  key: string,
+  { query, variables, operationName }: SoakRequest,
+  signal: AbortSignal,
+) {
   return fetch(`${url}/graphql/v1`, {
     method: 'POST',
     headers: { apikey: anonKey, authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -223,17 +228,17 @@ async function disturb(soak: Soak, onEvent: (line: string) => void): Promise<voi
   }
 }
 
-/** Changes the schema, with which the gateway lets go of all operations. */
-async function forget(soak: Soak): Promise<void> {
-  soak.round += 1;
+/** Changes the schema, and asks until the gateway answers by it: then it has let go of all operations of the one before. */
+async function forget({ database, ledger, ...soak }: Soak, text: string): Promise<void> {
   // A comment without the directive is no part of the schema.
-  await soak.database.query(`comment on table public.item is '@graphql({"description": "round ${soak.round}"})'`);
-  // The first may still be answered by the old one; the role is asked for again, so nobody else keeps it.
+  await database.query(`comment on table public.item is '@graphql({"description": "${text}"})'`);
   const key = await token({ role: 'authenticated', sub: 'nobody' });
-  for (const end = performance.now() + schemaPollMs; performance.now() < end; ) {
-    await ask(soak, key, plainRequest);
-    await sleep(schemaPollMs / 10);
+  const request = descriptionRequest(text);
+  for (const end = performance.now() + forgetMs; performance.now() < end; await sleep(lookMs / 4)) {
+    const reply = await send(soak, key, request, AbortSignal.timeout(patienceMs));
+    if (isDeepStrictEqual(await reply.json(), { data: request.data })) return;
   }
+  ledger.violation(`nobody saw a changed comment for ${forgetMs} ms`);
 }
 
 /** Looks at the memory and at the connections now and then. */

@@ -1,4 +1,4 @@
-comment on schema public is '@graphql({"inflect_names": true})';
+comment on schema public is '@graphql({"inflect_names": true, "introspection": true})';
 
 -- What is asked for. Every value follows from its key, so that answers can be checked without asking the database.
 create table public.shelf (
