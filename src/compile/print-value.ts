@@ -72,8 +72,12 @@ function printRow(printer: Printer, source: RowSource, object: ObjectPlan, paren
   const select = (from: Sql, condition: Sql | null): Sql =>
     sql`select ${printed.json} from ${from} as ${ident(alias)} cross join ${printed.from}${where(condition)}`;
   switch (source.kind) {
-    case 'key':
-      return sql`(${select(tableName(source.table), printKey(source.table, source.slots, row))})`;
+    case 'key': {
+      const { table, slots } = source;
+      // A key that a directive declares, or that inheritance children repeat, may have several rows.
+      const limit = table.uniqueKey ? sql`` : sql` limit 1`;
+      return sql`(${select(tableName(table), printKey(table, slots, row))}${limit})`;
+    }
     case 'relationship': {
       const { relationship, from, table } = source;
       const joined = printJoin(relationship, { table: from, row: current(parent) }, { table, row });

@@ -19,7 +19,7 @@ const keys = `
   comment on view lib.loans is '@graphql({"primary_key_columns": ["s", "p"]})';
   create table lib.hidden (id int primary key);
   grant select on lib.small, lib.uid, lib.ratio, lib.flag, lib.bytes, lib.varying, lib.keyless, lib."We ird", lib.swapped, lib.loans to anon;`;
-const { ask, run, errors, database } = await openReader(['query-library.sql', keys]);
+const { ask, run, errors, database, execution } = await openReader(['query-library.sql', keys]);
 const id = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64');
 
 describe('a lookup by key', () => {
@@ -76,6 +76,24 @@ describe('a lookup by key', () => {
     const { patronByPk } = await ask(`{ patronByPk(id: 1) { ${fields} } }`);
     expect(Object.keys(patronByPk)).toHaveLength(120);
     expect(patronByPk.f119).toBe('Ada');
+  });
+
+  test('gives one row where the key is declared over a view or repeated by inheritance children, and has several', async () => {
+    await database.query(`
+      create table lib.parcel (id int primary key, label text);
+      create table lib.crate () inherits (lib.parcel);
+      insert into lib.parcel values (1, 'same');
+      insert into lib.crate values (1, 'same');
+      create view lib.parcel_view as select * from lib.parcel;
+      comment on view lib.parcel_view is '@graphql({"primary_key_columns": ["id"]})';
+      grant select on lib.parcel, lib.parcel_view to anon;
+    `);
+    await execution.reload();
+    for (const base of ['parcel', 'parcelView']) {
+      const { l } = await ask(`{ l: ${base}ByPk(id: 1) { nodeId label } }`);
+      expect(l).toMatchObject({ label: 'same' });
+      expect(await ask(`{ n: node(nodeId: "${l.nodeId}") { nodeId } }`)).toEqual({ n: { nodeId: l.nodeId } });
+    }
   });
 
   test('does not exist for a table without a key', async () => {
