@@ -90,7 +90,7 @@ export function printScan(context: Pick<PageContext, 'plan' | 'page' | 'rows' | 
   const { from, row, condition } = context.rows.scan();
   const order = scanOrder(plan.order, plan.page.backward);
   const after = plan.page.cursor === null ? null : printAfter(plan.page.cursor, order, row);
-  const limit = context.counted ? sql`${printLimit(plan.page.limit)} + 1` : printLimit(plan.page.limit);
+  const limit = context.counted ? printOneMore(plan.page.limit) : printLimit(plan.page.limit);
   const offset = plan.page.offset === null ? sql`` : sql` offset ${printLimit(plan.page.offset)}`;
   const selected = page.selectList(row);
   const select = selected.length === 0 ? sql`select` : sql`select ${list(selected)}`;
@@ -224,6 +224,11 @@ function printBeyondPage(context: PageContext): Sql {
   const first = sql`(select (${compare(row)}) is distinct from (${compare(page)}) from ${from}${where(condition)}${order} limit 1)`;
   const kept = conjunction([sql`${ident(page.alias, 'n')} = 1`, inPage(context)])!;
   return sql`coalesce(pg_catalog.bool_or(${first}) filter (where ${kept}), false)`;
+}
+
+// A page size may be the largest `integer` there is, so PostgreSQL must not add to it as to one.
+function printOneMore(limit: LimitPlan): Sql {
+  return limit.kind === 'constant' ? integer(limit.value + 1) : sql`${printLimit(limit)} + 1`;
 }
 
 function printLimit(limit: LimitPlan): Sql {

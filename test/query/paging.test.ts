@@ -243,3 +243,13 @@ describe('page info', () => {
     },
   );
 });
+
+test('the largest ceiling there is has room for the one row more that tells whether there are more', async () => {
+  const huge = `comment on table lib.item is '@graphql({"max_rows": 2147483647})'`;
+  const reader = await openReader(['query-pages.sql', huge], { limits: null });
+  const flags = { pageInfo: { hasNextPage: false } };
+  expect(await reader.ask('{ itemCollection { pageInfo { hasNextPage } } }')).toEqual({ itemCollection: flags });
+  const two =
+    '{ a: itemCollection { pageInfo { hasNextPage } } b: itemCollection(last: 2147483647) { edges { node { id } } } }';
+  expect(await reader.ask(two)).toMatchObject({ a: flags, b: { edges: expect.any(Array) } });
+});
