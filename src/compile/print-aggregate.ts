@@ -76,5 +76,8 @@ function printNumber(value: Sql, entry: ColumnEntry): Sql {
     (entry.function === 'sum' && (name === 'int8' || name === 'numeric')) ||
     name === 'numeric';
   if (!isNumeric) return value;
-  return sql`case when ${value} = pg_catalog.trunc(${value}) then pg_catalog.to_json(pg_catalog.trunc(${value})) else pg_catalog.to_json(${value}::pg_catalog.float8) end`;
+  const whole = sql`when ${value} = pg_catalog.trunc(${value}) then pg_catalog.to_json(pg_catalog.trunc(${value}))`;
+  // What is out of the range of double precision keeps its digits: the cast would fail.
+  const inRange = sql`pg_catalog.abs(${value}) between 1e-307 and 1e308`;
+  return sql`case ${whole} when ${inRange} then pg_catalog.to_json(${value}::pg_catalog.float8) else pg_catalog.to_json(${value}) end`;
 }

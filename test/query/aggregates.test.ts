@@ -17,7 +17,10 @@ const numbers = `
   create table lib.extreme (id int primary key, n numeric, d float);
   comment on table lib.extreme is '@graphql({"aggregate": {"enabled": true}})';
   insert into lib.extreme values (1, 'NaN', 'Infinity');
-  grant select on lib.figure, lib.extreme to anon;`;
+  create table lib.vast (id int primary key, n numeric);
+  comment on table lib.vast is '@graphql({"aggregate": {"enabled": true}})';
+  insert into lib.vast values (1, 1e-400), (2, 1e400 + 0.5), (3, 0.5);
+  grant select on lib.figure, lib.extreme, lib.vast to anon;`;
 const { ask, errors, execution, text } = await openReader(['query-library.sql', numbers]);
 const figures = async (selection: string, given = '') =>
   (await ask(`{ figureCollection${given} { aggregate { ${selection} } } }`)).figureCollection.aggregate;
@@ -40,6 +43,16 @@ describe('an aggregate', () => {
     expect(body).toContain(
       '"min":{"big":9007199254740993},"max":{"big":9007199254740993},"avg":{"big":9007199254740993}',
     );
+  });
+
+  test('keeps all digits of a number with a fraction that no double precision can hold', async () => {
+    const query = '{ vastCollection { aggregate { sum { n } avg { n } min { n } max { n } } } }';
+    const { body } = await execution.answer('anon', query);
+    const [small, large] = [`0.${'0'.repeat(399)}1`, `1${'0'.repeat(400)}.5`];
+    expect(body).toContain(`"min":{"n":${small}},"max":{"n":${large}}`);
+    expect(body).toContain(`"sum":{"n":1${'0'.repeat(399)}1.${'0'.repeat(399)}1}`);
+    const one = await ask('{ vastCollection(filter: {id: {eq: 3}}) { aggregate { min { n } avg { n } } } }');
+    expect(one.vastCollection.aggregate).toEqual({ min: { n: 0.5 }, avg: { n: 0.5 } });
   });
 
   test('answers the smallest and largest of text, dates, times and booleans in the usual forms', async () => {
