@@ -48,21 +48,22 @@ type ColumnEntry = Extract<AggregateColumnEntry, { kind: 'column' }>;
 const functions = {
   sum: (value) => sql`pg_catalog.sum(${value})`,
   avg: (value) => sql`pg_catalog.avg(${value}::pg_catalog.numeric)`,
-  min: (value, column) => (isBoolean(column) ? sql`pg_catalog.bool_and(${value})` : sql`pg_catalog.min(${value})`),
-  max: (value, column) => (isBoolean(column) ? sql`pg_catalog.bool_or(${value})` : sql`pg_catalog.max(${value})`),
+  min: (value, column) =>
+    isBoolean(column) ? sql`pg_catalog.bool_and(${value})` : printExtreme(sql`min`, value, column),
+  max: (value, column) =>
+    isBoolean(column) ? sql`pg_catalog.bool_or(${value})` : printExtreme(sql`max`, value, column),
 } satisfies Record<AggregateFunction, (value: Sql, column: Column) => Sql>;
 
 function printFunction(entry: ColumnEntry, value: Sql): Sql {
-  return functions[entry.function](comparable(entry, value), entry.column);
+  return functions[entry.function](value, entry.column);
 }
 
-// There is no min of "char" or of name; citext has its own min in the namespace of its extension.
-function comparable(entry: ColumnEntry, value: Sql): Sql {
-  const { namespace, name } = entry.column.cast;
-  if (entry.function !== 'min' && entry.function !== 'max') return value;
-  const asText =
-    namespace === 'pg_catalog' ? ['char', 'name'].includes(name) : entry.column[entry.function] === 'String';
-  return asText ? sql`${value}::pg_catalog.text` : value;
+function printExtreme(aggregate: Sql, value: Sql, { cast }: Column): Sql {
+  // citext compares in its own way, which the search path finds as it finds the operators of that type.
+  if (cast.namespace !== 'pg_catalog') return sql`${aggregate}(${value})`;
+  // There is none of "char" or of name.
+  const isText = ['char', 'name'].includes(cast.name);
+  return sql`pg_catalog.${aggregate}(${isText ? sql`${value}::pg_catalog.text` : value})`;
 }
 
 function isBoolean(column: Column): boolean {

@@ -20,7 +20,11 @@ const numbers = `
   create table lib.vast (id int primary key, n numeric);
   comment on table lib.vast is '@graphql({"aggregate": {"enabled": true}})';
   insert into lib.vast values (1, 1e-400), (2, 1e400 + 0.5), (3, 0.5);
-  grant select on lib.figure, lib.extreme, lib.vast to anon;`;
+  create extension citext schema lib;
+  create table lib.word (id int primary key, w lib.citext);
+  comment on table lib.word is '@graphql({"aggregate": {"enabled": true}})';
+  insert into lib.word values (1, 'a'), (2, 'B'), (3, 'c'), (4, 'D');
+  grant select on lib.figure, lib.extreme, lib.vast, lib.word to anon;`;
 const { ask, errors, execution, text } = await openReader(['query-library.sql', numbers]);
 const figures = async (selection: string, given = '') =>
   (await ask(`{ figureCollection${given} { aggregate { ${selection} } } }`)).figureCollection.aggregate;
@@ -67,6 +71,16 @@ describe('an aggregate', () => {
         tz: '10:00:00+00', ts: '2024-02-01T00:00:00', tsz: '2024-02-01T00:00:00+00:00', flag: true,
       },
     }); // biome-ignore format: a table of values
+  });
+
+  test('compares text without case where its type does, as an order does', async () => {
+    const { wordCollection } = await ask(
+      '{ wordCollection(orderBy: {w: AscNullsLast}) { edges { node { w } } aggregate { min { w } max { w } } } }',
+    );
+    expect(wordCollection).toMatchObject({
+      edges: ['a', 'B', 'c', 'D'].map((w) => ({ node: { w } })),
+      aggregate: { min: { w: 'a' }, max: { w: 'D' } },
+    });
   });
 
   test('of money is text for a sum', async () => {
