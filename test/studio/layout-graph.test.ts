@@ -73,6 +73,16 @@ test('tables that refer to each other, twice, in a circle or to themselves have 
   expect(drawing.lines.filter(({ path }) => /NaN|undefined|Infinity/.test(path))).toEqual([]);
 });
 
+test('tables whose names are those of members of every object are drawn like others', () => {
+  const names = ['constructor', 'toString', 'hasOwnProperty', 'a'];
+  const drawing = layoutGraph(
+    names.map(table),
+    names.map((name) => key('a', name)),
+  );
+  expect(drawing.boxes.map((box) => box.table.name).sort()).toEqual([...names].sort());
+  expect(misplaced(drawing)).toEqual([]);
+});
+
 test('as many tables as are drawn at once fit, with or without relationships', () => {
   const names = Array.from({ length: 150 }, (_, number) => `table_${number}`);
   const keys = names.slice(1, 100).map((name, index) => key(name, `table_${Math.floor(index / 3)}`));

@@ -68,17 +68,22 @@ function layoutLayers(tables: readonly SchemaTable[], relationships: readonly Sc
   if (tables.length === 0) return { width: 0, height: 0, boxes: [], lines: [] };
   const graph = new Graph<GraphLabel, NodeLabel, EdgeLabel>({ multigraph: true });
   graph.setGraph({ rankdir: 'RL', nodesep: gap, ranksep: 64, marginx: margin, marginy: margin });
-  for (const table of tables) graph.setNode(table.name, { width: widthOf(table), height: boxHeight });
+  // Numbers for names: the layout keeps them in plain objects, where a table may be called "constructor".
+  const ids = new Map(tables.map(({ name }, index) => [name, String(index)]));
+  const idOf = (name: string) => ids.get(name)!;
+  for (const table of tables) graph.setNode(idOf(table.name), { width: widthOf(table), height: boxHeight });
   relationships.forEach(({ from, to }, index) => {
-    graph.setEdge(from, to, {}, String(index));
+    graph.setEdge(idOf(from), idOf(to), {}, String(index));
   });
   layout(graph);
   const boxes = tables.map((table): TableBox => {
-    const { x = 0, y = 0 } = graph.node(table.name);
+    const { x = 0, y = 0 } = graph.node(idOf(table.name));
     const width = widthOf(table);
     return { table, width, x: x - width / 2, y: y - boxHeight / 2 };
   });
-  const bends = relationships.map(({ from, to }, index) => bendsOf(graph.edge(from, to, String(index)).points ?? []));
+  const bends = relationships.map(({ from, to }, index) =>
+    bendsOf(graph.edge(idOf(from), idOf(to), String(index)).points ?? []),
+  );
   const lines = drawLines(relationships, bends, new Map(boxes.map((box) => [box.table.name, box])));
   const { width = 0, height = 0 } = graph.graph();
   return { width, height, boxes, lines };
