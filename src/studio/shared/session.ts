@@ -118,7 +118,8 @@ export function useMayWrite(): boolean {
   return now.kind !== 'none' && now.project.mayWrite;
 }
 
-/** The header of a token. */
+/** The header of a token. @throws ApiError 401 where no header can hold it, as one that was copied with an ellipsis in it. */
 export function bearer(token: string): { readonly authorization: string } {
+  if (/[^\x21-\x7e]/.test(token)) throw new ApiError(401, 'unauthorized', 'It has characters that none has.');
   return { authorization: `Bearer ${token}` };
 }

@@ -1,0 +1,42 @@
+/**
+ * The studio on an odd day: keys typed wrong, a proxy that rewrites headers, refusals that pass, another start value below.
+ */
+import type { Page } from 'playwright-core';
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { defaultTemplates } from '../../src/email/default-templates.ts';
+import { ref } from '../management/management.ts';
+import { anonKey, serviceKey } from '../support/http.ts';
+import { accessToken, startStudio, startSubject, type TestStudio } from './studio.ts';
+
+// A busy machine takes its time to start a browser.
+vi.setConfig({ testTimeout: 120_000 });
+
+let studio: TestStudio;
+beforeAll(async () => {
+  studio = await startStudio();
+});
+
+beforeEach(() =>
+  studio.database.query(
+    `truncate auth.pgreflect_config, auth.pgreflect_config_versions, auth.pgreflect_captured_email, auth.pgreflect_rate_limits,
+      auth.users cascade`,
+  ),
+);
+
+const subject = (page: Page) => page.getByRole('textbox', { name: 'Subject' });
+const save = (page: Page) => page.getByRole('button', { name: 'Save', exact: true });
+
+async function write(page: Page, text: string): Promise<void> {
+  await subject(page).click();
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.insertText(text);
+}
+
+describe('sign-in', () => {
+  test('what no token can be is no token, not a server that is away', async () => {
+    const { page } = await studio.visit('emails', { entry: 'stranger' });
+    await page.getByLabel('Access token').fill('sbp_…');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').getByText('This is no access token of this project.').waitFor({ timeout: 5000 });
+  });
+});
