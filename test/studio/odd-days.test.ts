@@ -39,4 +39,19 @@ describe('sign-in', () => {
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('alert').getByText('This is no access token of this project.').waitFor({ timeout: 5000 });
   });
+
+  test('a draft that was made before a reload is asked about, on whichever page', async () => {
+    const { page } = await studio.visit('emails/recovery');
+    await write(page, 'A draft');
+    await page.getByRole('link', { name: /Reset password.*Unsaved/ }).waitFor();
+    const asked: string[] = [];
+    page.on('dialog', (dialog) => {
+      asked.push(dialog.type());
+      void (dialog.type() === 'confirm' ? dialog.dismiss() : dialog.accept());
+    });
+    await page.goto(`${studio.url}/studio/users`);
+    await page.getByText('Nobody has an account yet.').waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    expect(asked).toContain('confirm');
+  });
 });

@@ -1,7 +1,10 @@
 /**
  * What would be lost: every page says whether it has something, and nobody leaves the studio without being asked.
+ *
+ * Kept in the tab: after a reload the code of a page that has something may not be there yet.
  */
-const pages = new Set<string>();
+const storageName = 'pgreflect:unsaved';
+const pages = new Set<string>(JSON.parse(sessionStorage.getItem(storageName) ?? '[]') as string[]);
 
 addEventListener('beforeunload', (event) => {
   if (pages.size > 0) event.preventDefault();
@@ -11,9 +14,12 @@ addEventListener('beforeunload', (event) => {
 export function noteUnsaved(page: string, has: boolean): void {
   if (has) pages.add(page);
   else pages.delete(page);
+  sessionStorage.setItem(storageName, JSON.stringify([...pages]));
 }
 
-/** Whether there is nothing to lose, or the person agrees to lose it. */
+/** Whether there is nothing to lose, or the person agrees to lose it, which is not asked again. */
 export function mayLose(): boolean {
-  return pages.size === 0 || confirm('What you changed and did not save will be lost. Go on?');
+  if (pages.size > 0 && !confirm('What you changed and did not save will be lost. Go on?')) return false;
+  pages.clear();
+  return true;
 }
