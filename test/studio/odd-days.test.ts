@@ -55,3 +55,19 @@ describe('sign-in', () => {
     expect(asked).toContain('confirm');
   });
 });
+
+describe('emails', () => {
+  test('are saved through a proxy that weakens the tag of a compressed answer', async () => {
+    const { page } = await studio.visit('users');
+    await page.route('**/config/auth', async (route) => {
+      const response = await route.fetch();
+      const headers = response.headers();
+      await route.fulfill({ response, headers: { ...headers, etag: `W/${headers.etag}` } });
+    });
+    await page.getByRole('link', { name: 'Emails' }).click();
+    await page.getByRole('link', { name: 'Invite user' }).click();
+    await write(page, 'Through a proxy');
+    await save(page).click();
+    await page.getByText('Saved.').waitFor({ timeout: 10_000 });
+  });
+});

@@ -40,7 +40,7 @@ type AuthConfig = Readonly<Record<string, unknown>>;
 export interface StoredEmails {
   readonly emails: readonly DescribedEmail[];
   readonly config: AuthConfig;
-  /** Of the configuration: the `ETag` of its answer. */
+  /** Of the configuration, as `If-Match` takes it. */
   readonly version: string;
 }
 
@@ -72,7 +72,12 @@ export async function readStored(): Promise<void> {
     askProject<readonly DescribedEmail[]>('config/auth/emails'),
     askProject<AuthConfig>('config/auth'),
   ]);
-  storedEmails.set({ emails: described.body, config, version: headers.get('etag') ?? '*' });
+  storedEmails.set({ emails: described.body, config, version: versionOf(headers) });
+}
+
+/** Proxies that compress an answer weaken its `ETag` or append to it; what counts is the number in it. */
+function versionOf(headers: Headers): string {
+  return /"\d+/.exec(headers.get('etag') ?? '')?.[0].concat('"') ?? '*';
 }
 
 /** The stored texts of an email. */
@@ -154,6 +159,6 @@ async function store(change: Readonly<Record<string, unknown>>): Promise<Headers
     headers: { 'if-match': stored.version },
     body: change,
   });
-  storedEmails.set({ ...stored, config, version: headers.get('etag') ?? '*' });
+  storedEmails.set({ ...stored, config, version: versionOf(headers) });
   return headers;
 }
