@@ -70,4 +70,14 @@ describe('emails', () => {
     await save(page).click();
     await page.getByText('Saved.').waitFor({ timeout: 10_000 });
   });
+
+  test('a draft that somebody else has stored word for word is none any more', async () => {
+    const { page } = await studio.visit('emails/invite');
+    await write(page, 'The same');
+    await page.getByRole('link', { name: /Invite user.*Unsaved/ }).waitFor();
+    await studio.patch({ mailer_subjects_invite: 'The same' });
+    await page.evaluate(() => dispatchEvent(new Event('focus')));
+    await page.getByRole('link', { name: /Invite user.*Edited/ }).waitFor({ timeout: 10_000 });
+    expect(await page.getByText('Somebody else has saved').count()).toBe(0);
+  });
 });

@@ -72,7 +72,12 @@ export async function readStored(): Promise<void> {
     askProject<readonly DescribedEmail[]>('config/auth/emails'),
     askProject<AuthConfig>('config/auth'),
   ]);
-  storedEmails.set({ emails: described.body, config, version: versionOf(headers) });
+  const stored = { emails: described.body, config, version: versionOf(headers) };
+  storedEmails.set(stored);
+  for (const email of described.body) {
+    const draft = drafts.get()[email.email];
+    if (draft !== undefined && areSame(draft, textsOf(stored, email))) discard(email);
+  }
 }
 
 /** Proxies that compress an answer weaken its `ETag` or append to it; what counts is the number in it. */
@@ -121,6 +126,8 @@ export type SaveResult = { readonly kind: 'saved'; readonly warnings: string | n
 /** Stores the draft. @throws ApiError */
 export async function save(email: DescribedEmail, draft: EmailDraft): Promise<SaveResult> {
   const stored = storedEmails.get();
+  // Somebody else may have stored the very same.
+  if (stored !== null && areSame(draft, textsOf(stored, email))) return { kind: 'saved', warnings: null };
   if (stored === null || isOvertaken(stored, email, draft)) return { kind: 'overtaken' };
   const { subjectField, contentField, defaults } = email;
   // A text that is the built-in one again is not kept: a later release may improve it.
