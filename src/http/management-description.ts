@@ -160,7 +160,9 @@ const emailSchema = {
     },
     enabledField: orNull('string'),
     variables: { type: 'array', items: string },
-    ...{ defaults: { type: 'object', properties: texts }, sample: { type: 'object' } },
+    defaults: { type: 'object', properties: texts, description: 'The built-in texts; an empty field stands for them.' },
+    start: { type: 'object', properties: texts, description: 'The texts where nothing is stored.' },
+    sample: { type: 'object' },
   },
 };
 

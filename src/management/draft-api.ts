@@ -1,7 +1,7 @@
 /**
  * The part of the management API with which people look before they change something: drafts of emails, and earlier versions.
  */
-import type { AuthConfig } from '../config/auth-config.ts';
+import { type AuthConfig, layerAuthConfig } from '../config/auth-config.ts';
 import { MailError } from '../email/mail-error.ts';
 import type { EmailMessage } from '../email/message.ts';
 import type { DescribedEmail, RenderedDraft } from './email-drafts.ts';
@@ -45,7 +45,10 @@ export function createDraftApi(options: Pick<ManagementOptions, 'pool' | 'store'
     async describeEmails(caller) {
       demand(caller, 'auth_config:read');
       const { describeEmails } = await import('./email-drafts.ts');
-      return masked('read_failed', async () => describeEmails(await store.refreshIfNewer(pool)));
+      return masked('read_failed', async () => {
+        const config = await store.refreshIfNewer(pool);
+        return describeEmails(config, layerAuthConfig(store.snapshot().start));
+      });
     },
 
     async renderDraft(caller, readBody) {

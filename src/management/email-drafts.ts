@@ -28,13 +28,16 @@ export interface DescribedEmail {
   /** Null: the email cannot be switched off. */
   readonly enabledField: string | null;
   readonly variables: readonly EmailVariable[];
+  /** The built-in texts; an empty field stands for them. */
   readonly defaults: { readonly subject: string; readonly content: string };
+  /** The texts where nothing is stored: those that the project starts with, else the built-in ones. */
+  readonly start: { readonly subject: string; readonly content: string };
   /** What a draft is rendered with where nothing else is said. */
   readonly sample: TemplateData;
 }
 
-/** All emails, in the order of their table. */
-export function describeEmails(config: Pick<AuthConfig, 'site_url'>): readonly DescribedEmail[] {
+/** All emails, in the order of their table. @param start What is in force where nothing is stored. */
+export function describeEmails(config: Pick<AuthConfig, 'site_url'>, start: AuthConfig): readonly DescribedEmail[] {
   return emailKindNames.map((email) => {
     const change = notificationEmails.find((name) => `${name}_notification` === email) ?? null;
     return {
@@ -45,9 +48,16 @@ export function describeEmails(config: Pick<AuthConfig, 'site_url'>): readonly D
       enabledField: change === null ? null : `mailer_notifications_${change}_enabled`,
       variables: emailKinds[email].variables,
       defaults: defaultTemplates[email],
+      start: startTexts(email, start),
       sample: sampleOf(email, config),
     };
   });
+}
+
+function startTexts(email: EmailKind, start: AuthConfig): DescribedEmail['start'] {
+  const { subject, content } = templateTexts(email, start);
+  const builtIn = defaultTemplates[email];
+  return { subject: subject || builtIn.subject, content: content || builtIn.content };
 }
 
 function sampleOf(email: EmailKind, { site_url }: Pick<AuthConfig, 'site_url'>): TemplateData {

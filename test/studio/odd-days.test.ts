@@ -81,3 +81,44 @@ describe('emails', () => {
     expect(await page.getByText('Somebody else has saved').count()).toBe(0);
   });
 });
+
+describe('a text that the project starts with', () => {
+  const path = 'emails/phone_changed_notification';
+  const builtIn = defaultTemplates.phone_changed_notification.subject;
+  const inForce = async (): Promise<unknown> => {
+    const headers = { authorization: `Bearer ${accessToken}` };
+    const response = await fetch(`${studio.url}/v1/projects/${ref}/config/auth`, { headers });
+    return ((await response.json()) as Record<string, unknown>).mailer_subjects_phone_changed_notification;
+  };
+
+  test('gives way to the built-in one, and comes back', async () => {
+    const { page } = await studio.visit(path);
+    await expect.poll(() => subject(page).textContent()).toBe(startSubject);
+    await page.getByRole('button', { name: 'Use default' }).click();
+    await save(page).click();
+    await page.getByText('Saved.').waitFor();
+    expect(await inForce()).toBe(builtIn);
+    expect(await subject(page).textContent()).toBe(builtIn);
+    await write(page, startSubject);
+    await save(page).click();
+    await page.getByText('Saved.').waitFor();
+    expect(await inForce()).toBe(startSubject);
+    const [row] = await studio.database.query('select values from auth.pgreflect_config');
+    expect(row).toEqual({ values: {} });
+  });
+
+  test('is what earlier versions had that say nothing', async () => {
+    await studio.patch({ mailer_templates_phone_changed_notification_content: '<p>{{ .Phone }}</p>' });
+    await studio.patch({ mailer_subjects_phone_changed_notification: '' });
+    const { page } = await studio.visit(path);
+    await expect.poll(() => subject(page).textContent()).toBe(builtIn);
+    await page.getByRole('button', { name: 'History' }).click();
+    await page.getByRole('button', { name: /Version 1/ }).click();
+    await page.getByRole('button', { name: 'Put version 1 into the editor' }).click();
+    expect(await subject(page).textContent()).toBe(startSubject);
+    await page.getByRole('button', { name: 'History' }).click();
+    await page.getByRole('button', { name: /Version 2/ }).click();
+    await page.getByRole('button', { name: 'Put version 2 into the editor' }).click();
+    expect(await subject(page).textContent()).toBe(builtIn);
+  });
+});

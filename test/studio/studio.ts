@@ -21,6 +21,9 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 /** The access token of the project, which may do everything. */
 export const accessToken = 'sbp_0123456789012345678901234567890123456789';
 
+/** What the project starts with as subject of the email of a changed phone number. */
+export const startSubject = 'The number from the file';
+
 /** A person at the studio. */
 export interface Visit {
   readonly page: Page;
@@ -102,7 +105,10 @@ function startProject(database: TestDatabase, port: number, exampleOperation: st
     schemas: ['public'],
     localProject: true,
     exampleOperations: [exampleOperation],
-    authValues: { smtp_max_frequency: 0, rate_limit_email_sent: 1000, rate_limit_otp: 1000 },
+    authValues: {
+      ...{ smtp_max_frequency: 0, rate_limit_email_sent: 1000, rate_limit_otp: 1000 },
+      mailer_subjects_phone_changed_notification: startSubject,
+    },
     externalUrl: `http://localhost:${port}`,
     ...{ port, anonKey, serviceKey, accessToken, projectRef: ref },
   });

@@ -24,7 +24,10 @@ export interface DescribedEmail {
   readonly contentField: string;
   readonly enabledField: string | null;
   readonly variables: readonly string[];
+  /** The built-in ones. */
   readonly defaults: EmailTexts;
+  /** Those in force where nothing is stored. */
+  readonly start: EmailTexts;
   readonly sample: Readonly<Record<string, unknown>>;
 }
 
@@ -129,11 +132,9 @@ export async function save(email: DescribedEmail, draft: EmailDraft): Promise<Sa
   // Somebody else may have stored the very same.
   if (stored !== null && areSame(draft, textsOf(stored, email))) return { kind: 'saved', warnings: null };
   if (stored === null || isOvertaken(stored, email, draft)) return { kind: 'overtaken' };
-  const { subjectField, contentField, defaults } = email;
-  // A text that is the built-in one again is not kept: a later release may improve it.
   const change = {
-    [subjectField]: draft.subject === defaults.subject ? null : draft.subject,
-    [contentField]: draft.content === defaults.content ? null : draft.content,
+    [email.subjectField]: toStored(email, draft, 'subject'),
+    [email.contentField]: toStored(email, draft, 'content'),
   };
   try {
     const headers = await store(change);
@@ -145,6 +146,12 @@ export async function save(email: DescribedEmail, draft: EmailDraft): Promise<Sa
     await readStored();
     return save(email, draft);
   }
+}
+
+/** A text that is the built-in one again is not kept: a later release may improve it. Null would mean that of the start. */
+function toStored({ defaults, start }: DescribedEmail, draft: EmailTexts, part: keyof EmailTexts): string | null {
+  if (draft[part] === start[part]) return null;
+  return draft[part] === defaults[part] ? '' : draft[part];
 }
 
 /** Switches a notification. @throws ApiError */

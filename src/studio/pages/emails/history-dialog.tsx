@@ -94,8 +94,11 @@ export function HistoryDialog({ email, texts, onRestore, onClose }: HistoryDialo
 
 function textsOfVersion(
   { values }: VersionTexts,
-  { subjectField, contentField, defaults }: DescribedEmail,
+  { subjectField, contentField, defaults, start }: DescribedEmail,
 ): EmailTexts {
   const { [subjectField]: subject, [contentField]: content } = values;
-  return { subject: String(subject ?? defaults.subject), content: String(content ?? defaults.content) };
+  return {
+    subject: String(subject ?? start.subject) || defaults.subject,
+    content: String(content ?? start.content) || defaults.content,
+  };
 }
