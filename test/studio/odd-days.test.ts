@@ -122,3 +122,15 @@ describe('a text that the project starts with', () => {
     expect(await subject(page).textContent()).toBe(builtIn);
   });
 });
+
+describe('inbox', () => {
+  test('is shown again when a refusal has passed', async () => {
+    await studio.ask('/invite', { email: 'ada@mail.test' }, serviceKey);
+    const { page } = await studio.visit('inbox');
+    await page.getByText('1 email', { exact: true }).waitFor();
+    await studio.patch({ smtp_host: 'mail.test' });
+    await page.getByRole('alert').getByText('smtp_host').waitFor();
+    await studio.patch({ smtp_host: null });
+    await page.getByText('1 email', { exact: true }).waitFor({ timeout: 10_000 });
+  });
+});

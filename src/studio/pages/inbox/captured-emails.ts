@@ -54,8 +54,11 @@ export function useInbox(to: string | null): InboxState {
       } catch (error) {
         if (leaving.signal.aborted) return;
         if (!(error instanceof ApiError)) throw error;
-        // The frame says when the server is away; what was read stays.
-        if (error.status !== 0 && error.status < 500) setState({ emails: null, refusal: error });
+        // The frame says when the server is away; what was read stays. What is refused is read anew when it no longer is.
+        if (error.status !== 0 && error.status < 500) {
+          known = null;
+          setState({ emails: null, refusal: error });
+        }
       }
       if (!leaving.signal.aborted) timer = setTimeout(look, pauseMs);
     };
