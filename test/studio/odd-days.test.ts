@@ -134,3 +134,11 @@ describe('inbox', () => {
     await page.getByText('1 email', { exact: true }).waitFor({ timeout: 10_000 });
   });
 });
+
+describe('users', () => {
+  test('an address of a page behind the last one leads to users', async () => {
+    await studio.ask('/admin/users', { email: 'ada@mail.test' }, serviceKey);
+    const { page } = await studio.visit('users?page=7');
+    await page.getByRole('link', { name: 'ada@mail.test' }).waitFor({ timeout: 10_000 });
+  });
+});

@@ -10,6 +10,11 @@ import { type ListPlace, placeOf } from './place-of.ts';
 /** Users on a page. */
 export const pageSize = 50;
 
+/** Number of the last page; an empty list has one, too. */
+export function lastPage({ total }: Pick<UserPage, 'total'>): number {
+  return Math.max(1, Math.ceil(total / pageSize));
+}
+
 interface UserListProps {
   readonly list: UserPage;
   readonly place: ListPlace;
@@ -39,7 +44,7 @@ export function UserList({ list: { users, total }, place, chosen }: UserListProp
           <Entry key={user.id} user={user} place={place} isChosen={user.id === chosen} />
         ))}
       </ol>
-      <Pager place={place} total={total} />
+      <Pager place={place} last={lastPage({ total })} />
     </section>
   );
 }
@@ -90,8 +95,7 @@ function Entry({
   );
 }
 
-function Pager({ place, total }: { readonly place: ListPlace; readonly total: number }) {
-  const last = Math.max(1, Math.ceil(total / pageSize));
+function Pager({ place, last }: { readonly place: ListPlace; readonly last: number }) {
   if (last === 1 && place.page === 1) return null;
   const turn = (page: number) => () => goTo(placeOf({ ...place, page }, null));
   return (

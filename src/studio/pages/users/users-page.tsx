@@ -12,7 +12,7 @@ import { listUsers, type StudioUser, type UserPage } from '../../shared/users.ts
 import { InviteDialog } from './invite-dialog.tsx';
 import { type ListPlace, placeOf, readListPlace } from './place-of.ts';
 import { UserDetail } from './user-detail.tsx';
-import { pageSize, UserList } from './user-list.tsx';
+import { lastPage, pageSize, UserList } from './user-list.tsx';
 import './users.css';
 
 /** The page. */
@@ -20,7 +20,8 @@ export function UsersPage() {
   const { service } = useStore(apiKeys);
   const { segments, query } = usePlace();
   const place = readListPlace(query);
-  const { list, problem, readAgain } = useUsers(place, service);
+  const id = segments[1] ?? null;
+  const { list, problem, readAgain } = useUsers(place, id, service);
   const [isInviting, setInviting] = useState(false);
   const [said, setSaid] = useState('');
   if (service === '' || problem?.status === 401) return <AskForKeys problem={problem} />;
@@ -28,7 +29,6 @@ export function UsersPage() {
     if (problem !== null) return <Problem title="The users cannot be read">{problem.message}</Problem>;
     return <p className="loading">Loading the users …</p>;
   }
-  const id = segments[1] ?? null;
   const done = (sentence: string, next: string | null): void => {
     setSaid(sentence);
     if (next !== id) goTo(placeOf(place, next));
@@ -47,6 +47,11 @@ export function UsersPage() {
         </button>
       </header>
       <div role="status">{said !== '' && <p className="notice good">{said}</p>}</div>
+      <div role="alert">
+        {problem !== null && problem.status !== 0 && (
+          <p className="notice fault">The list is an earlier one: {problem.message}</p>
+        )}
+      </div>
       <div className="users" data-open={id !== null}>
         <UserList list={list} place={place} chosen={id} />
         {id === null ? (
@@ -76,7 +81,7 @@ function AskForKeys({ problem }: { readonly problem: ApiError | null }) {
 }
 
 /** The part of the list that the address names; read again on demand, with another key, and when the server is back. */
-function useUsers({ page, filter }: ListPlace, service: string) {
+function useUsers({ page, filter }: ListPlace, id: string | null, service: string) {
   const [list, setList] = useState<UserPage | null>(null);
   const [problem, setProblem] = useState<ApiError | null>(null);
   const [reading, setReading] = useState(0);
@@ -88,8 +93,11 @@ function useUsers({ page, filter }: ListPlace, service: string) {
     listUsers({ page, filter, size: pageSize }).then(
       (found) => {
         if (isOver) return;
-        setList(found);
         setProblem(null);
+        // Users went meanwhile, or somebody has written the address.
+        const last = lastPage(found);
+        if (page > last) goTo(placeOf({ page: last, filter }, id), { replace: true });
+        else setList(found);
       },
       (error: unknown) => {
         if (!(error instanceof ApiError)) throw error;
