@@ -141,4 +141,27 @@ describe('users', () => {
     const { page } = await studio.visit('users?page=7');
     await page.getByRole('link', { name: 'ada@mail.test' }).waitFor({ timeout: 10_000 });
   });
+
+  test('a search that failed says so', async () => {
+    await studio.ask('/admin/users', { email: 'ada@mail.test' }, serviceKey);
+    const { page } = await studio.visit('users');
+    await page.getByRole('link', { name: 'ada@mail.test' }).waitFor();
+    await page.route('**/admin/users?**', (route) =>
+      route.fulfill({ status: 500, json: { msg: 'The database is away', code: 'unexpected_failure' } }),
+    );
+    await page.getByRole('searchbox').fill('grace');
+    await page.keyboard.press('Enter');
+    await page.getByText('The database is away').waitFor({ timeout: 10_000 });
+  });
+
+  test('where nothing may be copied, the button says so', async () => {
+    const user = (await studio.ask('/admin/users', { email: 'ada@mail.test' }, serviceKey)) as { readonly id: string };
+    const { page, problems } = await studio.visit('users');
+    // As in a page of http:// at another name than localhost.
+    await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));
+    await page.getByRole('link', { name: 'ada@mail.test' }).click();
+    await page.getByRole('button', { name: 'Copy the id' }).click();
+    await page.getByText('Not allowed').waitFor({ timeout: 10_000 });
+    expect({ id: user.id !== '', problems }).toEqual({ id: true, problems: [] });
+  });
 });
