@@ -165,3 +165,17 @@ describe('users', () => {
     expect({ id: user.id !== '', problems }).toEqual({ id: true, problems: [] });
   });
 });
+
+test('a key that is not good can be given again where operations are sent', async () => {
+  const { page } = await studio.visit('users');
+  const wrong = JSON.stringify({ anon: `${anonKey}x`, service: '' });
+  await page.evaluate((keys) => sessionStorage.setItem('pgreflect:keys', keys), wrong);
+  await page.goto(`${studio.url}/studio/graphql`);
+  await page.getByText('Give other keys').click();
+  await page.getByLabel('Anon key').fill(anonKey);
+  await page.getByLabel('Service key').fill(serviceKey);
+  await page.getByRole('button', { name: 'Use these keys' }).click();
+  await page.getByText('Give other keys').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Execute query' }).click();
+  await page.locator('.result-window').getByText('"edges"').first().waitFor();
+});

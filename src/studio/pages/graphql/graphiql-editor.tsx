@@ -19,8 +19,8 @@ interface GraphiqlEditorProps {
   readonly onOperation: (operation: Operation) => void;
   /** Whether the role may read its schema. */
   readonly onIntrospection: (isOpen: boolean) => void;
-  /** Why nothing could be sent; null where it could. */
-  readonly onProblem: (problem: string | null) => void;
+  /** Why nothing could be sent, or that the key was refused; null where all is well. */
+  readonly onProblem: (problem: ApiError | null) => void;
 }
 
 interface Params {
@@ -87,15 +87,16 @@ async function send(
       body: JSON.stringify({ query, operationName, variables }),
     });
     const result = (await response.json()) as Result;
-    onProblem(null);
+    const [first] = result.errors ?? [];
+    onProblem(response.status === 401 ? new ApiError(401, 'unauthorized', first?.message ?? '') : null);
     if (isIntrospection) onIntrospection(!isRefused(result));
     else onOperation({ query, operationName, variables, role, claims, doneAt: Date.now() });
     return result;
   } catch (error) {
     if (!(error instanceof ApiError)) noteAbsence();
-    const message = error instanceof ApiError ? error.message : 'The server does not answer.';
-    onProblem(message);
-    return { errors: [{ message }] };
+    const problem = error instanceof ApiError ? error : new ApiError(0, 'unreachable', 'The server does not answer.');
+    onProblem(problem);
+    return { errors: [{ message: problem.message }] };
   }
 }
 

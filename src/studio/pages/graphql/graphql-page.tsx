@@ -4,6 +4,7 @@
 import { lazy, Suspense, useState } from 'react';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { KeysForm } from '../../components/keys-form.tsx';
+import type { ApiError } from '../../shared/api.ts';
 import { apiKeys } from '../../shared/keys.ts';
 import { session } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
@@ -25,7 +26,7 @@ export function GraphqlPage() {
   const [last, setLast] = useState<Operation | null>(null);
   const [isClosed, setClosed] = useState(false);
   const [showsPlan, setShowsPlan] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
+  const [problem, setProblem] = useState<ApiError | null>(null);
   if (now.kind === 'none') return null;
   if (keys.anon === '') {
     return (
@@ -51,7 +52,7 @@ export function GraphqlPage() {
         </button>
       </header>
       <div role="status">
-        {problem !== null && <p className="notice fault">{problem}</p>}
+        {problem !== null && <p className="notice fault">{problem.message}</p>}
         {isClosed && (
           <div className="notice warning spread">
             <span>
@@ -62,6 +63,13 @@ export function GraphqlPage() {
           </div>
         )}
       </div>
+      {problem?.status === 401 && (
+        <details>
+          <summary>Give other keys</summary>
+          {/* As another caller, so that the documentation is read again. */}
+          <KeysForm onDone={() => chosenCaller.set({ ...caller })} />
+        </details>
+      )}
       <Suspense fallback={<p className="loading">Loading GraphiQL …</p>}>
         <Editor
           caller={caller}
