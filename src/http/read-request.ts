@@ -52,6 +52,7 @@ export function readFormRequest(form: URLSearchParams): GraphQLRequest {
 function toRequest(body: Readonly<Record<string, unknown>>): GraphQLRequest {
   const { query, operationName = null, variables = null } = body;
   if (typeof query !== 'string') {
+    if (isHashOfQuery(body.extensions)) throw new PublicError('BAD_REQUEST', 'PersistedQueryNotSupported');
     throw new PublicError('BAD_REQUEST', 'The request must have the member "query", a string.');
   }
   if (typeof variables !== 'object' || Array.isArray(variables)) {
@@ -61,6 +62,11 @@ function toRequest(body: Readonly<Record<string, unknown>>): GraphQLRequest {
     throw new PublicError('BAD_USER_INPUT', 'operationName must be a string');
   }
   return { query, operationName, variables: variables as GraphQLRequest['variables'] };
+}
+
+/** Clients of automatic persisted queries send the query itself where they are told so, in one word that all of them know. */
+function isHashOfQuery(extensions: unknown): boolean {
+  return typeof extensions === 'object' && extensions !== null && 'persistedQuery' in extensions;
 }
 
 // Looks only for candidates: a long number inside a string costs the slower parse and changes nothing.

@@ -36,6 +36,18 @@ for (const [door, contentType] of doors) {
       expect(calls[0]?.request.operationName).toBe('a');
     });
 
+    test('with the hash of a query alone is refused in the words by which clients send the query after it', async () => {
+      const { send } = await testServer();
+      const extensions = { persistedQuery: { version: 1, sha256Hash: 'ab' } };
+      const reply = await send({ headers, body: JSON.stringify({ operationName: null, variables: {}, extensions }) });
+      expect([reply.status, reply.json()]).toEqual([
+        400,
+        { errors: [{ message: 'PersistedQueryNotSupported', extensions: { code: 'BAD_REQUEST' } }] },
+      ]);
+      const whole = await send({ headers, body: operation('{ hello }', { extensions }) });
+      expect(whole.json()).toEqual({ data: { hello: 'hello world' } });
+    });
+
     test('that cannot be executed is 200 as application/json and 400 as application/graphql-response+json', async () => {
       const { send } = await testServer();
       const body = operation('{ nothing }');
