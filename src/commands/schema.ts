@@ -2,7 +2,7 @@
  * `pgreflect schema`: prints what a role sees as GraphQL SDL or as an introspection result, for code generators and CI.
  * Whether introspection is on for clients makes no difference.
  */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { introspectionFromSchema } from 'graphql';
@@ -39,6 +39,7 @@ export const schema: Command = {
 async function runSchema(context: CommandContext): Promise<number> {
   const { values } = loadOptionsOrThrow(['databaseUrl', 'schemas', 'anonRole', 'schemaPollMs'], context.sources);
   const [out, check] = [flagText(context, 'out'), flagText(context, 'check')];
+  if (out === '') refuse('--out must be the name of a file.', 'pgreflect schema --out schema.graphql');
   const watch = context.flags.watch === true;
   if (check !== null && (out !== null || watch))
     refuse('--check cannot be joined with --out or --watch.', 'Keep one of them.');
@@ -68,8 +69,12 @@ function deliver(text: string, out: string | null, context: CommandContext): voi
   }
   const path = resolvePath(out, context);
   // A watching code generator must never read half a file.
-  writeFileSync(`${path}.new`, text);
-  renameSync(`${path}.new`, path);
+  try {
+    writeFileSync(`${path}.new`, text);
+    renameSync(`${path}.new`, path);
+  } finally {
+    rmSync(`${path}.new`, { force: true });
+  }
   context.note(`Written to ${out}.`);
 }
 

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildClientSchema, buildSchema, type IntrospectionQuery } from 'graphql';
 import { beforeAll, expect, test } from 'vitest';
@@ -69,4 +69,17 @@ test('a role that does not exist is refused', async () => {
   const { code, err } = await schema(['--role', 'nobody_at_all']);
   expect(code).toBe(1);
   expect(err).toContain('There is no role "nobody_at_all" in the database.');
+});
+
+test('a file that cannot be written leaves nothing beside it', async () => {
+  const directory = temporaryDirectory();
+  const work = join(directory, 'work');
+  mkdirSync(join(work, 'generated'), { recursive: true });
+  for (const [out, said] of [
+    ['generated', 'EISDIR'],
+    ['', '--out must be the name of a file.'],
+  ] as const) {
+    expect(await schema(['--out', out], work)).toMatchObject({ code: 1, err: expect.stringContaining(said) });
+  }
+  expect([readdirSync(directory), readdirSync(work)]).toEqual([['work'], ['generated']]);
 });
