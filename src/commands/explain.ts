@@ -49,6 +49,7 @@ async function runExplain(context: CommandContext): Promise<number> {
   if (context.operand === null) refuse('No file is named.', 'pgreflect explain FILE.graphql');
   const request = readOperation(context.operand, context);
   const role = flagText(context, 'role') ?? values.anonRole!;
+  const claims = readClaims(context, role);
   const url = requireDatabaseUrl(values.databaseUrl);
   await withDatabase(url, async (pool) => {
     const readSince = performance.now();
@@ -63,7 +64,7 @@ async function runExplain(context: CommandContext): Promise<number> {
     } as const;
     const reflection = new Reflection(catalog, readSince, options, null).role(role);
     if (reflection === null) refuse(`There is no role "${role}" in the database.`, 'Check --role.');
-    await printOperation(pool, { context, reflection, statements: compile(reflection, request) });
+    await printOperation(pool, { context, reflection, claims, statements: compile(reflection, request) });
   });
   return 0;
 }
@@ -90,6 +91,23 @@ function readOperation(file: string, context: CommandContext): Request {
   }
 }
 
+/** As they are written: policies may depend on it. */
+function readClaims(context: CommandContext, role: string): string {
+  const claims = flagText(context, 'claims');
+  if (claims === null) return JSON.stringify({ role });
+  if (!isJsonObject(claims)) refuse('--claims must be a JSON object.', `--claims '{"role": "${role}", "sub": "…"}'`);
+  return claims;
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
 /** Refusals of the operation are the command's. */
 function compile(reflection: RoleReflection, request: Request): readonly BoundStatement[] {
   const bound = bindOperation(reflection, request);
@@ -100,12 +118,16 @@ function compile(reflection: RoleReflection, request: Request): readonly BoundSt
 interface Explanation {
   readonly context: CommandContext;
   readonly reflection: RoleReflection;
+  /** JSON. */
+  readonly claims: string;
   readonly statements: readonly BoundStatement[];
 }
 
-async function printOperation(pool: SystemPool, { context, reflection, statements }: Explanation): Promise<void> {
+async function printOperation(
+  pool: SystemPool,
+  { context, reflection, claims, statements }: Explanation,
+): Promise<void> {
   const { role, searchPath } = reflection;
-  const claims = flagText(context, 'claims') ?? JSON.stringify({ role });
   const analyze = context.flags.analyze === true;
   const explained = await explainStatements(pool, reflection, statements, { claims, analyze });
   context.print('begin;');

@@ -51,3 +51,10 @@ test('variables have to be an object', async () => {
   expect(code).toBe(1);
   expect(err).toContain('--variables must be a JSON object.');
 });
+
+test('claims that no policy could read are refused', async () => {
+  for (const claims of ['admin', '["a"]', '']) {
+    const { code, err } = await explain('{ noteCollection { edges { node { id } } } }', ['--claims', claims]);
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('--claims must be a JSON object.') });
+  }
+});
