@@ -46,7 +46,7 @@ export function readTemplates(directory: string): TemplateTexts {
   const texts = new Map<string, string>();
   for (const file of files.filter((name) => name.endsWith('.html'))) {
     const email = assertEmail(file.slice(0, -'.html'.length), file);
-    texts.set(`mailer_templates_${email}_content`, readFileSync(join(directory, file), 'utf8'));
+    texts.set(`mailer_templates_${email}_content`, readText(directory, file));
   }
   if (files.includes(subjectsFile)) {
     for (const [name, subject] of readSubjects(directory))
@@ -66,10 +66,21 @@ function listDirectory(directory: string): readonly string[] {
   }
 }
 
+/** Without the mark that some editors put before UTF-8. Bytes of another encoding would be sent to users as question marks. */
+function readText(directory: string, file: string): string {
+  const bytes = readFileSync(join(directory, file));
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    refuse(`${file} is not UTF-8.`, 'Save it in this encoding.');
+  }
+}
+
 function readSubjects(directory: string): readonly (readonly [string, string])[] {
+  const text = readText(directory, subjectsFile);
   let json: unknown;
   try {
-    json = JSON.parse(readFileSync(join(directory, subjectsFile), 'utf8'));
+    json = JSON.parse(text);
   } catch {
     refuse(`${subjectsFile} is not valid JSON.`);
   }

@@ -63,6 +63,20 @@ describe('pgreflect templates', () => {
     expect(out).not.toContain('invite');
   });
 
+  test('a file that is not UTF-8 is refused, and the mark that some editors put before it is no part of the text', async () => {
+    const { run, file, get } = await project();
+    await run('pull');
+    const text = '<p>Grüße</p><a href="{{ .ConfirmationURL }}">Los</a>';
+    writeFileSync(file('invite.html'), text, 'latin1');
+    const refused = await run('push');
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('invite.html is not UTF-8.') });
+    writeFileSync(file('invite.html'), `\ufeff${text}`);
+    writeFileSync(file('subjects.json'), `\ufeff${JSON.stringify({ invite: 'Komm' })}`);
+    expect((await run('push')).code).toBe(0);
+    const { body } = await get();
+    expect([body.mailer_templates_invite_content, body.mailer_subjects_invite]).toEqual([text, 'Komm']);
+  });
+
   test('push stores only what differs; texts that nobody touched stay the built-in ones', async () => {
     const { run, file, get } = await project();
     await run('pull');
