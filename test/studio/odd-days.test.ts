@@ -11,9 +11,17 @@ import { accessToken, startStudio, startSubject, type TestStudio } from './studi
 // A busy machine takes its time to start a browser.
 vi.setConfig({ testTimeout: 120_000 });
 
+const operations = `query One { authorCollection(first: 1) { edges { node { nodeId } } } }
+
+mutation Two {
+  a: updateAuthorCollection(set: { name: "A" }, filter: { id: { eq: -1 } }) { affectedCount }
+  b: updateAuthorCollection(set: { name: "B" }, filter: { id: { eq: -2 } }) { affectedCount }
+}
+`;
+
 let studio: TestStudio;
 beforeAll(async () => {
-  studio = await startStudio();
+  studio = await startStudio(operations);
 });
 
 beforeEach(() =>
@@ -30,6 +38,12 @@ async function write(page: Page, text: string): Promise<void> {
   await subject(page).click();
   await page.keyboard.press('ControlOrMeta+a');
   await page.keyboard.insertText(text);
+}
+
+/** Sends one of the operations in the editor. */
+async function run(page: Page, operation: 'One' | 'Two'): Promise<void> {
+  await page.getByRole('button', { name: 'Execute query' }).click();
+  await page.getByRole('menuitem', { name: operation }).click();
 }
 
 describe('sign-in', () => {
@@ -176,6 +190,18 @@ test('a key that is not good can be given again where operations are sent', asyn
   await page.getByLabel('Service key').fill(serviceKey);
   await page.getByRole('button', { name: 'Use these keys' }).click();
   await page.getByText('Give other keys').waitFor({ state: 'detached' });
-  await page.getByRole('button', { name: 'Execute query' }).click();
+  await page.getByRole('radio', { name: 'Service' }).check();
+  await run(page, 'One');
   await page.locator('.result-window').getByText('"edges"').first().waitFor();
+});
+
+test('of the statements of one operation none is left beside those of the next, though two were the same', async () => {
+  const { page } = await studio.visit('graphql');
+  await page.getByRole('radio', { name: 'Service' }).check();
+  await page.getByRole('button', { name: 'SQL and plan' }).click();
+  await run(page, 'Two');
+  await expect.poll(() => page.locator('.explained').count()).toBe(2);
+  await run(page, 'One');
+  await page.locator('.explained').getByText('select').first().waitFor();
+  await expect.poll(() => page.locator('.explained').count()).toBe(1);
 });

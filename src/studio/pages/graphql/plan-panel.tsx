@@ -64,7 +64,11 @@ export function PlanPanel({
       <p className="fault" role="alert">
         {problem}
       </p>
-      {problem === null && statements.map((statement) => <Explained key={statement.text} {...statement} />)}
+      {problem === null &&
+        statements.map((statement, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: two statements of an operation may be the same text
+          <Explained key={index} {...statement} />
+        ))}
     </section>
   );
 }
