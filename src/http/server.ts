@@ -137,7 +137,9 @@ function createErrorHandler({ observe }: HttpParts): ErrorHandler {
     });
     const wished = answerTypeOf(request.headers.accept);
     const type = wished === 'application/graphql-response+json' ? wished : 'application/json';
-    const { status, body, code } = errorAnswer(shown, type);
+    // Only clients of GraphQL expect a refusal to be 200.
+    const isGraphql = request.routeOptions.url === graphqlPath;
+    const { status, body, code } = errorAnswer(shown, isGraphql ? type : 'application/graphql-response+json');
     request.state.answer ??= {
       executed: false,
       codes: [code],

@@ -205,3 +205,11 @@ test('of the statements of one operation none is left beside those of the next, 
   await page.locator('.explained').getByText('select').first().waitFor();
   await expect.poll(() => page.locator('.explained').count()).toBe(1);
 });
+
+test('an operation that is refused has no plan, and the page says why', async () => {
+  const { page } = await studio.visit('graphql');
+  await page.getByRole('button', { name: 'SQL and plan' }).click();
+  // Of a visitor, who may change no author.
+  await run(page, 'Two');
+  await expect.poll(() => page.locator('.plan').getByRole('alert').textContent()).toMatch(/mutation/i);
+});

@@ -139,6 +139,7 @@ describe('what only operators may ask', () => {
     for (const [path, body, message] of cases) {
       const reply = await ask(managed, path, body);
       expect(reply.body.errors[0].message).toContain(message);
+      expect(reply.status).toBeGreaterThanOrEqual(400);
     }
     for (const [path, body] of cases) {
       const reply = await ask(managed, path, body, token);
