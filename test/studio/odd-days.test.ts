@@ -168,6 +168,17 @@ describe('users', () => {
     await page.getByText('The database is away').waitFor({ timeout: 10_000 });
   });
 
+  test('a user who cannot be read for now is not one who is not there, and is read when the server is back', async () => {
+    const user = (await studio.ask('/admin/users', { email: 'ada@mail.test' }, serviceKey)) as { readonly id: string };
+    const { page } = await studio.visit('users');
+    await page.getByRole('link', { name: 'ada@mail.test' }).waitFor();
+    await page.route(`**/admin/users/${user.id}`, (route) => route.abort());
+    await page.getByRole('link', { name: 'ada@mail.test' }).click();
+    await page.getByText('The user cannot be read').waitFor({ timeout: 10_000 });
+    await page.unroute(`**/admin/users/${user.id}`);
+    await page.getByRole('heading', { name: 'ada@mail.test' }).waitFor({ timeout: 10_000 });
+  });
+
   test('where nothing may be copied, the button says so', async () => {
     const user = (await studio.ask('/admin/users', { email: 'ada@mail.test' }, serviceKey)) as { readonly id: string };
     const { page, problems } = await studio.visit('users');

@@ -4,7 +4,7 @@
 import { useCallback, useEffect, useState } from 'react';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Problem } from '../../components/problem.tsx';
-import { ApiError } from '../../shared/api.ts';
+import { ApiError, isServerThere } from '../../shared/api.ts';
 import { addressOf, followLink } from '../../shared/router.ts';
 import { session } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
@@ -26,18 +26,28 @@ interface UserDetailProps {
 /** The user of an id. */
 export function UserDetail({ id, place, onDone }: UserDetailProps) {
   const [user, setUser] = useState<StudioUser | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
+  const [problem, setProblem] = useState<ApiError | null>(null);
+  const isThere = useStore(isServerThere);
   const fail = useCallback((error: unknown): void => {
     if (!(error instanceof ApiError)) throw error;
-    setProblem(error.message);
+    setProblem(error);
   }, []);
-  const read = useCallback(() => readUser(id).then(setUser, fail), [id, fail]);
+  const read = useCallback(async () => {
+    try {
+      setUser(await readUser(id));
+      setProblem(null);
+    } catch (error) {
+      fail(error);
+    }
+  }, [id, fail]);
   useEffect(() => {
-    void read();
-  }, [read]);
+    if (isThere) void read();
+  }, [read, isThere]);
   if (user === null) {
     if (problem === null) return <p className="loading">Loading the user …</p>;
-    return <Problem title="There is no such user">{problem}</Problem>;
+    const isMissing = problem.status >= 400 && problem.status < 500;
+    const title = isMissing ? 'There is no such user' : 'The user cannot be read';
+    return <Problem title={title}>{problem.message}</Problem>;
   }
   const act = async (run: () => Promise<unknown>, sentence: string): Promise<void> => {
     setProblem(null);
@@ -61,7 +71,7 @@ export function UserDetail({ id, place, onDone }: UserDetailProps) {
       </header>
       <Actions user={user} onAct={act} onDone={onDone} />
       <p className="fault" role="alert">
-        {problem}
+        {problem?.message}
       </p>
       <Facts user={user} />
       <Metadata title="User metadata" data={user.user_metadata} />
