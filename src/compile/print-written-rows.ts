@@ -64,7 +64,9 @@ type Piece = Exclude<AnswerPiece, string>;
 
 function printDirectly(names: Names, table: Table, change: WriteChange, alias: string): Sql | null {
   if (change.kind === 'insert') {
-    return table.kind === 'table' && change.groups.length === 1 ? printInsert(names, table, change, alias) : null;
+    // The width of each row says something of the answer only where there is at most a row for each object.
+    const isPlain = table.kind === 'table' && !table.hasRules && change.groups.length === 1;
+    return isPlain ? printInsert(names, table, change, alias) : null;
   }
   const allowsOne = change.atMost.kind === 'constant' && Number(change.atMost.value) >= 1;
   if (!allowsOne || !table.uniqueKey || !holdsKey(table, change.filter)) return null;

@@ -100,6 +100,8 @@ export interface Table extends QualifiedName {
   readonly columns: readonly Column[];
   /** Attribute numbers of the primary key, in key order (1.4). */
   readonly primaryKey: readonly number[];
+  /** A rule may make other statements of one, which return any number of rows. */
+  readonly hasRules: boolean;
   /** A constraint of the database keeps two rows from having the same key, at every moment. */
   readonly uniqueKey: boolean;
   /** The declared types of all key columns allow `bByPk` (5.4). */

@@ -56,6 +56,7 @@ export function buildTable(context: ModelContext, selected: SelectedTable, types
     rowSecurity: row.relrowsecurity === true,
     columns,
     primaryKey: selected.primaryKey,
+    hasRules: row.relhasrules === true,
     // A rule may make other rows of a statement than those with the key.
     uniqueKey: kind === 'table' && row.relhasrules !== true && isAlwaysUnique(row, selected.primaryKey),
     byPk: allowsLookup(context, key),

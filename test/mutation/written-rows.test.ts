@@ -30,6 +30,9 @@ const schema = `
   create table lib.behind (id int, n int);
   create rule away as on delete to lib.ruled do instead delete from lib.behind where n = old.n returning behind.id, behind.n;
   insert into lib.ruled values (1, 7);
+  create table lib.many (id int primary key, n int);
+  create rule more as on insert to lib.many do instead
+    insert into lib.behind select g, new.n from generate_series(1, new.id) as g returning behind.id, behind.n;
   create type lib.mood as enum ('ok', 'so so');
   create table lib.thing (id text primary key, data jsonb, tags text[], price numeric, mood lib.mood, moods lib.mood[], host inet);
   create table lib.pair (a int, b text, n int, primary key (a, b));
@@ -257,6 +260,14 @@ describe('An answer that may be too large', () => {
     await database.query('truncate lib.pair');
     expect((await run(ids, { o: pairs(2000) })).errors[0].extensions.code).toBe('LIMIT_EXCEEDED');
     expect(await database.query('select from lib.pair')).toEqual([]);
+  });
+
+  test('of more rows than objects, which a rule makes, is measured', async () => {
+    const asked = (id: number) =>
+      run(`mutation { a: insertIntomanyCollection(objects: [{id: ${id}, n: 1}]) { affectedCount records { id } } }`);
+    expect(await asked(3)).toEqual({ data: { a: { affectedCount: 3, records: [{ id: 1 }, { id: 2 }, { id: 3 }] } } });
+    expect((await asked(3000)).errors[0]).toMatchObject({ path: ['a'], extensions: { code: 'LIMIT_EXCEEDED' } });
+    expect(await database.query('select from lib.behind')).toHaveLength(5);
   });
 
   test('is no matter of what a user writes into a value', async () => {
