@@ -10,6 +10,7 @@
  */
 import { unreachable } from '../shared/invariant.ts';
 import { decodeJsonArray, decodeNodeId } from './cursor.ts';
+import { areSparse } from './insert-limits.ts';
 import { haveSameKeys } from './plain-record.ts';
 import { type Path, patternOf, type Variables, valueAt } from './slot.ts';
 
@@ -29,7 +30,8 @@ export type Question =
   | { readonly kind: 'fits'; readonly path: Path; readonly maxLength: number }
   /**
    * What a list of objects to insert has in common: its keys separated by commas, those that only some objects have with a
-   * question mark; `empty`; or `long:title` when a string is longer than the column of that key allows.
+   * question mark; or what is wrong with them, which no key begins like: `!empty`, `!sparse` (insert-limits.ts), and `!long:title`
+   * when a string is longer than the column of that key allows.
    */
   | { readonly kind: 'rows'; readonly path: Path; readonly limits: readonly LengthLimit[] }
   /** Which of the named keys the objects to insert have: the patterns that occur (slot.ts), sorted, between commas. */
@@ -120,20 +122,24 @@ export function fits(value: unknown, maxLength: number): boolean {
 }
 
 function describeRows(rows: readonly Readonly<Record<string, unknown>>[], limits: readonly LengthLimit[]): string {
-  if (rows.length === 0) return 'empty';
+  if (rows.length === 0) return '!empty';
+  const keys = keysOfRows(rows);
+  if (keys === null) return '!sparse';
   for (const { fieldName, maxLength } of limits) {
-    if (!rows.every((row) => fits(row[fieldName], maxLength))) return `long:${fieldName}`;
+    if (!rows.every((row) => fits(row[fieldName], maxLength))) return `!long:${fieldName}`;
   }
   // Sorted, so that the order in which keys were met makes no second shape.
-  return keysOfRows(rows).sort().join(',');
+  return keys.sort().join(',');
 }
 
-function keysOfRows(rows: readonly object[]): string[] {
+function keysOfRows(rows: readonly object[]): string[] | null {
   const first = Object.keys(rows[0] as object);
   if (rows.every((row) => haveSameKeys(first, Object.keys(row)))) return first;
   const counts = new Map<string, number>();
   for (const row of rows) {
     for (const key of Object.keys(row)) counts.set(key, (counts.get(key) ?? 0) + 1);
   }
+  const values = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  if (areSparse({ objects: rows.length, keys: counts.size, values })) return null;
   return [...counts].map(([key, count]) => (count === rows.length ? key : `${key}?`));
 }

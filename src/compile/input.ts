@@ -188,16 +188,16 @@ export class Input {
     /** The key of a string that is too long. */
     readonly tooLong: string | null;
     readonly isEmpty: boolean;
+    readonly isSparse: boolean;
   } {
     invariant(this.#path, 'the objects come from a variable');
     const answer = this.#scope.decisions.ask({ kind: 'rows', path: this.#path, limits });
-    const isEmpty = answer === 'empty';
-    const tooLong = answer.startsWith('long:') ? answer.slice(5) : null;
-    const names = isEmpty || tooLong !== null || answer === '' ? [] : answer.split(',');
+    const tooLong = answer.startsWith('!long:') ? answer.slice(6) : null;
+    const names = answer === '' || answer.startsWith('!') ? [] : answer.split(',');
     const keys = names.map((name) =>
       name.endsWith('?') ? ([name.slice(0, -1), 'some'] as const) : ([name, 'all'] as const),
     );
-    return { keys: new Map(keys), tooLong, isEmpty };
+    return { keys: new Map(keys), tooLong, isEmpty: answer === '!empty', isSparse: answer === '!sparse' };
   }
 
   /** Which of the named keys the objects of a variable have, see decisions.ts, `row_patterns`. */

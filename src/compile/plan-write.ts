@@ -1,7 +1,7 @@
 /**
  * Plans a root field of a mutation that writes a table (graphql.md 10).
  *
- * Refuses empty `objects`, an empty `set`, and strings over the declared length.
+ * Refuses empty `objects` and too different ones, an empty `set`, and strings over the declared length.
  */
 import type { FieldNode, GraphQLField, GraphQLInputObjectType } from 'graphql';
 import { getNamedType } from 'graphql';
@@ -11,6 +11,7 @@ import { PublicError } from '../shared/errors.ts';
 import { invariant } from '../shared/invariant.ts';
 import { selectionSetsOf } from './collect-fields.ts';
 import type { Input } from './input.ts';
+import { areSparse, assertFewInserts, refuseSparse } from './insert-limits.ts';
 import type { Assignment, InsertColumn, InsertSize, WriteChange, WriteEntry, WritePlan } from './plan.ts';
 import { eachField } from './plan-connection.ts';
 import { assertFits, planFilter, refuseLength } from './plan-filter.ts';
@@ -93,6 +94,7 @@ function planInsert(objects: Input): WriteChange {
     return { column, type, values: rows.values(fieldName, type.kind === 'list'), named };
   });
   const grouping = planGrouping(used, rows);
+  assertFewInserts(grouping?.patterns.length ?? 1, used.length);
   const groups = (grouping?.patterns ?? ['']).map((pattern) => columnsOf(used, grouping, pattern));
   const groupOf = grouping === null || groups.length === 1 ? null : rows.groups(grouping);
   return { kind: 'insert', columns: insert, groups, groupOf, size: rows.size };
@@ -148,8 +150,9 @@ function planVariableRows(objects: Input, columns: readonly InsertableColumn[]):
   const limits = columns.flatMap(({ column, fieldName }) =>
     column.cast.maxLength === null ? [] : [{ fieldName, maxLength: column.cast.maxLength }],
   );
-  const { keys, tooLong, isEmpty } = objects.describeRows(limits);
+  const { keys, tooLong, isEmpty, isSparse } = objects.describeRows(limits);
   if (isEmpty) throw refuseEmpty();
+  if (isSparse) throw refuseSparse();
   const limit = limits.find(({ fieldName }) => fieldName === tooLong);
   if (limit) throw refuseLength(limit.maxLength, `${objects.place()}[*].${limit.fieldName}`);
   const path = objects.path();
@@ -163,6 +166,8 @@ function planVariableRows(objects: Input, columns: readonly InsertableColumn[]):
     size: { kind: 'variable', path },
   };
 }
+
+const absent: Slot = { kind: 'constant', value: null };
 
 function planRows(objects: Input, columns: readonly InsertableColumn[]): PlannedRows {
   const items = objects.items();
@@ -178,6 +183,8 @@ function planRows(objects: Input, columns: readonly InsertableColumn[]): Planned
       }),
     );
   });
+  const values = [...occurrences.values()].reduce((sum, count) => sum + count, 0);
+  if (areSparse({ objects: items.length, keys: occurrences.size, values })) throw refuseSparse();
   const keys = new Map(
     [...occurrences].map(([name, count]) => [name, count === items.length ? 'all' : 'some'] as const),
   );
@@ -186,7 +193,7 @@ function planRows(objects: Input, columns: readonly InsertableColumn[]): Planned
   return {
     keys,
     patterns: (fieldNames) => [...new Set(patternsOf(fieldNames))].sort(),
-    values: (name) => ({ kind: 'array', items: rows.map((row) => row.get(name) ?? { kind: 'constant', value: null }) }),
+    values: (name) => ({ kind: 'array', items: rows.map((row) => row.get(name) ?? absent) }),
     presence: (name) => ({ kind: 'constant', value: presenceText(rows.map((row) => row.has(name))) }),
     groups: (grouping) => ({ kind: 'constant', value: groupsText(grouping, patternsOf(grouping.fieldNames)) }),
     size: { kind: 'known', count: rows.length },

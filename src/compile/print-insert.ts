@@ -23,23 +23,26 @@ export function printInserts(names: Names, table: Table, change: InsertChange, w
     const target = names.next('t');
     return sql`${ident(written.alias)} as (${printInsert(names, table, change, target)} returning ${returned(target)})`;
   }
+  // Read by each insert, and made once.
+  const objects = names.next('o');
   const groups = change.groups.map((columns, group) => {
     const [name, target] = [names.next('x'), names.next('t')];
-    const insert = printGroup(names, { change, columns, group }, { table, alias: target });
+    const insert = printGroup(names, { change, columns, group, objects }, { table, alias: target });
     return { name, group, insert: sql`${insert} returning ${returned(target)}` };
   });
   const inserts = groups.map(({ name, insert }) => sql`${ident(name)} as (${insert}), `);
   // The k-th row that comes out of a group is the k-th object that went in; without triggers that suppress rows that is so.
   const place = names.next('p');
   const source = names.next('r');
-  const placed = sql`select ${ident(source, 'g')} as "g", ${ident(source, 'n')} as "n", pg_catalog.row_number() over (partition by ${ident(source, 'g')} order by ${ident(source, 'n')}) as "k" from ${printObjects(change, source)}`;
+  const placed = sql`select ${ident(source, 'g')} as "g", ${ident(source, 'n')} as "n", pg_catalog.row_number() over (partition by ${ident(source, 'g')} order by ${ident(source, 'n')}) as "k" from ${ident(objects)} as ${ident(source)}`;
   const all = names.next('u');
   const parts = groups.map(
     ({ name, group }) =>
       sql`select ${integer(group)} as "g", pg_catalog.row_number() over () as "k", ${list(written.passList(name))} from ${ident(name)}`,
   );
   const rows = sql`select ${list(written.passList(all))} from (${join(parts, sql` union all `)}) as ${ident(all)} left join ${ident(place)} on ${ident(place, 'g')} = ${ident(all, 'g')} and ${ident(place, 'k')} = ${ident(all, 'k')} order by ${ident(place, 'n')}`;
-  return sql`${join(inserts, empty)}${ident(place)} as (${placed}), ${ident(written.alias)} as (${rows})`;
+  const made = printObjects(change, source);
+  return sql`${ident(objects)} as materialized (select * from ${made}), ${join(inserts, empty)}${ident(place)} as (${placed}), ${ident(written.alias)} as (${rows})`;
 }
 
 /**
@@ -83,12 +86,14 @@ interface GroupInsert {
   /** Indexes into the columns of the change. */
   readonly columns: readonly number[];
   readonly group: number;
+  /** Name of the expression that has the objects. */
+  readonly objects: string;
 }
 
-function printGroup(names: Names, { change, columns, group }: GroupInsert, target: InsertTarget): Sql {
+function printGroup(names: Names, { change, columns, group, objects }: GroupInsert, target: InsertTarget): Sql {
   const source = names.next('r');
   const insert = printSelected(change, { columns, isGroup: true }, target, source);
-  return sql`${insert} from ${printObjects(change, source)} where ${ident(source, 'g')} = ${integer(group)} order by ${ident(source, 'n')}`;
+  return sql`${insert} from ${ident(objects)} as ${ident(source)} where ${ident(source, 'g')} = ${integer(group)} order by ${ident(source, 'n')}`;
 }
 
 /** `insert into … select …`; the values come from `source`. */

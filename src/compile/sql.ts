@@ -28,7 +28,8 @@ export class Sql {
       const piece = pieces[index];
       if (index < texts.length - 1) {
         invariant(piece instanceof Sql, 'only pieces of SQL may be interpolated into SQL');
-        parts.push(...piece.#parts);
+        // Not as arguments: a long statement has more parts than a call may have.
+        for (const part of piece.#parts) parts.push(part);
       }
     });
     return new Sql(parts);
