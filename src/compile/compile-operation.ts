@@ -18,6 +18,7 @@ import { forgetStack, type PublicError } from '../shared/errors.ts';
 import { maxSelections } from './collect-fields.ts';
 import { answerQuestion, Decisions, type Question } from './decisions.ts';
 import type { DocumentVariables } from './document-variables.ts';
+import { RequestRefusal } from './input.ts';
 import type { Entry, LimitPlan, ValuePlan } from './plan.ts';
 import { planObject } from './plan-object.ts';
 import { planOperation } from './plan-operation.ts';
@@ -167,9 +168,11 @@ function compileOperation(
   };
   const plan = planOperation(planner, source.operation);
   const constants = plan.kind === 'query' ? constantsOf(plan.fields) : null;
+  const statements = constants === null ? printOperation(plan, source.maxResponseBytes) : [];
+  assertSendable(statements);
   return {
     kind: plan.kind,
-    statements: constants === null ? printOperation(plan, source.maxResponseBytes) : [],
+    statements,
     constants,
     keys: plan.fields.map(({ key }) => key),
     introspectionKeys: plan.fields.flatMap(({ key, value }) => (value.kind === 'introspection' ? [key] : [])),
@@ -179,6 +182,15 @@ function compileOperation(
     valuesDecide: plan.fields.some(({ value }) => valuesDecide(value)),
     depth: plan.depth,
   };
+}
+
+/** The protocol counts the parameters of a statement with 16 bits. */
+const maxParameters = 65_535;
+
+function assertSendable(statements: readonly Statement[]): void {
+  if (!statements.some(({ slots, whole }) => Math.max(slots.length, whole?.slots.length ?? 0) > maxParameters)) return;
+  const message = `The operation has more than ${maxParameters} values outside of lists.`;
+  throw new RequestRefusal('LIMIT_EXCEEDED', message, { extensions: { limit: 'values' } });
 }
 
 function constantsOf(fields: readonly Entry[]): readonly (string | null)[] | null {

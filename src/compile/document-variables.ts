@@ -135,7 +135,7 @@ export function coerceVariables(
   let { values } = options;
   const fitting = coerceFitting(places, values);
   if (fitting !== null) return { kind: 'coerced', variables: fitting };
-  const settings = { hideSuggestions: !options.suggestions, maxErrors: 50 };
+  const settings = { hideSuggestions: !options.suggestions, maxErrors: isLarge(values) ? 1 : 50 };
   let result = getVariableValues(schema, definitions, values, settings);
   if (result.errors) {
     // graphql-js finds the methods of every object under the names of missing fields, such as `constructor`.
@@ -166,6 +166,25 @@ export function coerceVariables(
     variables[key] = value;
   }
   return { kind: 'coerced', variables };
+}
+
+/** Characters of values whose every error graphql-js may take the time to print the whole of them for. */
+const printableCharacters = 50_000;
+
+/** Whether JSON data has more characters than that, counted roughly. */
+function isLarge(values: unknown): boolean {
+  const waiting = [values];
+  let characters = 0;
+  while (waiting.length > 0 && characters <= printableCharacters) {
+    const value = waiting.pop();
+    if (typeof value === 'string') characters += value.length;
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [key, member] of Object.entries(value)) {
+      characters += key.length + 1;
+      waiting.push(member);
+    }
+  }
+  return characters > printableCharacters;
 }
 
 /** What nearly all values are: such as fit their types as they are. Null where graphql-js has to tell. */

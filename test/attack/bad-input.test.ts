@@ -177,6 +177,27 @@ describe('variables', () => {
   });
 });
 
+describe('variables of the usual size', () => {
+  test('with more values than a statement has parameters are refused, and nobody else notices', async () => {
+    const variables = { f: { or: Array.from({ length: 66_000 }, () => ({ id: { eq: 1 } })) } };
+    const connections = async () =>
+      database.query("select pid from pg_stat_activity where usename = 'authenticator' order by pid");
+    const before = await connections();
+    const { body } = await gateway.ask(filtered, { variables });
+    expect(body.errors[0].extensions).toEqual({ code: 'LIMIT_EXCEEDED', limit: 'values' });
+    expect(await connections()).toEqual(before);
+  });
+
+  test('with very many unknown keys are refused soon', async () => {
+    const f = Object.fromEntries(Array.from({ length: 90_000 }, (_, index) => [`k${index}`, 1]));
+    const start = process.cpuUsage();
+    const { body } = await gateway.ask(filtered, { variables: { f } });
+    const { user } = process.cpuUsage(start);
+    expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
+    expect(user / 1000).toBeLessThan(2000);
+  });
+});
+
 describe('a cursor or a node id', () => {
   const encode = (text: string) => Buffer.from(text).toString('base64');
   const nonsense = [
