@@ -168,7 +168,8 @@ const quotes = 4;
 
 /** Bytes of a value as text, of which its JSON is at most `maxGrowth` times as long. */
 function printLength({ cast }: Column, value: Sql): Sql {
-  const isText = cast.namespace === 'pg_catalog' && texts.has(cast.name);
+  // A cast to text would drop the blanks at the end, which the answer has.
+  const isText = cast.blankPadded || (cast.namespace === 'pg_catalog' && texts.has(cast.name));
   return sql`pg_catalog.octet_length(${isText ? value : sql`${value}::pg_catalog.text`})`;
 }
 

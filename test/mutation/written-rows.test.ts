@@ -35,6 +35,7 @@ const schema = `
     insert into lib.behind select g, new.n from generate_series(1, new.id) as g returning behind.id, behind.n;
   create type lib.mood as enum ('ok', 'so so');
   create table lib.thing (id text primary key, data jsonb, tags text[], price numeric, mood lib.mood, moods lib.mood[], host inet);
+  create table lib.padded (id int, code char(400) not null, note bpchar, primary key (id, code));
   create table lib.pair (a int, b text, n int, primary key (a, b));
   grant all on all tables in schema lib to anon;
 `;
@@ -46,7 +47,7 @@ beforeAll(async () => {
   execution = await startExecution(database, { schemas: ['lib'], maxResponseBytes: 20_000 });
 });
 beforeEach(async () => {
-  await database.query(`truncate lib.note, lib.late, lib.parent, lib.pair, lib.behind, lib.thing;
+  await database.query(`truncate lib.note, lib.late, lib.parent, lib.pair, lib.behind, lib.thing, lib.padded;
     insert into lib.note values (1, 'one'), (2, repeat('"', 3000)), (3, repeat('"', 12000));
     insert into lib.late values (1, 1); insert into lib.parent values (1, 1); insert into lib.child values (1, 2);
     insert into lib.behind values (1, 7), (2, 7);
@@ -268,6 +269,16 @@ describe('An answer that may be too large', () => {
     expect(await asked(3)).toEqual({ data: { a: { affectedCount: 3, records: [{ id: 1 }, { id: 2 }, { id: 3 }] } } });
     expect((await asked(3000)).errors[0]).toMatchObject({ path: ['a'], extensions: { code: 'LIMIT_EXCEEDED' } });
     expect(await database.query('select from lib.behind')).toHaveLength(5);
+  });
+
+  test.each(['note', 'code', 'nodeId'])('of blanks at the end of %s is measured', async (field) => {
+    const query = `mutation ($o: [paddedInsertInput!]!) { a: insertIntopaddedCollection(objects: $o) { records { ${field} } } }`;
+    const padded = (count: number) =>
+      Array.from({ length: count }, (_, id) => ({ id, code: 'a', note: 'a'.padEnd(800) }));
+    expect((await run(query, { o: padded(20) })).data.a.records).toHaveLength(20);
+    await database.query('truncate lib.padded');
+    expect((await run(query, { o: padded(60) })).errors?.[0].extensions.code).toBe('LIMIT_EXCEEDED');
+    expect(await database.query('select from lib.padded')).toEqual([]);
   });
 
   test('is no matter of what a user writes into a value', async () => {
