@@ -146,8 +146,12 @@ export const bytesPerToken = 450;
 
 /** Estimated: a question with its branch takes about 400 bytes, a slot 150. */
 function bytesOf({ trace }: Decisions, { statements }: CompiledOperation): number {
-  const texts = statements.reduce((sum, { text, slots }) => sum + text.length + 150 * slots.length, 0);
+  const texts = statements.reduce((sum, { whole, ...direct }) => sum + sizeOf(direct) + (whole ? sizeOf(whole) : 0), 0);
   return 1000 + 400 * trace.length + texts;
+}
+
+function sizeOf({ text, slots }: Pick<Statement, 'text' | 'slots'>): number {
+  return text.length + 150 * slots.length;
 }
 
 function compileOperation(

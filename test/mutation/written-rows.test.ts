@@ -3,6 +3,7 @@
  * by the gateway. What they answer and refuse is the same as of every other write.
  */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { bytesPerToken } from '../../src/compile/compile-operation.ts';
 import { startExecution, type TestExecution } from '../support/execution.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 
@@ -295,3 +296,22 @@ test('A write that is committed though its time was over is answered', async () 
   const query = 'mutation { a: insertIntostubbornCollection(objects: [{id: 1}]) { affectedCount records { id } } }';
   expect(await hasty.run('anon', query)).toEqual({ data: { a: { affectedCount: 1, records: [{ id: 1 }] } } });
 });
+
+test('Both statements of a write count for the memory that compiled operations may take', async () => {
+  const bytesOf = async (selected: string) => {
+    const query = `mutation ($o: [noteInsertInput!]!) { insertIntonoteCollection(objects: $o) { records { ${selected} } } }`;
+    const statements = await execution.statements('anon', query, { variables: { o: [{ id: 5, body: 'b' }] } });
+    const texts = statements.flatMap(({ text, whole }) => [text, whole?.text ?? '']);
+    const { documents } = (await execution.role('anon')).shared;
+    const document = documents.prepare(query, null);
+    if (document.kind === 'refused') throw new Error('refused');
+    const { bytes } = documents.choose(document, null).compiler;
+    return { texts: texts.join('').length, bytes: bytes - bytesPerToken * (document.document.tokenCount ?? 0) };
+  };
+  const [short, long] = [await bytesOf('id'), await bytesOf(many('id', 100))];
+  expect(long.texts - short.texts).toBeGreaterThan(1000);
+  expect(long.bytes - short.bytes).toBeGreaterThanOrEqual(long.texts - short.texts);
+});
+
+const many = (column: string, count: number) =>
+  Array.from({ length: count }, (_, index) => `c${index}: ${column}`).join(' ');
