@@ -188,6 +188,21 @@ select pg_catalog.json_build_object(
     left join pg_catalog.pg_attrdef d on d.adrelid = c.attrelid and d.adnum = c.attnum and c.atthasdef
     where c.attgenerated = '' and c.attidentity = '' and coalesce(d.adbin, t.typdefaultbin) is not null
   ),
+  'ambiguous_defaults', (
+    -- Functions, also those of operators, that take values of several types: among such names on a search path the one wins that fits
+    -- the values best.
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(c.attrelid::pg_catalog.text, c.attnum)), '[]')
+    from columns c
+    join types t on t.oid = c.atttypid
+    left join pg_catalog.pg_attrdef d on d.adrelid = c.attrelid and d.adnum = c.attnum and c.atthasdef
+    where c.attgenerated = '' and c.attidentity = '' and exists (
+      select from pg_catalog.regexp_matches(coalesce(d.adbin, t.typdefaultbin)::pg_catalog.text, ':(?:funcid|opfuncid) ([0-9]+)', 'g') as m (id)
+      join pg_catalog.pg_proc p on p.oid = m.id[1]::pg_catalog.oid
+      cross join pg_catalog.unnest(p.proargtypes::pg_catalog.oid[]) as a (type)
+      join pg_catalog.pg_type y on y.oid = a.type
+      where p.provariadic <> 0 or y.typtype = 'p'
+    )
+  ),
   'routine_defaults', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(r.oid::pg_catalog.text, pg_catalog.pg_get_expr(r.proargdefaults, 0))), '[]')
     from routines r where r.proargdefaults is not null

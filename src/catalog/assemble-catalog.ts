@@ -34,6 +34,7 @@ interface CatalogRows {
   readonly descriptions: readonly DescriptionRow[];
   readonly exposed: readonly string[];
   readonly column_defaults: readonly (readonly [string, number, string])[];
+  readonly ambiguous_defaults: readonly (readonly [string, number])[];
   readonly routine_defaults: readonly (readonly [string, string])[];
   readonly declared_types: readonly (readonly [string, number, string])[];
 }
@@ -93,6 +94,7 @@ async function linkMeanwhile(source: CatalogRows): Promise<Omit<Catalog, keyof C
   const declaredTypes = byColumn(source.declared_types);
   const routineDefaults = new Map(source.routine_defaults);
   const ownedColumns = columnSet(source.owned_sequences);
+  const ambiguousDefaults = columnSet(source.ambiguous_defaults);
   const unusualNullOrders = columnSet(source.unusual_null_orders);
   const enumsOf = (namespace: string) =>
     [...types.values()].filter((row) => row.typtype === 'e' && row.typnamespace === namespace);
@@ -107,6 +109,7 @@ async function linkMeanwhile(source: CatalogRows): Promise<Omit<Catalog, keyof C
     namespace: (oid) => namespaces.get(oid),
     directive: (kind, oid, column) => directives[kind].get(oid)?.get(column ?? 0) ?? noDirective,
     columnDefault: (table, column) => columnDefaults.get(table)?.get(column) ?? null,
+    hasAmbiguousDefault: (table, column) => ambiguousDefaults.get(table)?.has(column) === true,
     ownsSequence: (table, column) => ownedColumns.get(table)?.has(column) === true,
     hasUnusualNullOrder: (table, column) => unusualNullOrders.get(table)?.has(column) === true,
     declaredType: (table, column) => declaredTypes.get(table)?.get(column) ?? null,

@@ -63,7 +63,7 @@ function buildColumn(
 
 /**
  * A default is stored with everything it names already found, and runs whatever schemas the role may use; its text would be
- * read anew. A view's column without one has that of the table below, and nothing in the catalog tells which that is.
+ * read anew, and another schema of the search path may have something that fits better. A view's column without one has that of the table below, and nothing in the catalog tells which that is.
  */
 function insertDefault(
   context: ModelContext,
@@ -72,7 +72,7 @@ function insertDefault(
 ): Pick<Column, 'defaultExpression' | 'hiddenDefault'> {
   const expression = context.catalog.columnDefault(_id, column);
   if (expression === null) return { defaultExpression: null, hiddenDefault: relkind === 'v' };
-  const hiddenDefault = !mayName(context, expression);
+  const hiddenDefault = context.catalog.hasAmbiguousDefault(_id, column) || !mayName(context, expression);
   return { defaultExpression: hiddenDefault ? null : expression, hiddenDefault };
 }
 

@@ -142,7 +142,7 @@ export interface Column {
   readonly selectable: boolean;
   /**
    * Row-level `default` expression as PostgreSQL prints it with an empty search path, for inserts; null without one, and where the
-   * role may not name what it names.
+   * role may not name what it names, or another schema may have the same names.
    */
   readonly defaultExpression: string | null;
   /** There may be a default all the same, which nothing but leaving the column out of an insert brings about. */

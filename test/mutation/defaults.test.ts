@@ -109,6 +109,16 @@ test('a default calls what the role may not name', async () => {
   expect(await records('[{id: 5, a: "y"}]')).toEqual([{ id: 5, a: 'y', stamp: 'stamp', no: '3', dots: 'a.b' }]);
 });
 
+test('a default calls what it was made of, whatever other schemas of the search path have', async () => {
+  const query =
+    'mutation { insertIntomixedCollection(objects: [{id: 1}, {id: 2, label: "l", data: "1"}]) { records { label data } } }';
+  const { insertIntomixedCollection } = await library.data('anon', query);
+  expect(insertIntomixedCollection.records).toEqual([
+    { label: 'no 1', data: '{"a": 1}' },
+    { label: 'l', data: '1' },
+  ]);
+});
+
 test('a default is checked like a value: one that is too long is an error and never cut', async () => {
   const body = await library.run(
     'anon',
