@@ -147,12 +147,22 @@ function measure(value: ValuePlan, enums: Printer['enums']): Measure | null {
   if (value.kind === 'column') return measureColumn(value.column, enums);
   if (value.kind !== 'node_id') return { wide: [], bytes: 0 };
   // Base64, of which there is less than twice as much.
-  const key = keyColumns(value.table).map((column) => measureColumn(column, enums));
+  const key = keyColumns(value.table).map((column) => measureKey(column, enums));
   if (key.includes(null)) return null;
   const wide = key.flatMap((each) => each?.wide ?? []);
   const names = 2 * identifierBytes * maxGrowth;
   return { wide: [...wide, ...wide], bytes: key.reduce((sum, each) => sum + 2 * (each?.bytes ?? 0), 2 * names) };
 }
+
+function measureKey(column: Column, enums: Printer['enums']): Measure | null {
+  const { type } = column;
+  return type?.kind === 'scalar' && type.scalar === 'Float'
+    ? { wide: [], bytes: floatDigits }
+    : measureColumn(column, enums);
+}
+
+/** Of a float as `jsonb` writes it out, without an exponent. */
+const floatDigits = 350;
 
 /** Nothing is known of lists of an enum, whose names may be long, and of types that are nothing but JSON. */
 function measureColumn(column: Column, enums: Printer['enums']): Measure | null {

@@ -37,6 +37,7 @@ const schema = `
   create type lib.mood as enum ('ok', 'so so');
   create table lib.thing (id text primary key, data jsonb, tags text[], price numeric, mood lib.mood, moods lib.mood[], host inet);
   create table lib.padded (id int, code char(400) not null, note bpchar, primary key (id, code));
+  create table lib.scaled (primary key (a, b, c, d, e, f, g, h), a float8, b float8, c float8, d float8, e float8, f float8, g float8, h float8);
   create table lib.pair (a int, b text, n int, primary key (a, b));
   grant all on all tables in schema lib to anon;
 `;
@@ -48,7 +49,7 @@ beforeAll(async () => {
   execution = await startExecution(database, { schemas: ['lib'], maxResponseBytes: 20_000 });
 });
 beforeEach(async () => {
-  await database.query(`truncate lib.note, lib.late, lib.parent, lib.pair, lib.behind, lib.thing, lib.padded;
+  await database.query(`truncate lib.note, lib.late, lib.parent, lib.pair, lib.behind, lib.thing, lib.padded, lib.scaled;
     insert into lib.note values (1, 'one'), (2, repeat('"', 3000)), (3, repeat('"', 12000));
     insert into lib.late values (1, 1); insert into lib.parent values (1, 1); insert into lib.child values (1, 2);
     insert into lib.behind values (1, 7), (2, 7);
@@ -280,6 +281,18 @@ describe('An answer that may be too large', () => {
     await database.query('truncate lib.padded');
     expect((await run(query, { o: padded(60) })).errors?.[0].extensions.code).toBe('LIMIT_EXCEEDED');
     expect(await database.query('select from lib.padded')).toEqual([]);
+  });
+
+  test('of node ids whose floats are long is measured', async () => {
+    const query = `mutation ($o: [scaledInsertInput!]!) { a: insertIntoscaledCollection(objects: $o) { records { nodeId } } }`;
+    const scaled = (count: number) =>
+      Array.from({ length: count }, (_, a) => ({
+        a,
+        ...Object.fromEntries([...'bcdefgh'].map((name) => [name, 1e308])),
+      }));
+    expect((await run(query, { o: scaled(2) })).data.a.records).toHaveLength(2);
+    await database.query('truncate lib.scaled');
+    expect((await run(query, { o: scaled(8) })).errors?.[0].extensions.code).toBe('LIMIT_EXCEEDED');
   });
 
   test('is no matter of what a user writes into a value', async () => {
