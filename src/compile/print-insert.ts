@@ -7,7 +7,7 @@
  * is hidden (model.ts) is brought about only by leaving the column out: then objects that lack different columns are separate
  * inserts of one statement.
  */
-import type { Column, Table } from '../model/model.ts';
+import type { Column, SqlType, Table } from '../model/model.ts';
 import type { InsertColumn, WriteChange } from './plan.ts';
 import { directRow, type HandedOnRow, list, type Names } from './print-row.ts';
 import { tableName } from './printer.ts';
@@ -41,8 +41,8 @@ export function printInserts(names: Names, table: Table, change: InsertChange, w
       sql`select ${integer(group)} as "g", pg_catalog.row_number() over () as "k", ${list(written.passList(name))} from ${ident(name)}`,
   );
   const rows = sql`select ${list(written.passList(all))} from (${join(parts, sql` union all `)}) as ${ident(all)} left join ${ident(place)} on ${ident(place, 'g')} = ${ident(all, 'g')} and ${ident(place, 'k')} = ${ident(all, 'k')} order by ${ident(place, 'n')}`;
-  const made = printObjects(change, source);
-  return sql`${ident(objects)} as materialized (select * from ${made}), ${join(inserts, empty)}${ident(place)} as (${placed}), ${ident(written.alias)} as (${rows})`;
+  const made = sql`select ${list(fieldsOf(change).map(({ name }) => ident(source, name)))}, ${ident(source, 'n')} from ${printObjects(change, source)}`;
+  return sql`${ident(objects)} as materialized (${made}), ${join(inserts, empty)}${ident(place)} as (${placed}), ${ident(written.alias)} as (${rows})`;
 }
 
 /**
@@ -109,16 +109,26 @@ function printSelected(
   return sql`${printTarget(target, named)} ${select}`;
 }
 
-/** The objects as a from item: `c0`, `p0`, …, and where there are groups `g` and the position `n`. */
-function printObjects({ columns, groupOf }: InsertChange, alias: string): Sql {
-  const fields = columns.flatMap(({ values, named }, index) => [
+interface ObjectField {
+  readonly name: string;
+  readonly slot: Slot;
+  readonly type: SqlType;
+}
+
+function fieldsOf({ columns, groupOf }: InsertChange): readonly ObjectField[] {
+  const fields = columns.flatMap(({ values, named }, index): readonly ObjectField[] => [
     { name: `c${index}`, slot: values, type: builtin.text },
     ...(named === null ? [] : [{ name: `p${index}`, slot: named, type: builtin.bool }]),
   ]);
-  if (groupOf !== null) fields.push({ name: 'g', slot: groupOf, type: builtin.int8 });
+  return groupOf === null ? fields : [...fields, { name: 'g', slot: groupOf, type: builtin.int8 }];
+}
+
+/** The objects as a from item: `c0`, `p0`, …, and where there are groups `g` and the position `n`. */
+function printObjects(change: InsertChange, alias: string): Sql {
+  const fields = fieldsOf(change);
   const lists = list(fields.map(({ slot, type }) => sql`pg_catalog.unnest(${param(slot, type, { array: true })})`));
   const names = list(fields.map(({ name }) => ident(name)));
-  return groupOf === null
+  return change.groupOf === null
     ? sql`rows from (${lists}) as ${ident(alias)}(${names})`
     : sql`rows from (${lists}) with ordinality as ${ident(alias)}(${names}, "n")`;
 }
