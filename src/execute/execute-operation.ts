@@ -189,18 +189,29 @@ async function runCompiled(
   }
   const asText = ([key, text]: readonly [string, Text]) => [key, String(text)] as const;
   const source = { variables: run.variables, introspection: new Map([...introspection].map(asText)) };
-  const flyWith = (statements: readonly Statement[]) => {
+  const flyWith = (statements: readonly Statement[], requestTimeoutMs: number) => {
     // Errors of other fields stand behind the data, so with them the answer is kept.
     const handing = compiled.errors.length === 0 ? execution.handing : null;
     // A write measures its answer before it is committed (print-written-rows.ts); what has been committed is answered.
     const making = { maxBytes: isMutation ? Number.POSITIVE_INFINITY : options.maxResponseBytes, handing };
     const steps = statements.map((statement) => stepOf(statement, source, making));
-    return fly(options, execution, attempt, { steps, mutation: isMutation, valuesDecide: compiled.valuesDecide });
+    return fly({ ...options, requestTimeoutMs }, execution, attempt, {
+      steps,
+      mutation: isMutation,
+      valuesDecide: compiled.valuesDecide,
+    });
   };
   try {
-    const results = await flyWith(compiled.statements).catch((error: unknown) => {
+    const limitMs = options.requestTimeoutMs;
+    const start = performance.now();
+    const results = await flyWith(compiled.statements, limitMs).catch((error: unknown) => {
       if (!isTooWide(error)) throw error;
-      return flyWith(compiled.statements.map((statement) => statement.whole ?? statement));
+      // Both together have the time of one; 0 would be no limit.
+      const leftMs = limitMs === 0 ? 0 : Math.max(limitMs - (performance.now() - start), 1);
+      return flyWith(
+        compiled.statements.map((statement) => statement.whole ?? statement),
+        leftMs,
+      );
     });
     return { text: isMutation ? joinFields(compiled.keys, results) : (results[0] ?? 'null'), errors: compiled.errors };
   } catch (error) {

@@ -27,6 +27,9 @@ const schema = `
       return new;
     end $$;
   create trigger linger before insert on lib.stubborn for each row execute function lib.linger();
+  create table lib.slow (id int primary key, body text);
+  create function lib.pause() returns trigger language plpgsql as $$ begin perform pg_sleep(0.4); return new; end $$;
+  create trigger pause before insert on lib.slow for each row execute function lib.pause();
   create table lib.ruled (id int primary key, n int);
   create table lib.behind (id int, n int);
   create rule away as on delete to lib.ruled do instead delete from lib.behind where n = old.n returning behind.id, behind.n;
@@ -308,6 +311,16 @@ test('A write that is committed though its time was over is answered', async () 
   const hasty = await startExecution(database, { schemas: ['lib'], statementTimeoutMs: 300 });
   const query = 'mutation { a: insertIntostubbornCollection(objects: [{id: 1}]) { affectedCount records { id } } }';
   expect(await hasty.run('anon', query)).toEqual({ data: { a: { affectedCount: 1, records: [{ id: 1 }] } } });
+});
+
+test('A write that is done twice, because its answer may be too large, has the time of one', async () => {
+  const hasty = await startExecution(database, { schemas: ['lib'], statementTimeoutMs: 600, maxResponseBytes: 20_000 });
+  const query =
+    'mutation ($b: String) { a: insertIntoslowCollection(objects: [{id: 1, body: $b}]) { records { body } } }';
+  const { errors } = await hasty.run('anon', query, { variables: { b: 'a'.repeat(5000) } });
+  expect(errors[0].extensions.code).toBe('TIMEOUT');
+  expect(await database.query('select from lib.slow')).toEqual([]);
+  expect((await hasty.run('anon', query, { variables: { b: 'a' } })).data.a.records).toEqual([{ body: 'a' }]);
 });
 
 test('Both statements of a write count for the memory that compiled operations may take', async () => {
