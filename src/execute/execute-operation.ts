@@ -195,11 +195,8 @@ async function runCompiled(
     // A write measures its answer before it is committed (print-written-rows.ts); what has been committed is answered.
     const making = { maxBytes: isMutation ? Number.POSITIVE_INFINITY : options.maxResponseBytes, handing };
     const steps = statements.map((statement) => stepOf(statement, source, making));
-    return fly({ ...options, requestTimeoutMs }, execution, attempt, {
-      steps,
-      mutation: isMutation,
-      valuesDecide: compiled.valuesDecide,
-    });
+    const { valuesDecide } = compiled;
+    return fly(options, execution, attempt, { steps, mutation: isMutation, valuesDecide, requestTimeoutMs });
   };
   try {
     const limitMs = options.requestTimeoutMs;
