@@ -10,6 +10,7 @@ export const securityChecks: readonly Check[] = [
   findPassingRoles,
   findWideGrants,
   findDefaultGrants,
+  findOpenSchemas,
   findOpenTables,
   findLooseRoutines,
 ];
@@ -69,6 +70,18 @@ async function findDefaultGrants({ session, schemas, roles }: CheckScope): Promi
     severity: 'warning',
     object: schema === null ? null : String(schema),
     message: `Every new table that "${maker}" makes in ${schema === null ? 'any schema' : `the schema "${schema}"`} grants ${privileges} to ${grantees}, whether or not row security guards it.`,
+    fix: asStatement(fix),
+  }));
+}
+
+/** Schemas in which somebody may put an operator or function that fits better than the one a request of another role means. */
+async function findOpenSchemas({ session, schemas, roles }: CheckScope): Promise<readonly Finding[]> {
+  const rows = await session.query(readSqlFile('check-open-schemas.sql'), [schemas, roles]);
+  return rows.map(({ name, grantees, fix }) => ({
+    check: 'schema_open',
+    severity: 'warning',
+    object: String(name),
+    message: `The grant of create on the schema "${name}" to ${grantees} lets them make functions and operators there that requests of other roles run.`,
     fix: asStatement(fix),
   }));
 }

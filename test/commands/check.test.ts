@@ -135,6 +135,9 @@ const loose = `
   alter default privileges for role "check maker" in schema "Other" grant select, insert, update on tables to anon, authenticated;
   alter default privileges for role "check maker" in schema "not exposed" grant insert on tables to anon;
 
+  revoke create on schema public from public;
+  grant create on schema "Other", "not exposed" to public, anon;
+
   create function "Count"(n int default 1, t text[] default '{}') returns int language sql security definer as 'select 1';
   create function guarded() returns int language sql security definer set search_path = '' as 'select 1';
   revoke execute on function guarded() from public;
@@ -195,6 +198,12 @@ describe('for programs, --json: each finding goes away with the SQL that it name
       object: 'Other',
       severity: 'warning',
       fix: 'alter default privileges for role "check maker" in schema "Other" revoke insert, update on tables from anon, authenticated;',
+    },
+    {
+      check: 'schema_open',
+      object: 'Other',
+      severity: 'warning',
+      fix: 'revoke create on schema "Other" from public, anon;',
     },
     {
       check: 'row_security_off',
