@@ -113,21 +113,21 @@ function printGuard(
   if (measured.includes(null)) return null;
   const wide = measured.flatMap((each) => each?.wide ?? []);
   const least = measured.reduce((sum, each) => sum + (each?.bytes ?? 0), fixed);
+  if (typeof share === 'number' && share < least) return null;
+  if (wide.length === 0) {
+    if (typeof share === 'number') return 'none';
+    // The failing cast must contain a column or a parameter, or the planner computes it before it looks at the condition.
+    const given = param(share, builtin.int8);
+    return sql`case when ${given} < ${integer(least)} then ${tooWide(given)} end`;
+  }
   // Null texts have no length.
   const lengths = [...new Set(wide)].map((column) => printLength(column, row.column(column)));
   const longest = sql`greatest(${list([...lengths, integer(0)])})`;
-  const growth = maxGrowth * Math.max(1, wide.length);
-  if (typeof share !== 'number') {
-    const given = param(share, builtin.int8);
-    const allowed = sql`(${given} - ${integer(least)}) / ${integer(growth)}`;
-    // The failing cast must contain a column or a parameter, or the planner computes it before it looks at the condition.
-    return wide.length === 0
-      ? sql`case when ${given} < ${integer(least)} then ${tooWide(given)} end`
-      : sql`case when ${longest} > ${allowed} then ${tooWide(longest)} end`;
-  }
-  if (share < least) return null;
-  if (wide.length === 0) return 'none';
-  const allowed = integer(Math.floor((share - least) / growth));
+  const growth = maxGrowth * wide.length;
+  const allowed =
+    typeof share === 'number'
+      ? integer(Math.floor((share - least) / growth))
+      : sql`(${param(share, builtin.int8)} - ${integer(least)}) / ${integer(growth)}`;
   return sql`case when ${longest} > ${allowed} then ${tooWide(longest)} end`;
 }
 

@@ -151,6 +151,6 @@ export function groupsText({ patterns }: RowGrouping, ofRows: readonly string[])
 }
 
 /** Objects to insert; coerced objects have no prototype's keys. */
-function rowsAt(variables: Variables, path: Path): readonly Readonly<Record<string, unknown>>[] {
+export function rowsAt(variables: Variables, path: Path): readonly Readonly<Record<string, unknown>>[] {
   return valueAt(variables, path) as readonly Readonly<Record<string, unknown>>[];
 }

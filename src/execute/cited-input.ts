@@ -2,7 +2,7 @@
  * Finds the input whose value PostgreSQL cites in the message of a failed conversion, because the message itself names no
  * field: `invalid input syntax for type date: "yesterday-ish"` came from `$objects[3].dueOn`.
  */
-import { type Slot, type Variables, valueAt } from '../compile/slot.ts';
+import { rowsAt, type Slot, type Variables, valueAt } from '../compile/slot.ts';
 import { printPath } from '../compile/storable-text.ts';
 
 /**
@@ -40,8 +40,7 @@ function placesOf(slot: Slot, cited: string, variables: Variables): Place[] {
       return slot.items.flatMap((item) => placesOf(item, cited, variables)).slice(0, 1);
     case 'key_values': {
       const { path, fieldName } = slot;
-      const rows = valueAt(variables, path) as readonly Readonly<Record<string, unknown>>[];
-      return rows.flatMap((row, index) =>
+      return rowsAt(variables, path).flatMap((row, index) =>
         isCited(row[fieldName], cited) ? [toPlace(printPath([...path, index, fieldName]))] : [],
       );
     }
