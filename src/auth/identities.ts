@@ -2,8 +2,6 @@
  * Reads and writes `auth.identities`: the ways in which a user can sign in. `email` is a generated column, never written;
  * `identity_data.email` is stored in lower case, because it is made of it.
  */
-
-import { isDeepStrictEqual } from 'node:util';
 import { DatabaseError } from '../database/failure.ts';
 import type { SystemSession } from '../database/run-system.ts';
 import { AuthError } from './auth-error.ts';
@@ -133,13 +131,6 @@ export async function syncProviders(database: SystemSession, userId: string, now
     where u.id = $1::uuid and u.raw_app_meta_data is distinct from ${appMetadata} || p.metadata`,
     [userId, toTimestamp(now)],
   );
-}
-
-/** Whether the app metadata is as `syncProviders` would leave it. */
-export function hasSyncedProviders({ identities, appMetadata }: User): boolean {
-  const providers = [...new Set(identities.map(({ provider }) => provider))];
-  const { provider, providers: known } = appMetadata;
-  return providers.length === 0 || isDeepStrictEqual([provider, known], [providers[0], providers]);
 }
 
 function withLowerCaseEmail(data: Metadata): Metadata {

@@ -81,15 +81,13 @@ const isForAddress = `pg_catalog.lower(t.relates_to) = pg_catalog.lower(
 /** Locks the user that the token belongs to. */
 const lockByHash = `select u.id from auth.users u where u.id = ${ownerOfToken} for update`;
 
-/** The user `owner` with the type of the token, which is null where the user has not got it. */
-const userWithToken = (owner: string) => `select pg_catalog.row_to_json(x) as "user",
+/** The user `$3` with the type of the token, which is null where the user has not got it. */
+const givenUserWithToken = `select pg_catalog.row_to_json(x) as "user",
     (
       select t.token_type::text from auth.one_time_tokens t
       where t.user_id = x.id and ${isToken} and ${isForAddress} ${first}
     ) as "type"
-  from (${selectUser} where u.id = ${owner}) x`;
-const givenUserWithToken = userWithToken('$3::uuid');
-const ownerWithToken = userWithToken(ownerOfToken);
+  from (${selectUser} where u.id = $3::uuid) x`;
 
 /** A token to store. */
 export interface NewOneTimeToken {
@@ -164,16 +162,6 @@ export async function presentTokenHash(
   if (held === undefined) throw new AuthError('otp_expired');
   // Somebody may have consumed or replaced it while we waited for the lock, so it is looked up again with the user.
   const [row] = await database.query(givenUserWithToken, [tokenHash, check.types, held.id]);
-  return checkTokenRow(row, check);
-}
-
-/** As `presentTokenHash`, without the lock: whoever consumes it has to look once more. */
-export async function findTokenHash(
-  database: SystemSession,
-  tokenHash: string,
-  check: TokenCheck,
-): Promise<PresentedToken> {
-  const [row] = await database.query(ownerWithToken, [tokenHash, check.types]);
   return checkTokenRow(row, check);
 }
 

@@ -1,8 +1,7 @@
 /**
  * Exchanges a refresh token for the next one, and finds out who uses one twice.
  *
- * Refreshes of a session happen one after the other under the lock on its row. A token that is used for the first time
- * takes two statements; whatever else it turns out to be is decided again in a transaction. The last used token gives the
+ * Refreshes of a session happen one after the other under the lock on its row. The last used token gives the
  * active one again, at any time, because its answer may have been lost; one used before that, outside a short interval, is
  * taken for stolen and ends the family. That end is committed, although the answer is a refusal.
  */
@@ -88,8 +87,6 @@ export async function refreshSession(
 ): Promise<RefreshedSession> {
   // Tokens of the second format of the original begin a session that we cannot go on with.
   if (!/^[a-z0-9]{12}$/.test(token)) throw new AuthError('validation_failed', 'Refresh token is not valid');
-  const quick = await refreshUnused(pool, token, context);
-  if (quick !== null) return quick;
   const outcome = await pool
     .transaction((database) => decide(database, token, context), { settings })
     .catch((error: unknown) => {
@@ -100,29 +97,14 @@ export async function refreshSession(
   return outcome.refreshed;
 }
 
-/** The ordinary case, without a transaction of several statements; null where it is not one, and nothing was done then. */
-async function refreshUnused(
-  database: SystemPool,
-  token: string,
-  context: RefreshContext,
-): Promise<RefreshedSession | null> {
-  const state = await readState(database.shared, token);
-  if (!state?.user || !state.session || state.revoked) return null;
-  const now = context.tools.clock.now();
-  const facts = { session: state.session, user: state.user, state, now };
-  if (isBanned(state.user, now) || (await findExpiry(database, facts, context.config)) !== null) return null;
-  // Shared, and so the commit with it: the statement waits for no lock.
-  return rotate(database.shared, token, facts, { ...context, next: makeRefreshToken(context.tools.random) });
-}
-
 async function decide(database: SystemSession, token: string, context: RefreshContext): Promise<Outcome> {
-  await database.query(
+  const locking = database.query(
     `select s.id from auth.sessions s
     where s.id = (select t.session_id from auth.refresh_tokens t where t.token = $1) for update`,
     [token],
   );
-  // Read after the lock was had: another refresh may have used the token meanwhile.
-  const state = await readState(database, token);
+  // A statement of its own, so it sees what another refresh wrote before we got the lock. Both go in one round trip.
+  const [, state] = await Promise.all([locking, readState(database, token)]);
   if (!state?.user) return refused('refresh_token_not_found');
   const now = context.tools.clock.now();
   if (isBanned(state.user, now)) return refused('user_banned', 'Invalid Refresh Token: User Banned', 400);
@@ -195,7 +177,7 @@ async function useToken(
   return { kind: 'refreshed', refreshed };
 }
 
-/** @returns Null where another refresh was faster; nothing was written then. */
+/** Writes the use of a token, under the lock on its session. @returns Null where nothing could be written. */
 async function rotate(
   database: SystemSession,
   token: string,

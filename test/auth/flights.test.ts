@@ -26,20 +26,20 @@ async function flightsOf(auth: TestAuth, path: string, body: object): Promise<nu
   return proxy.flights();
 }
 
-test('a refresh: configuration, state, change', async () => {
+test('a refresh: configuration, state with lock, everything written, commit', async () => {
   const auth = await start();
   const session = await signedUp(auth, 'refresh@x.test');
   const body = { refresh_token: session.refresh_token };
-  expect(await flightsOf(auth, '/token?grant_type=refresh_token', body)).toBe(3);
+  expect(await flightsOf(auth, '/token?grant_type=refresh_token', body)).toBe(4);
 });
 
-test('a sign-in with a code: configuration and limit, user, everything written', async () => {
+test('a sign-in with a code: configuration and limit, user with lock, everything written, commit', async () => {
   const auth = await start();
   const email = 'code@x.test';
   await signedUp(auth, email);
   await auth.ask('/otp', { email });
   const { code } = await auth.mail(email);
-  expect(await flightsOf(auth, '/verify', { type: 'email', email, token: code })).toBe(3);
+  expect(await flightsOf(auth, '/verify', { type: 'email', email, token: code })).toBe(4);
 });
 
 test('a sign-in with a password: configuration, user, user with lock, everything written, commit', async () => {

@@ -8,7 +8,6 @@ import { AuthError } from '../auth-error.ts';
 import {
   checkCode,
   emailTokenSeconds,
-  findTokenHash,
   findUserIdByCode,
   type PresentedToken,
   presentTokenHash,
@@ -16,13 +15,12 @@ import {
   type TokenCheck,
 } from '../one-time-tokens.ts';
 import type { User } from '../user.ts';
-import { findUserByEmail, findUserByPhone, loadUser, lockUser, lockUserByEmail } from '../users.ts';
+import { findUserByPhone, loadUser, lockUser, lockUserByEmail } from '../users.ts';
 import { completeVerification } from './complete-verification.ts';
 import { isSecureChange } from './email-change.ts';
 import { type Flow, nowOf } from './flow.ts';
 import { issueSession, type SignedIn, sessionAnswer, transactSignIn } from './issue-session.ts';
 import { type BodyShape, readMembers } from './members.ts';
-import { signInConfirmed } from './sign-in-confirmed.ts';
 import {
   findVerificationType,
   isPhoneType,
@@ -47,9 +45,7 @@ type Given =
 /** `POST /verify`. */
 export async function verify(flow: Flow, body: unknown): Promise<AnswerJson> {
   const given = check(body);
-  const signedIn =
-    (await signInConfirmed(flow, given.type, (database) => find(database, flow, given))) ??
-    (await transactSignIn(flow, (session) => enter(session, flow, given)));
+  const signedIn = await transactSignIn(flow, (session) => enter(session, flow, given));
   return signedIn === null ? otherAddressShape.toJson(otherAddressMessage) : sessionAnswer(flow, signedIn);
 }
 
@@ -59,13 +55,6 @@ async function enter(session: SystemSession, flow: Flow, given: Given): Promise<
   const kind = resolveKind(given.type, presented.type);
   const enterNow = () => issueSession(session, flow, presented.user.id, 'otp');
   return completeVerification(session, flow, { presented, kind }, enterNow);
-}
-
-/** For types whose code belongs to the user with the address. */
-async function find(database: SystemSession, flow: Flow, given: Given): Promise<PresentedToken> {
-  const tokenCheck = checkOf(flow, given.type);
-  if (given.kind === 'hash') return findTokenHash(database, given.tokenHash, tokenCheck);
-  return checkCode(await findUserByEmail(database, given.address, flow.audience), given, tokenCheck);
 }
 
 const refuse = (message: string) => new AuthError('validation_failed', message);
