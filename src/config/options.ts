@@ -201,11 +201,11 @@ export const options = {
   }),
   jwks: row({
     group: 'Keys and roles', placeholder: 'JSON|FILE', parse: parseJsonWebKeys, default: null, fileOrText: true,
-    commands: ['serve'], doc: 'Further verification keys, a JSON Web Key Set.',
+    commands: ['serve'], doc: 'Further verification keys for the GraphQL API, a JSON Web Key Set.',
   }),
   jwksUrl: row({
     group: 'Keys and roles', placeholder: 'URL', parse: parseHttpUrl, default: null, commands: ['serve'],
-    doc: 'Address of a JSON Web Key Set with further verification keys.',
+    doc: 'Address of further verification keys for the GraphQL API, a JWKS.',
   }),
   jwtAud: row({
     group: 'Keys and roles', placeholder: 'NAMES', parse: parseNames, default: null, ecosystem: ['GOTRUE_JWT_AUD'],

@@ -17,6 +17,7 @@ import {
   payloadText,
   type TokenOptions,
   unverifiedClaims,
+  type VerifiedToken,
   type VerifyToken,
 } from './verify-token.ts';
 
@@ -39,14 +40,16 @@ export interface Authenticate {
   now(): number;
 }
 
+/** The part of the configuration that says which API keys there are. */
+export type KeyOptions = Pick<Config, 'anonRole' | 'serviceRole' | 'anonKey' | 'serviceKey'>;
+
 /** The part of the configuration that decides who may ask. */
 export type AuthenticationOptions = TokenOptions &
-  Pick<
-    Config,
-    'jwtRoleClaim' | 'anonRole' | 'serviceRole' | 'allowedRoles' | 'anonKey' | 'serviceKey' | 'requireApiKey'
-  >;
+  KeyOptions &
+  Pick<Config, 'jwtRoleClaim' | 'allowedRoles' | 'requireApiKey'>;
 
-interface Found {
+/** Who a key or token stands for. */
+export interface FoundCaller {
   readonly identity: Omit<Identity, 'validUntil'>;
   /** Milliseconds since the epoch; null: as long as the keys stay. */
   readonly validUntil: number | null;
@@ -96,13 +99,18 @@ export function callerOf(identity: Identity, headers: IncomingHttpHeaders, metho
   return { role: identity.role, claims: identity.claims, headers: JSON.stringify(visible), method, path };
 }
 
-interface Parts {
-  readonly options: AuthenticationOptions;
+/** What API keys are recognized with. */
+export interface KeyParts {
+  readonly options: KeyOptions;
   readonly verify: VerifyToken;
   readonly clock: Clock;
 }
 
-async function identify(apiKey: string | undefined, bearer: string | null, parts: Parts): Promise<Found> {
+interface Parts extends KeyParts {
+  readonly options: AuthenticationOptions;
+}
+
+async function identify(apiKey: string | undefined, bearer: string | null, parts: Parts): Promise<FoundCaller> {
   const { options } = parts;
   const base = apiKey === undefined ? keylessCaller(options) : await findKey(apiKey, parts);
   if (base === null) {
@@ -114,7 +122,7 @@ async function identify(apiKey: string | undefined, bearer: string | null, parts
   return { identity: caller.identity, validUntil: earlier(base.validUntil, caller.validUntil) };
 }
 
-function keylessCaller(options: AuthenticationOptions): Found {
+function keylessCaller(options: AuthenticationOptions): FoundCaller {
   if (options.requireApiKey) {
     const hint = 'No `apikey` request header or url param was found.';
     throw new PublicError('UNAUTHENTICATED', 'No API key found in request', { hint });
@@ -123,7 +131,7 @@ function keylessCaller(options: AuthenticationOptions): Found {
 }
 
 /** The caller of an API key; null where it is none of ours. */
-async function findKey(key: string, { options, verify, clock }: Parts): Promise<Found | null> {
+export async function findKey(key: string, { options, verify, clock }: KeyParts): Promise<FoundCaller | null> {
   for (const [configured, role] of [
     [options.anonKey, options.anonRole],
     [options.serviceKey, options.serviceRole],
@@ -132,24 +140,37 @@ async function findKey(key: string, { options, verify, clock }: Parts): Promise<
     if (configured !== null && sameText(configured, key)) return configuredKey(key, role, clock);
   }
   const claims = unverifiedClaims(key);
-  if (claims === null || claims.sub !== undefined) return null;
-  const role = claims.role;
-  // Where a key is configured for the role, it is the only one: that is how keys are withdrawn.
-  const accepted =
-    (role === options.anonRole && options.anonKey === null) ||
-    (role === options.serviceRole && options.serviceKey === null);
-  if (!accepted) return null;
+  if (claims === null || !isKey(claims, options) || isWithdrawn(claims, options)) return null;
   try {
     const { text, validUntil } = await verify(key, { ownKeysOnly: true, checkAudience: false });
-    return { identity: { role, claims: text, subject: null }, validUntil };
+    return { identity: { role: claims.role, claims: text, subject: null }, validUntil };
   } catch (error) {
     if (error instanceof PublicError && error.code === 'UNAUTHENTICATED') return null;
     throw error;
   }
 }
 
+type KeyClaims = Readonly<Record<string, unknown>> & { readonly role: string };
+
+/** Whether claims are those of an API key: nobody's, and of one of the two roles. */
+function isKey(claims: Readonly<Record<string, unknown>>, options: KeyOptions): claims is KeyClaims {
+  return claims.sub === undefined && (claims.role === options.anonRole || claims.role === options.serviceRole);
+}
+
+/** Where a key is configured for the role, it is the only one: that is how keys are withdrawn. */
+function isWithdrawn({ role }: KeyClaims, options: KeyOptions): boolean {
+  return (role === options.anonRole ? options.anonKey : options.serviceKey) !== null;
+}
+
+/** Refuses a key of ours that is not in use any more, which is still well signed. @throws PublicError `UNAUTHENTICATED` */
+export function refuseWithdrawnKey({ claims, isOwn }: VerifiedToken, options: KeyOptions): void {
+  if (!isOwn || !isKey(claims, options) || !isWithdrawn(claims, options)) return;
+  const hint = 'Use the key that is configured now; tokens of a server need the claim "sub".';
+  throw new PublicError('UNAUTHENTICATED', 'The token is an API key that was replaced.', { hint });
+}
+
 /** A configured key needs no signature, but a token among them still ends when it says so. */
-function configuredKey(key: string, role: string, clock: Clock): Found | null {
+function configuredKey(key: string, role: string, clock: Clock): FoundCaller | null {
   const claims = unverifiedClaims(key);
   if (claims === null) return { identity: roleAlone(role), validUntil: null };
   const validUntil = typeof claims.exp === 'number' ? claims.exp * 1000 : null;
@@ -157,8 +178,10 @@ function configuredKey(key: string, role: string, clock: Clock): Found | null {
   return { identity: { role, claims: payloadText(key), subject: null }, validUntil };
 }
 
-async function findUser(token: string, { options, verify }: Parts): Promise<Found> {
-  const { claims, text, validUntil } = await verify(token, { ownKeysOnly: false, checkAudience: true });
+async function findUser(token: string, { options, verify }: Parts): Promise<FoundCaller> {
+  const verified = await verify(token, { ownKeysOnly: false, checkAudience: true });
+  refuseWithdrawnKey(verified, options);
+  const { claims, text, validUntil } = verified;
   const role = roleClaim(claims, options.jwtRoleClaim) ?? options.anonRole;
   assertAllowed(role, options);
   return { identity: { role, claims: text, subject: typeof claims.sub === 'string' ? claims.sub : null }, validUntil };
@@ -198,7 +221,7 @@ function bearerToken(authorization: string | undefined): string | null {
   return match === null ? null : (match[1] ?? '').trim();
 }
 
-function roleAlone(role: string): Found['identity'] {
+function roleAlone(role: string): FoundCaller['identity'] {
   return { role, claims: JSON.stringify({ role }), subject: null };
 }
 

@@ -39,6 +39,8 @@ export interface VerifiedToken {
   readonly text: string;
   /** End of validity in milliseconds since the epoch, leeway included; null without `exp`. */
   readonly validUntil: number | null;
+  /** Whether the secret or a key of our own signed it. */
+  readonly isOwn: boolean;
 }
 
 /** Checks to make. */
@@ -69,7 +71,7 @@ export async function createTokenVerifier(options: TokenOptions, clock: Clock): 
       ownKeysOnly ? null : remote,
     );
     let failure: unknown = new errors.JWKSNoMatchingKey();
-    for (const { key, alg } of candidates) {
+    for (const { key, alg, own } of candidates) {
       try {
         const { payload } = await jwtVerify(token, key, {
           algorithms: [alg],
@@ -79,7 +81,7 @@ export async function createTokenVerifier(options: TokenOptions, clock: Clock): 
           ...(checkAudience && options.jwtIssuer !== null ? { issuer: options.jwtIssuer } : {}),
         });
         const validUntil = payload.exp === undefined ? null : (payload.exp + leewaySeconds) * 1000;
-        return { claims: payload, text: payloadText(token), validUntil };
+        return { claims: payload, text: payloadText(token), validUntil, isOwn: own };
       } catch (error) {
         failure = error;
         if (!(error instanceof errors.JWSSignatureVerificationFailed)) break;
@@ -140,7 +142,7 @@ async function candidateKeys(
   token: string,
   keys: readonly PinnedKey[],
   remote: RemoteKeys | null,
-): Promise<readonly Pick<PinnedKey, 'alg' | 'key'>[]> {
+): Promise<readonly Omit<PinnedKey, 'kid'>[]> {
   const { alg, kid } = readHeader(token);
   if (typeof kid === 'string') {
     const named = keys.filter((key) => key.kid === kid);
@@ -159,17 +161,13 @@ function readHeader(token: string): { alg?: unknown; kid?: unknown } {
   }
 }
 
-async function remoteCandidates(
-  remote: RemoteKeys,
-  alg: string,
-  kid: unknown,
-): Promise<{ alg: string; key: CryptoKey }[]> {
+async function remoteCandidates(remote: RemoteKeys, alg: string, kid: unknown): Promise<Omit<PinnedKey, 'kid'>[]> {
   try {
-    return [{ alg, key: await remote({ alg, ...(typeof kid === 'string' ? { kid } : {}) }) }];
+    return [{ alg, own: false, key: await remote({ alg, ...(typeof kid === 'string' ? { kid } : {}) }) }];
   } catch (error) {
     if (error instanceof errors.JWKSMultipleMatchingKeys) {
-      const found: { alg: string; key: CryptoKey }[] = [];
-      for await (const key of error) found.push({ alg, key });
+      const found: Omit<PinnedKey, 'kid'>[] = [];
+      for await (const key of error) found.push({ alg, key, own: false });
       return found;
     }
     if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JOSENotSupported) return [];
