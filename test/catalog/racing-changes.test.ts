@@ -1,0 +1,51 @@
+/**
+ * Changes that are committed while the catalog is being read: the reading begins before them, and what it has not looked at yet
+ * is gone or new when it looks.
+ */
+import pg from 'pg';
+import { expect, test, vi } from 'vitest';
+import { readCatalog } from '../../src/catalog/read-catalog.ts';
+import { buildModel } from '../../src/model/build-model.ts';
+import type { Model } from '../../src/model/model.ts';
+import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { systemPool, tableOf } from '../support/read-model.ts';
+
+const schema = `
+  create table thing (id int primary key, label text);
+  create view held as select id, label from thing;
+  create view shown as select id, label from thing;
+  create type colour as enum ('red', 'blue');
+  create table painted (id int primary key, colour colour default 'red');
+  grant usage on schema public to anon;
+  grant all on all tables in schema public to anon;
+`;
+
+/** Somebody holds a view, so that a reading has begun, and goes on only after the change. */
+async function readDuring(database: TestDatabase, change: string): Promise<Model> {
+  const reading = systemPool(database.url);
+  await readCatalog(reading, { schemas: ['public'], roles: ['anon'] });
+  const holder = new pg.Client({ connectionString: database.url });
+  await holder.connect();
+  try {
+    await holder.query('begin; alter view held set (security_barrier = true)');
+    const catalog = readCatalog(reading, { schemas: ['public'], roles: ['anon'] });
+    catalog.catch(() => {});
+    await vi.waitFor(async () => {
+      const waiting = await database.query(
+        "select from pg_stat_activity where datname = current_database() and application_name = 'test' and wait_event_type = 'Lock'",
+      );
+      expect(waiting).toHaveLength(1);
+    }, 30_000);
+    await database.query(change);
+    await holder.query('rollback');
+    return buildModel(await catalog, 'anon');
+  } finally {
+    await holder.end();
+  }
+}
+
+test('a type that is dropped while the catalog is read does not fail the reading', async () => {
+  const database = await createDatabase(schema);
+  const model = await readDuring(database, 'drop type colour cascade');
+  expect(tableOf(model, 'painted').columns.map(({ name }) => name)).toEqual(['id']);
+});
