@@ -16,6 +16,7 @@ const logTypes = {
   user_signedup: 'team',
   user_invited: 'team',
   user_deleted: 'team',
+  user_impersonated: 'team',
   token_revoked: 'token',
   token_refreshed: 'token',
   user_modified: 'user',
@@ -51,7 +52,7 @@ export interface AuditEvent {
   readonly action: AuditAction;
   readonly actor: AuditActor;
   readonly traits?: Readonly<Record<string, unknown>>;
-  /** Given for links of identities and for factors only. */
+  /** Given for links of identities, factors and operators only. */
   readonly ip?: string;
 }
 

@@ -41,9 +41,17 @@ export interface AdminBearer {
   readonly role: string;
 }
 
+/** What the request is for: an operator who acts as the user may read. */
+export type BearerUse = 'read' | 'change';
+
 /** @throws AuthError `no_authorization`, `bad_jwt`, `user_not_found`, `session_not_found`, `user_banned`. */
-export async function authenticateUser(authorization: string | undefined, context: BearerContext): Promise<UserBearer> {
+export async function authenticateUser(
+  authorization: string | undefined,
+  context: BearerContext,
+  use: BearerUse,
+): Promise<UserBearer> {
   const claims = await verifyBearer(authorization, context.verify);
+  if (use === 'change') assertOwn(claims);
   const { sub } = claims;
   if (typeof sub !== 'string' || sub === '') throw new AuthError('bad_jwt', 'invalid claim: missing sub claim');
   if (!isUuid(sub)) throw new AuthError('bad_jwt', 'invalid claim: sub claim must be a UUID', { status: 400 });
@@ -68,6 +76,7 @@ export async function authenticateAdmin(
   adminRoles: readonly string[],
 ): Promise<AdminBearer> {
   const claims = await verifyBearer(authorization, context.verify);
+  assertOwn(claims);
   const session = await findSession(claims, context.database);
   if (session !== null) {
     const user = await loadUser(context.database, session.userId);
@@ -83,6 +92,13 @@ export async function authenticateAdmin(
   const { role } = claims;
   if (typeof role !== 'string' || !adminRoles.includes(role)) throw new AuthError('not_admin');
   return { claims, role };
+}
+
+/** Refuses a token with which somebody acts for its user (RFC 8693). @throws AuthError `no_authorization` (403) */
+function assertOwn({ act }: Claims): void {
+  if (act === undefined) return;
+  const message = 'A token with the claim "act" is for reading what the user sees, not for changing the account';
+  throw new AuthError('no_authorization', message, { status: 403 });
 }
 
 /** Refuses anonymous users. @throws AuthError `no_authorization` (403) */

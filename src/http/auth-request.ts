@@ -7,6 +7,7 @@ import {
   type AdminBearer,
   authenticateAdmin,
   authenticateUser,
+  type BearerUse,
   requestAudience,
   type UserBearer,
 } from '../auth/bearer.ts';
@@ -38,8 +39,8 @@ export interface AuthRequest {
   readonly hasAuthorization: boolean;
   /** Counts the request for its address. @throws AuthError `over_request_rate_limit` */
   count({ bucket, allowance }: AddressLimit): Promise<void>;
-  /** The user who asks, and the flow in the audience of the token. @throws AuthError */
-  asUser(): Promise<{ readonly bearer: UserBearer; readonly flow: Flow }>;
+  /** The user who asks, usually for a change, and the flow in the audience of the token. @throws AuthError */
+  asUser(use?: BearerUse): Promise<{ readonly bearer: UserBearer; readonly flow: Flow }>;
   /** The admin who asks. @throws AuthError */
   asAdmin(): Promise<AdminBearer>;
 }
@@ -80,8 +81,8 @@ export function readAuthRequest(
     hasAuthorization: headers.authorization !== undefined,
     count: ({ bucket, allowance }) =>
       assertRequestAllowed(services.requestLimiter, `${bucket}:${networkOf(client.ip)}`, allowance),
-    async asUser() {
-      const bearer = await authenticateUser(authorizationOf(request), bearerContext());
+    async asUser(use = 'change') {
+      const bearer = await authenticateUser(authorizationOf(request), bearerContext(), use);
       const own = requestAudience({ header, claims: bearer.claims, adminRoles, usual });
       return { bearer, flow: { ...flow, audience: own } };
     },

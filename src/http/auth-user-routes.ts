@@ -4,7 +4,7 @@
 import { sessionShape } from '../auth/access-token.ts';
 import { anyOf } from '../auth/answer-shape.ts';
 import { AuthError, OAuthStyleError } from '../auth/auth-error.ts';
-import type { UserBearer } from '../auth/bearer.ts';
+import type { BearerUse, UserBearer } from '../auth/bearer.ts';
 import type { Flow } from '../auth/flows/flow.ts';
 import { logOut } from '../auth/flows/log-out.ts';
 import { readMembers } from '../auth/flows/members.ts';
@@ -161,7 +161,7 @@ const ownRoutes: readonly AuthRow[] = [
     summary: 'Read the user who is signed in',
     caller: 'user',
     answer: userShape,
-    run: async (request) => json(toUserJson((await asUser(request)).bearer.user)),
+    run: async (request) => json(toUserJson((await asUser(request, 'read')).bearer.user)),
   },
   {
     method: 'PUT',
@@ -267,8 +267,11 @@ async function runVerifyLink(request: AuthRequest, observe: Observe): Promise<Au
   return { status: 303, headers, errorCode };
 }
 
-async function asUser(request: AuthRequest): Promise<{ readonly bearer: UserBearer; readonly flow: Flow }> {
-  const asking = await request.asUser();
+async function asUser(
+  request: AuthRequest,
+  use?: BearerUse,
+): Promise<{ readonly bearer: UserBearer; readonly flow: Flow }> {
+  const asking = await request.asUser(use);
   if (asking.bearer.claims.aud !== asking.flow.audience) {
     throw new AuthError('validation_failed', "Token audience doesn't match request audience");
   }

@@ -1,11 +1,13 @@
 /**
- * What only operators may ask, and only the studio does: the SQL and the plan of an operation, and a token of a user.
+ * What only operators may ask, and only the studio does: the SQL and the plan of an operation, a token of a user, and
+ * the end of their sessions.
  *
- * Both need an access token with the scope `project:operate`, which no token has unless somebody gave it one.
+ * All need an access token with the scope `project:operate`, which no token has unless somebody gave it one.
  */
 import type { FastifyRequest } from 'fastify';
 import { AuthError } from '../auth/auth-error.ts';
-import { actAsUser, type OperatorToken } from '../auth/flows/act-as-user.ts';
+import { actAsUser, type Operator, type OperatorToken, signOutUser } from '../auth/flows/act-as-user.ts';
+import type { Flow } from '../auth/flows/flow.ts';
 import type { GraphQLRequest } from '../execute/executor.ts';
 import type { ExplainedStatement } from '../execute/explain-operation.ts';
 import { type Code, PublicError } from '../shared/errors.ts';
@@ -44,11 +46,25 @@ export async function answerExplain(
 const actWithinMs = 10_000;
 
 /** Answers with a token; the body is `{"user": <id>}`. */
-export async function answerActAs(request: FastifyRequest, { auth }: HttpParts): Promise<OperatorToken> {
+export function answerActAs(request: FastifyRequest, parts: HttpParts, operator: Operator): Promise<OperatorToken> {
+  return forUser(request, parts, (flow, id) => actAsUser(flow, operator, id));
+}
+
+/** Ends all sessions of a user; the body is `{"user": <id>}`. */
+export async function answerSignOut(request: FastifyRequest, parts: HttpParts, operator: Operator): Promise<object> {
+  await forUser(request, parts, (flow, id) => signOutUser(flow, operator, id));
+  return {};
+}
+
+async function forUser<T>(
+  request: FastifyRequest,
+  { auth }: HttpParts,
+  run: (flow: Flow, id: string) => Promise<T>,
+): Promise<T> {
   if (!auth) throw new PublicError('NOT_FOUND', 'This gateway has no auth service.');
   const id = readUserId(request.body as Buffer | undefined);
   const { flow } = readAuthRequest(request, auth, await auth.currentConfig(), performance.now() + actWithinMs);
-  return actAsUser(flow, id).catch((error) => {
+  return run(flow, id).catch((error) => {
     if (!(error instanceof AuthError)) throw error;
     const code: Code = error.code === 'user_not_found' ? 'NOT_FOUND' : 'BAD_USER_INPUT';
     throw new PublicError(code, error.message, { cause: error });

@@ -94,14 +94,19 @@ export function registerStudio(app: FastifyInstance, parts: HttpParts, page: Stu
       return sendJson(reply, await describeProject(caller, parts, studio));
     });
     scope.post(`${studioPath}/explain`, closed, async (request, reply) => {
-      demandOperator(await authorize(request, studio));
+      await authorizeOperator(request, studio);
       const { answerExplain } = await loadOperations();
       return sendJson(reply, await answerExplain(request, parts, studio.explain));
     });
     scope.post(`${studioPath}/act-as`, { ...closed, bodyLimit: 4096 }, async (request, reply) => {
-      demandOperator(await authorize(request, studio));
+      const operator = await authorizeOperator(request, studio);
       const { answerActAs } = await loadOperations();
-      return sendJson(reply, await answerActAs(request, parts));
+      return sendJson(reply, await answerActAs(request, parts, operator));
+    });
+    scope.post(`${studioPath}/sign-out`, { ...closed, bodyLimit: 4096 }, async (request, reply) => {
+      const operator = await authorizeOperator(request, studio);
+      const { answerSignOut } = await loadOperations();
+      return sendJson(reply, await answerSignOut(request, parts, operator));
     });
   });
 }
@@ -116,8 +121,9 @@ async function authorize({ headers }: FastifyRequest, { ref, api }: StudioParts)
   });
 }
 
-function demandOperator({ scopes }: ManagementCaller): void {
-  if (scopes.includes('project:operate')) return;
+async function authorizeOperator(request: FastifyRequest, studio: StudioParts): Promise<ManagementCaller> {
+  const caller = await authorize(request, studio);
+  if (caller.scopes.includes('project:operate')) return caller;
   throw new PublicError('ROLE_NOT_ALLOWED', 'The access token lacks the scope "project:operate".');
 }
 

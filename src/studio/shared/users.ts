@@ -71,8 +71,7 @@ export async function sendRecovery(email: string): Promise<void> {
 
 /** Ends all sessions of the user. @throws ApiError */
 export async function signOutUser(id: string): Promise<void> {
-  const headers = bearer((await actAsUser(id)).accessToken);
-  await askAuth('logout?scope=global', { method: 'POST', headers });
+  await askAsOperator('/studio/sign-out', { method: 'POST', body: { user: id } });
 }
 
 /** The user and everything of theirs that the auth service keeps. @throws ApiError */

@@ -29,7 +29,7 @@ async function verify(token: string) {
 
 function bearer(token: string) {
   const found = { verify, database: auth.pool, now: auth.clock.now() };
-  return authenticateUser(`Bearer ${token}`, found);
+  return authenticateUser(`Bearer ${token}`, found, 'change');
 }
 
 function answer(user: User, issued: IssuedSession, extras?: SessionExtras) {
@@ -168,7 +168,7 @@ describe('a bearer', () => {
   test.each([undefined, '', 'Basic x', 'Bearer', 'Bearer ', 'Bearer  two', 'Bearer a b'])(
     'is needed: "%s" is none',
     async (header) => {
-      const asked = authenticateUser(header, { verify, database: auth.pool, now: auth.clock.now() });
+      const asked = authenticateUser(header, { verify, database: auth.pool, now: auth.clock.now() }, 'read');
       await expect(asked).rejects.toMatchObject({ code: 'no_authorization', status: 401 });
     },
   );
