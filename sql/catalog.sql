@@ -60,7 +60,7 @@ used_types (oid) as (
   where part.oid <> 0
 ),
 types as materialized (
-  select t.oid, t.typname, t.typnamespace, t.typtype, t.typrelid, t.typelem, t.typarray, t.typdelim, t.typbasetype, t.typtypmod, t.typdefaultbin
+  select t.oid, t.typname, t.typnamespace, t.typtype, t.typrelid, t.typelem, t.typarray, t.typdelim, t.typbasetype, t.typtypmod, t.typdefaultbin, t.typowner
   from pg_catalog.pg_type t
   where t.oid in (select u.oid from used_types u)
 ),
@@ -138,6 +138,34 @@ select pg_catalog.json_build_object(
       '_id', l.oid::pg_catalog.text, 'enumtypid', l.enumtypid::pg_catalog.text, 'enumsortorder', l.enumsortorder, 'enumlabel', l.enumlabel
     )), '[]')
     from pg_catalog.pg_enum l where l.enumtypid in (select t.oid from types t)
+  ),
+  'type_operators', (
+    -- What requests compare values of types of other schemas by: the operators of the default B-tree class, and those for patterns
+    -- that came with the type. Only of the schema of the type, on which a role that may name the type has USAGE.
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(o.type, o.operation, o.name)), '[]')
+    from (
+      select t.oid::pg_catalog.text, (array['lt', 'lte', 'eq', 'gte', 'gt'])[a.amopstrategy], o.oprname
+      from types t
+      join pg_catalog.pg_opclass c on c.opcintype = t.oid and c.opcdefault
+      join pg_catalog.pg_am m on m.oid = c.opcmethod and m.amname = 'btree'
+      join pg_catalog.pg_amop a on a.amopfamily = c.opcfamily and a.amoplefttype = t.oid and a.amoprighttype = t.oid and a.amoppurpose = 's'
+      join pg_catalog.pg_operator o on o.oid = a.amopopr and o.oprnamespace = t.typnamespace
+      where t.typtype = 'b' and t.typnamespace <> 'pg_catalog'::pg_catalog.regnamespace
+      union all
+      select t.oid::pg_catalog.text, w.operation, o.oprname
+      from types t
+      cross join (values ('like', '~~'), ('ilike', '~~*'), ('regex', '~'), ('iregex', '~*')) w (operation, name)
+      join pg_catalog.pg_operator o on o.oprname = w.name and o.oprnamespace = t.typnamespace and o.oprowner = t.typowner
+        and o.oprleft = t.oid and o.oprright = 'pg_catalog.text'::pg_catalog.regtype
+      where t.typtype = 'b' and t.typnamespace <> 'pg_catalog'::pg_catalog.regnamespace
+      union all
+      -- Not an operator, but found in the same way.
+      select t.oid::pg_catalog.text, p.proname, p.proname
+      from types t
+      join pg_catalog.pg_proc p on p.proname in ('min', 'max') and p.prokind = 'a' and p.pronamespace = t.typnamespace and p.proowner = t.typowner
+        and p.pronargs = 1 and p.proargtypes[0] = t.oid
+      where t.typtype = 'b' and t.typnamespace <> 'pg_catalog'::pg_catalog.regnamespace
+    ) o (type, operation, name)
   ),
   'indexes', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(

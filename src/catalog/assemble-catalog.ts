@@ -14,6 +14,7 @@ import type {
   CatalogTable,
   CatalogType,
   CommentedObject,
+  TypeOperation,
 } from './catalog.ts';
 import { type CommentDirective, parseCommentDirective } from './comment-directive.ts';
 import type { AccessObjects } from './role-access.ts';
@@ -26,8 +27,9 @@ interface CatalogRows {
   readonly attributes: { readonly [Key in keyof CatalogColumn]: readonly CatalogColumn[Key][] | null };
   readonly constraints: readonly CatalogForeignKey[];
   readonly procs: readonly CatalogRoutine[];
-  readonly types: readonly Omit<CatalogType, 'getEnumValues'>[];
+  readonly types: readonly Omit<CatalogType, 'getEnumValues' | 'getOperators'>[];
   readonly enums: readonly Pick<PgEnum, 'enumtypid' | 'enumsortorder' | 'enumlabel'>[];
+  readonly type_operators: readonly (readonly [string, TypeOperation, string])[];
   readonly indexes: readonly CatalogIndex[];
   readonly owned_sequences: readonly (readonly [string, number])[];
   readonly unusual_null_orders: readonly (readonly [string, number])[];
@@ -144,12 +146,14 @@ function columnsByTable(lists: CatalogRows['attributes']): ReadonlyMap<string, r
   return tables;
 }
 
-function linkTypes({ types, enums }: CatalogRows): CatalogType[] {
+function linkTypes({ types, enums, type_operators }: CatalogRows): CatalogType[] {
   const labels = groupBy(enums, (row) => row.enumtypid);
+  const operators = groupBy(type_operators, ([type]) => type);
   for (const rows of labels.values()) rows.sort((a, b) => a.enumsortorder - b.enumsortorder);
   return types.map((row) => {
     const own = labels.get(row._id) ?? [];
-    return { ...row, getEnumValues: () => own };
+    const named = Object.fromEntries((operators.get(row._id) ?? []).map(([, operation, name]) => [operation, name]));
+    return { ...row, getEnumValues: () => own, getOperators: () => named };
   });
 }
 

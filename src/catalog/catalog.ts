@@ -81,7 +81,19 @@ export interface CatalogType
   > {
   /** Labels in their sort order; empty for other types. */
   getEnumValues(): readonly Pick<PgEnum, 'enumlabel'>[];
+  /**
+   * Names of the operators, and of the aggregates `min` and `max`, that belong to the type and are in its schema. Only of base
+   * types outside `pg_catalog`.
+   */
+  getOperators(): TypeOperators;
 }
+
+/** What values of a type are compared by. */
+export type TypeOperation =
+  | 'lt' | 'lte' | 'eq' | 'gte' | 'gt' | 'like' | 'ilike' | 'regex' | 'iregex' | 'min' | 'max'; // biome-ignore format: a table of names
+
+/** Name of the operator or aggregate by what it does; those that a type lacks are missing. */
+export type TypeOperators = Partial<Readonly<Record<TypeOperation, string>>>;
 
 /** A routine of any kind in an exposed namespace. */
 export type CatalogRoutine = Pick<

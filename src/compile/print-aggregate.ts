@@ -9,6 +9,7 @@ import type { AggregateColumnEntry, AggregateEntry } from './plan.ts';
 import { where } from './print-condition.ts';
 import type { RowSet } from './print-connection.ts';
 import { type Member, printObject } from './print-object.ts';
+import { printOperand } from './print-operator.ts';
 import { list } from './print-row.ts';
 import { type Printer, printTypename } from './printer.ts';
 import { empty, ident, join, type Sql, sql } from './sql.ts';
@@ -59,8 +60,8 @@ function printFunction(entry: ColumnEntry, value: Sql): Sql {
 }
 
 function printExtreme(aggregate: Sql, value: Sql, { cast }: Column): Sql {
-  // citext compares in its own way, which the search path finds as it finds the operators of that type.
-  if (cast.namespace !== 'pg_catalog') return sql`${aggregate}(${value})`;
+  // citext compares in its own way.
+  if (cast.own !== null) return sql`${ident(cast.own.type.namespace)}.${aggregate}(${printOperand(cast, value)})`;
   // There is none of "char" or of name.
   const isText = ['char', 'name'].includes(cast.name);
   return sql`pg_catalog.${aggregate}(${isText ? sql`${value}::pg_catalog.text` : value})`;
@@ -77,8 +78,9 @@ function printNumber(value: Sql, entry: ColumnEntry): Sql {
     (entry.function === 'sum' && (name === 'int8' || name === 'numeric')) ||
     name === 'numeric';
   if (!isNumeric) return value;
-  const whole = sql`when ${value} = pg_catalog.trunc(${value}) then pg_catalog.to_json(pg_catalog.trunc(${value}))`;
+  const whole = sql`when ${value} operator(pg_catalog.=) pg_catalog.trunc(${value}) then pg_catalog.to_json(pg_catalog.trunc(${value}))`;
   // What is out of the range of double precision keeps its digits: the cast would fail.
-  const inRange = sql`pg_catalog.abs(${value}) between 1e-307 and 1e308`;
+  const size = sql`pg_catalog.abs(${value})`;
+  const inRange = sql`${size} operator(pg_catalog.>=) 1e-307 and ${size} operator(pg_catalog.<=) 1e308`;
   return sql`case ${whole} when ${inRange} then pg_catalog.to_json(${value}::pg_catalog.float8) else pg_catalog.to_json(${value}) end`;
 }

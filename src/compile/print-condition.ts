@@ -5,6 +5,16 @@ import type { Column, Relationship, Table } from '../model/model.ts';
 import { unreachable } from '../shared/invariant.ts';
 import type { ComparisonOperator, Condition, CursorPlan, OrderTerm } from './plan.ts';
 import { columnOf, keyColumns } from './plan-order.ts';
+import {
+  type Comparing,
+  isBuiltIn,
+  type Matching,
+  printCompared,
+  printIsAny,
+  printJoined,
+  printMatched,
+  printRowsCompared,
+} from './print-operator.ts';
 import { list, type Row } from './print-row.ts';
 import type { Slot } from './slot.ts';
 import { builtin, join, param, type Sql, sql } from './sql.ts';
@@ -50,7 +60,9 @@ export function printCondition(condition: Condition, row: Row): Sql {
 
 /** All primary key columns equal the slots. */
 export function printKey(table: Table, slots: readonly Slot[], row: Row): Sql {
-  const pairs = keyColumns(table).map((column, index) => sql`${row.column(column)} = ${value(column, slots[index]!)}`);
+  const pairs = keyColumns(table).map((column, index) => {
+    return printCompared(column.cast, 'eq', row.column(column), value(column, slots[index]!));
+  });
   return join(pairs, sql` and `);
 }
 
@@ -61,8 +73,8 @@ export function printJoin(
   target: { readonly table: Table; readonly row: Row },
 ): Sql {
   const pairs = relationship.pairs.map(({ local, foreign }) => {
-    const left = target.row.column(columnOf(target.table, foreign));
-    return sql`${left} = ${from.row.column(columnOf(from.table, local))}`;
+    const [left, right] = [columnOf(target.table, foreign), columnOf(from.table, local)];
+    return printJoined(target.row.column(left), left.cast, from.row.column(right), right.cast);
   });
   return join(pairs, sql` and `);
 }
@@ -83,29 +95,43 @@ interface Comparison {
   readonly slot: Slot;
 }
 
-const text = (slot: Slot): Sql => param(slot, builtin.text);
-
 const comparisons = {
-  eq: ({ left, column, slot }) => sql`${left} = ${value(column, slot)}`,
-  neq: ({ left, column, slot }) => sql`${left} <> ${value(column, slot)}`,
-  lt: ({ left, column, slot }) => sql`${left} < ${value(column, slot)}`,
-  lte: ({ left, column, slot }) => sql`${left} <= ${value(column, slot)}`,
-  gt: ({ left, column, slot }) => sql`${left} > ${value(column, slot)}`,
-  gte: ({ left, column, slot }) => sql`${left} >= ${value(column, slot)}`,
-  in: ({ left, column, slot }) => sql`${left} = any (${param(slot, column.cast, { array: true })})`,
+  eq: (comparison) => compare('eq', comparison),
+  // The planner makes the other operator of it, which the type may have or not.
+  neq: (comparison) =>
+    isBuiltIn(comparison.column.cast)
+      ? sql`${comparison.left} operator(pg_catalog.<>) ${operand(comparison)}`
+      : sql`not ${compare('eq', comparison)}`,
+  lt: (comparison) => compare('lt', comparison),
+  lte: (comparison) => compare('lte', comparison),
+  gt: (comparison) => compare('gt', comparison),
+  gte: (comparison) => compare('gte', comparison),
+  in: ({ left, column: { cast }, slot }) => printIsAny(cast, left, param(slot, cast, { array: true })),
   // On char(n) trailing blanks of the operand do not count; the cast to text drops them on both sides.
   startsWith: ({ left, column, slot }) =>
     column.cast.blankPadded
       ? sql`pg_catalog.starts_with(${left}::pg_catalog.text, ${param(slot, builtin.bpchar)}::pg_catalog.text)`
-      : sql`pg_catalog.starts_with(${left}::pg_catalog.text, ${text(slot)})`,
-  like: ({ left, slot }) => sql`${left} like ${text(slot)}`,
-  ilike: ({ left, slot }) => sql`${left} ilike ${text(slot)}`,
-  regex: ({ left, slot }) => sql`${left} ~ ${text(slot)}`,
-  iregex: ({ left, slot }) => sql`${left} ~* ${text(slot)}`,
-  contains: ({ left, column, slot }) => sql`${left} @> ${value(column, slot)}`,
-  containedBy: ({ left, column, slot }) => sql`${left} <@ ${value(column, slot)}`,
-  overlaps: ({ left, column, slot }) => sql`${left} && ${value(column, slot)}`,
+      : sql`pg_catalog.starts_with(${left}::pg_catalog.text, ${param(slot, builtin.text)})`,
+  like: (comparison) => match('like', comparison),
+  ilike: (comparison) => match('ilike', comparison),
+  regex: (comparison) => match('regex', comparison),
+  iregex: (comparison) => match('iregex', comparison),
+  contains: (comparison) => sql`${comparison.left} operator(pg_catalog.@>) ${operand(comparison)}`,
+  containedBy: (comparison) => sql`${comparison.left} operator(pg_catalog.<@) ${operand(comparison)}`,
+  overlaps: (comparison) => sql`${comparison.left} operator(pg_catalog.&&) ${operand(comparison)}`,
 } satisfies Record<ComparisonOperator, (comparison: Comparison) => Sql>;
+
+function operand({ column, slot }: Comparison): Sql {
+  return value(column, slot);
+}
+
+function compare(how: Comparing, comparison: Comparison): Sql {
+  return printCompared(comparison.column.cast, how, comparison.left, operand(comparison));
+}
+
+function match(how: Matching, { left, column, slot }: Comparison): Sql {
+  return printMatched(column.cast, how, left, param(slot, builtin.text));
+}
 
 /** The order of a scan; reversed for a backward one. */
 export function scanOrder(order: readonly OrderTerm[], backward: boolean): readonly OrderTerm[] {
@@ -137,13 +163,14 @@ export function printOrder(order: readonly OrderTerm[], row: Row, isStored: bool
  * The rows strictly after a cursor in the order of the scan (graphql.md 6.3).
  *
  * Where all elements are values and all terms run the same way that is SQL's row comparison, which an index on the order
- * answers with one range. It also loses the rows with nulls that the rule loses.
+ * answers with one range; it has one operator for all, so their types must be built in. It also loses the rows with nulls that the rule loses.
  */
 export function printAfter(cursor: CursorPlan, order: readonly OrderTerm[], row: Row): Sql {
   const terms = cursor.elements.map((slot, index) => ({ slot, term: order[index]! }));
   if (terms.length === 0) return sql`false`;
   const same = terms.every(({ slot, term }) => slot !== null && term.descending === terms[0]!.term.descending);
-  if (same) return printRowComparison(terms as readonly { slot: Slot; term: OrderTerm }[], row);
+  if (same && (terms.length === 1 || terms.every(({ term }) => isBuiltIn(term.column.cast))))
+    return printRowComparison(terms as readonly { slot: Slot; term: OrderTerm }[], row);
   const branches = terms.flatMap((last, index) => {
     const beyond = printBeyond(last.slot, last.term, row);
     if (beyond === null) return [];
@@ -156,26 +183,52 @@ export function printAfter(cursor: CursorPlan, order: readonly OrderTerm[], row:
 }
 
 function printRowComparison(terms: readonly { slot: Slot; term: OrderTerm }[], row: Row): Sql {
-  const left = list(terms.map(({ term }) => row.column(term.column)));
-  const right = list(terms.map(({ slot, term }) => value(term.column, slot)));
-  const operator = terms[0]!.term.descending ? sql`<` : sql`>`;
-  return terms.length === 1 ? sql`(${left} ${operator} ${right})` : sql`((${left}) ${operator} (${right}))`;
+  const { term, slot } = terms[0]!;
+  if (terms.length === 1) return sql`(${printStep(beyondOf(term), term, slot, row)})`;
+  const left = list(terms.map((each) => row.column(each.term.column)));
+  const right = list(terms.map((each) => value(each.term.column, each.slot)));
+  return sql`(${printRowsCompared(beyondOf(term), left, right)})`;
 }
 
 // Implied by every branch; gives the planner a range on the first column.
 function printBound({ slot, term }: { slot: Slot | null; term: OrderTerm }, row: Row): Sql | null {
-  if (slot === null) return null;
-  const operator = term.descending ? sql`<=` : sql`>=`;
-  return sql`${row.column(term.column)} ${operator} ${value(term.column, slot)}`;
+  return slot === null ? null : printStep(term.descending ? 'lte' : 'gte', term, slot, row);
 }
 
 function printEqual(slot: Slot | null, term: OrderTerm, row: Row): Sql {
-  const left = row.column(term.column);
-  return slot === null ? sql`${left} is null` : sql`${left} = ${value(term.column, slot)}`;
+  return slot === null ? sql`${row.column(term.column)} is null` : printStep('eq', term, slot, row);
 }
 
 function printBeyond(slot: Slot | null, term: OrderTerm, row: Row): Sql | null {
-  const left = row.column(term.column);
-  if (slot === null) return term.nullsFirst ? sql`${left} is not null` : null;
-  return term.descending ? sql`${left} < ${value(term.column, slot)}` : sql`${left} > ${value(term.column, slot)}`;
+  if (slot === null) return term.nullsFirst ? sql`${row.column(term.column)} is not null` : null;
+  return printStep(beyondOf(term), term, slot, row);
+}
+
+function beyondOf({ descending }: OrderTerm): Comparing {
+  return descending ? 'lt' : 'gt';
+}
+
+function printStep(how: Comparing, { column }: OrderTerm, slot: Slot, row: Row): Sql {
+  return printCompared(column.cast, how, row.column(column), value(column, slot));
+}
+
+/**
+ * Whether a row has another key than the one that `right` selects, null beside null being the same. Keys are compared as records,
+ * which look for no operator by name; one that is never null by its own.
+ *
+ * @param right From the key of its row to the expression that has it.
+ */
+export function printOtherKey(
+  { table, isStored }: { readonly table: Table; readonly isStored: boolean },
+  left: Row,
+  right: { readonly row: Row; readonly read: (key: Sql) => Sql },
+): Sql {
+  const keys = keyColumns(table);
+  const [only] = keys;
+  if (only !== undefined && keys.length === 1 && only.notNull && isStored) {
+    const equal = printCompared(only.cast, 'eq', left.column(only), right.read(right.row.column(only)));
+    return sql`coalesce(not ${equal}, true)`;
+  }
+  const recordOf = (row: Row) => sql`row(${list(keys.map((column) => row.column(column)))})::pg_catalog.record`;
+  return sql`coalesce(${recordOf(left)} operator(pg_catalog.<>) ${right.read(recordOf(right.row))}, true)`;
 }

@@ -40,7 +40,7 @@ export function printInserts(names: Names, table: Table, change: InsertChange, w
     ({ name, group }) =>
       sql`select ${integer(group)} as "g", pg_catalog.row_number() over () as "k", ${list(written.passList(name))} from ${ident(name)}`,
   );
-  const rows = sql`select ${list(written.passList(all))} from (${join(parts, sql` union all `)}) as ${ident(all)} left join ${ident(place)} on ${ident(place, 'g')} = ${ident(all, 'g')} and ${ident(place, 'k')} = ${ident(all, 'k')} order by ${ident(place, 'n')}`;
+  const rows = sql`select ${list(written.passList(all))} from (${join(parts, sql` union all `)}) as ${ident(all)} left join ${ident(place)} on ${ident(place, 'g')} operator(pg_catalog.=) ${ident(all, 'g')} and ${ident(place, 'k')} operator(pg_catalog.=) ${ident(all, 'k')} order by ${ident(place, 'n')}`;
   const made = sql`select ${list(fieldsOf(change).map(({ name }) => ident(source, name)))}, ${ident(source, 'n')} from ${printObjects(change, source)}`;
   return sql`${ident(objects)} as materialized (${made}), ${join(inserts, empty)}${ident(place)} as (${placed}), ${ident(written.alias)} as (${rows})`;
 }
@@ -93,7 +93,7 @@ interface GroupInsert {
 function printGroup(names: Names, { change, columns, group, objects }: GroupInsert, target: InsertTarget): Sql {
   const source = names.next('r');
   const insert = printSelected(change, { columns, isGroup: true }, target, source);
-  return sql`${insert} from ${ident(objects)} as ${ident(source)} where ${ident(source, 'g')} = ${integer(group)} order by ${ident(source, 'n')}`;
+  return sql`${insert} from ${ident(objects)} as ${ident(source)} where ${ident(source, 'g')} operator(pg_catalog.=) ${integer(group)} order by ${ident(source, 'n')}`;
 }
 
 /** `insert into … select …`; the values come from `source`. */

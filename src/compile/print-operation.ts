@@ -106,5 +106,5 @@ function guardSize(expressions: Sql | null, select: Sql, maxResponseBytes: numbe
   const marker = sql`('pgreflect:too_large:' operator(pg_catalog.||) ${bytes})::pg_catalog.int4`;
   const before = expressions === null ? sql`` : sql`with ${expressions} `;
   const text = sql`(select v."j"::pg_catalog.text as "t" from (${select}) as v("j") offset 0) as d`;
-  return sql`${before}select case when ${bytes} > ${integer(maxResponseBytes)} then (${marker})::pg_catalog.text else d."t" end from ${text}`;
+  return sql`${before}select case when ${bytes} operator(pg_catalog.>) ${integer(maxResponseBytes)} then (${marker})::pg_catalog.text else d."t" end from ${text}`;
 }

@@ -44,11 +44,19 @@ function printEnum(value: Sql, type: EnumType): Sql {
   return type.mapped ? printMapping(value, type) : value;
 }
 
-// Labels are compared as text: a label that was added after the model was read still has its raw name.
+// Labels are compared as text: a label that was added after the model was read still has its raw name. The array finds the equality
+// of texts by their type, where a `case` would look for an operator by its name.
 function printMapping(value: Sql, type: EnumType): Sql {
-  const cases = renamedLabels(type).map(({ label, name }) => sql` when ${literal(label)} then ${literal(name)}`);
-  if (cases.length === 0) return value;
-  return sql`case ${value}::pg_catalog.text${join(cases, sql``)} else ${value}::pg_catalog.text end`;
+  const renamed = renamedLabels(type);
+  if (renamed.length === 0) return value;
+  const label = sql`${value}::pg_catalog.text`;
+  const [labels, names] = [textArray(renamed.map(({ label }) => label)), textArray(renamed.map(({ name }) => name))];
+  return sql`coalesce((${names})[pg_catalog.array_position(${labels}, ${label})], ${label})`;
+}
+
+function textArray(texts: readonly string[]): Sql {
+  const elements = join(texts.map(literal), sql`, `);
+  return sql`array[${elements}]::pg_catalog.text[]`;
 }
 
 // One label after the other is replaced, which keeps the dimensions of the array. A name that is the label of another value

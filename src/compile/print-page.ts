@@ -6,12 +6,12 @@
  */
 import { objectPieces } from './json-pieces.ts';
 import type { ConnectionEntry, ConnectionPlan, EdgeEntry, LimitPlan, ObjectPlan, PageInfoEntry } from './plan.ts';
-import { columnOf, keyColumns } from './plan-order.ts';
-import { conjunction, printAfter, printOrder, scanOrder, where } from './print-condition.ts';
+import { columnOf } from './plan-order.ts';
+import { conjunction, printAfter, printOrder, printOtherKey, scanOrder, where } from './print-condition.ts';
 import type { RowSet } from './print-connection.ts';
 import { printCursor } from './print-encoded.ts';
 import { type Member, type PrintedObject, printObject } from './print-object.ts';
-import { HandedOnRow, list, type Row } from './print-row.ts';
+import { HandedOnRow, list } from './print-row.ts';
 import { printText, type TextPart } from './print-text.ts';
 import { type Printer, printMembers, printTypename } from './printer.ts';
 import { runsVolatile } from './runs-volatile.ts';
@@ -174,7 +174,7 @@ function firstKeyPresent(context: PageContext): Sql | null {
 }
 
 function inPage(context: PageContext): Sql {
-  return sql`${ident(context.page.alias, 'n')} <= ${printLimit(context.plan.page.limit)}`;
+  return sql`${ident(context.page.alias, 'n')} operator(pg_catalog.<=) ${printLimit(context.plan.page.limit)}`;
 }
 
 function printPageInfo(context: PageContext, entry: Extract<ConnectionEntry, { kind: 'page_info' }>): PrintedObject {
@@ -200,15 +200,15 @@ function printFlag(context: PageContext, kind: Exclude<PageInfoEntry['kind'], 't
   const last = sql`least(${ident(context.page.alias, 'm')}, ${limit})`;
   switch (kind) {
     case 'has_next_page':
-      return backward ? printBeyondPage(context) : sql`(pg_catalog.count(*) > ${limit})`;
+      return backward ? printBeyondPage(context) : sql`(pg_catalog.count(*) operator(pg_catalog.>) ${limit})`;
     case 'has_previous_page':
-      return backward ? sql`(pg_catalog.count(*) > ${limit})` : printBeyondPage(context);
+      return backward ? sql`(pg_catalog.count(*) operator(pg_catalog.>) ${limit})` : printBeyondPage(context);
     case 'start_cursor':
     case 'end_cursor': {
       const wantsFirst = (kind === 'start_cursor') !== backward;
       const cursor = printCursor(context.plan.order, context.page);
       const position = wantsFirst ? sql`1` : last;
-      const kept = conjunction([sql`${number} = ${position}`, inPage(context)])!;
+      const kept = conjunction([sql`${number} operator(pg_catalog.=) ${position}`, inPage(context)])!;
       return sql`pg_catalog.max(${cursor}) filter (where ${kept})`;
     }
   }
@@ -218,17 +218,16 @@ function printFlag(context: PageContext, kind: Exclude<PageInfoEntry['kind'], 't
 function printBeyondPage(context: PageContext): Sql {
   const { plan, page, rows } = context;
   const { from, row, condition } = rows.scan();
-  const keys = keyColumns(rows.table);
-  const compare = (side: Row): Sql => list(keys.map((column) => side.column(column)));
   const order = printOrder(scanOrder(plan.order, plan.page.backward), row, rows.isStored);
-  const first = sql`(select (${compare(row)}) is distinct from (${compare(page)}) from ${from}${where(condition)}${order} limit 1)`;
-  const kept = conjunction([sql`${ident(page.alias, 'n')} = 1`, inPage(context)])!;
+  const other = printOtherKey(rows, page, { row, read: (key) => key });
+  const first = sql`(select ${other} from ${from}${where(condition)}${order} limit 1)`;
+  const kept = conjunction([sql`${ident(page.alias, 'n')} operator(pg_catalog.=) 1`, inPage(context)])!;
   return sql`coalesce(pg_catalog.bool_or(${first}) filter (where ${kept}), false)`;
 }
 
 // A page size may be the largest `integer` there is, so PostgreSQL must not add to it as to one.
 function printOneMore(limit: LimitPlan): Sql {
-  return limit.kind === 'constant' ? integer(limit.value + 1) : sql`${printLimit(limit)} + 1`;
+  return limit.kind === 'constant' ? integer(limit.value + 1) : sql`${printLimit(limit)} operator(pg_catalog.+) 1`;
 }
 
 function printLimit(limit: LimitPlan): Sql {

@@ -20,12 +20,12 @@ import type {
   PageInfoEntry,
   ValuePlan,
 } from './plan.ts';
-import { columnOf, keyColumns } from './plan-order.ts';
+import { columnOf } from './plan-order.ts';
 import { printCalledValue } from './print-called-value.ts';
-import { printKey, printOrder, scanOrder, where } from './print-condition.ts';
+import { printKey, printOrder, printOtherKey, scanOrder, where } from './print-condition.ts';
 import { printEntry, type RowSet, tableRows } from './print-connection.ts';
 import { isCounted, printScan } from './print-page.ts';
-import { directRow, HandedOnRow, list, type Row } from './print-row.ts';
+import { directRow, HandedOnRow, type Row } from './print-row.ts';
 import { type Printer, tableName } from './printer.ts';
 import {
   callsRoutine,
@@ -240,11 +240,7 @@ function infoPiece(context: PageContext, item: PageInfoEntry): AnswerPiece {
 // Whether a row is not the one that the whole set begins with, in the order of the scan. The first of all is read once.
 function printBeyond({ plan, page, rows }: PageContext): Sql {
   const { from, row, condition } = rows.scan();
-  const keys = keyColumns(rows.table);
-  const keyOf = (side: Row): Sql => {
-    const columns = keys.map((column) => side.column(column));
-    return columns.length === 1 ? columns[0]! : sql`row(${list(columns)})`;
-  };
   const order = printOrder(scanOrder(plan.order, plan.page.backward), row, rows.isStored);
-  return sql`(${keyOf(page)} is distinct from (select ${keyOf(row)} from ${from}${where(condition)}${order} limit 1))`;
+  const read = (key: Sql) => sql`(select ${key} from ${from}${where(condition)}${order} limit 1)`;
+  return printOtherKey(rows, page, { row, read });
 }

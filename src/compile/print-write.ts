@@ -68,7 +68,7 @@ function guardCount(change: WriteChange, count: Sql, payload: Sql): Sql {
   if (change.kind === 'insert') return payload;
   const marker = sql`('pgreflect:at_most:' operator(pg_catalog.||) ${count})::pg_catalog.int4`;
   const limit = param(change.atMost, builtin.int8);
-  return sql`case when ${count} > ${limit} then pg_catalog.to_json(${marker}) else ${payload} end`;
+  return sql`case when ${count} operator(pg_catalog.>) ${limit} then pg_catalog.to_json(${marker}) else ${payload} end`;
 }
 
 function printChange(

@@ -118,7 +118,7 @@ function printGuard(
     if (typeof share === 'number') return 'none';
     // The failing cast must contain a column or a parameter, or the planner computes it before it looks at the condition.
     const given = param(share, builtin.int8);
-    return sql`case when ${given} < ${integer(least)} then ${tooWide(given)} end`;
+    return sql`case when ${given} operator(pg_catalog.<) ${integer(least)} then ${tooWide(given)} end`;
   }
   // Null texts have no length.
   const lengths = [...new Set(wide)].map((column) => printLength(column, row.column(column)));
@@ -127,8 +127,8 @@ function printGuard(
   const allowed =
     typeof share === 'number'
       ? integer(Math.floor((share - least) / growth))
-      : sql`(${param(share, builtin.int8)} - ${integer(least)}) / ${integer(growth)}`;
-  return sql`case when ${longest} > ${allowed} then ${tooWide(longest)} end`;
+      : sql`((${param(share, builtin.int8)} operator(pg_catalog.-) ${integer(least)}) operator(pg_catalog./) ${integer(growth)})`;
+  return sql`case when ${longest} operator(pg_catalog.>) ${allowed} then ${tooWide(longest)} end`;
 }
 
 function tooWide(bytes: Sql): Sql {

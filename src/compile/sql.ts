@@ -82,6 +82,12 @@ export function ident(...names: readonly string[]): Sql {
   return Sql.quoted(names.map(quoteIdent).join('.'));
 }
 
+/** `operator(schema.<)`, for an operator of the catalog. */
+export function operatorIn(namespace: string, name: string): Sql {
+  invariant(/^[-+*/<>=~!@#%^&|`?]+$/.test(name), 'an operator is made of the characters of operators');
+  return Sql.quoted(`operator(${quoteIdent(namespace)}.${name})`);
+}
+
 /** A string constant. For names from the catalog and the schema only; values from requests are parameters. */
 export function literal(text: string): Sql {
   const quoted = `'${text.replaceAll("'", "''").replaceAll('\\', '\\\\')}'`;
@@ -137,7 +143,8 @@ export const builtin = {
 } as const;
 
 function builtinType(name: string, oid: string): SqlType {
-  return { oid, namespace: 'pg_catalog', name, modifier: null, maxLength: null, blankPadded: false, fromTexts: false };
+  const plain = { modifier: null, maxLength: null, blankPadded: false, fromTexts: false, own: null };
+  return { oid, namespace: 'pg_catalog', name, ...plain };
 }
 
 function castText(type: SqlType): string {

@@ -102,6 +102,8 @@ function isJson(type: ValueType): boolean {
 }
 
 function isFilterable(type: ValueType): boolean {
+  // Whoever makes an operator that fits could have it run by every role that filters.
+  if (type.cast.own !== null && type.cast.own.names.eq === undefined) return false;
   if (type.kind !== 'list') return !isJson(type);
   return type.element.kind === 'scalar' && filterableElements.has(type.element.scalar);
 }
@@ -113,7 +115,9 @@ const noAggregates: Aggregates = { sum: null, avg: null, min: null, max: null };
 function aggregates(type: ValueType | null): Aggregates {
   if (type?.kind !== 'scalar') return noAggregates;
   const { sum, avg, minMax } = codecOf(type.cast.namespace, type.cast.name);
-  return { sum, avg, min: minMax, max: minMax };
+  const { own } = type.cast;
+  const has = (name: 'min' | 'max') => own === null || own.names[name] !== undefined;
+  return { sum, avg, min: has('min') ? minMax : null, max: has('max') ? minMax : null };
 }
 
 /** Notes the columns of an exposed table that the role cannot see, and why. */

@@ -6,6 +6,8 @@
  * The schema is built from it, plans are made of it. It knows nothing of GraphQL objects or of SQL text.
  */
 
+import type { TypeOperators } from '../catalog/catalog.ts';
+
 /** PostgreSQL object id, as decimal text. */
 export type Oid = string;
 
@@ -45,6 +47,16 @@ export interface SqlType extends QualifiedName {
   readonly blankPadded: boolean;
   /** An array whose text has something else than commas between its elements, such as `box[]`: values are cast from `text[]`. */
   readonly fromTexts: boolean;
+  /** What its values are compared by where that is not in `pg_catalog`; null where it is, as for enums, arrays and ranges. */
+  readonly own: OwnOperators | null;
+}
+
+/** Operators of a base type outside `pg_catalog`, which are in its schema, and take two values of it, those for patterns a text. */
+export interface OwnOperators {
+  /** The base type: the declared one, or what a domain stands on. */
+  readonly type: QualifiedName;
+  readonly isDomain: boolean;
+  readonly names: TypeOperators;
 }
 
 /** An exposed namespace with the switches of its comment directive. */

@@ -6,7 +6,7 @@
 import type { CatalogType } from '../catalog/catalog.ts';
 import { codecOf } from './codecs.ts';
 import type { EnumTypes } from './enums.ts';
-import type { EnumValueType, ScalarValueType, SqlType, ValueType } from './model.ts';
+import type { EnumValueType, OwnOperators, ScalarValueType, SqlType, ValueType } from './model.ts';
 import type { ModelContext } from './model-context.ts';
 import { typeModifier } from './type-modifier.ts';
 
@@ -67,7 +67,15 @@ function toSqlType({ catalog }: ModelContext, declared: DeclaredType): SqlType {
     maxLength: limited ? lengthOf(declared.typmod) : domainLength(catalog.type, base),
     blankPadded: isBuiltIn && base?.typname === 'bpchar',
     fromTexts: element !== null && element.typdelim !== ',',
+    own: type === undefined ? null : ownOperators(catalog, type),
   };
+}
+
+function ownOperators(catalog: ModelContext['catalog'], type: CatalogType): OwnOperators | null {
+  const base = baseOf(catalog.type, type);
+  const namespace = catalog.namespace(base.typnamespace ?? '')?.nspname ?? 'pg_catalog';
+  if (base.typtype !== 'b' || namespace === 'pg_catalog' || elementOf(catalog.type, base) !== null) return null;
+  return { type: { namespace, name: base.typname }, isDomain: base !== type, names: base.getOperators() };
 }
 
 function lengthOf(typmod: number): number | null {

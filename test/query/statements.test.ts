@@ -75,6 +75,19 @@ describe('on many rows', async () => {
     create index on lib.purchase (customer_id, id);
     create index on lib.purchase (at, id);
     create index on lib.purchase (price desc nulls last);
+    create extension citext schema lib;
+    create domain lib.email as lib.citext;
+    create type lib.state as enum ('new', 'old');
+    create table lib.person (
+      name varchar, pattern varchar, nick lib.citext, email lib.email, state lib.state, tags varchar[], primary key (name, email));
+    insert into lib.person select 'n' || n, 'p' || n, 'N' || n, 'E' || n, case when n % 5000 = 0 then 'new' else 'old' end::lib.state, array['t' || n]
+      from generate_series(1, 20000) n;
+    create index person_pattern on lib.person (pattern varchar_pattern_ops);
+    create index person_nick on lib.person (nick);
+    create index person_email on lib.person (email);
+    create index person_state on lib.person (state);
+    create index person_tags on lib.person using gin (tags);
+    analyze lib.person;
     create function lib.double(lib.purchase) returns numeric stable language sql as 'select $1.price * 2';
     grant select on all tables in schema lib to anon;
     analyze lib.customer; analyze lib.purchase;`,
@@ -98,6 +111,33 @@ describe('on many rows', async () => {
   };
   const scans = (nodes: readonly PlanNode[], table: string) =>
     nodes.filter((node) => node['Relation Name'] === table).map((node) => node['Node Type']);
+
+  test.each([
+    ['equality of varchar', 'name: {eq: "n7"}', 'person_pkey'],
+    ['a list of varchar', 'name: {in: ["n7", "n8"]}', 'person_pkey'],
+    ['a range of varchar', 'name: {gt: "n9998"}', 'person_pkey'],
+    ['a pattern', 'pattern: {like: "p1999%"}', 'person_pattern'],
+    ['equality of citext', 'nick: {eq: "n7"}', 'person_nick'],
+    ['a list of citext', 'nick: {in: ["n7", "n8"]}', 'person_nick'],
+    ['equality of a domain over citext', 'email: {eq: "e7"}', 'person_email'],
+    ['equality of an enum', 'state: {eq: new}', 'person_state'],
+    ['an array that contains', 'tags: {contains: ["t7"]}', 'person_tags'],
+    ['an array that overlaps', 'tags: {overlaps: ["t7"]}', 'person_tags'],
+  ])('%s uses the index of its column', async (_, filter, index) => {
+    const nodes = await explain(`{ personCollection(filter: {${filter}}) { edges { node { name } } } }`);
+    expect(nodes.map((node) => node['Index Name'])).toContain(index);
+    const { edges } = (await big.ask(`{ personCollection(filter: {${filter}}) { edges { node { name } } } }`))
+      .personCollection;
+    expect(edges.length).toBeGreaterThan(0);
+  });
+
+  test('the rows after a cursor of a type of another schema begin with its index', async () => {
+    const query = 'query ($c: Cursor) { personCollection(first: 10, after: $c) { edges { node { email } } } }';
+    const nodes = await explain(query, { c: cursor(['n7', 'E7']) });
+    expect(nodes.map((node) => node['Index Name'])).toContain('person_pkey');
+    expect(nodes.map((node) => node['Node Type'])).not.toContain('Sort');
+    expect((await big.ask(query, { c: cursor(['n7', 'e7']) })).personCollection.edges[0].node.email).toBe('E70');
+  });
 
   test('a page of parents with their children uses the index of the foreign key', async () => {
     const query =

@@ -21,6 +21,7 @@ const anyCast: SqlType = {
   maxLength: null,
   blankPadded: false,
   fromTexts: false,
+  own: null,
 };
 
 /** A scalar value type. */

@@ -1,1 +1,1 @@
-select (select pg_catalog.count(*) from "lib"."loan" as "t1" where ("t1"."state" = $1::"lib"."loan_state")), (select pg_catalog.count(*) from "lib"."loan" as "t2" where ("t2"."state" = $1::"lib"."loan_state"));
+select (select pg_catalog.count(*) from "lib"."loan" as "t1" where ("t1"."state" operator(pg_catalog.=) $1::"lib"."loan_state")), (select pg_catalog.count(*) from "lib"."loan" as "t2" where ("t2"."state" operator(pg_catalog.=) $1::"lib"."loan_state"));

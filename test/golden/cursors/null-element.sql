@@ -1,1 +1,1 @@
-select "p1"."c1" from (select "t3"."id" as "c1" from "lib"."entry" as "t3" where (("t3"."day" is not null) or ("t3"."day" is null and "t3"."id" > $1::"pg_catalog"."int4")) order by "t3"."day" asc nulls first, "t3"."id" asc nulls last limit 30) as "p1";
+select "p1"."c1" from (select "t3"."id" as "c1" from "lib"."entry" as "t3" where (("t3"."day" is not null) or ("t3"."day" is null and "t3"."id" operator(pg_catalog.>) $1::"pg_catalog"."int4")) order by "t3"."day" asc nulls first, "t3"."id" asc nulls last limit 30) as "p1";

@@ -1,1 +1,1 @@
-select "p1"."c1" from (select "t3"."id" as "c1" from "lib"."tie" as "t3" where ("t3"."a" > $1::"pg_catalog"."int4") order by "t3"."a" asc nulls last, "t3"."b" asc nulls last, "t3"."id" asc nulls last limit 30) as "p1";
+select "p1"."c1" from (select "t3"."id" as "c1" from "lib"."tie" as "t3" where ("t3"."a" operator(pg_catalog.>) $1::"pg_catalog"."int4") order by "t3"."a" asc nulls last, "t3"."b" asc nulls last, "t3"."id" asc nulls last limit 30) as "p1";

@@ -11,6 +11,7 @@ const builtIn = (name: string): SqlType => ({
   maxLength: null,
   blankPadded: false,
   fromTexts: false,
+  own: null,
 });
 
 test('only plain literals of a few types are shown as defaults', () => {
