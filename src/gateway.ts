@@ -21,6 +21,7 @@ import type { Executor } from './execute/executor.ts';
 import { createExplainer } from './execute/explain-operation.ts';
 import { Reflector, type ReflectorOptions } from './execute/reflector.ts';
 import { createAuthenticator } from './http/authenticate.ts';
+import { closeServer } from './http/close-server.ts';
 import { createReadiness } from './http/health.ts';
 import type { RequestKind } from './http/management-route.ts';
 import { Meter } from './http/meter.ts';
@@ -93,6 +94,12 @@ export interface GatewayExtras {
  * Room for 200 operations that are used in turn, which with less room would push each other out.
  */
 const maxStatementsPerConnection = 250;
+
+/** Far more than a user has; functions of an operator run here too. */
+const maxAuthRowBytes = 16 * 1024 * 1024;
+
+/** What a row may have beside the columns of an answer: their lengths, and columns that only order it. */
+const protocolBytes = 1024 * 1024;
 
 /**
  * Starts a gateway. It has read the schema, or found the database away, when the promise resolves.
@@ -195,6 +202,7 @@ function createCore(
   const api = {
     ...{ size: config.poolSize, waitMs: config.poolWaitMs, applicationName: 'pgreflect' },
     ...{ preparedStatements: config.preparedStatements, maxStatementsPerConnection },
+    maxMessageBytes: limits.maxResponseBytes + protocolBytes,
   };
   const apiPool = createApiPool({
     ...api,
@@ -209,9 +217,7 @@ function createCore(
     pool: apiPool,
     replicas,
     reflector,
-    limits,
-    maxResponseBytes: limits.maxResponseBytes,
-    requestTimeoutMs: statementTimeoutMs,
+    ...{ limits, maxResponseBytes: limits.maxResponseBytes, requestTimeoutMs: statementTimeoutMs },
     readOnlyQueries: config.readOnlyQueries,
     freshness: config.freshness,
     observe,
@@ -253,6 +259,7 @@ function createAuthParts(
     size: config.authPoolSize,
     waitMs: config.poolWaitMs,
     applicationName: 'pgreflect auth',
+    maxMessageBytes: maxAuthRowBytes,
     preparedStatements: config.preparedStatements,
     onPreparedLost: () => observe({ kind: 'prepared_statements_off' }),
     onError,
@@ -362,15 +369,7 @@ function joinGateway({ core, auth, app, meter, metrics, url, port, ...running }:
   let stopping: Promise<void> | null = null;
   async function stop(): Promise<void> {
     observe({ kind: 'stopping' });
-    // Connections that become idle while others are still busy would keep the server open.
-    const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
-    const giveUp = setTimeout(() => app.server.closeAllConnections(), config.drainTimeoutMs);
-    try {
-      await app.close();
-    } finally {
-      clearInterval(sweep);
-      clearTimeout(giveUp);
-    }
+    await closeServer(app, config.drainTimeoutMs);
     await Promise.all([auth?.stop(), metrics.stop()]);
     await stopCore(core);
     observe({ kind: 'stopped' });

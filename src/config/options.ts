@@ -286,8 +286,8 @@ export const options = {
     doc: 'Root fields of one operation.' }),
   maxBodyBytes: row({ group: 'Limits', placeholder: 'BYTES', parse: count, default: '1048576', commands: serving,
     doc: 'Size of a request body in bytes.' }),
-  maxResponseBytes: row({ group: 'Limits', placeholder: 'BYTES', parse: count, default: '16777216', commands: serving,
-    doc: 'Size of an answer in bytes. Above the default, large lists are written while they are read, so that they are never in memory.' }),
+  maxResponseBytes: row({ group: 'Limits', placeholder: 'BYTES', parse: integerBetween(1, 256 * 1024 * 1024), default: '16777216', commands: serving,
+    doc: 'Size of an answer in bytes, at most 256 MiB. Above the default, large lists are written while they are read, so that they are never in memory.' }),
   limitServiceRole: row({ group: 'Limits', placeholder: null, parse: parseBoolean, default: 'false', commands: serving,
     doc: 'Apply the first five limits to the service role too.' }),
 

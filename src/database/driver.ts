@@ -10,6 +10,7 @@ import { awakeNow, beginAwake, endAwake } from '../shared/awake.ts';
 import { within } from '../shared/within.ts';
 import { openDirectSocket } from './direct-socket.ts';
 import { DatabaseError } from './failure.ts';
+import { MessageReader } from './message-reader.ts';
 
 /** The socket, or what encrypts it. */
 export interface DriverStream {
@@ -82,6 +83,8 @@ export interface DriverPoolOptions {
   /** Longest wait for a connection, and for one to be made, in milliseconds. */
   readonly waitMs: number;
   readonly applicationName: string;
+  /** Of one message of the server, in bytes; 256 MiB where nothing is said. */
+  readonly maxMessageBytes?: number;
   /** A connection broke while idle or in use. */
   readonly onError: (problem: Error) => void;
 }
@@ -119,7 +122,10 @@ export function createDriverPool(options: DriverPoolOptions): DriverPool {
     maxLifetimeSeconds: 3600,
   });
   // The pool itself listens only while a connection is idle: a server that dies under one in use would end the process.
-  pool.on('connect', (client) => client.on('error', options.onError));
+  pool.on('connect', (client) => {
+    client.on('error', options.onError);
+    MessageReader.of((client as unknown as DriverClient).connection, options.maxMessageBytes);
+  });
   // Repeated by the pool for idle connections; the listener above has told it already.
   pool.on('error', () => {});
   async function end(): Promise<void> {

@@ -42,6 +42,8 @@ export interface RowCollector {
    * UTF-8, and so on for each column. The bytes stay as they are until `keep`.
    */
   add(bytes: Buffer, at: number): void;
+  /** A row that was too long to be kept. */
+  addLarge(): void;
   /** The bytes of the rows so far may be written over from now on. */
   keep(): void;
   /** After the last row. */
@@ -176,6 +178,12 @@ export class Flight implements MessageReceiver {
       if (step?.isTime) this.startedAt = Number(firstColumn(bytes, at));
       else this.#value = this.#completed < this.#mainAt ? null : firstColumn(bytes, at);
     }
+  }
+
+  handleLargeRow(): boolean {
+    const collector = this.#steps[this.#completed]?.collector;
+    collector?.addLarge();
+    return collector !== undefined;
   }
 
   handleEndOfRead(): void {

@@ -57,6 +57,8 @@ export interface ApiPoolOptions {
   /** Longest wait for a connection, in milliseconds. */
   readonly waitMs: number;
   readonly applicationName: string;
+  /** As of `DriverPoolOptions`. */
+  readonly maxMessageBytes?: number;
   /** False behind a pooler that cannot keep them. */
   readonly preparedStatements: boolean;
   /** Ceiling of named statements in one server process; a nested one can hold 100 KB there. */

@@ -57,6 +57,8 @@ export interface SystemPoolOptions {
   /** Longest wait for a connection, in milliseconds. */
   readonly waitMs: number;
   readonly applicationName: string;
+  /** As of `DriverPoolOptions`. */
+  readonly maxMessageBytes?: number;
   /** A connection broke; it is replaced by itself. */
   readonly onError: (problem: Error) => void;
   /** Longest wait for an answer, in milliseconds, where a transaction says nothing else; null: there is no limit. */

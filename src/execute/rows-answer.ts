@@ -117,6 +117,13 @@ export class RowsAnswer implements RowCollector {
     else if (writer.length >= (this.#handedBytes === 0 ? firstPartBytes : partBytes)) this.#handOn();
   }
 
+  addLarge(): void {
+    if (this.#isOver || this.#context.flow.isOver) return;
+    const { limit } = this.#context;
+    this.#count += 1;
+    if (limit === null || this.#count <= limit) this.#overflow();
+  }
+
   keep(): void {
     if (!this.#prepared.rereads) return;
     this.#first = this.#keptRow(this.#first);

@@ -33,7 +33,11 @@ const flight = Buffer.concat([
 ]);
 
 /** What flight and driver are told when the bytes come in these parts. */
-function tell(parts: readonly Buffer[], isFlying = true): { readonly told: string[]; readonly forwarded: Buffer[] } {
+function tell(
+  parts: readonly Buffer[],
+  isFlying = true,
+  maxBytes?: number,
+): { readonly told: string[]; readonly forwarded: Buffer[] } {
   let listeners: ((bytes: Buffer) => void)[] = [];
   const told: string[] = [];
   const forwarded: Buffer[] = [];
@@ -45,12 +49,16 @@ function tell(parts: readonly Buffer[], isFlying = true): { readonly told: strin
       listeners = listeners.filter((each) => each !== listener);
     },
   };
-  const reader = MessageReader.of({ stream } as unknown as DriverConnection);
+  const reader = MessageReader.of({ stream } as unknown as DriverConnection, maxBytes);
   if (isFlying) {
     reader.receiver = {
       handleRow(bytes, at) {
         const length = bytes.readInt32BE(at);
         told.push(`row ${bytes.toString('utf8', at + 4, at + 4 + length)}`);
+      },
+      handleLargeRow() {
+        told.push('large row');
+        return true;
       },
       handleDescription: (bytes, at) => void told.push(`${bytes.readUInt16BE(at)} columns`),
       handleComplete: () => void told.push('complete'),
@@ -88,6 +96,65 @@ describe('A flight is told', () => {
     expect(told).toEqual(expected);
     expect(Buffer.concat(forwarded)).toEqual(Buffer.concat([notice, ready]));
   });
+});
+
+describe('Of a message that is too long', () => {
+  const maxBytes = 100_000;
+  const errorOf = (text: string) => message('E', Buffer.from(`SERROR\0CP0001\0M${text}\0Rraise\0\0`));
+  const row = dataRow('x'.repeat(150_000));
+  const around = (long: Buffer) => Buffer.concat([dataRow('before'), long, dataRow('after'), ready]);
+  const cuts = [1, 40, 30_000, 65_535, 65_536, 65_537, 65_600, 150_000];
+  const inParts = (whole: Buffer, size: number) =>
+    Array.from({ length: Math.ceil(whole.length / size) }, (_, index) =>
+      whole.subarray(index * size, (index + 1) * size),
+    );
+
+  test.each(cuts)('a flight is told that there was a row, whichever parts of %i bytes it comes in', (size) => {
+    const { told, forwarded } = tell(inParts(around(row), size), true, maxBytes);
+    expect(told).toEqual(['row before', 'large row', 'row after']);
+    expect(forwarded).toEqual([ready]);
+  });
+
+  test.each(cuts)('the driver gets the first 64 kB of an error, in parts of %i bytes', (size) => {
+    for (const pad of ['', 'x', 'xx']) {
+      const { told, forwarded } = tell(inParts(around(errorOf(`${pad}${'€'.repeat(60_000)}`)), size), true, maxBytes);
+      expect(told).toEqual(['row before', 'row after']);
+      const [error = Buffer.alloc(0), last] = forwarded;
+      expect(last).toEqual(ready);
+      expect(error.readUInt32BE(1)).toBe(error.length - 1);
+      expect(error.length).toBeLessThanOrEqual(65_536);
+      expect(error.subarray(5).toString()).toMatch(/^SERROR\0CP0001\0Mx*€{21000,}\0\0$/);
+    }
+  });
+
+  test('the driver gets an error whole wherever its fields end at the limit', () => {
+    for (let length = 65_490; length < 65_540; length += 1) {
+      const { forwarded } = tell([errorOf('x'.repeat(length))], true, maxBytes);
+      const [error = Buffer.alloc(0)] = forwarded;
+      expect(error.readUInt32BE(1)).toBe(error.length - 1);
+      expect(error.subarray(5).toString()).toMatch(/^SERROR\0CP0001\0Mx+\0(R(raise|rais|rai|ra|r)?\0)?\0$/);
+    }
+  });
+});
+
+test('A receiver that fails loses its connection, and not the process', () => {
+  let problem: Error | undefined;
+  const stream = {
+    listeners: () => [() => {}],
+    on: () => {},
+    off: () => {},
+    destroy: (error: Error) => {
+      problem = error;
+    },
+  };
+  const reader = MessageReader.of({ stream } as unknown as DriverConnection);
+  const fail = () => {
+    throw new Error('as asked');
+  };
+  const others = { handleLargeRow: fail, handleDescription: fail, handleComplete: fail, handleEndOfRead: fail };
+  reader.receiver = { handleRow: fail, ...others };
+  reader.read(dataRow('x'), dataRow('x').length);
+  expect(problem?.message).toBe('as asked');
 });
 
 test('Without a flight everything is the driver’s', () => {

@@ -90,7 +90,7 @@ describe('results', () => {
       const begin = (types: readonly number[]) => {
         seen = types;
       };
-      const collect = () => ({ begin, add: () => {}, keep: () => {}, finish: () => '' });
+      const collect = () => ({ begin, add: () => {}, addLarge: () => {}, keep: () => {}, finish: () => '' });
       await runAs(pool, flightOf([{ text, values: [], collect }], { catalog }));
       return seen;
     };

@@ -151,6 +151,13 @@ describe('what is refused', () => {
     ]);
   });
 
+  test('an answer so large that its text could not be held', () => {
+    const flags = { maxResponseBytes: ['268435457'] };
+    expect(problemsOf({ flags, environment: minimal })).toEqual([
+      '--max-response-bytes must be a whole number from 1 to 268435456 (given: "268435457").',
+    ]);
+  });
+
   test('an unknown key names the nearest one', () => {
     const loaded = loadOptions([], sources({ toml: 'statement-timeout-ms = 5' }));
     expect(loaded.problems[0]?.fix).toBe('Did you mean "statement_timeout_ms"?');
