@@ -1,6 +1,7 @@
 /**
  * What `pgreflect start` keeps between two starts, in `.pgreflect/project.json`: the project's ref, secret, keys and the
- * passwords of its database. Readable for its owner only.
+ * passwords of its database. Readable for its owner only, and ignored by Git. Beside it, `process` names the process that
+ * runs the project and its address.
  */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -40,8 +41,7 @@ export async function loadProject(
   directory: string,
   roles: { anonRole: string; serviceRole: string },
 ): Promise<LocalProject> {
-  // Others may pass through, not list: as root the database server runs as another user below it.
-  mkdirSync(directory, { recursive: true, mode: 0o711 });
+  makeDirectory(directory);
   const path = join(directory, 'project.json');
   let text: string;
   try {
@@ -58,6 +58,13 @@ export async function loadProject(
     `${path} is damaged, or a newer pgreflect wrote it.`,
     `Use that version, or start anew (the data is lost): rm -rf '${directory}'`,
   );
+}
+
+function makeDirectory(directory: string): void {
+  // Others may pass through, not list: as root the database server runs as another user below it.
+  mkdirSync(directory, { recursive: true, mode: 0o711 });
+  // What is in it must not be committed.
+  writeFileSync(join(directory, '.gitignore'), '*\n');
 }
 
 /** A project that an earlier version made has no token yet. */
@@ -121,9 +128,27 @@ export function claimProject(directory: string): () => void {
       `Use that one, stop it (kill ${owner}), or start in another directory with another --port.`,
     );
   }
-  mkdirSync(directory, { recursive: true, mode: 0o711 });
+  makeDirectory(directory);
   writeFileSync(path, `${process.pid}\n`);
   return () => rmSync(path, { force: true });
+}
+
+/** Tells other commands where the project that this process runs can be reached. */
+export function publishAddress(directory: string, url: string): void {
+  writeFileSync(join(directory, 'process'), `${process.pid}\n${url}\n`);
+}
+
+/** The project of a directory while a process runs it, and where; null where none does. */
+export function findRunningProject(
+  directory: string,
+): (Pick<LocalProject, 'ref' | 'accessToken'> & { url: string }) | null {
+  try {
+    const [pid = '', url = ''] = readFileSync(join(directory, 'process'), 'utf8').split('\n');
+    process.kill(Number.parseInt(pid, 10), 0);
+    return url === '' ? null : { ...JSON.parse(readFileSync(join(directory, 'project.json'), 'utf8')), url };
+  } catch {
+    return null;
+  }
 }
 
 /** The process that the mark names, if it lives and is one of ours. A killed one leaves its mark behind. */

@@ -1,11 +1,10 @@
 /**
- * Calls the management API of a running project, for commands that work on it from outside.
+ * Calls the management API of a running project, for commands that work on it from outside. The token of a local project is
+ * sent to that project only: to the loopback address that its process has published, and nowhere a redirect leads.
  */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { OptionValues } from '../config/load-options.ts';
 import { CommandError, refuse } from './command.ts';
-import { projectDirectory } from './local-project.ts';
+import { findRunningProject, projectDirectory } from './local-project.ts';
 
 /** The configuration of one project. */
 export interface ManagementClient {
@@ -27,17 +26,19 @@ export function createManagementClient(
   values: OptionValues<'externalUrl' | 'projectRef' | 'accessToken'>,
   workingDirectory: string,
 ): ManagementClient {
-  const local = readLocalProject(workingDirectory);
-  const url = values.externalUrl ?? 'http://localhost:54321';
-  const ref = values.projectRef ?? local.ref;
-  const token = values.accessToken ?? local.accessToken;
+  const running = findRunningProject(projectDirectory(workingDirectory));
+  const given = values.externalUrl ?? running?.url ?? 'http://localhost:54321';
+  const local = running !== null && isSameLoopback(given, running.url) ? running : null;
+  const url = local?.url ?? given;
+  const ref = values.projectRef ?? local?.ref;
+  const token = values.accessToken ?? local?.accessToken;
   if (ref === undefined) refuse('No project is named.', 'Give --project-ref; the gateway names its ref in its log.');
   if (token === undefined)
     refuse(
       'No access token is given.',
-      'Give --access-token, or set PGREFLECT_ACCESS_TOKEN; pgreflect tokens create makes one.',
+      'Give --access-token, or set PGREFLECT_ACCESS_TOKEN; pgreflect tokens create makes one. A local project needs none while it runs.',
     );
-  const address = `${url}/v1/projects/${ref}/config/auth`;
+  const address = `${url}/v1/projects/${encodeURIComponent(ref)}/config/auth`;
   const headers = { authorization: `Bearer ${token}` };
   return {
     async readConfig() {
@@ -55,26 +56,27 @@ export function createManagementClient(
   };
 }
 
-function readLocalProject(workingDirectory: string): { readonly ref?: string; readonly accessToken?: string } {
-  try {
-    return JSON.parse(readFileSync(join(projectDirectory(workingDirectory), 'project.json'), 'utf8'));
-  } catch {
-    // There need not be one.
-    return {};
-  }
+/** Whether two addresses are the same port of this machine, by whichever of its own names. */
+function isSameLoopback(a: string, b: string): boolean {
+  const [first, second] = [new URL(a), new URL(b)];
+  const isLoopback = ({ protocol, hostname }: URL) =>
+    protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+  return isLoopback(first) && isLoopback(second) && first.port === second.port && first.pathname === second.pathname;
 }
 
 type Answer = { readonly headers: Headers; readonly body: Readonly<Record<string, unknown>> };
 
 async function call(address: string, request: RequestInit): Promise<Answer> {
-  const response = await fetch(address, { ...request, signal: AbortSignal.timeout(answerTimeoutMs) }).catch((error) => {
+  const options = { ...request, redirect: 'manual', signal: AbortSignal.timeout(answerTimeoutMs) } as const;
+  const response = await fetch(address, options).catch((error) => {
     const code = (error.cause as { code?: string } | undefined)?.code ?? (error as Error).message;
     const problem = `The gateway at ${new URL(address).origin} does not answer (${code}).`;
     throw new CommandError([{ problem, fix: 'Start it, or name its address with --external-url.' }], error);
   });
   const body = (await response.json().catch(() => null)) as Record<string, unknown> | null;
   if (response.status === 200 && body !== null) return { headers: response.headers, body };
-  const fix = fixes[response.status] ?? null;
+  const isRedirect = response.status >= 300 && response.status < 400;
+  const fix = isRedirect ? 'Name the address it redirects to: --external-url' : (fixes[response.status] ?? null);
   const message = typeof body?.message === 'string' ? body.message : `status ${response.status}`;
   // One problem for each field, as the API joins them.
   const problems = response.status === 400 ? message.split('; ') : [message];

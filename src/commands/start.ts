@@ -15,7 +15,14 @@ import { type Content, createLocalDatabase, fillDatabase, localDatabase, readCon
 import { makeFirstOperation, printCurl, toOneLine } from './first-operation.ts';
 import { followOptions } from './follow-options.ts';
 import { assertFree, describeListenError } from './listen-error.ts';
-import { claimProject, type LocalProject, loadProject, projectDirectory, writeProject } from './local-project.ts';
+import {
+  claimProject,
+  type LocalProject,
+  loadProject,
+  projectDirectory,
+  publishAddress,
+  writeProject,
+} from './local-project.ts';
 import { readExampleOperations } from './package-files.ts';
 import { withDatabase } from './with-database.ts';
 
@@ -111,6 +118,7 @@ async function serveProject(run: LocalStart): Promise<number> {
   const gateway = await startGateway(config).catch((error) => {
     throw describeListenError(error, config) ?? error;
   });
+  publishAddress(run.directory, gateway.url);
   const stopped = new Promise<void>((onStopped) => {
     // Without a terminal nobody is left to use a local project.
     obeySignals(gateway, { onStopped, onHangup: () => process.kill(process.pid, 'SIGTERM') });

@@ -34,6 +34,12 @@ test('starts with the example, answers the line it prints, keeps data over a res
   expect(JSON.stringify(answer)).toContain('"node":');
 
   expect(statSync(join(directory, '.pgreflect/project.json')).mode & 0o777).toBe(0o600);
+  execFileSync('git', ['init', '--quiet'], { cwd: directory });
+  expect(execFileSync('git', ['status', '--porcelain', '--untracked-files=all'], { cwd: directory }).toString()).toBe(
+    '',
+  );
+  const pulled = await runCommand(['templates', 'pull'], { directory });
+  expect([pulled.code, pulled.err]).toEqual([0, '']);
   const project = readFileSync(join(directory, '.pgreflect/project.json'), 'utf8');
   const insert = 'mutation { insertIntoAuthorCollection(objects: [{ name: "Ada" }]) { affectedCount } }';
   const inserted = await first.ask(insert);

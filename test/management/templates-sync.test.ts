@@ -1,6 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { publishAddress } from '../../src/commands/local-project.ts';
 import { diffTexts } from '../../src/commands/text-diff.ts';
 import { defaultTemplates } from '../../src/email/default-templates.ts';
 import { temporaryDirectory } from '../commands/run-command.ts';
@@ -110,12 +113,66 @@ describe('pgreflect templates', () => {
     expect((await run('push')).err).toContain('Warning: mailer_templates_invite_content: the email uses none of');
   });
 
-  test('the local project of the working directory needs no options but the address', async () => {
-    const { directory, gateway } = await project();
+  /** A directory as that of a local project that this process runs at an address. */
+  async function localProject(url: string): Promise<string> {
+    const directory = temporaryDirectory();
     mkdirSync(join(directory, '.pgreflect'));
     writeFileSync(join(directory, '.pgreflect', 'project.json'), JSON.stringify({ ref, accessToken: token }));
-    const { code } = await runHere(['templates', 'pull', '--external-url', gateway.url], {}, directory);
-    expect(code).toBe(0);
+    publishAddress(join(directory, '.pgreflect'), url);
+    return directory;
+  }
+
+  test('the local project of the working directory needs no options while it runs', async () => {
+    const { gateway } = await project();
+    const directory = await localProject(gateway.url);
+    expect((await runHere(['templates', 'pull'], {}, directory)).code).toBe(0);
+    const localhost = gateway.url.replace('127.0.0.1', 'localhost');
+    expect((await runHere(['templates', 'diff', '--external-url', localhost], {}, directory)).code).toBe(0);
+    writeFileSync(join(directory, '.pgreflect', 'process'), '');
+    expect((await runHere(['templates', 'pull', '--external-url', gateway.url], {}, directory)).code).toBe(1);
+  });
+
+  describe('the token of the local project is sent to no other server', () => {
+    /** A server that writes down what it is sent. */
+    async function listener(answer: (response: ServerResponse) => void) {
+      const heard: string[] = [];
+      const server = createServer((request, response) => {
+        heard.push(JSON.stringify([request.url, request.headers]));
+        answer(response);
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      onTestFinished(() => void server.close());
+      return { heard, port: (server.address() as AddressInfo).port };
+    }
+
+    test.each([
+      ['another port of this machine', (port: number) => `http://127.0.0.1:${port}`],
+      ['a name that leads here', (port: number) => `http://localhost.localhost:${port}`],
+      ['a local address before an at sign', (port: number, own: string) => `${own}@127.0.0.1:${port}`],
+      ['a path', (port: number) => `http://localhost:${port}/x`],
+    ])('%s', async (_what, make) => {
+      const { gateway } = await project();
+      const directory = await localProject(gateway.url);
+      const { heard, port } = await listener((response) => response.end('{}'));
+      const address = make(port, gateway.url);
+      for (const env of [{}, { PGREFLECT_PROJECT_REF: ref }]) {
+        expect((await runHere(['templates', 'pull', '--external-url', address], env, directory)).code).toBe(1);
+      }
+      writeFileSync(join(directory, 'pgreflect.toml'), `external_url = ${JSON.stringify(address)}\n`);
+      expect((await runHere(['templates', 'pull'], {}, directory)).code).toBe(1);
+      expect(heard).toEqual([]);
+    });
+
+    test('a redirect, which no token follows', async () => {
+      const { heard, port } = await listener((response) => response.end('{}'));
+      const inner = await listener((response) =>
+        response.writeHead(307, { location: `http://127.0.0.1:${port}/` }).end(),
+      );
+      const directory = await localProject(`http://127.0.0.1:${inner.port}`);
+      const { code, err } = await runHere(['templates', 'pull'], {}, directory);
+      expect([code, heard, inner.heard.length]).toEqual([1, [], 1]);
+      expect(err).toContain('Name the address it redirects to');
+    });
   });
 
   test.each([
