@@ -10,11 +10,11 @@ import type { UserBearer } from '../bearer.ts';
 import { challengeLifetimeMs, createChallenge } from '../factors.ts';
 import { assertNotTooFrequent } from '../rate-limit.ts';
 import { type Time, toSeconds } from '../times.ts';
-import type { Factor, User } from '../user.ts';
+import type { Factor } from '../user.ts';
 import { type Flow, nowOf, transact, transactSending } from './flow.ts';
-import { lockKnownUser } from './lock-known-user.ts';
+import { lockAsking } from './lock-asking.ts';
 import { type BodyShape, readMembers } from './members.ts';
-import { assertFactorBearer, requireFactor, writeFactorAudit } from './own-factor.ts';
+import { assertFactorBearer, type FactorBearer, requireFactor, writeFactorAudit } from './own-factor.ts';
 import { makePhoneCode, type PhoneCode, sendPhoneCode } from './send-code.ts';
 import { type Channel, parseChannel } from './text-message.ts';
 
@@ -41,13 +41,13 @@ export async function challengeFactor(
   factorId: string,
   body: unknown,
 ): Promise<AnswerJson> {
-  const { user } = assertFactorBearer(bearer);
-  const factor = requireFactor(user, factorId);
+  const asking = assertFactorBearer(bearer);
+  const factor = requireFactor(asking.user, factorId);
   assertVerifyOn(flow, factor);
   const channel =
     factor.factorType === 'phone' ? parseChannel(readMembers(body, challengeBody).channel, flow.config) : null;
   const run = channel === null ? transact : transactSending;
-  const attempt = () => run(flow, (session) => challenge(session, flow, { user, factorId: factor.id, channel }));
+  const attempt = () => run(flow, (session) => challenge(session, flow, { asking, factorId: factor.id, channel }));
   return challengeShape.toJson(await retryAtSameInstant(attempt));
 }
 
@@ -61,7 +61,7 @@ export function assertVerifyOn({ config }: Flow, { factorType }: Factor): void {
 }
 
 interface Asked {
-  readonly user: User;
+  readonly asking: FactorBearer;
   readonly factorId: string;
   /** Null for an app. */
   readonly channel: Channel | null;
@@ -69,7 +69,7 @@ interface Asked {
 
 async function challenge(session: SystemSession, flow: Flow, asked: Asked): Promise<Challenged> {
   const { services, client } = flow;
-  const user = await lockKnownUser(session, asked.user);
+  const { user } = await lockAsking(session, asked.asking);
   const factor = requireFactor(user, asked.factorId);
   const message = asked.channel === null ? null : await makeMessage(flow, factor, asked.channel);
   const given = { factorId: factor.id, ip: client.ip, code: message?.code ?? null };

@@ -10,12 +10,11 @@ import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
 import { deleteAbandonedFactors, deleteFactor, insertFactor, type NewFactor } from '../factors.ts';
 import { qrCodeSvg } from '../qr-code.ts';
-import { loadSession } from '../sessions.ts';
 import { toBase32, totpUri } from '../totp.ts';
 import type { User } from '../user.ts';
 import { type Flow, nowOf, transact } from './flow.ts';
 import { reloadUser } from './issue-session.ts';
-import { lockKnownUser } from './lock-known-user.ts';
+import { lockAsking } from './lock-asking.ts';
 import { type BodyShape, readMembers } from './members.ts';
 import {
   assertFactorBearer,
@@ -140,11 +139,10 @@ async function enroll(session: SystemSession, flow: Flow, { asking, request, tot
   const { services, config } = flow;
   const { kind: factorType, friendlyName, phone } = request;
   const { id: userId } = asking.user;
-  const [, , cleared, own] = await Promise.all([
-    lockKnownUser(session, asking.user),
+  const [{ session: own }, , cleared] = await Promise.all([
+    lockAsking(session, asking),
     deleteAbandonedFactors(session, nowOf(flow)),
     reloadUser(session, userId),
-    loadSession(session, asking.session.id),
   ]);
   const user = await makeRoomForPhone(session, cleared, phone);
   assertNameFree(user.factors, friendlyName);

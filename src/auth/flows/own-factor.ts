@@ -36,8 +36,8 @@ export function requireFactor(user: User, id: string): Factor {
  * @param own The session as it is under the lock of the user: the factor that gave its level may just have been removed.
  * @throws AuthError `insufficient_aal` (403)
  */
-export function assertSecondFactorUsed(user: User, own: Session | null): void {
-  if (!hasVerifiedFactor(user) || (own?.aal ?? 'aal1') !== 'aal1') return;
+export function assertSecondFactorUsed(user: User, own: Session): void {
+  if (!hasVerifiedFactor(user) || own.aal !== 'aal1') return;
   throw new AuthError('insufficient_aal', 'AAL2 required to enroll a new factor', { status: 403 });
 }
 

@@ -7,10 +7,10 @@ import { userActor } from '../audit.ts';
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
 import { deleteFactor } from '../factors.ts';
-import { loadSession, lowerSessions } from '../sessions.ts';
+import { lowerSessions } from '../sessions.ts';
 import type { Factor } from '../user.ts';
 import { type Flow, nowOf, transact } from './flow.ts';
-import { lockKnownUser } from './lock-known-user.ts';
+import { lockAsking } from './lock-asking.ts';
 import { assertFactorBearer, requireFactor, writeFactorAudit } from './own-factor.ts';
 import { queueNotification } from './queue-notification.ts';
 
@@ -23,15 +23,12 @@ export async function unenrollFactor(flow: Flow, bearer: UserBearer, factorId: s
   requireFactor(asking.user, factorId);
   const removed = await transact(flow, async (session) => {
     // The level is read under the lock: the factor that gave it may just have been removed.
-    const [user, own] = await Promise.all([
-      lockKnownUser(session, asking.user),
-      loadSession(session, asking.session.id),
-    ]);
+    const { user, session: own } = await lockAsking(session, asking);
     const factor = requireFactor(user, factorId);
-    if (factor.status === 'verified' && (own?.aal ?? 'aal1') === 'aal1') {
+    if (factor.status === 'verified' && own.aal === 'aal1') {
       throw new AuthError('insufficient_aal', 'AAL2 required to unenroll verified factor', { status: 422 });
     }
-    const traits = { factor_id: factor.id, factor_status: factor.status, session_id: asking.session.id };
+    const traits = { factor_id: factor.id, factor_status: factor.status, session_id: own.id };
     await Promise.all([
       deleteFactor(session, factor.id),
       lowerSessions(session, factor.id, nowOf(flow)),

@@ -12,7 +12,7 @@ import type { Identity, User } from '../user.ts';
 import { updateUser } from '../users.ts';
 import { adoptEmail, deriveEmail } from './derive-email.ts';
 import { type Flow, nowOf, transact } from './flow.ts';
-import { lockKnownUser } from './lock-known-user.ts';
+import { lockAsking } from './lock-asking.ts';
 import { assertManualLinking } from './manual-linking.ts';
 import { queueNotification } from './queue-notification.ts';
 
@@ -25,12 +25,12 @@ export const unlinkedShape = answerShape<null>('AuthUnlinked', {});
  * @throws AuthError `manual_linking_disabled`, `validation_failed` (404), `unexpected_audience`,
  *   `single_identity_not_deletable`, `identity_not_found`, `email_conflict_identity_not_deletable`, `email_exists`.
  */
-export async function unlinkIdentity(flow: Flow, { user, claims }: UserBearer, id: string): Promise<AnswerJson> {
+export async function unlinkIdentity(flow: Flow, bearer: UserBearer, id: string): Promise<AnswerJson> {
   assertManualLinking(flow);
   if (!isUuid(id)) throw new AuthError('validation_failed', 'identity_id must be an UUID', { status: 404 });
-  if (claims.aud !== flow.audience) throw new AuthError('unexpected_audience');
+  if (bearer.claims.aud !== flow.audience) throw new AuthError('unexpected_audience');
   // Of two requests at the same time for the last two identities the second finds one.
-  await transact(flow, async (session) => unlink(session, flow, await lockKnownUser(session, user), id));
+  await transact(flow, async (session) => unlink(session, flow, (await lockAsking(session, bearer)).user, id));
   return unlinkedShape.toJson(null);
 }
 

@@ -18,7 +18,7 @@ import { changePassword, type NewPassword, preparePassword } from './change-pass
 import { applyEmailChange, askEmailChange } from './email-change.ts';
 import { type Flow, nowOf, transact, transactSending } from './flow.ts';
 import { reloadUser } from './issue-session.ts';
-import { lockKnownUser } from './lock-known-user.ts';
+import { lockAsking } from './lock-asking.ts';
 import { type BodyShape, readMembers } from './members.ts';
 import { applyPhoneChange } from './phone-change.ts';
 import { sendCode } from './send-code.ts';
@@ -82,16 +82,12 @@ async function assertAllowed(flow: Flow, bearer: UserBearer, changes: Changes): 
   if (appMetadata !== null && !adminRoles.includes(String(claims.role))) {
     throw new AuthError('not_admin', 'Updating app_metadata requires admin privileges');
   }
-  const isSensitive = password !== null || email !== null || phone !== null;
-  if (isSensitive && hasVerifiedFactor(user) && (session?.aal ?? 'aal1') === 'aal1') {
-    const message = 'AAL2 session is required to update email or password when MFA is enabled.';
-    throw new AuthError('insufficient_aal', message);
-  }
+  assertSecondFactor({ user, session }, changes);
   if (user.isAnonymous && password !== null && email === null && phone === null) {
     const message = 'Updating password of an anonymous user without an email or phone is not allowed';
     throw new AuthError('validation_failed', message, { status: 422 });
   }
-  if (user.isSsoUser && (isSensitive || nonce !== null)) {
+  if (user.isSsoUser && (isSensitive(changes) || nonce !== null)) {
     throw new AuthError('user_sso_managed', 'Updating email, phone, password of a SSO account only possible via SSO');
   }
   if (email !== null && (await isEmailTaken(database, email, flow.audience, user.id))) {
@@ -100,6 +96,16 @@ async function assertAllowed(flow: Flow, bearer: UserBearer, changes: Changes): 
   if (phone !== null && (await findUserByPhone(database, phone, flow.audience)) !== null) {
     throw new AuthError('phone_exists');
   }
+}
+
+function isSensitive({ password, email, phone }: Changes): boolean {
+  return password !== null || email !== null || phone !== null;
+}
+
+function assertSecondFactor({ user, session }: Pick<UserBearer, 'user' | 'session'>, changes: Changes): void {
+  if (!isSensitive(changes) || !hasVerifiedFactor(user) || (session?.aal ?? 'aal1') !== 'aal1') return;
+  const message = 'AAL2 session is required to update email or password when MFA is enabled.';
+  throw new AuthError('insufficient_aal', message);
 }
 
 interface Application {
@@ -112,7 +118,9 @@ async function apply(session: SystemSession, flow: Flow, application: Applicatio
   const { bearer, changes, newPassword } = application;
   const { config, services } = flow;
   const { data, appMetadata, email, phone } = changes;
-  let user = await lockKnownUser(session, bearer.user);
+  const asking = await lockAsking(session, bearer);
+  assertSecondFactor(asking, changes);
+  let { user } = asking;
   if (newPassword !== null) {
     await changePassword(session, flow, { user, bearerSession: bearer.session, newPassword });
     user = await reloadUser(session, user.id);
