@@ -1,5 +1,5 @@
 -- Reads the exposed part of the catalog as one JSON text of rows under PostgreSQL's own names, narrowed to what the model uses.
--- $1: names of the exposed namespaces, in order. Run with an empty search_path, so that expressions and types are printed
+-- $1: names of the exposed namespaces, in order. Run with a search path of pg_catalog, so that expressions and types are printed
 -- with their namespaces.
 with recursive
 exposed (oid, position) as (

@@ -1,4 +1,4 @@
--- Row security policies of some schemas, as PostgreSQL prints them; run with an empty search path, so that names are qualified.
+-- Row security policies of some schemas, as PostgreSQL prints them; run with a search path of pg_catalog, so that names are qualified.
 --
 -- $1: names of the schemas. One row per policy: name, table, target (the words between `alter policy` and its expressions),
 -- using and check (expressions or null), columns (json: those it reads, of any table; each with table, quoted name,

@@ -1,6 +1,6 @@
 -- Tables of some schemas that row security does not guard, in order of their names.
 --
--- $1: json with schemas (array; null: the search path) and, to have only the tables that they reach, roles (array; those
+-- $1: json with schemas (array) and, to have only the tables that they reach, roles (array; those
 -- that pass row security anyway do not count). Views run with the rights of their owner unless they say otherwise.
 -- One row per table: schema, name and kind (of pg_class), why, fix (a statement, null where there is none), roles that
 -- reach it (quoted, separated by commas; null where none were asked for).
@@ -31,7 +31,6 @@ cross join lateral (
 where c.relkind in ('r', 'p', 'v', 'm', 'f') and not c.relrowsecurity
   and (r.list is not null or $1::json ->> 'roles' is null)
   and not (c.relkind = 'v' and coalesce(c.reloptions && array['security_invoker=true', 'security_invoker=on', 'security_invoker=1'], false))
-  and n.nspname = any (case when $1::json ->> 'schemas' is null then pg_catalog.current_schemas(false)
-    else (select pg_catalog.array_agg(e.value::name) from pg_catalog.json_array_elements_text($1::json -> 'schemas') as e) end)
+  and n.nspname in (select e.value from pg_catalog.json_array_elements_text($1::json -> 'schemas') as e)
   and n.nspname !~ '^pg_' and n.nspname <> 'information_schema'
 order by n.nspname, c.relname

@@ -1,6 +1,6 @@
 -- The facts about the login role, the API roles and the schemas that decide whether the gateway can serve a database.
 --
--- $1: json with roles (array of names) and schemas (array of names; null: the search path). One row, one json.
+-- $1: json with roles and schemas (arrays of names). One row, one json.
 select pg_catalog.json_build_object(
   'database', pg_catalog.current_database(),
   'login', current_user,
@@ -10,14 +10,7 @@ select pg_catalog.json_build_object(
   'standby', pg_catalog.pg_is_in_recovery(),
   'schemas', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object('name', s.name, 'exists', n.oid is not null) order by s.position), '[]')
-    from (
-      select e.value as name, e.ordinality as position
-      from pg_catalog.json_array_elements_text($1::json -> 'schemas') with ordinality as e
-      where $1::json ->> 'schemas' is not null
-      union all
-      select c.name, c.position from pg_catalog.unnest(pg_catalog.current_schemas(false)) with ordinality as c (name, position)
-      where $1::json ->> 'schemas' is null
-    ) s
+    from pg_catalog.json_array_elements_text($1::json -> 'schemas') with ordinality as s (name, position)
     left join pg_catalog.pg_namespace n on n.nspname = s.name
     where s.name <> '$user'
   ),

@@ -1,7 +1,7 @@
 -- What a database still lacks for the gateway, as the statements that add it, in order.
 --
 -- $1: json with the names: anon, authenticated, service, login, verifier (password verifier for a new login role),
--- schemas (array; null: the search path), grantDefaults (boolean).
+-- schemas (array), grantDefaults (boolean).
 -- One row per step: topic (a person's words), statement (null where nothing is to be done), advice (null, or a sentence).
 with asked as (
   select
@@ -28,11 +28,7 @@ grantees as (
 ),
 namespace as (
   select distinct on (n.oid) n.oid, n.nspname, w.position
-  from pg_catalog.unnest(
-    case when $1::json ->> 'schemas' is null then pg_catalog.current_schemas(false)
-      else (select pg_catalog.array_agg(e.value::name order by e.ordinality)
-            from pg_catalog.json_array_elements_text($1::json -> 'schemas') with ordinality as e) end
-  ) with ordinality as w (name, position)
+  from pg_catalog.json_array_elements_text($1::json -> 'schemas') with ordinality as w (name, position)
   join pg_catalog.pg_namespace n on n.nspname = w.name
   where n.nspname !~ '^pg_' and n.nspname <> 'information_schema'
   order by n.oid, w.position

@@ -65,7 +65,6 @@ async function runCheck(context: CommandContext): Promise<number> {
 function runChecks(pool: SystemPool, scope: Omit<CheckScope, 'session'>): Promise<readonly Finding[]> {
   return pool.transaction(
     async (session) => {
-      await session.query(`select pg_catalog.set_config('search_path', '', true)`);
       const findings: Finding[] = [];
       for (const find of [...securityChecks, ...speedChecks]) findings.push(...(await find({ ...scope, session })));
       return findings;

@@ -42,7 +42,7 @@ export function readContent(empty: boolean, schemaFile: string | null, workingDi
 /** Makes the database where it is missing. `pool` is connected to another one. */
 export async function createLocalDatabase(pool: SystemPool): Promise<void> {
   const [row] = await pool.query('select from pg_catalog.pg_database d where d.datname = $1', [localDatabase]);
-  if (row === undefined) await pool.query('create database pgreflect');
+  if (row === undefined) await pool.outsideTransaction('create database pgreflect');
 }
 
 /** Brings the database of `url` (the superuser's) into the state a start needs. @throws CommandError */
@@ -73,6 +73,8 @@ async function runScripts(pool: SystemPool, content: Content): Promise<void> {
     from pg_catalog.pg_database d where d.datname = pg_catalog.current_database()`);
   if (row?.mark === 'pgreflect: filled') return;
   await pool.transaction(async (session) => {
+    // The user's script, not ours: it runs with the settings of an ordinary session.
+    await session.query('reset all');
     for (const script of content.scripts) {
       try {
         await session.query(withoutRestrictions(script.text));

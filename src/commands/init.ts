@@ -5,6 +5,7 @@
  * do is listed with the statement that somebody else has to run.
  */
 import { randomBytes } from 'node:crypto';
+import { readExposedNames } from '../catalog/search-path.ts';
 import { changeConnectionUrl, encodePart } from '../config/connection-url.ts';
 import { loadOptionsOrThrow, type OptionValues } from '../config/load-options.ts';
 import type { SystemPool } from '../database/run-system.ts';
@@ -172,7 +173,8 @@ async function noteSchemas(pool: SystemPool, setup: RoleSetup, context: CommandC
       context.note(`There is no schema "${schema}"; it is left out. To make it: create schema ${row.quoted};`);
   }
   if (!setup.grantDefaults) return;
-  const open = await pool.query(readSqlFile('roles-open-tables.sql'), [JSON.stringify({ schemas: setup.schemas })]);
+  const schemas = await readExposedNames(pool, setup.schemas);
+  const open = await pool.query(readSqlFile('roles-open-tables.sql'), [JSON.stringify({ schemas })]);
   if (open.length === 0) return;
   context.print('No row security guards these; with --grant-defaults every caller may read and change all their rows:');
   for (const { name, why, fix } of open) context.print(`  ${name} (${why})${fix === null ? '' : `\n    ${fix};`}`);

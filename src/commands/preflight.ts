@@ -2,6 +2,7 @@
  * Looks at a database before it is served: everything that would make the gateway fail or mislead, all at once, each with
  * the command that mends it.
  */
+import { readExposedNames } from '../catalog/search-path.ts';
 import type { Config } from '../config/config.ts';
 import type { Problem } from '../config/config-error.ts';
 import type { SystemSession } from '../database/run-system.ts';
@@ -38,8 +39,11 @@ const oldestVersion = 140_000;
 export async function findProblems(session: SystemSession, config: PreflightConfig): Promise<Findings> {
   const { anonRole, authenticatedRole, serviceRole, allowedRoles, schemas } = config;
   const roles = [...new Set([anonRole, authenticatedRole, serviceRole, ...(allowedRoles === '*' ? [] : allowedRoles)])];
-  const [row] = await session.query(readSqlFile('roles-preflight.sql'), [JSON.stringify({ roles, schemas })]);
-  const facts = row?.facts as Facts;
+  const asked = { roles, schemas: schemas ?? (await readExposedNames(session, null)) };
+  const [row] = await session.query(readSqlFile('roles-preflight.sql'), [JSON.stringify(asked)]);
+  const found = row?.facts as Facts;
+  // A search path may name schemas that are not there.
+  const facts = schemas === null ? { ...found, schemas: found.schemas.filter(({ exists }) => exists) } : found;
   return {
     problems: [...versionProblems(facts), ...roleProblems(facts, config), ...schemaProblems(facts)],
     warnings: [...loginWarnings(facts), ...missingSchemas(facts)],

@@ -5,6 +5,8 @@
  * Each statement stands alone, so what one login may not do does not undo the rest, and a second run does only what is
  * missing. The password of a new login role travels as a SCRAM verifier, so that it is in no log of the server.
  */
+
+import { readExposedNames } from '../catalog/search-path.ts';
 import { DatabaseError } from '../database/failure.ts';
 import type { SystemSession } from '../database/run-system.ts';
 import { readSqlFile } from './package-files.ts';
@@ -50,7 +52,8 @@ export interface StepOutcome {
 /** What the database still lacks, in the order in which it has to be done. Writes nothing. */
 export async function planRoleSetup(session: SystemSession, setup: RoleSetup): Promise<readonly SetupStep[]> {
   const { loginPassword, ...names } = setup;
-  return readSteps(session, 'roles.sql', { ...names, verifier: makeScramVerifier(loginPassword) });
+  const schemas = await readExposedNames(session, setup.schemas);
+  return readSteps(session, 'roles.sql', { ...names, schemas, verifier: makeScramVerifier(loginPassword) });
 }
 
 /** What takes the roles and their privileges out of the database. Writes nothing. */

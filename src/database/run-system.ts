@@ -10,8 +10,8 @@ import { type PoolState, poolState } from './pool-state.ts';
 import { PreparedStatements } from './prepared-statements.ts';
 import {
   maxSystemNames,
+  runSystemAlone,
   runSystemSteps,
-  runSystemTexts,
   type SystemConnection,
   SystemNames,
   type SystemStatement,
@@ -24,10 +24,10 @@ import { runTransaction, type TransactionOptions } from './system-transaction.ts
 export interface SystemSession {
   /**
    * Runs one statement and returns its rows, with the driver's usual types (`int8` and `numeric` are strings, `json` is
-   * parsed, timestamps are `Date`). Several statements, separated by semicolons, are possible without values; they are
-   * one transaction, and the rows are the last one's.
+   * parsed, timestamps are `Date`). Names are looked up in `pg_catalog` alone: everything else is written with its schema.
    *
-   * In a transaction, statements with values that are asked for at the same time (`Promise.all`) run in that order in one
+   * In a transaction, several statements, separated by semicolons, are possible without values; the rows are the last one's.
+   * There, statements with values that are asked for at the same time (`Promise.all`) run in that order in one
    * round trip, and after one that fails none runs: all that follow fail with it.
    *
    * @param values Text, numbers, booleans, dates, bytes, null, and lists of text; the statement says as what each is read.
@@ -45,6 +45,8 @@ export interface SystemPool extends SystemSession {
    * the first statement, in the same round trip.
    */
   transaction<T>(run: (session: SystemSession) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  /** Runs one statement that cannot be part of a transaction: `create database`. It must not have any name looked up. */
+  outsideTransaction(text: string): Promise<void>;
   state(): PoolState;
   /** Refuses new work, waits a moment for what runs, closes the connections. */
   stop(): Promise<void>;
@@ -105,8 +107,7 @@ export function createSystemPool(options: SystemPoolOptions): SystemPool {
     }
   }
 
-  async function run(connection: SystemConnection, text: string, values?: readonly unknown[]): Promise<Rows> {
-    if (values === undefined) return runSystemTexts(connection, text);
+  async function run(connection: SystemConnection, text: string, values: readonly unknown[] = []): Promise<Rows> {
     const statements = [{ text, values }];
     const first = await runSystemSteps(connection, statements);
     // It has not run.
@@ -124,6 +125,7 @@ export function createSystemPool(options: SystemPoolOptions): SystemPool {
     shared: shareFlights(query, runTogether),
     transaction: (work, settings) =>
       withConnection((connection) => runTransaction(connection, work, settings), settings?.answerWithinMs),
+    outsideTransaction: (text) => withConnection((connection) => runSystemAlone(connection, text)),
     state: () => poolState(pool),
     stop: end,
   };

@@ -8,7 +8,8 @@ import pg from 'pg';
 import { within } from '../shared/within.ts';
 import { endLimitMs } from './driver.ts';
 
-const text = `select pg_catalog.current_setting('synchronous_standby_names') <> '' as waits`;
+/** All of it with its schema: this session has the search path of the login. */
+const text = `select pg_catalog.current_setting('synchronous_standby_names') operator(pg_catalog.<>) '' as waits`;
 const answerWithinMs = 3000;
 
 /** Asked over a connection of its own, and only when somebody would be cancelled: the operator may change it at any time. */

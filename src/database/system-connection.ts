@@ -1,5 +1,8 @@
 /**
- * Statements of our own on one connection: names for those that are prepared, values as text, errors as ours.
+ * Statements of our own on one connection: pinned settings, names for those that are prepared, values as text, errors as ours.
+ *
+ * Every transaction begins with the pins, in the same round trip: the session may be another program's as well (behind a pooler),
+ * and its settings are whatever an administrator has given to the login or the database.
  */
 import { hash } from 'node:crypto';
 import { afterAwake } from '../shared/awake.ts';
@@ -70,11 +73,58 @@ export class SystemNames {
   }
 }
 
-/** Runs statements with values in one flight. */
+/**
+ * What our own statements depend on, for the transaction. Names are looked up among PostgreSQL's own alone: whoever may create in
+ * a schema of the login's search path could offer functions and operators that fit our arguments better than those that we mean.
+ * `pg_temp` is named, because it would come first otherwise. The rest is how values are written and read.
+ */
+const pins = {
+  search_path: 'pg_catalog, pg_temp',
+  DateStyle: 'ISO, MDY',
+  IntervalStyle: 'postgres',
+  TimeZone: 'UTC',
+  bytea_output: 'hex',
+  extra_float_digits: '1',
+  standard_conforming_strings: 'on',
+};
+
+/** Sets the pins, for this transaction. The outer function keeps what they were set to from being sent back. */
+export const pin: SystemStatement = {
+  text: `select pg_catalog.num_nulls(${Object.entries(pins)
+    .map(([name, value]) => `pg_catalog.set_config('${name}', '${value}', true)`)
+    .join(', ')})`,
+  values: [],
+};
+
+/** Whether a transaction has been begun, as of the last answer. */
+export function isInTransaction({ client }: SystemConnection): boolean {
+  const status = client.getTransactionStatus();
+  return status === 'T' || status === 'E';
+}
+
+/**
+ * Runs statements with values in one flight; outside of a transaction they are one, with the pins.
+ *
+ * @param begin Begins a transaction that outlives the flight.
+ */
 export async function runSystemSteps(
   connection: SystemConnection,
   statements: readonly SystemStatement[],
+  begin: string | null = null,
 ): Promise<SystemResult> {
+  const opening: SystemStatement[] = begin === null ? [] : [{ text: begin, values: [] }];
+  if (!isInTransaction(connection)) opening.push(pin);
+  const { results, ...rest } = await fly(connection, [...opening, ...statements]);
+  return { ...rest, results: results.slice(opening.length) };
+}
+
+/** Runs one statement that PostgreSQL refuses inside of a transaction. Nothing is pinned, so it must not have anything looked up. */
+export async function runSystemAlone(connection: SystemConnection, text: string): Promise<void> {
+  const { error } = await fly(connection, [{ text, values: [] }]);
+  if (error !== null) throw error;
+}
+
+async function fly(connection: SystemConnection, statements: readonly SystemStatement[]): Promise<SystemResult> {
   const { client, prepared, names } = connection;
   const steps = statements.map(({ text, values }) => ({ name: names.nameOf(text), text, values: values.map(toText) }));
   const flight = new SystemFlight(prepared, steps);
@@ -85,8 +135,9 @@ export async function runSystemSteps(
   return { results: outcome.results, error, isPreparedLost: names.noteLoss(error, steps) };
 }
 
-/** Runs one text without values, of one statement or several; the rows are the last one's. */
+/** Runs one text without values inside of a transaction, of one statement or several; the rows are the last one's. */
 export async function runSystemTexts(connection: SystemConnection, text: string): Promise<Rows> {
+  invariant(isInTransaction(connection), 'a text of several statements runs outside of a transaction');
   try {
     const result: unknown = await inTime(connection, connection.client.query(text));
     const last = (Array.isArray(result) ? result.at(-1) : result) as { readonly rows: Rows };

@@ -7,6 +7,7 @@
  */
 import type { SystemSession } from './run-system.ts';
 import {
+  isInTransaction,
   runSystemSteps,
   runSystemTexts,
   type SystemConnection,
@@ -51,15 +52,16 @@ interface Asked extends SystemStatement {
 
 class Transaction implements SystemSession {
   readonly #connection: SystemConnection;
-  readonly #opening: readonly SystemStatement[];
+  readonly #begin: string;
+  readonly #settings: readonly SystemStatement[];
   #waiting: Asked[] = [];
   /** Settles when everything that was sent has been answered; never rejects. */
   #answered: Promise<void> = Promise.resolve();
 
   constructor(connection: SystemConnection, { begin = 'begin', settings = {} }: TransactionOptions) {
     this.#connection = connection;
-    const set = Object.entries(settings).map((setting) => ({ text: setLocally, values: setting }));
-    this.#opening = [{ text: begin, values: [] }, ...set];
+    this.#begin = begin;
+    this.#settings = Object.entries(settings).map((setting) => ({ text: setLocally, values: setting }));
   }
 
   query(text: string, values?: readonly unknown[]): Promise<Rows> {
@@ -74,7 +76,7 @@ class Transaction implements SystemSession {
   /** Nothing where nothing was begun. */
   async end(text: 'commit' | 'rollback'): Promise<void> {
     await this.#then(async () => {
-      if (!this.#isOpen()) return;
+      if (!isInTransaction(this.#connection)) return;
       const { error } = await runSystemSteps(this.#connection, [{ text, values: [] }]);
       if (error !== null) throw error;
     });
@@ -86,12 +88,8 @@ class Transaction implements SystemSession {
     return done;
   }
 
-  #isOpen(): boolean {
-    return this.#connection.client.getTransactionStatus() !== 'I';
-  }
-
   async #runTexts(text: string): Promise<Rows> {
-    if (!this.#isOpen()) {
+    if (!isInTransaction(this.#connection)) {
       const { error } = await this.#open([]);
       if (error !== null) throw error;
     }
@@ -101,7 +99,8 @@ class Transaction implements SystemSession {
   async #fly(): Promise<void> {
     const asked = this.#waiting;
     this.#waiting = [];
-    const { results, error } = this.#isOpen() ? await runSystemSteps(this.#connection, asked) : await this.#open(asked);
+    const isOpen = isInTransaction(this.#connection);
+    const { results, error } = isOpen ? await runSystemSteps(this.#connection, asked) : await this.#open(asked);
     for (const [at, { resolve, reject }] of asked.entries()) {
       const rows = results[at];
       if (rows === undefined) reject(error);
@@ -111,14 +110,14 @@ class Transaction implements SystemSession {
 
   /** Begins, and runs the first statements in the same flight. */
   async #open(statements: readonly SystemStatement[]): Promise<SystemResult> {
-    const all = [...this.#opening, ...statements];
-    let result = await runSystemSteps(this.#connection, all);
+    const all = [...this.#settings, ...statements];
+    let result = await runSystemSteps(this.#connection, all, this.#begin);
     if (result.isPreparedLost) {
       // Nobody has seen anything of it, so it may begin again.
-      if (this.#isOpen()) await runSystemTexts(this.#connection, 'rollback');
-      result = await runSystemSteps(this.#connection, all);
+      if (isInTransaction(this.#connection)) await runSystemTexts(this.#connection, 'rollback');
+      result = await runSystemSteps(this.#connection, all, this.#begin);
     }
-    return { ...result, results: result.results.slice(this.#opening.length) };
+    return { ...result, results: result.results.slice(this.#settings.length) };
   }
 }
 

@@ -6,7 +6,7 @@
 import { coerceVariables } from '../compile/document-variables.ts';
 import { bindSlots } from '../compile/slot.ts';
 import type { SystemPool, SystemSession } from '../database/run-system.ts';
-import { buildSettings } from '../database/settings.ts';
+import { alwaysFirst, buildSettings } from '../database/settings.ts';
 import { PublicError } from '../shared/errors.ts';
 import type { GraphQLRequest } from './executor.ts';
 import type { RoleReflection } from './reflection.ts';
@@ -100,14 +100,17 @@ export async function explainStatements(
   const input = { caller, searchPath, settings, timeoutMs: analyze ? timeoutMs : 0, freshness: null, readOnly: false };
   const opening = buildSettings(input);
   const run = async (session: SystemSession): Promise<readonly ExplainedStatement[]> => {
-    await session.query(opening.text, opening.values);
+    // As a request begins: with the settings of the login, then those of the caller.
+    await Promise.all([
+      ...alwaysFirst.map((text) => session.query(text, [])),
+      session.query(opening.text, opening.values),
+    ]);
     const explained: ExplainedStatement[] = [];
     for (const statement of statements) {
       explained.push({ ...statement, plan: await readPlan(session, statement, analyze) });
     }
     // The plan is all we want of it.
     await session.query('rollback');
-    await session.query('begin');
     return explained;
   };
   // What is executed has a limit of its own, which the operator chooses.

@@ -59,9 +59,9 @@ test("the login role's own privileges decide nothing", async () => {
 test('reading leaves nothing behind and changes no setting of the session', async () => {
   const pool = systemPool(database.url);
   await readCatalog(pool, { schemas: ['lib'], roles: ['anon'] });
-  const [row] = await pool.query(
-    `select current_setting('search_path') as path, current_setting('transaction_read_only') as ro`,
-  );
+  const show = `select current_setting('search_path') as path, current_setting('transaction_read_only') as ro`;
+  // Without the pins of a transaction.
+  const [row] = await pool.transaction((session) => session.query(`rollback; ${show}`));
   expect(row).toEqual({ path: '"$user", public', ro: 'off' });
 });
 

@@ -145,7 +145,7 @@ describe('init', () => {
     const { code, out } = await init('--remove');
     expect(code).toBe(1);
     expect(out).toContain(`REFUSED    role "${roles.authenticated}"`);
-    expect(out).toContain('owner of table theirs');
+    expect(out).toContain('owner of table public.theirs');
     expect(await existingRoles()).toEqual([roles.authenticated]);
     await database.query('drop table theirs');
   });

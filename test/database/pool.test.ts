@@ -76,7 +76,9 @@ describe('our own statements', () => {
   test('return rows, of the last statement where there are several', async () => {
     const pool = open();
     expect(await pool.query('select $1::int + 1 as a, $2::text[] as b', [1, ['x']])).toEqual([{ a: 2, b: ['x'] }]);
-    expect(await pool.query('select 1 as a; select 2 as b')).toEqual([{ b: 2 }]);
+    const several = pool.transaction((session) => session.query('select 1 as a; select 2 as b'));
+    expect(await several).toEqual([{ b: 2 }]);
+    await expect(pool.query('select 1 as a; select 2 as b')).rejects.toMatchObject({ sqlstate: '42601' });
     const [name] = await pool.query('show application_name');
     expect(name).toEqual({ application_name: 'pgreflect-own' });
     await pool.stop();
@@ -85,22 +87,22 @@ describe('our own statements', () => {
   test('a transaction is committed whole, or undone whole for any error', async () => {
     const pool = open();
     const result = await pool.transaction(async (session) => {
-      await session.query('insert into note values (1)');
-      return (await session.query('select count(*)::int as count from note'))[0]?.count;
+      await session.query('insert into public.note values (1)');
+      return (await session.query('select count(*)::int as count from public.note'))[0]?.count;
     });
     expect(result).toBe(1);
     const ours = new Error('ours');
     const failing = pool.transaction(async (session) => {
-      await session.query('insert into note values (2)');
+      await session.query('insert into public.note values (2)');
       throw ours;
     });
     await expect(failing).rejects.toBe(ours);
     const refused = pool.transaction(async (session) => {
-      await session.query('insert into note values (3)');
-      await session.query('insert into note values (1)');
+      await session.query('insert into public.note values (3)');
+      await session.query('insert into public.note values (1)');
     });
     await expect(refused).rejects.toMatchObject({ kind: 'statement', sqlstate: '23505', constraint: 'note_pkey' });
-    expect(await pool.query('select id from note')).toEqual([{ id: 1 }]);
+    expect(await pool.query('select id from public.note')).toEqual([{ id: 1 }]);
     await pool.stop();
   });
 
@@ -118,8 +120,8 @@ describe('our own statements', () => {
   test('a transaction left open by a statement is not the next one’s', async () => {
     const pool = open();
     await pool.query('begin');
-    await pool.query('insert into note values (50)');
-    expect(await pool.query('select id from note where id = 50')).toEqual([{ id: 50 }]);
+    await pool.query('insert into public.note values (50)');
+    expect(await pool.query('select id from public.note where id = 50')).toEqual([{ id: 50 }]);
     await expect(pool.query('rollback')).resolves.toEqual([]);
     await pool.stop();
   });

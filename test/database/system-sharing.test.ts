@@ -12,7 +12,7 @@ let pool: SystemPool;
 beforeAll(async () => {
   const database = await createDatabase(
     'create table counter (id int primary key, uses int not null)',
-    'insert into counter select i, 0 from generate_series(1, 20) i',
+    'insert into public.counter select i, 0 from generate_series(1, 20) i',
   );
   proxy = await startRecordingProxy(database.url);
   const options = { size: 3, waitMs: 5000, applicationName: 'test', preparedStatements: true, onError: () => {} };
@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   // With as many connections as there are flights at a time, whose opening is not counted.
-  await Promise.all([pool.query('update counter set uses = 0'), pool.query('select 1')]);
+  await Promise.all([pool.query('update public.counter set uses = 0'), pool.query('select 1')]);
   proxy.reset();
 });
 
@@ -32,7 +32,7 @@ afterAll(async () => {
 
 const ask = (value: number) => pool.shared.query('select 100 / $1::int as share', [value]);
 const use = (id: number) =>
-  pool.shared.query('update counter set uses = uses + 1 where id = $1::int returning uses', [id]);
+  pool.shared.query('update public.counter set uses = uses + 1 where id = $1::int returning uses', [id]);
 
 test('what is asked for at the same time, and while two flights are under way, shares one', async () => {
   const first = ask(1);
@@ -66,24 +66,24 @@ test('two flights that write the same rows in another order both end, and everyt
   }); // biome-ignore format: short
   const ids = Array.from({ length: 20 }, (_, index) => index + 1);
   const useThere = (id: number) =>
-    other.shared.query('update counter set uses = uses + 1 where id = $1::int returning uses', [id]);
+    other.shared.query('update public.counter set uses = uses + 1 where id = $1::int returning uses', [id]);
   for (let round = 0; round < 20; round += 1) {
     await Promise.all([...ids.map(use), ...ids.toReversed().map(useThere)]);
   }
   await other.stop();
-  expect(await pool.query('select distinct uses from counter')).toEqual([{ uses: 40 }]);
+  expect(await pool.query('select distinct uses from public.counter')).toEqual([{ uses: 40 }]);
 });
 
 test('what was committed before a question is in its answer', async () => {
   const busy = [1, 2, 3].map(ask);
-  await pool.query('update counter set uses = 5 where id = 3');
-  const [row] = await pool.shared.query('select uses from counter where id = $1::int', [3]);
+  await pool.query('update public.counter set uses = 5 where id = 3');
+  const [row] = await pool.shared.query('select uses from public.counter where id = $1::int', [3]);
   expect(row).toEqual({ uses: 5 });
   await Promise.all(busy);
 });
 
 test('nobody waits for ever for a flight that is stuck', async () => {
-  const lock = 'select uses from counter where id = $1::int for update';
+  const lock = 'select uses from public.counter where id = $1::int for update';
   let stuck: Promise<unknown> = Promise.resolve();
   await pool.transaction(async (session) => {
     await session.query(lock, [9]);

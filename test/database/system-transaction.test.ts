@@ -28,15 +28,15 @@ afterAll(async () => {
   await proxy.stop();
 });
 
-const insert = 'insert into note values ($1::int) returning id';
-const notes = () => database.query('select id from note order by id');
+const insert = 'insert into public.note values ($1::int) returning id';
+const notes = () => database.query('select id from public.note order by id');
 
 test('begin, settings and the statements that are asked for at the same time are one round trip, commit another', async () => {
   const results = await pool.transaction(
     (session) =>
       Promise.all([
         session.query(insert, [1]),
-        session.query('select count(*)::int as count from note where id = any ($1::int[])', [['1', '2']]),
+        session.query('select count(*)::int as count from public.note where id = any ($1::int[])', [['1', '2']]),
         session.query("select pg_catalog.current_setting('lock_timeout') as wait", []),
       ]),
     { settings: { lock_timeout: '5s' } },
