@@ -5,8 +5,8 @@ import type { HtmlToTextOptions } from 'html-to-text';
 
 const options: HtmlToTextOptions = {
   wordwrap: 100,
-  // The parser takes quadratic time for markup that is nested tens of thousands of levels deep.
-  limits: { maxInputLength: 250_000, maxDepth: 100, maxChildNodes: 20_000 },
+  // The parser takes quadratic time for markup that is nested thousands of levels deep.
+  limits: { maxInputLength: 100_000, maxDepth: 100, maxChildNodes: 20_000 },
   selectors: [
     // A link whose text is its address would be printed twice.
     { selector: 'a', options: { hideLinkHrefIfSameAsText: true, ignoreHref: false } },

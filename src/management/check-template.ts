@@ -41,9 +41,9 @@ export function templateField(name: string): TemplateField | null {
 export function checkTemplate(field: TemplateField, text: string, switches: TemplateSwitches): TemplateFindings {
   if (text === '') return { problem: null, warnings: [] };
   try {
-    const template = parseTemplate(text, parseOptions(field.part, switches));
+    const template = parseTemplate(text, { ...parseOptions(field.part, switches), maxMs: trialMs });
     tryTemplate(template, field.email);
-    return { problem: null, warnings: warn(template, field) };
+    return { problem: null, warnings: warningsOf(template, field) };
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
     return { problem: describe(error), warnings: [] };
@@ -53,7 +53,7 @@ export function checkTemplate(field: TemplateField, text: string, switches: Temp
 /** Checks the text of a message to a phone. */
 export function checkMessageTemplate(text: string): TemplateFindings {
   try {
-    parseTemplate(text, { kind: 'text' });
+    parseTemplate(text, { kind: 'text', maxMs: trialMs });
     return { problem: null, warnings: [] };
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
@@ -61,7 +61,7 @@ export function checkMessageTemplate(text: string): TemplateFindings {
   }
 }
 
-/** Milliseconds for a rendering that sends nothing: it runs beside the requests of everybody, so it gets less than a mail. */
+/** Milliseconds for what sends nothing, once for the reading and once for each rendering: it runs beside the requests of everybody. */
 export const trialMs = 250;
 const limitCodes = ['depth_limit', 'iteration_limit', 'output_limit', 'time_limit'];
 
@@ -76,7 +76,8 @@ function tryTemplate(template: Template, email: EmailKind): void {
   }
 }
 
-function warn(template: Template, { part, email }: TemplateField): readonly string[] {
+/** What is valid and most likely a mistake; sentences without the field's name. */
+export function warningsOf(template: Template, { part, email }: TemplateField): readonly string[] {
   const used = templateVariables(template);
   const known: readonly string[] = emailKinds[email].variables;
   const empty = used.filter((name) => !known.includes(name)).map((name) => `.${name} is always empty in this email`);

@@ -15,7 +15,7 @@ import { toPlainText } from '../email/plain-text.ts';
 import { cleanSubject } from '../email/subject.ts';
 import { parseTemplate, renderTemplate, type TemplateData } from '../email/template/template.ts';
 import { TemplateError } from '../email/template/template-error.ts';
-import { checkTemplate, trialMs } from './check-template.ts';
+import { trialMs, warningsOf } from './check-template.ts';
 import { ManagementError } from './management-error.ts';
 import { sampleData } from './template-samples.ts';
 
@@ -161,9 +161,9 @@ function renderText(part: TemplatePart, { email, data, ...texts }: EmailDraft, c
     onUnequalKinds: (message: string) => void warnings.push(message),
   };
   try {
-    const template = parseTemplate(texts[part], { ...options, ...tolerant });
+    const template = parseTemplate(texts[part], { ...options, ...tolerant, maxMs: trialMs });
     const output = renderTemplate(template, data, { maxMs: trialMs });
-    warnings.push(...checkTemplate({ part, email }, texts[part], config).warnings);
+    warnings.push(...warningsOf(template, { part, email }));
     return { output: part === 'subject' ? cleanSubject(output) : output, fault: null, warnings };
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;

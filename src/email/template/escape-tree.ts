@@ -17,18 +17,19 @@ import {
 } from './context.ts';
 import { chooseEscapers, escapePipeline } from './escape-action.ts';
 import type { Escapers } from './escapers.ts';
-import { rewriteText } from './rewrite-text.ts';
+import { type RewriteOptions, rewriteText } from './rewrite-text.ts';
 import { EvaluationFailure, placeOf, TemplateError, type TemplateErrorCode } from './template-error.ts';
 import type { ActionNode, Branch, CallNode, TemplateNode, TemplateTree } from './tree.ts';
 
 /** Nodes that are looked at, over all contexts; more means a template made to be expensive. */
 const maxVisits = 500_000;
 
+/** Whatever else is assumed, there is no more of it. */
+const limitCodes: readonly TemplateErrorCode[] = ['too_many_contexts', 'parse_limit'];
+
 /** Settings of the escaper. */
-export interface EscapeOptions {
+export interface EscapeOptions extends RewriteOptions {
   readonly escapers: Escapers;
-  /** Whether comments for mail clients, `<!--[if`, are kept. */
-  readonly keepsConditional: boolean;
 }
 
 /**
@@ -111,7 +112,7 @@ class Pass {
     switch (node.kind) {
       case 'text':
         return this.#locate(node.at, () => {
-          const { text, context: next } = rewriteText(context, node.text, this.#shared.options.keepsConditional);
+          const { text, context: next } = rewriteText(context, node.text, this.#shared.options);
           if (text !== '') list.push({ ...node, text });
           return next;
         });
@@ -206,7 +207,7 @@ class Pass {
       const { sound, context } = this.#attempt(key, body, start);
       return sound ? context : null;
     } catch (error) {
-      if (error instanceof TemplateError && error.code !== 'too_many_contexts') return null;
+      if (error instanceof TemplateError && !limitCodes.includes(error.code)) return null;
       throw error;
     }
   }

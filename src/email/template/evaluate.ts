@@ -4,6 +4,7 @@
  * Fields are keys of maps and nothing else. Whatever goes wrong is thrown as an `EvaluationFailure`; `at` then says where.
  */
 import { unreachable } from '../../shared/invariant.ts';
+import type { Budget } from './budget.ts';
 import type { Comparison } from './compare-values.ts';
 import { type TemplateFunction, templateFunctions } from './functions.ts';
 import { EvaluationFailure, failValue } from './template-error.ts';
@@ -13,17 +14,8 @@ import { isTrue, kindOf, type MapValue, mapEntry, typeName, type Value } from '.
 /** No piped value; not the same as a piped "no value". */
 const absent: unique symbol = Symbol('absent');
 
-/** Evaluations between two looks at the clock. */
-const stepsPerLook = 64;
-
 /** Longest text that a function may make, in UTF-16 units. */
 const maxTextLength = 4 * 1024 * 1024;
-
-/** What an evaluation may use. */
-export interface Budget {
-  /** Processor time in milliseconds; told at intervals. Throws when there is none left. */
-  spend(): void;
-}
 
 /** The variables of one template, by name; of equal names the last counts. */
 export interface Variables {
@@ -39,7 +31,6 @@ export class Evaluator {
   readonly #budget: Budget;
   #names: string[] = [];
   #values: Value[] = [];
-  #steps = 0;
 
   constructor(comparison: Comparison, budget: Budget) {
     this.#comparison = comparison;
@@ -100,10 +91,9 @@ export class Evaluator {
     return result;
   }
 
-  /** Counts a piece of work and now and then looks at the clock. */
+  /** Counts a piece of work. */
   step(): void {
-    this.#steps += 1;
-    if (this.#steps % stepsPerLook === 0) this.#budget.spend();
+    this.#budget.step();
   }
 
   #command({ operands }: Command, dot: Value, piped: Value | typeof absent): Value {

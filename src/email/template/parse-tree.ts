@@ -4,6 +4,7 @@
  * The order in which faults are found, and what counts as one, is Go's. Nothing here knows HTML; what a function does is
  * known to functions.ts alone, the parser is only told which names exist.
  */
+import type { Budget } from './budget.ts';
 import { parseCharacter, parseComplex, parseNumber, parseText } from './constants.ts';
 import { placeOf, TemplateError, type TemplateErrorCode } from './template-error.ts';
 import { TokenReader } from './token-reader.ts';
@@ -27,10 +28,11 @@ interface Body {
  * Parses a source.
  *
  * @param functions Names that may stand as functions.
- * @throws TemplateError of the phase `parse`.
+ * @throws TemplateError of the phase `parse`; EvaluationFailure of the budget.
  */
-export function parseTree(source: string, functions: ReadonlySet<string>): TemplateTree {
-  const shared: Shared = { source, functions, reader: new TokenReader(tokenize(source)), named: new Map(), depth: 0 };
+export function parseTree(source: string, functions: ReadonlySet<string>, budget: Budget): TemplateTree {
+  const reader = new TokenReader(tokenize(source), budget);
+  const shared: Shared = { source, functions, reader, named: new Map(), depth: 0 };
   return { main: new Parser(shared).parseMain(), named: shared.named };
 }
 

@@ -1,6 +1,7 @@
 /**
  * What becomes of a piece of literal text: comments vanish, a `<` that begins no tag is escaped, and the context moves on.
  */
+import type { Budget } from './budget.ts';
 import { type Context, isComment, isScriptLiteral } from './context.ts';
 import { PieceScanner } from './scan-piece.ts';
 import { EvaluationFailure } from './template-error.ts';
@@ -11,14 +12,20 @@ export interface Rewritten {
   readonly context: Context;
 }
 
+/** What rewriting depends on beside the text. */
+export interface RewriteOptions {
+  /** Whether comments for mail clients, `<!--[if`, are kept. */
+  readonly keepsConditional: boolean;
+  readonly budget: Budget;
+}
+
 /**
  * Rewrites a piece.
  *
- * @param keepsConditional Whether comments for mail clients, `<!--[if`, are kept.
- * @throws EvaluationFailure with a code of the phase `escape` when the text breaks the page.
+ * @throws EvaluationFailure with a code of the phase `escape` when the text breaks the page, or of the budget.
  */
-export function rewriteText(start: Context, piece: string, keepsConditional: boolean): Rewritten {
-  const scanner = new PieceScanner(piece, keepsConditional);
+export function rewriteText(start: Context, piece: string, { keepsConditional, budget }: RewriteOptions): Rewritten {
+  const scanner = new PieceScanner(piece, keepsConditional, budget);
   const output = new PieceOutput(piece);
   let context = start;
   for (let at = 0; at < piece.length; ) {

@@ -2,6 +2,7 @@
  * Runs an escaped tree with data and collects the output, within limits.
  */
 import { unreachable } from '../../shared/invariant.ts';
+import { Budget } from './budget.ts';
 import type { Comparison } from './compare-values.ts';
 import { Evaluator, type Variables } from './evaluate.ts';
 import { printValue } from './format-value.ts';
@@ -71,7 +72,7 @@ export class TemplateRun {
   constructor(tree: TemplateTree, limits: TemplateLimits, comparison: Comparison) {
     this.#tree = tree;
     this.#limits = limits;
-    this.evaluator = new Evaluator(comparison, makeBudget(limits.maxMs));
+    this.evaluator = new Evaluator(comparison, new Budget(limits.maxMs, 'time_limit', 'rendering'));
   }
 
   /** The output. @throws EvaluationFailure; `evaluator.at` says where. */
@@ -249,18 +250,4 @@ function countRounds({ pipeline }: Branch, value: bigint | Byte): Pick<Rounds, '
   if (pipeline.variables.length > 1) failValue(`can't use ${printValue(value)} to iterate over more than one variable`);
   if (value instanceof Byte) return { count: value.value, round: (index) => [undefined, new Byte(index)] };
   return { count: Number(value), round: (index) => [undefined, BigInt(index)] };
-}
-
-function makeBudget(maxMs: number): { spend(): void } {
-  let start: number | null = null;
-  const now = () => {
-    const { user, system } = process.threadCpuUsage();
-    return (user + system) / 1000;
-  };
-  return {
-    spend() {
-      start ??= now();
-      if (now() - start > maxMs) throw new EvaluationFailure('time_limit', `rendering takes longer than ${maxMs} ms`);
-    },
-  };
 }

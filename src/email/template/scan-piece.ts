@@ -4,6 +4,7 @@
  * Inside an attribute value a piece that does not reach the end of the value is scanned whole, decoded; a piece that does is
  * not scanned but left behind, for nothing that follows depends on it.
  */
+import type { Budget } from './budget.ts';
 import type { Context, ContextElement, ContextState, Delimiter } from './context.ts';
 import { isComment, isScriptLiteral, startContext } from './context.ts';
 import { decodeEntities } from './decode-entities.ts';
@@ -68,11 +69,13 @@ const scanners = {
 export class PieceScanner {
   readonly #piece: string;
   readonly #keepsConditional: boolean;
+  readonly #budget: Budget;
   #endTag: { readonly element: ContextElement; readonly from: number; readonly at: number } | null = null;
 
-  constructor(piece: string, keepsConditional: boolean) {
+  constructor(piece: string, keepsConditional: boolean, budget: Budget) {
     this.#piece = piece;
     this.#keepsConditional = keepsConditional;
+    this.#budget = budget;
   }
 
   /** The step from an offset of the piece. Reads nothing only where the context changes. */
@@ -85,6 +88,7 @@ export class PieceScanner {
 
   /** One transition of the context, by a text that is already decoded and that nothing but the state can end. */
   move(context: Context, text: string): Scan {
+    this.#budget.step();
     if (context.state === 'text') return scanText(context, text, this.#keepsConditional);
     return scanners[context.state](context, text);
   }

@@ -15,6 +15,7 @@ export const templateErrorCodes = {
   unknown_variable: 'parse',
   duplicate_template: 'parse',
   nested_too_deep: 'parse',
+  parse_limit: 'parse',
   open_markup: 'escape',
   bad_markup: 'escape',
   bad_script: 'escape',

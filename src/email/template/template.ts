@@ -4,6 +4,7 @@
  * `html` bodies escape every value for the place where it stands in the page; `text` subjects do not escape. A template sees
  * the data it is given and nothing else, and a rendering is bounded in time, output and recursion.
  */
+import { Budget } from './budget.ts';
 import { escapeTree } from './escape-tree.ts';
 import { makeEscapers } from './escapers.ts';
 import { functionNames } from './functions.ts';
@@ -25,6 +26,8 @@ export interface TemplateOptions {
   readonly keepConditionalComments?: boolean;
   /** Makes `eq` and `ne` of values of different kinds "not equal" instead of a fault; told the message each time. */
   readonly onUnequalKinds?: (message: string) => void;
+  /** Processor time for the reading in milliseconds, where another than the usual one is right. */
+  readonly maxMs?: number;
 }
 
 /** A template that is ready to be rendered. Immutable; may be kept and shared. */
@@ -38,6 +41,9 @@ export interface Template {
 
 /** Variables by name: JSON values, plain objects and Maps at any depth. */
 export type TemplateData = Readonly<Record<string, unknown>>;
+
+/** Processor time of a reading in milliseconds: half a megabyte of ordinary markup takes a twentieth. */
+const usualParseMs = 1000;
 
 /** What a rendering may use where nothing else is said. */
 export const defaultTemplateLimits: TemplateLimits = {
@@ -55,14 +61,21 @@ export const defaultTemplateLimits: TemplateLimits = {
 export function parseTemplate(source: string, options: TemplateOptions): Template {
   const { kind, name = null, extraUrlSchemes = [], keepConditionalComments = false, onUnequalKinds = null } = options;
   const text = source.toWellFormed();
-  return { kind, name, source: text, tree: guardStack('nested_too_deep', makeTree), onUnequalKinds };
+  const budget = new Budget(options.maxMs ?? usualParseMs, 'parse_limit', 'reading the template');
+  try {
+    return { kind, name, source: text, tree: guardStack('nested_too_deep', makeTree), onUnequalKinds };
+  } catch (error) {
+    if (!(error instanceof EvaluationFailure)) throw error;
+    throw new TemplateError(error.code, error.message, null);
+  }
 
   function makeTree(): TemplateTree {
-    const parsed = parseTree(text, functionNames);
+    const parsed = parseTree(text, functionNames, budget);
     if (kind === 'text') return parsed;
     return escapeTree(parsed, text, {
       escapers: makeEscapers(extraUrlSchemes),
       keepsConditional: keepConditionalComments,
+      budget,
     });
   }
 }

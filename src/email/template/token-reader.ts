@@ -2,6 +2,7 @@
  * Reads a list of tokens forwards, with a step back. "Solid" tokens are those that are no white space.
  */
 import { invariant } from '../../shared/invariant.ts';
+import type { Budget } from './budget.ts';
 import type { Token } from './tokenize.ts';
 
 /** A place in a list of tokens. At the end, or at a fault, the last token comes again and again. */
@@ -9,13 +10,16 @@ export class TokenReader {
   /** Index of the next token; may be set back to an earlier one. */
   position = 0;
   readonly #tokens: readonly Token[];
+  readonly #budget: Budget;
   #furthest = 0;
 
-  constructor(tokens: readonly Token[]) {
+  constructor(tokens: readonly Token[], budget: Budget) {
     this.#tokens = tokens;
+    this.#budget = budget;
   }
 
   next(): Token {
+    this.#budget.step();
     const token = this.peek();
     this.position += 1;
     return token;

@@ -228,6 +228,12 @@ describe('limits', () => {
     );
   });
 
+  test('the time of the reading is bounded', () => {
+    const literals = `<script>${'`${'.repeat(50_000)}`;
+    const fault = faultOf(() => parseTemplate(literals, { kind: 'html', maxMs: 30 }));
+    expect(fault).toMatchObject({ code: 'parse_limit', phase: 'parse' });
+  });
+
   test('working out the contexts is bounded', () => {
     const nested = `<a href="${'{{ range .X }}{{ if .Y }}?{{ end }}'.repeat(60)}${'{{ end }}'.repeat(60)}`;
     const started = performance.now();

@@ -1,0 +1,35 @@
+/**
+ * Drafts of emails that are short and take long to read. Whoever may look at the configuration may have one rendered, and all
+ * requests of the process wait for it.
+ */
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { addToken, authDatabase, type ManagedGateway, managedGateway, ref } from '../management/management.ts';
+import type { TestDatabase } from '../support/postgres.ts';
+
+let database: TestDatabase;
+let managed: ManagedGateway;
+
+beforeAll(async () => {
+  database = await authDatabase();
+});
+
+beforeEach(async () => {
+  managed = await managedGateway(database, await addToken(database, { scopes: ['auth_config:read'] }));
+});
+
+const expensive: Readonly<Record<string, string>> = {
+  'template literals in each other': `<script>${'`${'.repeat(60_000)}`,
+  'template literals in each other in an attribute': `<p onclick="${'`${'.repeat(60_000)}`,
+  'variables of the same name': `${'{{$a:=1}}'.repeat(50_000)}{{$z:=1}}${'{{$z}}'.repeat(80_000)}`,
+  'a long text in many contexts': `{{define "t"}}${'"" '.repeat(100_000)}{{end}}<script>\`\${ ${'{ {{template "t"}} '.repeat(20_000)}`,
+};
+
+test.each(Object.keys(expensive))(
+  'a draft of %s is given up soon',
+  async (name) => {
+    const body = JSON.stringify({ email: 'recovery', content: expensive[name] });
+    const reply = await managed.call({ method: 'POST', path: `/v1/projects/${ref}/config/auth/emails/render`, body });
+    expect(reply).toMatchObject({ status: 200, body: { content: { output: null, fault: { code: 'parse_limit' } } } });
+  },
+  30_000,
+);
