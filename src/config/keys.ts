@@ -4,9 +4,9 @@
  * The tokens of one secret are always the same text: their times are fixed, so that a key can be made again wherever the
  * secret is known, and nothing has to be stored. ECDSA signatures are random, so keys of an ES256 pair differ each time.
  */
-import { createPrivateKey, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync, hkdfSync, randomBytes } from 'node:crypto';
 import { calculateJwkThumbprint, SignJWT } from 'jose';
-import type { JsonWebKeyMember } from './config.ts';
+import type { Config, JsonWebKeyMember } from './config.ts';
 import { isSigner } from './json-web-keys.ts';
 
 /** Issuer of our API keys. */
@@ -43,6 +43,19 @@ export async function makeSigningKey(): Promise<JsonWebKeyMember> {
 /** The key that signs, of several; null where none does. */
 export function findSigningKey(keys: readonly JsonWebKeyMember[]): JsonWebKeyMember | null {
   return keys.find(isSigner) ?? null;
+}
+
+/**
+ * A key of 32 bytes for one purpose, the same in every process of a project. It follows from what signs tokens, so it changes
+ * with that; where nothing signs, from the connection string of the admin login.
+ */
+export function deriveKey(
+  { jwtKeys, jwtSecret, adminDatabaseUrl }: Pick<Config, 'jwtKeys' | 'jwtSecret' | 'adminDatabaseUrl'>,
+  purpose: string,
+): Buffer {
+  const signing = findSigningKey(jwtKeys);
+  const secret = signing === null ? (jwtSecret ?? adminDatabaseUrl) : String(signing.d ?? signing.k);
+  return Buffer.from(hkdfSync('sha256', secret, '', `pgreflect ${purpose}`, 32));
 }
 
 /** The part of a private key that may be shown: what others need to verify. */

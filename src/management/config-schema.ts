@@ -46,7 +46,7 @@ function takesInteger(kind: FieldKind<unknown>): boolean {
 
 /** A secret is answered as a digest, and a text of an email may have been a start value of any form. */
 function answerValue(row: AuthField<unknown>): JsonSchema {
-  if (row.secret) return { type: 'string', pattern: '^([0-9a-f]{64})?$' };
+  if (row.secret) return { type: 'string', pattern: '^(hmac-sha256:[0-9a-f]{64})?$' };
   const { type, choices } = row.kind;
   return choices === undefined ? { type } : { type, enum: [...choices] };
 }
@@ -57,7 +57,7 @@ function orNull(schema: JsonSchema): JsonSchema {
 }
 
 function describe({ doc, secret, default: fallback }: AuthField<unknown>, use: 'answer' | 'change'): string {
-  const digest = secret && use === 'answer' ? ' Shown as HMAC-SHA-256 with the ref as key, in hex.' : '';
+  const digest = secret && use === 'answer' ? ' Shown as HMAC-SHA-256 with a key of the server, in hex.' : '';
   const note = fallback === null || fallback === '' ? '' : ` Default: ${String(fallback)}.`;
   return `${doc}${digest}${note}`;
 }

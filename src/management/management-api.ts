@@ -14,6 +14,7 @@ import { demand, type ManagementCaller, masked } from './management-caller.ts';
 import { ManagementError } from './management-error.ts';
 import { mergeChanges } from './merge-changes.ts';
 import { presentConfig } from './present-config.ts';
+import type { DigestSecret } from './secret-digest.ts';
 import { hasConfigTables, lockStored, writeStored } from './stored-config.ts';
 import type { ValidChanges } from './validate-changes.ts';
 
@@ -59,6 +60,7 @@ export interface ManagementOptions {
   /** One token that is not stored (`--access-token`); null: none. May do everything. */
   readonly accessToken: string | null;
   readonly ignoreUnknown: boolean;
+  readonly digest: DigestSecret;
   readonly clock: Clock;
 }
 
@@ -67,8 +69,8 @@ export function createManagementApi(options: ManagementOptions): ManagementApi {
   const { pool, store } = options;
   const findCaller = createTokenCheck(options);
 
-  async function present(snapshot: ConfigSnapshot): Promise<ReadResult> {
-    return { config: presentConfig(snapshot, await options.ref()), version: snapshot.version };
+  function present(snapshot: ConfigSnapshot): ReadResult {
+    return { config: presentConfig(snapshot, options.digest), version: snapshot.version };
   }
 
   return {
@@ -93,7 +95,7 @@ export function createManagementApi(options: ManagementOptions): ManagementApi {
         const start = layerAuthConfig(store.snapshot().start);
         const changes = validateChanges(body, { config, start, ignoreUnknown: options.ignoreUnknown });
         const snapshot = await storeChanges(options, changes, { by: caller.by, ifVersion });
-        return { ...(await present(snapshot)), ignored: changes.ignored, warnings: changes.warnings };
+        return { ...present(snapshot), ignored: changes.ignored, warnings: changes.warnings };
       });
     },
     ...createDraftApi(options),
@@ -136,7 +138,7 @@ function createTokenCheck({ pool, accessToken, clock }: ManagementOptions): Find
 
 /** Locks, merges, stores, and tells the store of this process once it is committed. */
 async function storeChanges(
-  { pool, store, ref: projectRef }: ManagementOptions,
+  { pool, store, ref: projectRef, digest }: ManagementOptions,
   { values: changes }: ValidChanges,
   { by, ifVersion }: { readonly by: string; readonly ifVersion: number | null },
 ): Promise<ConfigSnapshot> {
@@ -145,7 +147,7 @@ async function storeChanges(
     const before = await lockStored(session, ref);
     if (ifVersion !== null && before.version !== ifVersion) throw new ManagementError('version_conflict');
     const { start } = store.snapshot();
-    const { values, changed } = mergeChanges({ stored: before.values, start, ref }, changes);
+    const { values, changed } = mergeChanges({ stored: before.values, start, digest }, changes);
     if (changed.length === 0) return before;
     return { version: await writeStored(session, ref, { values, changed, by }), values };
   });

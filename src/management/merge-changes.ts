@@ -6,13 +6,13 @@
 import { type AuthConfig, type AuthValues, checkAuthConfig, layerAuthConfig } from '../config/auth-config.ts';
 import { configFields, isEffective, type StoredValues } from './config-fields.ts';
 import { ManagementError } from './management-error.ts';
-import { isDigestOf } from './secret-digest.ts';
+import { type DigestSecret, isDigest } from './secret-digest.ts';
 
 /** What the changes are laid onto. */
 export interface MergeBase {
   readonly stored: StoredValues;
   readonly start: AuthValues;
-  readonly ref: string;
+  readonly digest: DigestSecret;
 }
 
 /** The next version, unless nothing differs. */
@@ -24,14 +24,17 @@ export interface Merged {
 
 /**
  * @param changes Checked values by name; null removes one.
- * @throws ManagementError `validation_failed` where fields contradict each other.
+ * @throws ManagementError `validation_failed` where fields contradict each other, or a digest is that of another secret.
  */
-export function mergeChanges({ stored, start, ref }: MergeBase, changes: ReadonlyMap<string, unknown>): Merged {
+export function mergeChanges({ stored, start, digest }: MergeBase, changes: ReadonlyMap<string, unknown>): Merged {
   const values = new Map(Object.entries(stored));
   const changed: string[] = [];
   for (const [name, value] of changes) {
-    const secret = values.get(name) ?? (isEffective(name) ? start[name] : undefined);
-    if (configFields.get(name)?.row.secret && isDigestOf(value, secret, ref)) continue;
+    if (configFields.get(name)?.row.secret && isDigest(value)) {
+      const secret = values.get(name) ?? (isEffective(name) ? start[name] : undefined);
+      if (value === digest(name, String(secret))) continue;
+      throw new ManagementError('validation_failed', `${name} is the digest of another secret; send the secret itself`);
+    }
     if (value === (values.get(name) ?? null)) continue;
     if (value === null) values.delete(name);
     else values.set(name, value);

@@ -7,13 +7,13 @@ import { defaultTemplates } from '../email/default-templates.ts';
 import { templateField } from './check-template.ts';
 import { configFields, isEffective } from './config-fields.ts';
 import type { ConfigSnapshot } from './config-store.ts';
-import { presentSecret } from './secret-digest.ts';
+import type { DigestSecret } from './secret-digest.ts';
 
 /** The whole object, in the order of the fields. */
-export function presentConfig(snapshot: ConfigSnapshot, ref: string): Readonly<Record<string, unknown>> {
+export function presentConfig(snapshot: ConfigSnapshot, digest: DigestSecret): Readonly<Record<string, unknown>> {
   const entries = [...configFields].map(([name, { row }]) => {
     const value = effectiveValue(snapshot, name);
-    if (row.secret) return [name, presentSecret(value, ref)];
+    if (row.secret) return [name, typeof value === 'string' && value !== '' ? digest(name, value) : value];
     const template = templateField(name);
     if (template !== null) return [name, value || defaultTemplates[template.email][template.part]];
     return [name, typeof value === 'string' && row.kind.type === 'integer' ? toHourly(value) : value];

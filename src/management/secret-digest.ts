@@ -1,19 +1,23 @@
 /**
- * Secrets are shown as digests (auth.md 7.4): tools see that a secret changed, and nobody sees the secret.
+ * Secrets are shown as digests: tools see that a secret changed, and nobody sees the secret. The key is the server's, so who
+ * has a digest cannot try guesses on it.
  */
 import { createHmac } from 'node:crypto';
 
-/** HMAC-SHA-256 of the secret with the project's ref as key, in hex. */
-export function secretDigest(secret: string, ref: string): string {
-  return createHmac('sha256', ref).update(secret, 'utf8').digest('hex');
+/** Digest of the secret of a field; equal secrets of two fields differ. */
+export type DigestSecret = (field: string, secret: string) => string;
+
+const prefix = 'hmac-sha256:';
+
+/** @param key Of `deriveKey`. */
+export function createSecretDigest(key: Buffer): DigestSecret {
+  return (field, secret) => {
+    const hmac = createHmac('sha256', key).update(JSON.stringify([field, secret]));
+    return `${prefix}${hmac.digest('hex')}`;
+  };
 }
 
-/** What is shown of a secret: its digest; nothing where there is none. */
-export function presentSecret(secret: unknown, ref: string): unknown {
-  return typeof secret === 'string' && secret !== '' ? secretDigest(secret, ref) : secret;
-}
-
-/** Whether a client sent back what it was shown, which must not become the secret. */
-export function isDigestOf(value: unknown, secret: unknown, ref: string): boolean {
-  return typeof secret === 'string' && secret !== '' && value === secretDigest(secret, ref);
+/** Whether a client sent back what it, or somebody else, was shown: it must never become the secret. */
+export function isDigest(value: unknown): boolean {
+  return typeof value === 'string' && value.startsWith(prefix);
 }

@@ -3,6 +3,7 @@
  */
 import type { AuthValues } from '../config/auth-config.ts';
 import type { Config } from '../config/config.ts';
+import { deriveKey } from '../config/keys.ts';
 import { endLimitMs } from '../database/driver.ts';
 import { type Listener, startListener } from '../database/listener.ts';
 import type { SystemPool } from '../database/run-system.ts';
@@ -12,6 +13,7 @@ import { within } from '../shared/within.ts';
 import { type ConfigStore, createConfigStore } from './config-store.ts';
 import { createManagementApi, type ManagementApi } from './management-api.ts';
 import { createProjectRef } from './project-ref.ts';
+import { createSecretDigest } from './secret-digest.ts';
 import { type AuthStart, createStartTemplates } from './start-templates.ts';
 import { configChannel, hasConfigTables } from './stored-config.ts';
 
@@ -27,6 +29,8 @@ export interface ManagementSetup {
     | 'configOnly'
     | 'managementApiEnabled'
     | 'managementIgnoreUnknownFields'
+    | 'jwtSecret'
+    | 'jwtKeys'
   >;
   /** Connections that may read and write our tables; not stopped here. */
   readonly pool: SystemPool;
@@ -91,6 +95,7 @@ export function startManagement({ config, pool, clock, observe }: ManagementSetu
     ref: () => ref(pool),
     accessToken,
     ignoreUnknown: managementIgnoreUnknownFields,
+    digest: createSecretDigest(deriveKey(config, 'secret digest')),
     clock,
   });
   return {

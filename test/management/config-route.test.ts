@@ -1,6 +1,8 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { authFieldNames } from '../../src/config/auth-fields.ts';
+import type { Config } from '../../src/config/config.ts';
+import { makeSigningKey } from '../../src/config/keys.ts';
 import { defaultTemplates } from '../../src/email/default-templates.ts';
 import { templateFieldNames } from '../../src/management/check-template.ts';
 import { inertFields } from '../../src/management/inert-fields.ts';
@@ -172,36 +174,63 @@ describe('changing', () => {
 });
 
 describe('secrets', () => {
-  const digest = (secret: string) => createHmac('sha256', ref).update(secret).digest('hex');
+  const form = /^hmac-sha256:[0-9a-f]{64}$/;
 
-  test('are answered as digests with the ref as key', async () => {
-    const { patch } = await managedGateway(database, token, {
+  test('are answered as digests, and nobody can try guesses on them with what is public', async () => {
+    const { patch, get } = await managedGateway(database, token, {
       authValues: { external_google_secret: 'from the start' },
     });
-    const { body } = await patch({
-      smtp_pass: 'hunter2',
-      hook_send_sms_secrets: 'v1,whsec_x',
-      sms_twilio_auth_token: 'tok',
-    });
-    expect(body).toMatchObject({
-      smtp_pass: digest('hunter2'),
-      external_google_secret: digest('from the start'),
-      hook_send_sms_secrets: digest('v1,whsec_x'),
-      sms_twilio_auth_token: digest('tok'),
-      external_github_secret: null,
-    });
+    await patch({ smtp_pass: 'hunter2', hook_send_sms_secrets: 'v1,whsec_x', sms_twilio_auth_token: 'hunter2' });
+    const { body } = await get();
+    const { smtp_pass, external_google_secret, hook_send_sms_secrets, sms_twilio_auth_token } = body;
+    const shown = [smtp_pass, external_google_secret, hook_send_sms_secrets, sms_twilio_auth_token];
+    for (const digest of shown) expect(digest).toMatch(form);
+    // Equal secrets of two fields do not show that they are equal.
+    expect(new Set(shown).size).toBe(4);
+    expect(body.external_github_secret).toBeNull();
     expect(JSON.stringify(body)).not.toMatch(/hunter2|from the start|whsec/);
+    const guesses = [hash('sha256', 'hunter2')];
+    for (const key of [ref, anonKey, serviceKey, database.url, 'smtp_pass', '', token]) {
+      for (const text of ['hunter2', `${ref}hunter2`, '["smtp_pass","hunter2"]']) {
+        guesses.push(createHmac('sha256', key).update(text).digest('hex'));
+      }
+    }
+    for (const guess of guesses) expect(JSON.stringify(body)).not.toContain(guess);
   });
 
-  test('stay as they are when their digest is sent back', async () => {
-    const { patch } = await managedGateway(database, token, { authValues: { external_google_secret: 'start' } });
+  test('have the same digest in every process of a project, and another one under another signing key', async () => {
+    const digestOf = async (given: Partial<Config>) => {
+      const { get } = await managedGateway(database, token, { authValues: { smtp_pass: 'hunter2' }, ...given });
+      return (await get()).body.smtp_pass as string;
+    };
+    const key = await makeSigningKey();
+    const other = await makeSigningKey();
+    const [first, again, rotated, asymmetric, asymmetricAgain, another] = [
+      await digestOf({}),
+      await digestOf({}),
+      await digestOf({ jwtSecret: 'another secret of more than thirty-two characters' }),
+      await digestOf({ jwtSecret: null, jwtKeys: [key] }),
+      await digestOf({ jwtSecret: null, jwtKeys: [key] }),
+      await digestOf({ jwtSecret: null, jwtKeys: [other] }),
+    ];
+    expect([again, asymmetricAgain]).toEqual([first, asymmetric]);
+    expect(new Set([first, rotated, asymmetric, another]).size).toBe(4);
+  });
+
+  test('stay as they are when their digest is sent back; any other digest never becomes the secret', async () => {
+    const { patch, get } = await managedGateway(database, token, { authValues: { external_google_secret: 'start' } });
     await patch({ smtp_pass: 'hunter2' });
-    await patch({ smtp_pass: digest('hunter2'), external_google_secret: digest('start') });
+    const { smtp_pass, external_google_secret } = (await get()).body;
+    expect((await patch({ smtp_pass, external_google_secret })).status).toBe(200);
+    for (const foreign of [external_google_secret, `hmac-sha256:${'0'.repeat(64)}`]) {
+      expect(await patch({ smtp_pass: foreign, jwt_exp: 99 })).toMatchObject({
+        status: 400,
+        body: { message: 'smtp_pass is the digest of another secret; send the secret itself' },
+      });
+    }
     expect(await database.query('select c.values from auth.pgreflect_config c')).toEqual([
       { values: { smtp_pass: 'hunter2' } },
     ]);
-    const { body } = await patch({ smtp_pass: digest('another') });
-    expect(body.smtp_pass).toBe(digest(digest('another')));
   });
 });
 
