@@ -60,7 +60,7 @@ used_types (oid) as (
   where part.oid <> 0
 ),
 types as materialized (
-  select t.oid, t.typname, t.typnamespace, t.typtype, t.typrelid, t.typelem, t.typarray, t.typdelim, t.typbasetype, t.typtypmod, t.typdefaultbin, t.typowner
+  select t.oid, t.typname, t.typnamespace, t.typtype, t.typrelid, t.typelem, t.typarray, t.typdelim, t.typbasetype, t.typtypmod, t.typdefault, t.typowner
   from pg_catalog.pg_type t
   where t.oid in (select u.oid from used_types u)
 ),
@@ -208,28 +208,10 @@ select pg_catalog.json_build_object(
   ),
   'exposed', (select coalesce(pg_catalog.json_agg(e.oid::pg_catalog.text order by e.position), '[]') from exposed e),
   'column_defaults', (
-    -- Without the table's oid: a default names no column, and with it the function would wait for exclusive locks.
-    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(c.attrelid::pg_catalog.text, c.attnum,
-      pg_catalog.pg_get_expr(coalesce(d.adbin, t.typdefaultbin), 0))), '[]')
-    from columns c
-    join types t on t.oid = c.atttypid
-    left join pg_catalog.pg_attrdef d on d.adrelid = c.attrelid and d.adnum = c.attnum and c.atthasdef
-    where c.attgenerated = '' and c.attidentity = '' and coalesce(d.adbin, t.typdefaultbin) is not null
-  ),
-  'ambiguous_defaults', (
-    -- Functions, also those of operators, that take values of several types: among such names on a search path the one wins that fits
-    -- the values best.
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(c.attrelid::pg_catalog.text, c.attnum)), '[]')
     from columns c
     join types t on t.oid = c.atttypid
-    left join pg_catalog.pg_attrdef d on d.adrelid = c.attrelid and d.adnum = c.attnum and c.atthasdef
-    where c.attgenerated = '' and c.attidentity = '' and exists (
-      select from pg_catalog.regexp_matches(coalesce(d.adbin, t.typdefaultbin)::pg_catalog.text, ':(?:funcid|opfuncid) ([0-9]+)', 'g') as m (id)
-      join pg_catalog.pg_proc p on p.oid = m.id[1]::pg_catalog.oid
-      cross join pg_catalog.unnest(p.proargtypes::pg_catalog.oid[]) as a (type)
-      join pg_catalog.pg_type y on y.oid = a.type
-      where p.provariadic <> 0 or y.typtype = 'p'
-    )
+    where c.attgenerated = '' and c.attidentity = '' and (c.atthasdef or t.typdefault is not null)
   ),
   'routine_defaults', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(r.oid::pg_catalog.text, pg_catalog.pg_get_expr(r.proargdefaults, 0))), '[]')

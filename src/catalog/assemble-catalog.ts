@@ -35,8 +35,7 @@ interface CatalogRows {
   readonly unusual_null_orders: readonly (readonly [string, number])[];
   readonly descriptions: readonly DescriptionRow[];
   readonly exposed: readonly string[];
-  readonly column_defaults: readonly (readonly [string, number, string])[];
-  readonly ambiguous_defaults: readonly (readonly [string, number])[];
+  readonly column_defaults: readonly (readonly [string, number])[];
   readonly routine_defaults: readonly (readonly [string, string])[];
   readonly declared_types: readonly (readonly [string, number, string])[];
 }
@@ -92,11 +91,10 @@ async function linkMeanwhile(source: CatalogRows): Promise<Omit<Catalog, keyof C
   const types = new Map(linkTypes(source).map((type) => [type._id, type]));
   const namespaces = new Map(source.namespaces.map((row) => [row._id, row]));
   const directives = parseDirectives(source.descriptions);
-  const columnDefaults = byColumn(source.column_defaults);
+  const defaults = columnSet(source.column_defaults);
   const declaredTypes = byColumn(source.declared_types);
   const routineDefaults = new Map(source.routine_defaults);
   const ownedColumns = columnSet(source.owned_sequences);
-  const ambiguousDefaults = columnSet(source.ambiguous_defaults);
   const unusualNullOrders = columnSet(source.unusual_null_orders);
   const enumsOf = (namespace: string) =>
     [...types.values()].filter((row) => row.typtype === 'e' && row.typnamespace === namespace);
@@ -110,8 +108,7 @@ async function linkMeanwhile(source: CatalogRows): Promise<Omit<Catalog, keyof C
     type: (oid) => types.get(oid),
     namespace: (oid) => namespaces.get(oid),
     directive: (kind, oid, column) => directives[kind].get(oid)?.get(column ?? 0) ?? noDirective,
-    columnDefault: (table, column) => columnDefaults.get(table)?.get(column) ?? null,
-    hasAmbiguousDefault: (table, column) => ambiguousDefaults.get(table)?.has(column) === true,
+    hasDefault: (table, column) => defaults.get(table)?.has(column) === true,
     ownsSequence: (table, column) => ownedColumns.get(table)?.has(column) === true,
     hasUnusualNullOrder: (table, column) => unusualNullOrders.get(table)?.has(column) === true,
     declaredType: (table, column) => declaredTypes.get(table)?.get(column) ?? null,

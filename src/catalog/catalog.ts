@@ -151,10 +151,8 @@ export interface Catalog {
   namespace(oid: string): CatalogNamespace | undefined;
   /** The comment directive of an object; `none` for the many without one. */
   directive(kind: CommentedObject, oid: string, column?: number): CommentDirective;
-  /** Default of a column, its domain's where it has none of its own; null without one, for generated and identity columns. */
-  columnDefault(table: string, column: number): string | null;
-  /** The text of the default may mean something else where a search path has functions or operators of the same names. */
-  hasAmbiguousDefault(table: string, column: number): boolean;
+  /** The column has a default, or its domain where it has none of its own; not generated and identity columns. */
+  hasDefault(table: string, column: number): boolean;
   /** The column owns a sequence, as `serial`, identity or `owned by` make it. */
   ownsSequence(table: string, column: number): boolean;
   /** An index has nulls of the column last where it descends or first where it ascends. */

@@ -1,6 +1,6 @@
 /**
  * Limits of objects to insert that lack keys of each other. Each column travels with an element for each object, so a small request
- * of many objects, one of them with all keys, would become a very large one; and objects that lack different columns with hidden
+ * of many objects, one of them with all keys, would become a very large one; and objects that lack different columns with
  * defaults are inserts of their own, in one text.
  *
  * Used by decisions.ts and plan-write.ts.

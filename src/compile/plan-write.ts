@@ -100,11 +100,12 @@ function planInsert(objects: Input): WriteChange {
   return { kind: 'insert', columns: insert, groups, groupOf, size: rows.size };
 }
 
-// A hidden default applies only to an insert that does not name the column.
+// A default applies only to an insert that does not name the column. Its text is never printed: read anew, it would find whatever
+// fits best on the search path of the request.
 function planGrouping(columns: readonly InsertableColumn[], rows: PlannedRows): RowGrouping | null {
-  const isHidden = ({ fieldName, column }: InsertableColumn) =>
-    rows.keys.get(fieldName) !== 'all' && column.hiddenDefault;
-  const fieldNames = columns.filter(isHidden).map(({ fieldName }) => fieldName);
+  const isLeftToDefault = ({ fieldName, column }: InsertableColumn) =>
+    rows.keys.get(fieldName) !== 'all' && column.hasDefault;
+  const fieldNames = columns.filter(isLeftToDefault).map(({ fieldName }) => fieldName);
   return fieldNames.length === 0 ? null : { fieldNames, patterns: rows.patterns(fieldNames) };
 }
 

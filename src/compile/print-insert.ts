@@ -3,16 +3,15 @@
  * their number is no part of the text: `c0` is a value as text, `p0` tells that the object names it, `g` is the group.
  * A single object that stands in the document is a row of parameters.
  *
- * An object that lacks a key gets the column's default. `insert … select` knows no `default`, so the default is printed; one that
- * is hidden (model.ts) is brought about only by leaving the column out: then objects that lack different columns are separate
- * inserts of one statement.
+ * An object that lacks a key gets the column's default. `insert … select` knows no `default`, so the column is left out: objects
+ * that lack different columns with defaults are separate inserts of one statement.
  */
 import type { Column, SqlType, Table } from '../model/model.ts';
 import type { InsertColumn, WriteChange } from './plan.ts';
 import { directRow, type HandedOnRow, list, type Names } from './print-row.ts';
 import { tableName } from './printer.ts';
 import type { Slot } from './slot.ts';
-import { builtin, defaultOf, empty, ident, integer, join, param, type Sql, sql, typeName } from './sql.ts';
+import { builtin, empty, ident, integer, join, param, type Sql, sql, typeName } from './sql.ts';
 
 type InsertChange = Extract<WriteChange, { kind: 'insert' }>;
 
@@ -58,7 +57,7 @@ export function printInsert(names: Names, table: Table, change: InsertChange, al
   }
   const source = names.next('r');
   const columns = change.groups[0] ?? [];
-  return sql`${printSelected(change, { columns, isGroup: false }, target, source)} from ${printObjects(change, source)}`;
+  return sql`${printSelected(change, columns, target, source)} from ${printObjects(change, source)}`;
 }
 
 interface InsertTarget {
@@ -92,19 +91,14 @@ interface GroupInsert {
 
 function printGroup(names: Names, { change, columns, group, objects }: GroupInsert, target: InsertTarget): Sql {
   const source = names.next('r');
-  const insert = printSelected(change, { columns, isGroup: true }, target, source);
+  const insert = printSelected(change, columns, target, source);
   return sql`${insert} from ${ident(objects)} as ${ident(source)} where ${ident(source, 'g')} operator(pg_catalog.=) ${integer(group)} order by ${ident(source, 'n')}`;
 }
 
 /** `insert into … select …`; the values come from `source`. */
-function printSelected(
-  change: InsertChange,
-  { columns, isGroup }: { readonly columns: readonly number[]; readonly isGroup: boolean },
-  target: InsertTarget,
-  source: string,
-): Sql {
+function printSelected(change: InsertChange, columns: readonly number[], target: InsertTarget, source: string): Sql {
   const named = columns.map((index) => ({ index, ...change.columns[index]! }));
-  const values = named.map((column) => printInserted(source, column, isGroup));
+  const values = named.map((column) => printInserted(source, column));
   const select = values.length === 0 ? sql`select` : sql`select ${list(values)}`;
   return sql`${printTarget(target, named)} ${select}`;
 }
@@ -133,18 +127,9 @@ function printObjects(change: InsertChange, alias: string): Sql {
     : sql`rows from (${lists}) with ordinality as ${ident(alias)}(${names}, "n")`;
 }
 
-function printInserted(
-  source: string,
-  { column, named, index }: InsertColumn & { readonly index: number },
-  isGroup: boolean,
-): Sql {
+function printInserted(source: string, { column, named, index }: InsertColumn & { readonly index: number }): Sql {
   const value = sql`${ident(source, `c${index}`)}::${typeName(column.cast)}`;
-  if (named === null || (isGroup && column.defaultExpression === null)) return value;
-  const fallback =
-    column.defaultExpression === null
-      ? sql`null`
-      : // The default was coerced by assignment (`time default now()`), which a `case` would not do. Its length is left
-        // to the assignment: an explicit cast to `varchar(3)` would cut.
-        sql`${defaultOf(column)}::${typeName({ ...column.cast, modifier: null })}`;
-  return sql`case when ${ident(source, `p${index}`)} then ${value} else ${fallback} end`;
+  // All objects of a group have the columns with defaults that it names.
+  if (named === null || column.hasDefault) return value;
+  return sql`case when ${ident(source, `p${index}`)} then ${value} end`;
 }

@@ -6,7 +6,7 @@
  * Pieces are immutable; `printSql` numbers the parameters in the order of their first appearance, so equal pieces print
  * equal text.
  */
-import type { Column, SqlType } from '../model/model.ts';
+import type { SqlType } from '../model/model.ts';
 import { invariant } from '../shared/invariant.ts';
 import type { Slot } from './slot.ts';
 
@@ -108,15 +108,6 @@ export function param(slot: Slot, type: SqlType, options: { readonly array?: boo
 /** The declared type as text, modifier included; also usable after `::`. */
 export function typeName(type: SqlType): Sql {
   return Sql.quoted(castText(type));
-}
-
-/**
- * A column's default, as PostgreSQL printed it with an empty search path. The text is the database owner's own, read from
- * the catalog; it would run on every insert that leaves the column out.
- */
-export function defaultOf(column: Column): Sql {
-  invariant(column.defaultExpression !== null, `column ${column.name} has a default`);
-  return Sql.quoted(`(${column.defaultExpression})`);
 }
 
 /** Pieces separated by source text. */

@@ -56,36 +56,10 @@ function buildColumn(
     insertable: isWritable && access.hasColumn(table, number, 'insert'),
     updatable: isWritable && access.hasColumn(table, number, 'update'),
     selectable,
-    ...insertDefault(context, source.table, number),
+    // A view's column without one has that of the table below, and nothing in the catalog tells which that is.
+    hasDefault: source.table.relkind === 'v' || catalog.hasDefault(table, number),
     ...aggregates(readable ? type : null),
   };
-}
-
-/**
- * A default is stored with everything it names already found, and runs whatever schemas the role may use; its text would be
- * read anew, and another schema of the search path may have something that fits better. A view's column without one has that of the table below, and nothing in the catalog tells which that is.
- */
-function insertDefault(
-  context: ModelContext,
-  { _id, relkind }: CatalogTable,
-  column: number,
-): Pick<Column, 'defaultExpression' | 'hiddenDefault'> {
-  const expression = context.catalog.columnDefault(_id, column);
-  if (expression === null) return { defaultExpression: null, hiddenDefault: relkind === 'v' };
-  const hiddenDefault = context.catalog.hasAmbiguousDefault(_id, column) || !mayName(context, expression);
-  return { defaultExpression: hiddenDefault ? null : expression, hiddenDefault };
-}
-
-/** Whatever stands before a dot: names of schemas, also inside texts (`'lib.ticket'::regclass`), and words that only look so. */
-const qualifiers = /("(?:[^"]|"")+"|[a-z_][a-z0-9_]*)\./g;
-
-function mayName({ catalog, access }: ModelContext, expression: string): boolean {
-  for (const [, name = ''] of expression.matchAll(qualifiers)) {
-    const plain = name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name;
-    const namespace = catalog.namespaces.find(({ nspname }) => nspname === plain);
-    if (namespace === undefined || !access.usesNamespace(namespace._id)) return false;
-  }
-  return true;
 }
 
 /** Inheriting tables may have nulls where this one has none. */

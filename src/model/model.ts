@@ -152,13 +152,8 @@ export interface Column {
   readonly updatable: boolean;
   /** The role holds SELECT on it, whatever its type. */
   readonly selectable: boolean;
-  /**
-   * Row-level `default` expression as PostgreSQL prints it with an empty search path, for inserts; null without one, and where the
-   * role may not name what it names, or another schema may have the same names.
-   */
-  readonly defaultExpression: string | null;
-  /** There may be a default all the same, which nothing but leaving the column out of an insert brings about. */
-  readonly hiddenDefault: boolean;
+  /** An insert that leaves the column out may give it another value than null. */
+  readonly hasDefault: boolean;
   /** Entry of the aggregate types (9.2), null where not eligible. */
   readonly sum: ScalarName | null;
   readonly avg: ScalarName | null;

@@ -82,6 +82,9 @@ const tables = `
     .join('')}
   create table api.wide (${wide.map((name) => `${name} ${typeOf(name)}`).join()}, primary key (${wide.join()}));
   insert into api.wide values (${values(wide, 1)}), (${values(wide, 2)});
+  create function api.made(api.code) returns text language sql return 'made ' || $1;
+  create table api.filled (no serial primary key, note varchar, a varchar default 'a'::varchar || 'b'::varchar, b text default lower('B'::varchar),
+    c numeric default 1 + 2.5, d text default api.made('x'), e timestamptz default now() - interval '1 day', f jsonb default jsonb_build_object('a', 1));
   comment on table api.every is '@graphql({"totalCount": {"enabled": true}, "aggregate": {"enabled": true}})';
   comment on table api.wide is '@graphql({"totalCount": {"enabled": true}})';
   create function api.twice(v varchar) returns varchar stable language sql return v;
@@ -225,6 +228,15 @@ describe.each(['service_role', 'authenticated', 'anon'])('as %s no planted code 
         `mutation { updateparent_${key}Collection(set: {note: "x"}, ${where}) { affectedCount records { k note } } }`,
       );
     }
+    const filled = 'records { a b c d e f }';
+    await ask(`mutation { insertIntofilledCollection(objects: [{note: "lacks all"}]) { ${filled} } }`);
+    const { insertIntofilledCollection } = await ask(`mutation { insertIntofilledCollection(objects: [
+      {note: "lacks all"}, {a: "x", b: "x", c: "1", d: "x", e: "2024-01-01T00:00:00Z", f: "{}"}, {b: "y"}]) { ${filled} } }`);
+    expect(insertIntofilledCollection.records).toMatchObject([
+      { a: 'ab', b: 'b', c: '3.5', d: 'made x', f: '{"a": 1}' },
+      { a: 'x', b: 'x', c: '1', d: 'x', f: '{}' },
+      { a: 'ab', b: 'y', c: '3.5', d: 'made x', f: '{"a": 1}' },
+    ]);
     await expectNone();
   });
 });

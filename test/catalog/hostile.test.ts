@@ -26,7 +26,7 @@ test('columns keep their SQL names, and those that GraphQL cannot spell take par
   ]);
   expect(columnOf(table, 'x"; drop table').fieldName).toBe('weird');
   expect(columnOf(table, '日本語'.repeat(7)).fieldName).toBe('japanese');
-  expect(columnOf(table, "quo'te").defaultExpression).toBe(`'it''s $$ \\ "'::text`);
+  expect(columnOf(table, "quo'te").hasDefault).toBe(true);
   expect(table.byPk).toBe(true);
 });
 

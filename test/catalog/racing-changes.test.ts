@@ -16,6 +16,7 @@ const schema = `
   create view shown as select id, label from thing;
   create type colour as enum ('red', 'blue');
   create table painted (id int primary key, colour colour default 'red');
+  create function paint(shade colour default 'red') returns int language sql as 'select 1';
   grant usage on schema public to anon;
   grant all on all tables in schema public to anon;
 `;

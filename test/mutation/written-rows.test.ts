@@ -120,10 +120,10 @@ describe('Several objects', () => {
 
   test('are inserted and returned in their order, with the defaults of the keys they lack', async () => {
     const bodies = ['', 'null', 'NULL', '"', '\\', '\\"', '{a,b}', '{"a"}', ', ', '\n\t\u0001', 'ü✓😀', ' x '];
-    const objects = bodies.map((body, index) => ({ id: 100 - index, body, ...(index === 3 && { owner: 'me' }) }));
-    const records = objects.map(({ id, body }) => ({ id, body, brief: null, tags: null, owner: 'me' }));
+    const objects = bodies.map((body, index) => ({ id: 100 - index, body, ...(index === 3 && { tags: ['t'] }) }));
+    const records = objects.map((object) => ({ brief: null, tags: null, owner: 'me', ...object }));
     expect(await textOf(query, { o: objects })).toMatch(
-      /^insert into "lib"."note" as "t1" \("id", "body", "owner"\) select .* from rows from \(.*\) as "r2"\("c0", "c1", "c2", "p2"\) returning "t1"."id"/,
+      /^insert into "lib"."note" as "t1" \("id", "body", "tags"\) select .* from rows from \(.*\) as "r2"\("c0", "c1", "c2", "p2"\) returning "t1"."id"/,
     );
     expect(await run(query, { o: objects })).toEqual(inserted(records));
   });

@@ -120,15 +120,29 @@ function prepareRoot(setting: Running, evaluation: Evaluation, field: Field): ()
 function prepareInsert(setting: Running, evaluation: Evaluation, entity: Entity, field: Field): () => Promise<Value> {
   const objects = listOf(evaluation.document.argument(field, 'objects')) as readonly ReadonlyMap<string, Input>[];
   if (objects.length === 0) throw new FieldError('At least one record must be provided to objects');
+  const given = objects.map((object) => columnValues(entity.insertable, object));
+  const order = insertOrder(entity, given);
   const statement = insertStatement(
     entity,
-    objects.map((object) => columnValues(entity.insertable, object)),
+    order.map((index) => given[index]!),
   );
   const answer = preparePayload(evaluation, entity, field, 'Insert');
   return async () => {
     setting.mostRows = Math.max(setting.mostRows, objects.length);
-    return answer(await runStatement(setting.client, entity, statement));
+    const rows = await runStatement(setting.client, entity, statement);
+    return answer(objects.map((_, index) => rows[order.indexOf(index)]!));
   };
+}
+
+/** Objects that lack different columns with defaults are inserted group after group, which keys that count themselves show. */
+function insertOrder({ relation, insertable }: Entity, rows: readonly ReadonlyMap<Column, unknown>[]): number[] {
+  const lacking = [...insertable]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, column]) => column)
+    .filter((column) => relation.kind === 'view' || column.default !== null)
+    .filter((column) => rows.some((row) => row.has(column)) && rows.some((row) => !row.has(column)));
+  const groupOf = (index: number) => lacking.map((column) => (rows[index]!.has(column) ? 1 : 0)).join('');
+  return rows.map((_, index) => index).sort((a, b) => groupOf(a).localeCompare(groupOf(b)) || a - b);
 }
 
 function prepareChange(
