@@ -149,8 +149,12 @@ async function removeAll(pool: SystemPool, setup: RoleSetup, context: CommandCon
   return refused === 0 ? 0 : 1;
 }
 
+/** Whoever runs what is printed may have schemas in the search path in which others make functions and operators. */
+const printedPath = 'set search_path = pg_catalog, pg_temp;';
+
 async function printSql(pool: SystemPool, setup: RoleSetup, context: CommandContext): Promise<number> {
   const remove = context.flags.remove === true;
+  context.print(printedPath);
   const steps = remove ? await planRoleRemoval(pool, setup) : await planRoleSetup(pool, setup);
   for (const step of steps) {
     if (step.advice !== null) context.print(`-- ${step.advice}`);

@@ -3,7 +3,8 @@
  *
  * Everything is one transaction under an advisory lock: two processes that start at once do the work once, and a killed one
  * leaves nothing half-made. Objects that exist are left as they are, whoever made them, so a database of the original
- * service stays one. Migrations only go forward; one of a later version than ours is no concern of ours.
+ * service stays one; only names in them that others could capture are replaced (0010). Migrations only go forward; one of a
+ * later version than ours is no concern of ours.
  */
 import { DatabaseError } from './failure.ts';
 import { loadMigrations, type Migration, type MigrationPiece } from './migrations.ts';
@@ -106,6 +107,7 @@ async function readApplied(session: SystemSession): Promise<ReadonlySet<number> 
 }
 
 const presence = {
+  always: 'select $1::text is not null as missing',
   schema: 'select pg_catalog.to_regnamespace($1) is null as missing',
   type: 'select pg_catalog.to_regtype($1) is null as missing',
   table: 'select pg_catalog.to_regclass($1) is null as missing',

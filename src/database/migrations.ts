@@ -3,15 +3,16 @@
  * whose absence calls for it.
  *
  * A piece begins with a line `-- missing: KIND NAME` and ends before the next one. Because a piece says itself what it
- * makes, the same files serve a new database, one that the original service has made, and one of an earlier version.
+ * makes, the same files serve a new database, one that the original service has made, and one of an earlier version. One that
+ * begins with `-- always: …` looks for itself what there is to do.
  */
 import { invariant } from '../shared/invariant.ts';
 import { listSqlFiles, loadSqlFile } from './sql-file.ts';
 
-/** Statements that make one object. */
+/** Statements that make one object, or that decide for themselves. */
 export interface MigrationPiece {
-  readonly kind: 'schema' | 'type' | 'table' | 'column' | 'function';
-  /** Qualified, as SQL has it: `auth.users`, `auth.users.is_anonymous`, `auth.uid()`. */
+  readonly kind: 'schema' | 'type' | 'table' | 'column' | 'function' | 'always';
+  /** Qualified, as SQL has it: `auth.users`, `auth.users.is_anonymous`, `auth.uid()`. Of kind `always`: what it is for. */
   readonly name: string;
   readonly text: string;
 }
@@ -34,13 +35,13 @@ export function loadMigrations(): readonly Migration[] {
   });
 }
 
-const kinds = ['schema', 'type', 'table', 'column', 'function'] as const;
+const kinds = ['schema', 'type', 'table', 'column', 'function', 'always'] as const;
 
 /** Splits the text of a migration. What stands before the first piece is its header. */
 export function parsePieces(text: string): readonly MigrationPiece[] {
-  const [, ...parts] = text.split(/^-- missing: /m);
+  const [, ...parts] = text.split(/^-- (?:missing: |(?=always: ))/m);
   return parts.map((part) => {
-    const [, word, name] = /^(\w+) (.+)$/m.exec(part) ?? [];
+    const [, word, name] = /^(\w+):? (.+)$/m.exec(part) ?? [];
     const kind = kinds.find((known) => known === word);
     invariant(kind !== undefined && name !== undefined, `a migration names an object of unknown kind: ${word}`);
     return { kind, name, text: part.slice(part.indexOf('\n') + 1).trim() };
