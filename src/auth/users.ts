@@ -84,7 +84,8 @@ function readUser(rows: readonly Record<string, unknown>[]): User | null {
 }
 
 /**
- * Whether the address belongs to another user of the audience: through an identity, or as the address of the user.
+ * Whether the address belongs to another user of the audience: as the address of the user, or through an identity for which it
+ * was proved. One that is only claimed at a provider would keep its owner from having it.
  *
  * @param exceptUserId A user who does not count; null for none.
  */
@@ -101,8 +102,8 @@ export async function isEmailTaken(
         and u.id is distinct from $3::uuid
     ) or exists (
       select from auth.identities i join auth.users u on u.id = i.user_id
-      where i.email = $1 and u.instance_id = '${nilUuid}' and u.aud = $2 and u.is_sso_user = false
-        and u.id is distinct from $3::uuid
+      where i.email = $1 and i.identity_data -> 'email_verified' = 'true' and u.instance_id = '${nilUuid}' and u.aud = $2
+        and u.is_sso_user = false and u.id is distinct from $3::uuid
     ) as taken`,
     [email.toLowerCase(), audience, exceptUserId],
   );

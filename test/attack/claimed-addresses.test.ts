@@ -1,0 +1,70 @@
+/**
+ * Addresses that somebody claims at a provider without a proof: they must not keep the owner from having an account.
+ */
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { createAuthDatabase, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
+import type { TestDatabase } from '../support/postgres.ts';
+
+let database: TestDatabase;
+let provider: LyingProvider;
+let auth: TestAuth;
+
+beforeAll(async () => {
+  database = await createAuthDatabase();
+  provider = await startLyingProvider('web');
+});
+
+beforeEach(async () => {
+  auth = await testAuth(database, {
+    external_google_enabled: true,
+    external_google_url: provider.issuer,
+    external_google_client_id: 'web',
+  });
+});
+
+const password = 'a good password';
+
+/** Has an account, and then says to have another address. */
+async function claim(name: string, email: string, isVerified = false): Promise<string> {
+  const say = async (claims: object) =>
+    auth.ask('/token?grant_type=id_token', {
+      provider: 'google',
+      id_token: await provider.sign({ sub: name, ...claims }),
+    });
+  await say({ email: `${name}@thief.test`, email_verified: true });
+  const { body } = await say({ email, email_verified: isVerified });
+  expect(body.user.identities).toMatchObject([{ email }]);
+  return body.user.id;
+}
+
+test('whose address somebody else claims signs up all the same, and has an account of their own', async () => {
+  const email = 'owner@x.test';
+  const thief = await claim('one', email);
+  expect((await auth.ask('/signup', { email, password })).status).toBe(200);
+  const { code } = await auth.mail(email);
+  const { status, body } = await auth.ask('/verify', { type: 'email', email, token: code });
+  expect({ status, email: body.user.email }).toEqual({ status: 200, email });
+  expect(body.user.id).not.toBe(thief);
+});
+
+test('they can be invited, be made by an admin, and change to the address', async () => {
+  await claim('two', 'invited@x.test');
+  expect((await auth.askAdmin('/invite', { email: 'invited@x.test' })).status).toBe(200);
+  await claim('three', 'made@x.test');
+  const made = await auth.askAdmin('/admin/users', { email: 'made@x.test', password, email_confirm: true });
+  expect(made.status).toBe(200);
+  await claim('four', 'changed@x.test');
+  const { body } = await auth.ask('/token?grant_type=password', { email: 'made@x.test', password });
+  const changed = await auth.ask('/user', { email: 'changed@x.test' }, { method: 'PUT', token: body.access_token });
+  expect(changed.status).toBe(200);
+  expect(await auth.mails('changed@x.test')).toHaveLength(1);
+});
+
+test('an address that was proved at the provider is taken', async () => {
+  await claim('five', 'proved@x.test', true);
+  const made = await auth.askAdmin('/admin/users', { email: 'proved@x.test', password });
+  expect(made).toMatchObject({ status: 422, body: { code: 'email_exists' } });
+  await auth.ask('/signup', { email: 'proved@x.test', password });
+  expect(await auth.mails('proved@x.test')).toEqual([]);
+});
