@@ -43,19 +43,23 @@ parts (name, rows, version) as (
   union all select 'index', count(*), sum(i.xmin::pg_catalog.text::pg_catalog.int8)
     -- An option of 1 or 2 is an unusual place for nulls.
     from pg_catalog.pg_index i
-    where (i.indisunique or i.indoption::pg_catalog.int2[] operator(pg_catalog.&&) '{1,2}') and i.indrelid in (select t.oid from tables t)
+    where (i.indisunique or i.indexprs is not null or i.indpred is not null or i.indoption::pg_catalog.int2[] operator(pg_catalog.&&) '{1,2}') and i.indrelid in (select t.oid from tables t)
   union all select 'constraint', count(*), sum(k.xmin::pg_catalog.text::pg_catalog.int8)
     from pg_catalog.pg_constraint k
     where k.contype = 'f' and k.confrelid in (select t.oid from tables t)
-      or k.contype = 'n' and not k.convalidated and k.conrelid in (select t.oid from tables t)
+      or (k.contype in ('c', 'x') or k.contype = 'n' and not k.convalidated) and k.conrelid in (select t.oid from tables t)
   union all select 'type', count(*), sum(t.version) from types t
   union all select 'enum', count(*), sum(l.xmin::pg_catalog.text::pg_catalog.int8)
     from pg_catalog.pg_enum l where l.enumtypid in (select t.oid from types t)
   union all select 'proc', count(*), sum(r.version) from routines r
   union all select 'rewrite', count(*), sum(w.xmin::pg_catalog.text::pg_catalog.int8)
-    from pg_catalog.pg_rewrite w where w.ev_class in (select t.oid from tables t where t.relkind in ('v', 'm'))
+    from pg_catalog.pg_rewrite w where w.ev_class in (select t.oid from tables t)
   union all select 'trigger', count(*), sum(g.xmin::pg_catalog.text::pg_catalog.int8)
-    from pg_catalog.pg_trigger g where g.tgrelid in (select t.oid from tables t where t.relkind = 'v')
+    from pg_catalog.pg_trigger g where not g.tgisinternal and g.tgrelid in (select t.oid from tables t)
+  union all select 'policy', count(*), sum(p.xmin::pg_catalog.text::pg_catalog.int8)
+    from pg_catalog.pg_policy p where p.polrelid in (select t.oid from tables t)
+  union all select 'statistics', count(*), sum(s.xmin::pg_catalog.text::pg_catalog.int8)
+    from pg_catalog.pg_statistic_ext s where s.stxrelid in (select t.oid from tables t)
   union all select 'description', count(*), sum(d.xmin::pg_catalog.text::pg_catalog.int8)
     from pg_catalog.pg_description d where pg_catalog.strpos(d.description, '@graphql(') > 0
   union all select 'depend', count(*), sum(d.xmin::pg_catalog.text::pg_catalog.int8)

@@ -79,6 +79,68 @@ foreign_keys as (
     and not exists (
       select from pg_catalog.pg_constraint parent where parent.oid = k.conparentid and parent.conrelid = k.conrelid
     )
+),
+-- What PostgreSQL looks at when it plans or runs a statement on a table, with what it may run of it. Bits: 1 when the table is read,
+-- 2 when it is written. `is_code`: it runs code of somebody in any case.
+attached (relid, class, object, bits, is_code, expressions) as (
+  select t.oid, 'pg_catalog.pg_class'::pg_catalog.regclass, t.oid, 3, t.relkind in ('v', 'f', 'p') or t.relhassubclass, null::pg_catalog.text
+  from tables t
+  union all
+  select p.polrelid, 'pg_catalog.pg_policy'::pg_catalog.regclass, p.oid, 3, false, pg_catalog.concat_ws(' ', p.polqual, p.polwithcheck)
+  from pg_catalog.pg_policy p where p.polrelid in (select t.oid from tables t)
+  union all
+  select i.indrelid, 'pg_catalog.pg_class'::pg_catalog.regclass, i.indexrelid, 3, false, pg_catalog.concat_ws(' ', i.indexprs, i.indpred)
+  from pg_catalog.pg_index i where i.indrelid in (select t.oid from tables t)
+  union all
+  select k.conrelid, 'pg_catalog.pg_constraint'::pg_catalog.regclass, k.oid, 3, false, k.conbin::pg_catalog.text
+  from pg_catalog.pg_constraint k where k.contype in ('c', 'x') and k.conrelid in (select t.oid from tables t)
+  union all
+  select s.stxrelid, 'pg_catalog.pg_statistic_ext'::pg_catalog.regclass, s.oid, 3, false, s.stxexprs::pg_catalog.text
+  from pg_catalog.pg_statistic_ext s where s.stxrelid in (select t.oid from tables t)
+  union all
+  select d.adrelid, 'pg_catalog.pg_attrdef'::pg_catalog.regclass, d.oid, case a.attgenerated when 'v' then 3 else 2 end, false, d.adbin::pg_catalog.text
+  from pg_catalog.pg_attrdef d
+  join pg_catalog.pg_attribute a on a.attrelid = d.adrelid and a.attnum = d.adnum
+  where d.adrelid in (select t.oid from tables t)
+  union all
+  -- Keys that write other tables.
+  select k.confrelid, 'pg_catalog.pg_constraint'::pg_catalog.regclass, k.oid, 2, true, null
+  from pg_catalog.pg_constraint k
+  where k.contype = 'f' and (k.confdeltype not in ('a', 'r') or k.confupdtype not in ('a', 'r')) and k.confrelid in (select t.oid from tables t)
+  union all
+  select g.tgrelid, 'pg_catalog.pg_trigger'::pg_catalog.regclass, g.oid, 2, true, null
+  from pg_catalog.pg_trigger g where not g.tgisinternal and g.tgrelid in (select t.oid from tables t)
+  union all
+  select w.ev_class, 'pg_catalog.pg_rewrite'::pg_catalog.regclass, w.oid, 2, true, null
+  from pg_catalog.pg_rewrite w where w.ev_class in (select t.oid from tables t)
+),
+-- Functions of PostgreSQL that run SQL which they are given.
+runners (pattern) as (
+  select ':funcid (' || pg_catalog.string_agg(p.oid::pg_catalog.text, '|') || ') '
+  from pg_catalog.pg_proc p
+  where p.pronamespace = 'pg_catalog'::pg_catalog.regnamespace and p.proname ~ '(_to_xml|_to_xmlschema|_to_xml_and_xmlschema|^ts_stat|^ts_rewrite|^pg_input_.*)$'
+),
+-- Functions whose body PostgreSQL has parsed, and that call nothing but functions of its own.
+harmless_functions (oid) as (
+  select p.oid
+  from pg_catalog.pg_proc p
+  join pg_catalog.pg_language l on l.oid = p.prolang and l.lanname = 'sql'
+  cross join runners u
+  where p.prosqlbody is not null and p.prosqlbody::pg_catalog.text !~ u.pattern and not exists (
+    select from pg_catalog.pg_depend d
+    where d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass and d.objid = p.oid
+      and d.refclassid in ('pg_catalog.pg_proc'::pg_catalog.regclass, 'pg_catalog.pg_class'::pg_catalog.regclass,
+        'pg_catalog.pg_type'::pg_catalog.regclass, 'pg_catalog.pg_operator'::pg_catalog.regclass)
+  )
+),
+harmless_types (oid) as (
+  select t.oid
+  from pg_catalog.pg_type t
+  where (t.typtype = 'e' or exists (select from pg_catalog.pg_type e where e.oid = t.typelem and e.typtype = 'e'))
+    and not exists (
+      select from pg_catalog.pg_cast c
+      where c.castfunc <> 0 and (c.castsource in (t.oid, t.typelem) or c.casttarget in (t.oid, t.typelem))
+    )
 )
 select pg_catalog.json_build_object(
   'namespaces', (
@@ -205,6 +267,26 @@ select pg_catalog.json_build_object(
       or d.classoid = 'pg_catalog.pg_proc'::pg_catalog.regclass and d.objoid in (select r.oid from routines r)
       or d.classoid = 'pg_catalog.pg_type'::pg_catalog.regclass and d.objoid in (select t.oid from types t where t.typtype = 'e')
     )
+  ),
+  'user_code', (
+    -- By what the parts of a table depend on: PostgreSQL notes no dependency on what is its own.
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(u.relid::pg_catalog.text, u.bits)), '[]')
+    from (
+      select o.relid, pg_catalog.bit_or(o.bits) as bits
+      from attached o cross join runners r
+      where o.is_code or o.expressions ~ r.pattern or exists (
+        select from pg_catalog.pg_depend d
+        where d.classid = o.class and d.objid = o.object and (
+          d.refclassid in ('pg_catalog.pg_operator'::pg_catalog.regclass, 'pg_catalog.pg_opclass'::pg_catalog.regclass,
+            'pg_catalog.pg_opfamily'::pg_catalog.regclass, 'pg_catalog.pg_cast'::pg_catalog.regclass)
+          or d.refclassid = 'pg_catalog.pg_proc'::pg_catalog.regclass and d.refobjid not in (select f.oid from harmless_functions f)
+          or d.refclassid = 'pg_catalog.pg_type'::pg_catalog.regclass and d.refobjid not in (select y.oid from harmless_types y)
+          or d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass and o.object <> o.relid and d.refobjid <> o.relid
+            and not exists (select from pg_catalog.pg_class q where q.oid = d.refobjid and q.relkind = 'S')
+        )
+      )
+      group by o.relid
+    ) u
   ),
   'exposed', (select coalesce(pg_catalog.json_agg(e.oid::pg_catalog.text order by e.position), '[]') from exposed e),
   'column_defaults', (

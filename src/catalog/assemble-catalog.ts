@@ -36,6 +36,7 @@ interface CatalogRows {
   readonly descriptions: readonly DescriptionRow[];
   readonly exposed: readonly string[];
   readonly column_defaults: readonly (readonly [string, number])[];
+  readonly user_code: readonly (readonly [string, number])[];
   readonly routine_defaults: readonly (readonly [string, string])[];
   readonly declared_types: readonly (readonly [string, number, string])[];
 }
@@ -95,6 +96,7 @@ async function linkMeanwhile(source: CatalogRows): Promise<Omit<Catalog, keyof C
   const declaredTypes = byColumn(source.declared_types);
   const routineDefaults = new Map(source.routine_defaults);
   const ownedColumns = columnSet(source.owned_sequences);
+  const userCode = new Map(source.user_code);
   const unusualNullOrders = columnSet(source.unusual_null_orders);
   const enumsOf = (namespace: string) =>
     [...types.values()].filter((row) => row.typtype === 'e' && row.typnamespace === namespace);
@@ -109,6 +111,7 @@ async function linkMeanwhile(source: CatalogRows): Promise<Omit<Catalog, keyof C
     namespace: (oid) => namespaces.get(oid),
     directive: (kind, oid, column) => directives[kind].get(oid)?.get(column ?? 0) ?? noDirective,
     hasDefault: (table, column) => defaults.get(table)?.has(column) === true,
+    runsUserCode: (table, access) => ((userCode.get(table) ?? 0) & (access === 'read' ? 1 : 2)) !== 0,
     ownsSequence: (table, column) => ownedColumns.get(table)?.has(column) === true,
     hasUnusualNullOrder: (table, column) => unusualNullOrders.get(table)?.has(column) === true,
     declaredType: (table, column) => declaredTypes.get(table)?.get(column) ?? null,

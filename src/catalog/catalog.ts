@@ -153,6 +153,8 @@ export interface Catalog {
   directive(kind: CommentedObject, oid: string, column?: number): CommentDirective;
   /** The column has a default, or its domain where it has none of its own; not generated and identity columns. */
   hasDefault(table: string, column: number): boolean;
+  /** Reading, or writing, the table may run code that is not PostgreSQL's own: of a policy, trigger, view, type, expression. */
+  runsUserCode(table: string, access: 'read' | 'write'): boolean;
   /** The column owns a sequence, as `serial`, identity or `owned by` make it. */
   ownsSequence(table: string, column: number): boolean;
   /** An index has nulls of the column last where it descends or first where it ascends. */

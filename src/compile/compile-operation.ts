@@ -24,6 +24,7 @@ import { planObject } from './plan-object.ts';
 import { planOperation } from './plan-operation.ts';
 import type { Planner } from './planner.ts';
 import { printOperation, type Statement } from './print-operation.ts';
+import { runsUserCode } from './runs-user-code.ts';
 import type { Variables } from './slot.ts';
 import { valuesDecide } from './values-decide.ts';
 
@@ -47,6 +48,8 @@ export interface CompiledOperation {
   readonly errors: readonly PublicError[];
   readonly costs: readonly (readonly LimitPlan[])[];
   /** The best plan of a statement depends on the values that fill its slots. */
+  /** It may run code that is not PostgreSQL's own. */
+  readonly runsUserCode: boolean;
   readonly valuesDecide: boolean;
   readonly depth: number;
 }
@@ -183,6 +186,7 @@ function compileOperation(
     atMostMessages: plan.fields.map(({ value }) => atMostMessage(value)),
     errors: plan.errors,
     costs: plan.costs,
+    runsUserCode: runsUserCode(plan),
     valuesDecide: plan.fields.some(({ value }) => valuesDecide(value)),
     depth: plan.depth,
   };

@@ -117,7 +117,7 @@ export const options = {
   }),
   preparedStatements: row({
     group: 'Database', placeholder: null, parse: parseBoolean, default: 'true', commands: serving,
-    doc: 'Keep prepared statements; false behind a pooler that cannot.',
+    doc: 'Prepare statements where the connection is direct; never behind a pooler.',
   }),
   cleanUpMs: row({
     group: 'Database', placeholder: 'MS', parse: milliseconds, default: '600000', commands: serving,

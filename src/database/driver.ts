@@ -48,7 +48,7 @@ export interface DriverClient {
   readonly ssl: unknown;
   readonly sslNegotiation: string;
   /** Runs one statement or several, without values. */
-  query(text: string): Promise<unknown>;
+  query(text: string): Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
   /** Runs a query object, which is told about every message; see flight.ts. */
   query(object: { submit(connection: DriverConnection): void }): unknown;
   /** `I` outside a transaction; as of the last answer. */
@@ -161,6 +161,22 @@ export async function takeConnection(pool: pg.Pool, waitMs: number): Promise<Dri
   const second = await connect(pool);
   if (second.client) return second.client;
   throw connectError(second.problem, waitMs);
+}
+
+/**
+ * Whether the connection is PostgreSQL's own and not a pooler's, which hands out server processes that others use as well: a pooler has
+ * made up the process that it named at the beginning. Costs a round trip; the client is released where that fails.
+ *
+ * @throws DatabaseError `unavailable`.
+ */
+export async function isDirect(client: DriverClient): Promise<boolean> {
+  try {
+    const { rows } = await client.query('select pg_catalog.pg_backend_pid() as pid');
+    return rows[0]?.pid === client.processID;
+  } catch (problem) {
+    client.release(true);
+    throw connectError(problem, 0);
+  }
 }
 
 /** Of a wait that was long enough; the rest is how exact timers are. */

@@ -91,6 +91,9 @@ export const staleMarker = 'pgreflect:stale:';
 /** Start of the text that fails on purpose where the session has temporary tables (settings.ts). */
 export const temporaryMarker = 'pgreflect:temporary:';
 
+/** Start of the text that fails on purpose where a user's code has changed the session for others (settings.ts). */
+export const sessionMarker = 'pgreflect:session:';
+
 /** What is known about the moment an error of the driver arrived. */
 export interface FailureContext {
   /** As `DatabaseError.step`. */
@@ -109,16 +112,6 @@ export interface FailureContext {
  */
 function endsConnection(sqlstate: string): boolean {
   return sqlstate.startsWith('08') || /^(57P0[1235]|25P0[34])$/.test(sqlstate);
-}
-
-/**
- * Whether the server itself says that it ends this connection: it has done nothing after that. A function may raise the same codes,
- * a foreign table does where its own server is away, and a pooler says 08P01 of a server that may still be at work.
- */
-export function saysItEnds(problem: unknown): boolean {
-  return (
-    problem instanceof pg.DatabaseError && problem.routine === 'ProcessInterrupts' && endsConnection(problem.code ?? '')
-  );
 }
 
 /** The typed error for whatever the driver handed out. Errors that are ours already pass through. */

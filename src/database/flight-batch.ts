@@ -5,34 +5,27 @@
  * cost it once. Each stays a transaction of its own under its own caller's settings, as if the connection had been taken
  * by one after the other, which is what the server sees.
  *
- * Nobody may lose by it:
+ * Only queries share. A mutation has its connection to itself: behind another statement nobody could say whether it has run, and
+ * commits that wait for a disk wait together only on several connections. Nobody may lose by it:
  *
  * - Only statements that are known to be quick share (statement-pace.ts), as many as fit into `budgetMs` together.
- * - Where an answer does not come in time or one is cancelled, queries behind it are `scattered`: they fly again, alone, and
+ * - Where an answer does not come in time or one is cancelled, those behind it are `scattered`: they fly again, alone, and
  *   what the first flight of theirs answers is thrown away. What then runs for nobody is cancelled if it takes long.
- * - A mutation behind one that takes long cannot fly again while the server may still come to it. So the one that takes long is
- *   cancelled, and flies again, alone, once the server has said that it is undone. So does one that a cancel request meant for
- *   another has hit. Nothing is ever sent again but what is known to be undone.
- * - A commit that may be waiting for a standby is not cancelled, and mutations share no more (standby-wait.ts). Nor do they where
- *   commits wait for a disk (commit-pace.ts).
  * - Queries may call functions that write. Twice is harmless, because all but the first of a batch run read-only; one that
  *   is refused for it flies again, alone, as its statement does from then on.
- * - An error of one leaves nothing behind that an opening does not clean; queries behind one that failed to clean are scattered,
- *   mutations clean for themselves.
+ * - Behind one that may run code of a user, and on a connection that is not clean, every flight opens with the whole hygiene:
+ *   the server comes to the next one whatever the one before was answered.
  * - How transactions begin is beyond an opening: those that fail behind one that has changed it fly again, alone.
- * - Only the flight that the server is at is ever cancelled; a query further behind just leaves, a mutation is cancelled when the
- *   server comes to it.
+ * - Only the flight that the server is at is ever cancelled; one further behind just leaves.
  */
 import { performance } from 'node:perf_hooks';
 import { sendCancel } from './cancel.ts';
-import type { CommitPace } from './commit-pace.ts';
 import type { ConnectionQueue, Turn } from './connection-queue.ts';
 import type { DriverClient } from './driver.ts';
-import { DatabaseError, saysItEnds } from './failure.ts';
+import { DatabaseError } from './failure.ts';
 import type { Flight, FlightOutcome } from './flight.ts';
 import { BatchSeat, type FlightHow, type Passenger, type Seat, scattered } from './flight-seat.ts';
 import type { ApiConnection } from './pool.ts';
-import type { StandbyWait } from './standby-wait.ts';
 import type { StatementPace } from './statement-pace.ts';
 
 /** The most that all of a batch may be expected to take, in milliseconds. */
@@ -40,14 +33,14 @@ export const budgetMs = 2;
 const maxSeats = 16;
 /** How long one may wait for a connection and still take others along, who wait so much less than they are promised. */
 const boardingMs = 50;
-/** Longest wait of the others for an answer, in milliseconds; mutations wait twice as long. */
+/** Longest wait of the others for an answer, in milliseconds. */
 const stallMs = 20;
 /** How long a server may take to answer after it was asked to cancel, before we close the connection ourselves. */
 const answerAfterCancelMs = 5000;
 /** How often the server is asked in that time. */
 const maxCancelRequests = 5;
 
-const alone: FlightHow = { readOnly: false, isAlone: true, isTimed: false };
+const alone: FlightHow = { readOnly: false, isAlone: true };
 const leading = { readOnly: false, isAlone: false };
 const following = { readOnly: true, isAlone: false };
 const refusedWrite = '25006';
@@ -57,8 +50,6 @@ const cancelled = '57014';
 export interface Connections {
   /** Whose turn it is. */
   readonly queue: ConnectionQueue;
-  readonly standbys: StandbyWait;
-  readonly commits: CommitPace;
   /** Opens a connection, or takes one that is idle, for one whose turn it is. @throws DatabaseError `unavailable`; then the turn is over. */
   acquire(turn: Turn): Promise<ApiConnection>;
   /** Gives it back, and ends the turn; one that is `broken` is thrown away. */
@@ -85,9 +76,6 @@ export class Batch implements Turn {
   #flights: readonly Flight[] = none;
   #at = 0;
   #connection: ApiConnection | null = null;
-  /** Those whose opening cleans the connection for the ones behind. */
-  #cleans: readonly boolean[] = none;
-  #isUnclean = false;
   #hasFailed = false;
   #isLost = false;
   /** The cancel request under way. */
@@ -101,8 +89,6 @@ export class Batch implements Turn {
   /** Runs from a cancel request to the answer. */
   #patience: NodeJS.Timeout | null = null;
   #stallTimer: NodeJS.Timeout | null = null;
-  /** Which one the server was at when nothing had come for a while. */
-  #stalledAt: number | null = null;
   /** Idle time of the event loop at the start and at the end of each flight, in milliseconds. */
   #idleAt: number[] = [];
 
@@ -156,18 +142,12 @@ export class Batch implements Turn {
     }
     this.#connection = connection;
     this.#flying = flying;
-    const isTimed = this.#isTimed();
-    const cleans: boolean[] = [];
     this.#flights = flying.map(({ passenger }, index) => {
-      const shared = index === 0 || passenger.writes ? leading : following;
-      const how = flying.length === 1 ? alone : { ...shared, isTimed };
-      if (index > 0 && passenger.writes) connection.dirty = true;
-      cleans.push(connection.dirty);
+      const how = flying.length === 1 ? alone : index === 0 ? leading : following;
       const flight = passenger.makeFlight(connection, how, (outcome) => this.#ended(index, outcome));
-      connection.dirty = passenger.writes;
+      if (passenger.runsUserCode) connection.dirty = true;
       return flight;
     });
-    this.#cleans = cleans;
     this.#idleAt = [idleMs()];
     this.#flights[0]?.lead(this.#flights.slice(1));
     this.#submit(connection);
@@ -189,54 +169,37 @@ export class Batch implements Turn {
     this.#stallTimer?.refresh();
     seat.passenger.ended(connection, outcome);
     if (outcome.kind === 'failed') this.#failed(seat, index, outcome);
-    else if (seat.passenger.writes) this.#isUnclean = true;
-    else if (this.#cleans[index]) this.#isUnclean = false;
     seat.settle({ kind: 'flown', outcome });
-    if (this.#at === this.#flights.length || this.#isLost) {
-      this.#finish(connection);
-      return;
-    }
-    this.#submit(connection);
-    const next = this.#flying[this.#at] as BatchSeat;
-    if (next.isGivenUp) this.#cancel(next);
+    if (this.#at === this.#flights.length || this.#isLost) this.#finish(connection);
+    else this.#submit(connection);
   }
 
   #failed(seat: BatchSeat, index: number, outcome: FlightOutcome & { readonly kind: 'failed' }): void {
     const code = (outcome.problem as { readonly code?: string }).code ?? '';
     this.#hasFailed = true;
-    this.#isUnclean = true;
     this.#isLost = outcome.lost;
     this.#pace.noteFailure(seat.passenger.statement, (this.#idleAt[index + 1] ?? 0) - (this.#idleAt[index] ?? 0));
-    if (outcome.lost) this.#loseBehind(outcome.problem);
-    else if (this.#cleans[index]) this.#scatterUnclean(index + 1);
+    if (outcome.lost) this.#loseBehind();
     if (code === cancelled && this.#hasCancelled && seat !== this.#givenUp) seat.settle(scattered);
     // It may have failed for what its transaction began with.
     if (index > 0 && this.#connection?.isSpoiled && !outcome.lost) seat.settle(scattered);
-    if (code === refusedWrite && index > 0 && !seat.passenger.writes) {
+    if (code === refusedWrite && index > 0) {
       this.#pace.noteWrite(seat.passenger.statement);
       seat.settle(scattered);
     }
   }
 
-  /** A server that said that it ends had not come to those behind. Nothing else that it said of this one is true of them. */
-  #loseBehind(problem: unknown): void {
-    const hasEnded = saysItEnds(problem);
-    const lost = new Error('The connection was lost before the answer to another request on it was whole.');
-    const outcome: FlightOutcome = { kind: 'failed', problem: lost, step: 0, lost: true };
+  /** Nothing that was said of this one is true of those behind it. */
+  #loseBehind(): void {
+    const problem = new Error('The connection was lost before the answer to another request on it was whole.');
     for (const seat of this.#flying.slice(this.#at)) {
-      seat.settle(seat.passenger.writes && hasEnded ? scattered : { kind: 'flown', outcome });
+      seat.settle({ kind: 'flown', outcome: { kind: 'failed', problem, step: 0, lost: true } });
     }
   }
 
-  /** Sends the queries away that are behind one that failed to clean. */
-  #scatterUnclean(from: number): void {
-    const end = this.#cleans.indexOf(true, from);
-    this.#scatter(from, end === -1 ? undefined : end);
-  }
-
-  /** Sends the queries in these places away. */
-  #scatter(from: number, end?: number): void {
-    for (const seat of this.#flying.slice(from, end)) if (!seat.passenger.writes) seat.settle(scattered);
+  /** Sends those from this place on away. */
+  #scatter(from: number): void {
+    for (const seat of this.#flying.slice(from)) seat.settle(scattered);
   }
 
   #cancel(seat: BatchSeat): void {
@@ -244,8 +207,7 @@ export class Batch implements Turn {
     else if (this.#flying[this.#at] === seat) {
       this.#givenUp = seat;
       this.#cancelFlight(this.#connection);
-    } else if (seat.passenger.writes) seat.isGivenUp = true;
-    else this.#leave(seat);
+    } else this.#leave(seat);
   }
 
   /** Gives the place in the queue up with the last one who left. */
@@ -292,22 +254,13 @@ export class Batch implements Turn {
     setImmediate(() => {
       if (this.#stallTimer === null || this.#at > seen) return;
       const seat = this.#flying[seen] as BatchSeat;
-      const isFirst = this.#stalledAt !== seen;
-      if (isFirst && this.#hasWaiting(seen)) {
+      if (this.#hasWaiting(seen)) {
         this.#pace.noteStall(seat.passenger.statement);
         this.#scatter(seen + 1);
       }
-      const keepsOthers = !isFirst && this.#hasWaiting(seen);
       if (seat.isOver) this.#cancelFlight(this.#connection as ApiConnection);
-      else if (keepsOthers) void this.#freeBehind(seat);
-      this.#stalledAt = seen;
       this.#stallTimer.refresh();
     });
-  }
-
-  async #freeBehind(seat: BatchSeat): Promise<void> {
-    if (seat.passenger.writes && (await this.#connections.standbys.ask())) return;
-    if (this.#flying[this.#at] === seat) this.#cancelFlight(this.#connection as ApiConnection);
   }
 
   /** Somebody waits for an answer behind this place. */
@@ -318,11 +271,8 @@ export class Batch implements Turn {
   #finish(connection: ApiConnection): void {
     if (this.#stallTimer !== null) clearTimeout(this.#stallTimer);
     this.#stallTimer = null;
-    connection.dirty = this.#isUnclean;
-    if (!this.#hasFailed) {
-      this.#notePace();
-      this.#noteCommits();
-    }
+    connection.dirty = this.#hasFailed || this.#flying.some(({ passenger }) => passenger.runsUserCode);
+    if (!this.#hasFailed) this.#notePace();
     // The last batch is remembered until the next one boards; its answers are not.
     this.#waiting.length = 0;
     this.#flying = none;
@@ -331,21 +281,6 @@ export class Batch implements Turn {
     // Given back once no cancel request can hit its next user.
     if (this.#cancelling === null) release();
     else void this.#cancelling.then(release);
-  }
-
-  /** Only what has something behind it can be timed. */
-  #isTimed(): boolean {
-    return (
-      this.#flying.slice(0, -1).some(({ passenger }) => passenger.writes) && this.#connections.commits.wantsTimes()
-    );
-  }
-
-  #noteCommits(): void {
-    this.#flights.forEach(({ startedAt }, index) => {
-      const endedAt = this.#flights[index + 1]?.startedAt ?? null;
-      if (startedAt === null || endedAt === null || !this.#flying[index]?.passenger.writes) return;
-      this.#connections.commits.note((endedAt - startedAt) * 1000);
-    });
   }
 
   /** An answer that came together with the one before took at least its share of the whole. */

@@ -1,5 +1,5 @@
 /**
- * Who flies with whom: quick requests that come in the same moment, or wait for a connection as the same role, go into one batch.
+ * Who flies with whom: quick queries that come in the same moment, or wait for a connection as the same role, go into one batch.
  */
 import { Batch, budgetMs, type Connections } from './flight-batch.ts';
 import type { Passenger, Seat } from './flight-seat.ts';
@@ -21,8 +21,7 @@ export class FlightBatches {
 
   /** Finds a place: in the batch that is about to leave where there is room, else in a new one. */
   board(passenger: Passenger, role: string): Seat {
-    const shares = passenger.shares && (!passenger.writes || this.#mayShareWrites());
-    const expectedMs = shares ? this.#pace.expectedMs(passenger.statement) : null;
+    const expectedMs = passenger.shares ? this.#pace.expectedMs(passenger.statement) : null;
     const mayShare = expectedMs !== null && expectedMs < budgetMs;
     if (mayShare) {
       const open = this.#boarding?.hasRoomFor(expectedMs) ? this.#boarding : this.#waiting.get(role);
@@ -35,10 +34,5 @@ export class FlightBatches {
     if (mayShare && batch.isWaiting) this.#waiting.set(role, batch);
     else if (mayShare) this.#boarding = batch;
     return seat;
-  }
-
-  #mayShareWrites(): boolean {
-    const { standbys, commits } = this.#connections;
-    return !standbys.isKnown && commits.mayShare();
   }
 }

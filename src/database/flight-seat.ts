@@ -10,8 +10,6 @@ export interface FlightHow {
   readonly readOnly: boolean;
   /** Shares with nobody, so nothing but itself can make it fly again. */
   readonly isAlone: boolean;
-  /** The server tells when it begins. */
-  readonly isTimed: boolean;
 }
 
 /** A request that wants to fly. */
@@ -20,8 +18,8 @@ export interface Passenger {
   readonly statement: string;
   /** Whether others may fly along. */
   readonly shares: boolean;
-  /** The session needs to be cleaned afterwards. */
-  readonly writes: boolean;
+  /** Code of a user may run in it: nothing in the session is to be trusted afterwards. */
+  readonly runsUserCode: boolean;
   /** Flies right behind it, whatever becomes of it; for one that shares with nobody. */
   readonly follower?: Passenger | null;
   /** Makes its flight, when there is a connection. */
@@ -35,7 +33,7 @@ export type SeatEnd =
   | { readonly kind: 'flown'; readonly outcome: FlightOutcome }
   /** There was no connection. */
   | { readonly kind: 'refused'; readonly problem: unknown }
-  /** Fly again, alone: nothing is known of a query, a mutation is undone or has not run. */
+  /** Fly again, alone: nothing is known of it. Never said of a mutation. */
   | { readonly kind: 'scattered' }
   /** Left before the server was at it. */
   | { readonly kind: 'left' };
@@ -44,8 +42,7 @@ export type SeatEnd =
 export interface Seat {
   readonly end: Promise<SeatEnd>;
   /**
-   * Gives up: at once where it has not been sent or is a query that the server is not at yet, else by a cancel request and the
-   * server's answer to that.
+   * Gives up: at once where the server is not at it yet, else by a cancel request and the server's answer to that.
    */
   cancel(): void;
 }
@@ -60,8 +57,6 @@ export class BatchSeat implements Seat {
   readonly #onCancel: (seat: BatchSeat) => void;
   #resolve: (end: SeatEnd) => void = () => {};
   isOver = false;
-  /** Is cancelled when the server comes to it. */
-  isGivenUp = false;
 
   constructor(passenger: Passenger, onCancel: (seat: BatchSeat) => void) {
     this.passenger = passenger;

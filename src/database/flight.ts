@@ -4,6 +4,7 @@
  * The messages, in order (PostgreSQL manual, "Extended Query"):
  *
  *     Close 'old'                    names over the ceiling, see prepared-statements.ts
+ *     Parse '' … Bind, Execute       where code of a user may have run before: nobody has prepared a statement by SQL (step 0)
  *     Parse 'a' … Bind, Execute      hygiene and settings (step 0): sets role, claims, limits for this transaction only
  *     Parse 'b' … Bind, Execute      main step 1, parsed after the settings have run, because looking up names needs the
  *     Bind, Execute                  settings again   role's search path and privileges
@@ -58,8 +59,8 @@ export interface FlightStep {
   readonly values: readonly (string | null)[];
   /** Sets the settings again before the step that follows; has no result and no number of its own. */
   readonly isGuard?: true;
-  /** Its first column is `startedAt` of the flight; one of the first steps. */
-  readonly isTime?: true;
+  /** Unnamed, and not prepared again where the connection still has it. */
+  readonly isKept?: boolean;
   /** Takes its rows; without one the first column of the first row is the result. */
   readonly collector?: RowCollector;
   /** Fingerprint of the catalog that the text was made from; with a `collector`. In another one columns may have other types. */
@@ -92,8 +93,6 @@ export class Flight implements MessageReceiver {
   readonly #mainAt: number;
   readonly #results: (FlightResult | null)[] = [];
   readonly #onEnd: (outcome: FlightOutcome) => void;
-  /** On the server's clock, in seconds; null where it was not asked. */
-  startedAt: number | null = null;
   #names: NameChanges = noChanges;
   #isWritten = false;
   /** Flights that are written together with this one and answered after it, in this order. */
@@ -156,7 +155,9 @@ export class Flight implements MessageReceiver {
     writer.sync();
   }
 
-  #prepare({ name, text, collector, catalog = '' }: FlightStep): void {
+  #prepare({ name, text, collector, catalog = '', isKept = false }: FlightStep): void {
+    if (isKept && this.#prepared.hasUnnamed(text)) return;
+    if (name === '') this.#prepared.useUnnamed(this.#names, text);
     const preparation = name === '' ? 'parse' : this.#prepared.use(this.#names, name);
     if (preparation === 'close_and_parse') writer.close(name);
     if (preparation !== 'none') writer.parse(name, text);
@@ -175,8 +176,7 @@ export class Flight implements MessageReceiver {
       collector.add(bytes, at);
     } else if (!this.#hasRow) {
       this.#hasRow = true;
-      if (step?.isTime) this.startedAt = Number(firstColumn(bytes, at));
-      else this.#value = this.#completed < this.#mainAt ? null : firstColumn(bytes, at);
+      this.#value = this.#completed < this.#mainAt ? null : firstColumn(bytes, at);
     }
   }
 
@@ -250,7 +250,7 @@ export class Flight implements MessageReceiver {
 
   /** CopyData of a `copy … to stdout`: dropped. */
   handleCopyData(): void {}
-  /** RowDescription comes only after Describe, PortalSuspended only with a row limit: neither is ever sent. */
+  /** RowDescription comes to our own reader (`handleDescription`); PortalSuspended only with a row limit, which is never sent. */
   handleRowDescription(): void {}
   handlePortalSuspended(): void {}
 

@@ -5,14 +5,12 @@
  * bytes that were made for the one before. Nothing is shared between two callers: what is kept hangs on the object.
  */
 import type { Caller } from './caller.ts';
-import { serverTime } from './commit-pace.ts';
 import { encodeSteps, type FlightStep } from './flight.ts';
 import {
-  afterMutation,
-  afterTemporaryTables,
-  alwaysFirst,
   buildSettings,
+  hygiene,
   planForValues,
+  type SessionState,
   type SettingsInput,
   type SettingsStatements,
 } from './settings.ts';
@@ -24,15 +22,6 @@ export interface Opening {
   /** Only named steps are kept. */
   readonly steps: Map<SessionState, readonly FlightStep[]>;
 }
-
-/** What the flight before may have left in a session: nothing to speak of, anything, or temporary tables as well. */
-export type SessionState = 'plain' | 'dirty' | 'temporary';
-
-const cleaning: Readonly<Record<SessionState, readonly string[]>> = {
-  plain: alwaysFirst,
-  dirty: afterMutation,
-  temporary: afterTemporaryTables,
-};
 
 interface Kept {
   readonly input: SettingsInput;
@@ -88,9 +77,12 @@ export function planningStep(names: StatementNames | null): FlightStep {
   return fixedStep(planForValues, names);
 }
 
-/** In front of the opening of a flight whose beginning the server tells. `names` null: unnamed. */
-export function timeStep(names: StatementNames | null): FlightStep {
-  return { ...fixedStep(serverTime, names), isTime: true };
+/** What makes a session fit for a statement of our own. `names` null: nothing named is run, so nobody looks for what others have named. */
+export function hygieneSteps(session: SessionState, names: StatementNames | null): readonly FlightStep[] {
+  const steps = names === null ? hygiene[session].filter(({ isUnnamed }) => !isUnnamed) : hygiene[session];
+  return steps.map(({ text, isUnnamed }) =>
+    isUnnamed ? { text, values: [], name: '', isKept: true } : fixedStep(text, names),
+  );
 }
 
 /** A step that is the same for everybody. `names` null: unnamed. */
@@ -99,8 +91,9 @@ export function fixedStep(text: string, names: StatementNames | null): FlightSte
 }
 
 function makeSteps(settings: SettingsStatements, session: SessionState, names: StatementNames | null): FlightStep[] {
-  const text = session === 'temporary' ? settings.textAfterDiscard : settings.text;
-  const steps = cleaning[session].map((each) => fixedStep(each, names));
-  steps.push({ ...fixedStep(text, names), values: settings.values });
-  return steps;
+  const { characteristics, text, values } = settings;
+  const steps = [...hygieneSteps(session, names), { ...fixedStep(text[session], names), values }];
+  if (characteristics === null) return steps;
+  // Before anything that reads; unnamed, because nothing has looked at the names yet. PostgreSQL warns where it is the very first.
+  return ['reset role', characteristics].map((each) => fixedStep(each, null)).concat(steps);
 }

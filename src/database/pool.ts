@@ -4,13 +4,11 @@
  * The queue does the waiting (connection-queue.ts), the driver's pool the connecting and the closing; this adds the
  * knowledge that outlives a flight. Used by run-as.ts alone.
  */
-import { CommitPace } from './commit-pace.ts';
 import { ConnectionQueue, type Turn } from './connection-queue.ts';
-import { createDriverPool, type DriverClient, takeConnection } from './driver.ts';
+import { createDriverPool, type DriverClient, isDirect, takeConnection } from './driver.ts';
 import { FlightBatches } from './flight-batches.ts';
 import { type FlightCounts, type PoolState, poolState } from './pool-state.ts';
 import { PreparedStatements } from './prepared-statements.ts';
-import { StandbyWait } from './standby-wait.ts';
 import { StatementNames } from './statement-names.ts';
 import { StatementPace } from './statement-pace.ts';
 
@@ -18,11 +16,11 @@ import { StatementPace } from './statement-pace.ts';
 export interface ApiConnection {
   readonly client: DriverClient;
   readonly prepared: PreparedStatements;
-  /** A user's function may have left state in the session: the next flight cleans it first. */
+  /** Code of a user may have left anything in the session: the next flight looks and cleans first. */
   dirty: boolean;
   /** A user's function has made temporary tables in the session: from now on every flight cleans it first. */
   hasTemporaryTables: boolean;
-  /** A user's function has changed what transactions begin with, or whose session it is: no statement of ours cleans that up. */
+  /** Code of a user has changed what no statement of ours cleans up: our prepared statements, what transactions begin with, whose session it is. */
   isSpoiled: boolean;
 }
 
@@ -47,7 +45,7 @@ export interface ApiPool {
 export type PoolEvent =
   /** A connection broke while idle or in use. */
   | { readonly kind: 'connection_lost'; readonly problem: Error }
-  /** A pooler between us and PostgreSQL loses prepared statements; naming is off from now on. */
+  /** A pooler sits between us and PostgreSQL: its sessions are others' as well, so nothing is prepared from now on. */
   | { readonly kind: 'prepared_statements_off'; readonly option: '--prepared-statements' };
 
 /** Size and behaviour of the pool for API requests. */
@@ -59,7 +57,7 @@ export interface ApiPoolOptions {
   readonly applicationName: string;
   /** As of `DriverPoolOptions`. */
   readonly maxMessageBytes?: number;
-  /** False behind a pooler that cannot keep them. */
+  /** Where the connection is PostgreSQL's own. */
   readonly preparedStatements: boolean;
   /** Ceiling of named statements in one server process; a nested one can hold 100 KB there. */
   readonly maxStatementsPerConnection: number;
@@ -75,10 +73,17 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
   const counts: FlightCounts = { flights: 0, batches: 0, refused: 0 };
   const queue = new ConnectionQueue(options);
   const connections = new WeakMap<DriverClient, ApiConnection>();
+  const names = new StatementNames(options.preparedStatements);
+  const findOut = async (client: DriverClient) => {
+    if (!names.enabled || (await isDirect(client)) || !names.enabled) return;
+    names.disable();
+    options.onEvent({ kind: 'prepared_statements_off', option: '--prepared-statements' });
+  };
   const acquire = async (turn: Turn): Promise<ApiConnection> => {
     let client: DriverClient;
     try {
       client = await takeConnection(pool, options.waitMs);
+      if (!connections.has(client)) await findOut(client);
     } catch (problem) {
       queue.leave(turn);
       throw problem;
@@ -104,14 +109,9 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
   };
   const pace = new StatementPace();
   return {
-    names: new StatementNames(options.preparedStatements, () =>
-      options.onEvent({ kind: 'prepared_statements_off', option: '--prepared-statements' }),
-    ),
+    names,
     queue,
-    batches: new FlightBatches(
-      { queue, standbys: new StandbyWait(options), commits: new CommitPace(), acquire, release },
-      pace,
-    ),
+    batches: new FlightBatches({ queue, acquire, release }, pace),
     pace,
     counts,
     state: () => ({ ...poolState(pool), ...counts, waiting: queue.waiting }),

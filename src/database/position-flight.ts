@@ -5,10 +5,9 @@
  */
 import { Flight, type FlightOutcome } from './flight.ts';
 import type { FlightHow, Passenger } from './flight-seat.ts';
-import { fixedStep } from './opening.ts';
+import { fixedStep, hygieneSteps } from './opening.ts';
 import type { ApiConnection } from './pool.ts';
 import { primaryPosition } from './replicas.ts';
-import { alwaysFirst } from './settings.ts';
 import type { StatementNames } from './statement-names.ts';
 
 /** Asks where the log ends. */
@@ -17,8 +16,7 @@ export class PositionPassenger implements Passenger {
   #resolve: (position: string | null) => void = () => {};
   readonly statement = '';
   readonly shares = false;
-  /** What the mutation before it has left in the session is not cleaned here. */
-  readonly writes = true;
+  readonly runsUserCode = false;
   /** Resolves once the flight before this one has been answered; null where the answer was no position. */
   readonly position = new Promise<string | null>((resolve) => {
     this.#resolve = resolve;
@@ -30,7 +28,7 @@ export class PositionPassenger implements Passenger {
   }
 
   makeFlight(connection: ApiConnection, _how: FlightHow, onEnd: (outcome: FlightOutcome) => void): Flight {
-    const first = alwaysFirst.map((text) => fixedStep(text, this.#names));
+    const first = hygieneSteps(connection.dirty ? 'dirty' : 'plain', this.#names);
     return new Flight(connection.prepared, { first, main: [fixedStep(primaryPosition, this.#names)] }, onEnd);
   }
 

@@ -26,10 +26,12 @@ export interface NameChanges {
   readonly parsed: string[];
   /** Names that it closes at its start, so that the ceiling holds. */
   readonly closed: readonly string[];
+  /** The unnamed statement that it prepares last; null: none. */
+  unnamed: string | null;
 }
 
 /** Of a flight that has not been written. */
-export const noChanges: NameChanges = { flight: 0, parsed: [], closed: [] };
+export const noChanges: NameChanges = { flight: 0, parsed: [], closed: [], unnamed: null };
 
 /**
  * The named statements of one connection. Flights are written and end in the same order, but several may be written before
@@ -39,6 +41,9 @@ export class PreparedStatements {
   readonly #ceiling: number;
   readonly #names = new Map<string, Name>();
   #flight = 0;
+  /** Text of the unnamed statement where a flight that prepared it has been answered, and the flight that prepared one last. */
+  #unnamed: string | null = null;
+  #unnamedIn = 0;
 
   constructor(ceiling: number) {
     this.#ceiling = ceiling;
@@ -55,7 +60,7 @@ export class PreparedStatements {
     const surplus = this.#names.size + added - this.#ceiling;
     const closed = added > 0 && surplus > 0 ? this.#leastUsed(steps, surplus) : none;
     for (const name of closed) this.#setState(name, 'unknown');
-    return { flight: this.#flight, parsed: [], closed };
+    return { flight: this.#flight, parsed: [], closed, unnamed: null };
   }
 
   #leastUsed(steps: readonly { readonly name: string }[], count: number): readonly string[] {
@@ -81,6 +86,18 @@ export class PreparedStatements {
     return 'close_and_parse';
   }
 
+  /** Whether the unnamed statement is this one and need not be prepared. */
+  hasUnnamed(text: string): boolean {
+    return this.#unnamed === text;
+  }
+
+  /** The flight prepares this text as the unnamed statement. */
+  useUnnamed(changes: NameChanges, text: string): void {
+    changes.unnamed = text;
+    this.#unnamed = null;
+    this.#unnamedIn = changes.flight;
+  }
+
   /** The server has described the columns of a name whose `Parse` came before. */
   describe(name: string, types: readonly number[], catalog: string): void {
     const known = this.#names.get(name);
@@ -101,7 +118,8 @@ export class PreparedStatements {
   }
 
   /** The flight has been answered with success. */
-  succeed({ flight, parsed, closed }: NameChanges): void {
+  succeed({ flight, parsed, closed, unnamed }: NameChanges): void {
+    if (unnamed !== null && this.#unnamedIn === flight) this.#unnamed = unnamed;
     for (const name of parsed) this.#setState(name, 'known');
     // One that a flight behind this one uses has been prepared again.
     for (const name of closed) if ((this.#names.get(name)?.usedIn ?? 0) <= flight) this.#names.delete(name);

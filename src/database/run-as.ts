@@ -9,11 +9,11 @@
 import pg from 'pg';
 import type { Leaving } from '../shared/leaving.ts';
 import type { Caller } from './caller.ts';
-import { DatabaseError, temporaryMarker, toDatabaseError } from './failure.ts';
+import { DatabaseError, sessionMarker, temporaryMarker, toDatabaseError } from './failure.ts';
 import { Flight, type FlightOutcome, type FlightResult, type FlightStep, type RowCollector } from './flight.ts';
 import type { FlightHow, Passenger, Seat } from './flight-seat.ts';
 import { MessageReader } from './message-reader.ts';
-import { type Opening, openingOf, openingSteps, planningStep, timeStep } from './opening.ts';
+import { type Opening, openingOf, openingSteps, planningStep } from './opening.ts';
 import type { ApiConnection, ApiPool } from './pool.ts';
 import type { FlightCounts } from './pool-state.ts';
 import { PositionPassenger } from './position-flight.ts';
@@ -48,8 +48,10 @@ export interface RunAsOptions {
   /** What the model was made from; null = run without a check. */
   readonly freshness: { readonly snapshot: string; readonly memberships: string | null } | null;
   readonly readOnly: boolean;
-  /** The steps may write: never repeated unless undone, and the connection is cleaned afterwards. */
+  /** The steps may write: never repeated unless undone. */
   readonly mutation: boolean;
+  /** The steps may run code of a user (a function, trigger, policy, view): nothing in the session is to be trusted afterwards. */
+  readonly runsUserCode: boolean;
   /** Asks, in the same round trip, where the primary's log ends after the commit; not called where that was not found out. */
   readonly onPosition?: (position: string) => void;
   /** Fingerprint of the catalog that the steps were made from: for another one, types of columns are asked for again. */
@@ -66,8 +68,9 @@ export interface RunAsOptions {
  * Runs the steps in order in one transaction, each seeing what the one before it wrote, and returns what was made of the
  * rows of each, for the first column of the only row null where there is no row. An error in any of them undoes all.
  *
- * One network round trip. A read is repeated once when its connection is lost; anything is repeated once with unnamed
- * statements when a pooler has lost a named one, or a named one has other columns by now: everything is undone then.
+ * One network round trip. A read is repeated once when its connection is lost. Anything is repeated where it has not run, because
+ * code of a user had changed the session, and once with unnamed statements when the server does not know a named one, or it has other
+ * columns by now: everything is undone then.
  *
  * @throws DatabaseError Every kind; for `statement`, `step` tells where.
  * @throws PublicError `ROLE_NOT_ALLOWED` for the role names `none` and empty; nothing is sent.
@@ -95,14 +98,9 @@ export async function runAs(pool: ApiPool, options: RunAsOptions): Promise<reado
       throw givenUp(attempt.cancelled, { step: 1, before: 'the answer was whole' });
     }
     if (attempt.outcome.kind === 'done') return attempt.outcome.results;
-    // Nothing has run, and this connection is cleaned from now on.
-    if (attempt.foundTemporaryTables) continue;
-    if (named && lostStatement(attempt.outcome.problem, attempt.names)) {
-      pool.names.noteLoss();
-      named = false;
-      continue;
-    }
-    if (named && hasOtherColumns(attempt.outcome.problem)) {
+    // Nothing has run, and this connection is cleaned from now on, or thrown away.
+    if (attempt.isRefusedSession) continue;
+    if (named && (lostStatement(attempt.outcome.problem, attempt.names) || hasOtherColumns(attempt.outcome.problem))) {
       named = false;
       continue;
     }
@@ -135,8 +133,8 @@ interface Attempt {
   readonly names: readonly string[];
   /** Rows had been handed on when it failed or was given up. */
   readonly isCut: boolean;
-  /** Refused in the settings step, because the session had temporary tables of another request. */
-  readonly foundTemporaryTables: boolean;
+  /** Refused before the settings, because of what another request has left in the session. */
+  readonly isRefusedSession: boolean;
 }
 
 interface AttemptOptions {
@@ -158,11 +156,11 @@ async function fly(pool: ApiPool, request: Request, { named, alone }: AttemptOpt
   watch.stop();
   switch (end.kind) {
     case 'flown': {
-      const { sent: names, foundTemporaryTables, follower } = passenger;
+      const { sent: names, isRefusedSession, follower } = passenger;
       const position = end.outcome.kind === 'done' && follower !== null ? await follower.position : null;
       if (position !== null) onPosition?.(position);
       const isCut = passenger.flow.isHandedOn && (end.outcome.kind === 'failed' || watch.reason !== null);
-      return { outcome: end.outcome, cancelled: watch.reason, names, isCut, foundTemporaryTables };
+      return { outcome: end.outcome, cancelled: watch.reason, names, isCut, isRefusedSession };
     }
     case 'scattered':
       return 'scattered';
@@ -183,16 +181,16 @@ class RequestPassenger implements Passenger {
   readonly #request: Request;
   readonly #counts: FlightCounts;
   readonly #names: StatementNames | null;
-  readonly #main: readonly FlightStep[];
+  #main: readonly FlightStep[];
   readonly #plansForValues: boolean;
   readonly statement: string;
   readonly shares: boolean;
-  readonly writes: boolean;
+  runsUserCode: boolean;
   readonly flow: RowFlow;
   /** Names of the statements that were sent. */
   sent: readonly string[] = noNames;
-  /** Refused in the settings step, because the session had temporary tables of another request. */
-  foundTemporaryTables = false;
+  /** Refused before the settings, because of what another request has left in the session. */
+  isRefusedSession = false;
   follower: PositionPassenger | null = null;
 
   constructor(pool: ApiPool, request: Request, { named, alone, onOverflow }: PassengerOptions) {
@@ -202,20 +200,26 @@ class RequestPassenger implements Passenger {
     this.flow = new RowFlow(onOverflow);
     this.#main = mainSteps(pool, request, { named, flow: this.flow });
     this.statement = this.#main.length === 1 ? (this.#main[0]?.name ?? '') : '';
-    this.shares = !alone && this.statement !== '';
-    this.writes = request.options.mutation;
-    this.#plansForValues =
-      request.options.valuesDecide && (this.writes || pool.pace.wantsPlanForValues(this.statement));
+    const { mutation, runsUserCode, valuesDecide } = request.options;
+    this.shares = !alone && !mutation && this.statement !== '';
+    this.runsUserCode = runsUserCode;
+    this.#plansForValues = valuesDecide && (mutation || pool.pace.wantsPlanForValues(this.statement));
   }
 
   makeFlight(connection: ApiConnection, how: FlightHow, onEnd: (outcome: FlightOutcome) => void): Flight {
     const { options, opening } = this.#request;
     const own = how.readOnly ? openingOf(options, true) : opening;
     const { dirty, hasTemporaryTables } = connection;
-    const opened = openingSteps(own, hasTemporaryTables ? 'temporary' : dirty ? 'dirty' : 'plain', this.#names);
-    const timed = how.isTimed ? [timeStep(this.#names), ...opened] : opened;
-    const first = this.#plansForValues ? [...timed, planningStep(this.#names)] : timed;
+    // That there is a pooler may have been found out a moment ago.
+    const names = this.#names?.enabled ? this.#names : null;
+    const opened = openingSteps(own, hasTemporaryTables ? 'temporary' : dirty ? 'dirty' : 'plain', names);
+    const first = this.#plansForValues ? [...opened, planningStep(names)] : opened;
     this.#first = first;
+    if (names === null) {
+      this.#main = this.#main.map((step) => ({ ...step, name: '' }));
+      // The session has not been looked at, or may be another one the next time.
+      this.runsUserCode = true;
+    }
     this.flow.begin(MessageReader.of(connection.client.connection), how.isAlone && !options.mutation);
     this.#counts.flights += 1;
     return new Flight(connection.prepared, { first, main: this.#main }, onEnd);
@@ -225,9 +229,13 @@ class RequestPassenger implements Passenger {
     this.flow.end();
     if (outcome.kind === 'done') return;
     this.sent = [...this.#first, ...this.#main].map((step) => step.name);
-    if (lostStatement(outcome.problem, this.sent) || hasOtherColumns(outcome.problem)) connection.prepared.doubtAll();
-    this.foundTemporaryTables = hasTemporaryTables(outcome);
-    if (this.foundTemporaryTables) connection.hasTemporaryTables = true;
+    if (hasOtherColumns(outcome.problem)) connection.prepared.doubtAll();
+    const hasTables = says(outcome, temporaryMarker);
+    const isChanged = says(outcome, sessionMarker);
+    if (hasTables) connection.hasTemporaryTables = true;
+    // Somebody has taken our statements away, or put others beside them.
+    if (isChanged || lostStatement(outcome.problem, this.sent)) connection.isSpoiled = true;
+    this.isRefusedSession = hasTables || isChanged;
   }
 
   #first: readonly FlightStep[] = noSteps;
@@ -255,10 +263,10 @@ function mainSteps(
   return main;
 }
 
-/** The first step refused, see settings.ts. A user's value could spell the marker in the other steps only. */
-function hasTemporaryTables({ problem, step }: FlightOutcome & { readonly kind: 'failed' }): boolean {
+/** The opening refused the session, see settings.ts. A user's value could spell the marker in the other steps only. */
+function says({ problem, step }: FlightOutcome & { readonly kind: 'failed' }, marker: string): boolean {
   const { code, message } = problem as { readonly code?: string; readonly message?: string };
-  return step === 0 && code === '22P02' && message?.includes(temporaryMarker) === true;
+  return step === 0 && code === '22P02' && message?.includes(marker) === true;
 }
 
 /** Before anything is sent, at no risk of having run half. */
@@ -326,7 +334,7 @@ class FlightWatch {
 }
 
 /**
- * The server does not know a name that we believe prepared (26000), or knows one that we believe new (42P05). The
+ * The server does not know a name that we have prepared (26000), or knows one that we have not (42P05). The
  * message must name one of ours: a user's function can raise these codes too, after it has done something.
  */
 function lostStatement(problem: unknown, names: readonly string[]): boolean {

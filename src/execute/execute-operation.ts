@@ -25,7 +25,7 @@ import { joinTexts, type Text } from './packed-text.ts';
 import { type ErrorScope, fromGraphQLError, toPublicError } from './public-error.ts';
 import type { RoleReflection } from './reflection.ts';
 import { type AnswerContext, RowsAnswer } from './rows-answer.ts';
-import { type Attempt, checkFreshness, type ExecuteOptions, type Execution, fly } from './run-flight.ts';
+import { type Attempt, checkFreshness, type ExecuteOptions, type Execution, fly, nothing } from './run-flight.ts';
 
 /** Result of a request before it becomes a body. `data` is JSON; undefined: not executed. */
 export interface Outcome {
@@ -195,8 +195,9 @@ async function runCompiled(
     // A write measures its answer before it is committed (print-written-rows.ts); what has been committed is answered.
     const making = { maxBytes: isMutation ? Number.POSITIVE_INFINITY : options.maxResponseBytes, handing };
     const steps = statements.map((statement) => stepOf(statement, source, making));
-    const { valuesDecide } = compiled;
-    return fly(options, execution, attempt, { steps, mutation: isMutation, valuesDecide, requestTimeoutMs });
+    const { runsUserCode, valuesDecide } = compiled;
+    const work = { steps, mutation: isMutation, runsUserCode, valuesDecide, requestTimeoutMs };
+    return fly(options, execution, attempt, work);
   };
   try {
     const limitMs = options.requestTimeoutMs;
@@ -239,7 +240,7 @@ function limitOf(limit: LimitPlan, source: BindingSource): number {
 // Nothing is asked of the database, but whether the role may still be used and the model is still true.
 async function checkRole(options: ExecuteOptions, execution: Execution, run: CompiledRun): Promise<void> {
   try {
-    await fly(options, execution, run.attempt, { steps: [], mutation: false, valuesDecide: false });
+    await fly(options, execution, run.attempt, nothing);
   } catch (error) {
     throw new FailedRun(error, scopeOf(options, execution, run), run.outcome);
   }

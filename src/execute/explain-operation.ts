@@ -6,7 +6,7 @@
 import { coerceVariables } from '../compile/document-variables.ts';
 import { bindSlots } from '../compile/slot.ts';
 import type { SystemPool, SystemSession } from '../database/run-system.ts';
-import { alwaysFirst, buildSettings } from '../database/settings.ts';
+import { buildSettings, hygiene } from '../database/settings.ts';
 import { PublicError } from '../shared/errors.ts';
 import type { GraphQLRequest } from './executor.ts';
 import type { RoleReflection } from './reflection.ts';
@@ -102,8 +102,8 @@ export async function explainStatements(
   const run = async (session: SystemSession): Promise<readonly ExplainedStatement[]> => {
     // As a request begins: with the settings of the login, then those of the caller.
     await Promise.all([
-      ...alwaysFirst.map((text) => session.query(text, [])),
-      session.query(opening.text, opening.values),
+      ...hygiene.plain.map(({ text }) => session.query(text, [])),
+      session.query(opening.text.plain, opening.values),
     ]);
     const explained: ExplainedStatement[] = [];
     for (const statement of statements) {

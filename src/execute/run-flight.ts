@@ -58,8 +58,11 @@ export interface Attempt {
 /** Runs the check of the model's age alone, before a refusal is believed. */
 export async function checkFreshness(options: ExecuteOptions, execution: Execution, attempt: Attempt): Promise<void> {
   if (freshnessOf(options, attempt) === null) return;
-  await fly(options, execution, attempt, { steps: [], mutation: false, valuesDecide: false });
+  await fly(options, execution, attempt, nothing);
 }
+
+/** Nothing but the settings and the check. */
+export const nothing = { steps: [], mutation: false, runsUserCode: false, valuesDecide: false } as const;
 
 /** Whether flights check the age of the model. */
 export function isChecked(options: ExecuteOptions, attempt: Attempt): boolean {
@@ -83,7 +86,8 @@ export async function fly(
   options: ExecuteOptions,
   execution: Execution,
   attempt: Attempt,
-  work: Pick<RunAsOptions, 'steps' | 'mutation' | 'valuesDecide'> & Partial<Pick<RunAsOptions, 'requestTimeoutMs'>>,
+  work: Pick<RunAsOptions, 'steps' | 'mutation' | 'runsUserCode' | 'valuesDecide'> &
+    Partial<Pick<RunAsOptions, 'requestTimeoutMs'>>,
 ): Promise<readonly (FlightResult | null)[]> {
   const { role } = attempt;
   const { pool, replicas } = options;
@@ -98,6 +102,7 @@ export async function fly(
     mutation: work.mutation,
     catalog: role.catalog.fingerprint,
     steps: work.steps,
+    runsUserCode: work.runsUserCode,
     valuesDecide: work.valuesDecide,
     signal: execution.context.signal,
   };

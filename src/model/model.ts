@@ -112,6 +112,9 @@ export interface Table extends QualifiedName {
   readonly columns: readonly Column[];
   /** Attribute numbers of the primary key, in key order (1.4). */
   readonly primaryKey: readonly number[];
+  /** Reading, or writing, it may run code that is not PostgreSQL's own. */
+  readonly readsUserCode: boolean;
+  readonly writesUserCode: boolean;
   /** A rule may make other statements of one, which return any number of rows. */
   readonly hasRules: boolean;
   /** A constraint of the database keeps two rows from having the same key, at every moment. */

@@ -108,7 +108,7 @@ function line(observation: Exclude<Observation, RequestObservation>): Line {
       return { level: 'warn', text, fields: { count: observation.count } };
     }
     case 'prepared_statements_off': {
-      const text = 'a pooler loses prepared statements; the gateway goes on without them';
+      const text = 'the database is behind a pooler, whose sessions others share: statements are not prepared';
       return { level: 'warn', text, fields: { option: '--prepared-statements=false' } };
     }
     case 'email_captured':

@@ -75,7 +75,7 @@ export type Observation =
     }
   /** So many requests were refused in the last second, because more come than can be served in time. */
   | { readonly kind: 'requests_shed'; readonly count: number }
-  /** A pooler forgot prepared statements; naming is off from now on. */
+  /** There is a pooler before the database: nothing is prepared from now on. */
   | { readonly kind: 'prepared_statements_off' }
   /** An email was kept for the inbox instead of being sent; `email` is its kind. */
   | { readonly kind: 'email_captured'; readonly email: string; readonly inboxUrl: string }

@@ -1,7 +1,7 @@
 /**
  * Queries that arrive together share a connection and one write; here is that nobody loses by it: every caller keeps its own
  * settings, and an error, a slow statement, a cancel or a lost connection of one is none of the others' business.
- * Mutations: shared-writes.test.ts.
+ * Mutations have a connection to themselves.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { DatabaseError } from '../../src/database/failure.ts';
@@ -66,6 +66,12 @@ test('reads of the same moment are one flight on one connection', async () => {
     },
     { timeout: 60_000 },
   );
+});
+
+test('mutations of the same moment run side by side', async () => {
+  await makeSleepShared();
+  const processes = await answersOf([1, 2, 3].map(() => sleep('0.05', { mutation: true })));
+  expect(new Set(processes).size).toBe(3);
 });
 
 test('statements that nobody knows yet run side by side', async () => {

@@ -23,6 +23,8 @@ export function flightOf(steps: readonly (string | Step)[], more: Partial<RunAsO
     freshness: null,
     readOnly: false,
     mutation: false,
+    // The tests call functions.
+    runsUserCode: true,
     catalog: '',
     steps: steps.map((step) => (typeof step === 'string' ? { text: step, values: [] } : step)),
     valuesDecide: false,
