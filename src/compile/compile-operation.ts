@@ -18,8 +18,8 @@ import { forgetStack, type PublicError } from '../shared/errors.ts';
 import { maxSelections } from './collect-fields.ts';
 import { answerQuestion, Decisions, type Question } from './decisions.ts';
 import type { DocumentVariables } from './document-variables.ts';
-import { RequestRefusal } from './input.ts';
 import type { Entry, LimitPlan, ValuePlan } from './plan.ts';
+import { maxInputs, maxTables } from './plan-budget.ts';
 import { planObject } from './plan-object.ts';
 import { planOperation } from './plan-operation.ts';
 import type { Planner } from './planner.ts';
@@ -167,8 +167,8 @@ function compileOperation(
     schema: source.schema,
     introspection: source.introspection,
     fragments,
-    input: { decisions, variableKey: (node) => source.places.key(node) },
-    budget: { selections: maxSelections },
+    input: { decisions, slots: new Map(), variableKey: (node) => source.places.key(node) },
+    budget: { selections: maxSelections, inputs: maxInputs, tables: maxTables },
     costs: [],
     maxDepth: 0,
     planObject,
@@ -176,7 +176,6 @@ function compileOperation(
   const plan = planOperation(planner, source.operation);
   const constants = plan.kind === 'query' ? constantsOf(plan.fields) : null;
   const statements = constants === null ? printOperation(plan, source.maxResponseBytes) : [];
-  assertSendable(statements);
   return {
     kind: plan.kind,
     statements,
@@ -190,15 +189,6 @@ function compileOperation(
     valuesDecide: plan.fields.some(({ value }) => valuesDecide(value)),
     depth: plan.depth,
   };
-}
-
-/** The protocol counts the parameters of a statement with 16 bits. */
-const maxParameters = 65_535;
-
-function assertSendable(statements: readonly Statement[]): void {
-  if (!statements.some(({ slots, whole }) => Math.max(slots.length, whole?.slots.length ?? 0) > maxParameters)) return;
-  const message = `The operation has more than ${maxParameters} values outside of lists.`;
-  throw new RequestRefusal('LIMIT_EXCEEDED', message, { extensions: { limit: 'values' } });
 }
 
 function constantsOf(fields: readonly Entry[]): readonly (string | null)[] | null {

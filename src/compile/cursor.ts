@@ -4,11 +4,32 @@
  * Numbers keep all their digits: they are taken as source text, never through a JavaScript number.
  */
 
+/** Elements as text, null for JSON null; null where it is no cursor. */
+export type Elements = readonly (string | null)[] | null;
+
+const decoded = new WeakMap<object, Map<string, Elements>>();
+
+/**
+ * Decodes what belongs to a request or to a document, once for all its places: a long text that is written once may stand in very
+ * many.
+ *
+ * @param owner The variables of the request, or the node of the document.
+ */
+export function decodeOnce(owner: object, encoded: string): Elements {
+  const all = decoded.get(owner) ?? new Map<string, Elements>();
+  decoded.set(owner, all);
+  const known = all.get(encoded);
+  if (known !== undefined) return known;
+  const elements = decodeJsonArray(encoded);
+  all.set(encoded, elements);
+  return elements;
+}
+
 /**
  * Decodes to the elements as text, null for JSON null. Returns null when the text is not Base64, not UTF-8, not a JSON
  * array, or holds an object or an array.
  */
-export function decodeJsonArray(encoded: string): (string | null)[] | null {
+function decodeJsonArray(encoded: string): Elements {
   const text = decodeBase64(encoded);
   if (text === null) return null;
   let value: unknown;
@@ -36,9 +57,8 @@ export interface NodeId {
   readonly keys: number;
 }
 
-/** Decodes the names of a node id; null when it is not one. Key values start at element 2 of the array. */
-export function decodeNodeId(encoded: string): NodeId | null {
-  const elements = decodeJsonArray(encoded);
+/** The names of a node id; null when it is not one. Key values start at element 2 of the array. */
+export function readNodeId(elements: Elements): NodeId | null {
   if (elements === null || elements.length < 3) return null;
   const [namespace, table] = elements;
   // A number or a boolean in place of a name decodes to text too, but names no table.

@@ -9,7 +9,7 @@
  * Used by input.ts (asks) and compile-operation.ts (keeps the tree).
  */
 import { unreachable } from '../shared/invariant.ts';
-import { decodeJsonArray, decodeNodeId } from './cursor.ts';
+import { decodeOnce, type Elements, readNodeId } from './cursor.ts';
 import { areSparse } from './insert-limits.ts';
 import { haveSameKeys } from './plain-record.ts';
 import { type Path, patternOf, type Variables, valueAt } from './slot.ts';
@@ -92,9 +92,9 @@ export function answerQuestion(question: Question, variables: Variables): string
       return [...new Set(patterns)].sort().join(',');
     }
     case 'cursor':
-      return describeCursor(String(value), question.maxElements);
+      return describeCursor(decodeOnce(variables, String(value)), question.maxElements);
     case 'node': {
-      const id = decodeNodeId(String(value));
+      const id = readNodeId(decodeOnce(variables, String(value)));
       if (id === null) return 'bad';
       if (!question.known(id.namespace, id.table, id.keys)) return 'other';
       return `${id.namespace}\0${id.table}\0${id.keys}`;
@@ -105,8 +105,7 @@ export function answerQuestion(question: Question, variables: Variables): string
 }
 
 /** One letter for each element of a cursor, `n` for null and `v` for a value; `bad` or `long` where it cannot be used. */
-export function describeCursor(encoded: string, maxElements: number): string {
-  const elements = decodeJsonArray(encoded);
+export function describeCursor(elements: Elements, maxElements: number): string {
   if (elements === null) return 'bad';
   if (elements.length > maxElements) return 'long';
   return `=${elements.map((element) => (element === null ? 'n' : 'v')).join('')}`;

@@ -22,6 +22,7 @@ import {
 } from 'graphql';
 import { PublicError } from '../shared/errors.ts';
 import { invariant } from '../shared/invariant.ts';
+import { decodeOnce, type Elements } from './cursor.ts';
 import { type Decisions, describeCursor, fits, type LengthLimit } from './decisions.ts';
 import { type Path, type Slot, scalarText } from './slot.ts';
 import { printPath, textProblem } from './storable-text.ts';
@@ -35,6 +36,11 @@ export type InputState = 'absent' | 'null' | 'value';
 /** What reading a variable needs besides its node. */
 export interface InputScope {
   readonly decisions: Decisions;
+  /**
+   * By place in the document, or by place in the variables and what is taken from there. A value that is used many times is one
+   * parameter: a variable is written once, and a fragment too.
+   */
+  readonly slots: Map<ValueNode | string, Slot[]>;
   /** The key under which a variable's value, coerced for this place of the document, is found. */
   variableKey(node: VariableNode): string;
 }
@@ -98,19 +104,20 @@ export class Input {
     return new Map(keys === '' ? [] : keys.split(',').map((key) => [key, [...path, key]]));
   }
 
-  /** The elements of a list of input objects; a single value is a list of one. */
-  items(): readonly Input[] {
+  /** The elements of a list of input objects, made as they are taken; a single value is a list of one. */
+  *items(): Generator<Input, void> {
     const elementType = this.#elementType();
     if (this.#path) {
       const path = this.#path;
       const length = this.#scope.decisions.ask({ kind: 'length', path });
-      if (length === 'one') return [new Input(this.#scope, this.#name, elementType, path)];
-      return Array.from(
-        { length: Number(length) },
-        (_, index) => new Input(this.#scope, this.#name, elementType, [...path, index]),
-      );
+      if (length === 'one') yield new Input(this.#scope, this.#name, elementType, path);
+      else
+        for (let index = 0; index < Number(length); index += 1)
+          yield new Input(this.#scope, this.#name, elementType, [...path, index]);
+      return;
     }
-    return this.#listNodes().map((node, index) => new Input(this.#scope, `${this.#name}[${index}]`, elementType, node));
+    for (const [index, node] of this.#listNodes().entries())
+      yield new Input(this.#scope, `${this.#name}[${index}]`, elementType, node);
   }
 
   /** A value that decides SQL: an order direction, a null test. */
@@ -121,7 +128,28 @@ export class Input {
 
   /** The slot of a scalar or enum that may be null. */
   slot(): Slot {
-    if (this.#path) return { kind: 'scalar', path: this.#path };
+    const path = this.#path;
+    if (path) return this.#onlySlot(`scalar ${path.join()}`, () => ({ kind: 'scalar', path }));
+    return this.#onlySlot(this.#node, () => this.#constantSlot());
+  }
+
+  /** The slot of an element of a cursor or node id. */
+  elementSlot(index: number): Slot {
+    const path = this.#path;
+    if (path) return this.#onlySlot(`element ${index} ${path.join()}`, () => ({ kind: 'element', path, index }));
+    return this.#onlySlot(this.#node, () => ({ kind: 'constant', value: this.elements()?.[index] ?? null }), index);
+  }
+
+  #onlySlot(place: ValueNode | string | null, make: () => Slot, index = 0): Slot {
+    if (place === null) return make();
+    const { slots } = this.#scope;
+    const known = slots.get(place) ?? [];
+    slots.set(place, known);
+    known[index] ??= make();
+    return known[index];
+  }
+
+  #constantSlot(): Slot {
     const value = this.#node?.kind === Kind.NULL ? null : scalarText(this.#constant());
     const problem = value === null ? null : textProblem(value);
     if (problem !== null) {
@@ -135,7 +163,12 @@ export class Input {
 
   /** The slot of a list of scalars that may be null. */
   listSlot(): Slot {
-    if (this.#path) return { kind: 'list', path: this.#path };
+    const path = this.#path;
+    if (path) return this.#onlySlot(`list ${path.join()}`, () => ({ kind: 'list', path }));
+    return this.#onlySlot(this.#node, () => this.#arraySlot());
+  }
+
+  #arraySlot(): Slot {
     if (this.#node === null || this.#node.kind === Kind.NULL) return { kind: 'constant', value: null };
     const elementType = this.#elementType();
     const items = this.#listNodes().map((node) => {
@@ -209,7 +242,13 @@ export class Input {
   /** The pattern of a cursor (decisions.ts, `cursor`). */
   cursorPattern(maxElements: number): string {
     if (this.#path) return this.#scope.decisions.ask({ kind: 'cursor', path: this.#path, maxElements });
-    return describeCursor(String(this.#constant()), maxElements);
+    return describeCursor(this.elements(), maxElements);
+  }
+
+  /** What a cursor or node id holds that is written in the document. */
+  elements(): Elements {
+    invariant(this.#node !== null, 'a value is there');
+    return decodeOnce(this.#node, String(this.#constant()));
   }
 
   /** Asks which table a node id names, see decisions.ts. */

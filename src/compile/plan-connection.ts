@@ -43,7 +43,7 @@ export function planConnection(
   const inputs = inputsOf(planner, field.definition, firstOf(field.fields));
   // Rows without a column that can be ordered by have no such argument.
   const orderBy = inputs.find(({ origin }) => origin.kind === 'order_by');
-  const order = planOrder(table, orderBy?.input ?? null);
+  const order = planOrder(planner.budget, table, orderBy?.input ?? null);
   const given = {
     first: inputOf(inputs, 'first'),
     last: inputOf(inputs, 'last'),
@@ -52,7 +52,7 @@ export function planConnection(
     offset: inputOf(inputs, 'offset'),
   };
   const page = planPage(table, given, order.length);
-  const filter = planFilter(table, inputOf(inputs, 'filter'));
+  const filter = planFilter(planner.budget, table, inputOf(inputs, 'filter'));
   const below = descend(planner, place, page.limit);
   const entries = eachField(planner, objectTypeOf(field.definition), field.fields, (key, type, fields) =>
     planConnectionEntry(planner, { key, type, fields, table }, below),

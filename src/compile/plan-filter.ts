@@ -10,19 +10,34 @@ import { PublicError } from '../shared/errors.ts';
 import { invariant } from '../shared/invariant.ts';
 import type { Input } from './input.ts';
 import type { Condition } from './plan.ts';
+import { type PlanBudget, spendInput } from './plan-budget.ts';
 import { planNodeId } from './plan-node-id.ts';
 
 /** The condition of a `BFilter`; null without one. */
-export function planFilter(table: Table, filter: Input): Condition | null {
+export function planFilter(budget: PlanBudget, table: Table, filter: Input): Condition | null {
+  return planLevel({ budget, table, level: 1 }, filter);
+}
+
+/** A filter within filters. */
+interface Level {
+  readonly budget: PlanBudget;
+  readonly table: Table;
+  readonly level: number;
+}
+
+function planLevel(at: Level, filter: Input): Condition | null {
+  spendInput(at.budget, at.level);
   if (filter.state() !== 'value') return null;
   const conditions = filter.fields().flatMap(({ field, input }) => {
-    const condition = planEntry(table, field, input);
+    const condition = planEntry(at, field, input);
     return condition === null ? [] : [condition];
   });
   return all('and', conditions);
 }
 
-function planEntry(table: Table, field: GraphQLInputField, input: Input): Condition | null {
+function planEntry(at: Level, field: GraphQLInputField, input: Input): Condition | null {
+  const { budget, table, level } = at;
+  const below = { ...at, level: level + 1 };
   const origin = inputFieldOrigin(field);
   // A null entry is ignored, whatever it is (7.4).
   if (input.state() !== 'value') return null;
@@ -30,7 +45,10 @@ function planEntry(table: Table, field: GraphQLInputField, input: Input): Condit
     case 'column':
       return all(
         'and',
-        input.fields().map((entry) => planOperator(origin.column, entry.field, entry.input)),
+        input.fields().map((entry) => {
+          spendInput(budget, level);
+          return planOperator(origin.column, entry.field, entry.input);
+        }),
       );
     case 'node_id':
       return all(
@@ -39,14 +57,15 @@ function planEntry(table: Table, field: GraphQLInputField, input: Input): Condit
       );
     case 'and':
     case 'or': {
-      const items = input.items().flatMap((item) => {
-        const condition = planFilter(table, item);
-        return condition === null ? [] : [condition];
-      });
+      const items: Condition[] = [];
+      for (const item of input.items()) {
+        const condition = planLevel(below, item);
+        if (condition !== null) items.push(condition);
+      }
       return all(origin.kind, items);
     }
     case 'not': {
-      const item = planFilter(table, input);
+      const item = planLevel(below, input);
       return item === null ? null : { kind: 'not', item };
     }
     default:

@@ -3,7 +3,7 @@
  */
 import type { Table } from '../model/model.ts';
 import { PublicError } from '../shared/errors.ts';
-import { decodeJsonArray, decodeNodeId } from './cursor.ts';
+import { readNodeId } from './cursor.ts';
 import type { Input } from './input.ts';
 import type { Slot } from './slot.ts';
 
@@ -25,18 +25,13 @@ export function planNodeId(
     const [namespace, name, keys] = (named ?? '').split('\0');
     const table = name === undefined ? undefined : find(tables, namespace!, name, Number(keys));
     if (table === undefined) throw new PublicError('BAD_USER_INPUT', otherMessage);
-    return { table, slots: table.primaryKey.map((_, index) => ({ kind: 'element', path, index: index + 2 })) };
+    return { table, slots: table.primaryKey.map((_, index) => input.elementSlot(index + 2)) };
   }
-  const encoded = String(input.known());
-  const id = decodeNodeId(encoded);
-  const elements = decodeJsonArray(encoded);
-  if (id === null || elements === null) throw undecodable();
+  const id = readNodeId(input.elements());
+  if (id === null) throw undecodable();
   const table = find(tables, id.namespace, id.table, id.keys);
   if (table === undefined) throw new PublicError('BAD_USER_INPUT', otherMessage);
-  return {
-    table,
-    slots: table.primaryKey.map((_, index) => ({ kind: 'constant', value: elements[index + 2] ?? null })),
-  };
+  return { table, slots: table.primaryKey.map((_, index) => input.elementSlot(index + 2)) };
 }
 
 function find(tables: readonly Table[], namespace: string, name: string, keys: number): Table | undefined {

@@ -6,11 +6,22 @@ import { inputFieldOrigin } from '../schema/origin.ts';
 import { invariant } from '../shared/invariant.ts';
 import type { Input } from './input.ts';
 import type { OrderTerm } from './plan.ts';
+import { type PlanBudget, spendInput } from './plan-budget.ts';
 
 /** The order of the rows, total because the primary key ends it. */
-export function planOrder(table: Table, orderBy: Input | null): readonly OrderTerm[] {
-  const requested = orderBy !== null && orderBy.state() === 'value' ? orderBy.items().flatMap(planElement) : [];
+export function planOrder(budget: PlanBudget, table: Table, orderBy: Input | null): readonly OrderTerm[] {
+  const requested = orderBy !== null && orderBy.state() === 'value' ? planRequested(budget, orderBy) : [];
   return [...requested, ...keyColumns(table).map((column) => ({ column, descending: false, nullsFirst: false }))];
+}
+
+function planRequested(budget: PlanBudget, orderBy: Input): readonly OrderTerm[] {
+  const terms: OrderTerm[] = [];
+  for (const element of orderBy.items()) {
+    terms.push(...planElement(element));
+    // Where the directions differ, the rows after a cursor are those beyond a term and equal in all before it.
+    spendInput(budget, terms.length);
+  }
+  return terms;
 }
 
 /** The columns of the primary key, in key order. */

@@ -5,10 +5,8 @@
  */
 import type { Table } from '../model/model.ts';
 import { PublicError } from '../shared/errors.ts';
-import { decodeJsonArray } from './cursor.ts';
 import type { Input } from './input.ts';
 import type { CursorPlan, LimitPlan, PagePlan } from './plan.ts';
-import type { Slot } from './slot.ts';
 
 /** The five pagination arguments of a field. */
 export interface PageArguments {
@@ -65,12 +63,7 @@ function planCursor(input: Input, columns: number): CursorPlan {
   const pattern = input.cursorPattern(columns);
   if (pattern === 'bad') throw refuse('The cursor cannot be decoded.');
   if (pattern === 'long') throw refuse('orderBy clause incompatible with pagination cursor');
-  const path = input.path();
-  const known = path === null ? decodeJsonArray(String(input.known())) : null;
-  const elements = [...pattern.slice(1)].map((letter, index): Slot | null => {
-    if (letter === 'n') return null;
-    return path === null ? { kind: 'constant', value: known?.[index] ?? null } : { kind: 'element', path, index };
-  });
+  const elements = [...pattern.slice(1)].map((letter, index) => (letter === 'n' ? null : input.elementSlot(index)));
   return { elements };
 }
 

@@ -33,7 +33,7 @@ export function planWrite(
   const change =
     kind === 'insert'
       ? planInsert(inputOf(inputs, 'objects'))
-      : planChange(kind, table, (name) => inputOf(inputs, name));
+      : planChange(planner, kind, table, (name) => inputOf(inputs, name));
   const entries = eachField(planner, objectTypeOf(definition), fields, (key, type, below): WriteEntry => {
     const node = firstOf(below);
     if (node.name.value === '__typename') return { key, kind: 'typename', name: type.name };
@@ -47,14 +47,15 @@ export function planWrite(
 }
 
 function planChange(
+  { budget }: Planner,
   kind: 'update' | 'delete',
   table: Table,
   input: (name: 'set' | 'filter' | 'at_most') => Input,
 ): WriteChange {
   const atMost = planAtMost(input('at_most'));
-  if (kind === 'delete') return { kind, filter: planFilter(table, input('filter')), atMost };
+  if (kind === 'delete') return { kind, filter: planFilter(budget, table, input('filter')), atMost };
   const set = planSet(input('set'));
-  return { kind, set, filter: planFilter(table, input('filter')), atMost };
+  return { kind, set, filter: planFilter(budget, table, input('filter')), atMost };
 }
 
 // An absent variable leaves the default of the schema in force; null is refused by `state`.
@@ -171,7 +172,7 @@ function planVariableRows(objects: Input, columns: readonly InsertableColumn[]):
 const absent: Slot = { kind: 'constant', value: null };
 
 function planRows(objects: Input, columns: readonly InsertableColumn[]): PlannedRows {
-  const items = objects.items();
+  const items = [...objects.items()];
   if (items.length === 0) throw refuseEmpty();
   const byName = new Map(columns.map(({ column, fieldName }) => [fieldName, column]));
   const occurrences = new Map<string, number>();

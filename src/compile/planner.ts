@@ -9,10 +9,12 @@ import { invariant } from '../shared/invariant.ts';
 import type { SelectionScope } from './collect-fields.ts';
 import { Input } from './input.ts';
 import type { LimitPlan, ObjectPlan } from './plan.ts';
+import { type PlanBudget, spendTable } from './plan-budget.ts';
 
 /** Shared state of one planning run. */
 export interface Planner extends SelectionScope {
   readonly model: Model;
+  readonly budget: SelectionScope['budget'] & PlanBudget;
   /** `__schema` and `__type` are answered. */
   readonly introspection: boolean;
   /** Page sizes along the path of each collection. */
@@ -40,6 +42,7 @@ export interface Place {
 
 /** The place below a field that leads to another table. */
 export function descend(planner: Planner, place: Place, page: LimitPlan | null = null): Place {
+  spendTable(planner.budget);
   const depth = place.depth + 1;
   planner.maxDepth = Math.max(planner.maxDepth, depth);
   if (page === null) return { pages: place.pages, depth };

@@ -5,7 +5,7 @@
  * that was compiled for the same decisions takes any values. All parameters travel as text.
  */
 import { invariant, unreachable } from '../shared/invariant.ts';
-import { decodeJsonArray } from './cursor.ts';
+import { decodeOnce } from './cursor.ts';
 
 /** Path into the coerced variables: first the variable's key, then input fields and list positions. */
 export type Path = readonly (string | number)[];
@@ -80,7 +80,7 @@ export function bindSlot(slot: Slot, source: BindingSource): string | null {
       return String(typeof value === 'number' ? Math.min(value, slot.ceiling) : slot.ceiling);
     }
     case 'element': {
-      const elements = decodeJsonArray(String(valueAt(source.variables, slot.path)));
+      const elements = decodeOnce(source.variables, String(valueAt(source.variables, slot.path)));
       invariant(elements !== null && slot.index < elements.length, 'the element was asked for before');
       return elements[slot.index] ?? null;
     }

@@ -10,7 +10,7 @@ import type { SqlType } from '../model/model.ts';
 import { invariant } from '../shared/invariant.ts';
 import type { Slot } from './slot.ts';
 
-type Part = string | { readonly slot: Slot; readonly cast: string };
+type Part = string | { readonly slot: Slot; readonly cast: string } | Sql;
 
 /** A piece of SQL. Made by the functions of this file only. */
 export class Sql {
@@ -28,8 +28,8 @@ export class Sql {
       const piece = pieces[index];
       if (index < texts.length - 1) {
         invariant(piece instanceof Sql, 'only pieces of SQL may be interpolated into SQL');
-        // Not as arguments: a long statement has more parts than a call may have.
-        for (const part of piece.#parts) parts.push(part);
+        // Not its parts: those of a piece that is deep inside would be copied once for each level.
+        if (piece.#parts.length > 0) parts.push(piece);
       }
     });
     return new Sql(parts);
@@ -50,7 +50,7 @@ export class Sql {
     const numbers = new Map<string, Map<Slot, number>>();
     const slots: Slot[] = [];
     let text = '';
-    for (const part of piece.#parts) {
+    for (const part of piece.#flat()) {
       if (typeof part === 'string') {
         text += part;
         continue;
@@ -67,6 +67,18 @@ export class Sql {
       text += `$${number}::${part.cast}`;
     }
     return { text, slots };
+  }
+
+  /** All there is inside, in order. Without recursion: pieces may be as deep as a stack is not. */
+  *#flat(): Generator<Exclude<Part, Sql>> {
+    const open = [{ parts: this.#parts, at: 0 }];
+    for (let piece = open.at(-1); piece !== undefined; piece = open.at(-1)) {
+      const part = piece.parts[piece.at];
+      piece.at += 1;
+      if (part === undefined) open.pop();
+      else if (part instanceof Sql) open.push({ parts: part.#parts, at: 0 });
+      else yield part;
+    }
   }
 }
 

@@ -1,0 +1,121 @@
+/**
+ * Small requests that would become very large statements: they are refused before anything is printed, and what is written once
+ * travels once, however often it is used. Seconds of the one thread that answers everybody, and gigabytes, for a few kilobytes.
+ */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startExecution, type TestExecution } from '../support/execution.ts';
+import { createDatabase, fixture } from '../support/postgres.ts';
+
+let execution: TestExecution;
+beforeAll(async () => {
+  execution = await startExecution(await createDatabase(fixture('attack-victim.sql')));
+});
+
+const filtered = 'query ($f: VictimFilter) { victimCollection(filter: $f) { edges { node { id } } } }';
+const ordered =
+  'query ($o: [VictimOrderBy!], $c: Cursor) { victimCollection(orderBy: $o, after: $c) { edges { node { id } } } }';
+
+function nested(levels: number, inner: object): object {
+  return Array.from({ length: levels }).reduce<object>((filter) => ({ not: filter }), inner);
+}
+
+function times<T>(length: number, make: (index: number) => T): T[] {
+  return Array.from({ length }, (_, index) => make(index));
+}
+
+/** The selection of each fragment twice in the one before it. */
+function doubled(levels: number, selection: string): string {
+  const last = `fragment f${levels} on Victim { ${selection} }`;
+  const others = times(levels, (level) => {
+    const next = `boss { ...f${level + 1} }`;
+    return `fragment f${level} on Victim { a: ${next} b: ${next} }`;
+  });
+  return `victimCollection { edges { node { ...f0 } } } } ${[...others, last].join(' ')}`;
+}
+
+async function refusal(query: string, variables: Readonly<Record<string, unknown>> = {}): Promise<unknown> {
+  const { data, errors } = await execution.run('anon', query, { variables });
+  expect(data).toBeUndefined();
+  return errors[0].extensions;
+}
+
+describe('refused is an operation', () => {
+  const conditions = (length: number) => ({ or: times(length, () => ({ id: { eq: 1 } })) });
+  test('with many conditions far inside a filter, each of which is read through all levels', async () => {
+    expect(await refusal(filtered, { f: nested(1000, conditions(200)) })).toEqual({
+      code: 'LIMIT_EXCEEDED',
+      limit: 'inputs',
+    });
+  });
+
+  test('that uses one filter of a variable in many places', async () => {
+    const places = times(50, (index) => `a${index}: victimCollection(filter: $f) { edges { cursor } }`).join(' ');
+    const query = `query ($f: VictimFilter) { ${places} }`;
+    expect(await refusal(query, { f: conditions(1000) })).toEqual({ code: 'LIMIT_EXCEEDED', limit: 'inputs' });
+  });
+
+  test('with an order of many terms, of which a cursor needs the square', async () => {
+    const o = times(500, (index) => ({ id: index % 2 === 0 ? 'AscNullsLast' : 'DescNullsLast' }));
+    const c = Buffer.from(JSON.stringify(times(501, () => 1))).toString('base64');
+    expect(await refusal(ordered, { o, c })).toEqual({ code: 'LIMIT_EXCEEDED', limit: 'inputs' });
+  });
+
+  test('whose fragments lead to a table more than a thousand times', async () => {
+    expect(await refusal(`{ ${doubled(10, 'boss { id }')}`)).toEqual({ code: 'LIMIT_EXCEEDED', limit: 'tables' });
+  });
+});
+
+describe('answered is an operation', () => {
+  test('with ten thousand conditions side by side', async () => {
+    const f = { or: times(10_000, (index) => ({ id: { eq: index } })) };
+    expect(await execution.data('anon', filtered, { variables: { f } })).toEqual({
+      victimCollection: { edges: [{ node: { id: 1 } }] },
+    });
+  });
+
+  test('with a filter of two hundred levels', async () => {
+    expect(await execution.data('anon', filtered, { variables: { f: nested(200, { id: { eq: 1 } }) } })).toEqual({
+      victimCollection: { edges: [{ node: { id: 1 } }] },
+    });
+  });
+
+  test('that leads to five hundred tables', async () => {
+    expect(await execution.data('anon', `{ ${doubled(7, 'boss { id }')}`)).toEqual({
+      victimCollection: { edges: [{ node: { a: null, b: null } }] },
+    });
+  });
+});
+
+describe('one parameter of the statement is', () => {
+  const slots = async (query: string, variables: Readonly<Record<string, unknown>>) => {
+    const [statement] = await execution.statements('anon', query, { variables });
+    return statement?.slots.length;
+  };
+  const everywhere = (argument: string) =>
+    times(100, (index) => `a${index}: victimCollection(${argument}) { edges { cursor } }`).join(' ');
+  const inNode = (argument: string) => `victimCollection { edges { node { ${everywhere(argument)} } } }`;
+
+  test('a variable, however often it is used', async () => {
+    const query = `query ($s: String) { ${inNode('filter: {body: {eq: $s}}')} }`;
+    expect(await slots(query, { s: 'long' })).toBe(1);
+  });
+
+  test('a list of a variable', async () => {
+    const query = `query ($l: [String!]) { ${inNode('filter: {body: {in: $l}}')} }`;
+    expect(await slots(query, { l: ['long'] })).toBe(1);
+  });
+
+  test('each element of a cursor and of a node id', async () => {
+    const c = Buffer.from('["long",1]').toString('base64');
+    const after = `query ($c: Cursor) { ${inNode('orderBy: [{body: AscNullsLast}], after: $c')} }`;
+    expect(await slots(after, { c })).toBe(2);
+    const n = Buffer.from('["public","victim",1]').toString('base64');
+    expect(await slots(`query ($n: ID!) { ${inNode('filter: {nodeId: {eq: $n}}')} }`, { n })).toBe(1);
+  });
+
+  test('a value of a fragment that is spread often', async () => {
+    const list =
+      'a: victimCollection(filter: {body: {in: ["long", "longer"]}, token: {eq: "00000000-0000-0000-0000-000000000000"}}) { edges { cursor } }';
+    expect(await slots(`{ ${doubled(5, list)}`, {})).toBe(2);
+  });
+});
