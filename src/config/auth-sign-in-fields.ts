@@ -65,8 +65,8 @@ export const signInFields = {
     doc: 'Users may sign in without saying who they are.',
   }),
   external_allowed_id_token_issuers: field({
-    kind: string(), default: 'https://appleid.apple.com,https://accounts.google.com',
-    doc: 'Issuers whose ID tokens are accepted, separated by commas.',
+    kind: string(), default: '',
+    doc: 'Further ID token issuers, separated by commas; behind each, after spaces, our client IDs there.',
   }),
 
   refresh_token_rotation_enabled: field({

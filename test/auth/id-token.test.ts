@@ -3,7 +3,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { JWTPayload } from 'jose';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { AuthValues } from '../../src/config/auth-config.ts';
 import { createAuthDatabase, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
@@ -40,7 +40,7 @@ test('a token for one of our clients signs in; the nonce is its digest, the acce
   const auth = await withGoogle();
   const nonce = createHash('sha256').update('random').digest('hex');
   const at_hash = createHash('sha256').update('access').digest().subarray(0, 16).toString('base64url');
-  const id_token = await person('ana', { nonce, at_hash, aud: ['them', 'android'], hd: 'x.test' });
+  const id_token = await person('ana', { nonce, at_hash, aud: ['them', 'android'], azp: 'android', hd: 'x.test' });
   const reply = await ask(auth, { provider: 'google', id_token, nonce: 'random', access_token: 'access' });
   expect(reply).toMatchObject({
     status: 200,
@@ -66,9 +66,9 @@ test('the provider may be named by its issuer, and the nonce be switched off', a
   expect(body.user.app_metadata).toEqual({ provider: 'google', providers: ['google'] });
 });
 
-test('other issuers are accepted from a list, for the client that the request names', async () => {
+test('other issuers are accepted from a list, for the clients that the list names', async () => {
   const other = await startLyingProvider('native');
-  const auth = await withGoogle({ external_allowed_id_token_issuers: `https://x.test, ${other.issuer}` });
+  const auth = await withGoogle({ external_allowed_id_token_issuers: `https://x.test, ${other.issuer} native web` });
   const id_token = await other.sign({ sub: '7', email: 'listed@x.test', email_verified: true });
   const request = { issuer: other.issuer, client_id: 'native', id_token };
   const { body } = await ask(auth, request);
@@ -154,4 +154,97 @@ test('a user who is signed in gets the identity of the token', async () => {
   const id_token = await person('other');
   const refused = await ask(strict, { provider: 'google', id_token, link_identity: true }, access_token);
   expect(refused).toMatchObject({ status: 404, body: { code: 'manual_linking_disabled' } });
+});
+
+describe('a token that an application of somebody else has got', () => {
+  /** Signs in to another application of the same issuer, whose owner brings the token here. */
+  async function stolen(issuer: LyingProvider, claims: JWTPayload): Promise<string> {
+    return issuer.sign({ sub: 'thief', email: 'rich@x.test', email_verified: true, ...claims });
+  }
+
+  test.each([
+    ['for another client', { aud: 'their app' }],
+    ['for several, of which another one asked', { aud: ['web', 'their app'], azp: 'their app' }],
+    ['for several, and nobody says who asked', { aud: ['web', 'their app'] }],
+    ['for nobody', { aud: [] }],
+    ['for a list that only looks like ours', { aud: 'web,ios' }],
+    ['for a client whose name begins as ours', { aud: 'web2' }],
+  ])('signs nobody in: %s', async (_what, claims) => {
+    const listed = { external_allowed_id_token_issuers: `${provider.issuer}/ web, ${provider.issuer} web` };
+    const auth = await withGoogle();
+    const { user } = await signedUp(auth, 'rich@x.test');
+    const id_token = await stolen(provider, claims);
+    const aud = [claims.aud].flat()[0] ?? '';
+    for (const body of [{ provider: 'google' }, { issuer: provider.issuer, client_id: aud }]) {
+      expect((await ask(auth, { ...body, id_token })).status).toBe(400);
+    }
+    const other = await withGoogle({ ...listed, external_google_enabled: false, external_google_url: null });
+    for (const client_id of [aud, 'web', 'their app', 'web their app', ' ']) {
+      expect((await ask(other, { issuer: provider.issuer, client_id, id_token })).status).toBe(400);
+    }
+    expect(await identitiesOf(user.id)).toEqual(['email']);
+    await database.query('delete from auth.users');
+  });
+
+  test('signs nobody in where the list names an issuer without our clients there', async () => {
+    const auth = await withGoogle({
+      ...{ external_allowed_id_token_issuers: provider.issuer, external_google_url: 'https://google.test' },
+    });
+    const { user } = await signedUp(auth, 'rich@x.test');
+    const id_token = await stolen(provider, { aud: 'their app' });
+    const reply = await ask(auth, { issuer: provider.issuer, client_id: 'their app', id_token });
+    expect(reply).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
+    expect(await identitiesOf(user.id)).toEqual(['email']);
+    await database.query('delete from auth.users');
+  });
+
+  async function identitiesOf(id: string): Promise<readonly string[]> {
+    const rows = await database.query<{ provider: string }>('select provider from auth.identities where user_id = $1', [
+      id,
+    ]);
+    return rows.map((row) => row.provider);
+  }
+});
+
+test('no address is asked that the configuration does not name, whatever request and token say', async () => {
+  const auth = await withGoogle({ external_allowed_id_token_issuers: 'https://x.test web' });
+  const other = await startLyingProvider('web');
+  const id_token = await other.sign({ sub: '1', email: 'a@x.test', email_verified: true });
+  const issuers = [other.issuer, `${other.issuer}#https://x.test`, `https://x.test@${other.issuer.slice(7)}`, ''];
+  for (const issuer of issuers) {
+    for (const name of ['google', 'azure', 'apple', 'x', issuer]) {
+      expect((await ask(auth, { provider: name, issuer, client_id: 'web', id_token })).status).toBe(400);
+    }
+  }
+  expect(other.asked).toEqual([]);
+});
+
+test('where the configuration names one tenant by its id, tokens of other tenants are not looked at', async () => {
+  const tenant = '11111111-2222-4333-8444-555555555555';
+  const base = `${provider.issuer}/${tenant}`;
+  const document = provider.answers['/.well-known/openid-configuration'] as object;
+  provider.answers[`/${tenant}/v2.0/.well-known/openid-configuration`] = { ...document, issuer: `${base}/v2.0` };
+  const auth = await withGoogle({
+    ...{ external_azure_enabled: true, external_azure_client_id: 'web', external_azure_url: base },
+  });
+  const bad = { status: 400, body: { error: 'invalid request', error_description: 'Bad ID token' } };
+  const before = provider.asked.length;
+  for (const prefix of ['https://login.microsoftonline.com/', 'https://sts.windows.net/']) {
+    for (const path of ['', '99999999-2222-4333-8444-555555555555/v2.0', `${tenant}x/v2.0`, `x/${tenant}/`]) {
+      const id_token = await person('foreign', { iss: prefix + path });
+      expect(await ask(auth, { provider: 'azure', id_token })).toMatchObject(bad);
+    }
+  }
+  expect(provider.asked.length).toBe(before);
+  const own = await ask(auth, { provider: 'azure', id_token: await person('home', { iss: `${base}/v2.0` }) });
+  expect(own.status).toBe(200);
+});
+
+test.each(['HS256', 'HS384', 'HS512'])('a token that is signed by %s with the public keys is none', async (alg) => {
+  const auth = await withGoogle();
+  const id_token = await provider.sign({ sub: 'forged', email: 'forged@x.test', email_verified: true }, { alg });
+  expect((await ask(auth, { provider: 'google', id_token })).body.error_description).toBe('Bad ID token');
+  const bare = provider.pretend({ sub: 'forged' });
+  expect((await ask(auth, { provider: 'google', id_token: bare })).body.error_description).toBe('Bad ID token');
+  expect(await database.query(`select from auth.users where email = 'forged@x.test'`)).toEqual([]);
 });

@@ -70,7 +70,10 @@ async function readToken(flow: Flow, accepted: AcceptedIssuer, given: GivenToken
   const claims = await verify(flow, accepted, given);
   if (typeof claims.sub !== 'string' || claims.sub === '') throw refuse('Missing sub claim in id_token');
   const audiences = [claims.aud ?? []].flat().map(String);
-  if (!audiences.some((audience) => accepted.clientIds.includes(audience))) {
+  // Of several audiences one is who asked for the token (OpenID Connect Core 1.0, 3.1.3.7).
+  const parties = audiences.length > 1 ? [claims.azp] : audiences;
+  const isOurs = (client: unknown) => accepted.clientIds.some((id) => id === client);
+  if (!audiences.some(isOurs) || !parties.some(isOurs)) {
     throw refuse(`Unacceptable audience in id_token: [${audiences.join(' ').slice(0, 500)}]`);
   }
   if (!accepted.skipsNonce) assertNonce(claims, given.nonce);

@@ -1,10 +1,12 @@
 /**
- * Whose ID token a request brings: which issuer is to be asked, and for whom the token must have been made.
+ * Whose ID token a request brings: which issuer is to be asked, and for whom the token must have been made. Both follow from
+ * the configuration alone: what a request or a token says only chooses among what is there.
  */
 import { decodeJwt } from 'jose';
 import type { AuthConfig } from '../../config/auth-config.ts';
 import { type Provider, providers } from '../../config/auth-provider-fields.ts';
 import { AuthError, OAuthStyleError } from '../auth-error.ts';
+import { isUuid } from '../bearer.ts';
 import type { ClaimSource } from './external-user.ts';
 import {
   findProvider,
@@ -48,7 +50,17 @@ function isOwnIssuer(settings: ProviderSettings, issuer: string): boolean {
   const { row, address } = settings;
   if (row.plain !== null || address === '') return false;
   const prefixes = row.issuerPrefixes ?? [];
-  return issuer === issuerOf(settings) || prefixes.some((prefix) => issuer.startsWith(prefix));
+  const tenant = tenantOf(settings);
+  return (
+    issuer === issuerOf(settings) ||
+    prefixes.some((prefix) => issuer.startsWith(tenant === null ? prefix : `${prefix}${tenant}/`))
+  );
+}
+
+/** The one tenant that the configuration names by its id; null where it names none, or many of them. */
+function tenantOf({ address }: ProviderSettings): string | null {
+  const last = address.slice(address.lastIndexOf('/') + 1);
+  return isUuid(last) ? last : null;
 }
 
 function acceptProvider(settings: ProviderSettings, config: AuthConfig, { idToken }: TokenOrigin): AcceptedIssuer {
@@ -78,10 +90,12 @@ function readIssuer(idToken: string): string | null {
 }
 
 function acceptListed(config: AuthConfig, { provider, issuer, clientId }: TokenOrigin): AcceptedIssuer {
-  const isListed = splitList(config.external_allowed_id_token_issuers).includes(issuer) && URL.canParse(issuer);
-  if (!isListed || clientId === '') throw notAllowed(provider || issuer);
+  const entries = splitList(config.external_allowed_id_token_issuers).map((entry) => entry.split(/\s+/));
+  const [, ...listed] = entries.find(([address]) => address === issuer) ?? [];
+  const clientIds = listed.filter((id) => id === clientId);
+  if (clientIds.length === 0 || !URL.canParse(issuer)) throw notAllowed(provider || issuer);
   const source = { provider: issuer, ownIssuer: issuer };
-  return { address: issuer, clientIds: [clientId], skipsNonce: false, isEmailOptional: false, source };
+  return { address: issuer, clientIds, skipsNonce: false, isEmailOptional: false, source };
 }
 
 function notAllowed(name: string): AuthError {
