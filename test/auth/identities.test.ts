@@ -227,7 +227,7 @@ describe('the address of a user', () => {
   ] as const)('becomes %s', async (_title, links, { email, isConfirmed }) => {
     const auth = await testAuth(database, linking);
     if (links.some((given) => 'email' in given && given.email === 'taken@x.test')) {
-      await userWith(auth, 'taken@x.test', { provider: 'github', email: 'hers@hub.test' });
+      await userWith(auth, 'taken@x.test', { provider: 'github', email: 'hers@hub.test', email_verified: true });
     }
     const user = await userWith(auth, `${links.length}-${isConfirmed}@x.test`, ...links);
     expect(await user.unlink(user.emailIdentity)).toMatchObject({ status: 200 });

@@ -78,20 +78,23 @@ test('addresses are found in any case, within their audience', async () => {
   expect(await findUserByPhone(auth.pool, '1', 'authenticated')).toBeNull();
 });
 
-test('an address is taken by a user who has it and by an identity that names it', async () => {
+test('an address is taken by a user who has it and by an identity that proves it, not by one that only names it', async () => {
   const user = await auth.addUser('owner@mail.test');
   const identity = {
     userId: user.id,
     provider: 'github',
     providerId: '42',
-    identityData: { sub: '42', email: 'Other@Mail.test' },
+    identityData: { sub: '42', email: 'Other@Mail.test', email_verified: true },
   };
   await insertIdentity(auth.pool, identity, auth.tools);
+  const claimed = { sub: '44', email: 'claimed@mail.test', email_verified: false };
+  await insertIdentity(auth.pool, { ...identity, providerId: '44', identityData: claimed }, auth.tools);
   const isTaken = (email: string, except: string | null = null) =>
     isEmailTaken(auth.pool, email, 'authenticated', except);
   expect(await isTaken('owner@mail.test')).toBe(true);
   expect(await isTaken('other@mail.test')).toBe(true);
   expect(await isTaken('other@mail.test', user.id)).toBe(false);
+  expect(await isTaken('claimed@mail.test')).toBe(false);
   expect(await isTaken('free@mail.test')).toBe(false);
 });
 
