@@ -65,7 +65,13 @@ beforeAll(async () => {
 /** A gateway on the encrypted database. */
 async function start(parameters: string) {
   const observations: Observation[] = [];
-  const config = testConfig({ databaseUrl: login(parameters), schemas: ['public'], port: 0, poolSize: 2, poolWaitMs: 30_000 });
+  const config = testConfig({
+    databaseUrl: login(parameters),
+    schemas: ['public'],
+    port: 0,
+    poolSize: 2,
+    poolWaitMs: 30_000,
+  });
   const gateway = await startGateway(config, { observe: (observation) => void observations.push(observation) });
   onTestFinished(() => gateway.stop());
   const ask = async (query: string, signal: AbortSignal | null = null) => {
