@@ -114,6 +114,7 @@ export interface AuthErrorDetails {
   readonly retryAfterSeconds?: number;
   /** The internal reason; logged, never shown. */
   readonly cause?: unknown;
+  readonly isOutcomeUnknown?: boolean;
 }
 
 /** A refusal whose text a client may read. Callers branch on `code`. */
@@ -124,6 +125,8 @@ export class AuthError extends Error {
   /** Only with `weak_password`. */
   readonly weakPassword: readonly WeakPasswordReason[] | null;
   readonly retryAfterSeconds: number | null;
+  /** The connection was lost after a change had been sent: it may or may not have been made. */
+  readonly isOutcomeUnknown: boolean;
 
   /** @param message The code's usual text where none is given. */
   constructor(code: AuthErrorCode, message: string | null = null, details: AuthErrorDetails = {}) {
@@ -133,6 +136,7 @@ export class AuthError extends Error {
     this.status = details.status ?? usual.status;
     this.weakPassword = details.weakPassword ?? null;
     this.retryAfterSeconds = details.retryAfterSeconds ?? null;
+    this.isOutcomeUnknown = details.isOutcomeUnknown ?? false;
   }
 }
 

@@ -31,6 +31,8 @@ const weakPassword = {
   required: ['reasons'],
 };
 
+const outcome = { enum: ['unknown'], description: 'A change was sent, and nobody knows whether it was made.' };
+
 /** The bodies that `toErrorResponse` makes: the new shape, the old one, that of OAuth. */
 export const errorSchema: JsonSchema = {
   anyOf: [
@@ -41,6 +43,7 @@ export const errorSchema: JsonSchema = {
         code: { enum: Object.keys(authErrorCodes) },
         message: { type: 'string' },
         weak_password: weakPassword,
+        outcome,
       },
       required: ['code', 'message'],
     },
@@ -54,6 +57,7 @@ export const errorSchema: JsonSchema = {
         error_id: { type: 'string' },
         message: { type: 'string' },
         weak_password: weakPassword,
+        outcome,
       },
       required: ['code', 'msg'],
     },
@@ -84,9 +88,13 @@ export function toErrorResponse(error: unknown, apiVersion: string | undefined, 
     return { status: 400, headers: {}, body, code: null, masked: false };
   }
   const known = error instanceof AuthError ? error : fromDatabase(error);
-  const { code, status, message, weakPassword, retryAfterSeconds } = known ?? new AuthError('unexpected_failure');
+  const failure = known ?? new AuthError('unexpected_failure');
+  const { code, status, message, weakPassword, retryAfterSeconds, isOutcomeUnknown } = failure;
   const isNew = readsNewShape(apiVersion);
-  const extra = weakPassword === null ? {} : { weak_password: { reasons: weakPassword } };
+  const extra = {
+    ...(weakPassword === null ? {} : { weak_password: { reasons: weakPassword } }),
+    ...(isOutcomeUnknown ? { outcome: 'unknown' } : {}),
+  };
   const shown = code === 'unknown' ? undefined : code;
   const body = isNew
     ? { code, message, ...extra }
@@ -103,8 +111,12 @@ export function toErrorResponse(error: unknown, apiVersion: string | undefined, 
 function fromDatabase(error: unknown): AuthError | null {
   if (!(error instanceof DatabaseError)) return null;
   if (error.kind === 'unavailable' || error.kind === 'overloaded') {
-    const message = 'The service cannot be reached at the moment, please retry after a moment.';
-    return new AuthError('unexpected_failure', message, { status: 503, retryAfterSeconds: 1, cause: error });
+    const { maybeCommitted: isOutcomeUnknown } = error;
+    const message = isOutcomeUnknown
+      ? 'The connection to the database was lost; what was asked for may or may not have been done.'
+      : 'The service cannot be reached at the moment, please retry after a moment.';
+    const details = { status: 503, retryAfterSeconds: 1, isOutcomeUnknown, cause: error };
+    return new AuthError('unexpected_failure', message, details);
   }
   if (error.kind === 'timeout') return new AuthError('request_timeout', null, { cause: error });
   const sqlstate = error.sqlstate ?? '';

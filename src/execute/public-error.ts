@@ -86,13 +86,10 @@ const atMostMarker = 'pgreflect:at_most:';
 const tooLargeMarker = 'pgreflect:too_large:';
 
 function fromDatabase(error: DatabaseError, scope: ErrorScope): PublicError {
+  if (error.maybeCommitted) return outcomeUnknown(error);
   switch (error.kind) {
-    case 'unavailable': {
-      const message = error.maybeCommitted
-        ? 'The connection to the database was lost; the mutation may or may not have been committed.'
-        : 'The database is not available. Try again in a moment.';
-      return new PublicError('UNAVAILABLE', message, { cause: error });
-    }
+    case 'unavailable':
+      return new PublicError('UNAVAILABLE', 'The database is not available. Try again in a moment.', { cause: error });
     case 'overloaded':
       return new PublicError('UNAVAILABLE', 'All database connections are busy. Try again in a moment.', {
         cause: error,
@@ -115,6 +112,19 @@ function fromDatabase(error: DatabaseError, scope: ErrorScope): PublicError {
     case 'statement':
       return fromStatement(error, scope);
   }
+}
+
+/** No answer came after a write had been sent: a client that repeats it has to look first. */
+function outcomeUnknown(error: DatabaseError): PublicError {
+  const isLate = error.kind === 'timeout';
+  const reason = isLate
+    ? 'The time limit passed before the database answered'
+    : 'The connection to the database was lost';
+  const message = `${reason}; the mutation may or may not have been committed.`;
+  return new PublicError(isLate ? 'TIMEOUT' : 'UNAVAILABLE', message, {
+    extensions: { outcome: 'unknown' },
+    cause: error,
+  });
 }
 
 function tooLarge(error: DatabaseError, scope: ErrorScope): PublicError {

@@ -37,7 +37,11 @@ export const errorCodes = {
   CONFLICT: { status: 400, transport: false, meaning: 'Serialisation failure or deadlock; try again (40001, 40P01).' },
   RAISED: { status: 400, transport: false, meaning: 'A function in the database raised an error (P0001).' },
   READ_ONLY: { status: 400, transport: false, meaning: 'A write inside a read-only operation (25006).' },
-  TIMEOUT: { status: 400, transport: false, meaning: 'The statement ran longer than its limit (57014).' },
+  TIMEOUT: {
+    status: 400,
+    transport: false,
+    meaning: 'The time limit passed (57014). With `extensions.outcome` `unknown`, a mutation may have been committed.',
+  },
   BAD_REQUEST: { status: 400, transport: true, meaning: 'The HTTP request is malformed (for example, its JSON).' },
   UNAUTHENTICATED: { status: 401, transport: true, meaning: 'The API key or the token is missing, wrong or expired.' },
   ROLE_NOT_ALLOWED: { status: 403, transport: true, meaning: "The token's role may not be used here." },
@@ -46,7 +50,12 @@ export const errorCodes = {
   BODY_TOO_LARGE: { status: 413, transport: true, meaning: 'The request body is over the limit.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, transport: true, meaning: 'The content type is not supported.' },
   RATE_LIMITED: { status: 429, transport: true, meaning: 'Too many requests; wait for `Retry-After` seconds.' },
-  UNAVAILABLE: { status: 503, transport: true, meaning: 'The database is away or the gateway is overloaded.' },
+  UNAVAILABLE: {
+    status: 503,
+    transport: true,
+    meaning:
+      'The database is away or the gateway is overloaded. With `extensions.outcome` `unknown`, a mutation may have been committed.',
+  },
   INTERNAL: { status: 500, transport: false, meaning: 'Masked; the cause is in the log under `extensions.id`.' },
 } as const satisfies Record<string, ErrorCode>;
 

@@ -9,10 +9,11 @@ import { startRecordingProxy } from '../support/recording-proxy.ts';
 
 const database = await createDatabase(fixture('mutation-library.sql'));
 const proxy = await startRecordingProxy(database.url);
-const library = await startExecution(
-  { ...database, urlAs: (role, password) => Object.assign(new URL(proxy.url), { username: role, password }).href },
-  { schemas: ['lib'] },
-);
+const throughProxy = {
+  ...database,
+  urlAs: (role: string, password: string) => Object.assign(new URL(proxy.url), { username: role, password }).href,
+};
+const library = await startExecution(throughProxy, { schemas: ['lib'] });
 const run = (query: string, variables: Record<string, unknown> = {}) => library.run('anon', query, { variables });
 const data = (query: string, variables: Record<string, unknown> = {}) => library.data('anon', query, { variables });
 const marks = async () =>
@@ -195,10 +196,27 @@ describe('the way to the database', () => {
       errors: [
         {
           message: 'The connection to the database was lost; the mutation may or may not have been committed.',
-          extensions: { code: 'UNAVAILABLE' },
+          extensions: { code: 'UNAVAILABLE', outcome: 'unknown' },
         },
       ],
     });
     expect(await marks()).toEqual(['N1']);
+  });
+
+  test('that the server answers too late says that its end is unknown, and a query does not', async () => {
+    const limited = await startExecution(throughProxy, { schemas: ['lib'], statementTimeoutMs: 1000 });
+    await limited.run('anon', '{ __typename }');
+    proxy.inspect((from) => (from === 'server' ? 'drop' : 'pass'));
+    const written = await limited.run('anon', `mutation { ${insert('N2')} }`);
+    const read = await limited.run('anon', '{ volumeCollection { edges { node { shelfMark } } } }');
+    proxy.inspect(null);
+    const message =
+      'The time limit passed before the database answered; the mutation may or may not have been committed.';
+    expect(written).toMatchObject({
+      data: null,
+      errors: [{ message, extensions: { code: 'TIMEOUT', outcome: 'unknown' } }],
+    });
+    expect(await marks()).toContain('N2');
+    expect(read.errors[0].extensions.outcome).toBeUndefined();
   });
 });

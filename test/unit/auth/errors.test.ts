@@ -79,6 +79,16 @@ test.each([
   expect(toErrorResponse(error, '2024-01-01', 'r1')).toMatchObject({ status, body: { code, message } });
 });
 
+test.each([undefined, '2024-01-01'])(
+  'an answer that was lost says that its outcome is unknown, version %s',
+  (version) => {
+    const lost = new DatabaseError({ kind: 'unavailable', primary: 'lost', maybeCommitted: true });
+    expect(toErrorResponse(lost, version, 'id').body).toMatchObject({ outcome: 'unknown' });
+    const away = new DatabaseError({ kind: 'unavailable', primary: 'away' });
+    expect(toErrorResponse(away, version, 'id').body).not.toHaveProperty('outcome');
+  },
+);
+
 test('a database that is away is a reason to come back', () => {
   const error = new DatabaseError({ kind: 'unavailable', primary: 'The database cannot be reached.' });
   expect(toErrorResponse(error, undefined, 'r1')).toMatchObject({
