@@ -42,6 +42,8 @@ export interface DatabaseErrorFacts {
   readonly table?: string | null;
   readonly column?: string | null;
   readonly constraint?: string | null;
+  readonly dataType?: string | null;
+  readonly raised?: boolean;
   readonly maybeCommitted?: boolean;
   readonly cause?: unknown;
 }
@@ -66,6 +68,10 @@ export class DatabaseError extends Error {
   readonly table: string | null;
   readonly column: string | null;
   readonly constraint: string | null;
+  /** Of the domain whose constraint was violated; its schema is `schema`. */
+  readonly dataType: string | null;
+  /** The message was written by the author of a PL/pgSQL function, in `raise`. */
+  readonly raised: boolean;
   /** True where the connection was lost after a write was sent: nobody knows whether it was committed. */
   readonly maybeCommitted: boolean;
 
@@ -81,6 +87,8 @@ export class DatabaseError extends Error {
     this.table = facts.table ?? null;
     this.column = facts.column ?? null;
     this.constraint = facts.constraint ?? null;
+    this.dataType = facts.dataType ?? null;
+    this.raised = facts.raised ?? false;
     this.maybeCommitted = facts.maybeCommitted ?? false;
   }
 }
@@ -157,5 +165,7 @@ function serverFacts(problem: pg.DatabaseError, step: number): Omit<DatabaseErro
     table: problem.table ?? null,
     column: problem.column ?? null,
     constraint: problem.constraint ?? null,
+    dataType: problem.dataType ?? null,
+    raised: problem.routine === 'exec_stmt_raise',
   };
 }

@@ -252,6 +252,7 @@ function scopeOf(options: ExecuteOptions, execution: Execution, run: CompiledRun
     model: run.attempt.role.shared.model,
     requestId: execution.context.requestId,
     observe: options.observe,
+    showHints: execution.context.showHints,
     maxResponseBytes: options.maxResponseBytes,
     atMostMessages: kind === 'mutation' ? run.compiled.atMostMessages : [],
     keys: kind === 'mutation' ? keys : [keys.length === 1 ? keys[0]! : null],

@@ -2,8 +2,8 @@
  * What a client may learn of a failure (operations.md, "Errors"): PostgreSQL's own message for what the client or its data
  * did, a sentence of ours for limits and outages, and for everything else an id under which the cause is in the log.
  *
- * No SQL text, no stack and no value of another row passes. Names of a table, column or constraint pass only where the
- * model shows the table to the role.
+ * No SQL text, no stack and no value of another row passes. Messages and names of a table, column or constraint pass only where
+ * the model shows the table to the role (visible-message.ts).
  */
 import { randomUUID } from 'node:crypto';
 import type { GraphQLError } from 'graphql';
@@ -11,12 +11,15 @@ import { DatabaseError } from '../database/failure.ts';
 import type { Model } from '../model/model.ts';
 import { type Code, PublicError } from '../shared/errors.ts';
 import type { Observe } from '../shared/observation.ts';
+import { isVisibleMessage, visibleTable } from './visible-message.ts';
 
 /** What the translation of an error needs to know. */
 export interface ErrorScope {
   readonly model: Model | null;
   readonly requestId: string;
   readonly observe: Observe;
+  /** What is hidden may be told as a hint: to the service role, and on a local project. */
+  readonly showHints: boolean;
   /** Largest answer in bytes, for the message about it. */
   readonly maxResponseBytes: number;
   /** Contract message of `atMost` by main step, null where the step is no update or delete. */
@@ -152,6 +155,12 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
   }
   const code = passingCode(sqlstate);
   if (code === null) return mask(error, scope);
+  const neutral = neutralMessages[code];
+  if (neutral !== undefined && !isVisibleMessage(error, scope.model)) {
+    const id = observeMasked(error, scope);
+    const hint = scope.showHints && { hint: primary };
+    return new PublicError(code, neutral, { ...place, sqlstate, cause: error, extensions: { id }, ...hint });
+  }
   const input = code === 'BAD_USER_INPUT' ? scope.citedInput(error.step, primary) : null;
   const hint = code === 'RAISED' ? error.hint : (ownHints[sqlstate] ?? null);
   return new PublicError(code, primary, {
@@ -162,6 +171,13 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
     ...(hint !== null && { hint }),
   });
 }
+
+/** In place of messages that name what the role does not see. */
+const neutralMessages: Partial<Readonly<Record<Code, string>>> = {
+  CONSTRAINT_VIOLATION:
+    'A constraint on related data was violated. Change the values, or the rows that depend on this one.',
+  PERMISSION_DENIED: 'The role lacks a right that this operation needs. Use a role that has it.',
+};
 
 /** Where the server's message says what it met and not what to do. */
 const ownHints: Readonly<Record<string, string>> = {
@@ -201,12 +217,10 @@ const passingStates: Readonly<Record<string, Code>> = {
 };
 
 function visibleNames(error: DatabaseError, model: Model | null): Record<string, string> {
-  const table = [...(model?.tables.values() ?? [])].find(
-    ({ namespace, name }) => namespace === error.schema && name === error.table,
-  );
+  const table = visibleTable(error, model);
   const raised: Record<string, string> =
     error.sqlstate === 'P0001' && error.detail !== null ? { detail: error.detail } : {};
-  if (table === undefined) return raised;
+  if (table === null) return raised;
   const column = table.columns.find(({ name, selectable }) => selectable && name === error.column);
   return {
     ...raised,
@@ -217,8 +231,14 @@ function visibleNames(error: DatabaseError, model: Model | null): Record<string,
 }
 
 function mask(error: unknown, scope: ErrorScope): PublicError {
-  const id = randomUUID();
-  scope.observe({ kind: 'masked_error', id, requestId: scope.requestId, error });
+  const id = observeMasked(error, scope);
   const place = error instanceof DatabaseError && error.step > 0 ? placeOf(error, scope) : {};
   return new PublicError('INTERNAL', 'Unexpected error.', { ...place, extensions: { id }, cause: error });
+}
+
+/** Returns the id under which the error is in the log. */
+function observeMasked(error: unknown, { observe, requestId }: ErrorScope): string {
+  const id = randomUUID();
+  observe({ kind: 'masked_error', id, requestId, error });
+  return id;
 }

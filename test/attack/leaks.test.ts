@@ -53,9 +53,30 @@ describe('an error does not show what the row it is about holds', () => {
     expect(await database.query('select count(*) from account')).toEqual(before);
   }); // biome-ignore format: a table
 
-  test('a constraint of a hidden table is named in the message only, as PostgreSQL writes it', async () => {
-    const { body } = await gateway.ask('mutation { writeHidden }');
-    expect(body.errors[0].extensions).toEqual({ code: 'CONSTRAINT_VIOLATION', sqlstate: '23505' });
+  test.each<[string, string, string, string]>([
+    ['a constraint of a table behind a function', 'mutation { writeHidden }', 'CONSTRAINT_VIOLATION', '23505'],
+    ['a foreign key of a hidden table', 'mutation { deleteFromParentCollection(filter: {id: {eq: 1}}) { affectedCount } }', 'CONSTRAINT_VIOLATION', '23503'],
+    ['a hidden table between two visible ones', 'mutation { deleteFromParentCollection(filter: {id: {eq: 2}}) { affectedCount } }', 'CONSTRAINT_VIOLATION', '23503'],
+    ['the table behind a view', 'mutation { insertIntoFrontCollection(objects: [{id: 1, note: "bad"}]) { affectedCount } }', 'CONSTRAINT_VIOLATION', '23514'],
+    ['a column behind a view', 'mutation { insertIntoFrontCollection(objects: [{id: 1, note: null}]) { affectedCount } }', 'CONSTRAINT_VIOLATION', '23502'],
+    ['a hidden column', 'mutation { insertIntoCheckedCollection(objects: [{id: 1, shown: "x"}]) { records { id } } }', 'CONSTRAINT_VIOLATION', '23502'],
+    ['what a policy asks', '{ watchedCollection { totalCount: __typename edges { cursor } } }', 'PERMISSION_DENIED', '42501'],
+    ['what a function asks', '{ askVault }', 'PERMISSION_DENIED', '42501'],
+  ])('and does not name what the role does not see: %s', async (_name, query, code, sqlstate) => {
+    const { body } = await gateway.ask(query);
+    expect(body.data).toBeNull();
+    expect(body.errors).toHaveLength(1);
+    expect(body.errors[0].extensions).toEqual({ code, sqlstate, id: expect.any(String) });
+    expect(JSON.stringify(body)).not.toMatch(/vault|ledger|chain|base|hidden|kept/);
+    const { id } = body.errors[0].extensions;
+    expect(gateway.observations).toContainEqual(expect.objectContaining({ kind: 'masked_error', id }));
+  }); // biome-ignore format: a table
+
+  test('what the author of a function says is not changed', async () => {
+    const { body } = await gateway.ask('mutation { ownWords }');
+    expect(body.errors).toMatchObject([
+      { message: 'Only owners of vault.ledger may.', extensions: { code: 'PERMISSION_DENIED', sqlstate: '42501' } },
+    ]);
   });
 
   test('a value of a column that may not be written is not told by its absence either', async () => {

@@ -198,7 +198,9 @@ describe('a function runs', () => {
   });
 
   test("on the caller's privileges, unless it is a security definer", async () => {
-    expect(await errors('{ word }')).toEqual(['permission denied for table secret']);
+    expect(await errors('{ word }')).toEqual([
+      'The role lacks a right that this operation needs. Use a role that has it.',
+    ]);
     expect(await ask('{ wordDefined }')).toEqual({ wordDefined: 'mellon' });
   });
 
