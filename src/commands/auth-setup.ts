@@ -2,29 +2,44 @@
  * Brings the tables of the auth service into a database (sql/auth), as one step of `init` and of every start of a local
  * project.
  */
+import { DatabaseError } from '../database/failure.ts';
 import { MigrationError, migrate, planMigration } from '../database/migrate.ts';
 import type { SystemPool, SystemSession } from '../database/run-system.ts';
+import { type OwnSchemas, printGuarded, refuseForeign } from './own-schemas.ts';
 import type { RoleNames, StepOutcome } from './role-setup.ts';
 
 const topic = 'tables of the auth service';
 
+const own: OwnSchemas = ['auth', 'pgreflect_queue'];
+
 /** Makes what is missing. A database of the original service is left as it is. */
 export async function installAuth(pool: SystemPool, roles: RoleNames): Promise<StepOutcome> {
   try {
+    await pool.transaction((session) => refuseForeign(session, own));
     const statements = await migrate(pool, { apiRoles: apiRoles(roles) });
+    // Somebody may have been faster.
+    await pool.transaction((session) => refuseForeign(session, own));
     const isUnchanged = statements.length === 0;
     const step = { topic, statement: isUnchanged ? null : 'sql/auth', advice: null };
     return { step, result: isUnchanged ? 'unchanged' : 'done', reason: null };
   } catch (error) {
-    if (!(error instanceof MigrationError)) throw error;
-    return { step: { topic, statement: 'sql/auth', advice: null }, result: 'refused', reason: error.reason };
+    const reason = refusalOf(error);
+    if (reason === null) throw error;
+    return { step: { topic, statement: 'sql/auth', advice: null }, result: 'refused', reason };
   }
+}
+
+/** What PostgreSQL said; null where it was something else. */
+function refusalOf(error: unknown): string | null {
+  if (error instanceof MigrationError) return error.reason;
+  return error instanceof DatabaseError && error.kind === 'statement' ? error.primary : null;
 }
 
 /** The SQL that `installAuth` would run; empty where nothing is missing. */
 export async function printAuth(session: SystemSession, roles: RoleNames): Promise<string> {
   const statements = await planMigration(session, { apiRoles: apiRoles(roles) });
-  return statements.map((text) => (text.endsWith(';') ? text : `${text};`)).join('\n\n');
+  if (statements.length === 0) return '';
+  return printGuarded(own, statements.map((text) => (text.endsWith(';') ? text : `${text};`)).join('\n\n'));
 }
 
 /** Whether the database has tables of the auth service that we brought. */

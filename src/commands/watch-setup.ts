@@ -4,10 +4,13 @@
  */
 import { DatabaseError } from '../database/failure.ts';
 import type { SystemPool, SystemSession } from '../database/run-system.ts';
+import { type OwnSchemas, printGuarded, refuseForeign } from './own-schemas.ts';
 import { readSqlFile } from './package-files.ts';
 import type { StepOutcome } from './role-setup.ts';
 
 const topic = 'schema-change trigger';
+
+const own: OwnSchemas = ['pgreflect'];
 
 /** Whether both event triggers are there and enabled. */
 export async function isWatched(session: SystemSession): Promise<boolean> {
@@ -39,16 +42,20 @@ export async function printWatch(session: SystemSession, loginRole: string): Pro
     `select pg_catalog.format('select pg_catalog.set_config(%L, %L, false);', 'pgreflect.login_role', $1::text) as line`,
     [loginRole],
   );
-  return `${String(row?.line)}\n${readSqlFile('watch.sql')}`;
+  return printGuarded(own, `${String(row?.line)}\n${readSqlFile('watch.sql')}`);
 }
 
-async function runFile(pool: SystemPool, file: string, loginRole: string): Promise<StepOutcome> {
+async function runFile(pool: SystemPool, file: 'watch.sql' | 'unwatch.sql', loginRole: string): Promise<StepOutcome> {
   const statement = `sql/${file}`;
   const step = { topic, statement, advice: null };
   try {
     await pool.transaction(async (session) => {
       await session.query(`select pg_catalog.set_config('pgreflect.login_role', $1, true)`, [loginRole]);
+      const isMade = file === 'watch.sql';
+      if (isMade) await refuseForeign(session, own);
       await session.query(readSqlFile(file));
+      // Somebody may have been faster.
+      if (isMade) await refuseForeign(session, own);
     });
     return { step, result: 'done', reason: null };
   } catch (error) {
