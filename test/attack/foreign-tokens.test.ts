@@ -2,6 +2,7 @@
  * Tokens of others at the auth service: those of a third party whose keys the GraphQL API accepts, those made for another
  * service, and API keys that were replaced. The damage would be the whole list of users, or an account.
  */
+import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
@@ -188,5 +189,143 @@ describe('a service key that was replaced', () => {
     const own = await token({ role: 'service_role', sub: 'nightly job' }, secret);
     expect(await whoami(auth, own)).toBe('service_role nightly job');
     expect((await auth.ask('/admin/users', undefined, { token: own })).status).toBe(200);
+  });
+});
+
+describe('the header of a token', () => {
+  /** Asks both APIs; answers what the database and the auth service took the caller for. */
+  async function knock(auth: TestAuth, bearer: string) {
+    const { status } = await auth.ask('/admin/users', undefined, { token: bearer });
+    return { graphql: await whoami(auth, bearer), admin: status };
+  }
+
+  const refused = { graphql: 'The token could not be verified.', admin: 403 };
+
+  test('brings no key along and sends nobody to fetch one', async () => {
+    const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
+    const jwk = await exportJWK(publicKey);
+    let asked = 0;
+    const server = createServer((_request, response) => {
+      asked += 1;
+      response.end(JSON.stringify({ keys: [{ ...jwk, kid: 'mine', alg: 'ES256' }] }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`;
+    const own = await makeSigningKey();
+    const { given } = await thirdParty('jwks');
+    const auth = await testAuth(database, {}, { ...given, jwtKeys: [own] });
+    for (const header of [{ jwk }, { jku: url }, { x5u: url }, { jku: url, kid: 'mine' }, { kid: url }]) {
+      const forged = new SignJWT({ role: 'service_role', sub: 'x' }).setProtectedHeader({ alg: 'ES256', ...header });
+      expect(await knock(auth, await forged.sign(privateKey))).toEqual(refused);
+    }
+    expect(asked).toBe(0);
+  });
+
+  test.each([
+    ['a path', '../../../../dev/null'],
+    ['SQL', "x' or '1'='1"],
+    ['a name that every object has', '__proto__'],
+    ['a function', 'toString'],
+    ['nothing', ''],
+    ['a long text', 'k'.repeat(2500)],
+    ['a list', ['theirs']],
+    ['a number', 0],
+    ['null', null],
+  ])('names no key by %s as kid', async (_what, kid) => {
+    const { given } = await thirdParty('jwks');
+    const auth = await testAuth(database, {}, { ...given, jwtSecret: null, jwtKeys: [await makeSigningKey()] });
+    const keys = await makeApiKeys({ kind: 'key', key: await makeSigningKey() }, 'anon', 'service_role');
+    for (const alg of ['HS256', 'none', 'ES256']) {
+      const [, payload] = keys.serviceKey.split('.');
+      const content = `${encode({ alg, kid })}.${payload}`;
+      for (const secretText of ['', ' ', 'null', 'undefined']) {
+        const signature = createHmac('sha256', secretText).update(content).digest('base64url');
+        for (const forged of [`${content}.${signature}`, `${content}.`]) {
+          expect((await auth.ask('/admin/users', undefined, { key: forged, token: forged })).status).toBe(401);
+        }
+      }
+    }
+  });
+
+  test('changes no rule: what is critical or not encoded, encrypted or of another form is no token', async () => {
+    const auth = await testAuth(database);
+    const claims = { role: 'service_role', sub: 'x' };
+    const sign = (header: object, payload = encode(claims)) => {
+      const content = `${encode(header)}.${payload}`;
+      return `${content}.${createHmac('sha256', secret).update(content).digest('base64url')}`;
+    };
+    expect(await knock(auth, sign({ alg: 'HS256' }))).toEqual({ graphql: 'service_role x', admin: 200 });
+    const forged = [
+      sign({ alg: 'HS256', crit: ['exp'], exp: 1 }),
+      sign({ alg: 'HS256', b64: false, crit: ['b64'] }),
+      sign({ alg: 'HS256', b64: false, crit: ['b64'] }, JSON.stringify(claims).replaceAll('.', '')),
+      sign({ alg: 'HS256', crit: [] }),
+      sign({ alg: 'hs256' }),
+      sign({ alg: ['HS256'] }),
+      sign({}),
+      sign({ alg: 'HS256' }, encode([claims])),
+      sign({ alg: 'HS256' }, Buffer.from('{"role":"service_role"').toString('base64url')),
+      sign({ alg: 'HS256' }, encode({ ...claims, exp: 'never' })),
+      sign({ alg: 'HS256' }, encode({ ...claims, nbf: '0' })),
+      `${sign({ alg: 'HS256' })}.${encode(claims)}.x`,
+      sign({ alg: 'dir', enc: 'A256GCM' }),
+    ];
+    for (const bearer of forged) {
+      const { graphql, admin } = await knock(auth, bearer);
+      expect([graphql.startsWith('service_role'), admin]).toEqual([false, 403]);
+    }
+  });
+
+  test('a token as long as a header may be is refused as fast as any other', async () => {
+    const auth = await testAuth(database);
+    const bearer = await token({ role: 'service_role', sub: 'x', pad: 'p'.repeat(9000) }, 'x'.repeat(40));
+    expect(await knock(auth, bearer)).toEqual(refused);
+  });
+});
+
+function encode(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}
+
+describe('what was made for one purpose serves no other', () => {
+  const accessToken = 'sbp_0123456789012345678901234567890123456789';
+
+  test('each key, token, code and ticket opens its own API alone', async () => {
+    const given = { accessToken, projectRef: 'abcdefghijklmnopqrst', anonKey, serviceKey };
+    const auth = await testAuth(database, { external_google_enabled: true }, given);
+    await database.query('delete from auth.users');
+    const { access_token: user, refresh_token: refresh } = await signedUp(auth, 'doors@x.test');
+    await auth.ask('/recover', { email: 'doors@x.test' });
+    const [{ hash } = { hash: '' }] = await database.query<{ hash: string }>(
+      'select token_hash as hash from auth.one_time_tokens',
+    );
+    const ticket = new URLSearchParams(auth.gateway.studioEntry().split('#')[1]).get('token') ?? '';
+    const credentials = { anonKey, serviceKey, user, refresh, accessToken, hash, ticket };
+    const get = async (path: string, headers: Record<string, string>) =>
+      (await fetch(auth.url + path, { headers: { 'x-forwarded-for': '203.0.113.7', ...headers } })).status;
+    const apis: Record<string, (text: string) => Promise<number>> = {
+      key: (text) => get('/auth/v1/settings', { apikey: text }),
+      bearer: async (text) => (/^(anon|authenticated|service_role) /.test(await whoami(auth, text)) ? 200 : 401),
+      user: async (text) => (await auth.ask('/user', undefined, { token: text })).status,
+      admin: async (text) => (await auth.ask('/admin/users', undefined, { token: text })).status,
+      management: (text) => get(`/v1/projects/${given.projectRef}/config/auth`, { authorization: `Bearer ${text}` }),
+      inbox: (text) => get('/studio/inbox.json', { authorization: `Bearer ${text}` }),
+      studio: (text) => get('/studio/project', { authorization: `Bearer ${text}` }),
+      refresh: async (text) => (await auth.ask('/token?grant_type=refresh_token', { refresh_token: text })).status,
+      link: async (text) => (await auth.ask('/verify', { type: 'recovery', token_hash: text })).status,
+      ticket: async (text) =>
+        (await fetch(`${auth.url}/studio/session`, { method: 'POST', body: JSON.stringify({ token: text }) })).status,
+    };
+    const opened: string[] = [];
+    for (const [api, ask] of Object.entries(apis)) {
+      for (const [name, text] of Object.entries(credentials))
+        if ((await ask(text)) === 200) opened.push(`${api} ${name}`);
+    }
+    expect(opened).toEqual([
+      ...['key anonKey', 'key serviceKey', 'bearer anonKey', 'bearer serviceKey', 'bearer user', 'user user'],
+      ...['admin serviceKey', 'management accessToken', 'inbox accessToken', 'studio accessToken'],
+      ...['refresh refresh', 'link hash', 'ticket ticket'],
+    ]);
   });
 });
