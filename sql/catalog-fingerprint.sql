@@ -1,10 +1,12 @@
--- One text that changes with everything a model depends on. $1: names of the exposed namespaces.
+-- One text that changes with everything a model depends on. Reads the setting `pgreflect.exposed`, see exposed-names.sql, and leaves
+-- the snapshot that it was made with in `pgreflect.snapshot`. Asked again in the same transaction there is no row where nothing has been
+-- committed since.
 -- Each part is a count and a sum over a set of rows, mostly of `xmin`: the transaction that wrote the row version. A set, so
 -- the order in which transactions commit does not matter. `pg_class` is summed by content, because `truncate`, `cluster` and
 -- `refresh materialized view` write new row versions that mean nothing here.
 with
 exposed as (
-  select n.oid from pg_catalog.pg_namespace n where n.nspname = any ($1::pg_catalog.text[])
+  select n.oid from pg_catalog.pg_namespace n where n.nspname = any (pg_catalog.current_setting('pgreflect.exposed')::pg_catalog.text[])
 ),
 tables as materialized (
   select c.oid, c.relkind,
@@ -66,17 +68,28 @@ parts (name, rows, version) as (
     from pg_catalog.pg_depend d join pg_catalog.pg_class q on q.oid = d.objid and q.relkind = 'S'
     where d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
       and d.refobjsubid > 0 and d.deptype in ('a', 'i') and d.refobjid in (select t.oid from tables t)
-  union all select 'auth_members', count(*), sum(m.xmin::pg_catalog.text::pg_catalog.int8) from pg_catalog.pg_auth_members m
+  union all select 'event_trigger', count(*), sum(v.xmin::pg_catalog.text::pg_catalog.int8)
+    from pg_catalog.pg_event_trigger v where v.evtname in ('pgreflect_ddl', 'pgreflect_drop')
+  union all select 'event_triggers', case pg_catalog.current_setting('event_triggers', true) when 'off' then 0 else 1 end, 0
+),
+of_server (name, rows, version) as (
+  select 'auth_members', count(*), sum(m.xmin::pg_catalog.text::pg_catalog.int8) from pg_catalog.pg_auth_members m
   union all select 'db_role_setting', count(*), sum(s.xmin::pg_catalog.text::pg_catalog.int8)
     from pg_catalog.pg_db_role_setting s
     where s.setdatabase in (0, (select d.oid from pg_catalog.pg_database d where d.datname = pg_catalog.current_database()))
   union all select 'roles', count(*), sum(pg_catalog.hashtextextended(pg_catalog.concat_ws('|', r.oid, r.rolname, r.rolsuper, r.rolinherit, r.rolbypassrls), 0))
     from pg_catalog.pg_roles r
-  union all select 'event_trigger', count(*), sum(v.xmin::pg_catalog.text::pg_catalog.int8)
-    from pg_catalog.pg_event_trigger v where v.evtname in ('pgreflect_ddl', 'pgreflect_drop')
-  union all select 'event_triggers', case pg_catalog.current_setting('event_triggers', true) when 'off' then 0 else 1 end, 0
+  -- `alter database … owner` is an update of a row that few databases have.
+  union all select 'database', 1, d.datdba::pg_catalog.int8 from pg_catalog.pg_database d where d.datname = pg_catalog.current_database()
 )
-select pg_catalog.md5(pg_catalog.string_agg(pg_catalog.concat_ws(':', p.name, p.rows, p.version), ' ' order by p.name)
-  || pg_catalog.array_to_string($1::pg_catalog.text[], ',')) as fingerprint,
-  (select (count(*) + sum(m.xmin::pg_catalog.text::pg_catalog.int8))::pg_catalog.text from pg_catalog.pg_auth_members m) as memberships
-from parts p
+select v.objects, pg_catalog.md5(v.objects || v.of_server || pg_catalog.current_setting('pgreflect.exposed')) as fingerprint, v.memberships,
+  pg_catalog.set_config('pgreflect.snapshot', pg_catalog.pg_current_snapshot()::pg_catalog.text, true) as snapshot
+from (
+  select
+    (select pg_catalog.md5(pg_catalog.string_agg(pg_catalog.concat_ws(':', p.name, p.rows, p.version), ' ' order by p.name)) from parts p) as objects,
+    (select pg_catalog.string_agg(pg_catalog.concat_ws(':', p.name, p.rows, p.version), ' ' order by p.name) from of_server p) as of_server,
+    (select (count(*) + coalesce(sum(m.xmin::pg_catalog.text::pg_catalog.int8), 0))::pg_catalog.text from pg_catalog.pg_auth_members m) as memberships
+  where pg_catalog.current_setting('pgreflect.snapshot', true) is distinct from pg_catalog.pg_current_snapshot()::pg_catalog.text
+  -- Or PostgreSQL would compute each of them where it is used.
+  offset 0
+) v

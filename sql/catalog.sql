@@ -1,19 +1,23 @@
 -- Reads the exposed part of the catalog as one JSON text of rows under PostgreSQL's own names, narrowed to what the model uses.
--- $1: names of the exposed namespaces, in order. Run with a search path of pg_catalog, so that expressions and types are printed
+-- Reads the setting `pgreflect.exposed`, see exposed-names.sql. Privileges are read as access lists, of which many objects share one:
+-- an object has the number of its list. Inquiry functions would look at a newer catalog than the rows come from.
+-- Run with a search path of pg_catalog, so that expressions and types are printed
 -- with their namespaces.
 with recursive
 exposed (oid, position) as (
   select n.oid, w.position
-  from pg_catalog.unnest($1::pg_catalog.text[]) with ordinality w (name, position)
+  from pg_catalog.unnest(pg_catalog.current_setting('pgreflect.exposed')::pg_catalog.text[]) with ordinality w (name, position)
   join pg_catalog.pg_namespace n on n.nspname = w.name
 ),
 tables as materialized (
-  select c.oid, c.relname, c.relnamespace, c.relkind, c.relrowsecurity, c.relhassubclass, c.relhasrules
+  select c.oid, c.relname, c.relnamespace, c.relkind, c.relrowsecurity, c.relhassubclass, c.relhasrules,
+    coalesce(c.relacl, pg_catalog.acldefault('r', c.relowner)) as list
   from pg_catalog.pg_class c
   where c.relkind in ('r', 'v', 'm', 'f', 'p') and c.relnamespace in (select e.oid from exposed e)
 ),
 columns as materialized (
   select a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attidentity, a.attgenerated, a.atthasdef,
+    a.attacl as list,
     -- Since PostgreSQL 18 a row may be older than the constraint.
     a.attnotnull and not exists (
       select from pg_catalog.pg_constraint k
@@ -25,7 +29,8 @@ columns as materialized (
 ),
 routines as materialized (
   select p.oid, p.proname, p.pronamespace, p.prokind, p.prorettype, p.proretset, p.prorows, p.provolatile, p.provariadic,
-         p.pronargs, p.pronargdefaults, p.proargtypes, p.proallargtypes, p.proargmodes, p.proargnames, p.proargdefaults
+         p.pronargs, p.pronargdefaults, p.proargtypes, p.proallargtypes, p.proargmodes, p.proargnames, p.proargdefaults,
+         coalesce(p.proacl, pg_catalog.acldefault('f', p.proowner)) as list
   from pg_catalog.pg_proc p
   where p.pronamespace in (select e.oid from exposed e)
 ),
@@ -60,12 +65,19 @@ used_types (oid) as (
   where part.oid <> 0
 ),
 types as materialized (
-  select t.oid, t.typname, t.typnamespace, t.typtype, t.typrelid, t.typelem, t.typarray, t.typdelim, t.typbasetype, t.typtypmod, t.typdefault, t.typowner
+  select t.oid, t.typname, t.typnamespace, t.typtype, t.typrelid, t.typelem, t.typarray, t.typdelim, t.typbasetype, t.typtypmod, t.typdefault, t.typowner,
+    coalesce(g.typacl, pg_catalog.acldefault('T', g.typowner)) as list
   from pg_catalog.pg_type t
+  -- An array has the privileges of its element, and from PostgreSQL 17 on a multirange those of its range.
+  join pg_catalog.pg_type e
+    on e.oid = case t.typsubscript when 'pg_catalog.array_subscript_handler'::pg_catalog.regproc then t.typelem else t.oid end
+  left join pg_catalog.pg_range m
+    on m.rngmultitypid = e.oid and pg_catalog.current_setting('server_version_num')::pg_catalog.int4 >= 170000
+  join pg_catalog.pg_type g on g.oid = coalesce(m.rngtypid, e.oid)
   where t.oid in (select u.oid from used_types u)
 ),
 namespaces as (
-  select n.oid, n.nspname, e.position
+  select n.oid, n.nspname, e.position, coalesce(n.nspacl, pg_catalog.acldefault('n', n.nspowner)) as list
   from pg_catalog.pg_namespace n
   left join exposed e on e.oid = n.oid
   where e.oid is not null or n.oid in (select t.typnamespace from types t)
@@ -141,12 +153,22 @@ harmless_types (oid) as (
       select from pg_catalog.pg_cast c
       where c.castfunc <> 0 and (c.castsource in (t.oid, t.typelem) or c.casttarget in (t.oid, t.typelem))
     )
+),
+lists as materialized (
+  select u.list, pg_catalog.row_number() over () - 1 as number
+  from (
+    select n.list from namespaces n
+    union select t.list from tables t
+    union select c.list from columns c where c.list is not null
+    union select r.list from routines r
+    union select t.list from types t
+  ) u
 )
 select pg_catalog.json_build_object(
   'namespaces', (
-    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object('_id', n.oid::pg_catalog.text, 'nspname', n.nspname)
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object('_id', n.oid::pg_catalog.text, 'nspname', n.nspname, 'list', l.number)
       order by n.position), '[]')
-    from namespaces n
+    from namespaces n join lists l on l.list = n.list
   ),
   'classes', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
@@ -156,9 +178,10 @@ select pg_catalog.json_build_object(
       -- because the function waits for whoever holds an exclusive lock.
       'updatable_mask', case when t.relkind = 'r' then 28
         when t.relkind in ('v', 'f') and t.oid not in (select u.oid from unreachable u)
-        then pg_catalog.pg_relation_is_updatable(t.oid, true) else 0 end
+        then pg_catalog.pg_relation_is_updatable(t.oid, true) else 0 end,
+      'list', l.number
     ) order by e.position, t.oid), '[]')
-    from tables t join exposed e on e.oid = t.relnamespace
+    from tables t join exposed e on e.oid = t.relnamespace join lists l on l.list = t.list
   ),
   -- By column, because there are many rows: each list is in the order of the others.
   'attributes', (
@@ -183,17 +206,17 @@ select pg_catalog.json_build_object(
       'prorettype', r.prorettype::pg_catalog.text, 'proretset', r.proretset, 'prorows', r.prorows, 'provolatile', r.provolatile,
       'provariadic', r.provariadic::pg_catalog.text, 'pronargs', r.pronargs, 'pronargdefaults', r.pronargdefaults,
       'proargtypes', r.proargtypes::pg_catalog.oid[], 'proallargtypes', r.proallargtypes, 'proargmodes', r.proargmodes,
-      'proargnames', r.proargnames
+      'proargnames', r.proargnames, 'list', l.number
     ) order by r.oid), '[]')
-    from routines r
+    from routines r join lists l on l.list = r.list
   ),
   'types', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
       '_id', t.oid::pg_catalog.text, 'typname', t.typname, 'typnamespace', t.typnamespace::pg_catalog.text, 'typtype', t.typtype,
       'typrelid', t.typrelid::pg_catalog.text, 'typelem', t.typelem::pg_catalog.text, 'typarray', t.typarray::pg_catalog.text, 'typdelim', t.typdelim,
-      'typbasetype', t.typbasetype::pg_catalog.text, 'typtypmod', t.typtypmod
+      'typbasetype', t.typbasetype::pg_catalog.text, 'typtypmod', t.typtypmod, 'list', l.number
     ) order by t.oid), '[]')
-    from types t
+    from types t join lists l on l.list = t.list
   ),
   'enums', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
@@ -304,5 +327,63 @@ select pg_catalog.json_build_object(
       pg_catalog.format_type(c.atttypid, c.atttypmod))), '[]')
     from columns c join types t on t.oid = c.atttypid
     where c.atttypmod <> -1 and t.typnamespace <> 'pg_catalog'::pg_catalog.regnamespace
+  ),
+  'column_lists', (
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(c.attrelid::pg_catalog.text, c.attnum, l.number)), '[]')
+    from columns c join lists l on l.list = c.list
+  ),
+  'lists', (
+    -- Grantees, 0 is PUBLIC, and what they may do: 1 select, 2 insert, 4 update, 8 delete, 16 usage, 32 execute.
+    select coalesce(pg_catalog.json_agg((
+      select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(g.grantee, g.bits)), '[]')
+      from (
+        select x.grantee::pg_catalog.text, pg_catalog.bit_or(case x.privilege_type
+          when 'SELECT' then 1 when 'INSERT' then 2 when 'UPDATE' then 4 when 'DELETE' then 8
+          when 'USAGE' then 16 when 'EXECUTE' then 32 else 0 end) as bits
+        from pg_catalog.aclexplode(l.list) x
+        group by x.grantee
+      ) g
+      where g.bits <> 0
+    ) order by l.number), '[]')
+    from lists l
+  ),
+  'roles', (
+    select pg_catalog.json_agg(pg_catalog.json_build_array(r.oid::pg_catalog.text, r.rolname, r.rolsuper, r.rolbypassrls))
+    from pg_catalog.pg_roles r
+  ),
+  'memberships', (
+    -- Members and the roles whose privileges they have. From PostgreSQL 16 on each grant says whether it passes them on, before the
+    -- member did; the owner of the database is a member of pg_database_owner without a grant.
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(m.member::pg_catalog.text, m.role::pg_catalog.text)), '[]')
+    from (
+      select m.member, m.roleid, (pg_catalog.to_jsonb(m) ->> 'inherit_option')::pg_catalog.bool
+      from pg_catalog.pg_auth_members m
+      union all
+      select d.datdba, o.oid, case when pg_catalog.current_setting('server_version_num')::pg_catalog.int4 >= 160000 then true end
+      from pg_catalog.pg_database d, pg_catalog.pg_roles o
+      where d.datname = pg_catalog.current_database() and o.rolname = 'pg_database_owner'
+    ) m (member, role, inherits)
+    join pg_catalog.pg_roles r on r.oid = m.member
+    where coalesce(m.inherits, r.rolinherit)
+  ),
+  'role_settings', (
+    -- In this database before in all. Settings that only superusers may change would fail in every request: left out,
+    -- unless the login role is one. Names with a dot are the operator's own.
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(s.role::pg_catalog.text, s.name, s.value)), '[]')
+    from (
+      select distinct on (d.setrole, pg_catalog.lower(pg_catalog.split_part(c.entry, '=', 1)))
+        d.setrole as role,
+        pg_catalog.lower(pg_catalog.split_part(c.entry, '=', 1)) as name,
+        pg_catalog.substr(c.entry, pg_catalog.strpos(c.entry, '=') + 1) as value
+      from pg_catalog.pg_db_role_setting d
+      cross join lateral pg_catalog.unnest(d.setconfig) c (entry)
+      where d.setrole <> 0
+        and d.setdatabase in (0, (select b.oid from pg_catalog.pg_database b where b.datname = pg_catalog.current_database()))
+      order by d.setrole, pg_catalog.lower(pg_catalog.split_part(c.entry, '=', 1)), d.setdatabase desc
+    ) s
+    left join pg_catalog.pg_settings g on pg_catalog.lower(g.name) = s.name
+    where s.name not in ('search_path', 'role', 'session_authorization')
+      and (g.context = 'user' or g.context = 'superuser' and pg_catalog.current_setting('is_superuser') = 'on'
+        or g.name is null and pg_catalog.strpos(s.name, '.') > 0)
   )
 )::pg_catalog.text as catalog

@@ -237,7 +237,6 @@ function createCore(
 function reflectionOptions(config: Config): Omit<ReflectorOptions, 'systemPool' | 'observe' | 'pollMs'> {
   return {
     schemas: config.schemas,
-    roles: configuredRoles(config),
     introspection: config.introspection,
     serviceRole: config.serviceRole,
     extraSearchPath: config.extraSearchPath,
@@ -265,11 +264,6 @@ function createAuthParts(
     onError,
   });
   return { authPool, management: startManagement({ config, pool: authPool, clock, observe }) };
-}
-
-function configuredRoles(config: Config): readonly string[] {
-  const named = config.allowedRoles === '*' ? [] : config.allowedRoles;
-  return [...new Set([config.anonRole, config.authenticatedRole, config.serviceRole, ...named])];
 }
 
 async function startReflector({ reflector }: Core): Promise<void> {

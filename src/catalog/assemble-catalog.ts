@@ -2,7 +2,6 @@
  * From the JSON text of sql/catalog.sql to a `Catalog`: rows linked to the tables and types they belong to, indexed for the
  * model.
  */
-import { setImmediate } from 'node:timers/promises';
 import type { PgEnum } from 'pg-introspection';
 import type {
   Catalog,
@@ -17,17 +16,17 @@ import type {
   TypeOperation,
 } from './catalog.ts';
 import { type CommentDirective, parseCommentDirective } from './comment-directive.ts';
-import type { AccessObjects } from './role-access.ts';
+import { type AccessRows, readAccess } from './role-access.ts';
 
 /** What sql/catalog.sql reads. */
-interface CatalogRows {
-  readonly namespaces: readonly CatalogNamespace[];
-  readonly classes: readonly Omit<CatalogTable, 'getAttributes' | 'getIndexes'>[];
+interface CatalogRows extends AccessRows {
+  readonly namespaces: readonly (CatalogNamespace & AccessRows['namespaces'][number])[];
+  readonly classes: readonly (Omit<CatalogTable, 'getAttributes' | 'getIndexes'> & AccessRows['classes'][number])[];
   /** A list for each column of `pg_attribute`, null where there are no rows. */
   readonly attributes: { readonly [Key in keyof CatalogColumn]: readonly CatalogColumn[Key][] | null };
   readonly constraints: readonly CatalogForeignKey[];
-  readonly procs: readonly CatalogRoutine[];
-  readonly types: readonly Omit<CatalogType, 'getEnumValues' | 'getOperators'>[];
+  readonly procs: readonly (CatalogRoutine & AccessRows['procs'][number])[];
+  readonly types: readonly (Omit<CatalogType, 'getEnumValues' | 'getOperators'> & AccessRows['types'][number])[];
   readonly enums: readonly Pick<PgEnum, 'enumtypid' | 'enumsortorder' | 'enumlabel'>[];
   readonly type_operators: readonly (readonly [string, TypeOperation, string])[];
   readonly indexes: readonly CatalogIndex[];
@@ -59,34 +58,12 @@ const commentedCatalogs: Readonly<Record<string, CommentedObject>> = {
   pg_type: 'type',
 };
 
-/** What PostgreSQL is asked once the objects are known. */
-type CatalogRest = Pick<Catalog, 'fingerprint' | 'memberships' | 'roles'>;
-
-/**
- * Builds the catalog.
- *
- * @param readRest Reads the privileges on the objects that were found, and the fingerprint; the only part that touches the database.
- */
-export async function assembleCatalog(
+/** Builds the catalog from its text and from what tells its version. */
+export function assembleCatalog(
   text: string,
-  parts: Pick<Catalog, 'snapshot' | 'watched'>,
-  readRest: (objects: AccessObjects) => Promise<CatalogRest>,
-): Promise<Catalog> {
+  version: Pick<Catalog, 'snapshot' | 'fingerprint' | 'memberships' | 'watched'>,
+): Catalog {
   const source = JSON.parse(text) as CatalogRows;
-  const [rest, rows] = await Promise.all([readRest(objectsOf(source)), linkMeanwhile(source)]);
-  return { ...parts, ...rest, ...rows };
-}
-
-function objectsOf({ namespaces, classes, procs, types }: CatalogRows): AccessObjects {
-  const [ofNamespaces, ofClasses, ofProcs, ofTypes] = [namespaces, classes, procs, types].map((rows) =>
-    rows.map(({ _id }) => _id),
-  );
-  return { namespaces: ofNamespaces!, tables: ofClasses!, routines: ofProcs!, types: ofTypes! };
-}
-
-/** Once the question to PostgreSQL is on its way, which takes as long to answer. */
-async function linkMeanwhile(source: CatalogRows): Promise<Omit<Catalog, keyof CatalogRest | 'snapshot' | 'watched'>> {
-  await setImmediate();
   const exposed = new Set(source.exposed);
   const tables = new Map(linkTables(source).map((table) => [table._id, table]));
   const types = new Map(linkTypes(source).map((type) => [type._id, type]));
@@ -101,6 +78,8 @@ async function linkMeanwhile(source: CatalogRows): Promise<Omit<Catalog, keyof C
   const enumsOf = (namespace: string) =>
     [...types.values()].filter((row) => row.typtype === 'e' && row.typnamespace === namespace);
   return {
+    ...version,
+    roles: readAccess(source),
     namespaces: source.namespaces.filter((row) => exposed.has(row._id)),
     tables: [...tables.values()],
     foreignKeys: source.constraints,

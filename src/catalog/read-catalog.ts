@@ -1,20 +1,24 @@
 /**
- * Reads everything the models of some roles need, at one snapshot, without writing anything.
+ * Reads everything that models need, as of one moment, without writing anything and in one round trip.
  *
- * The order of the steps is a promise: privilege functions and printed expressions come from a cache of the server process
- * that takes notice of a commit a moment after the commit is visible. So where the schema-change trigger is installed, the
- * transactions that are visible but still committing are waited for before the first catalog table is read. Without
- * the wait a model could pair an old privilege with a new snapshot and never be found stale.
+ * Rows come from one snapshot, privileges too (role-access.ts). Printed expressions and the like come from what the server process
+ * knows of the catalog, which may be older than the snapshot (a commit is visible a moment before other processes are told) or
+ * newer. So the order of the statements is a promise: a fingerprint with its snapshot; the wait for commits that this snapshot sees
+ * and others may not know of; the catalog; and once more the fingerprint, which must be the same where anything has been
+ * committed since. Else everything is read again.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseError } from '../database/failure.ts';
-import type { SystemPool, SystemSession } from '../database/run-system.ts';
+import type { SystemPool } from '../database/run-system.ts';
 import { assembleCatalog } from './assemble-catalog.ts';
 import type { Catalog } from './catalog.ts';
-import { readFingerprintRow } from './catalog-fingerprint.ts';
-import { readRoleAccess } from './role-access.ts';
-import { readExposedNames } from './search-path.ts';
-import { catalogStatement, watchStatement } from './statements.ts';
+import {
+  catalogStatement,
+  exposedNamesStatement,
+  fingerprintStatement,
+  settledStatement,
+  watchStatement,
+} from './statements.ts';
 
 /** What to read. */
 export interface ReadCatalogOptions {
@@ -23,33 +27,29 @@ export interface ReadCatalogOptions {
    * exposed, our own and `auth` only when named here.
    */
   readonly schemas: readonly string[] | null;
-  /** Roles whose privileges and settings are read; those that do not exist are left out of the result. */
-  readonly roles: readonly string[];
 }
 
-/** Longest wait for committing transactions; only a row of a restored dump that spells a running transaction needs it. */
-const longestWaitMs = 2000;
-/** Longest wait for one of the answers: a thousand times what it takes for 1,000 tables. */
+/** Longest wait for the answer: a thousand times what it takes for 1,000 tables. */
 const longestReadMs = 300_000;
-
-/** Readings before a failure is believed. */
+/** Readings before a failure is believed, or a catalog is taken that changes without pause. */
 const maxReadings = 10;
 
 /**
- * Reads the catalog in one read-only transaction, 0.3 to 0.5 s for 1,000 tables of 20 columns. Again, where it failed for what a
- * change explains that was committed meanwhile.
+ * Reads the catalog, 0.3 to 0.5 s for 1,000 tables of 20 columns. Again, a few times, where a change was committed meanwhile.
  *
  * @throws DatabaseError
  */
 export async function readCatalog(pool: SystemPool, options: ReadCatalogOptions): Promise<Catalog> {
-  for (let reading = 1; ; reading += 1) {
+  for (let readings = 1; ; readings += 1) {
     try {
-      return await readOnce(pool, options);
+      const { catalog, isWhole } = await readOnce(pool, options);
+      // Else its snapshot is older than the change, which the next check finds.
+      if (isWhole || readings === maxReadings) return catalog;
     } catch (error) {
-      if (reading === maxReadings || !isOvertaken(error)) throw error;
+      if (readings === maxReadings || !isOvertaken(error)) throw error;
     }
     // Whoever changes the catalog in a loop is not met in the same step each time.
-    await delay(2 ** reading * Math.random());
+    await delay(2 ** readings * Math.random());
   }
 }
 
@@ -58,59 +58,46 @@ export async function readCatalog(pool: SystemPool, options: ReadCatalogOptions)
  * at the newest catalog. And of two who wait for each other.
  */
 const overtakenStates: ReadonlySet<string> = new Set([
-  'XX000',
-  '42704',
-  '42703',
-  '42883',
-  '42P01',
-  '3F000',
-  '40001',
-  '40P01',
-]);
+  'XX000', '42704', '42703', '42883', '42P01', '3F000', '40001', '40P01',
+]); // biome-ignore format: a table of codes
 
 function isOvertaken(error: unknown): boolean {
   return error instanceof DatabaseError && error.kind === 'statement' && overtakenStates.has(error.sqlstate ?? '');
 }
 
-async function readOnce(pool: SystemPool, options: ReadCatalogOptions): Promise<Catalog> {
-  // Asked before the transaction, which must not read a catalog table yet, and once more inside it.
-  const watchedBefore = await readWatched(pool);
-  return pool.transaction(
-    async (session) => {
-      const [first] = await session.query('select pg_catalog.pg_current_snapshot()::pg_catalog.text as snapshot');
-      if (watchedBefore) await waitForCommitting(session);
-      const watched = watchedBefore && (await readWatched(session));
-      const names = await readExposedNames(session, options.schemas);
-      const [row] = await session.query(catalogStatement, [names]);
-      return assembleCatalog(String(row?.catalog), { snapshot: String(first?.snapshot), watched }, async (objects) => {
-        const rest = [readFingerprintRow(session, names), readRoleAccess(session, options.roles, objects)] as const;
-        const [version, roles] = await Promise.all(rest);
-        return { ...version, roles };
-      });
-    },
+/** `isWhole`: no change was committed while it was read. */
+async function readOnce(
+  pool: SystemPool,
+  { schemas }: ReadCatalogOptions,
+): Promise<{ readonly catalog: Catalog; readonly isWhole: boolean }> {
+  const [, [watch], [version], , , [settled], [source], [after]] = await pool.transaction(
+    (session) =>
+      Promise.all([
+        session.query(exposedNamesStatement, [schemas]),
+        // Before the snapshot is taken: what is changed from then on is noted.
+        session.query(watchStatement, []),
+        session.query(fingerprintStatement, []),
+        // Each waits a moment where there is something to wait for.
+        session.query(settledStatement, []),
+        session.query(settledStatement, []),
+        session.query(settledStatement, []),
+        session.query(catalogStatement, []),
+        session.query(fingerprintStatement, []),
+        session.query('commit', []),
+      ]),
     {
-      begin: 'begin isolation level repeatable read read only',
+      begin: 'begin isolation level read committed read only',
       // Compiling the large statement would take longer than running it.
       settings: { jit: 'off' },
       answerWithinMs: longestReadMs,
     },
   );
-}
-
-async function readWatched(session: SystemSession): Promise<boolean> {
-  const [row] = await session.query(watchStatement);
-  return row?.watched === true;
-}
-
-/** Waits until no transaction that changed the catalog and is visible to this one is still on its way out. */
-async function waitForCommitting(session: SystemSession): Promise<void> {
-  const deadline = performance.now() + longestWaitMs;
-  while (performance.now() < deadline) {
-    const [row] = await session.query(`select count(*)::pg_catalog.int4 as running
-      from pg_catalog.pg_locks l
-      where l.locktype = 'transactionid' and l.granted
-        and l.transactionid in (select c.xid::pg_catalog.xid from pgreflect.catalog_change c)`);
-    if (row?.running === 0) return;
-    await delay(1);
-  }
+  const catalog = assembleCatalog(String(source?.catalog), {
+    snapshot: String(version?.snapshot),
+    fingerprint: String(version?.fingerprint),
+    memberships: String(version?.memberships),
+    watched: watch?.watched === true,
+  });
+  const isUnchanged = after === undefined || after.objects === version?.objects;
+  return { catalog, isWhole: settled?.committing === 0 && isUnchanged };
 }

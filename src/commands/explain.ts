@@ -53,7 +53,7 @@ async function runExplain(context: CommandContext): Promise<number> {
   const url = requireDatabaseUrl(values.databaseUrl);
   await withDatabase(url, async (pool) => {
     const readSince = performance.now();
-    const catalog = await readCatalog(pool, { schemas: values.schemas, roles: [role] });
+    const catalog = await readCatalog(pool, { schemas: values.schemas });
     const options = {
       introspection: 'directive',
       serviceRole: values.serviceRole!,

@@ -6,7 +6,7 @@
  * missing. The password of a new login role travels as a SCRAM verifier, so that it is in no log of the server.
  */
 
-import { readExposedNames } from '../catalog/search-path.ts';
+import { readExposedNames } from '../catalog/exposed-names.ts';
 import { DatabaseError } from '../database/failure.ts';
 import type { SystemSession } from '../database/run-system.ts';
 import { readSqlFile } from './package-files.ts';

@@ -20,22 +20,21 @@ export interface ReflectorOptions extends ReflectionOptions {
   readonly systemPool: SystemPool;
   /** Namespaces to expose; null: the login role's search path. */
   readonly schemas: readonly string[] | null;
-  /** Roles to read from the start; others join when they are first seen. */
-  readonly roles: readonly string[];
   /** Interval of the comparison in milliseconds; null: somebody else compares, and says so. */
   readonly pollMs: number | null;
   readonly observe: Observe;
 }
 
-/** Most roles kept beyond those given at the start; past that the least recently asked for is forgotten. */
-const maxExtraRoles = 100;
+/** How long a role that does not exist is believed not to, in milliseconds, and how many at once. */
+const absentForMs = 1000;
+const maxAbsent = 1000;
 
 /** The keeper of the current reflection. */
 export class Reflector {
   readonly #options: ReflectorOptions;
   #schemas: readonly string[] | null;
-  readonly #roles: Set<string>;
-  readonly #rolesWanted: DataLoader<string, RoleReflection | null>;
+  readonly #rolesWanted: DataLoader<string, boolean>;
+  #absent = { until: 0, roles: new Set<string>() };
   #current: Reflection | null = null;
   #running: { readonly since: number; readonly done: Promise<Reflection> } | null = null;
   #next: Promise<Reflection> | null = null;
@@ -46,9 +45,8 @@ export class Reflector {
   constructor(options: ReflectorOptions) {
     this.#options = options;
     this.#schemas = options.schemas;
-    this.#roles = new Set(options.roles);
-    // Roles that are asked for together become one catalog read.
-    this.#rolesWanted = new DataLoader((roles) => this.#readRoles(roles), { cache: false });
+    // Roles that are asked for together become one question.
+    this.#rolesWanted = new DataLoader((roles) => this.#askForRoles(roles), { cache: false });
   }
 
   /** Reads the catalog and begins the check at an interval. Rejects when the first read fails; the check goes on trying. */
@@ -90,8 +88,8 @@ export class Reflector {
         ? (this.#current ?? (await this.readSince(performance.now(), 'first')))
         : await this.readSince(since, 'stale');
     const known = reflection.role(role);
-    if (known !== null || this.#roles.has(role)) return known;
-    return this.#rolesWanted.load(role);
+    if (known !== null || since !== null || !(await this.#isNew(role))) return known;
+    return (await this.readSince(performance.now(), 'role')).role(role);
   }
 
   /** What is left out of the schema of a role, and why; empty where there is no such role. */
@@ -156,7 +154,7 @@ export class Reflector {
   async #read(since: number, reason: string): Promise<Reflection> {
     const { systemPool, observe } = this.#options;
     try {
-      const catalog = await readCatalog(systemPool, { schemas: this.#schemas, roles: [...this.#roles] });
+      const catalog = await readCatalog(systemPool, { schemas: this.#schemas });
       const reflection = new Reflection(catalog, since, this.#options, this.#current);
       this.#current = reflection;
       this.#problem = null;
@@ -169,28 +167,25 @@ export class Reflector {
     }
   }
 
-  async #readRoles(roles: readonly string[]): Promise<(RoleReflection | null)[]> {
-    for (const role of roles) this.#remember(role);
-    const reflection = await this.readSince(performance.now(), 'role').catch((error: unknown) => {
-      // One of them may be the reason, and would then fail every reading from now on.
-      for (const role of roles) this.#forget(role);
-      throw error;
-    });
-    return roles.map((role) => {
-      const known = reflection.role(role);
-      // A role that does not exist is asked for again next time: it may have been created.
-      if (known === null) this.#forget(role);
-      return known;
-    });
+  /** Whether a role that the catalog does not have exists by now. Anybody may ask for many that do not, so that is remembered. */
+  async #isNew(role: string): Promise<boolean> {
+    const now = performance.now();
+    if (now > this.#absent.until || this.#absent.roles.size >= maxAbsent) {
+      this.#absent = { until: now + absentForMs, roles: new Set() };
+    }
+    if (role.length > maxNameLength || this.#absent.roles.has(role)) return false;
+    const exists = await this.#rolesWanted.load(role);
+    if (!exists) this.#absent.roles.add(role);
+    return exists;
   }
 
-  #remember(role: string): void {
-    this.#roles.add(role);
-    const extra = [...this.#roles].filter((name) => !this.#options.roles.includes(name));
-    if (extra.length > maxExtraRoles) this.#roles.delete(extra[0]!);
-  }
-
-  #forget(role: string): void {
-    if (!this.#options.roles.includes(role)) this.#roles.delete(role);
+  async #askForRoles(roles: readonly string[]): Promise<boolean[]> {
+    const ask = 'select r.rolname from pg_catalog.pg_roles r where r.rolname = any ($1::pg_catalog.text[])';
+    const rows = await this.#options.systemPool.query(ask, [roles]);
+    const found = new Set(rows.map(({ rolname }) => rolname));
+    return roles.map((role) => found.has(role));
   }
 }
+
+/** PostgreSQL has no longer ones. */
+const maxNameLength = 63;

@@ -7,7 +7,7 @@ import type { SectionRow } from './sections.ts';
 export const graphqlSections: readonly SectionRow[] = [
   ['0.4', 'The shape of the generated schema', 'catalog/sample unit/schema/build-schema schema/reflected-schema'],
   ['0.5', 'Register of deviations', 'catalog/types catalog/conflicts query/aggregates query/wide mutation/insert function/runs-once'],
-  ['1.1', 'Schemas', 'catalog/exposure catalog/read-catalog unit/catalog/search-path query/namespaces'],
+  ['1.1', 'Schemas', 'catalog/exposure catalog/read-catalog query/namespaces'],
   ['1.2', 'Kinds of relations', 'catalog/exposure function/other-tables'],
   ['1.3', 'Select-valid', 'catalog/exposure query/roles'],
   ['1.4', 'Primary keys', 'catalog/exposure query/keys'],

@@ -35,7 +35,7 @@ const grants = `
   grant select (id, name) on lib.pet to authenticated;
   revoke execute on function lib.owner_count() from public;
   grant execute on function lib.owner_count() to anon;`;
-const { execution, database } = await openReader([grants], { roles: ['anon', 'authenticated', 'service_role'] });
+const { execution, database } = await openReader([grants]);
 const asRed = { claims: { tenant: 'red' } };
 const id = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64');
 

@@ -37,7 +37,7 @@ async function modelOf(database: TestDatabase, role: string, ...schemas: string[
     onError: () => {},
   });
   try {
-    return buildModel(await readCatalog(pool, { schemas, roles: [role] }), role);
+    return buildModel(await readCatalog(pool, { schemas }), role);
   } finally {
     await pool.stop();
   }

@@ -21,7 +21,6 @@ export type Json = any;
 /** What a test may change. */
 export interface ExecutionOptions {
   readonly schemas?: readonly string[];
-  readonly roles?: readonly string[];
   /** Role and password of the login; `authenticator` and `test` by default. */
   readonly login?: readonly [role: string, password: string];
   readonly introspection?: ReflectorOptions['introspection'];
@@ -84,7 +83,6 @@ export async function startExecution(database: TestDatabase, options: ExecutionO
   const reflector = new Reflector({
     systemPool,
     schemas: options.schemas ?? ['public'],
-    roles: options.roles ?? ['anon', 'authenticated', 'service_role'],
     pollMs: 3_600_000,
     introspection: options.introspection ?? 'directive',
     serviceRole: 'service_role',

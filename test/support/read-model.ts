@@ -22,7 +22,7 @@ export function systemPool(url: string): SystemPool {
 /** Reads catalogs and models of one database. */
 export interface ModelReader {
   readonly pool: SystemPool;
-  catalog(schemas: readonly string[] | null, roles?: readonly string[]): Promise<Catalog>;
+  catalog(schemas: readonly string[] | null): Promise<Catalog>;
   model(schemas: readonly string[] | null, role?: string): Promise<Model>;
   /** What is left out of the model. */
   omissions(schemas: readonly string[] | null, role?: string): Promise<readonly Omission[]>;
@@ -31,9 +31,9 @@ export interface ModelReader {
 /** A reader with a pool of its own; the role is `anon` unless a test says otherwise. */
 export function modelReader(database: TestDatabase): ModelReader {
   const pool = systemPool(database.url);
-  const catalog: ModelReader['catalog'] = (schemas, roles = ['anon']) => readCatalog(pool, { schemas, roles });
+  const catalog: ModelReader['catalog'] = (schemas) => readCatalog(pool, { schemas });
   const parts = async (schemas: readonly string[] | null, role = 'anon') =>
-    buildModelParts(await catalog(schemas, [role]), role);
+    buildModelParts(await catalog(schemas), role);
   return {
     pool,
     catalog,
