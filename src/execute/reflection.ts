@@ -67,8 +67,11 @@ export class Reflection {
   /** Of this reflection and all before it. */
   readonly documentCounts: DocumentCounts;
   readonly #options: ReflectionOptions;
+  /** The one that was asked for last is the last. */
   readonly #roles = new Map<string, RoleReflection>();
-  readonly #schemas: Map<string, SharedSchema>;
+  readonly #schemas = new Map<string, SharedSchema>();
+  /** Sum of what the schemas describe. */
+  #size = 0;
   /** What was built before, for the roles that had it and have not been asked for since. */
   readonly #previous = new Map<string, Legacy>();
 
@@ -77,7 +80,6 @@ export class Reflection {
     this.readSince = readSince;
     this.#options = options;
     this.documentCounts = previous?.documentCounts ?? { hits: 0, misses: 0 };
-    this.#schemas = new Map();
     for (const { role, shared } of previous === null ? [] : previous.#roles.values()) {
       if (!catalog.roles.has(role)) continue;
       const legacy = this.#previous.get(shared.key);
@@ -89,7 +91,11 @@ export class Reflection {
   /** The reflection of a role, built when it is asked for; null for a role that was not read or does not exist. */
   role(role: string): RoleReflection | null {
     const known = this.#roles.get(role);
-    if (known) return known;
+    if (known) {
+      this.#roles.delete(role);
+      this.#roles.set(role, known);
+      return known;
+    }
     if (!this.catalog.roles.has(role)) return null;
     const { extraSearchPath, statementTimeoutMs } = this.#options;
     const shared = this.#share(role);
@@ -102,7 +108,20 @@ export class Reflection {
     const seen = { catalog, readUntil: this.#readUntil };
     const reflection = { ...seen, role, shared, searchPath, settings: own, timeoutMs };
     this.#roles.set(role, reflection);
+    this.#forget();
     return reflection;
+  }
+
+  /** Roles that have not been asked for the longest, and schemas that no other role sees: anybody who may choose a role could fill the memory. */
+  #forget(): void {
+    for (const [role, { shared }] of this.#roles) {
+      const isFull = this.#roles.size > maxRoles || this.#size > maxSize;
+      if (!isFull || this.#roles.size === 1) return;
+      this.#roles.delete(role);
+      if ([...this.#roles.values()].some((other) => other.shared === shared)) continue;
+      this.#schemas.delete(shared.key);
+      this.#size -= sizeOf(shared.model);
+    }
   }
 
   /** A role has what it needs. What it had before is kept no longer than for others: operations that were compiled for it may be many. */
@@ -120,10 +139,7 @@ export class Reflection {
     const policy: IntrospectionPolicy = mode === 'never' ? 'never' : always ? 'always' : 'directive';
     const key = `${policy}:${model.fingerprint}`;
     const known = this.#schemas.get(key) ?? this.#previous.get(key)?.shared;
-    if (known) {
-      this.#schemas.set(key, known);
-      return known;
-    }
+    if (known) return this.#keep(known);
     const schema = buildSchema(model);
     const introspection = buildIntrospectionSchema(model, policy);
     // Where one namespace is hidden, a suggestion could name what is in it.
@@ -137,10 +153,24 @@ export class Reflection {
       maxResponseBytes,
       counts: this.documentCounts,
     };
-    const shared = { key, model, schema, introspection, suggestions, documents: new Documents(options) };
-    this.#schemas.set(key, shared);
+    return this.#keep({ key, model, schema, introspection, suggestions, documents: new Documents(options) });
+  }
+
+  #keep(shared: SharedSchema): SharedSchema {
+    if (!this.#schemas.has(shared.key)) this.#size += sizeOf(shared.model);
+    this.#schemas.set(shared.key, shared);
     return shared;
   }
+}
+
+/** Most roles that are kept ready, and most columns, relationships and routines of all that they see. */
+const maxRoles = 1000;
+const maxSize = 500_000;
+
+function sizeOf({ tables, routines }: Model): number {
+  let size = routines.size;
+  for (const { columns, relationships } of tables.values()) size += 1 + columns.length + relationships.length;
+  return size;
 }
 
 const unitsInMs: Readonly<Record<string, number>> = {

@@ -33,7 +33,7 @@ const maxAbsent = 1000;
 export class Reflector {
   readonly #options: ReflectorOptions;
   #schemas: readonly string[] | null;
-  readonly #rolesWanted: DataLoader<string, boolean>;
+  readonly #rolesWanted: DataLoader<string, RoleReflection | null>;
   #absent = { until: 0, roles: new Set<string>() };
   #current: Reflection | null = null;
   #running: { readonly since: number; readonly done: Promise<Reflection> } | null = null;
@@ -46,7 +46,7 @@ export class Reflector {
     this.#options = options;
     this.#schemas = options.schemas;
     // Roles that are asked for together become one question.
-    this.#rolesWanted = new DataLoader((roles) => this.#askForRoles(roles), { cache: false });
+    this.#rolesWanted = new DataLoader((roles) => this.#readNewRoles(roles), { cache: false });
   }
 
   /** Reads the catalog and begins the check at an interval. Rejects when the first read fails; the check goes on trying. */
@@ -88,8 +88,7 @@ export class Reflector {
         ? (this.#current ?? (await this.readSince(performance.now(), 'first')))
         : await this.readSince(since, 'stale');
     const known = reflection.role(role);
-    if (known !== null || since !== null || !(await this.#isNew(role))) return known;
-    return (await this.readSince(performance.now(), 'role')).role(role);
+    return known !== null || since !== null ? known : this.#newRole(role);
   }
 
   /** What is left out of the schema of a role, and why; empty where there is no such role. */
@@ -167,23 +166,25 @@ export class Reflector {
     }
   }
 
-  /** Whether a role that the catalog does not have exists by now. Anybody may ask for many that do not, so that is remembered. */
-  async #isNew(role: string): Promise<boolean> {
+  /** A role that the catalog does not have, if it exists by now. Anybody may ask for many that do not, so that is remembered. */
+  async #newRole(role: string): Promise<RoleReflection | null> {
     const now = performance.now();
     if (now > this.#absent.until || this.#absent.roles.size >= maxAbsent) {
       this.#absent = { until: now + absentForMs, roles: new Set() };
     }
-    if (role.length > maxNameLength || this.#absent.roles.has(role)) return false;
-    const exists = await this.#rolesWanted.load(role);
-    if (!exists) this.#absent.roles.add(role);
-    return exists;
+    if (role.length > maxNameLength || this.#absent.roles.has(role)) return null;
+    const { roles } = this.#absent;
+    const found = await this.#rolesWanted.load(role);
+    if (found === null) roles.add(role);
+    return found;
   }
 
-  async #askForRoles(roles: readonly string[]): Promise<boolean[]> {
+  async #readNewRoles(roles: readonly string[]): Promise<(RoleReflection | null)[]> {
     const ask = 'select r.rolname from pg_catalog.pg_roles r where r.rolname = any ($1::pg_catalog.text[])';
     const rows = await this.#options.systemPool.query(ask, [roles]);
-    const found = new Set(rows.map(({ rolname }) => rolname));
-    return roles.map((role) => found.has(role));
+    if (rows.length === 0) return roles.map(() => null);
+    const reflection = await this.readSince(performance.now(), 'role');
+    return roles.map((role) => reflection.role(role));
   }
 }
 

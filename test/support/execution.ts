@@ -20,7 +20,8 @@ export type Json = any;
 
 /** What a test may change. */
 export interface ExecutionOptions {
-  readonly schemas?: readonly string[];
+  /** `public` by default; null: the login's search path. */
+  readonly schemas?: readonly string[] | null;
   /** Role and password of the login; `authenticator` and `test` by default. */
   readonly login?: readonly [role: string, password: string];
   readonly introspection?: ReflectorOptions['introspection'];
@@ -82,7 +83,7 @@ export async function startExecution(database: TestDatabase, options: ExecutionO
   const statementTimeoutMs = options.statementTimeoutMs ?? 20_000;
   const reflector = new Reflector({
     systemPool,
-    schemas: options.schemas ?? ['public'],
+    schemas: options.schemas === undefined ? ['public'] : options.schemas,
     pollMs: 3_600_000,
     introspection: options.introspection ?? 'directive',
     serviceRole: 'service_role',
