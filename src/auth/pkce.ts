@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { SystemSession } from '../database/run-system.ts';
 import { AuthError } from './auth-error.ts';
+import { type Withheld, withheldOfFlow } from './entries.ts';
 import { sameText } from './one-time-code.ts';
 import { randomUuid } from './random.ts';
 import { type Time, toTimestamp } from './times.ts';
@@ -115,6 +116,8 @@ export interface ExchangedFlow {
   /** Null for none. */
   readonly providerAccessToken: string | null;
   readonly providerRefreshToken: string | null;
+  /** What the link took away from the account until this verifier came; null for nothing. */
+  readonly withheld: Withheld | null;
 }
 
 /**
@@ -143,7 +146,7 @@ export async function exchangeFlowCode(
     returning f.user_id, f.code_challenge, f.code_challenge_method::text as challenge_method, f.authentication_method,
       f.provider_type, f.provider_access_token, f.provider_refresh_token,
       (extract(epoch from f.auth_code_issued_at) * 1000)::float8 as issued_at,
-      (extract(epoch from f.created_at) * 1000)::float8 as created_at`,
+      (extract(epoch from f.created_at) * 1000)::float8 as created_at, ${withheldOfFlow} as withheld`,
     [authCode],
   );
   const [, [row]] = await Promise.all([locking, deleting]);
@@ -160,20 +163,31 @@ export async function exchangeFlowCode(
     providerType: row.provider_type as string,
     providerAccessToken: (row.provider_access_token as string | null) || null,
     providerRefreshToken: (row.provider_refresh_token as string | null) || null,
+    withheld: row.withheld as Withheld | null,
   };
 }
 
 /**
  * Ends what is under way for a user when their sessions end: codes that nobody has exchanged, and sign-ins at a provider that
  * were to give them an identity. Else whoever began it would come in once more.
+ *
+ * @param spared Flows of that method stay while their link has not been opened; null: none does.
  */
-export async function endFlows(database: SystemSession, userId: string, now: Time): Promise<void> {
+export async function endFlows(
+  database: SystemSession,
+  userId: string,
+  now: Time,
+  spared: FlowMethod | null = null,
+): Promise<void> {
   // By its name as a text: tables of earlier versions of the original have no such column, and no user links with them.
   await database.query(
     `delete from auth.flow_state f
-    where f.user_id = $1::uuid or (
+    where (
+      f.user_id = $1::uuid
+      and ($3::text is null or f.authentication_method <> $3::text or f.auth_code_issued_at is not null)
+    ) or (
       f.created_at >= $2::timestamptz and pg_catalog.to_jsonb(f) ->> 'linking_target_id' = $1::uuid::text
     )`,
-    [userId, toTimestamp(now - flowLifetimeMs)],
+    [userId, toTimestamp(now - flowLifetimeMs), spared],
   );
 }

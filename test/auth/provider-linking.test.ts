@@ -3,7 +3,7 @@
  */
 import { beforeAll, expect, test } from 'vitest';
 import type { AuthValues } from '../../src/config/auth-config.ts';
-import { createAuthDatabase, open, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { createAuthDatabase, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { type OidcProvider, startOidcProvider } from '../support/oidc-provider.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 import { callbackUrl, fragmentOf, goThrough, keycloakValues, queryOf, userOf } from '../support/provider-sign-in.ts';
@@ -151,7 +151,7 @@ test('an address that is not verified has to be confirmed before the user is let
   const kinds = 'select kind from pgreflect_queue.emails where user_id = $1 union all ';
   const told = `${kinds} select kind from auth.pgreflect_captured_email where recipient = $2`;
   expect(await database.query(told, [session.user.id, email])).toEqual([{ kind: 'confirmation' }]);
-  await open((await auth.mail(email)).link);
+  await auth.ask('/verify', { type: 'email', email, token: (await auth.mail(email)).code });
   const { body: user } = await auth.ask('/user', undefined, { token: session.access_token });
   expect(user.email_confirmed_at).toEqual(expect.any(String));
 });

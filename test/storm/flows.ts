@@ -83,7 +83,8 @@ async function confirmByMail(person: Person, device: Device, mark: string): Prom
   const account = own(person);
   const mail = await readMail(person, newest(account.emails), mark);
   account.confirmed = [false, true];
-  await useToken(person, device, mail, newest(account.emails));
+  // Of an account that is confirmed by a link the password is not kept.
+  await useToken(person, device, mail, newest(account.emails), ['code']);
   account.confirmed = [true];
 }
 

@@ -37,7 +37,8 @@ type Accepted =
   | { readonly kind: 'message' };
 
 /** Ways to use a token. */
-const ways = ['link', 'code', 'hash'] as const;
+const allWays = ['link', 'code', 'hash'] as const;
+type Way = (typeof allWays)[number];
 
 /** How long a person waits for an email that is sent after the answer, before they ask for another one. */
 const patienceMs = 3000;
@@ -86,9 +87,16 @@ export function kindOf({ parsed }: ReceivedMessage): string {
  * Uses it.
  *
  * @param address That received the email.
+ * @param ways In which it may be used.
  * @returns Whether there is a session now, on the device.
  */
-export async function useToken(person: Person, device: Device, mail: Mail, address: string): Promise<boolean> {
+export async function useToken(
+  person: Person,
+  device: Device,
+  mail: Mail,
+  address: string,
+  ways: readonly Way[] = allWays,
+): Promise<boolean> {
   const { random, ledger } = person;
   const way = random.pick(ways);
   const places = random.chance(0.3) ? [way, random.pick(ways)] : [way];
@@ -110,7 +118,7 @@ export async function useToken(person: Person, device: Device, mail: Mail, addre
 /** Must be refused. */
 async function useAgain(person: Person, mail: Mail, address: string): Promise<void> {
   try {
-    await use(person, mail, address, person.random.pick(ways));
+    await use(person, mail, address, person.random.pick(allWays));
   } catch (error) {
     if (error instanceof Refused) return;
     throw error;
@@ -130,7 +138,7 @@ async function enter(person: Person, device: Device, accepted: Accepted): Promis
 }
 
 /** @throws Lost, or Refused where the token is not good (any more). */
-async function use(person: Person, mail: Mail, address: string, way: (typeof ways)[number]): Promise<Accepted> {
+async function use(person: Person, mail: Mail, address: string, way: Way): Promise<Accepted> {
   if (way === 'link') return openLink(person, mail);
   const { hash, code, type } = mail;
   const given = way === 'code' ? { email: address, token: code, type } : { token_hash: hash, type };

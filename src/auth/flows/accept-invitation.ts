@@ -57,7 +57,7 @@ export async function acceptInvitation(
   const userMetadata = mergeMetadata(user.userMetadata, external.identityData);
   await updateUser(session, user.id, { userMetadata }, nowOf(flow));
   await note(session, flow, { action: 'invite_accepted', user, external });
-  await confirmEmail(session, flow, await reloadUser(session, user.id));
+  await confirmEmail(session, flow, await reloadUser(session, user.id), { by: 'provider', external });
   await syncProviders(session, user.id, nowOf(flow));
   return user.id;
 }

@@ -5,6 +5,7 @@ import type { SystemSession } from '../../database/run-system.ts';
 import { adminActor, writeAudit } from '../audit.ts';
 import { AuthError } from '../auth-error.ts';
 import { type AdminBearer, isUuid } from '../bearer.ts';
+import { noteEntry } from '../entries.ts';
 import { randomUuid } from '../random.ts';
 import { nilUuid } from '../tools.ts';
 import { toUserJson, type UserJson } from '../user-json.ts';
@@ -72,6 +73,8 @@ async function insert(session: SystemSession, flow: Flow, { facts, id, passwordH
   if (email !== null) await setEmailIdentity(session, flow, { user, email, isVerified: facts.isEmailConfirmed });
   if (phone !== null) await setPhoneIdentity(session, flow, { user, phone, isVerified: facts.isPhoneConfirmed });
   if (facts.banMs !== null) await updateUser(session, id, bannedUntil(facts, nowOf(flow)), nowOf(flow));
-  if (email !== null && facts.isEmailConfirmed) await confirmEmail(session, flow, user);
-  if (phone !== null && facts.isPhoneConfirmed) await confirmPhone(session, flow, await reloadUser(session, id));
+  await noteEntry(session, id, 'admin');
+  const proof = { by: 'admin' } as const;
+  if (email !== null && facts.isEmailConfirmed) await confirmEmail(session, flow, user, proof);
+  if (phone !== null && facts.isPhoneConfirmed) await confirmPhone(session, flow, await reloadUser(session, id), proof);
 }

@@ -60,18 +60,17 @@ async function apply(session: SystemSession, flow: Flow, { user, facts, password
   const { id } = user;
   const now = nowOf(flow);
   const { audience, role, appMetadata, userMetadata } = facts;
-  await updateUser(
-    session,
-    id,
-    {
-      ...(audience === null ? {} : { audience }),
-      ...(role === null ? {} : { role }),
-      ...(appMetadata === null ? {} : { appMetadata: mergeMetadata(user.appMetadata, appMetadata) }),
-      ...(userMetadata === null ? {} : { userMetadata: mergeMetadata(user.userMetadata, userMetadata) }),
-      ...bannedUntil(facts, now),
-    },
-    now,
-  );
+  const own = { ...(audience === null ? {} : { audience }), ...(role === null ? {} : { role }) };
+  await updateUser(session, id, { ...own, ...bannedUntil(facts, now) }, now);
+  // First of all, because what somebody else has entered may go with it; what the admin enters stays.
+  await applyEmail(session, flow, await reloadUser(session, id), facts);
+  await applyPhone(session, flow, await reloadUser(session, id), facts);
+  const proven = await reloadUser(session, id);
+  const metadata = {
+    ...(appMetadata === null ? {} : { appMetadata: mergeMetadata(proven.appMetadata, appMetadata) }),
+    ...(userMetadata === null ? {} : { userMetadata: mergeMetadata(proven.userMetadata, userMetadata) }),
+  };
+  await updateUser(session, id, metadata, now);
   if (passwordHash !== null) {
     await updateUser(session, id, { passwordHash }, now);
     await clearTokens(session, id, now);
@@ -79,8 +78,6 @@ async function apply(session: SystemSession, flow: Flow, { user, facts, password
     await endSessions(session, id, 'global', null);
     await queueAdminNotification(session, flow, { kind: 'password_changed', user });
   }
-  await applyEmail(session, flow, await reloadUser(session, id), facts);
-  await applyPhone(session, flow, await reloadUser(session, id), facts);
 }
 
 async function applyEmail(session: SystemSession, flow: Flow, user: User, facts: AdminUserFacts): Promise<void> {
@@ -93,7 +90,7 @@ async function applyEmail(session: SystemSession, flow: Flow, user: User, facts:
   }
   const now = await reloadUser(session, user.id);
   await queueAdminNotification(session, flow, { kind: 'email_changed', user: now, oldEmail: user.email });
-  if (isEmailConfirmed && now.email !== null) await confirmEmail(session, flow, now);
+  if (isEmailConfirmed && now.email !== null) await confirmEmail(session, flow, now, { by: 'admin' });
 }
 
 async function applyPhone(session: SystemSession, flow: Flow, user: User, facts: AdminUserFacts): Promise<void> {
@@ -106,5 +103,5 @@ async function applyPhone(session: SystemSession, flow: Flow, user: User, facts:
   }
   const now = await reloadUser(session, user.id);
   await queuePhoneNotifications(session, flow, { before: user, after: now }, queueAdminNotification);
-  if (isPhoneConfirmed && now.phone !== null) await confirmPhone(session, flow, now);
+  if (isPhoneConfirmed && now.phone !== null) await confirmPhone(session, flow, now, { by: 'admin' });
 }

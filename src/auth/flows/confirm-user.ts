@@ -7,12 +7,15 @@ import { mergeMetadata } from '../metadata.ts';
 import { consumeToken } from '../one-time-tokens.ts';
 import type { User } from '../user.ts';
 import { updateUser } from '../users.ts';
+import { type Proof, settleFirstProof } from './evict-strangers.ts';
 import { type Flow, nowOf } from './flow.ts';
 import { reloadUser } from './issue-session.ts';
 
-/** The email address is the user's: also the identities with it say so, and nothing pending is left. */
-export async function confirmEmail(session: SystemSession, flow: Flow, user: User): Promise<User> {
+/** The email address is the user's: also the identities with it say so, and nothing pending is left. @param given Locked. */
+export async function confirmEmail(session: SystemSession, flow: Flow, given: User, proof: Proof): Promise<User> {
   const now = nowOf(flow);
+  const isFirst = given.emailConfirmedAt === null;
+  const user = isFirst ? await settleFirstProof(session, flow, given, { address: 'email', proof }) : given;
   await consumeToken(session, { user, type: 'confirmation_token' }, now);
   const userMetadata = mergeMetadata(user.userMetadata, { email_verified: true });
   await updateUser(session, user.id, { emailConfirmedAt: now, userMetadata }, now);
@@ -20,9 +23,12 @@ export async function confirmEmail(session: SystemSession, flow: Flow, user: Use
   return reloadUser(session, user.id);
 }
 
-/** The phone number is the user's, who is anonymous no longer. */
-export async function confirmPhone(session: SystemSession, flow: Flow, user: User): Promise<User> {
+/** The phone number is the user's, who is anonymous no longer. @param given Locked. */
+export async function confirmPhone(session: SystemSession, flow: Flow, given: User, proof: Proof): Promise<User> {
   const now = nowOf(flow);
+  // An account with a proven email address is its owner's, who let the number in.
+  const isFirst = given.emailConfirmedAt === null && given.phoneConfirmedAt === null;
+  const user = isFirst ? await settleFirstProof(session, flow, given, { address: 'phone', proof }) : given;
   await consumeToken(session, { user, type: 'confirmation_token' }, now);
   await updateUser(session, user.id, { phoneConfirmedAt: now, isAnonymous: false }, now);
   return reloadUser(session, user.id);

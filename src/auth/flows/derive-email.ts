@@ -2,6 +2,7 @@
  * The email address of a user who has none, or has lost the one they had: their identities give it.
  */
 import type { SystemSession } from '../../database/run-system.ts';
+import { noteEntry } from '../entries.ts';
 import { mergeMetadata } from '../metadata.ts';
 import { clearTokens } from '../one-time-tokens.ts';
 import type { Identity, User } from '../user.ts';
@@ -59,6 +60,7 @@ export async function adoptEmail(
   await Promise.all([
     clearTokens(session, user.id, now),
     updateUser(session, user.id, { email, ...settled, ...(isConfirmed ? {} : unconfirmed) }, now),
+    ...(isConfirmed || email === null ? [] : [noteEntry(session, user.id, 'code')]),
   ]);
   return reloadUser(session, user.id);
 }

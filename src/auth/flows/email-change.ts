@@ -8,6 +8,7 @@ import { mergeMetadata } from '../metadata.ts';
 import { createFlow, type PkceChallenge } from '../pkce.ts';
 import type { User } from '../user.ts';
 import { updateUser } from '../users.ts';
+import { type Proof, settleFirstProof } from './evict-strangers.ts';
 import { type Flow, nowOf } from './flow.ts';
 import { reloadUser } from './issue-session.ts';
 import { queueNotification } from './queue-notification.ts';
@@ -48,10 +49,13 @@ export async function askEmailChange(
 }
 
 /** Makes the pending address the user's, confirmed, in the email identity as well. @throws AuthError `email_exists` */
-export async function applyEmailChange(session: SystemSession, flow: Flow, user: User): Promise<User> {
+export async function applyEmailChange(session: SystemSession, flow: Flow, given: User, proof: Proof): Promise<User> {
   const { services, config } = flow;
   const now = nowOf(flow);
-  const email = user.emailChange;
+  const email = given.emailChange;
+  const isFirst = given.emailConfirmedAt === null && given.phoneConfirmedAt === null;
+  const first = { address: 'email', proof } as const;
+  const user = isFirst ? await settleFirstProof(session, flow, { ...given, email }, first) : given;
   await writeAudit(session, { action: 'user_modified', actor: userActor(user) }, config, services);
   await setEmailIdentity(session, flow, { user, email, isVerified: true });
   const changes = {

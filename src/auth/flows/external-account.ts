@@ -8,6 +8,7 @@
 import type { SystemSession } from '../../database/run-system.ts';
 import { type AuditAction, userActor, writeAudit } from '../audit.ts';
 import { AuthError } from '../auth-error.ts';
+import { noteEntry } from '../entries.ts';
 import { findIdentityOwner, insertIdentity, syncProviders, touchIdentity, updateIdentityData } from '../identities.ts';
 import { mergeMetadata } from '../metadata.ts';
 import type { ExternalUser } from '../providers/external-user.ts';
@@ -142,6 +143,7 @@ async function makeAccount(session: SystemSession, flow: Flow, external: Externa
   // What may be refused is waited for alone: whatever followed it at once would fail first, and say nothing of the reason.
   await insertUser(session, facts, services);
   await addIdentity(session, flow, external, id);
+  await noteEntry(session, id, 'code');
   return reloadUser(session, id);
 }
 
@@ -181,15 +183,15 @@ async function proveEmail(
   user: User,
   external: ExternalUser,
 ): Promise<AuthError | null> {
-  const alone = await evictStrangers(session, flow, user, external);
   if (isProved(flow, external)) {
-    const owner = await takeEmail(session, flow, alone, external.email ?? '');
+    const owner = await takeEmail(session, flow, user, external.email ?? '');
     if (owner !== null) {
       await note(session, flow, { action: 'user_signedup', user: owner, external });
-      await confirmEmail(session, flow, owner);
+      await confirmEmail(session, flow, owner, { by: 'provider', external });
       return null;
     }
   }
+  const alone = await evictStrangers(session, flow, user, external);
   if (alone.email !== null) await sendConfirmation(session, flow, alone, null);
   if (flow.config.mailer_allow_unverified_email_sign_ins) return null;
   return new AuthError('provider_email_needs_verification', askToVerify(alone, external));

@@ -8,6 +8,7 @@ import { answerShape, member, text, through } from '../answer-shape.ts';
 import { type AuditAction, adminActor, userActor, writeAudit } from '../audit.ts';
 import { AuthError } from '../auth-error.ts';
 import type { AdminBearer } from '../bearer.ts';
+import { noteEntry } from '../entries.ts';
 import { emailIdentityData, insertIdentity } from '../identities.ts';
 import { type Metadata, mergeMetadata } from '../metadata.ts';
 import type { OneTimeTokenType } from '../one-time-tokens.ts';
@@ -17,7 +18,7 @@ import type { User } from '../user.ts';
 import { type UserJson, userMembers } from '../user-json.ts';
 import { findUserByEmail, insertUser, isEmailTaken, updateUser } from '../users.ts';
 import { type Flow, nowOf, transact } from './flow.ts';
-import { prepareInvited } from './invite.ts';
+import { prepareInvited, takeOver } from './invite.ts';
 import { reloadUser } from './issue-session.ts';
 import { lockKnownUser } from './lock-known-user.ts';
 import { type BodyShape, readMembers } from './members.ts';
@@ -163,9 +164,11 @@ async function prepareSignUp(session: SystemSession, flow: Flow, request: Reques
   const { email, data, passwordHash } = request;
   if (known !== null) {
     if (known.emailConfirmedAt !== null) throw new AuthError('email_exists');
-    const userMetadata = mergeMetadata(known.userMetadata, data);
-    await updateUser(session, known.id, { userMetadata }, nowOf(flow));
-    return known;
+    const user = await takeOver(session, flow, known, {});
+    const userMetadata = mergeMetadata(user.userMetadata, data);
+    const password = user.passwordHash === null ? { passwordHash } : {};
+    await updateUser(session, user.id, { userMetadata, ...password }, nowOf(flow));
+    return user;
   }
   if (await isEmailTaken(session, email, audience)) throw new AuthError('email_exists');
   const id = randomUuid(services.random);
@@ -174,6 +177,7 @@ async function prepareSignUp(session: SystemSession, flow: Flow, request: Reques
   const facts = { id, audience, role: services.userRole, email, phone: null, passwordHash };
   await insertUser(session, { ...facts, appMetadata, userMetadata: data }, services);
   await insertIdentity(session, { userId: id, provider: 'email', providerId: id, identityData }, services);
+  await noteEntry(session, id, 'admin');
   return reloadUser(session, id);
 }
 

@@ -6,12 +6,14 @@ import { parseEmail } from '../addresses.ts';
 import { adminActor, writeAudit } from '../audit.ts';
 import { AuthError } from '../auth-error.ts';
 import type { AdminBearer } from '../bearer.ts';
+import { noteEntry, readEntry } from '../entries.ts';
 import { emailIdentityData, insertIdentity } from '../identities.ts';
-import type { Metadata } from '../metadata.ts';
+import { type Metadata, mergeMetadata } from '../metadata.ts';
 import { randomUuid } from '../random.ts';
 import type { User } from '../user.ts';
 import { toUserJson, type UserJson } from '../user-json.ts';
 import { insertUser, updateUser } from '../users.ts';
+import { settleFirstProof } from './evict-strangers.ts';
 import { findEmailOwner } from './find-user.ts';
 import { type Flow, nowOf, transactSending } from './flow.ts';
 import { reloadUser } from './issue-session.ts';
@@ -43,13 +45,18 @@ export async function invite(flow: Flow, { role }: AdminBearer, body: unknown): 
   });
 }
 
-/** The user to invite, made where there is none. @throws AuthError `email_exists` where the user has confirmed already. */
+/**
+ * The user to invite, made where there is none. Of one who never confirmed nothing stays but what an admin has entered:
+ * whoever accepts the invitation is somebody else.
+ *
+ * @throws AuthError `email_exists` where the user has confirmed already.
+ */
 export async function prepareInvited(session: SystemSession, flow: Flow, email: string, data: Metadata): Promise<User> {
   const found = await findEmailOwner(session, email, flow.audience);
   if (found === null) return insertWithoutPassword(session, flow, email, data);
   const user = await lockKnownUser(session, found);
   if (user.emailConfirmedAt !== null || user.email?.toLowerCase() !== email) throw new AuthError('email_exists');
-  return user;
+  return takeOver(session, flow, user, data);
 }
 
 async function insertWithoutPassword(session: SystemSession, flow: Flow, email: string, data: Metadata): Promise<User> {
@@ -60,5 +67,16 @@ async function insertWithoutPassword(session: SystemSession, flow: Flow, email: 
   await insertUser(session, { ...facts, appMetadata, userMetadata: data }, services);
   const identityData = emailIdentityData(id, email, {});
   await insertIdentity(session, { userId: id, provider: 'email', providerId: id, identityData }, services);
+  await noteEntry(session, id, 'admin');
   return reloadUser(session, id);
+}
+
+/** An admin begins anew with an account that nobody has confirmed. What an admin has entered before stays. */
+export async function takeOver(session: SystemSession, flow: Flow, user: User, data: Metadata): Promise<User> {
+  const isOurs = (await readEntry(session, user.id)) === 'admin';
+  if (isOurs) return user;
+  const alone = await settleFirstProof(session, flow, user, { address: 'email', proof: { by: 'admin' } });
+  await updateUser(session, user.id, { userMetadata: mergeMetadata(alone.userMetadata, data) }, nowOf(flow));
+  await noteEntry(session, user.id, 'admin');
+  return reloadUser(session, user.id);
 }

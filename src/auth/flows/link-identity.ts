@@ -78,7 +78,7 @@ async function settleEmail(
   }
   const adopted = await adoptEmail(session, flow, user, derived);
   if (isProved(flow, external)) {
-    await confirmEmail(session, flow, adopted);
+    await confirmEmail(session, flow, adopted, { by: 'session' });
     await updateUser(session, user.id, { isAnonymous: false }, nowOf(flow));
     return null;
   }

@@ -1,10 +1,14 @@
 /**
  * The second half of the PKCE flow: the code of a link and the verifier of its request give a session.
  */
+import type { SystemSession } from '../../database/run-system.ts';
 import { userActor, writeAudit } from '../audit.ts';
 import { AuthError } from '../auth-error.ts';
+import type { Withheld } from '../entries.ts';
+import { mergeMetadata } from '../metadata.ts';
 import { exchangeFlowCode } from '../pkce.ts';
-import { isBanned } from '../user.ts';
+import { isBanned, type User } from '../user.ts';
+import { updateUser } from '../users.ts';
 import { type Flow, nowOf } from './flow.ts';
 import { issueSession, reloadUser, type SessionJson, sessionAnswer, transactSignIn } from './issue-session.ts';
 import { type BodyShape, readMembers } from './members.ts';
@@ -22,8 +26,15 @@ export async function signInWithCode(flow: Flow, body: unknown): Promise<Session
     if (isBanned(user, nowOf(flow))) throw new AuthError('user_banned');
     const traits = { provider_type: exchanged.providerType };
     await writeAudit(session, { action: 'login', actor: userActor(user), traits }, flow.config, flow.services);
+    if (exchanged.withheld !== null) await giveBack(session, flow, user, exchanged.withheld);
     return { exchanged, signedIn: await issueSession(session, flow, user.id, exchanged.method) };
   });
   const { providerAccessToken, providerRefreshToken } = exchanged;
   return sessionAnswer(flow, signedIn, { providerToken: providerAccessToken, providerRefreshToken });
+}
+
+/** The link may have been opened by anybody; the verifier shows that whoever signed up is here. */
+function giveBack(session: SystemSession, flow: Flow, user: User, withheld: Withheld): Promise<void> {
+  const userMetadata = mergeMetadata(withheld.userMetadata, user.userMetadata);
+  return updateUser(session, user.id, { passwordHash: withheld.passwordHash ?? '', userMetadata }, nowOf(flow));
 }

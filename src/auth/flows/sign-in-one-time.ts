@@ -13,7 +13,6 @@ import { findUserByEmail, findUserByPhone } from '../users.ts';
 import { type Flow, transactSending } from './flow.ts';
 import { lockKnownUser } from './lock-known-user.ts';
 import { type BodyShape, readMembers } from './members.ts';
-import { makePassword } from './random-password.ts';
 import { sendCode } from './send-code.ts';
 import { assertMailNotTooFrequent, sendTokens } from './send-token.ts';
 import { runSignUp, type SignUpAddress } from './sign-up.ts';
@@ -24,8 +23,6 @@ export const messageShape = answerShape<string>('AuthMessage', { message_id: opt
 
 /** Made by `messageShape`. */
 export type MessageAnswer = AnswerJson;
-
-const passwordLength = 33;
 
 /** Members of the body. */
 export const oneTimeBody = {
@@ -91,10 +88,8 @@ async function sendMagicLink(
   return {};
 }
 
-/** The password is random: the user signs in without one, or sets one later. */
 function signUpSilently(flow: Flow, address: SignUpAddress, data: Metadata) {
-  const password = makePassword(flow.services.random, passwordLength, flow.config.password_required_characters);
-  return runSignUp(flow, { address, password, data }, { startSession: false });
+  return runSignUp(flow, { address, password: null, data }, { startSession: false });
 }
 
 function mailMagicLink(flow: Flow, found: User, pkce: PkceChallenge | null): Promise<void> {

@@ -3,22 +3,25 @@
  *
  * Whether an address has an account does not show: a confirmed user's gets the answer of a new one, made from nothing.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { SystemSession } from '../../database/run-system.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { type AuditAction, userActor, writeAudit } from '../audit.ts';
 import { AuthError } from '../auth-error.ts';
+import { contestEntry, noteEntry } from '../entries.ts';
 import { emailIdentityData, insertIdentity, phoneIdentityData } from '../identities.ts';
-import type { Metadata } from '../metadata.ts';
+import { type Metadata, mergeMetadata } from '../metadata.ts';
 import { assertStrong } from '../password-policy.ts';
+import { assertNotTooLong } from '../passwords.ts';
 import { createFlow, type PkceChallenge, parsePkce } from '../pkce.ts';
 import { randomUuid } from '../random.ts';
 import type { User } from '../user.ts';
 import { toUserJson, type UserJson } from '../user-json.ts';
-import { findUserByPhone, insertUser } from '../users.ts';
+import { findUserByPhone, insertUser, updateUser } from '../users.ts';
 import { askBeforeUserCreated } from './before-user-created.ts';
 import { confirmEmail, confirmPhone } from './confirm-user.ts';
 import { findEmailOwner } from './find-user.ts';
-import { type Flow, transactSending } from './flow.ts';
+import { type Flow, nowOf, transactSending } from './flow.ts';
 import { imitateNewUser } from './imitate-new-user.ts';
 import { issueSession, reloadUser, type SessionJson, type SignedIn, sessionAnswer } from './issue-session.ts';
 import { lockKnownUser } from './lock-known-user.ts';
@@ -36,7 +39,8 @@ export type SignUpAddress =
 /** A checked sign-up. */
 export interface SignUpRequest {
   readonly address: SignUpAddress;
-  readonly password: string;
+  /** Null: the user signs in without one, or sets one later. */
+  readonly password: string | null;
   readonly data: Metadata;
 }
 
@@ -112,28 +116,56 @@ export async function runSignUp(
   { startSession }: { readonly startSession: boolean },
 ): Promise<SignUpOutcome> {
   if (flow.config.disable_signup) throw new AuthError('signup_disabled');
-  // Before anybody is looked up, and outside the transaction: it takes long.
-  const passwordHash = await flow.services.hasher.hash(request.password, flow.deadline);
-  return onceMore(() =>
-    transactSending(flow, (session) => enter(session, flow, { ...request, passwordHash, startSession })),
-  );
+  return onceMore(async () => {
+    const known = await findKnown(flow.services.database, flow, request.address);
+    const password = await checkPassword(flow, known, request);
+    return transactSending(flow, (session) => enter(session, flow, { ...request, ...password, startSession }));
+  });
 }
 
-interface Entry extends SignUpRequest {
-  readonly passwordHash: string;
+interface CheckedPassword {
+  /** Null for none, and where nobody will need it. */
+  readonly passwordHash: string | null;
+  /** Whether it is the one that an unconfirmed account has already. */
+  readonly isKnown: boolean;
+  /** Of that account; null for none. */
+  readonly knownHash: string | null;
+}
+
+interface Entry extends SignUpRequest, CheckedPassword {
   readonly startSession: boolean;
+}
+
+/** Outside the transaction, because it takes long; as long for every address, so that it tells nothing. */
+async function checkPassword(
+  flow: Flow,
+  known: User | null,
+  { address, password }: SignUpRequest,
+): Promise<CheckedPassword> {
+  const { hasher } = flow.services;
+  const knownHash = known?.passwordHash ?? null;
+  if (password === null) return { passwordHash: null, isKnown: known !== null && knownHash === null, knownHash };
+  assertNotTooLong(password);
+  const mayBeKnown = known !== null && knownHash !== null && !isConfirmed(known, address);
+  const isKnown = mayBeKnown && (await hasher.verify(password, knownHash, flow.deadline));
+  const isNeeded = !mayBeKnown || (!isKnown && countsAsConfirmed(flow, address));
+  return { passwordHash: isNeeded ? await hasher.hash(password, flow.deadline) : null, isKnown, knownHash };
 }
 
 async function enter(session: SystemSession, flow: Flow, entry: Entry): Promise<SignUpOutcome> {
   const { address, data } = entry;
-  const known = await findKnown(session, flow, address);
+  const found = await findKnown(session, flow, address);
+  const known = found === null ? null : await lockKnownUser(session, found);
   if (known !== null && isConfirmed(known, address)) {
     await note(session, flow, { action: 'user_repeated_signup', user: known, provider: address.kind });
     if (flow.config.mailer_autoconfirm || flow.config.sms_autoconfirm) throw new AuthError('user_already_exists');
     return { kind: 'unconfirmed', user: imitateNewUser(flow, address, data), messageId: '' };
   }
+  // Somebody has just signed up; their password has to be looked at.
+  if (known !== null && known.passwordHash !== entry.knownHash) throw new AuthError('email_exists');
+  if (known !== null && !isSameEntry(known, entry)) await contestEntry(session, known.id);
   const user = known ?? (await insert(session, flow, entry));
-  const { confirmed, messageId } = await confirmOrAsk(session, flow, { user, address });
+  const { confirmed, messageId } = await confirmOrAsk(session, flow, { user, entry });
   if (confirmed !== null && entry.startSession) {
     await note(session, flow, { action: 'login', user: confirmed, provider: address.kind });
     return { kind: 'signed_in', signedIn: await issueSession(session, flow, user.id, 'password') };
@@ -145,11 +177,19 @@ async function enter(session: SystemSession, flow: Flow, entry: Entry): Promise<
 }
 
 async function findKnown(session: SystemSession, flow: Flow, address: SignUpAddress): Promise<User | null> {
-  const found =
-    address.kind === 'email'
-      ? await findEmailOwner(session, address.email, flow.audience)
-      : await findUserByPhone(session, address.phone, flow.audience);
-  return found === null ? null : lockKnownUser(session, found);
+  return address.kind === 'email'
+    ? findEmailOwner(session, address.email, flow.audience)
+    : findUserByPhone(session, address.phone, flow.audience);
+}
+
+/** Whether the account may be of the same person: who has its password is, and without one the data have to be the same. */
+function isSameEntry(known: User, { address, data, password, isKnown }: Entry): boolean {
+  if (!isKnown || password !== null) return isKnown;
+  return isDeepStrictEqual(known.userMetadata, { ...data, ...identityDataOf(known.id, address, data) });
+}
+
+function identityDataOf(id: string, address: SignUpAddress, data: Metadata): Metadata {
+  return address.kind === 'email' ? emailIdentityData(id, address.email, data) : phoneIdentityData(id, data);
 }
 
 /** One who has the address through another identity has confirmed it there. */
@@ -162,7 +202,7 @@ async function insert(session: SystemSession, flow: Flow, { address, data, passw
   const { services, audience } = flow;
   const id = randomUuid(services.random);
   const { kind } = address;
-  const identityData = kind === 'email' ? emailIdentityData(id, address.email, data) : phoneIdentityData(id, data);
+  const identityData = identityDataOf(id, address, data);
   const facts = {
     id, audience, role: services.userRole, passwordHash,
     email: kind === 'email' ? address.email : null,
@@ -173,6 +213,7 @@ async function insert(session: SystemSession, flow: Flow, { address, data, passw
   await askBeforeUserCreated(session, flow, facts);
   await insertUser(session, facts, services);
   await insertIdentity(session, { userId: id, provider: kind, providerId: id, identityData }, services);
+  await noteEntry(session, id, 'code');
   return reloadUser(session, id);
 }
 
@@ -180,14 +221,16 @@ async function insert(session: SystemSession, flow: Flow, { address, data, passw
 async function confirmOrAsk(
   session: SystemSession,
   flow: Flow,
-  { user, address }: { readonly user: User; readonly address: SignUpAddress },
+  { user, entry }: { readonly user: User; readonly entry: Entry },
 ): Promise<{ readonly confirmed: User | null; readonly messageId: string }> {
-  const isAuto = address.kind === 'email' ? flow.config.mailer_autoconfirm : flow.config.sms_autoconfirm;
+  const { address } = entry;
+  const isAuto = countsAsConfirmed(flow, address);
   const action = isAuto ? 'user_signedup' : 'user_confirmation_requested';
   await note(session, flow, { action, user, provider: address.kind });
   if (isAuto) {
     const confirm = address.kind === 'email' ? confirmEmail : confirmPhone;
-    return { confirmed: await confirm(session, flow, user), messageId: '' };
+    const confirmed = await confirm(session, flow, user, { by: 'code' });
+    return { confirmed: await enterAnew(session, flow, confirmed, entry), messageId: '' };
   }
   if (address.kind === 'phone') {
     const { phone, channel } = address;
@@ -198,6 +241,19 @@ async function confirmOrAsk(
   }
   await sendConfirmation(session, flow, user, address.pkce);
   return { confirmed: null, messageId: '' };
+}
+
+/** The account of somebody else who never confirmed is now that of whoever signs up. */
+async function enterAnew(session: SystemSession, flow: Flow, user: User, entry: Entry): Promise<User> {
+  const { passwordHash, data } = entry;
+  if (user.passwordHash !== null || passwordHash === null) return user;
+  const changes = { passwordHash, userMetadata: mergeMetadata(data, user.userMetadata) };
+  await updateUser(session, user.id, changes, nowOf(flow));
+  return reloadUser(session, user.id);
+}
+
+function countsAsConfirmed({ config }: Flow, { kind }: SignUpAddress): boolean {
+  return kind === 'email' ? config.mailer_autoconfirm : config.sms_autoconfirm;
 }
 
 /** Sends the sign-up mail. @param user Locked, with an email address. */

@@ -8,6 +8,7 @@ import { parseEmail, parsePhone } from '../addresses.ts';
 import { userActor, writeAudit } from '../audit.ts';
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
+import { noteEntry } from '../entries.ts';
 import { type Metadata, mergeMetadata } from '../metadata.ts';
 import { assertStrong } from '../password-policy.ts';
 import { type PkceChallenge, parsePkce } from '../pkce.ts';
@@ -146,8 +147,10 @@ async function changeEmail(
   { email, pkce }: { readonly email: string; readonly pkce: PkceChallenge | null },
 ): Promise<User> {
   if (user.isAnonymous && flow.config.mailer_autoconfirm) {
-    return applyEmailChange(session, flow, { ...user, emailChange: email });
+    return applyEmailChange(session, flow, { ...user, emailChange: email }, { by: 'session' });
   }
+  // Until the address is proven, what the account has was entered by whoever has its session.
+  if (user.isAnonymous) await noteEntry(session, user.id, 'code');
   await askEmailChange(session, flow, { user, newEmail: email, pkce });
   return reloadUser(session, user.id);
 }

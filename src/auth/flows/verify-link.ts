@@ -61,11 +61,12 @@ async function follow(flow: Flow, token: string, typeName: string): Promise<stri
     const presented = await presentHash(session, flow, { type, tokenHash: token });
     const verified = resolveKind(type, presented.type);
     const { id } = presented.user;
+    const by = isPkceHash(token) ? 'pkce_link' : 'link';
     const enter = async (): Promise<Outcome> => {
       if (isPkceHash(token)) return { kind: 'code', code: await issueCode(session, flow, id, verified) };
       return { kind: 'signed_in', verified, signedIn: await issueSession(session, flow, id, 'otp') };
     };
-    const outcome = await completeVerification(session, flow, { presented, kind: verified }, enter);
+    const outcome = await completeVerification(session, flow, { presented, kind: verified, by }, enter);
     return outcome ?? { kind: 'other_address' };
   });
   return targetOf(flow, outcome, isPkceHash(token));

@@ -54,7 +54,8 @@ async function enter(session: SystemSession, flow: Flow, given: Given): Promise<
     given.kind === 'hash' ? await presentHash(session, flow, given) : await present(session, flow, given);
   const kind = resolveKind(given.type, presented.type);
   const enterNow = () => issueSession(session, flow, presented.user.id, 'otp');
-  return completeVerification(session, flow, { presented, kind }, enterNow);
+  const by = given.kind === 'hash' ? 'link' : 'code';
+  return completeVerification(session, flow, { presented, kind, by }, enterNow);
 }
 
 const refuse = (message: string) => new AuthError('validation_failed', message);

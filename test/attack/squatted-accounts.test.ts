@@ -1,0 +1,283 @@
+/**
+ * Somebody signs up with the address of somebody else, puts into the account whatever may open it later, and waits for the
+ * owner to prove the address.
+ */
+import { beforeAll, expect, test } from 'vitest';
+import type { AuthValues } from '../../src/config/auth-config.ts';
+import { createAuthDatabase, open, queryOf, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { type OidcProvider, startOidcProvider } from '../support/oidc-provider.ts';
+import type { TestDatabase } from '../support/postgres.ts';
+import { callbackUrl, goThrough, keycloakValues, signInAs } from '../support/provider-sign-in.ts';
+
+let database: TestDatabase;
+let provider: OidcProvider;
+const thief = 'the password of the thief';
+const own = 'the password of the owner';
+const verifier = 'v'.repeat(43);
+const pkce = { code_challenge: verifier, code_challenge_method: 'plain' };
+
+beforeAll(async () => {
+  database = await createAuthDatabase();
+  provider = await startOidcProvider([callbackUrl], {});
+});
+
+const serve = (values: AuthValues = {}): Promise<TestAuth> =>
+  testAuth(database, keycloakValues(provider, { smtp_max_frequency: 0, sms_max_frequency: 0, ...values }));
+
+/** What the thief has in the account beside a password: rows as earlier sign-ins, linkings and enrolments leave them. */
+async function furnish(email: string): Promise<{ readonly refreshToken: string; readonly phone: string }> {
+  const refreshToken = `thief${Math.random().toString(36).slice(2, 9)}`.padEnd(12, 'x').slice(0, 12);
+  const phone = `49${Math.floor(Math.random() * 1e10)}`;
+  await database.query(
+    `with u as (
+      update auth.users set phone = $2, phone_confirmed_at = now(), email_change = 'thief@x.test',
+        email_change_token_new = 'thief', email_change_sent_at = now()
+      where email = $1 returning id
+    ), s as (
+      insert into auth.sessions (id, user_id, created_at, updated_at, aal)
+      select gen_random_uuid(), u.id, now(), now(), 'aal1' from u returning id, user_id
+    ), t as (
+      insert into auth.refresh_tokens (instance_id, token, user_id, revoked, created_at, updated_at, session_id)
+      select '00000000-0000-0000-0000-000000000000', $3, s.user_id, false, now(), now(), s.id from s
+    ), i as (
+      insert into auth.identities (id, user_id, provider, provider_id, identity_data)
+      select gen_random_uuid(), u.id, 'keycloak', 'thief of ' || $1, '{"sub": "x"}' from u
+    ), o as (
+      insert into auth.one_time_tokens (id, user_id, token_type, token_hash, relates_to)
+      select gen_random_uuid(), u.id, 'email_change_token_new', 'thief', 'thief@x.test' from u
+    )
+    insert into auth.mfa_factors (id, user_id, friendly_name, factor_type, status, secret, created_at, updated_at)
+    select gen_random_uuid(), u.id, 'thief', 'totp', 'verified', 'JBSWY3DPEHPK3PXP', now(), now() from u`,
+    [email, phone, refreshToken],
+  );
+  provider.users[`thief of ${email}`] = { name: 'Thief', email: `thief.of.${email}`, email_verified: true };
+  return { refreshToken, phone };
+}
+
+/** The code for typing, in the newest email. */
+const codeTo = async (auth: TestAuth, email: string) => (await auth.mail(email)).code;
+const linkTo = async (auth: TestAuth, email: string) => (await auth.mail(email)).link;
+const hashOf = (link: string) => new URL(link).searchParams.get('token');
+const verifyCode = async (auth: TestAuth, email: string, type: string) =>
+  expect((await auth.ask('/verify', { type, email, token: await codeTo(auth, email) })).status).toBe(200);
+
+/** The ways in which the owner proves the address; `link` is that of the thief's sign-up. */
+const ways: Readonly<Record<string, (auth: TestAuth, email: string, link: string) => Promise<unknown>>> = {
+  'a program that opens the link of the sign-up': async (_auth, _email, link) => open(link),
+  'an application that is given the link of the sign-up': async (auth, _email, link) =>
+    expect((await auth.ask('/verify', { type: 'email', token_hash: hashOf(link) })).status).toBe(200),
+  'an invitation': async (auth, email) => {
+    expect((await auth.askAdmin('/invite', { email })).status).toBe(200);
+    await open(await linkTo(auth, email));
+  },
+  'an invitation that is accepted at a provider': async (auth, email) => {
+    await auth.askAdmin('/invite', { email });
+    provider.users[email] = { name: 'Owner', email, email_verified: true };
+    await signInAs(auth, email, { invite_token: hashOf(await linkTo(auth, email))! });
+  },
+  'a link that an admin makes': async (auth, email) => {
+    const { body } = await auth.askAdmin('/admin/generate_link', { type: 'magiclink', email });
+    await open(`${auth.url}${new URL(body.action_link).pathname}${new URL(body.action_link).search}`);
+  },
+  'a sign-up link that an admin makes': async (auth, email) => {
+    const { body } = await auth.askAdmin('/admin/generate_link', { type: 'signup', email, password: own });
+    await open(`${auth.url}${new URL(body.action_link).pathname}${new URL(body.action_link).search}`);
+  },
+  'a sign-up with another password': async (auth, email) => {
+    expect((await auth.ask('/signup', { email, password: own })).status).toBe(200);
+    await verifyCode(auth, email, 'email');
+  },
+  'a sign-up with another password, after which the thief signs up once more': async (auth, email) => {
+    await auth.ask('/signup', { email, password: own });
+    await auth.ask('/signup', { email, password: thief });
+    await verifyCode(auth, email, 'email');
+  },
+  'a code to sign in with': async (auth, email) => {
+    expect((await auth.ask('/otp', { email })).status).toBe(200);
+    await verifyCode(auth, email, 'email');
+  },
+  'a link to sign in with': async (auth, email) => {
+    await auth.ask('/magiclink', { email });
+    await open(await linkTo(auth, email));
+  },
+  'a recovery by code': async (auth, email) => {
+    await auth.ask('/recover', { email });
+    await verifyCode(auth, email, 'recovery');
+  },
+  'a recovery by link': async (auth, email) => {
+    await auth.ask('/recover', { email });
+    await open(await linkTo(auth, email));
+  },
+  'a recovery with a verifier of their own': async (auth, email) => {
+    await auth.ask('/recover', { email, ...pkce });
+    const { code } = queryOf((await open(await linkTo(auth, email))).location);
+    const exchange = { auth_code: code, code_verifier: verifier };
+    expect((await auth.ask('/token?grant_type=pkce', exchange)).status).toBe(200);
+  },
+  'a sign-in with a provider': async (auth, email) => {
+    provider.users[email] = { name: 'Owner', email, email_verified: true };
+    await signInAs(auth, email);
+  },
+  'an admin who confirms the address': async (auth, email) => {
+    const { body } = await auth.askAdmin(`/admin/users?filter=${email}`);
+    const { id } = body.users.find((user: { email: string }) => user.email === email);
+    const options = { method: 'PUT' };
+    expect((await auth.askAdmin(`/admin/users/${id}`, { email_confirm: true }, options)).status).toBe(200);
+  },
+};
+
+async function userWith(auth: TestAuth, email: string) {
+  const [row] = await database.query<{ id: string }>('select id from auth.users where email = $1', [email]);
+  return (await auth.askAdmin(`/admin/users/${row!.id}`)).body;
+}
+
+let owners = 0;
+
+const cases = Object.keys(ways).flatMap((way) => [
+  [way, {}],
+  [`${way} (PKCE)`, pkce],
+]) as readonly [string, object][];
+
+test.each(cases)('nothing that a stranger left in an account outlives %s', async (name, challenge) => {
+  const auth = await serve();
+  const email = `owner-${++owners}@x.test`;
+  await auth.ask('/signup', { email, password: thief, data: { role: 'thief' }, ...challenge });
+  const link = await linkTo(auth, email);
+  const { refreshToken, phone } = await furnish(email);
+  await ways[name.replace(' (PKCE)', '')]!(auth, email, link);
+  const user = await userWith(auth, email);
+  expect(user.email_confirmed_at).toEqual(expect.any(String));
+  expect((await auth.ask('/token?grant_type=password', { email, password: thief })).body.code).toBe(
+    'invalid_credentials',
+  );
+  const byPhone = await auth.ask('/token?grant_type=password', { phone, password: thief });
+  expect(byPhone.body.code).not.toBeUndefined();
+  expect(JSON.stringify(user)).not.toMatch(/thief/);
+  expect([user.phone, user.factors, user.new_email]).toEqual(['', undefined, undefined]);
+  const refreshed = await auth.ask('/token?grant_type=refresh_token', { refresh_token: refreshToken });
+  expect(refreshed).toMatchObject({ status: 400, body: { code: 'refresh_token_not_found' } });
+  const entered = await signInAs(auth, `thief of ${email}`);
+  expect(JSON.stringify(await userWith(auth, email))).not.toMatch(/thief/);
+  expect(entered.location.hash).not.toContain(user.id);
+  const pending = await open(`${auth.url}/auth/v1/verify?type=email_change&token=thief`);
+  expect(pending.location).toContain('otp_expired');
+});
+
+test('whoever signs up keeps password and data by the code of the email', async () => {
+  const auth = await serve();
+  const email = 'own-code@x.test';
+  await auth.ask('/signup', { email, password: own, data: { name: 'Ana' } });
+  await auth.ask('/resend', { type: 'signup', email });
+  await auth.ask('/signup', { email, password: own });
+  await verifyCode(auth, email, 'email');
+  const { status, body } = await auth.ask('/token?grant_type=password', { email, password: own });
+  expect([status, body.user?.user_metadata.name]).toEqual([200, 'Ana']);
+});
+
+test('whoever signs up keeps password and data by the verifier, however often a program has opened the link', async () => {
+  const auth = await serve();
+  const email = 'own-verifier@x.test';
+  await auth.ask('/signup', { email, password: own, data: { name: 'Ana' }, ...pkce });
+  const { code } = queryOf((await open(await linkTo(auth, email))).location);
+  const signIn = () => auth.ask('/token?grant_type=password', { email, password: own });
+  expect((await signIn()).body.code).toBe('invalid_credentials');
+  const exchange = (code_verifier: string) => auth.ask('/token?grant_type=pkce', { auth_code: code, code_verifier });
+  expect((await exchange('w'.repeat(43))).body.code).toBe('bad_code_verifier');
+  expect((await signIn()).body.code).toBe('invalid_credentials');
+  expect((await exchange(verifier)).body.user.user_metadata).toMatchObject({ name: 'Ana', email_verified: true });
+  expect((await signIn()).status).toBe(200);
+});
+
+test('a password that the owner has set meanwhile is not undone by the verifier of the sign-up', async () => {
+  const auth = await serve();
+  const email = 'meanwhile@x.test';
+  await auth.ask('/signup', { email, password: thief, ...pkce });
+  const { code } = queryOf((await open(await linkTo(auth, email))).location);
+  await auth.ask('/otp', { email });
+  const signedIn = await auth.ask('/verify', { type: 'email', email, token: await codeTo(auth, email) });
+  await auth.ask('/user', { password: own }, { method: 'PUT', token: signedIn.body.access_token });
+  const exchanged = await auth.ask('/token?grant_type=pkce', { auth_code: code, code_verifier: verifier });
+  expect(exchanged.body.code).toBe('flow_state_not_found');
+  expect((await auth.ask('/token?grant_type=password', { email, password: own })).status).toBe(200);
+});
+
+test('a session that began before the proof changes nothing after it, not even with a request that was under way', async () => {
+  const auth = await serve({ mailer_allow_unverified_email_sign_ins: true });
+  const email = 'race@x.test';
+  provider.users.racer = { name: 'Racer', email, email_verified: false };
+  const { location } = await signInAs(auth, 'racer');
+  const token = new URLSearchParams(location.hash.slice(1)).get('access_token')!;
+  await auth.ask('/recover', { email });
+  const link = await linkTo(auth, email);
+  const put = (body: object) => auth.ask('/user', body, { method: 'PUT', token });
+  const enroll = () => auth.ask('/factors', { factor_type: 'totp' }, { token });
+  await Promise.all([open(link), put({ password: thief }), put({ data: { role: 'thief' } }), enroll(), enroll()]);
+  const user = await userWith(auth, email);
+  expect([user.factors, user.user_metadata.role, user.identities.length]).toEqual([undefined, undefined, 1]);
+  expect((await auth.ask('/token?grant_type=password', { email, password: thief })).body.code).toBe(
+    'invalid_credentials',
+  );
+});
+
+test('an identity that a stranger was linking when the owner came is nobody’s', async () => {
+  const values = { mailer_allow_unverified_email_sign_ins: true, security_manual_linking_enabled: true };
+  const auth = await serve(values);
+  const email = 'linking@x.test';
+  provider.users.linker = { name: 'Linker', email, email_verified: false };
+  provider.users.second = { name: 'Second', email: 'second@x.test', email_verified: true };
+  const { location } = await signInAs(auth, 'linker');
+  const token = new URLSearchParams(location.hash.slice(1)).get('access_token')!;
+  const path = '/user/identities/authorize?provider=keycloak&skip_http_redirect=true&login_hint=second';
+  const { body } = await auth.ask(path, undefined, { token });
+  await auth.ask('/recover', { email });
+  await open(await linkTo(auth, email));
+  await goThrough(auth, body.url);
+  expect((await userWith(auth, email)).identities).toMatchObject([{ provider: 'email' }]);
+});
+
+test('the link of an anonymous user’s new address gives the account to whoever reads the mail, and to nobody else', async () => {
+  const auth = await serve({ external_anonymous_users_enabled: true });
+  const { access_token: token } = (await auth.ask('/signup', { data: { role: 'thief' } })).body;
+  await auth.ask('/user', { email: 'upgraded@x.test', password: thief }, { method: 'PUT', token });
+  await open(await linkTo(auth, 'upgraded@x.test'));
+  expect((await auth.ask('/user', undefined, { token })).body.code).toBe('session_not_found');
+  const signIn = await auth.ask('/token?grant_type=password', { email: 'upgraded@x.test', password: thief });
+  expect(signIn.body.code).toBe('invalid_credentials');
+  expect((await userWith(auth, 'upgraded@x.test')).user_metadata.role).toBeUndefined();
+});
+
+test('whoever signed up with a number of somebody else has no way in once its owner has confirmed it', async () => {
+  const auth = await serve({
+    ...{ external_phone_enabled: true, sms_test_otp: '4915550001=123456' },
+    ...{ sms_test_otp_valid_until: '2099-01-01T00:00:00Z', sms_provider: 'twilio' },
+  });
+  const phone = '4915550001';
+  expect((await auth.ask('/signup', { phone, password: thief, data: { role: 'thief' } })).status).toBe(200);
+  expect((await auth.ask('/signup', { phone, password: own })).status).toBe(200);
+  const { body } = await auth.ask('/verify', { type: 'sms', phone, token: '123456' });
+  expect(body.user.user_metadata.role).toBeUndefined();
+  const signIn = await auth.ask('/token?grant_type=password', { phone, password: thief });
+  expect(signIn.body.code).toBe('invalid_credentials');
+});
+
+test('what an admin has entered stays, whoever asks for a code meanwhile', async () => {
+  const auth = await serve();
+  const email = 'made@x.test';
+  await auth.askAdmin('/admin/users', { email, password: own, user_metadata: { team: 'red' } });
+  await auth.ask('/signup', { email, password: thief, data: { team: 'blue' } });
+  await auth.ask('/otp', { email });
+  await open(await linkTo(auth, email));
+  const { status, body } = await auth.ask('/token?grant_type=password', { email, password: own });
+  expect([status, body.user?.user_metadata.team]).toEqual([200, 'red']);
+});
+
+test('where addresses need no proof, a second sign-up takes the account of a first one that waits', async () => {
+  const email = 'automatic@x.test';
+  await (await serve()).ask('/signup', { email, password: thief, data: { role: 'thief' } });
+  const auth = await serve({ mailer_autoconfirm: true });
+  const { body } = await auth.ask('/signup', { email, password: own, data: { name: 'Ana' } });
+  expect(body.user.user_metadata).toMatchObject({ name: 'Ana' });
+  expect(body.user.user_metadata.role).toBeUndefined();
+  expect((await auth.ask('/token?grant_type=password', { email, password: thief })).status).toBe(400);
+  expect((await auth.ask('/token?grant_type=password', { email, password: own })).status).toBe(200);
+});
