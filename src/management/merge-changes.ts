@@ -3,7 +3,8 @@
  *
  * Pure; runs while the stored row is locked, so nothing that another request has stored is lost.
  */
-import { type AuthConfig, type AuthValues, checkAuthConfig, layerAuthConfig } from '../config/auth-config.ts';
+import { type AuthValues, checkAuthConfig, layerAuthConfig } from '../config/auth-config.ts';
+import { checkBoundSecrets } from './bound-secrets.ts';
 import { configFields, isEffective, type StoredValues } from './config-fields.ts';
 import { ManagementError } from './management-error.ts';
 import { type DigestSecret, isDigest } from './secret-digest.ts';
@@ -24,7 +25,8 @@ export interface Merged {
 
 /**
  * @param changes Checked values by name; null removes one.
- * @throws ManagementError `validation_failed` where fields contradict each other, or a digest is that of another secret.
+ * @throws ManagementError `validation_failed` where fields contradict each other, a digest is that of another secret, or a secret
+ *   would go elsewhere.
  */
 export function mergeChanges({ stored, start, digest }: MergeBase, changes: ReadonlyMap<string, unknown>): Merged {
   const values = new Map(Object.entries(stored));
@@ -41,12 +43,16 @@ export function mergeChanges({ stored, start, digest }: MergeBase, changes: Read
     changed.push(name);
   }
   const merged = Object.fromEntries(values);
-  const problems = checkAuthConfig(effective(start, merged));
+  const before = effective(stored);
+  const after = effective(merged);
+  const problems = [
+    ...checkAuthConfig(layerAuthConfig(start, after)),
+    ...checkBoundSecrets(changes, { start, before, after }),
+  ];
   if (problems.length > 0) throw new ManagementError('validation_failed', problems.join('; '));
   return { values: merged, changed };
 }
 
-function effective(start: AuthValues, stored: StoredValues): AuthConfig {
-  const known = Object.entries(stored).filter(([name]) => isEffective(name));
-  return layerAuthConfig(start, Object.fromEntries(known) as AuthValues);
+function effective(stored: StoredValues): AuthValues {
+  return Object.fromEntries(Object.entries(stored).filter(([name]) => isEffective(name))) as AuthValues;
 }

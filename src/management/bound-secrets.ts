@@ -1,0 +1,43 @@
+/**
+ * Secrets that are sent to an address of the configuration: whoever changes the address has to know the secret. Else everybody who
+ * may change the configuration could have it sent to a server of their own, although no answer ever shows it.
+ */
+import { type AuthConfig, type AuthValues, layerAuthConfig } from '../config/auth-config.ts';
+import { providers } from '../config/auth-provider-fields.ts';
+import { isDigest } from './secret-digest.ts';
+
+const smsSecrets = [
+  'sms_twilio_auth_token', 'sms_messagebird_access_key', 'sms_textlocal_api_key', 'sms_vonage_api_secret',
+] as const; // biome-ignore format: a list of names
+
+/** The fields that say where to, and the secrets that go there. */
+const rows: readonly (readonly [keyof AuthConfig, readonly (keyof AuthConfig)[]])[] = [
+  ['smtp_host', ['smtp_pass']],
+  ['smtp_port', ['smtp_pass']],
+  ['sms_provider_url', smsSecrets],
+  ...providers.map((name) => [`external_${name}_url`, [`external_${name}_secret`]] as const),
+];
+
+/** What is stored before and after a change, as far as it counts, above the start values. */
+export interface SecretsContext {
+  readonly start: AuthValues;
+  readonly before: AuthValues;
+  readonly after: AuthValues;
+}
+
+/** Sentences about secrets that would go elsewhere and that the change does not give. */
+export function checkBoundSecrets(
+  changes: ReadonlyMap<string, unknown>,
+  { start, before, after }: SecretsContext,
+): readonly string[] {
+  const [then, now] = [before, after].map((values) => layerAuthConfig(start, values));
+  const isAtStart = (name: string) => !Object.hasOwn(after, name);
+  const isGiven = (name: string) => typeof changes.get(name) === 'string' && !isDigest(changes.get(name));
+  return rows.flatMap(([address, secrets]) => {
+    if (!now?.[address] || now[address] === then?.[address]) return [];
+    const unknown = secrets.filter(
+      (secret) => now[secret] && !isGiven(secret) && !(isAtStart(address) && isAtStart(secret)),
+    );
+    return unknown.map((secret) => `${address} is where ${secret} is sent; send the secret itself with it`);
+  });
+}

@@ -1,0 +1,78 @@
+/**
+ * Secrets of the configuration, and people who may change it and do not know them.
+ */
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { addToken, authDatabase, type ManagedGateway, managedGateway, ref } from '../management/management.ts';
+import type { TestDatabase } from '../support/postgres.ts';
+import { startSmtpServer } from '../support/smtp-server.ts';
+
+let database: TestDatabase;
+let managed: ManagedGateway;
+
+const login = { user: 'shop', password: 'only the operator knows it' };
+
+beforeAll(async () => {
+  database = await authDatabase();
+});
+
+beforeEach(async () => {
+  await database.query('truncate auth.pgreflect_config, auth.pgreflect_config_versions');
+  const authValues = {
+    site_url: 'https://shop.test',
+    smtp_host: 'mail.shop.test',
+    smtp_user: login.user,
+    smtp_pass: login.password,
+    external_keycloak_secret: 'our secret there',
+    external_keycloak_url: 'https://login.shop.test',
+    sms_twilio_auth_token: 'our token there',
+  };
+  managed = await managedGateway(database, await addToken(database), { authValues });
+});
+
+const trial = () =>
+  managed.call({
+    method: 'POST',
+    path: `/v1/projects/${ref}/config/auth/emails/send`,
+    body: JSON.stringify({ email: 'recovery', to: 'thief@x.test' }),
+  });
+
+test('the password of the mail server does not go to another one with whoever may change the configuration', async () => {
+  const thief = await startSmtpServer({ tls: 'none', login });
+  const elsewhere = { smtp_host: '127.0.0.1', smtp_port: String(thief.port) };
+  const { smtp_pass: digest } = (await managed.get()).body;
+  const attempts = [
+    elsewhere,
+    { ...elsewhere, smtp_pass: digest },
+    { ...elsewhere, smtp_pass: null },
+    { smtp_host: null, smtp_port: elsewhere.smtp_port },
+    { smtp_host: '' },
+    elsewhere,
+  ];
+  for (const attempt of attempts) {
+    await managed.patch(attempt);
+    await trial();
+  }
+  expect([thief.logins(), thief.messages]).toEqual([0, []]);
+  const guess = await managed.patch({ ...elsewhere, smtp_pass: 'a guess' });
+  expect(guess.status).toBe(200);
+  await trial();
+  expect([thief.logins(), thief.messages]).toEqual([1, []]);
+});
+
+test('secrets of providers stay where they belong, and an address may be given up', async () => {
+  for (const [name, secret] of [
+    ['external_keycloak_url', 'external_keycloak_secret'],
+    ['sms_provider_url', 'sms_twilio_auth_token'],
+  ] as const) {
+    const refused = await managed.patch({ [name]: 'https://thief.test' });
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { message: `${name} is where ${secret} is sent; send the secret itself with it` },
+    });
+    expect((await managed.get()).body[name]).not.toBe('https://thief.test');
+    const moved = { [name]: 'https://new.shop.test', [secret]: 'the same or another' };
+    expect(await managed.patch(moved)).toMatchObject({ status: 200, body: { [name]: 'https://new.shop.test' } });
+    expect((await managed.patch({ [name]: null })).status).toBe(name === 'sms_provider_url' ? 200 : 400);
+    expect((await managed.patch({ [name]: null, [secret]: null })).status).toBe(200);
+  }
+});
