@@ -5,6 +5,7 @@
 import { readCatalog } from '../catalog/read-catalog.ts';
 import { loadOptionsOrThrow } from '../config/load-options.ts';
 import type { SystemPool } from '../database/run-system.ts';
+import { onOneLine, pasteable } from '../shared/one-line.ts';
 import { checkModels, checkTrigger, describePreflight, plural } from './check-api.ts';
 import { securityChecks } from './check-security.ts';
 import { speedChecks } from './check-speed.ts';
@@ -27,6 +28,8 @@ Examples:
   pgreflect check --json > report.json      # in CI`,
   run: runCheck,
 };
+
+const unprintable = '-- What changes it names control characters, see: pgreflect check --json';
 
 const severities: readonly Severity[] = ['error', 'warning', 'note'];
 
@@ -75,8 +78,8 @@ function runChecks(pool: SystemPool, scope: Omit<CheckScope, 'session'>): Promis
 
 function printText(findings: readonly Finding[], context: CommandContext): void {
   for (const { severity, message, fix } of findings) {
-    context.print(`${severity.padEnd(7)}  ${message}`);
-    if (fix !== null) context.print(fix.replaceAll(/^/gm, '           '));
+    context.print(`${severity.padEnd(7)}  ${onOneLine(message)}`);
+    if (fix !== null) context.print((pasteable(fix) ?? unprintable).replaceAll(/^/gm, '           '));
   }
   const { error, warning, note } = countFindings(findings);
   context.print(`${plural(error, 'error')}, ${plural(warning, 'warning')}, ${plural(note, 'note')}.`);

@@ -8,6 +8,7 @@ import { changeConnectionUrl, decodePart, parseConnectionUrl } from '../config/c
 import { UnusableConnectionError } from '../database/driver.ts';
 import { EmbeddedServerError } from '../database/embedded-server-error.ts';
 import { DatabaseError } from '../database/failure.ts';
+import { onOneLine } from '../shared/one-line.ts';
 import { CommandError } from './command.ts';
 
 const fileAdvice = 'Check the name, its permissions, and whether there is room.';
@@ -67,7 +68,7 @@ export function describeDatabaseError(error: DatabaseError, connectionString: st
     };
   }
   const state = error.sqlstate === null ? '' : ` (${error.sqlstate})`;
-  return { problem: `PostgreSQL refused: ${error.primary}${state}`, fix: error.hint };
+  return { problem: `PostgreSQL refused: ${onOneLine(error.primary)}${state}`, fix: error.hint };
 }
 
 /** True where the server could not be reached or is not ready, false where it answered with a refusal. */

@@ -11,6 +11,7 @@ import type { SystemPool } from '../database/run-system.ts';
 import { type BoundStatement, bindOperation, explainStatements } from '../execute/explain-operation.ts';
 import { Reflection, type RoleReflection } from '../execute/reflection.ts';
 import { readRequest } from '../http/read-request.ts';
+import { onOneLine } from '../shared/one-line.ts';
 import { type Command, type CommandContext, CommandError, flagText, refuse } from './command.ts';
 import { requireDatabaseUrl } from './read-model.ts';
 import { withDatabase } from './with-database.ts';
@@ -140,7 +141,7 @@ async function printOperation(
     context.print(`\nprepare ${name} as\n${text};`);
     const literals = values.map((value) => (value === null ? 'null' : literal(value)));
     context.print(`\nexecute ${name}${literals.length === 0 ? '' : ` (${literals.join(', ')})`};\n`);
-    for (const line of plan) context.print(`-- ${line}`);
+    for (const line of plan) context.print(`-- ${onOneLine(line)}`);
   }
   context.print('\nrollback;');
 }

@@ -9,6 +9,7 @@ import { readExposedNames } from '../catalog/exposed-names.ts';
 import { changeConnectionUrl, encodePart } from '../config/connection-url.ts';
 import { loadOptionsOrThrow, type OptionValues } from '../config/load-options.ts';
 import type { SystemPool } from '../database/run-system.ts';
+import { onOneLine, pasteable } from '../shared/one-line.ts';
 import { hasAuth, installAuth, printAuth } from './auth-setup.ts';
 import { type Command, type CommandContext, refuse } from './command.ts';
 import { readSqlFile } from './package-files.ts';
@@ -157,8 +158,8 @@ async function printSql(pool: SystemPool, setup: RoleSetup, context: CommandCont
   context.print(printedPath);
   const steps = remove ? await planRoleRemoval(pool, setup) : await planRoleSetup(pool, setup);
   for (const step of steps) {
-    if (step.advice !== null) context.print(`-- ${step.advice}`);
-    context.print(step.statement === null ? `-- already so: ${step.topic}` : `${step.statement};`);
+    if (step.advice !== null) context.print(`-- ${onOneLine(step.advice)}`);
+    context.print(step.statement === null ? `-- already so: ${onOneLine(step.topic)}` : `${step.statement};`);
   }
   if (remove && (await isWatched(pool))) context.print(readSqlFile('unwatch.sql'));
   if (!remove && context.flags.auth) context.print(await printAuth(pool, setup));
@@ -181,13 +182,18 @@ async function noteSchemas(pool: SystemPool, setup: RoleSetup, context: CommandC
   const open = await pool.query(readSqlFile('roles-open-tables.sql'), [JSON.stringify({ schemas })]);
   if (open.length === 0) return;
   context.print('No row security guards these; with --grant-defaults every caller may read and change all their rows:');
-  for (const { name, why, fix } of open) context.print(`  ${name} (${why})${fix === null ? '' : `\n    ${fix};`}`);
+  for (const { name, why, fix } of open) context.print(printOpen(String(name), String(why), fix));
   context.print('');
+}
+
+function printOpen(name: string, why: string, fix: unknown): string {
+  const statement = fix === null ? null : pasteable(String(fix));
+  return `  ${onOneLine(name)} (${why})${statement === null ? '' : `\n    ${statement};`}`;
 }
 
 function printOutcome({ step, result }: StepOutcome, context: CommandContext): void {
   const words = { done: 'done     ', unchanged: 'unchanged', refused: 'REFUSED  ' }[result];
-  context.print(`${words}  ${step.topic}`);
+  context.print(`${words}  ${onOneLine(step.topic)}`);
 }
 
 const triggerAdvice =
@@ -198,15 +204,18 @@ const authAdvice = 'pgreflect init --auth --database-url CONNECTION_OF_THE_OWNER
 /** Prints what could not be done and the general advice. @returns The number of refused steps. */
 function printRefused(outcomes: readonly StepOutcome[], context: CommandContext): number {
   const refused = outcomes.filter(({ result }) => result === 'refused');
-  for (const { step } of outcomes) if (step.advice !== null) context.print(`\n${step.advice}`);
+  for (const { step } of outcomes) if (step.advice !== null) context.print(`\n${onOneLine(step.advice)}`);
   if (refused.length > 0) context.print('\nThis login may not do the following; have the owner or a superuser run it:');
   for (const { step, reason } of refused) {
-    context.print(`  ${step.topic}: ${reason}.`);
-    context.print(
-      `    ${step.statement === 'sql/auth' ? authAdvice : step.statement?.startsWith('sql/') ? triggerAdvice : `${step.statement};`}`,
-    );
+    context.print(`  ${onOneLine(`${step.topic}: ${reason}.`)}`);
+    context.print(`    ${adviceOf(step.statement ?? '')}`);
   }
   return refused.length;
+}
+
+function adviceOf(statement: string): string {
+  if (statement.startsWith('sql/')) return statement === 'sql/auth' ? authAdvice : triggerAdvice;
+  return `${pasteable(statement) ?? onOneLine(statement)};`;
 }
 
 function printNextSteps(url: string, setup: RoleSetup, context: CommandContext): void {

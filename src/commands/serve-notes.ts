@@ -7,6 +7,7 @@ import type { Gateway } from '../gateway.ts';
 import { createProjectRef } from '../management/project-ref.ts';
 import { hasConfigTables } from '../management/stored-config.ts';
 import type { Omission } from '../model/model-context.ts';
+import { onOneLine, pasteable } from '../shared/one-line.ts';
 import { type CommandContext, CommandError } from './command.ts';
 import { describePlace } from './describe-error.ts';
 import { makeFirstOperation, printCurl } from './first-operation.ts';
@@ -63,5 +64,6 @@ export async function noteFirstOperation(config: Config, gateway: Gateway, conte
 }
 
 function printOmission({ reason, fix }: Omission): string {
-  return fix === null ? `  - ${reason}` : `  - ${reason}\n      ${fix}`;
+  const statement = fix === null ? null : pasteable(fix);
+  return `  - ${onOneLine(reason)}${statement === null ? '' : `\n      ${statement}`}`;
 }
