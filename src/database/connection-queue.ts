@@ -1,10 +1,11 @@
 /**
  * Who gets the next connection of a pool, and who is told at once that the wait would be too long.
  *
- * Fair between roles, because a role is what an operator sets limits for: a connection goes to the role that waits and holds
- * the fewest, and of several to the one that had its turn longest ago. Within a role the first that came is the first served.
- * So nobody waits for the queue of another role. One connection is also kept from statements that are not known to be quick
- * where their role holds all the others with such: else one slow query for each connection would lock everybody else out.
+ * Fair between roles, because a role is what an operator sets limits for, and within a role between its callers: a connection
+ * goes to the role that waits and holds the fewest, and of several to the one that had its turn longest ago; likewise to the caller
+ * within the role, whose requests are served in the order in which they came. So nobody waits for the queue of somebody else. One
+ * connection is also kept from the statements of a role that are not known to be quick, and one more from those of a single caller:
+ * else one slow query for each connection would lock everybody else out.
  *
  * Nobody is let in to wait in vain. How long a turn takes is measured while somebody waits, and who would wait longer than
  * allowed is refused on arrival, when that costs nothing yet. A queue that grows and grows does not absorb a burst, it only
@@ -18,6 +19,8 @@ import { DatabaseError } from './failure.ts';
 /** One who wants a connection for a while. */
 export interface Turn {
   readonly role: string;
+  /** The user, or the network that a caller without a user comes from. */
+  readonly caller: string;
   /** Its statements are known to be quick. */
   readonly isQuick: boolean;
   /** When it got its connection; kept by the queue. */
@@ -68,10 +71,22 @@ interface RoleTurns {
   slow: number;
   /** In the order in which they came. */
   readonly waiting: Waiter[];
+  /** Those who hold or wait. */
+  readonly callers: Map<string, CallerTurns>;
+}
+
+/** What one caller of a role holds and waits for. */
+interface CallerTurns {
+  held: number;
+  slow: number;
+  waiting: number;
+  /** Number of the turn that it had last; 0: none. */
+  lastTurn: number;
 }
 
 interface Waiter {
   readonly turn: Turn;
+  readonly caller: CallerTurns;
   readonly timer: AwakeTimer | null;
   readonly start: () => void;
   readonly refuse: (problem: DatabaseError) => void;
@@ -84,6 +99,9 @@ export class ConnectionQueue {
   readonly #now: () => number;
   /** Most connections that a role may hold with statements not known to be quick. */
   readonly #mostSlow: number;
+  /** The same for one caller of a role. */
+  readonly #mostSlowOfCaller: number;
+  #turnNumber = 0;
   /** By name; roles of the database only, so there are not many. */
   readonly #roles = new Map<string, RoleTurns>();
   /** Those in which somebody waits; whose turn was longest ago comes first. */
@@ -111,6 +129,7 @@ export class ConnectionQueue {
     this.#waitMs = waitMs === 0 ? Number.POSITIVE_INFINITY : waitMs;
     this.#now = now;
     this.#mostSlow = size < smallestSizeWithSpare ? size : size - 1;
+    this.#mostSlowOfCaller = size < smallestSizeWithSpare ? size : size - 2;
   }
 
   /** Number of those who wait. */
@@ -118,15 +137,17 @@ export class ConnectionQueue {
     return this.#waiting;
   }
 
-  /** Whether one of this role would get a connection in time, as far as can be known. */
-  admits(role: string): boolean {
+  /** Whether this caller of a role would get a connection in time, as far as can be known. */
+  admits(role: string, caller: string): boolean {
     if (this.#waiting === 0) return true;
     const own = this.#roles.get(role);
-    const waiting = own?.waiting.length ?? 0;
     // The next one of its role, whoever else waits.
-    if (waiting === 0) return true;
-    let ahead = waiting;
-    for (const other of this.#waitingRoles) if (other !== own) ahead += Math.min(other.waiting.length, waiting + 1);
+    if (own === undefined || own.waiting.length === 0) return true;
+    const waiting = own.callers.get(caller)?.waiting ?? 0;
+    let ahead = 0;
+    for (const other of own.callers.values()) ahead += Math.min(other.waiting, waiting + 1);
+    const ofRole = ahead;
+    for (const other of this.#waitingRoles) if (other !== own) ahead += Math.min(other.waiting.length, ofRole + 1);
     const now = this.#now();
     const expectedMs = ((ahead + 1) * this.#turnMs) / this.#size;
     this.#look(now, expectedMs);
@@ -141,9 +162,11 @@ export class ConnectionQueue {
   take(turn: Turn): boolean {
     if (this.#held === this.#size) return false;
     const turns = this.#turnsOf(turn.role);
-    if (!this.#mayStart(turns, turn)) return false;
-    this.#start(turns, turn);
-    return true;
+    const caller = callerIn(turns, turn);
+    const isTaken = this.#mayStart(turns, caller, turn);
+    if (isTaken) this.#start(turns, caller, turn);
+    else forgetIdle(turns, caller, turn);
+    return isTaken;
   }
 
   /**
@@ -152,11 +175,12 @@ export class ConnectionQueue {
    * @throws DatabaseError `overloaded`, at once where the wait would be too long, and where it was.
    */
   wait(turn: Turn): Promise<void> {
-    if (!this.admits(turn.role)) {
+    if (!this.admits(turn.role, turn.caller)) {
       return Promise.reject(overloaded('More requests wait for a database connection than can be served in time.'));
     }
     return new Promise((start, refuse) => {
-      this.#add({ turn, timer: this.#startTimer(turn), start, refuse });
+      const caller = callerIn(this.#turnsOf(turn.role), turn);
+      this.#add({ turn, caller, timer: this.#startTimer(turn), start, refuse });
     });
   }
 
@@ -164,7 +188,10 @@ export class ConnectionQueue {
   withdraw(turn: Turn, reason: DatabaseError): void {
     const turns = this.#turnsOf(turn.role);
     const at = turns.waiting.findIndex((waiter) => waiter.turn === turn);
-    if (at !== -1) this.#remove(turns, at).refuse(reason);
+    if (at === -1) return;
+    const waiter = this.#remove(turns, at);
+    forgetIdle(turns, waiter.caller, turn);
+    waiter.refuse(reason);
   }
 
   /** Lets a turn begin anew: its connection had to be opened first. */
@@ -175,10 +202,14 @@ export class ConnectionQueue {
   /** Gives a connection back, to the next one where somebody waits. */
   leave(turn: Turn): void {
     const turns = this.#turnsOf(turn.role);
+    const caller = callerIn(turns, turn);
     endAwake();
     this.#held -= 1;
-    turns.held -= 1;
-    if (!turn.isQuick) turns.slow -= 1;
+    for (const each of [turns, caller]) {
+      each.held -= 1;
+      if (!turn.isQuick) each.slow -= 1;
+    }
+    forgetIdle(turns, caller, turn);
     if (this.#waiting === 0) return;
     this.#noteTurn(turn, this.#now());
     this.#startNext();
@@ -193,21 +224,25 @@ export class ConnectionQueue {
   #turnsOf(role: string): RoleTurns {
     let turns = this.#roles.get(role);
     if (turns === undefined) {
-      turns = { held: 0, slow: 0, waiting: [] };
+      turns = { held: 0, slow: 0, waiting: [], callers: new Map() };
       this.#roles.set(role, turns);
     }
     return turns;
   }
 
-  #mayStart(turns: RoleTurns, { isQuick }: Turn): boolean {
-    return isQuick || turns.slow < this.#mostSlow;
+  #mayStart(turns: RoleTurns, caller: CallerTurns, { isQuick }: Turn): boolean {
+    return isQuick || (turns.slow < this.#mostSlow && caller.slow < this.#mostSlowOfCaller);
   }
 
-  #start(turns: RoleTurns, turn: Turn): void {
+  #start(turns: RoleTurns, caller: CallerTurns, turn: Turn): void {
     beginAwake();
     this.#held += 1;
-    turns.held += 1;
-    if (!turn.isQuick) turns.slow += 1;
+    for (const each of [turns, caller]) {
+      each.held += 1;
+      if (!turn.isQuick) each.slow += 1;
+    }
+    this.#turnNumber += 1;
+    caller.lastTurn = this.#turnNumber;
     turn.startedAt = this.#now();
   }
 
@@ -216,19 +251,32 @@ export class ConnectionQueue {
     let place = 0;
     for (const turns of this.#waitingRoles) {
       if (next !== null && turns.held >= next.held) continue;
-      const at = turns.waiting.findIndex(({ turn }) => this.#mayStart(turns, turn));
+      const at = this.#nextOf(turns);
       if (at === -1) continue;
       [next, place] = [turns, at];
     }
     if (next === null) return;
-    const { turn, start } = this.#remove(next, place);
-    this.#start(next, turn);
+    const { turn, caller, start } = this.#remove(next, place);
+    this.#start(next, caller, turn);
     start();
+  }
+
+  /** Whose turn it is within a role; -1: nobody may start. */
+  #nextOf(turns: RoleTurns): number {
+    let next: CallerTurns | null = null;
+    let place = -1;
+    for (const [at, { turn, caller }] of turns.waiting.entries()) {
+      const isSooner =
+        next === null || caller.held < next.held || (caller.held === next.held && caller.lastTurn < next.lastTurn);
+      if (isSooner && this.#mayStart(turns, caller, turn)) [next, place] = [caller, at];
+    }
+    return place;
   }
 
   #add(waiter: Waiter): void {
     const turns = this.#turnsOf(waiter.turn.role);
     turns.waiting.push(waiter);
+    waiter.caller.waiting += 1;
     this.#waitingRoles.add(turns);
     if (this.#waiting === 0) {
       this.#lastTurn = this.#now();
@@ -242,6 +290,7 @@ export class ConnectionQueue {
   #remove(turns: RoleTurns, at: number): Waiter {
     const [waiter] = turns.waiting.splice(at, 1) as [Waiter];
     waiter.timer?.clear();
+    waiter.caller.waiting -= 1;
     this.#waiting -= 1;
     this.#waitingRoles.delete(turns);
     if (turns.waiting.length > 0) this.#waitingRoles.add(turns);
@@ -281,6 +330,20 @@ export class ConnectionQueue {
     const isOverload = this.#grown >= overloadGrowths && isLong;
     if (isOverload) this.#overloadUntil = now + restLooks * lookMs;
   }
+}
+
+function callerIn({ callers }: RoleTurns, { caller }: Turn): CallerTurns {
+  let turns = callers.get(caller);
+  if (turns === undefined) {
+    turns = { held: 0, slow: 0, waiting: 0, lastTurn: 0 };
+    callers.set(caller, turns);
+  }
+  return turns;
+}
+
+/** There are as many callers as there are users. */
+function forgetIdle({ callers }: RoleTurns, { held, waiting }: CallerTurns, { caller }: Turn): void {
+  if (held === 0 && waiting === 0) callers.delete(caller);
 }
 
 function overloaded(primary: string): DatabaseError {

@@ -58,8 +58,9 @@ export interface Connections {
 
 /** One write and its answers. */
 export class Batch implements Turn {
-  /** Of the first passenger. */
+  /** Both of the first passenger. */
   readonly role: string;
+  readonly caller: string;
   /** All of them are, and others may join. */
   readonly isQuick: boolean;
   startedAt = 0;
@@ -92,8 +93,13 @@ export class Batch implements Turn {
   /** Idle time of the event loop at the start and at the end of each flight, in milliseconds. */
   #idleAt: number[] = [];
 
-  constructor({ role, isQuick }: Pick<Turn, 'role' | 'isQuick'>, connections: Connections, pace: StatementPace) {
+  constructor(
+    { role, caller, isQuick }: Pick<Turn, 'role' | 'caller' | 'isQuick'>,
+    connections: Connections,
+    pace: StatementPace,
+  ) {
     this.role = role;
+    this.caller = caller;
     this.isQuick = isQuick;
     this.#connections = connections;
     this.#pace = pace;

@@ -1,6 +1,8 @@
 /**
  * Who flies with whom: quick queries that come in the same moment, or wait for a connection as the same role, go into one batch.
  */
+
+import type { Turn } from './connection-queue.ts';
 import { Batch, budgetMs, type Connections } from './flight-batch.ts';
 import type { Passenger, Seat } from './flight-seat.ts';
 import type { StatementPace } from './statement-pace.ts';
@@ -20,14 +22,14 @@ export class FlightBatches {
   }
 
   /** Finds a place: in the batch that is about to leave where there is room, else in a new one. */
-  board(passenger: Passenger, role: string): Seat {
+  board(passenger: Passenger, { role, caller }: Pick<Turn, 'role' | 'caller'>): Seat {
     const expectedMs = passenger.shares ? this.#pace.expectedMs(passenger.statement) : null;
     const mayShare = expectedMs !== null && expectedMs < budgetMs;
     if (mayShare) {
       const open = this.#boarding?.hasRoomFor(expectedMs) ? this.#boarding : this.#waiting.get(role);
       if (open?.hasRoomFor(expectedMs)) return open.add(passenger, expectedMs);
     }
-    const batch = new Batch({ role, isQuick: mayShare }, this.#connections, this.#pace);
+    const batch = new Batch({ role, caller, isQuick: mayShare }, this.#connections, this.#pace);
     const seat = batch.add(passenger, expectedMs ?? budgetMs);
     if (passenger.follower) batch.add(passenger.follower, 0);
     void batch.depart();

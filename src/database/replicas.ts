@@ -141,9 +141,9 @@ export class Replicas {
   }
 
   /** Whether one of this role would get a connection to any of them in time. */
-  admits(role: string): boolean {
+  admits(role: string, caller: string): boolean {
     const now = performance.now();
-    return this.#watched.some((replica) => replica.isUsable(now) && replica.pool.queue.admits(role));
+    return this.#watched.some((replica) => replica.isUsable(now) && replica.pool.queue.admits(role, caller));
   }
 
   /** Leaves one out that could not answer, until it answers a look. */

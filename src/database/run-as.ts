@@ -37,6 +37,8 @@ export interface Step {
 /** One request to the database: who asks, under which limits, and what to run. */
 export interface RunAsOptions {
   readonly caller: Caller;
+  /** Whom the queue for connections takes it for: the user, or the network that a caller without a user comes from. */
+  readonly queuedAs: string;
   /** Value for `set_config('search_path', ...)`: a list of quoted names. */
   readonly searchPath: string;
   /** The role's own settings (`alter role ... set`), without `statement_timeout`. */
@@ -150,7 +152,10 @@ async function fly(pool: ApiPool, request: Request, { named, alone }: AttemptOpt
   const passenger = new RequestPassenger(pool, request, { named, alone, onOverflow: () => watch?.giveUp('size') });
   const { onPosition } = request.options;
   if (onPosition !== undefined) passenger.follower = new PositionPassenger(named ? pool.names : null);
-  const seat = pool.batches.board(passenger, request.options.caller.role);
+  const seat = pool.batches.board(passenger, {
+    role: request.options.caller.role,
+    caller: request.options.queuedAs,
+  });
   watch = new FlightWatch(passenger, seat, request);
   const end = await seat.end;
   watch.stop();

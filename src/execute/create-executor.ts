@@ -31,9 +31,9 @@ export function createExecutor(options: ExecuteOptions): Executor {
         return toAnswer(outcome, watch, handing);
       }
     },
-    admits(role) {
+    admits(role, queuedAs) {
       const { pool, replicas } = options;
-      if (pool.queue.admits(role) || replicas?.admits(role)) return true;
+      if (pool.queue.admits(role, queuedAs) || replicas?.admits(role, queuedAs)) return true;
       pool.counts.refused += 1;
       return false;
     },

@@ -28,6 +28,8 @@ export type OpenStream = () => AnswerStream;
 /** What the executor is told about a request besides its body. */
 export interface RequestContext {
   readonly requestId: string;
+  /** Who waits for connections beside others: the user, or the network that a caller without a user comes from. */
+  readonly queuedAs: string;
   /** Aborted when the client goes away; cancels the statement. */
   readonly signal: Leaving | null;
   /** Errors may carry `extensions.hint` about hidden objects: local project or service role. */
@@ -69,7 +71,7 @@ export interface Executor {
   /** Never rejects for anything a client, operator or database did; those are answers. */
   execute(caller: Caller, request: GraphQLRequest, context: RequestContext): Promise<Answer>;
   /** Whether a request of this role would be served in time; false: too many wait for the database, and it is counted as refused. */
-  admits(role: string): boolean;
+  admits(role: string, queuedAs: string): boolean;
   /** Null when the database answers and a model is loaded, else the reason in one sentence (for `/ready`). */
   notReady(): string | null;
 }

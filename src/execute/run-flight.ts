@@ -93,6 +93,7 @@ export async function fly(
   const { pool, replicas } = options;
   const flight: RunAsOptions = {
     caller: execution.caller,
+    queuedAs: execution.context.queuedAs,
     searchPath: role.searchPath,
     settings: role.settings,
     timeoutMs: role.timeoutMs,

@@ -54,6 +54,11 @@ export function networkOf(address: string): string {
   return `${groups.join(':')}::/64`;
 }
 
+/** Whom limits and queues take a request for: its user, or the network that one without a user comes from. */
+export function countedAs(subject: string | null, address: string | null): string {
+  return subject === null ? `address ${networkOf(address ?? '')}` : `user ${subject}`;
+}
+
 function toBlockList(networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {

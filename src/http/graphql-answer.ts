@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../database/caller.ts';
 import type { Answer, GraphQLRequest, OpenStream } from '../execute/executor.ts';
 import { bytesOf, PackedText, type Text } from '../execute/packed-text.ts';
+import { countedAs } from './client-address.ts';
 import { acceptedEncodings, compress } from './compress.ts';
 import { retryAfterSeconds, statusOf } from './error-body.ts';
 import type { AnswerType } from './media-types.ts';
@@ -29,6 +30,7 @@ export async function run(
   const isService = caller.role === config.serviceRole;
   const answer = await executor.execute(caller, graphql, {
     requestId: id,
+    queuedAs: countedAs(state.identity?.subject ?? null, state.address),
     signal: state,
     showHints: config.localProject || isService,
     unlimited: isService && !config.limits.limitServiceRole,

@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance } from 'fastify';
 import { PublicError } from '../shared/errors.ts';
-import { networkOf } from './client-address.ts';
+import { countedAs } from './client-address.ts';
 import type { Hook } from './parts.ts';
 
 /** Callers counted at once; the least recently seen is forgotten first. */
@@ -16,10 +16,7 @@ export async function createRateLimit(app: FastifyInstance, perMinute: number): 
   const { default: rateLimit } = await import('@fastify/rate-limit');
   await app.register(rateLimit, { global: false, max: perMinute, timeWindow: '1 minute', cache: maxCallers });
   const check = app.createRateLimit({
-    keyGenerator: ({ state }) => {
-      const subject = state.identity?.subject ?? null;
-      return subject === null ? `address ${networkOf(state.address ?? '')}` : `user ${subject}`;
-    },
+    keyGenerator: ({ state }) => countedAs(state.identity?.subject ?? null, state.address),
   });
   return (request, reply, done) => {
     check(request).then((limit) => {

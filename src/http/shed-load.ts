@@ -11,7 +11,7 @@ import type { Executor } from '../execute/executor.ts';
 import { PublicError } from '../shared/errors.ts';
 import type { Observe } from '../shared/observation.ts';
 import type { Identity } from './authenticate.ts';
-import { createClientAddress } from './client-address.ts';
+import { countedAs, createClientAddress } from './client-address.ts';
 import { anyOriginHeaders } from './cors.ts';
 import { errorAnswer, retryAfterSeconds } from './error-body.ts';
 import { answerTypeOf } from './media-types.ts';
@@ -40,9 +40,9 @@ export class LoadShedding {
     this.#observe = observe;
   }
 
-  /** Whether a request of this role has to be refused; it is counted then. */
-  refuses(role: string): boolean {
-    if (this.#executor.admits(role)) return false;
+  /** Whether a request of this caller has to be refused; it is counted then. */
+  refuses({ role, subject }: Identity, address: string | null): boolean {
+    if (this.#executor.admits(role, countedAs(subject, address))) return false;
     this.#count += 1;
     this.#timer ??= setTimeout(() => this.#report(), 1000).unref();
     return true;
@@ -59,7 +59,7 @@ export class LoadShedding {
 export function refuseWhenKnown(shedding: LoadShedding, { config }: HttpParts): Hook {
   const isPlain = config.corsOrigins === '*';
   return ({ id, state, raw }, reply, done) => {
-    if (state.identity === null || !shedding.refuses(state.identity.role)) return done();
+    if (state.identity === null || !shedding.refuses(state.identity, state.address)) return done();
     state.shed = true;
     if (!isPlain) return done(busy);
     state.answer = answer;
@@ -85,7 +85,7 @@ export function refuseOnArrival(
   const refused = (raw: IncomingMessage): Identity | null => {
     if (raw.url !== graphqlPath || raw.method !== 'POST') return null;
     const identity = callers.recall(raw);
-    return identity !== null && shedding.refuses(identity.role) ? identity : null;
+    return identity !== null && shedding.refuses(identity, addressOf(raw)) ? identity : null;
   };
   const [framework] = server.listeners('request') as Listener[];
   server.removeAllListeners('request').on('request', (raw, response) => {

@@ -19,12 +19,15 @@ beforeAll(async () => {
 const ask = (pool: ApiPool, role: string, text: string, more: Partial<RunAsOptions> = {}) =>
   runAs(pool, flightOf([text], { caller: callerOf(role), ...more }));
 
-test('one slow query for each connection leaves another role a connection', async () => {
+test('one slow query for each connection leaves another role a connection, and another caller of the role', async () => {
   const pool = openPool(url, { size: 5, waitMs: 60_000 });
   const release = await takeLock(database, 1);
-  const slow = Array.from({ length: 8 }, () => ask(pool, 'anon', 'select hold(1)'));
+  const slow = Array.from({ length: 8 }, () => ask(pool, 'anon', 'select hold(1)', { queuedAs: 'greedy' }));
+  await untilHeld(database, 3);
+  expect(pool.state()).toMatchObject({ waiting: 5 });
+  expect(await ask(pool, 'anon', 'select 1', { queuedAs: 'other' })).toEqual(['1']);
+  slow.push(ask(pool, 'anon', 'select hold(1)', { queuedAs: 'another' }));
   await untilHeld(database, 4);
-  expect(pool.state()).toMatchObject({ waiting: 4 });
   expect(await ask(pool, 'authenticated', 'select 1')).toEqual(['1']);
   await release();
   expect(await Promise.all(slow)).toEqual(slow.map(() => ['held']));

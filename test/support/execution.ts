@@ -120,7 +120,13 @@ export async function startExecution(database: TestDatabase, options: ExecutionO
         path: '/graphql/v1',
       },
       { query, operationName: given.operationName ?? null, variables: given.variables ?? null },
-      { requestId: 'test', signal: null, showHints: options.showHints ?? false, unlimited: options.limits === null },
+      {
+        queuedAs: 'a test',
+        requestId: 'test',
+        signal: null,
+        showHints: options.showHints ?? false,
+        unlimited: options.limits === null,
+      },
     );
   const run = async (role: string, query: string, given?: Given) =>
     JSON.parse(String((await answer(role, query, given)).body));

@@ -16,6 +16,7 @@ export function callerOf(role: string): Caller {
 export function flightOf(steps: readonly (string | Step)[], more: Partial<RunAsOptions> = {}): RunAsOptions {
   return {
     caller: callerOf('anon'),
+    queuedAs: 'a test',
     searchPath: 'public',
     settings: new Map(),
     timeoutMs: 0,

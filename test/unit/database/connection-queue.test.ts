@@ -12,8 +12,8 @@ beforeEach(() => {
 });
 
 const open = (size: number, waitMs = 1000) => new ConnectionQueue({ size, waitMs, now: () => now });
-const slow = (role: string): Turn => ({ role, isQuick: false, startedAt: 0 });
-const quick = (role: string): Turn => ({ role, isQuick: true, startedAt: 0 });
+const slow = (role: string, caller = 'one'): Turn => ({ role, caller, isQuick: false, startedAt: 0 });
+const quick = (role: string, caller = 'one'): Turn => ({ role, caller, isQuick: true, startedAt: 0 });
 
 /** Holds so many connections. */
 function hold(queue: ConnectionQueue, turn: Turn, count: number): readonly Turn[] {
@@ -82,8 +82,8 @@ describe('whose turn it is', () => {
 
   test('one connection is kept from the slow statements of a role that holds all others', async () => {
     const queue = open(5);
-    const held = hold(queue, slow('crowd'), 4);
-    expect(queue.take(slow('crowd'))).toBe(false);
+    const held = [...hold(queue, slow('crowd'), 3), ...hold(queue, slow('crowd', 'two'), 1)];
+    expect(queue.take(slow('crowd', 'two'))).toBe(false);
     wait(queue, slow('crowd'), 'slow one');
     expect(queue.take(slow('other'))).toBe(true);
     queue.leave(slow('other'));
@@ -95,6 +95,39 @@ describe('whose turn it is', () => {
     queue.leave(held[0]!);
     await settled();
     expect(log).toEqual(['slow one']);
+  });
+
+  test('one more is kept from the slow statements of a single caller', async () => {
+    const queue = open(5);
+    const held = hold(queue, slow('anon', 'greedy'), 3);
+    expect(queue.take(slow('anon', 'greedy'))).toBe(false);
+    for (const name of ['greedy 1', 'greedy 2']) wait(queue, slow('anon', 'greedy'), name);
+    // Another caller of the same role is served at once, and again.
+    const [other] = hold(queue, slow('anon', 'other'), 1) as [Turn];
+    queue.leave(other);
+    expect(queue.take(slow('anon', 'other'))).toBe(true);
+    await settled();
+    expect(log).toEqual([]);
+    queue.leave(held[0]!);
+    await settled();
+    expect(log).toEqual(['greedy 1']);
+  });
+
+  test('callers of a role take turns, however many requests of one of them wait', async () => {
+    const queue = open(1);
+    let [held] = hold(queue, quick('anon', 'crowd'), 1) as [Turn];
+    const turns = new Map(
+      ['crowd 1', 'crowd 2', 'crowd 3', 'other 1', 'other 2'].map((name) => [
+        name,
+        wait(queue, quick('anon', name.split(' ')[0]!), name),
+      ]),
+    );
+    for (let round = 0; round < 5; round += 1) {
+      queue.leave(held);
+      await settled();
+      held = turns.get(log.at(-1)!)!;
+    }
+    expect(log).toEqual(['other 1', 'crowd 1', 'other 2', 'crowd 2', 'crowd 3']);
   });
 
   test('nobody waits longer than allowed', async () => {
@@ -129,6 +162,12 @@ describe('who is refused on arrival', () => {
     return { queue, held, others };
   }
 
+  test('nobody for the requests of another caller of the same role', () => {
+    const { queue } = busy({ turnMs: 100, waiting: 30 });
+    expect(queue.admits('crowd', 'one')).toBe(false);
+    expect(queue.admits('crowd', 'another')).toBe(true);
+  });
+
   test('nobody as long as nothing is known of how long a turn takes', () => {
     const queue = open(1);
     hold(queue, slow('anon'), 1);
@@ -139,9 +178,9 @@ describe('who is refused on arrival', () => {
   test('who could not be served in time', async () => {
     // Behind 9 others it is the tenth turn of 100 ms each; behind 10 it would be the eleventh.
     const { queue } = busy({ turnMs: 100, waiting: 9 });
-    expect(queue.admits('crowd')).toBe(true);
+    expect(queue.admits('crowd', 'one')).toBe(true);
     wait(queue, slow('crowd'), 'last');
-    expect(queue.admits('crowd')).toBe(false);
+    expect(queue.admits('crowd', 'one')).toBe(false);
     wait(queue, slow('crowd'), 'too late');
     await settled();
     expect(log).toContain('too late: overloaded');
@@ -150,22 +189,22 @@ describe('who is refused on arrival', () => {
 
   test('not the first of a role, nor those whom turns of their own role let in', () => {
     const { queue } = busy({ turnMs: 200, waiting: 5 });
-    expect(queue.admits('crowd')).toBe(false);
-    expect(queue.admits('other')).toBe(true);
+    expect(queue.admits('crowd', 'one')).toBe(false);
+    expect(queue.admits('other', 'one')).toBe(true);
     wait(queue, slow('other'), '');
-    expect(queue.admits('other')).toBe(true);
+    expect(queue.admits('other', 'one')).toBe(true);
     wait(queue, slow('other'), '');
     // The third of one role comes sixth: three turns of the other, two of its own.
-    expect(queue.admits('other')).toBe(false);
+    expect(queue.admits('other', 'one')).toBe(false);
   });
 
   test('everybody but the first of a role, while no turn ends for longer than the longest wait', () => {
     const { queue } = busy({ turnMs: 1, waiting: 1 });
     now += 900;
-    expect(queue.admits('crowd')).toBe(true);
+    expect(queue.admits('crowd', 'one')).toBe(true);
     now += 200;
-    expect(queue.admits('crowd')).toBe(false);
-    expect(queue.admits('other')).toBe(true);
+    expect(queue.admits('crowd', 'one')).toBe(false);
+    expect(queue.admits('other', 'one')).toBe(true);
   });
 
   describe('in a queue that grows and grows', () => {
@@ -178,7 +217,7 @@ describe('who is refused on arrival', () => {
         now += 10;
         queue.leave(served());
         for (let arrival = 0; arrival < arrivals; arrival += 1) {
-          if (!queue.admits('crowd')) continue;
+          if (!queue.admits('crowd', 'one')) continue;
           wait(queue, slow('crowd'), '');
           admitted += 1;
         }
@@ -233,7 +272,7 @@ describe('who is refused on arrival', () => {
       const queue = start(1);
       for (let arrival = 0; arrival < 90; arrival += 1) {
         now += 10;
-        expect(queue.admits('crowd')).toBe(true);
+        expect(queue.admits('crowd', 'one')).toBe(true);
         wait(queue, slow('crowd'), '');
       }
       expect(serve(queue, 1, 1)).toBe(1);
@@ -266,12 +305,12 @@ describe('who is refused on arrival', () => {
   test('nobody where there is no limit', () => {
     const { queue } = busy({ turnMs: 1e9, waiting: 50, waitMs: 0 });
     now += 1e9;
-    expect(queue.admits('crowd')).toBe(true);
+    expect(queue.admits('crowd', 'one')).toBe(true);
   });
 
   test('nobody any more once the queue was empty', () => {
     const { queue, held, others } = busy({ turnMs: 600, waiting: 1 });
-    expect(queue.admits('crowd')).toBe(false);
+    expect(queue.admits('crowd', 'one')).toBe(false);
     queue.leave(held);
     queue.leave(others[0]!);
     hold(queue, slow('crowd'), 1);
@@ -304,6 +343,6 @@ describe('a pause of the whole process', () => {
     for (let count = 0; count < 47; count += 1) wait(queue, quick('anon'), 'served');
     await pause(600);
     for (const turn of held) queue.leave(turn);
-    expect(queue.admits('anon')).toBe(true);
+    expect(queue.admits('anon', 'one')).toBe(true);
   });
 });
