@@ -63,6 +63,25 @@ test('a template that fails with the data of a user is an error, and nothing is 
   expect(await count('broken@x.test')).toBe(0);
 });
 
+test('nobody can keep an account from being recovered by metadata that a template fails with', async () => {
+  const content = '{{ if eq .Data.lang "de" }}Hallo{{ end }} <a href="{{ .ConfirmationURL }}">x</a>';
+  const auth = await testAuth(database, {
+    mailer_templates_recovery_content: content,
+    mailer_templates_magic_link_content: content,
+    smtp_max_frequency: 0,
+  });
+  const email = 'poisoned@x.test';
+  const { access_token: thief } = await signedUp(auth, email);
+  expect((await auth.ask('/user', { data: { lang: 1 } }, { method: 'PUT', token: thief })).status).toBe(200);
+  for (const path of ['/recover', '/otp']) {
+    expect((await auth.ask(path, { email })).status).toBe(200);
+    const { link } = await auth.mail(email);
+    expect(fragmentOf((await open(link)).location).access_token).toBeDefined();
+  }
+  const refused = auth.observations.filter(({ kind }) => kind === 'template_refused');
+  expect(refused).toMatchObject([{ email: 'recovery' }, { email: 'magic_link' }]);
+});
+
 test('a change of password in the same request is undone with the mail that cannot be sent', async () => {
   const captured = await testAuth(database);
   const auth = await testAuth(database, server());

@@ -3,11 +3,11 @@
  * sent after its commit. Whether a notification can be sent never decides about the change.
  */
 import type { SystemSession } from '../../database/run-system.ts';
-import { buildMessage, type EmailMessage, type MessageData } from '../../email/message.ts';
-import { TemplateError } from '../../email/template/template-error.ts';
+import type { MessageData } from '../../email/message.ts';
 import { AuthError } from '../auth-error.ts';
 import { assertSendAllowed } from '../rate-limit.ts';
 import type { User } from '../user.ts';
+import { buildEmail } from './build-email.ts';
 import type { Flow } from './flow.ts';
 import { toNotificationHookEmail } from './send-by-hook.ts';
 import { isAuthorized } from './send-token.ts';
@@ -49,7 +49,7 @@ export async function queueNotification(session: SystemSession, flow: Flow, noti
   }
   const message = config.hook_send_email_enabled
     ? toNotificationHookEmail(flow, email, user, data)
-    : build(flow, email, data);
+    : buildEmail(flow, email, data);
   if (!(await isSendAllowed(flow))) return giveUp('rate_limit_email_sent is used up');
   await services.outbox.add(session, { message, userId: user.id, lifetimeSeconds });
 }
@@ -91,27 +91,6 @@ function toData({ redirectTo }: Flow, notification: Notification): MessageData |
 
 function isChange(before: string, after: string): boolean {
   return before !== '' && after !== '' && before !== after;
-}
-
-/**
- * Falls back to the built-in texts: whoever is in an account that is not theirs could choose metadata with which the
- * configured template fails, so that its owner hears of nothing.
- */
-function build(
-  { config, services }: Flow,
-  email: `${Notification['kind']}_notification`,
-  data: MessageData,
-): EmailMessage {
-  try {
-    return buildMessage(email, config, data);
-  } catch (error) {
-    if (!(error instanceof TemplateError)) throw error;
-    // Not its message, which may quote a value.
-    const problem = `It fails with the data of this user (${error.code}).`;
-    services.observe({ kind: 'template_refused', email, source: 'the configuration', problem, kept: 'built-in' });
-    const builtIn = { [`mailer_subjects_${email}`]: null, [`mailer_templates_${email}_content`]: null };
-    return buildMessage(email, { ...config, ...builtIn }, data);
-  }
 }
 
 async function isSendAllowed({ services, config }: Flow): Promise<boolean> {

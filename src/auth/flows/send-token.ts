@@ -13,6 +13,7 @@ import { emailTokenSeconds, type OneTimeTokenType, storeToken } from '../one-tim
 import { assertNotTooFrequent, assertSendAllowed } from '../rate-limit.ts';
 import type { Time } from '../times.ts';
 import type { User } from '../user.ts';
+import { buildEmail } from './build-email.ts';
 import { type Flow, nowOf, timeLeftMs } from './flow.ts';
 import { sendTokensByHook } from './send-by-hook.ts';
 
@@ -94,7 +95,7 @@ async function handOver(session: SystemSession, flow: Flow, emails: readonly Add
 function build(flow: Flow, mail: TokenMail, { code, tokenHash }: MadeToken): EmailMessage {
   const { config, redirectTo, authUrl } = flow;
   const { kind, user, to, newEmail } = mail;
-  return buildMessage(kind, config, {
+  const data = {
     to,
     email: user.email ?? '',
     userMetadata: user.userMetadata,
@@ -105,7 +106,9 @@ function build(flow: Flow, mail: TokenMail, { code, tokenHash }: MadeToken): Ema
       ? {}
       : { confirmationUrl: buildConfirmationUrl(kind, config, { authUrl, tokenHash, redirectTo }) }),
     ...(newEmail === undefined ? {} : { newEmail }),
-  });
+  };
+  // Whoever signs up has chosen the metadata in this very request.
+  return kind === 'confirmation' ? buildMessage(kind, config, data) : buildEmail(flow, kind, data);
 }
 
 /** Refuses a second email of a kind within the configured time. @param sentAt When the last one was sent. */
