@@ -13,8 +13,8 @@ const longestMs = 9_223_372_036_854;
 export function parseGoDuration(text: string): number | null {
   const [, sign, rest = ''] = /^([+-]?)(.+)$/s.exec(text) ?? [];
   if (rest === '0') return 0;
-  if (!/^((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))+$/.test(rest)) return null;
-  const parts = rest.matchAll(/(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g);
+  if (!/^((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+$/.test(rest)) return null;
+  const parts = rest.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g);
   const sum = [...parts].reduce((total, [, amount, unit]) => total + Number(amount) * (unitMs[unit ?? ''] ?? 0), 0);
   if (sum > longestMs) return null;
   return sign === '-' ? -sum : sum;
