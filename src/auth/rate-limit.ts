@@ -88,6 +88,30 @@ export async function assertSendAllowed(limiter: RateLimiter, kind: 'email' | 's
   if (waitMs !== null) throw new AuthError(code, null, { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });
 }
 
+/** Text messages that a number may get at once; one more may follow after each configured pause. */
+const numberBurst = 3;
+
+/**
+ * Refuses a text message to a number that has got too many, from whomever: pauses are kept with users and factors, of which
+ * anybody may make new ones.
+ *
+ * @throws AuthError `over_sms_send_rate_limit`
+ */
+export async function assertNumberAllowed(
+  limiter: RateLimiter,
+  phone: string,
+  frequencySeconds: number,
+): Promise<void> {
+  if (frequencySeconds <= 0) return;
+  const waitMs = await limiter.take(`sms_to:${phone}`, {
+    kind: 'bucket',
+    burst: numberBurst,
+    perMs: 1 / (frequencySeconds * 1000),
+  });
+  if (waitMs === null) return;
+  throw new AuthError('over_sms_send_rate_limit', null, { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });
+}
+
 /**
  * Refuses a second message of a kind to the same user within the configured time.
  *

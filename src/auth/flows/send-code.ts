@@ -7,7 +7,7 @@ import type { SystemSession } from '../../database/run-system.ts';
 import { AuthError } from '../auth-error.ts';
 import { hashCode, makeCode } from '../one-time-code.ts';
 import { storeToken } from '../one-time-tokens.ts';
-import { assertNotTooFrequent, assertSendAllowed } from '../rate-limit.ts';
+import { assertNotTooFrequent, assertNumberAllowed, assertSendAllowed } from '../rate-limit.ts';
 import { TextError } from '../texts/text-error.ts';
 import type { Time } from '../times.ts';
 import type { User } from '../user.ts';
@@ -78,6 +78,8 @@ export async function makePhoneCode(flow: Flow, request: PhoneCodeRequest): Prom
   const { services, config } = flow;
   const testCode = findTestCode(config, request.phone, nowOf(flow));
   if (testCode !== null) return { ...request, code: testCode, isTest: true };
+  const frequency = request.purpose === 'MFA' ? config.mfa_phone_max_frequency : config.sms_max_frequency;
+  await assertNumberAllowed(services.limiter, request.phone, frequency);
   await assertSendAllowed(services.limiter, 'sms', config.rate_limit_sms_sent);
   return { ...request, code: makeCode(services.random, request.digits), isTest: false };
 }

@@ -1,0 +1,50 @@
+/**
+ * Text messages to a number that is not the sender's: they annoy its owner, cost the operator, and use up what all may send.
+ */
+import { beforeAll, expect, test } from 'vitest';
+import { createAuthDatabase, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { factorsOf } from '../support/factors.ts';
+import type { TestDatabase } from '../support/postgres.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createAuthDatabase();
+});
+
+/** Messages that a number may get at once. */
+const burst = 3;
+
+const texting = { sms_provider: 'capture', external_phone_enabled: true, mfa_phone_enroll_enabled: true, mfa_phone_verify_enabled: true } as const; // biome-ignore format: one configuration
+
+const received = async (auth: TestAuth, phone: string) => (await auth.mails(phone)).length;
+
+test('who enrolls a number again and again has it sent no more messages than who does so once', async () => {
+  const auth = await testAuth(database, texting);
+  const { access_token: token } = await signedUp(auth, 'factor@x.test');
+  const { enroll, challenge } = factorsOf(auth, token);
+  const phone = '15550001111';
+  const again = async () => {
+    const { body } = await enroll({ factor_type: 'phone', phone });
+    return challenge(body.id);
+  };
+  for (let time = 0; time < burst; time++) expect((await again()).status).toBe(200);
+  expect(await again()).toMatchObject({ status: 429, body: { code: 'over_sms_send_rate_limit' } });
+  expect(await received(auth, phone)).toBe(burst);
+  auth.pass(60);
+  expect((await again()).status).toBe(200);
+  expect((await again()).status).toBe(429);
+  expect(await received(auth, phone)).toBe(burst + 1);
+});
+
+test('any number of users together send no more to one number', async () => {
+  const auth = await testAuth(database, { ...texting, external_anonymous_users_enabled: true });
+  const phone = '15550002222';
+  const statuses: number[] = [];
+  for (let user = 0; user < burst + 2; user++) {
+    const { body } = await auth.ask('/signup', {});
+    const asked = await auth.ask('/user', { phone }, { method: 'PUT', token: body.access_token });
+    statuses.push(asked.status);
+  }
+  expect(statuses).toEqual([200, 200, 200, 429, 429]);
+  expect(await received(auth, phone)).toBe(burst);
+});
