@@ -260,7 +260,7 @@ function createAuthParts(
     applicationName: 'pgreflect auth',
     maxMessageBytes: maxAuthRowBytes,
     preparedStatements: config.preparedStatements,
-    onPreparedLost: () => observe({ kind: 'prepared_statements_off' }),
+    onPreparedOff: () => observe({ kind: 'prepared_statements_off' }),
     onError,
   });
   return { authPool, management: startManagement({ config, pool: authPool, clock, observe }) };

@@ -69,7 +69,7 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
       waitMs: config.poolWaitMs,
       applicationName,
       preparedStatements: config.preparedStatements,
-      onPreparedLost: () => observe({ kind: 'prepared_statements_off' }),
+      onPreparedOff: () => observe({ kind: 'prepared_statements_off' }),
       onError: setup.onLost,
     });
   const side = open(sidePoolSize, 'pgreflect auth side');

@@ -4,7 +4,7 @@
  * Apart from the pool of API requests, so that state which a user's function leaves in a session is never met here, and
  * so that a burst of requests cannot keep the catalog from being read.
  */
-import { createDriverPool, type DriverClient, takeConnection } from './driver.ts';
+import { createDriverPool, type DriverClient, isDirect, takeConnection } from './driver.ts';
 import { DatabaseError } from './failure.ts';
 import { type PoolState, poolState } from './pool-state.ts';
 import { PreparedStatements } from './prepared-statements.ts';
@@ -67,11 +67,11 @@ export interface SystemPoolOptions {
   readonly answerWithinMs?: number | null;
   /**
    * Statements with values are prepared once on each connection, which spares the server most of its work for the long ones.
-   * Not behind a pooler that cannot keep them, and only where the texts are few and fixed.
+   * Never behind a pooler, whose sessions others use as well, and only where the texts are few and fixed.
    */
   readonly preparedStatements?: boolean;
-  /** A pooler between us and PostgreSQL loses prepared statements; nothing is prepared from now on. */
-  readonly onPreparedLost?: () => void;
+  /** There is a pooler before PostgreSQL: nothing is prepared from now on. */
+  readonly onPreparedOff?: () => void;
 }
 
 /** Far longer than any statement of ours takes, also where a busy server compares the catalog of very many tables. */
@@ -81,7 +81,7 @@ const usualAnswerMs = 60_000;
 export function createSystemPool(options: SystemPoolOptions): SystemPool {
   const { answerWithinMs: usual = usualAnswerMs } = options;
   const { pool, end } = createDriverPool(options);
-  const names = new SystemNames(options.preparedStatements ?? false, options.onPreparedLost ?? (() => {}));
+  const names = new SystemNames(options.preparedStatements ?? false);
   const prepared = new WeakMap<DriverClient, PreparedStatements>();
 
   function preparedOf(client: DriverClient): PreparedStatements {
@@ -95,6 +95,10 @@ export function createSystemPool(options: SystemPoolOptions): SystemPool {
     answerWithinMs = usual,
   ): Promise<T> {
     const client = await takeConnection(pool, options.waitMs);
+    if (names.enabled && !prepared.has(client) && !(await isDirect(client)) && names.enabled) {
+      names.disable();
+      options.onPreparedOff?.();
+    }
     let lost = false;
     try {
       return await run({ client, prepared: preparedOf(client), names, answerWithinMs });

@@ -4,7 +4,7 @@
  * Every transaction begins with the pins, in the same round trip: the session may be another program's as well (behind a pooler),
  * and its settings are whatever an administrator has given to the login or the database.
  */
-import { hash } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { afterAwake } from '../shared/awake.ts';
 import { invariant } from '../shared/invariant.ts';
 import type { DriverClient } from './driver.ts';
@@ -31,22 +31,31 @@ export interface SystemStatement {
 export interface SystemResult {
   readonly results: readonly Rows[];
   readonly error: DatabaseError | null;
-  /** The reason is a pooler that loses statements: the one at fault has not run, and would without a name. */
+  /** The reason is that the server has lost prepared statements: the one at fault has not run, and will when it is prepared anew. */
   readonly isPreparedLost: boolean;
 }
 
 /** A server process keeps what was ever prepared, so their number is bounded. */
 export const maxSystemNames = 300;
 
-/** The names under which texts are prepared: their hashes, so that processes which share a server mean the same. */
+/** The names under which texts are prepared: hashes under a key of this pool, so that nobody can know them in advance. */
 export class SystemNames {
   #enabled: boolean;
-  readonly #onLost: () => void;
+  readonly #key = randomBytes(32);
   readonly #names = new Map<string, string>();
 
-  constructor(enabled: boolean, onLost: () => void) {
+  constructor(enabled: boolean) {
     this.#enabled = enabled;
-    this.#onLost = onLost;
+  }
+
+  /** False: nothing is prepared. */
+  get enabled(): boolean {
+    return this.#enabled;
+  }
+
+  /** Ends naming for good. */
+  disable(): void {
+    this.#enabled = false;
   }
 
   /** Empty: not prepared. */
@@ -54,23 +63,19 @@ export class SystemNames {
     if (!this.#enabled) return '';
     const known = this.#names.get(text);
     if (known !== undefined || this.#names.size >= maxSystemNames) return known ?? '';
-    const name = `pgreflect_system_${hash('sha256', text).slice(0, 32)}`;
+    const name = `pgreflect_system_${createHmac('sha256', this.#key).update(text).digest('hex').slice(0, 32)}`;
     this.#names.set(text, name);
     return name;
   }
+}
 
-  /**
-   * Whether the server refused because it does not know a name that we believe prepared (26000), or knows one that we believe
-   * new (42P05). Only a pooler that cannot keep statements does that, so naming ends for good. The message must have one of
-   * the names: a trigger can raise these codes too, after it has done something.
-   */
-  noteLoss({ sqlstate, primary }: DatabaseError, steps: readonly SystemStep[]): boolean {
-    if (sqlstate !== '26000' && sqlstate !== '42P05') return false;
-    if (!steps.some(({ name }) => name !== '' && primary.includes(name))) return false;
-    if (this.#enabled) this.#onLost();
-    this.#enabled = false;
-    return true;
-  }
+/**
+ * Whether the server refused because it does not know a name that we have prepared (26000), or knows one that we have not (42P05): a
+ * trigger has thrown it away. The message must have one of the names: a trigger can raise these codes too, after it has done something.
+ */
+function isLoss({ sqlstate, primary }: DatabaseError, steps: readonly SystemStep[]): boolean {
+  if (sqlstate !== '26000' && sqlstate !== '42P05') return false;
+  return steps.some(({ name }) => name !== '' && primary.includes(name));
 }
 
 /**
@@ -132,7 +137,9 @@ async function fly(connection: SystemConnection, statements: readonly SystemStat
   const outcome = await inTime(connection, flight.outcome);
   if (outcome.kind === 'done') return { results: outcome.results, error: null, isPreparedLost: false };
   const error = systemError(outcome.problem, outcome.lost);
-  return { results: outcome.results, error, isPreparedLost: names.noteLoss(error, steps) };
+  const isPreparedLost = isLoss(error, steps);
+  if (isPreparedLost) prepared.doubtAll();
+  return { results: outcome.results, error, isPreparedLost };
 }
 
 /** Runs one text without values inside of a transaction, of one statement or several; the rows are the last one's. */

@@ -4,6 +4,7 @@
 import { expect, test } from 'vitest';
 import { createSystemPool } from '../../src/database/run-system.ts';
 import { createDatabase } from '../support/postgres.ts';
+import { asPooler, startRecordingProxy } from '../support/recording-proxy.ts';
 
 async function preparedTexts(preparedStatements: boolean): Promise<readonly unknown[]> {
   const database = await createDatabase();
@@ -26,30 +27,43 @@ test('a statement with values is prepared once on a connection', async () => {
   expect(await preparedTexts(true)).toEqual(statements.map((statement) => ({ statement })));
 });
 
-test('behind a pooler nothing is prepared', async () => {
+test('with prepared statements switched off nothing is prepared', async () => {
   expect(await preparedTexts(false)).toEqual([]);
 });
 
-test('where a pooler loses a statement it is sent again without a name, and from then on nothing is prepared', async () => {
+test('a statement that a trigger throws away is prepared anew', async () => {
   const database = await createDatabase('create table note (id int)');
-  const events: string[] = [];
   const options = { connectionString: database.url, size: 1, waitMs: 5000, applicationName: 'test', onError: () => {} };
-  const onPreparedLost = () => void events.push('lost');
-  const pool = createSystemPool({ ...options, preparedStatements: true, onPreparedLost });
+  const pool = createSystemPool({ ...options, preparedStatements: true });
   const insert = () => pool.query('insert into public.note select $1::int returning id', [1]);
   try {
-    await insert();
-    // What a pooler does that gives the next transaction to another session.
-    await pool.query('deallocate all');
-    expect(await insert()).toEqual([{ id: 1 }]);
-    expect(events).toEqual(['lost']);
+    for (let time = 0; time < 3; time += 1) {
+      expect(await insert()).toEqual([{ id: 1 }]);
+      await pool.query('deallocate all');
+    }
     await pool.transaction(async (session) => {
       expect(await session.query('select $1::int as value', [2])).toEqual([{ value: 2 }]);
     });
-    expect(await pool.query('select count(*)::int as rows from public.note')).toEqual([{ rows: 2 }]);
-    expect(events).toEqual(['lost']);
+    expect(await pool.query('select count(*)::int as rows from public.note')).toEqual([{ rows: 3 }]);
   } finally {
     await pool.stop();
+  }
+});
+
+test('behind a pooler, whose sessions others use as well, nothing is prepared, with a notice', async () => {
+  const database = await createDatabase('create table note (id int)');
+  const proxy = await startRecordingProxy(database.url);
+  proxy.inspect(asPooler);
+  let notices = 0;
+  const options = { connectionString: proxy.url, size: 1, waitMs: 5000, applicationName: 'test', onError: () => {} };
+  const pool = createSystemPool({ ...options, preparedStatements: true, onPreparedOff: () => (notices += 1) });
+  try {
+    for (const value of [1, 2]) expect(await pool.query('select $1::int as value', [value])).toEqual([{ value }]);
+    expect(await pool.query(`select name from pg_catalog.pg_prepared_statements where name <> ''`)).toEqual([]);
+    expect(notices).toBe(1);
+  } finally {
+    await pool.stop();
+    await proxy.stop();
   }
 });
 

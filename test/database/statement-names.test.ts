@@ -6,7 +6,7 @@ import type { ApiPool } from '../../src/database/pool.ts';
 import { runAs } from '../../src/database/run-as.ts';
 import { callerOf, flightOf, openPool } from '../support/flights.ts';
 import { createDatabase } from '../support/postgres.ts';
-import { startRecordingProxy } from '../support/recording-proxy.ts';
+import { asPooler, startRecordingProxy } from '../support/recording-proxy.ts';
 
 let url: string;
 beforeAll(async () => {
@@ -136,12 +136,7 @@ test('statements that a function throws away are made again, on another connecti
 
 test('behind a pooler, whose server processes others use as well, nothing is prepared, with a notice', async () => {
   const proxy = await startRecordingProxy(url);
-  // BackendKeyData: a pooler makes up the process, because the client has none of its own.
-  proxy.inspect((from, packet) => {
-    const at = from === 'server' ? packet.indexOf(Buffer.from([0x4b, 0, 0, 0, 12])) : -1;
-    if (at !== -1) packet.writeInt32BE(packet.readInt32BE(at + 5) + 1, at + 5);
-    return 'pass';
-  });
+  proxy.inspect(asPooler);
   const events: unknown[] = [];
   const pool = openPool(proxy.url, { size: 3, onEvent: (event) => events.push(event) });
   const ask = () => runAs(pool, flightOf(["select 't a'", "select 't b'"]));
