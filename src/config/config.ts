@@ -123,6 +123,9 @@ export interface Config {
   /** Processes of the command `serve`; a gateway that is embedded is one. */
   readonly workers: number;
   readonly drainTimeoutMs: number;
+  /** Ceilings of open connections: of all clients, and of each address (an IPv6 network) that is neither local nor a trusted proxy. */
+  readonly maxConnections: number;
+  readonly maxConnectionsPerAddress: number;
   readonly metricsPort: number | null;
   readonly logLevel: LogLevel;
   readonly logFormat: 'pretty' | 'json';
@@ -194,6 +197,8 @@ export const defaultConfig = {
   corsOrigins: '*',
   workers: 1,
   drainTimeoutMs: 10_000,
+  maxConnections: 10_000,
+  maxConnectionsPerAddress: 1000,
   metricsPort: null,
   logLevel: 'info',
   logFormat: 'json',

@@ -226,6 +226,8 @@ function requestValues(values: Values) {
     corsOrigins: values.corsOrigins!,
     workers: values.workers ?? defaultConfig.workers,
     drainTimeoutMs: values.drainTimeoutMs!,
+    maxConnections: values.maxConnections!,
+    maxConnectionsPerAddress: values.maxConnectionsPerAddress!,
     configOnly: values.configOnly!,
     managementApiEnabled: values.managementApiEnabled!,
     managementIgnoreUnknownFields: values.managementIgnoreUnknownFields!,

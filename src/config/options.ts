@@ -168,6 +168,14 @@ export const options = {
     group: 'Server', placeholder: 'MS', parse: milliseconds, default: '10000', commands: serving,
     doc: 'Time that requests in flight have to finish when the gateway stops, in milliseconds.',
   }),
+  maxConnections: row({
+    group: 'Server', placeholder: 'N', parse: count, default: '10000', commands: serving,
+    doc: 'Open connections of clients, of each worker.',
+  }),
+  maxConnectionsPerAddress: row({
+    group: 'Server', placeholder: 'N', parse: count, default: '1000', commands: serving,
+    doc: 'Open connections of one address, of each worker; local addresses and trusted proxies have no limit.',
+  }),
   configOnly: row({
     group: 'Server', placeholder: null, parse: parseBoolean, default: 'false', commands: serving,
     doc: 'Ignore the auth configuration that the management API has stored.',

@@ -15,6 +15,7 @@ import { acceptedEncodings } from './compress.ts';
 import { appendVary } from './graphql-answer.ts';
 import type { AnswerType } from './media-types.ts';
 import type { HttpParts } from './parts.ts';
+import { sniffHeaders } from './refuse-request.ts';
 
 /** Whether large answers are streamed: to clients who can tell a body that was broken off from a whole one, unlike those of HTTP/1.0. */
 export function streamsAnswers({ config }: HttpParts, { raw }: FastifyRequest): boolean {
@@ -39,6 +40,7 @@ export class ResponseStream implements AnswerStream {
       vary: appendVary(reply.getHeader('vary'), 'Accept-Encoding'),
       'x-request-id': request.id,
       'cache-control': 'no-store',
+      ...sniffHeaders,
       ...(encoder && { 'content-encoding': encoder.encoding }),
     });
     this.#body = encoder?.stream ?? reply.raw;

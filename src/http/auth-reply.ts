@@ -44,8 +44,6 @@ export function sendAuthError(
     request.id,
   );
   if (masked) observe({ kind: 'masked_error', id: request.id, requestId: request.id, error });
-  // The rest of a body that was refused is not worth receiving.
-  if (status === 413) reply.header('connection', 'close');
   // The gateway's own refusals are read by clients that know nothing of this service.
   const gateway = problem instanceof PublicError ? { message: problem.message } : {};
   return sendReply(request, reply, { status, headers, body: { ...body, ...gateway }, errorCode: code });

@@ -59,6 +59,12 @@ export function countedAs(subject: string | null, address: string | null): strin
   return subject === null ? `address ${networkOf(address ?? '')}` : `user ${subject}`;
 }
 
+/** Whether an address is a trusted proxy's. */
+export function createTrust(trustedProxies: readonly string[]): (address: string) => boolean {
+  const trusted = toBlockList(trustedProxies);
+  return (address) => contains(trusted, address);
+}
+
 function toBlockList(networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {

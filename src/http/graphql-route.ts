@@ -18,6 +18,9 @@ import { type CallerMemory, type KnownCaller, rememberCallers } from './remember
 import { LoadShedding, refuseOnArrival, refuseWhenKnown } from './shed-load.ts';
 import type { YogaDoor } from './yoga-door.ts';
 
+/** Methods of the path, for `Allow`. */
+export const graphqlMethods = 'GET, HEAD, POST, OPTIONS';
+
 /** Adds the routes. */
 export async function registerGraphqlRoutes(app: FastifyInstance, parts: HttpParts): Promise<void> {
   const { config } = parts;
@@ -41,9 +44,8 @@ export async function registerGraphqlRoutes(app: FastifyInstance, parts: HttpPar
   });
 }
 
-/** For any method that no route takes. @throws PublicError `METHOD_NOT_ALLOWED` */
-export function refuseOtherMethod(reply: FastifyReply): never {
-  return refuseMethod(reply, 'GET, HEAD, POST, OPTIONS', 'Send GraphQL requests with POST.');
+function refuseOtherMethod(reply: FastifyReply): never {
+  return refuseMethod(reply, graphqlMethods, 'Send GraphQL requests with POST.');
 }
 
 function refuseMethod(reply: FastifyReply, allow: string, message: string): never {

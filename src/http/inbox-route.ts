@@ -53,7 +53,7 @@ function closeToOthers(
 async function admit(request: FastifyRequest, reply: FastifyReply, parts: InboxParts): Promise<void> {
   // A link in an email must look as if it was opened from a mail client: without a referrer.
   reply.header('referrer-policy', 'no-referrer').header('cross-origin-resource-policy', 'same-origin');
-  reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
+  reply.header('cache-control', 'no-store');
   if (!parts.isCaptured()) {
     throw new PublicError('NOT_FOUND', 'Emails are sent by a mail server here (smtp_host); there is no inbox.');
   }

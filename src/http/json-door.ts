@@ -17,6 +17,7 @@ import { run, sendText, writeHead } from './graphql-answer.ts';
 import { type AnswerType, answerTypeOf, requestTypeOf } from './media-types.ts';
 import type { Hook, HttpParts } from './parts.ts';
 import { decodeText, readRequest } from './read-request.ts';
+import { sniffHeaders } from './refuse-request.ts';
 
 /** The hook, last of its route: answers what is JSON both ways and leaves the rest to the route's handler. */
 export function createJsonDoor(parts: HttpParts): Hook {
@@ -117,5 +118,6 @@ function sendPlain(
 
 const plainHeaders: readonly string[] = [
   ...['vary', 'Accept-Encoding', 'cache-control', 'no-store'],
+  ...Object.entries(sniffHeaders).flat(),
   ...Object.entries(anyOriginHeaders).flat(),
 ];

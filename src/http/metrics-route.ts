@@ -6,6 +6,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { PublicError } from '../shared/errors.ts';
+import { sniffHeaders } from './refuse-request.ts';
 
 /** What the route needs. */
 export interface MetricsParts {
@@ -54,7 +55,7 @@ export async function serveMetrics(
 ): Promise<MetricsServer> {
   const server = createServer((request, response) => {
     const end = (status: number, type: string, text: string) =>
-      void response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(text);
+      void response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store', ...sniffHeaders }).end(text);
     const plain = 'text/plain; charset=utf-8';
     if (request.url?.split('?')[0] !== metricsPath)
       return end(404, plain, `There is nothing but ${metricsPath} here.\n`);

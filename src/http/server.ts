@@ -5,20 +5,28 @@
  * an id.
  */
 import { randomUUID } from 'node:crypto';
-import type { Socket } from 'node:net';
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { type Code, PublicError } from '../shared/errors.ts';
+import { PublicError } from '../shared/errors.ts';
 import { InvariantError } from '../shared/invariant.ts';
 import { createClientAddress } from './client-address.ts';
+import { guardConnections, readTimeoutMs } from './connections.ts';
 import { anyOriginHeaders, registerCors } from './cors.ts';
 import { errorAnswer, retryAfterSeconds } from './error-body.ts';
-import { refuseOtherMethod, registerGraphqlRoutes } from './graphql-route.ts';
+import { graphqlMethods, registerGraphqlRoutes } from './graphql-route.ts';
 import { registerHealth } from './health.ts';
 import { registerInbox } from './inbox-route.ts';
 import { answerTypeOf } from './media-types.ts';
 import { registerMetrics } from './metrics-route.ts';
 import { type ApiDescription, registerOpenApi } from './openapi-route.ts';
 import { graphqlPath, type HttpParts } from './parts.ts';
+import {
+  allowedMethods,
+  generalRefusal,
+  outlastBody,
+  refuseConnection,
+  refuseTunnel,
+  sniffHeaders,
+} from './refuse-request.ts';
 import { requestId } from './request-id.ts';
 import { createStudioPage, registerStudio } from './studio-route.ts';
 import { noStages, pathOf, trackRequest, trackRequests } from './track-requests.ts';
@@ -28,6 +36,8 @@ export type HttpServer = FastifyInstance;
 
 /** Time for a client to send its whole request, in milliseconds. */
 const receiveTimeoutMs = 30_000;
+/** How often it is looked at, in milliseconds. */
+const receiveCheckMs = 5000;
 
 /** Longer than a path can be: the headers of a request, its path among them, have 16 kB. */
 const longestPath = 16_384;
@@ -41,6 +51,9 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
     logger: false,
     bodyLimit: config.limits.maxBodyBytes,
     requestTimeout: receiveTimeoutMs,
+    connectionTimeout: readTimeoutMs,
+    // The first of two headers of a name is not more right than the other. Who names no host is refused in our words.
+    http: { joinDuplicateHeaders: true, requireHostHeader: false, connectionsCheckingInterval: receiveCheckMs },
     // The framework's own would load a compiler of JSON Schema for nothing.
     schemaController: { compilersFactory: { buildValidator: refuseSchemas, buildSerializer: refuseSchemas } },
     genReqId: (request) => requestId(request.headers['x-request-id']),
@@ -53,14 +66,17 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
     // A path that cannot be decoded has no route, and gets no hooks.
     frameworkErrors: (error, request, reply) => {
       trackRequest(request, reply, { observe, address: addressOf(request.raw) });
-      reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store' });
+      reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store', ...sniffHeaders });
       if (config.corsOrigins === '*') reply.headers(anyOriginHeaders);
       answerError(error, request, reply);
     },
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  guardConnections(app, config, observe);
+  app.server.on('connect', refuseTunnel);
   trackRequests(app, observe, addressOf);
+  refuseInGeneral(app, answerError);
   app.setErrorHandler(answerError);
   answerUnknownPaths(app);
   await registerCors(app, config);
@@ -113,11 +129,24 @@ function refuseSchemas(): never {
   throw new InvariantError('a route has a schema');
 }
 
+/** In front of all routes, and in words that are the same for all. */
+function refuseInGeneral(app: FastifyInstance, answerError: ErrorHandler): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    const problem = generalRefusal(request.raw);
+    if (problem === null) return done();
+    if (problem.code === 'METHOD_NOT_ALLOWED')
+      reply.header('allow', pathOf(request) === graphqlPath ? graphqlMethods : allowedMethods);
+    answerError(problem, request, reply);
+  });
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const isWhole = typeof payload === 'string' || payload instanceof Buffer;
+    done(null, isWhole ? outlastBody(request, reply, payload) : payload);
+  });
+}
+
 function answerUnknownPaths(app: FastifyInstance): void {
-  app.setNotFoundHandler((request, reply) => {
+  app.setNotFoundHandler((request) => {
     const path = pathOf(request);
-    // A method that the framework has no routes for.
-    if (path === graphqlPath) refuseOtherMethod(reply);
     const hint = path === `${graphqlPath}/` ? 'without the slash at the end' : 'for POST requests';
     throw new PublicError(
       'NOT_FOUND',
@@ -150,8 +179,6 @@ function createErrorHandler({ observe }: HttpParts): ErrorHandler {
     request.state.bytes = Buffer.byteLength(body);
     const retryAfter = retryAfterSeconds(status);
     if (retryAfter !== null && !reply.hasHeader('retry-after')) reply.header('retry-after', retryAfter);
-    // The rest of a body that was refused is not worth receiving.
-    if (status === 413) reply.header('connection', 'close');
     return reply.code(status).type(`${type}; charset=utf-8`).send(body);
   };
 }
@@ -167,19 +194,4 @@ function toPublicError(error: FastifyError | PublicError, mask: () => string): P
   return new PublicError('INTERNAL', 'An error occurred in the gateway; its log says more under this id.', {
     extensions: { id: mask() },
   });
-}
-
-/** Answers bytes that are not an HTTP request, or not a finished one. */
-function refuseConnection(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const [line, code, message]: readonly [string, Code, string] =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? ['431 Request Header Fields Too Large', 'BAD_REQUEST', 'The request headers are too large.']
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? ['408 Request Timeout', 'BAD_REQUEST', 'The request did not arrive in time.']
-        : ['400 Bad Request', 'BAD_REQUEST', 'The HTTP request is malformed.'];
-  const { body } = errorAnswer(new PublicError(code, message));
-  socket.end(
-    `HTTP/1.1 ${line}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
 }

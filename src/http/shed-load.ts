@@ -16,6 +16,7 @@ import { anyOriginHeaders } from './cors.ts';
 import { errorAnswer, retryAfterSeconds } from './error-body.ts';
 import { answerTypeOf } from './media-types.ts';
 import { graphqlPath, type Hook, type HttpParts } from './parts.ts';
+import { sniffHeaders } from './refuse-request.ts';
 import type { CallerMemory } from './remember-callers.ts';
 import { requestId } from './request-id.ts';
 import { noStages } from './track-requests.ts';
@@ -111,5 +112,5 @@ function refuse({ headers }: IncomingMessage, response: ServerResponse, id: stri
 
 const plainHeaders: readonly string[] = [
   ...['content-length', String(bytes), 'retry-after', String(retryAfterSeconds(status)), 'cache-control', 'no-store'],
-  ...Object.entries(anyOriginHeaders).flat(),
+  ...Object.entries({ ...anyOriginHeaders, ...sniffHeaders }).flat(),
 ];

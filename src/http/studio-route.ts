@@ -175,6 +175,5 @@ function keepToThisOrigin(
   reply.removeHeader('access-control-allow-origin').removeHeader('access-control-expose-headers');
   // A link in an email must look as if it was opened from a mail client: without a referrer.
   reply.header('referrer-policy', 'no-referrer').header('cross-origin-resource-policy', 'same-origin');
-  reply.header('x-content-type-options', 'nosniff');
   done(null, payload);
 }

@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Observe } from '../shared/observation.ts';
 import type { ClientAddress } from './client-address.ts';
 import { graphqlPath, type RequestState } from './parts.ts';
+import { sniffHeaders } from './refuse-request.ts';
 
 /** Stage times of a request that never reached the executor. */
 export const noStages = { parseMs: 0, compileMs: 0, runMs: 0 };
@@ -18,7 +19,7 @@ export function trackRequests(app: FastifyInstance, observe: Observe, addressOf:
     done();
   });
   app.addHook('onSend', (request, reply, _payload, done) => {
-    reply.header('x-request-id', request.id);
+    reply.header('x-request-id', request.id).headers(sniffHeaders);
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
     done();
   });
@@ -84,7 +85,7 @@ function observeRequest(request: FastifyRequest, reply: FastifyReply, observe: O
     kind: 'request',
     requestId: request.id,
     method: request.method,
-    path,
+    path: loggablePath(path),
     route: routeOf(request, path),
     status: reply.raw.statusCode,
     address: state.address,
@@ -103,6 +104,14 @@ function observeRequest(request: FastifyRequest, reply: FastifyReply, observe: O
 /** Clients may send anything as the name of an operation; one that no document can have is not repeated. */
 function loggableName(name: string | null): string | null {
   return name !== null && /^[_A-Za-z]\w{0,127}$/.test(name) ? name : null;
+}
+
+const maxPathLength = 500;
+
+/** Nothing that a terminal would obey, and no more than a path of ours has. */
+function loggablePath(path: string): string {
+  if (path.length <= maxPathLength && /^[!-~]*$/.test(path)) return path;
+  return path.slice(0, maxPathLength).replace(/[^!-~]/g, '?');
 }
 
 /** Made anew by the framework each time, so it is not asked for the route of nearly every request. */

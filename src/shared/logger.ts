@@ -103,10 +103,9 @@ function line(observation: Exclude<Observation, RequestObservation>): Line {
     case 'worker_ready':
     case 'worker_ended':
       return partnerLine(observation);
-    case 'requests_shed': {
-      const text = 'requests refused within a second: more come than can be served in time';
-      return { level: 'warn', text, fields: { count: observation.count } };
-    }
+    case 'requests_shed':
+    case 'connections_refused':
+      return refusedLine(observation);
     case 'prepared_statements_off': {
       const text = 'the database is behind a pooler, whose sessions others share: statements are not prepared';
       return { level: 'warn', text, fields: { option: '--prepared-statements=false' } };
@@ -127,6 +126,16 @@ function line(observation: Exclude<Observation, RequestObservation>): Line {
     default:
       return unreachable(observation);
   }
+}
+
+/** What was refused within a second. */
+function refusedLine({ kind, count }: Extract<Observation, { kind: 'requests_shed' | 'connections_refused' }>): Line {
+  if (kind === 'requests_shed') {
+    const text = 'requests refused within a second: more come than can be served in time';
+    return { level: 'warn', text, fields: { count } };
+  }
+  const text = 'connections refused within a second: too many are open, of all clients or of one address';
+  return { level: 'warn', text, fields: { count, options: '--max-connections, --max-connections-per-address' } };
 }
 
 type PartnerObservation = Extract<Observation, { kind: `replica_${string}` | `worker_${string}` }>;

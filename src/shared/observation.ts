@@ -75,6 +75,8 @@ export type Observation =
     }
   /** So many requests were refused in the last second, because more come than can be served in time. */
   | { readonly kind: 'requests_shed'; readonly count: number }
+  /** So many connections were refused in the last second: there were too many, of all or of one address. */
+  | { readonly kind: 'connections_refused'; readonly count: number }
   /** There is a pooler before the database: nothing is prepared from now on. */
   | { readonly kind: 'prepared_statements_off' }
   /** An email was kept for the inbox instead of being sent; `email` is its kind. */

@@ -1,0 +1,172 @@
+/**
+ * Clients that do nothing: half a request, an answer that is not read, a connection that is only held. None of them keeps a connection
+ * or the process for longer than it has time, whatever they do not do.
+ */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { defaultConfig } from '../../src/config/config.ts';
+import { type TestGateway, testGateway } from '../support/gateway.ts';
+import { gatewayProcess } from '../support/gateway-process.ts';
+import { anonKey, operation } from '../support/http.ts';
+import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { rawClient, statusesIn } from '../support/raw-client.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase(`
+    comment on schema public is '@graphql({"inflect_names": true})';
+    create table item (id int primary key, body text);
+    insert into item select g, repeat('x', 1000) from generate_series(1, 30000) g;
+    comment on table item is '@graphql({"max_rows": 30000})';
+    grant usage on schema public to anon;
+    grant select on item to anon;
+  `);
+});
+
+const head = `POST /graphql/v1 HTTP/1.1\r\nhost: a\r\napikey: ${anonKey}\r\ncontent-type: application/json\r\n`;
+const request = (query: string) => {
+  const body = operation(query);
+  return `${head}content-length: ${body.length}\r\n\r\n${body}`;
+};
+const large = (count: number) => request(`{ itemCollection(first: ${count}) { edges { node { id body } } } }`);
+const raisedLimits = { ...defaultConfig.limits, maxResponseBytes: 256 * 1024 * 1024 };
+
+const openOf = ({ app }: TestGateway): Promise<number> => promisify(app.server.getConnections.bind(app.server))();
+
+/** A client that never reads and never leaves. */
+async function deaf(port: number, bytes: string, from?: string): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, ...(from && { localAddress: from }) });
+  onTestFinished(() => void socket.destroy());
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  socket.pause().write(bytes);
+  return socket;
+}
+
+const halves = [
+  ['no byte', ''],
+  ['half a line', 'POST /grap'],
+  ['half of the headers', head],
+  ['half a body', `${head}content-length: 100\r\n\r\n{"qu`],
+  ['half a chunk', `${head}transfer-encoding: chunked\r\n\r\n64\r\n{"qu`],
+  [
+    'half a request behind a whole one',
+    `${request('{ itemCollection(first: 1) { edges { node { id } } } }')}POST /grap`,
+  ],
+] as const;
+
+test.each(halves)(
+  'Who sends %s is told that it did not arrive in time, and loses the connection',
+  { timeout: 30_000 },
+  async (_, bytes) => {
+    const gateway = await testGateway(database);
+    Object.assign(gateway.app.server, { requestTimeout: 200, headersTimeout: 200 });
+    const reading = await rawClient(gateway.url, bytes);
+    for (let count = 0; count < 20; count += 1) await deaf(gateway.port, bytes);
+    expect(statusesIn(await reading.closed).at(-1)).toBe(408);
+    expect(reading.text()).toMatch(/nosniff/);
+    await vi.waitFor(async () => expect(await openOf(gateway)).toBe(0), 15_000);
+  },
+);
+
+describe('An answer that is not read for a while ends its connection', () => {
+  test.each([
+    ['one that is kept', defaultConfig.limits, 15_000],
+    ['one that is streamed', raisedLimits, 30_000],
+  ])('%s', { timeout: 30_000 }, async (_what, limits, count) => {
+    const gateway = await testGateway(database, { limits });
+    gateway.app.server.timeout = 500;
+    for (let clients = 0; clients < 3; clients += 1) await deaf(gateway.port, large(count));
+    await vi.waitFor(
+      () => expect(gateway.observations.filter(({ kind }) => kind === 'request')).toHaveLength(3),
+      20_000,
+    );
+    await vi.waitFor(async () => expect(await openOf(gateway)).toBe(0), 15_000);
+    expect(gateway.observations).toContainEqual(expect.objectContaining({ kind: 'request', aborted: true }));
+  });
+
+  test('thousands of requests at once, too, and they do not fill the memory', { timeout: 60_000 }, async () => {
+    const gateway = await gatewayProcess(database);
+    const before = await gateway.peakBytes();
+    const socket = await deaf(gateway.port, '');
+    socket.write(large(1000).repeat(3000));
+    for (let count = 0; count < 20; count += 1) {
+      expect(await gateway.ask('{ itemCollection(first: 1) { edges { node { id } } } }')).toHaveProperty('data');
+    }
+    expect((await gateway.peakBytes()) - before).toBeLessThan(512 * 1024 * 1024);
+  });
+
+  test('one that is read slowly comes to its end', { timeout: 30_000 }, async () => {
+    const gateway = await testGateway(database, { limits: raisedLimits });
+    gateway.app.server.timeout = 500;
+    const socket = await deaf(gateway.port, large(30_000).replace('host: a', 'host: a\r\nconnection: close'));
+    let bytes = 0;
+    socket.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      socket.pause();
+      setTimeout(() => socket.resume(), 1);
+    });
+    socket.resume();
+    await once(socket, 'end');
+    expect(bytes).toBeGreaterThan(30_000_000);
+  });
+});
+
+test('A statement may take longer than a client may take to read', async () => {
+  const gateway = await testGateway(database);
+  gateway.app.server.timeout = 100;
+  await database.query('create or replace function late() returns int language sql as $$ select 7 from pg_sleep(1) $$');
+  await gateway.reload();
+  const client = await rawClient(gateway.url, request('mutation { late }'));
+  await client.until(/"late":7/);
+});
+
+describe('There is a ceiling of connections', () => {
+  const small = '{ itemCollection(first: 1) { edges { node { id } } } }';
+
+  test('for the process: one more is closed, and the next is served when one has left', async () => {
+    const gateway = await testGateway(database, { maxConnections: 5 });
+    const held = await Promise.all(Array.from({ length: 5 }, () => deaf(gateway.port, 'GET /')));
+    expect(await (await rawClient(gateway.url, request(small))).closed).toBe('');
+    held[0]?.destroy();
+    await vi.waitFor(async () => expect(await openOf(gateway)).toBe(4));
+    await (await rawClient(gateway.url, request(small))).until(/HTTP\/1\.1 200 /);
+    await vi.waitFor(
+      () => expect(gateway.observations).toContainEqual({ kind: 'connections_refused', count: 1 }),
+      5000,
+    );
+  });
+
+  test('for an address: others are served while one has too many', async () => {
+    const gateway = await testGateway(database, { maxConnectionsPerAddress: 5 });
+    const held = await Promise.all(Array.from({ length: 5 }, () => deaf(gateway.port, 'GET /', '127.0.0.2')));
+    const more = await deaf(gateway.port, request(small), '127.0.0.2');
+    more.resume();
+    await new Promise((resolve) => more.once('close', resolve));
+    expect(more.bytesRead).toBe(0);
+    expect((await gateway.ask(small)).status).toBe(200);
+    held[0]?.destroy();
+    await vi.waitFor(async () => expect(await openOf(gateway)).toBeLessThan(6));
+    const again = await deaf(gateway.port, request(small), '127.0.0.2');
+    await once(again.resume(), 'data');
+  });
+
+  test('but not for a proxy that is trusted, which brings the connections of many', async () => {
+    const gateway = await testGateway(database, { maxConnectionsPerAddress: 2, trustedProxies: ['127.0.0.2'] });
+    for (let count = 0; count < 5; count += 1) {
+      const socket = await deaf(gateway.port, request(small), '127.0.0.2');
+      await once(socket.resume(), 'data');
+    }
+  });
+});
+
+test('A process that is told to end ends, whoever is attached to it', { timeout: 60_000 }, async () => {
+  const gateway = await gatewayProcess(database, { drainTimeoutMs: 600_000, limits: raisedLimits });
+  for (const [, bytes] of halves) for (let count = 0; count < 5; count += 1) await deaf(gateway.port, bytes);
+  for (const bytes of [large(15_000), large(30_000), large(1000).repeat(300)]) await deaf(gateway.port, bytes);
+  expect(await gateway.ask('{ itemCollection(first: 1) { edges { node { id } } } }')).toHaveProperty('data');
+  gateway.child.kill('SIGTERM');
+  expect(await once(gateway.child, 'exit')).toEqual([0, null]);
+});
