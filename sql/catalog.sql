@@ -154,6 +154,13 @@ harmless_types (oid) as (
       where c.castfunc <> 0 and (c.castsource in (t.oid, t.typelem) or c.casttarget in (t.oid, t.typelem))
     )
 ),
+-- Bits of PostgreSQL's command numbers: 4 update, 8 insert, 16 delete. Only asked where the answer is not known, because the function
+-- waits for whoever holds an exclusive lock.
+updatable as materialized (
+  select t.oid, pg_catalog.pg_relation_is_updatable(t.oid, true) as mask
+  from tables t
+  where t.relkind in ('v', 'f') and t.oid not in (select u.oid from unreachable u)
+),
 lists as materialized (
   select u.list, pg_catalog.row_number() over () - 1 as number
   from (
@@ -174,14 +181,9 @@ select pg_catalog.json_build_object(
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
       '_id', t.oid::pg_catalog.text, 'relname', t.relname, 'relnamespace', t.relnamespace::pg_catalog.text, 'relkind', t.relkind,
       'relrowsecurity', t.relrowsecurity, 'relhassubclass', t.relhassubclass, 'relhasrules', t.relhasrules,
-      -- Bits of PostgreSQL's command numbers: 4 update, 8 insert, 16 delete. Only asked where the answer is not known,
-      -- because the function waits for whoever holds an exclusive lock.
-      'updatable_mask', case when t.relkind = 'r' then 28
-        when t.relkind in ('v', 'f') and t.oid not in (select u.oid from unreachable u)
-        then pg_catalog.pg_relation_is_updatable(t.oid, true) else 0 end,
-      'list', l.number
+      'updatable_mask', case when t.relkind = 'r' then 28 else coalesce(u.mask, 0) end, 'list', l.number
     ) order by e.position, t.oid), '[]')
-    from tables t join exposed e on e.oid = t.relnamespace join lists l on l.list = t.list
+    from tables t join exposed e on e.oid = t.relnamespace join lists l on l.list = t.list left join updatable u on u.oid = t.oid
   ),
   -- By column, because there are many rows: each list is in the order of the others.
   'attributes', (
@@ -386,4 +388,10 @@ select pg_catalog.json_build_object(
       and (g.context = 'user' or g.context = 'superuser' and pg_catalog.current_setting('is_superuser') = 'on'
         or g.name is null and pg_catalog.strpos(s.name, '.') > 0)
   )
-)::pg_catalog.text as catalog
+)::pg_catalog.text as catalog,
+-- Something is gone by now that had to be looked up in the newest catalog. What was asked about it said nothing.
+exists (select from updatable u where u.mask = 0 and pg_catalog.pg_table_is_visible(u.oid) is null)
+  or exists (
+    select from columns c join types t on t.oid = c.atttypid
+    where c.atttypmod <> -1 and t.typnamespace <> 'pg_catalog'::pg_catalog.regnamespace and pg_catalog.format_type(c.atttypid, null) = '???'
+  ) as torn

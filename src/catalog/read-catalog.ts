@@ -31,8 +31,9 @@ export interface ReadCatalogOptions {
 
 /** Longest wait for the answer: a thousand times what it takes for 1,000 tables. */
 const longestReadMs = 300_000;
-/** Readings before a failure is believed, or a catalog is taken that changes without pause. */
-const maxReadings = 10;
+/** Readings before a failure is believed, and before a catalog is taken that has changed meanwhile and yet has all its parts. */
+const maxReadings = 30;
+const maxWholeReadings = 4;
 
 /**
  * Reads the catalog, 0.3 to 0.5 s for 1,000 tables of 20 columns. Again, a few times, where a change was committed meanwhile.
@@ -42,14 +43,15 @@ const maxReadings = 10;
 export async function readCatalog(pool: SystemPool, options: ReadCatalogOptions): Promise<Catalog> {
   for (let readings = 1; ; readings += 1) {
     try {
-      const { catalog, isWhole } = await readOnce(pool, options);
-      // Else its snapshot is older than the change, which the next check finds.
-      if (isWhole || readings === maxReadings) return catalog;
+      const reading = await readOnce(pool, options);
+      const isEnough = reading.isTorn ? readings === maxReadings : readings >= maxWholeReadings;
+      // The snapshot of one that is not current is older than the change, which the next check finds.
+      if (reading.isCurrent || isEnough) return assembleCatalog(reading.text, reading.version);
     } catch (error) {
       if (readings === maxReadings || !isOvertaken(error)) throw error;
     }
     // Whoever changes the catalog in a loop is not met in the same step each time.
-    await delay(2 ** readings * Math.random());
+    await delay(Math.min(2 ** readings, 50) * Math.random());
   }
 }
 
@@ -65,11 +67,16 @@ function isOvertaken(error: unknown): boolean {
   return error instanceof DatabaseError && error.kind === 'statement' && overtakenStates.has(error.sqlstate ?? '');
 }
 
-/** `isWhole`: no change was committed while it was read. */
-async function readOnce(
-  pool: SystemPool,
-  { schemas }: ReadCatalogOptions,
-): Promise<{ readonly catalog: Catalog; readonly isWhole: boolean }> {
+interface Reading {
+  readonly text: string;
+  readonly version: Parameters<typeof assembleCatalog>[1];
+  /** No change was committed while it was read. */
+  readonly isCurrent: boolean;
+  /** Something was gone before it had been looked at, or was looked at as it had been before the snapshot. */
+  readonly isTorn: boolean;
+}
+
+async function readOnce(pool: SystemPool, { schemas }: ReadCatalogOptions): Promise<Reading> {
   const [, [watch], [version], , , [settled], [source], [after]] = await pool.transaction(
     (session) =>
       Promise.all([
@@ -92,12 +99,17 @@ async function readOnce(
       answerWithinMs: longestReadMs,
     },
   );
-  const catalog = assembleCatalog(String(source?.catalog), {
-    snapshot: String(version?.snapshot),
-    fingerprint: String(version?.fingerprint),
-    memberships: String(version?.memberships),
-    watched: watch?.watched === true,
-  });
+  const isSettled = settled?.committing === 0;
   const isUnchanged = after === undefined || after.objects === version?.objects;
-  return { catalog, isWhole: settled?.committing === 0 && isUnchanged };
+  return {
+    text: String(source?.catalog),
+    version: {
+      snapshot: String(version?.snapshot),
+      fingerprint: String(version?.fingerprint),
+      memberships: String(version?.memberships),
+      watched: watch?.watched === true,
+    },
+    isCurrent: isSettled && isUnchanged,
+    isTorn: !isSettled || source?.torn === true,
+  };
 }

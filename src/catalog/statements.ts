@@ -14,7 +14,7 @@ export const watchStatement = statement('watch-state.sql');
 export const fingerprintStatement = statement('catalog-fingerprint.sql');
 /** Column `committing`: transactions of the snapshot that other processes may not know of yet. */
 export const settledStatement = statement('settled.sql');
-/** One column `catalog`, JSON text of rows (assemble-catalog.ts). */
+/** Columns `catalog`, JSON text of rows (assemble-catalog.ts), and `torn`: something of it was gone before it had been read. */
 export const catalogStatement = statement('catalog.sql');
 
 function statement(file: string): string {

@@ -24,6 +24,8 @@ export interface ExecutionOptions {
   readonly schemas?: readonly string[] | null;
   /** Role and password of the login; `authenticator` and `test` by default. */
   readonly login?: readonly [role: string, password: string];
+  /** Interval of the comparison; by default there is none. */
+  readonly pollMs?: number;
   readonly introspection?: ReflectorOptions['introspection'];
   readonly readOnlyQueries?: boolean;
   readonly maxResponseBytes?: number;
@@ -84,7 +86,7 @@ export async function startExecution(database: TestDatabase, options: ExecutionO
   const reflector = new Reflector({
     systemPool,
     schemas: options.schemas === undefined ? ['public'] : options.schemas,
-    pollMs: 3_600_000,
+    pollMs: options.pollMs ?? 3_600_000,
     introspection: options.introspection ?? 'directive',
     serviceRole: 'service_role',
     extraSearchPath: options.extraSearchPath ?? [],
