@@ -10,6 +10,7 @@ import { findDirectiveErrors } from './directive-errors.ts';
 import { candidateEnums, claimEnums, type EnumTypes } from './enums.ts';
 import { modelFingerprint } from './fingerprint.ts';
 import { byPkField, deleteField, insertField, rootCollectionField, updateField } from './inflect.ts';
+import { keepNames } from './keep-names.ts';
 import type { EnumType, Model, ModelNamespace, Routine, Table } from './model.ts';
 import { createContext, type ModelContext, note, type Omission } from './model-context.ts';
 import { createNameClaims } from './name-claims.ts';
@@ -74,7 +75,7 @@ function buildContent(context: ModelContext): Content {
       relationships: relationships.get(table.oid) ?? [],
       computedFields: computed.get(table.oid) ?? [],
     };
-    tables.set(table.oid, { ...table, ...links });
+    tables.set(table.oid, { ...table, ...keepNames(context, table, links, { tables: byOid, routines }) });
   }
   return { tables, enums, routines };
 }

@@ -15,6 +15,14 @@ export interface ContextNamespace extends ModelNamespace {
   readonly exposed: boolean;
 }
 
+/**
+ * Place of a namespace in the operator's order. What is in one takes no name from what is in an earlier one: whoever may make things in a
+ * schema that is exposed beside others decides nothing about theirs.
+ */
+export function placeOf({ namespaces }: ModelContext, oid: string): number {
+  return [...namespaces.keys()].indexOf(oid);
+}
+
 /** Something that was left out of the schema, and why. */
 export interface Omission {
   /** Why it is missing: a grant, a missing key, a name that cannot be used, a type or signature, a broken directive. */

@@ -7,7 +7,7 @@ import { quoteName, quotePath } from '../catalog/quote-name.ts';
 import { routineSettings } from './directives.ts';
 import { argumentForm, isValidName, routineForm } from './inflect.ts';
 import type { Routine, RoutineArgument, RoutineResult } from './model.ts';
-import { type ContextNamespace, note, type Omission } from './model-context.ts';
+import { type ContextNamespace, type ModelContext, note, type Omission, placeOf } from './model-context.ts';
 import { argumentDefaults, displayDefault, type InputArgument, inputArguments } from './routine-arguments.ts';
 import { isPlainValue, type ResultScope, routineResult } from './routine-result.ts';
 
@@ -33,11 +33,11 @@ type Reason = Pick<Omission, 'kind' | 'reason' | 'fix'>;
 export function buildRoutines(scope: RoutineScope): ReadonlyMap<string, Routine> {
   const { catalog, namespaces } = scope.context;
   const exposed = catalog.routines.filter((row) => namespaces.get(row.pronamespace)?.exposed);
-  const overloads = countByName(exposed);
+  const isOverload = findOverloads(scope.context, exposed);
   const routines = new Map<string, Routine>();
-  const holders = new Map<string, Routine>();
+  const holders = new Map<string, { readonly result: Routine; readonly place: number }>();
   for (const row of exposed) {
-    const candidate = new RoutineCandidate(scope, row, (overloads.get(row.proname) ?? 0) > 1);
+    const candidate = new RoutineCandidate(scope, row, isOverload(row));
     const result = candidate.build();
     if ('reason' in result) {
       note(scope.context, () => ({ object: candidate.object, names: [candidate.fieldName, row.proname], ...result }));
@@ -45,22 +45,35 @@ export function buildRoutines(scope: RoutineScope): ReadonlyMap<string, Routine>
     }
     routines.set(row._id, result);
     if (result.use === 'computed') continue;
-    // Of two with one name the one with the higher oid wins.
+    // Of two with one name the one in the earlier namespace wins, in one namespace the one with the higher oid.
     const key = `${result.use}|${result.fieldName}`;
-    const loser = holders.get(key);
+    const place = placeOf(scope.context, row.pronamespace);
+    const other = holders.get(key);
+    const [holder, loser] = other && other.place < place ? [other, result] : [{ result, place }, other?.result];
     if (loser) {
       routines.delete(loser.oid);
-      note(scope.context, () => nameTaken(loser, quotePath(result.namespace, result.name)));
+      note(scope.context, () => nameTaken(loser, quotePath(holder.result.namespace, holder.result.name)));
     }
-    holders.set(key, result);
+    holders.set(key, holder);
   }
   return routines;
 }
 
-function countByName(routines: readonly CatalogRoutine[]): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const { proname } of routines) counts.set(proname, (counts.get(proname) ?? 0) + 1);
-  return counts;
+/** Tells whether another routine of the same or an earlier namespace has the name. */
+function findOverloads(
+  context: ModelContext,
+  routines: readonly CatalogRoutine[],
+): (routine: CatalogRoutine) => boolean {
+  const places = new Map<string, number[]>();
+  for (const { proname, pronamespace } of routines) {
+    const list = places.get(proname) ?? [];
+    places.set(proname, list);
+    list.push(placeOf(context, pronamespace));
+  }
+  return ({ proname, pronamespace }) => {
+    const own = placeOf(context, pronamespace);
+    return (places.get(proname) ?? []).filter((place) => place <= own).length > 1;
+  };
 }
 
 function nameTaken(routine: Routine, holder: string): Omission {

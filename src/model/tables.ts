@@ -104,13 +104,13 @@ function typeNames(table: UnlinkedTable): readonly string[] {
 }
 
 /**
- * Gives each root field of two tables to the one with the lower oid: `a` and `A` both have `aCollection`.
+ * Gives each root field of two tables to the first of them: `a` and `A` both have `aCollection`.
  *
- * Keeps the order of the tables.
+ * @param tables In order of namespace, then oid, which they keep.
  */
 export function assignRootFields(tables: readonly UnlinkedTable[]): readonly UnlinkedTable[] {
   const holders = new Map<string, string>();
-  for (const table of [...tables].sort((a, b) => Number(a.oid) - Number(b.oid))) {
+  for (const table of tables) {
     const fields = [rootCollectionField(table.baseName), ...(table.byPk ? [byPkField(table.baseName)] : [])];
     for (const field of fields) if (!holders.has(field)) holders.set(field, table.oid);
   }

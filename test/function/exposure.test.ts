@@ -188,6 +188,7 @@ describe('with several schemas', async () => {
         'itemByPk',
         'itemCollection',
         'node',
+        'shared',
         'typed',
       ],
     ]);
@@ -209,10 +210,13 @@ describe('with several schemas', async () => {
     expect(await all.data('anon', '{ untyped(a: 4) }')).toEqual({ untyped: 1 });
   });
 
-  test('an overload in another exposed schema hides both, and is none once its schema is not exposed', async () => {
-    expect(await all.errors('anon', '{ shared }')).toHaveLength(1);
-    await several.query('revoke usage on schema auth from anon');
+  test('an overload in a schema exposed before hides a function, and is none once its schema is not exposed', async () => {
+    await several.query(`create function two.shared(a int) returns int stable language sql as 'select a'`);
     await all.reload();
+    expect(await all.errors('anon', '{ shared(a: 2) }')).toHaveLength(1);
     expect(await all.data('anon', '{ shared }')).toEqual({ shared: 1 });
+    await several.query('revoke usage on schema one from anon');
+    await all.reload();
+    expect(await all.data('anon', '{ shared(a: 2) }')).toEqual({ shared: 2 });
   });
 });

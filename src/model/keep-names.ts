@@ -1,0 +1,50 @@
+/**
+ * Decides which links of a table keep their names as fields of its type. A foreign key and a computed field may come from other
+ * namespaces, where others decide; a field of the table itself, or from a namespace before theirs, is not replaced by them. Of the
+ * others the later one wins (graphql.md 2.6).
+ */
+import { quotePath } from '../catalog/quote-name.ts';
+import type { Routine, Table } from './model.ts';
+import { type ModelContext, note } from './model-context.ts';
+import type { UnlinkedTable } from './tables.ts';
+
+type Links = Pick<Table, 'relationships' | 'computedFields'>;
+
+/** What the links lead to. */
+interface Linked {
+  readonly tables: ReadonlyMap<string, UnlinkedTable>;
+  readonly routines: ReadonlyMap<string, Routine>;
+}
+
+/** The links without those whose names are taken by earlier namespaces. */
+export function keepNames(context: ModelContext, table: UnlinkedTable, links: Links, linked: Linked): Links {
+  const names = [...context.namespaces.values()].map(({ name }) => name);
+  const own = names.indexOf(table.namespace);
+  const placeOf = (namespace: string | undefined) => Math.max(own, names.indexOf(namespace ?? table.namespace));
+  // An outbound one is of the table itself.
+  const relationships = links.relationships.map((link) => {
+    const maker = link.direction === 'inbound' ? linked.tables.get(link.target) : table;
+    return { link, name: link.fieldName, place: placeOf(maker?.namespace) };
+  });
+  const computed = links.computedFields.map((link) => {
+    const routine = linked.routines.get(link);
+    return { link, name: routine?.fieldName ?? '', place: placeOf(routine?.namespace) };
+  });
+  if ([...relationships, ...computed].every(({ place }) => place === own)) return links;
+  const first = new Map<string, number>();
+  for (const { readable, fieldName } of table.columns) if (readable && fieldName !== null) first.set(fieldName, own);
+  for (const { name, place } of [...relationships, ...computed]) {
+    first.set(name, Math.min(place, first.get(name) ?? place));
+  }
+  const isKept = ({ name, place }: { readonly name: string; readonly place: number }): boolean => {
+    if (first.get(name) === place) return true;
+    const object = quotePath(table.namespace, table.name);
+    const reason = `A field "${name}" of ${object} that comes from another schema is left out: an earlier one has that name.`;
+    note(context, () => ({ kind: 'name', object, names: [name], reason, fix: null }));
+    return false;
+  };
+  return {
+    relationships: relationships.filter(isKept).map(({ link }) => link),
+    computedFields: computed.filter(isKept).map(({ link }) => link),
+  };
+}
