@@ -164,6 +164,7 @@ const wrongClaims = [
   [{ aal: null }, 'aal must be a text'],
   [{ sub: '00000000-0000-4000-8000-000000000000' }, 'sub must stay as it is'],
   [{ session_id: 'other' }, 'session_id must stay as it is'],
+  [{ role: 'service_role' }, 'role must not become that of an admin'],
   [{ app_metadata: [] }, 'app_metadata must be an object'],
   [null, 'claims must be an object'],
 ] as const;
@@ -182,6 +183,18 @@ test('no token is made where claims are missing, of another type, or say that it
   expect(await count()).toEqual(before);
   const failed = auth.observations.flatMap((observed) => (observed.kind === 'hook_failed' ? [observed.reason] : []));
   expect(failed).toEqual(wrongClaims.map(([, problem]) => problem));
+});
+
+test('a role that the user has may stay, and become that of no admin', async () => {
+  const server = await startHookServer();
+  const auth = await testAuth(database, webhook(server));
+  const email = 'roles@x.test';
+  await auth.askAdmin('/admin/users', { email, password, email_confirm: true, role: 'service_role' });
+  server.answer(({ payload }) => ({ body: payload }));
+  const signIn = () => auth.ask('/token?grant_type=password', { email, password });
+  expect(claimsOf((await signIn()).body.access_token).role).toBe('service_role');
+  server.answer(({ payload }) => ({ body: { claims: { ...payload.claims, role: 'editor' } } }));
+  expect(claimsOf((await signIn()).body.access_token).role).toBe('editor');
 });
 
 test('what it refuses is refused in its words, and nothing of the sign-in stays', async () => {

@@ -1,6 +1,6 @@
 /**
  * The hook `custom_access_token`: what an access token says is shown to it before the token is made, and what it answers is
- * what the token says. It may add, change and leave out, but not what a token needs to be one, and not whose it is.
+ * what the token says. It may add, change and leave out, but not what a token needs to be one, not whose it is, and not a role of admins.
  */
 import type { SystemSession } from '../../database/run-system.ts';
 import type { AccessClaims } from '../access-token.ts';
@@ -26,7 +26,7 @@ export async function customizeClaims(
   if (!flow.config.hook_custom_access_token_enabled) return claims;
   const payload = { user_id: claims.sub, claims, authentication_method: method };
   const answer = await askHook(session, flow, 'custom_access_token', payload);
-  const problem = findProblem(answer.claims, claims);
+  const problem = findProblem(answer.claims, claims, flow.services.adminRoles);
   if (problem === null) return answer.claims as AccessClaims;
   flow.services.observe({ kind: 'hook_failed', hook: 'custom_access_token', reason: problem });
   throw new AuthError('unexpected_failure', `output claims do not conform to the expected schema: ${problem}`);
@@ -55,7 +55,7 @@ const optional: Readonly<Record<string, Check>> = {
 const fixed = ['sub', 'session_id'] as const;
 
 /** What keeps them from being claims of a token, without their values; null for nothing. */
-function findProblem(claims: unknown, given: AccessClaims): string | null {
+function findProblem(claims: unknown, given: AccessClaims, adminRoles: readonly string[]): string | null {
   if (!isObject(claims)) return 'claims must be an object';
   for (const [name, [what, isRight]] of Object.entries({ ...required, ...optional })) {
     const isAbsent = claims[name] === undefined;
@@ -63,7 +63,10 @@ function findProblem(claims: unknown, given: AccessClaims): string | null {
     if (!isAbsent && !isRight(claims[name])) return `${name} must be ${what}`;
   }
   const changed = fixed.find((name) => claims[name] !== given[name]);
-  return changed === undefined ? null : `${changed} must stay as it is`;
+  if (changed !== undefined) return `${changed} must stay as it is`;
+  // Whoever may name a hook, or has got into its server, would be an admin of everything.
+  const isRaised = claims.role !== given.role && adminRoles.includes(String(claims.role));
+  return isRaised ? 'role must not become that of an admin' : null;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
