@@ -1,8 +1,8 @@
 /**
  * One-time codes and their hashes: what a mail carries, and what is stored instead of it.
  *
- * The hash covers the address as well, so a code works for the address it was sent to. It is short enough for a link and is
- * what links carry; a link of the PKCE flow marks it with a prefix.
+ * The hash covers the address as well, so a code works for the address it was sent to. Links carry something random, which
+ * nobody can guess by guessing codes. The PKCE flow marks both with a prefix.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { type Random, randomInteger } from './random.ts';
@@ -23,6 +23,11 @@ export function makeCode(random: Random, digits: number): string {
  */
 export function hashCode(address: string, code: string): string {
   return createHash('sha224').update(address).update(code).digest('hex');
+}
+
+/** What a link carries: as long as a hash of a code, and random. */
+export function makeLinkHash(random: Random): string {
+  return Buffer.from(random.bytes(28)).toString('hex');
 }
 
 /** Whether a link or hash belongs to the PKCE flow. */

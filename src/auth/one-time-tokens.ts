@@ -8,7 +8,7 @@
 import type { AuthConfig } from '../config/auth-config.ts';
 import type { SystemSession } from '../database/run-system.ts';
 import { AuthError } from './auth-error.ts';
-import { hashCode, matchesHash, pkcePrefix } from './one-time-code.ts';
+import { hashCode, matchesHash } from './one-time-code.ts';
 import { randomUuid } from './random.ts';
 import { type Time, toTimestamp } from './times.ts';
 import type { Tools } from './tools.ts';
@@ -93,8 +93,10 @@ const givenUserWithToken = `select pg_catalog.row_to_json(x) as "user",
 export interface NewOneTimeToken {
   readonly userId: string;
   readonly type: OneTimeTokenType;
-  /** With `pkce_` in front in the PKCE flow. */
+  /** Of the code; with `pkce_` in front in the PKCE flow. */
   readonly tokenHash: string;
+  /** What a link carries. Random, so that no guess at a code is one at a link; the same as the other where none is given. */
+  readonly linkHash?: string;
   /** Address that the code was hashed with. */
   readonly address: string;
 }
@@ -107,7 +109,7 @@ export async function storeToken(database: SystemSession, token: NewOneTimeToken
   await database.query(
     `with stored as (
       insert into auth.one_time_tokens as t (id, user_id, token_type, token_hash, relates_to, created_at, updated_at)
-      values ($1::uuid, $2::uuid, '${token.type}', $3, $4, $5::timestamptz at time zone 'UTC', $5::timestamptz at time zone 'UTC')
+      values ($1::uuid, $2::uuid, '${token.type}', $6, $4, $5::timestamptz at time zone 'UTC', $5::timestamptz at time zone 'UTC')
       on conflict (user_id, token_type) do update set
         id = excluded.id, token_hash = excluded.token_hash, relates_to = excluded.relates_to,
         created_at = excluded.created_at, updated_at = excluded.updated_at
@@ -119,6 +121,7 @@ export async function storeToken(database: SystemSession, token: NewOneTimeToken
       token.tokenHash,
       token.address.toLowerCase(),
       toTimestamp(tools.clock.now()),
+      token.linkHash ?? token.tokenHash,
     ],
   );
 }
@@ -135,6 +138,8 @@ export interface TokenCheck {
   readonly now: Time;
   /** Life of the token in seconds; see `emailTokenSeconds`, `smsTokenSeconds`. */
   readonly lifetimeSeconds: number;
+  /** Those that are good no more, whatever is presented; none where nothing is said. */
+  readonly isDead?: (userId: string, type: OneTimeTokenType) => boolean;
 }
 
 /** Life of the tokens of emails in seconds. */
@@ -201,34 +206,34 @@ export function checkCode(user: User | null, given: GivenCode, check: TokenCheck
   const hash = hashCode(given.address.toLowerCase(), given.code);
   const type = check.types.find((candidate) => {
     const stored = places[candidate].token(user);
-    return stored !== '' && matchesHash(stored, hash) && !isExpired(user, candidate, check);
+    const isGood = stored !== '' && !check.isDead?.(user.id, candidate) && !isExpired(user, candidate, check);
+    return isGood && matchesHash(stored, hash);
   });
   if (type === undefined) throw new AuthError('otp_expired');
   return { user, type };
 }
 
 /**
- * Finds the user to whom a code belongs by its hash alone, with and without the prefix: a code of an email change is sent
- * to an address that may not be the user's yet. Consumes and locks nothing.
+ * Finds the user to whom a code belongs by the address that it was sent to: that of an email change may not be the user's yet,
+ * and several may have asked for it. Consumes and locks nothing.
  */
 export async function findUserIdByCode(
   database: SystemSession,
   { address, code }: GivenCode,
   types: readonly OneTimeTokenType[],
 ): Promise<string | null> {
-  const hash = hashCode(address.toLowerCase(), code);
-  return (await findByHashes(database, [hash, `${pkcePrefix}${hash}`], types))?.userId ?? null;
-}
-
-async function findByHashes(database: SystemSession, hashes: readonly string[], types: readonly OneTimeTokenType[]) {
-  const [row] = await database.query(
-    `select t.user_id, t.token_type::text from auth.one_time_tokens t
-    where t.token_hash = any ($1::text[]) and t.token_type::text = any ($2::text[])
-    order by pg_catalog.array_position($2::text[], t.token_type::text)
-    limit 1`,
-    [hashes, types],
+  const rows = await database.query(
+    `select pg_catalog.row_to_json(x) as "user", t.token_type::text as type
+    from auth.one_time_tokens t
+    cross join lateral (${selectUser} where u.id = t.user_id) x
+    where t.relates_to = $1 and t.token_type::text = any ($2::text[])
+    order by pg_catalog.array_position($2::text[], t.token_type::text)`,
+    [address.toLowerCase(), types],
   );
-  return row === undefined ? null : { userId: row.user_id as string, type: row.token_type as OneTimeTokenType };
+  const hash = hashCode(address.toLowerCase(), code);
+  const users = rows.map((row) => ({ user: toUser(row.user), type: row.type as OneTimeTokenType }));
+  const found = users.find(({ user, type }) => user !== null && matchesHash(places[type].token(user), hash));
+  return found?.user?.id ?? null;
 }
 
 function isExpired(user: User, type: OneTimeTokenType, { now, lifetimeSeconds }: TokenCheck): boolean {

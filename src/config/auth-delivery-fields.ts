@@ -65,6 +65,10 @@ export const deliveryFields = {
   mailer_otp_length: field({
     kind: integer(6, 10), default: 6, file: { table: 'auth.email', key: 'otp_length' }, doc: 'Digits of the codes of emails.',
   }),
+  mailer_otp_attempts: field({
+    kind: integer(1, 100), default: 10, notNull: true, environment: null,
+    doc: 'Wrong guesses after which a code or link dies, of emails, text messages and second factors.',
+  }),
   mailer_delivery: field<'direct' | 'queue'>({
     kind: choice('direct', 'queue'), default: 'direct', environment: null,
     doc: 'direct: a request waits until the mail was handed over; queue: until it is stored.',

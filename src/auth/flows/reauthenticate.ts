@@ -7,6 +7,7 @@ import { AuthError } from '../auth-error.ts';
 import { consumeToken, emailTokenSeconds, presentCode, smsTokenSeconds } from '../one-time-tokens.ts';
 import type { User } from '../user.ts';
 import { type Flow, nowOf, transactSending } from './flow.ts';
+import { takeGuesses } from './guesses.ts';
 import { lockKnownUser } from './lock-known-user.ts';
 import { sendCode } from './send-code.ts';
 import { assertMailNotTooFrequent, sendTokens } from './send-token.ts';
@@ -47,7 +48,9 @@ function assertReachable(user: User): void {
 /** Uses up the code that was sent. @throws AuthError `reauthentication_not_valid` */
 export async function useNonce(session: SystemSession, flow: Flow, user: User, nonce: string): Promise<void> {
   const lifetimeSeconds = user.email === null ? smsTokenSeconds(flow.config) : emailTokenSeconds(flow.config);
-  const check = { types: ['reauthentication_token'], now: nowOf(flow), lifetimeSeconds } as const;
+  const types = ['reauthentication_token'] as const;
+  const isDead = await takeGuesses(session, flow, { userId: user.id }, types);
+  const check = { types, now: nowOf(flow), lifetimeSeconds, isDead };
   const given = { userId: user.id, address: user.email ?? user.phone ?? '', code: nonce };
   try {
     await consumeToken(session, await presentCode(session, given, check), nowOf(flow));

@@ -5,7 +5,7 @@
 import type { AuthConfig } from '../../config/auth-config.ts';
 import type { SystemSession } from '../../database/run-system.ts';
 import { AuthError } from '../auth-error.ts';
-import { hashCode, makeCode } from '../one-time-code.ts';
+import { hashCode, makeCode, makeLinkHash } from '../one-time-code.ts';
 import { storeToken } from '../one-time-tokens.ts';
 import { assertNotTooFrequent, assertNumberAllowed, assertSendAllowed } from '../rate-limit.ts';
 import { TextError } from '../texts/text-error.ts';
@@ -49,7 +49,8 @@ export async function sendCode(session: SystemSession, flow: Flow, message: Code
   assertNotTooFrequent('sms', { sentAt: sentAt(user), frequencySeconds: config.sms_max_frequency, now });
   const { sms_otp_length: digits, sms_template: template } = config;
   const made = await makePhoneCode(flow, { phone, channel, digits, template, purpose });
-  await storeToken(session, { userId: user.id, type, tokenHash: hashCode(phone, made.code), address: phone }, services);
+  const hashes = { tokenHash: hashCode(phone, made.code), linkHash: makeLinkHash(services.random) };
+  await storeToken(session, { userId: user.id, type, ...hashes, address: phone }, services);
   return sendPhoneCode(session, flow, user, made);
 }
 

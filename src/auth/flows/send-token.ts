@@ -8,7 +8,7 @@ import { buildConfirmationUrl, type LinkKind } from '../../email/confirmation-ur
 import { emailKinds } from '../../email/email-kind.ts';
 import { buildMessage, type EmailMessage } from '../../email/message.ts';
 import { AuthError } from '../auth-error.ts';
-import { hashCode, makeCode, pkcePrefix } from '../one-time-code.ts';
+import { hashCode, makeCode, makeLinkHash, pkcePrefix } from '../one-time-code.ts';
 import { emailTokenSeconds, type OneTimeTokenType, storeToken } from '../one-time-tokens.ts';
 import { assertNotTooFrequent, assertSendAllowed } from '../rate-limit.ts';
 import type { Time } from '../times.ts';
@@ -17,7 +17,7 @@ import { buildEmail } from './build-email.ts';
 import { type Flow, nowOf, timeLeftMs } from './flow.ts';
 import { sendTokensByHook } from './send-by-hook.ts';
 
-/** A new token: the code to type, and its hash for links, marked for the PKCE flow. */
+/** A new token: the code to type, and what links carry, marked for the PKCE flow. */
 export interface MadeToken {
   readonly code: string;
   readonly tokenHash: string;
@@ -44,9 +44,11 @@ export async function makeToken(
 ): Promise<MadeToken> {
   const code = makeCode(services.random, config.mailer_otp_length);
   const address = token.address.toLowerCase();
-  const tokenHash = `${isPkce ? pkcePrefix : ''}${hashCode(address, code)}`;
-  await storeToken(session, { userId: token.userId, type: token.type, tokenHash, address }, services);
-  return { code, tokenHash };
+  const prefix = isPkce ? pkcePrefix : '';
+  const tokenHash = `${prefix}${hashCode(address, code)}`;
+  const linkHash = `${prefix}${makeLinkHash(services.random)}`;
+  await storeToken(session, { userId: token.userId, type: token.type, tokenHash, linkHash, address }, services);
+  return { code, tokenHash: linkHash };
 }
 
 /**

@@ -25,6 +25,7 @@ import { findStep, fromBase32 } from '../totp.ts';
 import type { Factor, User } from '../user.ts';
 import { assertVerifyOn } from './challenge-factor.ts';
 import { type Flow, nowOf } from './flow.ts';
+import { takeGuess } from './guesses.ts';
 import {
   completeSignIn, reloadUser, type SessionJson, type SignedIn, sessionAnswer, transactSignIn,
 } from './issue-session.ts'; // biome-ignore format: a list of names
@@ -97,11 +98,22 @@ async function decide(session: SystemSession, flow: Flow, answer: Answer): Promi
     const message = `MFA challenge ${challenge.id} has expired, verify against another challenge or create a new challenge.`;
     return { kind: 'refused', error: new AuthError('mfa_challenge_expired', message) };
   }
+  // A challenge dies of guesses, and a new one gives few more: the secret of an app is the same for all of them.
+  const mayGuess = (await takeGuess(flow, challenge.id)) && (await takeFactorGuess(flow, factor));
+  if (!mayGuess) {
+    await deleteChallenge(session, challenge.id);
+    return { kind: 'refused', error: new AuthError('over_request_rate_limit') };
+  }
   const check = factor.factorType === 'phone' ? checkPhoneCode : checkTotpCode;
   await check(session, flow, challenge, { factor, code: answer.code });
   await noteAnswered(session, challenge.id, nowOf(flow));
   if (factor.status !== 'verified') await enterUse(session, flow, user, factor);
   return { kind: 'verified', signedIn: await raiseSession(session, flow, { user, own, factor, challenge }) };
+}
+
+async function takeFactorGuess({ services, config }: Flow, { id }: Factor): Promise<boolean> {
+  const allowance = { kind: 'window', limit: 6 * config.mailer_otp_attempts, windowMs: 3_600_000 } as const;
+  return (await services.limiter.take(`guess:factor:${id}`, allowance)) === null;
 }
 
 /** @throws AuthError `mfa_factor_not_found` (422), `mfa_ip_address_mismatch` */

@@ -19,6 +19,7 @@ import { findUserByPhone, loadUser, lockUser, lockUserByEmail } from '../users.t
 import { completeVerification } from './complete-verification.ts';
 import { isSecureChange } from './email-change.ts';
 import { type Flow, nowOf } from './flow.ts';
+import { takeGuesses } from './guesses.ts';
 import { issueSession, type SignedIn, sessionAnswer, transactSignIn } from './issue-session.ts';
 import { type BodyShape, readMembers } from './members.ts';
 import {
@@ -93,12 +94,15 @@ function parseCodeEmail(email: string): string {
 }
 
 /** Presents what a link carries. @throws AuthError `otp_expired`, `user_banned` */
-export function presentHash(
+export async function presentHash(
   session: SystemSession,
   flow: Flow,
   { type, tokenHash }: { readonly type: VerificationType; readonly tokenHash: string },
 ): Promise<PresentedToken> {
-  return presentTokenHash(session, tokenHash, checkOf(flow, type));
+  const presented = await presentTokenHash(session, tokenHash, checkOf(flow, type));
+  const isDead = await takeGuesses(session, flow, { userId: presented.user.id }, [presented.type]);
+  if (isDead(presented.user.id, presented.type)) throw new AuthError('otp_expired');
+  return presented;
 }
 
 async function present(
@@ -107,7 +111,9 @@ async function present(
   given: Extract<Given, { kind: 'code' }>,
 ): Promise<PresentedToken> {
   const { type, address, code } = given;
-  const presented = checkCode(await lockOwner(session, flow, given), { address, code }, checkOf(flow, type));
+  const isDead = await takeGuesses(session, flow, { address }, tokensOf(type));
+  const check = { ...checkOf(flow, type), isDead };
+  const presented = checkCode(await lockOwner(session, flow, given), { address, code }, check);
   if (type !== 'email_change') return presented;
   const { user } = presented;
   // The address of the current token is that of the user, and its turn comes only with a secure change.

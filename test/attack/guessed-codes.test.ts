@@ -1,0 +1,113 @@
+/**
+ * Somebody with many addresses guesses the codes that were sent to somebody else, or the codes of their second factor.
+ */
+import { createHash } from 'node:crypto';
+import { beforeAll, expect, test } from 'vitest';
+import { createAuthDatabase, open, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
+import type { TestDatabase } from '../support/postgres.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createAuthDatabase();
+});
+
+const serve = (values = {}) => testAuth(database, { smtp_max_frequency: 0, ...values });
+const wrongOf = (code: string, number: number) => String((Number(code) + number) % 1_000_000).padStart(6, '0');
+
+/** Guesses from as many addresses, all at once. */
+function guess(auth: TestAuth, body: object, code: string, count: number) {
+  const numbers = Array.from({ length: count }, (_, index) => index + 1);
+  return Promise.all(numbers.map((number) => auth.ask('/verify', { ...body, token: wrongOf(code, number) })));
+}
+
+const requests = {
+  email: (auth: TestAuth, email: string) => auth.ask('/signup', { email, password: 'a good password' }),
+  magiclink: async (auth: TestAuth, email: string) => {
+    await signedUp(auth, email);
+    return auth.ask('/otp', { email });
+  },
+  recovery: async (auth: TestAuth, email: string) => {
+    await signedUp(auth, email);
+    return auth.ask('/recover', { email });
+  },
+  email_change: async (auth: TestAuth, email: string) => {
+    const { access_token: token } = await signedUp(auth, `old.${email}`);
+    return auth.ask('/user', { email }, { method: 'PUT', token });
+  },
+} as const;
+
+test.each(Object.keys(requests) as (keyof typeof requests)[])(
+  'after ten wrong guesses the code of an email (%s) is dead, and so is its link',
+  async (type) => {
+    const auth = await serve({ mailer_secure_email_change_enabled: false });
+    const email = `${type}@x.test`;
+    expect((await requests[type](auth, email)).status).toBe(200);
+    const { code, link } = await auth.mail(email);
+    await guess(auth, { type, email }, code, 10);
+    expect(await auth.ask('/verify', { type, email, token: code })).toMatchObject({ body: { code: 'otp_expired' } });
+    expect((await open(link)).location).toContain('otp_expired');
+    const other = `other.${email}`;
+    await requests[type](auth, other);
+    const second = await auth.mail(other);
+    await guess(auth, { type, email: other }, second.code, 9);
+    expect((await auth.ask('/verify', { type, email: other, token: second.code })).status).toBe(200);
+  },
+);
+
+test('the guesses of two processes are counted together', async () => {
+  const [one, two] = [await serve(), await serve({ mailer_otp_attempts: 10 })];
+  const email = 'two@x.test';
+  await one.ask('/signup', { email, password: 'a good password' });
+  const { code } = await one.mail(email);
+  await Promise.all([guess(one, { type: 'email', email }, code, 5), guess(two, { type: 'email', email }, code, 5)]);
+  expect((await two.ask('/verify', { type: 'email', email, token: code })).body.code).toBe('otp_expired');
+});
+
+test('no guess at a code is a guess at a link', async () => {
+  const auth = await serve();
+  const email = 'hash@x.test';
+  await auth.ask('/signup', { email, password: 'a good password' });
+  const { code } = await auth.mail(email);
+  const token = createHash('sha224').update(email).update(code).digest('hex');
+  expect((await open(`${auth.url}/auth/v1/verify?type=email&token=${token}`)).location).toContain('otp_expired');
+  expect((await auth.ask('/verify', { type: 'email', token_hash: token })).body.code).toBe('otp_expired');
+});
+
+test('the code that a change of the password needs dies of guesses, too', async () => {
+  const auth = await serve({ security_update_password_require_reauthentication: true });
+  const { access_token: token } = await signedUp(auth, 'nonce@x.test');
+  await database.query(`update auth.sessions set created_at = now() - interval '2 days'`);
+  await auth.ask('/reauthenticate', undefined, { token });
+  const { code } = await auth.mail('nonce@x.test');
+  const put = (nonce: string) => auth.ask('/user', { password: 'another password', nonce }, { method: 'PUT', token });
+  for (let number = 1; number <= 10; number += 1) await put(wrongOf(code, number));
+  expect((await put(code)).body.code).toBe('reauthentication_not_valid');
+});
+
+test('a code of a text message dies of guesses', async () => {
+  const phone = '4915550002';
+  const auth = await serve({
+    ...{ external_phone_enabled: true, sms_test_otp: `${phone}=123456`, sms_otp_exp: 600 },
+    ...{ sms_test_otp_valid_until: '2099-01-01T00:00:00Z' },
+  });
+  await auth.ask('/signup', { phone, password: 'a good password' });
+  await guess(auth, { type: 'sms', phone }, '123456', 10);
+  expect((await auth.ask('/verify', { type: 'sms', phone, token: '123456' })).body.code).toBe('otp_expired');
+});
+
+test('a challenge of a second factor dies of guesses, and a new one does not give as many again for ever', async () => {
+  const auth = await serve({ mfa_rate_limit_challenge_and_verify: 0 });
+  const { access_token: token } = await signedUp(auth, 'factor@x.test');
+  const { body: factor } = await auth.ask('/factors', { factor_type: 'totp' }, { token });
+  const codes: string[] = [];
+  for (let round = 0; round < 7; round += 1) {
+    const { body } = await auth.ask(`/factors/${factor.id}/challenge`, {}, { token });
+    for (let number = 0; number < 11; number += 1) {
+      const answer = { challenge_id: body.id, code: '000000' };
+      codes.push((await auth.ask(`/factors/${factor.id}/verify`, answer, { token })).body.code);
+    }
+  }
+  const looked = codes.filter((code) => code === 'mfa_verification_failed');
+  expect(codes.slice(9, 11)).toEqual(['mfa_verification_failed', 'over_request_rate_limit']);
+  expect(looked).toHaveLength(60);
+});
