@@ -1,18 +1,27 @@
 /**
- * Who may read the captured emails (operations.md, "HTTP surface"): people on this machine, or holders of an access token.
+ * Who may read the captured emails (operations.md, "HTTP surface"): holders of an access token, and with `pgreflect start` also
+ * people on this machine.
  *
  * Emails carry codes and links that sign people in. "On this machine" therefore means that the browser asked for a
  * loopback name itself: a page of another site that makes the browser ask, a name that somebody points at 127.0.0.1, and
- * a proxy on this machine that forwards strangers are all refused.
+ * a proxy on this machine that forwards strangers are all refused. What a server stands behind cannot be told from its requests:
+ * a proxy may send no header that tells of it, so `serve` takes nobody's word for being local.
  */
 import type { FastifyRequest } from 'fastify';
 
 /** Whether a token is an access token that may read this project's configuration. */
 export type VerifyAccessToken = (token: string) => boolean | Promise<boolean>;
 
-/** Whether the request may read the inbox. */
-export async function mayReadInbox(request: FastifyRequest, verify: VerifyAccessToken): Promise<boolean> {
-  if (isLocal(request)) return true;
+/**
+ * Whether the request may read the inbox.
+ *
+ * @param isOpen Whether people on this machine need no token.
+ */
+export async function mayReadInbox(
+  request: FastifyRequest,
+  { isOpen, verify }: { readonly isOpen: boolean; readonly verify: VerifyAccessToken },
+): Promise<boolean> {
+  if (isOpen && isLocal(request)) return true;
   const token = givenToken(request.headers.authorization);
   return token !== null && (await verify(token));
 }

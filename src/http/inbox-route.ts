@@ -19,6 +19,8 @@ export interface InboxParts {
   /** Whether emails are captured at the moment; where they are not, there is nothing at these paths. */
   readonly isCaptured: () => boolean;
   readonly verifyAccessToken: VerifyAccessToken;
+  /** Whether people on this machine need no token. */
+  readonly isOpen: boolean;
 }
 
 /**
@@ -57,10 +59,11 @@ async function admit(request: FastifyRequest, reply: FastifyReply, parts: InboxP
   if (!parts.isCaptured()) {
     throw new PublicError('NOT_FOUND', 'Emails are sent by a mail server here (smtp_host); there is no inbox.');
   }
-  if (await mayReadInbox(request, parts.verifyAccessToken)) return;
+  if (await mayReadInbox(request, { isOpen: parts.isOpen, verify: parts.verifyAccessToken })) return;
   reply.header('www-authenticate', 'Basic realm="pgreflect inbox: the access token as password", charset="UTF-8"');
-  throw new PublicError('UNAUTHENTICATED', 'The inbox needs an access token, or a request from the same machine.', {
-    hint: 'Send "Authorization: Bearer <access token>", or open it as http://localhost:<port>/studio/inbox.',
+  const local = parts.isOpen ? ', or open it as http://localhost:<port>/studio/inbox' : '';
+  throw new PublicError('UNAUTHENTICATED', 'The inbox needs an access token.', {
+    hint: `Send "Authorization: Bearer <access token>"${local}.`,
   });
 }
 

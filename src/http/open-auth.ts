@@ -54,7 +54,7 @@ export async function openAuth({ management, ...setup }: AuthDoor): Promise<Open
       currentConfig,
       isInstalled,
     },
-    inbox: { inbox, isCaptured, verifyAccessToken },
+    inbox: { inbox, isCaptured, verifyAccessToken, isOpen: config.localProject },
     stop,
   };
 }

@@ -33,13 +33,13 @@ test('a refresh: configuration, state with lock, everything written, commit', as
   expect(await flightsOf(auth, '/token?grant_type=refresh_token', body)).toBe(4);
 });
 
-test('a sign-in with a code: configuration and limit, user with lock, everything written, commit', async () => {
+test('a sign-in with a code: configuration and limit, user with lock, guess, everything written, commit', async () => {
   const auth = await start();
   const email = 'code@x.test';
   await signedUp(auth, email);
   await auth.ask('/otp', { email });
   const { code } = await auth.mail(email);
-  expect(await flightsOf(auth, '/verify', { type: 'email', email, token: code })).toBe(4);
+  expect(await flightsOf(auth, '/verify', { type: 'email', email, token: code })).toBe(5);
 });
 
 test('a sign-in with a password: configuration, user, user with lock, everything written, commit', async () => {

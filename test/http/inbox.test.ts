@@ -24,7 +24,7 @@ async function capture(subject: string, values: AuthValues = {}, data: Partial<M
   await mailer.deliver(layerAuthConfig({}), message);
 }
 
-async function inboxServer(isCaptured = true): Promise<HttpServer> {
+async function inboxServer(isCaptured = true, isOpen = true): Promise<HttpServer> {
   const config = testConfig();
   const app = await createHttpServer({
     config,
@@ -37,6 +37,7 @@ async function inboxServer(isCaptured = true): Promise<HttpServer> {
       inbox: createInbox(pool),
       isCaptured: () => isCaptured,
       verifyAccessToken: async (token) => token === accessToken,
+      isOpen,
     },
   });
   onTestFinished(() => app.close());
@@ -127,6 +128,16 @@ describe('who may read', () => {
       expect(response.headers['www-authenticate']).toMatch(/^Basic /);
       expect(response.payload).not.toContain('secret');
     }
+  });
+
+  test.each(paths)('%s: with `pgreflect serve` nobody without an access token, wherever they are', async (path) => {
+    await capture('secret');
+    const app = await inboxServer(true, false);
+    const asked = (headers: object = {}) =>
+      app.inject({ url: path, headers: { host: 'localhost:54321', ...headers }, remoteAddress: '127.0.0.1' });
+    const refused = await asked();
+    expect([refused.statusCode, refused.payload.includes('secret')]).toEqual([401, false]);
+    expect((await asked({ authorization: `Bearer ${accessToken}` })).statusCode).toBe(200);
   });
 
   test('the holder of an access token, from anywhere: as Bearer, or as the password in a browser', async () => {

@@ -22,7 +22,7 @@ function ticketOf(entry: string): string {
 }
 
 test('every address of a page gets the same page, under a policy without scripts in pages or made of text', async () => {
-  const { gateway } = await start();
+  const { gateway } = await start({ localProject: true });
   const bodies = await Promise.all(
     ['/studio', '/studio/emails/recovery', '/studio/inbox', '/studio/no-such-page'].map(async (path) => {
       const response = await fetch(gateway.url + path);
@@ -88,7 +88,7 @@ test('the project is told to holders of an access token; its keys only on a loca
 
 test('without a management API there are the pages, and nothing to sign in to', async () => {
   const { gateway } = await start({ managementApiEnabled: false });
-  const page = await fetch(`${gateway.url}/studio/inbox`);
+  const page = await fetch(`${gateway.url}/studio`);
   const [script = ''] = /\/studio\/assets\/[\w-]+\.js/.exec(await page.text()) ?? [];
   expect((await fetch(gateway.url + script)).status).toBe(200);
   expect((await fetch(`${gateway.url}/studio/session`, { method: 'POST', body: '{}' })).status).toBe(404);

@@ -111,9 +111,11 @@ async function present(
   given: Extract<Given, { kind: 'code' }>,
 ): Promise<PresentedToken> {
   const { type, address, code } = given;
-  const isDead = await takeGuesses(session, flow, { address }, tokensOf(type));
-  const check = { ...checkOf(flow, type), isDead };
-  const presented = checkCode(await lockOwner(session, flow, given), { address, code }, check);
+  const [isDead, owner] = await Promise.all([
+    takeGuesses(session, flow, { address }, tokensOf(type)),
+    lockOwner(session, flow, given),
+  ]);
+  const presented = checkCode(owner, { address, code }, { ...checkOf(flow, type), isDead });
   if (type !== 'email_change') return presented;
   const { user } = presented;
   // The address of the current token is that of the user, and its turn comes only with a secure change.
