@@ -8,6 +8,7 @@ import { createInbox, type Inbox } from '../email/inbox.ts';
 import { createMailer } from '../email/mailer.ts';
 import { OutboxWorker } from '../email/outbox-worker.ts';
 import { createHooks } from '../hooks/hooks.ts';
+import type { Reach } from '../hooks/reach.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Observe } from '../shared/observation.ts';
 import { within } from '../shared/within.ts';
@@ -32,6 +33,8 @@ export interface AuthSetup {
   /** Connections of the owner of the auth tables; not stopped here. */
   readonly database: SystemPool;
   readonly verify: VerifyClaims;
+  /** Which machines it calls. */
+  readonly reach: Reach;
   /** The auth configuration of the moment, as a request that begins now would see it. */
   readonly currentConfig: () => Promise<AuthConfig>;
   readonly clock: Clock;
@@ -60,7 +63,7 @@ const adminRole = 'supabase_admin';
 
 /** Starts it; connects when first used. Rejects where a signing key is malformed. */
 export async function startAuth(setup: AuthSetup): Promise<Auth> {
-  const { config, authUrl, inboxUrl, database, verify, clock, observe } = setup;
+  const { config, authUrl, inboxUrl, database, verify, reach, clock, observe } = setup;
   const signer = await createTokenSigner(config);
   const open = (size: number, applicationName: string) =>
     createSystemPool({
@@ -75,10 +78,10 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
   const side = open(sidePoolSize, 'pgreflect auth side');
   const sending = open(config.mailPoolSize, 'pgreflect auth mail');
   const tools = { clock, random: systemRandom };
-  const mailer = createMailer({ database: side, authUrl, inboxUrl, observe, clock });
+  const mailer = createMailer({ database: side, authUrl, inboxUrl, observe, clock, reach });
   const isInstalled = createInstalledCheck(database);
   const { currentConfig } = setup;
-  const hooks = createHooks({ database, clock, observe });
+  const hooks = createHooks({ database, clock, observe, reach });
   const outbox = new OutboxWorker({ database: side.shared, mailer, hooks, currentConfig, isInstalled, clock, observe });
   const services: AuthServices = {
     ...tools,
@@ -92,8 +95,8 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     verify,
     mailer,
     outbox,
-    sendText: createSendText({ ...tools, database: side, observe }),
-    providers: createProviderSignIn(createIssuers(), clock),
+    sendText: createSendText({ ...tools, database: side, observe, reach }),
+    providers: createProviderSignIn(createIssuers(reach), clock),
     hooks,
     issuer: config.jwtIssuer ?? authUrl,
     audience: config.jwtAud?.[0] ?? 'authenticated',

@@ -92,6 +92,8 @@ export interface Config {
   readonly managementIgnoreUnknownFields: boolean;
   /** Address of the ranges of leaked passwords, without a slash at the end. */
   readonly leakedPasswordsUrl: string;
+  /** Addresses that the management API has stored may be those of private networks. */
+  readonly allowPrivateNetworks: boolean;
 
   /** Connections for API requests. */
   readonly poolSize: number;
@@ -168,6 +170,7 @@ export const defaultConfig = {
   managementApiEnabled: true,
   managementIgnoreUnknownFields: false,
   leakedPasswordsUrl: 'https://api.pwnedpasswords.com/range',
+  allowPrivateNetworks: false,
   poolSize: 10,
   systemPoolSize: 3,
   authPoolSize: 5,

@@ -178,6 +178,7 @@ function toConfig(values: Values, project: LocalProject | null, sources: Sources
     ...authStart(sources),
     logFormat: values.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json'),
     serverTiming: values.serverTiming ?? project !== null,
+    allowPrivateNetworks: values.allowPrivateNetworks ?? project !== null,
     localProject: project !== null,
     exampleOperations: project?.exampleOperations ?? [],
   };

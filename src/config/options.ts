@@ -192,6 +192,11 @@ export const options = {
     group: 'Server', placeholder: 'URL', parse: parseHttpUrl, default: 'https://api.pwnedpasswords.com/range',
     commands: serving, doc: 'List of leaked passwords that new ones are looked up in, where that is switched on.',
   }),
+  allowPrivateNetworks: row({
+    group: 'Server', placeholder: null, parse: parseBoolean, default: null, commands: serving,
+    defaultNote: 'true for start, false for serve',
+    doc: 'Let stored settings name hooks, providers and mail servers in private networks.',
+  }),
   metricsPort: row({
     group: 'Server', placeholder: 'PORT', parse: port, default: null, commands: serving,
     defaultNote: 'none', doc: 'Port of the Prometheus metrics, for everyone who can reach it; elsewhere they need an access token.',

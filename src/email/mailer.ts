@@ -5,6 +5,7 @@
  * and when they change the old one finishes what it has.
  */
 import type { AuthConfig } from '../config/auth-config.ts';
+import { openReach, type Reach } from '../hooks/reach.ts';
 import { type Clock, systemClock } from '../shared/clock.ts';
 import type { Observe } from '../shared/observation.ts';
 import { type CapturedTransportParts, createCapturedTransport } from './captured-transport.ts';
@@ -27,6 +28,8 @@ export interface MailerParts {
   readonly clock?: Clock;
   /** Time for one delivery in milliseconds; 10 s where nothing is said. */
   readonly timeoutMs?: number;
+  /** Where the mail server may be; anywhere where nothing is said. */
+  readonly reach?: Reach;
 }
 
 /** Sends messages. */
@@ -71,8 +74,8 @@ export function createMailer(parts: MailerParts): Mailer {
   }
 
   function open(settings: SmtpSettings): EmailTransport {
-    const { clock = systemClock, timeoutMs } = parts;
-    return createSmtpTransport(settings, { clock, ...(timeoutMs !== undefined && { timeoutMs }) });
+    const { clock = systemClock, timeoutMs, reach = openReach } = parts;
+    return createSmtpTransport(settings, { clock, reach, ...(timeoutMs !== undefined && { timeoutMs }) });
   }
 
   function retire(transport: EmailTransport): void {

@@ -46,6 +46,9 @@ function codeOf(error: NodemailerError): MailErrorCode {
     case 'EMESSAGE':
       return 'message_refused';
     case 'EDNS':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+    case 'EPRIVATE':
       return 'unreachable';
     case 'ETIMEDOUT':
       return error.timeoutType === 'SOCKET_TIMEOUT' ? 'connection_lost' : 'unreachable';

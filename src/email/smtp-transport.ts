@@ -5,6 +5,7 @@
  * certificate must be trusted. A login is never sent in the clear except to this machine.
  */
 import type { NodemailerError } from 'nodemailer/lib/errors';
+import { openReach, type Reach } from '../hooks/reach.ts';
 import { type Clock, systemClock } from '../shared/clock.ts';
 import { composeMessage } from './compose-message.ts';
 import { MailError } from './mail-error.ts';
@@ -21,6 +22,7 @@ export interface SmtpTransportOptions {
   /** Time for one message in milliseconds, the wait for a free connection included. */
   readonly timeoutMs?: number;
   readonly clock?: Clock;
+  readonly reach?: Reach;
 }
 
 /** Connections to the server at the same time. */
@@ -28,7 +30,7 @@ const maxConnections = 5;
 
 /** Makes the transport; connects when first used. */
 export function createSmtpTransport(settings: SmtpSettings, options: SmtpTransportOptions = {}): EmailTransport {
-  const { timeoutMs = 10_000, clock = systemClock } = options;
+  const { timeoutMs = 10_000, clock = systemClock, reach = openReach } = options;
   let pool: ReturnType<typeof openPool> | null = null;
   const underway = new Set<Promise<unknown>>();
   let stopped = false;
@@ -38,7 +40,7 @@ export function createSmtpTransport(settings: SmtpSettings, options: SmtpTranspo
     const signal = AbortSignal.timeout(timeoutMs);
     const envelope = { from: message.from.address, to: [message.to] };
     try {
-      pool ??= openPool(settings);
+      pool ??= openPool(settings, reach);
       await (await pool).sendMail({ envelope, raw, messageId: message.messageId, signal });
     } catch (error) {
       throw toMailError(error as NodemailerError, settings, signal.aborted);
@@ -67,9 +69,21 @@ export function createSmtpTransport(settings: SmtpSettings, options: SmtpTranspo
 }
 
 /** The mailer is only loaded where there is a mail: most processes of a large deployment send none. */
-async function openPool(settings: SmtpSettings) {
+async function openPool(settings: SmtpSettings, reach: Reach) {
   const { createTransport } = await import('nodemailer');
-  return createTransport(poolOptions(settings));
+  return createTransport({ ...poolOptions(settings), getSocket: socketFinder(settings, reach) });
+}
+
+/** Asked for each connection: the server's name stays that of its certificate. */
+function socketFinder({ host, port }: SmtpSettings, reach: Reach) {
+  type Answer = (error: Error | null, options?: object) => void;
+  return (_options: unknown, answer: Answer): void => {
+    const found = reach.resolve(host, port);
+    found.then(
+      (address) => answer(null, address === host ? {} : { host: address, servername: host }),
+      (error) => answer(error),
+    );
+  };
 }
 
 function poolOptions({ host, port, implicitTls, login, greetingName }: SmtpSettings) {

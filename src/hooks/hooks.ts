@@ -12,6 +12,7 @@ import type { Observe } from '../shared/observation.ts';
 import { callFunction, type FunctionLimits, functionLimits } from './call-function.ts';
 import { HookError } from './hook-error.ts';
 import { postWebhook, type WebhookAnswer, type WebhookLimits, webhookLimits } from './post-webhook.ts';
+import { openReach, type Reach } from './reach.ts';
 
 /** A JSON object. */
 export type HookAnswer = Readonly<Record<string, unknown>>;
@@ -41,6 +42,8 @@ export interface HookParts {
   readonly database: Pick<SystemPool, 'transaction'>;
   readonly clock: Clock;
   readonly observe: Observe;
+  /** Where webhooks may be; anywhere where nothing is said. */
+  readonly reach?: Reach;
   /** The usual ones where none are given. */
   readonly limits?: { readonly webhook?: WebhookLimits; readonly function?: FunctionLimits };
 }
@@ -66,12 +69,13 @@ export function createHooks(parts: HookParts): Hooks {
 }
 
 async function askTarget(parts: HookParts, session: SystemSession | null, call: HookCall): Promise<unknown> {
-  const { clock, database, limits = {} } = parts;
+  const { clock, database, limits = {}, reach = openReach } = parts;
   const { name, config, payload } = call;
   const target = targetOf(name, config);
   if (target.kind === 'webhook') {
     const webhook = { url: target.url, keys: keysOf(name, config) };
-    return parseBody(await postWebhook({ webhook, payload, clock, limits: limits.webhook ?? webhookLimits }));
+    const message = { webhook, payload, clock, reach, limits: limits.webhook ?? webhookLimits };
+    return parseBody(await postWebhook(message));
   }
   const run = (own: SystemSession) => callFunction(own, { target, payload, limits: limits.function ?? functionLimits });
   return session === null ? database.transaction(run) : run(session);

@@ -13,6 +13,8 @@ export interface PostRequest {
   readonly signal: AbortSignal;
   /** Of the answer. */
   readonly maxBytes: number;
+  /** What sends it. */
+  readonly fetch: typeof globalThis.fetch;
 }
 
 /** What came back. */
@@ -40,7 +42,7 @@ export class PostError extends Error {
 export async function postLimited(url: string, request: PostRequest): Promise<PostAnswer> {
   const { headers, body, signal, maxBytes } = request;
   try {
-    const response = await fetch(url, {
+    const response = await request.fetch(url, {
       method: 'POST',
       headers: { 'accept-encoding': 'identity', 'user-agent': 'pgreflect', ...headers },
       body,

@@ -9,6 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '../shared/clock.ts';
 import { HookError } from './hook-error.ts';
 import { type PostAnswer, PostError, postLimited } from './post-limited.ts';
+import type { Reach } from './reach.ts';
 import { signWebhook } from './sign-webhook.ts';
 
 /** Limits of webhooks; the usual ones where nothing else is given. */
@@ -44,6 +45,7 @@ export interface WebhookMessage {
   readonly payload: unknown;
   readonly clock: Clock;
   readonly limits: WebhookLimits;
+  readonly reach: Reach;
 }
 
 /** An answer, whose status may be any but those that were asked again. */
@@ -53,7 +55,7 @@ export interface WebhookAnswer extends PostAnswer {
 }
 
 /** @throws HookError `hook_timeout`, `hook_timeout_after_retry`, `hook_payload_over_size_limit`, `unexpected_failure` */
-export async function postWebhook({ webhook, payload, clock, limits }: WebhookMessage): Promise<WebhookAnswer> {
+export async function postWebhook({ webhook, payload, clock, limits, reach }: WebhookMessage): Promise<WebhookAnswer> {
   const body = JSON.stringify(payload);
   if (Buffer.byteLength(body) > limits.maxRequestBytes) throw tooLarge('payload', limits.maxRequestBytes);
   const id = `msg_${randomUUID()}`;
@@ -62,7 +64,8 @@ export async function postWebhook({ webhook, payload, clock, limits }: WebhookMe
   for (let attempt = 1; ; attempt++) {
     const timestamp = Math.floor(clock.now() / 1000);
     const headers = { 'content-type': 'application/json', ...signWebhook({ id, timestamp, body }, webhook.keys) };
-    const request = { headers, body, signal, maxBytes: limits.maxAnswerBytes };
+    const fetch = reach.fetchFor(webhook.url);
+    const request = { headers, body, signal, maxBytes: limits.maxAnswerBytes, fetch };
     const result = await postLimited(webhook.url, request).catch((error: unknown) => toFailure(error, limits));
     if (result instanceof HookError) throw result;
     const pauseMs = pauseBeforeNext(result, limits.pauseMs, clock);

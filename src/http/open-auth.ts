@@ -2,13 +2,14 @@
  * Starts the auth service and joins it with what HTTP needs of it: routes, and the inbox for captured messages.
  */
 import type { Auth, AuthSetup } from '../auth/start-auth.ts';
+import { createReach } from '../hooks/reach.ts';
 import type { Management } from '../management/start-management.ts';
 import { type AuthParts, authPath } from './auth-parts.ts';
 import { type InboxParts, inboxPath } from './inbox-route.ts';
 import { createClaimsVerifier } from './verify-claims.ts';
 
 /** What the service is started with. */
-export interface AuthDoor extends Omit<AuthSetup, 'authUrl' | 'inboxUrl' | 'verify' | 'currentConfig'> {
+export interface AuthDoor extends Omit<AuthSetup, 'authUrl' | 'inboxUrl' | 'verify' | 'reach' | 'currentConfig'> {
   readonly management: Management;
 }
 
@@ -38,7 +39,8 @@ export async function openAuth({ management, ...setup }: AuthDoor): Promise<Open
   const { store } = management;
   const currentConfig = () => store.refreshIfNewer(database.shared);
   const addresses = { authUrl, inboxUrl };
-  const auth: Auth = await startAuth({ ...setup, ...addresses, verify, currentConfig });
+  const reach = createReach(config.allowPrivateNetworks ? null : () => store.snapshot().start);
+  const auth: Auth = await startAuth({ ...setup, ...addresses, verify, reach, currentConfig });
   const { services, inbox, isInstalled, stop } = auth;
   const isCaptured = () => isMailCaptured(store.current()) || store.current().sms_provider === 'capture';
   const verifyAccessToken = async (token: string) =>

@@ -6,8 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { createBoundedFetch } from '../../src/auth/providers/bounded-fetch.ts';
+import { openReach } from '../../src/hooks/reach.ts';
 
-const boundedFetch = createBoundedFetch({ timeoutMs: 200, maxBytes: 1000 });
+const boundedFetch = createBoundedFetch({ timeoutMs: 200, maxBytes: 1000 }, openReach.fetchFor(''));
 
 async function serve(answer: RequestListener): Promise<string> {
   const server = createServer(answer);

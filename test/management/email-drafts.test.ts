@@ -28,7 +28,10 @@ beforeEach(async () => {
     'truncate auth.pgreflect_config, auth.pgreflect_config_versions, auth.pgreflect_rate_limits, auth.pgreflect_captured_email',
   );
   token = await addToken(database);
-  managed = await managedGateway(database, token, { authValues: { site_url: 'https://shop.test' } });
+  managed = await managedGateway(database, token, {
+    allowPrivateNetworks: true,
+    authValues: { site_url: 'https://shop.test' },
+  });
 });
 
 describe('the list of emails', () => {

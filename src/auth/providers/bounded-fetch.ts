@@ -17,13 +17,17 @@ export const providerLimits: FetchLimits = { timeoutMs: 5000, maxBytes: 262_144 
  * Makes a `fetch` that gives up after the time, does not read on after the size, and follows no redirect: a provider must not
  * choose other machines for us to call.
  */
-export function createBoundedFetch({ timeoutMs, maxBytes }: FetchLimits): typeof fetch {
+export function createBoundedFetch({ timeoutMs, maxBytes }: FetchLimits, send: typeof fetch): typeof fetch {
   return async (input, init = {}) => {
     const timeout = AbortSignal.timeout(timeoutMs);
     const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout;
-    const response = await fetch(input, { ...init, signal, redirect: 'manual' });
-    const { status, statusText, headers } = response;
-    const body = response.body === null ? null : await readBounded(response, maxBytes);
-    return new Response(body, { status, statusText, headers });
+    try {
+      const response = await send(input, { ...init, signal, redirect: 'manual' });
+      const { status, statusText, headers } = response;
+      const body = response.body === null ? null : await readBounded(response, maxBytes);
+      return new Response(body, { status, statusText, headers });
+    } catch (error) {
+      throw signal.aborted ? signal.reason : error;
+    }
   };
 }

@@ -5,6 +5,7 @@
 import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { ClientAuth, Configuration } from 'openid-client';
+import type { Reach } from '../../hooks/reach.ts';
 import { createBoundedFetch, providerLimits } from './bounded-fetch.ts';
 import { ProviderError } from './provider-error.ts';
 
@@ -20,8 +21,11 @@ export interface ProviderClient {
   readonly secret: string;
 }
 
-/** Finds an issuer by its address. @throws ProviderError `unreachable` */
-export type FindIssuer = (address: string, client?: ProviderClient) => Promise<Issuer>;
+/** Finds an issuer by its address, where it is within reach. @throws ProviderError `unreachable` */
+export interface FindIssuer {
+  (address: string, client?: ProviderClient): Promise<Issuer>;
+  readonly reach: Reach;
+}
 
 const lifetimeMs = 600_000;
 
@@ -31,18 +35,19 @@ const maxIssuers = 100;
 const nobody: ProviderClient = { id: 'none', secret: '' };
 
 /** Makes a finder with a memory of its own. */
-export function createIssuers(): FindIssuer {
+export function createIssuers(reach: Reach): FindIssuer {
   const known = new LRUCache<string, Promise<Issuer>>({ max: maxIssuers, ttl: lifetimeMs });
-  return (address, client = nobody) => {
+  const find = (address: string, client = nobody): Promise<Issuer> => {
     const key = JSON.stringify([address, client.id, client.secret]);
     const found = known.get(key);
     if (found !== undefined) return found;
-    const asked = discover(address, client);
+    const asked = discover(address, client, reach);
     known.set(key, asked);
     // The next request asks again.
     asked.catch(() => known.delete(key));
     return asked;
   };
+  return Object.assign(find, { reach });
 }
 
 /** Endpoints of a provider that does not describe itself. */
@@ -56,11 +61,12 @@ export async function configurePlain(
   site: string,
   { authorize, token }: KnownEndpoints,
   { id, secret }: ProviderClient,
+  reach: Reach,
 ): Promise<Configuration> {
   const library = await import('openid-client');
   const metadata = { issuer: site, authorization_endpoint: authorize, token_endpoint: token };
   const configuration = new library.Configuration(metadata, id, undefined, library.ClientSecretPost(secret));
-  configuration[library.customFetch] = createBoundedFetch(providerLimits) as never;
+  configuration[library.customFetch] = createBoundedFetch(providerLimits, reach.fetchFor(site)) as never;
   configuration.timeout = providerLimits.timeoutMs / 1000;
   if (isPlainHttp(site)) library.allowInsecureRequests(configuration);
   return configuration;
@@ -71,9 +77,9 @@ function isPlainHttp(address: string): boolean {
   return address.startsWith('http:');
 }
 
-async function discover(address: string, { id, secret }: ProviderClient): Promise<Issuer> {
+async function discover(address: string, { id, secret }: ProviderClient, reach: Reach): Promise<Issuer> {
   const library = await import('openid-client');
-  const boundedFetch = createBoundedFetch(providerLimits);
+  const boundedFetch = createBoundedFetch(providerLimits, reach.fetchFor(address));
   const execute = isPlainHttp(address) ? [library.allowInsecureRequests] : [];
   const options = {
     ...{ [library.customFetch]: boundedFetch as never, timeout: providerLimits.timeoutMs / 1000, execute },

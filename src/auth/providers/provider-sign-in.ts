@@ -67,7 +67,9 @@ function clientOf({ clientIds, secret }: ProviderSettings) {
 
 async function configure(settings: ProviderSettings, findIssuer: FindIssuer): Promise<Configuration> {
   const { row, address } = settings;
-  if (row.plain !== null) return configurePlain(address, row.plain.endpoints(address), clientOf(settings));
+  if (row.plain !== null) {
+    return configurePlain(address, row.plain.endpoints(address), clientOf(settings), findIssuer.reach);
+  }
   return (await findIssuer(issuerOf(settings), clientOf(settings))).configuration;
 }
 

@@ -14,6 +14,7 @@ import { cachedTemplate } from '../../email/template-cache.ts';
 import { HookError } from '../../hooks/hook-error.ts';
 import { type PostAnswer, PostError, type PostFailure, postLimited } from '../../hooks/post-limited.ts';
 import { postWebhook, type WebhookLimits, webhookLimits } from '../../hooks/post-webhook.ts';
+import { openReach, type Reach } from '../../hooks/reach.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { AuthError } from '../auth-error.ts';
 import type { SendText } from '../flows/text-message.ts';
@@ -29,6 +30,8 @@ export interface SendTextParts extends Tools {
   /** Connections that no waiting request holds. */
   readonly database: SystemSession;
   readonly observe: Observe;
+  /** Which machines it calls; any where nothing is said. */
+  readonly reach?: Reach;
   /** Of requests to providers; the usual ones where none are given. */
   readonly limits?: WebhookLimits;
 }
@@ -79,7 +82,7 @@ function hand(parts: SendTextParts, provider: SmsProvider, config: AuthConfig, t
 }
 
 async function postToProvider(
-  { limits = webhookLimits }: SendTextParts,
+  { limits = webhookLimits, reach = openReach }: SendTextParts,
   name: FormProvider,
   config: AuthConfig,
   text: OutgoingText,
@@ -96,6 +99,7 @@ async function postToProvider(
     body: new URLSearchParams(form).toString(),
     signal: AbortSignal.timeout(limits.timeoutMs),
     maxBytes: limits.maxAnswerBytes,
+    fetch: reach.fetchFor(base),
   }).catch((error: unknown) => {
     throw error instanceof PostError ? new TextError(failures[error.failure]) : error;
   });
@@ -113,7 +117,7 @@ const failures: Readonly<Record<PostFailure, string>> = {
 
 /** @returns The id that the receiver gives the message, or that of ours. */
 async function postToWebhook(
-  { clock, limits = webhookLimits }: SendTextParts,
+  { clock, limits = webhookLimits, reach = openReach }: SendTextParts,
   config: AuthConfig,
   { to, text, code, channel }: OutgoingText,
 ): Promise<string> {
@@ -123,7 +127,7 @@ async function postToWebhook(
   };
   const data = { to: `+${to}`, message: text, code, channel };
   const payload = { type: 'text_message.requested', timestamp: toRfc3339(clock.now()), data };
-  const answer = await postWebhook({ webhook, payload, clock, limits }).catch((error: unknown) => {
+  const answer = await postWebhook({ webhook, payload, clock, limits, reach }).catch((error: unknown) => {
     throw error instanceof HookError ? new TextError(`the webhook failed: ${error.reason}`) : error;
   });
   if (answer.status >= 300) throw new TextError(`the webhook refused the message (HTTP ${answer.status})`);

@@ -1,0 +1,155 @@
+/**
+ * Which machines the gateway calls: any that the operator names at the start, and none in private networks that a person with
+ * a token of the management API names later. The damage would be a request to the machines beside the gateway.
+ */
+import { createServer } from 'node:http';
+import { type AddressInfo, createServer as createSocketServer } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Config } from '../../src/config/config.ts';
+import { createReach } from '../../src/hooks/reach.ts';
+import { addToken, authDatabase, type ManagedGateway, managedGateway } from '../management/management.ts';
+import { anonKey } from '../support/http.ts';
+
+const secrets = `v1,whsec_${'a'.repeat(44)}`;
+
+/** Something beside the gateway that counts who comes. */
+async function neighbour(): Promise<{ readonly port: number; readonly visits: () => number }> {
+  let visits = 0;
+  const server = createServer((_request, response) => response.setHeader('content-type', 'application/json').end('{}'));
+  server.on('connection', () => (visits += 1));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close().closeAllConnections());
+  return { port: (server.address() as AddressInfo).port, visits: () => visits };
+}
+
+function hookAt(address: string) {
+  return {
+    hook_before_user_created_enabled: true,
+    hook_before_user_created_uri: address,
+    hook_before_user_created_secrets: secrets,
+  };
+}
+
+const database = await authDatabase();
+const token = await addToken(database);
+
+async function started(given: Partial<Config> = {}): Promise<ManagedGateway> {
+  await database.query('truncate auth.pgreflect_config, auth.pgreflect_config_versions');
+  await database.query('delete from auth.users');
+  return managedGateway(database, token, given);
+}
+
+function askAuth({ gateway }: ManagedGateway, path: string, body?: object): Promise<Response> {
+  return fetch(`${gateway.url}/auth/v1${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { apikey: anonKey },
+    redirect: 'manual',
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+}
+
+const signUp = (managed: ManagedGateway) => askAuth(managed, '/signup', { email: 'a@x.test', password: 'a good one' });
+
+describe('an address that the management API has stored', () => {
+  test.each([
+    ['127.0.0.1', (port: number) => `http://127.0.0.1:${port}`],
+    ['a name of this machine', (port: number) => `http://localhost:${port}`],
+    ['another spelling', (port: number) => `http://0x7f.1:${port}`],
+    ['a number', (port: number) => `http://2130706433:${port}`],
+    ['any address', (port: number) => `http://0.0.0.0:${port}`],
+    ['IPv6 with an IPv4 address in it', (port: number) => `http://[::ffff:127.0.0.1]:${port}`],
+    ['IPv6', (port: number) => `http://[::1]:${port}`],
+  ])('leads no hook to a private network: %s', async (_what, address) => {
+    const { port, visits } = await neighbour();
+    const managed = await started();
+    const stored = await managed.patch(hookAt(address(port)));
+    expect([200, 400]).toContain(stored.status);
+    if (stored.status === 200) expect((await signUp(managed)).status).toBeGreaterThanOrEqual(400);
+    expect(visits()).toBe(0);
+  });
+
+  test('leads neither a provider, an ID token nor a text message there', async () => {
+    const { port, visits } = await neighbour();
+    const address = `http://127.0.0.1:${port}`;
+    const managed = await started();
+    const stored = await managed.patch({
+      ...{ external_keycloak_enabled: true, external_keycloak_url: address, external_keycloak_client_id: 'app' },
+      ...{
+        external_keycloak_secret: 'x',
+        external_allowed_id_token_issuers: `${address} app`,
+        site_url: 'https://x.test',
+      },
+      ...{
+        external_phone_enabled: true,
+        sms_provider: 'webhook',
+        sms_webhook_url: address,
+        sms_webhook_secrets: secrets,
+      },
+    });
+    expect(stored.body).toMatchObject({ external_keycloak_url: address });
+    await askAuth(managed, '/authorize?provider=keycloak');
+    const id_token = 'eyJhbGciOiJSUzI1NiJ9.e30.x';
+    await askAuth(managed, '/token?grant_type=id_token', { id_token, issuer: address, client_id: 'app' });
+    await askAuth(managed, '/otp', { phone: '4915112345678' });
+    expect(visits()).toBe(0);
+  });
+
+  test('leads no mail there', async () => {
+    let visits = 0;
+    const server = createSocketServer((socket) => {
+      visits += 1;
+      socket.destroy();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const trial = { email: 'recovery', subject: 'x', content: '<p>x</p>', to: 'a@x.test' };
+    const send = ({ call, gateway: _ }: ManagedGateway) =>
+      call({
+        method: 'POST',
+        path: `/v1/projects/abcdefghijklmnopqrst/config/auth/emails/send`,
+        body: JSON.stringify(trial),
+      });
+    const smtp = { smtp_host: 'localhost', smtp_port: String(port), smtp_admin_email: 'us@x.test' };
+    const managed = await started();
+    expect((await managed.patch(smtp)).status).toBe(200);
+    expect((await send(managed)).body.message).toContain('cannot be reached');
+    expect(visits).toBe(0);
+    // The same of the operator is reached.
+    await send(await started({ authValues: smtp }));
+    expect(visits).toBeGreaterThan(0);
+  });
+
+  test.each([
+    ['the option allows it', { allowPrivateNetworks: true }],
+    ['the start values name that host and port', null],
+  ])('may be private where %s', async (_where, given) => {
+    const { port, visits } = await neighbour();
+    const address = `http://127.0.0.1:${port}`;
+    const managed = await started(given ?? { authValues: hookAt(`${address}/started`) });
+    expect((await managed.patch(hookAt(`${address}/stored`))).status).toBe(200);
+    expect((await signUp(managed)).status).toBe(200);
+    expect(visits()).toBe(1);
+  });
+});
+
+describe('who may be called', () => {
+  const reach = createReach(() => ({ smtp_host: 'Mail.internal', smtp_port: '25' }));
+
+  test.each([
+    '10.1.2.3', '100.64.0.1', '127.0.0.1', '169.254.169.254', '172.31.0.1', '192.168.1.1', '198.18.0.1', '224.0.0.1',
+    '255.255.255.255', '0.0.0.0', '::', '::1', '::ffff:10.0.0.1', '64:ff9b::a00:1', 'fc00::1', 'fd00:ec2::254', 'fe80::1',
+    'ff02::1', '2001::1', '2002:a00:1::1', '2001:db8::1',
+  ])('not %s', async (address) => {
+    await expect(reach.resolve(address, 25)).rejects.toThrow('is in a private network');
+  }); // biome-ignore format: a list
+
+  test.each(['8.8.8.8', '172.32.0.1', '192.167.255.255', '2606:4700::1111', '2a00::1'])('but %s', async (address) => {
+    expect(await reach.resolve(address, 25)).toBe(address);
+  });
+
+  test('the mail server of the start values at its port, by whatever case', async () => {
+    expect(await reach.resolve('mail.internal', 25)).toBe('mail.internal');
+    await expect(reach.resolve('localhost', 25)).rejects.toThrow('is in a private network');
+  });
+});
