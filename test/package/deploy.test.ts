@@ -17,14 +17,20 @@ const deploy = join(root, 'examples/deploy');
 const require = createRequire(import.meta.url);
 const file = (path: string) => readFileSync(join(root, path), 'utf8');
 
-/** Fails where an option is unknown or refuses its value; the rest of what `serve` needs is given. */
-function expectOptions(environment: Readonly<Record<string, string>>): void {
-  const needed = {
-    PGREFLECT_DATABASE_URL: 'postgresql://authenticator@localhost/shop',
-    PGREFLECT_JWT_SECRET: 'a secret of more than thirty-two characters',
-  };
+const needed = {
+  PGREFLECT_DATABASE_URL: 'postgresql://authenticator@localhost/shop',
+  PGREFLECT_JWT_SECRET: 'a secret of more than thirty-two characters',
+};
+
+/** What `serve` says of options; the rest of what it needs is given. */
+function readOptions(environment: Readonly<Record<string, string>>) {
   const sources = { flags: new Map(), authFlags: new Map(), configFile: null, workingDirectory: deploy, problems: [] };
-  const loaded = loadServeOptions({ ...sources, environment: { ...needed, ...environment } });
+  return loadServeOptions({ ...sources, environment: { ...needed, ...environment } });
+}
+
+/** Fails where an option is unknown or refuses its value. */
+function expectOptions(environment: Readonly<Record<string, string>>): void {
+  const loaded = readOptions(environment);
   expect({ problems: loaded.allProblems, warnings: loaded.warnings }).toEqual({ problems: [], warnings: [] });
 }
 
@@ -48,6 +54,10 @@ describe('docker-compose.yml', () => {
     const names = Object.keys(compose.services);
     const awaited = Object.values(compose.services).flatMap((service) => Object.keys(service.depends_on ?? {}));
     expect(awaited.filter((name) => !names.includes(name))).toEqual([]);
+  });
+
+  test('has no secret of tokens that everybody knows: it has to be given', () => {
+    expect(compose.services.gateway!.environment.PGREFLECT_JWT_SECRET).toMatch(/^\$\{PGREFLECT_JWT_SECRET:\?[^}]+\}$/);
   });
 
   test('gives the gateway options that it knows', () => {
@@ -187,7 +197,16 @@ describe('the manifests of Kubernetes', () => {
         secret!.stringData[valueFrom.secretKeyRef.key],
       ],
     );
-    expectOptions({ ...settings!.data, ...Object.fromEntries(given) });
+    const own = { PGREFLECT_JWT_SECRET: needed.PGREFLECT_JWT_SECRET };
+    expectOptions({ ...settings!.data, ...Object.fromEntries(given), ...own });
+  });
+
+  test('have a secret that the gateway refuses, because everybody knows it', () => {
+    const [secret] = named('Secret');
+    const problem = 'PGREFLECT_JWT_SECRET is that of the example; `pgreflect keys` makes one.';
+    expect(readOptions({ PGREFLECT_JWT_SECRET: secret!.stringData['jwt-secret'] }).allProblems).toEqual([
+      { problem, fix: null },
+    ]);
   });
 
   function appsSelected({ spec }: Manifest): readonly string[] {
