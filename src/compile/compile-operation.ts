@@ -25,7 +25,7 @@ import { planOperation } from './plan-operation.ts';
 import type { Planner } from './planner.ts';
 import { printOperation, type Statement } from './print-operation.ts';
 import { runsUserCode } from './runs-user-code.ts';
-import type { Variables } from './slot.ts';
+import type { Slot, Variables } from './slot.ts';
 import { valuesDecide } from './values-decide.ts';
 
 /** A compiled operation: good for all variables that give the same answers. */
@@ -47,6 +47,8 @@ export interface CompiledOperation {
   /** Refused root fields. */
   readonly errors: readonly PublicError[];
   readonly costs: readonly (readonly LimitPlan[])[];
+  /** Regular expressions of filters. */
+  readonly patterns: readonly Slot[];
   /** The best plan of a statement depends on the values that fill its slots. */
   /** It may run code that is not PostgreSQL's own. */
   readonly runsUserCode: boolean;
@@ -168,7 +170,7 @@ function compileOperation(
     introspection: source.introspection,
     fragments,
     input: { decisions, slots: new Map(), variableKey: (node) => source.places.key(node) },
-    budget: { selections: maxSelections, inputs: maxInputs, tables: maxTables },
+    budget: { selections: maxSelections, inputs: maxInputs, tables: maxTables, patterns: [] },
     costs: [],
     maxDepth: 0,
     planObject,
@@ -185,6 +187,7 @@ function compileOperation(
     atMostMessages: plan.fields.map(({ value }) => atMostMessage(value)),
     errors: plan.errors,
     costs: plan.costs,
+    patterns: planner.budget.patterns,
     runsUserCode: runsUserCode(plan),
     valuesDecide: plan.fields.some(({ value }) => valuesDecide(value)),
     depth: plan.depth,

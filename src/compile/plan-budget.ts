@@ -4,6 +4,7 @@
  * all levels above it.
  */
 import { RequestRefusal } from './input.ts';
+import type { Slot } from './slot.ts';
 
 /** Counts down while an operation is planned. */
 export interface PlanBudget {
@@ -11,6 +12,8 @@ export interface PlanBudget {
   tables: number;
   /** Conditions of filters and terms of orders, each as often as there are levels or terms above it. */
   inputs: number;
+  /** Collects the regular expressions: what one costs is known by its value. */
+  readonly patterns: Slot[];
 }
 
 /** PostgreSQL takes seconds to plan more, whatever they return. */

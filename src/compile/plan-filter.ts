@@ -47,7 +47,7 @@ function planEntry(at: Level, field: GraphQLInputField, input: Input): Condition
         'and',
         input.fields().map((entry) => {
           spendInput(budget, level);
-          return planOperator(origin.column, entry.field, entry.input);
+          return planOperator(budget, origin.column, entry.field, entry.input);
         }),
       );
     case 'node_id':
@@ -73,7 +73,7 @@ function planEntry(at: Level, field: GraphQLInputField, input: Input): Condition
   }
 }
 
-function planOperator(column: Column, field: GraphQLInputField, input: Input): Condition {
+function planOperator(budget: PlanBudget, column: Column, field: GraphQLInputField, input: Input): Condition {
   const origin = inputFieldOrigin(field);
   invariant(origin.kind === 'operator', 'column filters hold operators');
   const { operator } = origin;
@@ -85,7 +85,9 @@ function planOperator(column: Column, field: GraphQLInputField, input: Input): C
   }
   if (state === 'value') assertLength(column, operator, input);
   const isList = operator === 'in' || column.type?.kind === 'list';
-  return { kind: 'compare', column, operator, slot: isList ? input.listSlot() : input.slot() };
+  const slot = isList ? input.listSlot() : input.slot();
+  if (operator === 'regex' || operator === 'iregex') budget.patterns.push(slot);
+  return { kind: 'compare', column, operator, slot };
 }
 
 const patternOperators: readonly FilterOperator[] = ['like', 'ilike', 'regex', 'iregex', 'startsWith'];

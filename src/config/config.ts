@@ -32,6 +32,7 @@ export interface Limits {
   readonly maxBodyBytes: number;
   readonly maxResponseBytes: number;
   readonly limitServiceRole: boolean;
+  readonly allowBackReferences: boolean;
 }
 
 /** The whole configuration, checked and complete. */
@@ -193,6 +194,7 @@ export const defaultConfig = {
     maxBodyBytes: 1024 * 1024,
     maxResponseBytes: 16 * 1024 * 1024,
     limitServiceRole: false,
+    allowBackReferences: false,
   },
   rateLimit: null,
   introspection: 'directive',

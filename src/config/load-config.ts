@@ -157,6 +157,7 @@ function toConfig(values: Values, project: LocalProject | null, sources: Sources
     maxBodyBytes: values.maxBodyBytes!,
     maxResponseBytes: values.maxResponseBytes!,
     limitServiceRole: values.limitServiceRole!,
+    allowBackReferences: values.allowBackReferences!,
   };
   return {
     ...requestValues(values),

@@ -301,6 +301,8 @@ export const options = {
     doc: 'Size of a request body in bytes.' }),
   maxResponseBytes: row({ group: 'Limits', placeholder: 'BYTES', parse: integerBetween(1, 256 * 1024 * 1024), default: '16777216', commands: serving,
     doc: 'Size of an answer in bytes, at most 256 MiB. Above the default, large lists are written while they are read, so that they are never in memory.' }),
+  allowBackReferences: row({ group: 'Limits', placeholder: null, parse: parseBoolean, default: 'false', commands: serving,
+    doc: 'Let all roles use back references in regex filters, which can take very long.' }),
   limitServiceRole: row({ group: 'Limits', placeholder: null, parse: parseBoolean, default: 'false', commands: serving,
     doc: 'Apply the first five limits to the service role too.' }),
 

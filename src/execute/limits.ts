@@ -15,6 +15,8 @@ export interface RequestLimits {
   readonly maxTokens: number;
   readonly maxCost: number;
   readonly maxRootFields: number;
+  /** Regular expressions may refer back to parts of themselves. */
+  readonly allowBackReferences?: boolean;
 }
 
 /** Refuses a document with too many tokens or aliases. */
@@ -29,8 +31,22 @@ export function assertOperationLimits(compiled: CompiledOperation, variables: Va
   if (rootFields > limits.maxRootFields)
     throw refuse('root fields', rootFields, limits.maxRootFields, 'max-root-fields');
   if (compiled.depth > limits.maxDepth) throw refuse('levels of tables', compiled.depth, limits.maxDepth, 'max-depth');
+  if (!limits.allowBackReferences) refuseBackReferences(compiled, variables);
   const cost = costOf(compiled, variables);
   if (cost > limits.maxCost) throw refuse('rows at most', cost, limits.maxCost, 'max-cost');
+}
+
+/**
+ * PostgreSQL may need exponential time for a back reference, and for nothing else in a pattern. In all of its syntaxes one is a
+ * backslash and a digit; the few patterns where these two mean something else can be written in another way.
+ */
+function refuseBackReferences({ patterns }: CompiledOperation, variables: Variables): void {
+  const source = { variables, introspection: new Map<string, string>() };
+  if (!patterns.some((slot) => /\\[1-9]/.test(bindSlot(slot, source) ?? ''))) return;
+  const message = 'Write the regular expression without a back reference (a backslash with a digit from 1 to 9).';
+  const hint =
+    'For a backslash itself write "[\\\\]". The service role may use back references, others with --allow-back-references.';
+  throw new PublicError('BAD_USER_INPUT', message, { hint });
 }
 
 /** Sum over collections of the product of the page sizes on their path. */
