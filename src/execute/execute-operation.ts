@@ -76,9 +76,18 @@ function failedOutcome(error: unknown): Outcome {
 }
 
 async function roleOf(options: ExecuteOptions, execution: Execution, since: number | null): Promise<RoleReflection> {
-  const role = await options.reflector.role(execution.caller.role, since);
+  const role = await options.reflector.role(execution.caller.role, since).catch((error: unknown) => {
+    throw isUnreadable(error) ? new PublicError('UNAVAILABLE', unreadable, { cause: error }) : error;
+  });
   if (role !== null) return role;
   throw new PublicError('ROLE_NOT_ALLOWED', `The role "${execution.caller.role}" does not exist.`);
+}
+
+const unreadable = 'The schema could not be read from the database. Try again in a moment.';
+
+/** The server refused our own statements, which has nothing to do with the request. */
+function isUnreadable(error: unknown): boolean {
+  return error instanceof DatabaseError && (error.kind === 'statement' || error.kind === 'timeout');
 }
 
 async function runAttempt(options: ExecuteOptions, execution: Execution, attempt: Attempt): Promise<Outcome> {

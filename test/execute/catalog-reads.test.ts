@@ -79,3 +79,20 @@ test('a role that is made after the catalog was read is served, with one more re
   expect(bodies).toEqual([1, 2, 3].map(() => ({ data: { __typename: 'Query' } })));
   expect(readings(execution)).toBe(2);
 });
+
+test('a catalog that cannot be read for a moment is said to be unavailable, and read when it can be', async () => {
+  const database = await createDatabase(schema, watch, mayWatch);
+  const execution = await startExecution(database);
+  const query = '{ thingCollection { edges { node { id } } } }';
+  const data = await execution.data('anon', query);
+  await database.query('revoke select on pg_catalog.pg_enum from public');
+  const body = await execution.run('anon', query);
+  expect(body.errors).toEqual([
+    {
+      message: 'The schema could not be read from the database. Try again in a moment.',
+      extensions: { code: 'UNAVAILABLE' },
+    },
+  ]);
+  await database.query('grant select on pg_catalog.pg_enum to public');
+  expect(await execution.data('anon', query)).toEqual(data);
+});
