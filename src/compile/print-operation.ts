@@ -11,6 +11,7 @@ import { type Member, printObject } from './print-object.ts';
 import { Names } from './print-row.ts';
 import { printRows } from './print-rows.ts';
 import { jsonText, printText } from './print-text.ts';
+import { printTypeCheck } from './print-type-check.ts';
 import { printValue } from './print-value.ts';
 import { printWrite } from './print-write.ts';
 import { printWrittenRows } from './print-written-rows.ts';
@@ -34,11 +35,18 @@ export function printOperation(plan: OperationPlan, maxResponseBytes: number): r
   if (plan.kind === 'mutation') {
     return plan.fields.map((field) => printMutationField(plan, field, maxResponseBytes));
   }
+  const check = offsetCheck(plan.fields);
   const rows = printRows(makePrinter(plan), plan.fields);
-  if (rows !== null) return [{ ...printSql(rows.select), layout: rows.layout }];
+  if (rows !== null) return [{ ...printSql(sql`${rows.select}${check}`), layout: rows.layout }];
   const printer = makePrinter(plan);
   const select = plan.fields.some(hasEdges) ? printDataText(printer, plan.fields) : printData(printer, plan.fields);
-  return [textStatement(guardSize(null, select, maxResponseBytes))];
+  return [textStatement(sql`${guardSize(null, select, maxResponseBytes)}${check}`)];
+}
+
+// Parsed after all other parts of a select.
+function offsetCheck(fields: readonly Entry[]): Sql {
+  const check = printTypeCheck(fields);
+  return check === null ? sql`` : sql` offset ${check}`;
 }
 
 function textStatement(piece: Sql): Statement {
@@ -67,21 +75,27 @@ function printDataText(printer: Printer, fields: readonly Entry[]): Sql {
 }
 
 function printMutationField(plan: OperationPlan, field: Entry, maxResponseBytes: number): Statement {
-  const called = field.value.kind === 'call' ? printCalled(plan, field.value.call, maxResponseBytes) : null;
+  const called = field.value.kind === 'call' ? printCalled(plan, field, field.value.call, maxResponseBytes) : null;
   if (called !== null) return called;
-  const whole = textStatement(printMutationText(plan, field, maxResponseBytes));
+  const whole = textStatement(sql`${printMutationText(plan, field, maxResponseBytes)}${offsetCheck([field])}`);
   if (field.value.kind !== 'write') return whole;
-  const printed = printWrittenRows(makePrinter(plan), field.value.write, maxResponseBytes);
+  const check = printTypeCheck([field]);
+  const printed = printWrittenRows(makePrinter(plan), field.value.write, { maxResponseBytes, check });
   return printed === null ? whole : { ...printSql(printed.statement), layout: printed.layout, whole };
 }
 
 // What is answered cannot be undone any more, so nobody may have to measure it.
-function printCalled({ enums }: OperationPlan, call: CallPlan, maxResponseBytes: number): Statement | null {
+function printCalled(
+  { enums }: OperationPlan,
+  field: Entry,
+  call: CallPlan,
+  maxResponseBytes: number,
+): Statement | null {
   const { result } = call.routine;
   if (result.kind !== 'value') return null;
   const most = narrowBytes({ cast: result.type.cast, type: result.type }, enums);
   const printed = most !== null && most <= maxResponseBytes ? printCalledValue(call) : null;
-  return printed && { ...printSql(printed.select), layout: layOutAll([printed.column]) };
+  return printed && { ...printSql(sql`${printed.select}${offsetCheck([field])}`), layout: layOutAll([printed.column]) };
 }
 
 function printMutationText(plan: OperationPlan, field: Entry, maxResponseBytes: number): Sql {

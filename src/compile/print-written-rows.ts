@@ -27,8 +27,19 @@ export interface PrintedWrite {
   readonly layout: AnswerLayout;
 }
 
+/** What the answer must be like. */
+export interface WriteOptions {
+  readonly maxResponseBytes: number;
+  /** Refuses other types of columns (print-type-check.ts); null: there is nothing to check. */
+  readonly check: Sql | null;
+}
+
 /** Prints the write; null where it is not of that kind, or a single row may be too large. */
-export function printWrittenRows(printer: Printer, plan: WritePlan, maxResponseBytes: number): PrintedWrite | null {
+export function printWrittenRows(
+  printer: Printer,
+  plan: WritePlan,
+  { maxResponseBytes, check }: WriteOptions,
+): PrintedWrite | null {
   const { table, change, entries } = plan;
   const records = entries.filter((entry) => entry.kind === 'records');
   if (records.length > 1 || !records.every(({ object }) => isFlat(object) && !callsRoutine(object))) return null;
@@ -51,6 +62,7 @@ export function printWrittenRows(printer: Printer, plan: WritePlan, maxResponseB
     if (visible === undefined) return null;
     selection.add(null, context.row.column(visible));
   }
+  if (check !== null) selection.add(null, check);
   return {
     statement: sql`${write} returning ${selection.print()}`,
     layout: layOutAll(pieces),

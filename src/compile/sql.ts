@@ -146,7 +146,14 @@ export const builtin = {
 } as const;
 
 function builtinType(name: string, oid: string): SqlType {
-  const plain = { modifier: null, maxLength: null, blankPadded: false, fromTexts: false, own: null };
+  const plain = {
+    modifier: null,
+    maxLength: null,
+    blankPadded: false,
+    fromTexts: false,
+    arrays: 'of_it',
+    own: null,
+  } as const;
   return { oid, namespace: 'pg_catalog', name, ...plain };
 }
 

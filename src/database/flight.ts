@@ -13,8 +13,7 @@
  *
  * There is no explicit `begin`: messages up to a Sync are one transaction. After an error the server skips the rest, so
  * nothing ever runs without its settings. `Parse` is left out where the connection knows the name, `Close` comes before
- * it where that is uncertain. Results are text; a statement whose rows somebody
- * takes is described when it is parsed. Statements that could
+ * it where that is uncertain. Results are text. Statements that could
  * end a transaction (`call`, `do`, `commit`) must never be among the steps: the settings would end with it.
  *
  * Several flights may be written at once, one behind the other (flight-batch.ts). Each ends with a Sync of its own, so each
@@ -36,8 +35,6 @@ export type FlightResult = string | Utf8Text;
 
 /** Makes the result of a statement from its rows, while they arrive. Must not throw. */
 export interface RowCollector {
-  /** Before the first row: the types of the columns, as oids of PostgreSQL; the same object while they are the same. */
-  begin(types: readonly number[]): void;
   /**
    * A row: in `bytes` at `at` the length of the first column as a signed 32-bit number, -1 for SQL null, then its text in
    * UTF-8, and so on for each column. The bytes stay as they are until `keep`.
@@ -63,8 +60,6 @@ export interface FlightStep {
   readonly isKept?: boolean;
   /** Takes its rows; without one the first column of the first row is the result. */
   readonly collector?: RowCollector;
-  /** Fingerprint of the catalog that the text was made from; with a `collector`. In another one columns may have other types. */
-  readonly catalog?: string;
   /** Bind and Execute as bytes, for steps that are sent again and again with the same values. */
   readonly messages?: Uint8Array;
 }
@@ -100,7 +95,6 @@ export class Flight implements MessageReceiver {
   #completed = 0;
   #value: string | null = null;
   #hasRow = false;
-  #described: readonly number[] | null = null;
   #settled = false;
   #failing = false;
 
@@ -155,15 +149,12 @@ export class Flight implements MessageReceiver {
     writer.sync();
   }
 
-  #prepare({ name, text, collector, catalog = '', isKept = false }: FlightStep): void {
+  #prepare({ name, text, isKept = false }: FlightStep): void {
     if (isKept && this.#prepared.hasUnnamed(text)) return;
     if (name === '') this.#prepared.useUnnamed(this.#names, text);
     const preparation = name === '' ? 'parse' : this.#prepared.use(this.#names, name);
     if (preparation === 'close_and_parse') writer.close(name);
     if (preparation !== 'none') writer.parse(name, text);
-    else if (collector === undefined || this.#prepared.isDescribed(name, catalog)) return;
-    // A column may have another type than the model knew when the text was made.
-    if (collector !== undefined) writer.describe(name);
   }
 
   /** A row of the statement that the server is at. */
@@ -171,7 +162,6 @@ export class Flight implements MessageReceiver {
     const step = this.#steps[this.#completed];
     const collector = step?.collector;
     if (collector !== undefined) {
-      if (!this.#hasRow) collector.begin(this.#described ?? this.#prepared.typesOf(step?.name ?? '') ?? none);
       this.#hasRow = true;
       collector.add(bytes, at);
     } else if (!this.#hasRow) {
@@ -190,13 +180,6 @@ export class Flight implements MessageReceiver {
     if (this.#hasRow) this.#steps[this.#completed]?.collector?.keep();
   }
 
-  /** The columns of the statement that the server has just parsed. */
-  handleDescription(bytes: Buffer, at: number): void {
-    const { name = '', catalog = '' } = this.#steps[this.#completed] ?? {};
-    this.#described = readTypes(bytes, at);
-    this.#prepared.describe(name, this.#described, catalog);
-  }
-
   /** One statement is done, though nothing is committed yet. Counting them tells the failed step. */
   handleComplete(): void {
     const step = this.#steps[this.#completed];
@@ -205,7 +188,6 @@ export class Flight implements MessageReceiver {
     this.#completed += 1;
     this.#value = null;
     this.#hasRow = false;
-    this.#described = null;
   }
 
   /** ReadyForQuery without an error before: the transaction is committed. Never called after `handleError`. */
@@ -250,7 +232,7 @@ export class Flight implements MessageReceiver {
 
   /** CopyData of a `copy … to stdout`: dropped. */
   handleCopyData(): void {}
-  /** RowDescription comes to our own reader (`handleDescription`); PortalSuspended only with a row limit, which is never sent. */
+  /** RowDescription is never asked for; PortalSuspended comes only with a row limit, which is never sent. */
   handleRowDescription(): void {}
   handlePortalSuspended(): void {}
 
@@ -264,16 +246,4 @@ export class Flight implements MessageReceiver {
 function firstColumn(bytes: Buffer, at: number): string | null {
   const length = bytes.readInt32BE(at);
   return length < 0 ? null : bytes.toString('utf8', at + 4, at + 4 + length);
-}
-
-/** Each column: its name, zero-ended, then table (4 bytes), number (2), type (4), size (2), modifier (4), format (2). */
-function readTypes(bytes: Buffer, at: number): readonly number[] {
-  const types: number[] = [];
-  let next = at + 2;
-  for (let count = bytes.readUInt16BE(at); count > 0; count -= 1) {
-    next = bytes.indexOf(0, next) + 1;
-    types.push(bytes.readUInt32BE(next + 6));
-    next += 18;
-  }
-  return types;
 }

@@ -18,8 +18,6 @@ export interface MessageReceiver {
   handleRow(bytes: Buffer, at: number): void;
   /** In place of `handleRow`: a row that is too long to be kept. False: nobody takes rows. */
   handleLargeRow(): boolean;
-  /** RowDescription. `at` is where the number of columns stands in `bytes`. */
-  handleDescription(bytes: Buffer, at: number): void;
   /** CommandComplete, or EmptyQueryResponse, which takes its place for an empty text. */
   handleComplete(): void;
   /** The bytes that were given may be written over from now on; more may follow. */
@@ -33,9 +31,6 @@ const parseComplete = 0x31;
 const bindComplete = 0x32;
 const closeComplete = 0x33;
 const dataRow = 0x44;
-const rowDescription = 0x54;
-const parameterDescription = 0x74;
-const noData = 0x6e;
 const commandComplete = 0x43;
 const emptyQueryResponse = 0x49;
 const errorResponse = 0x45;
@@ -194,11 +189,6 @@ export class MessageReader {
         case emptyQueryResponse:
           receiver.handleComplete();
           return;
-        case rowDescription:
-          receiver.handleDescription(bytes, at + headerBytes);
-          return;
-        case parameterDescription:
-        case noData:
         case parseComplete:
         case bindComplete:
         case closeComplete:

@@ -51,11 +51,6 @@ export class MessageWriter {
     return this.#close(start);
   }
 
-  /** Describe of a statement: the answer says which columns its rows have. */
-  describe(name: string): this {
-    return this.#statement(0x44, name);
-  }
-
   /** Close of a named statement. */
   close(name: string): this {
     return this.#statement(0x43, name);

@@ -13,10 +13,6 @@ interface Name {
   state: 'known' | 'unknown';
   /** Number of the flight that used it last. */
   usedIn: number;
-  /** Types of its columns, as oids; null where nobody asked. */
-  types: readonly number[] | null;
-  /** Fingerprint of the catalog for which the server was asked; null where nobody asked. */
-  catalog: string | null;
 }
 
 /** What one flight does to the names: filled while its messages are written, settled by its end. */
@@ -76,7 +72,7 @@ export class PreparedStatements {
   use(changes: NameChanges, name: string): Preparation {
     const known = this.#names.get(name);
     if (known === undefined) {
-      this.#names.set(name, { state: 'unknown', usedIn: changes.flight, types: null, catalog: null });
+      this.#names.set(name, { state: 'unknown', usedIn: changes.flight });
       changes.parsed.push(name);
       return 'parse';
     }
@@ -96,25 +92,6 @@ export class PreparedStatements {
     changes.unnamed = text;
     this.#unnamed = null;
     this.#unnamedIn = changes.flight;
-  }
-
-  /** The server has described the columns of a name whose `Parse` came before. */
-  describe(name: string, types: readonly number[], catalog: string): void {
-    const known = this.#names.get(name);
-    if (known !== undefined) Object.assign(known, { types, catalog });
-  }
-
-  /**
-   * Whether the columns of a name were described for this catalog. Behind a pooler another server process may have
-   * prepared the statement, before or after a change of the columns.
-   */
-  isDescribed(name: string, catalog: string): boolean {
-    return this.#names.get(name)?.catalog === catalog;
-  }
-
-  /** Types of the columns of a name, as described; null where they were not. */
-  typesOf(name: string): readonly number[] | null {
-    return this.#names.get(name)?.types ?? null;
   }
 
   /** The flight has been answered with success. */

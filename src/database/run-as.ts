@@ -56,8 +56,6 @@ export interface RunAsOptions {
   readonly runsUserCode: boolean;
   /** Asks, in the same round trip, where the primary's log ends after the commit; not called where that was not found out. */
   readonly onPosition?: (position: string) => void;
-  /** Fingerprint of the catalog that the steps were made from: for another one, types of columns are asked for again. */
-  readonly catalog: string;
   /** May be empty: then only the settings run, and with them the freshness check. */
   readonly steps: readonly Step[];
   /** The best plan of a step depends on its values: it is made anew for each where one for any has taken long, and for each write. */
@@ -255,15 +253,13 @@ function mainSteps(
   { options, opening }: Request,
   { named, flow }: { readonly named: boolean; readonly flow: RowFlow },
 ): readonly FlightStep[] {
-  const { caller, catalog, steps } = options;
+  const { caller, steps } = options;
   const { again } = opening.settings;
   const main: FlightStep[] = [];
   for (const { text, values, collect } of steps) {
     if (main.length > 0) main.push({ ...again, name: named ? pool.names.fixedNameOf(again.text) : '', isGuard: true });
     const name = named ? pool.names.nameOf(caller.role, text) : '';
-    main.push(
-      collect === undefined ? { text, values, name } : { text, values, name, collector: collect(flow), catalog },
-    );
+    main.push(collect === undefined ? { text, values, name } : { text, values, name, collector: collect(flow) });
   }
   return main;
 }

@@ -10,7 +10,6 @@ import type { RowFlow } from '../database/row-flow.ts';
 import { unreachable } from '../shared/invariant.ts';
 import { keepBytes } from '../shared/keep-bytes.ts';
 import { Utf8Text } from '../shared/utf8-text.ts';
-import { adaptPiece } from './adapt-piece.ts';
 import type { Handing } from './handing.ts';
 import { isNull, JsonWriter, maxRoomBytes, type RowPart, readColumns, viewOf } from './json-writer.ts';
 
@@ -36,15 +35,11 @@ interface Row {
 /** What is made of a layout once. */
 interface Prepared {
   readonly row: readonly RowPart[];
-  /** Pieces of the answer that are columns too. */
-  readonly others: readonly RowPart[];
   /** Which piece is the rows, and the constants before it; null where that is not all, or the rows come in reverse. */
   readonly rowsAt: number;
   readonly beforeRows: string | null;
   /** Some pieces are made of the first or the last row, after all have come. */
   readonly rereads: boolean;
-  /** Types that the row was found to agree with. */
-  readonly agreed: WeakSet<readonly number[]>;
   /** Columns up to the last one that is used. */
   readonly columns: number;
   /** About as many bytes as the last answer had. */
@@ -68,9 +63,7 @@ export class RowsAnswer implements RowCollector {
   readonly #layout: AnswerLayout;
   readonly #context: AnswerContext;
   readonly #prepared: Prepared;
-  #row: readonly RowPart[];
-  /** Set where the columns have other types than the layout was made for. */
-  #types: readonly number[] | null = null;
+  readonly #row: readonly RowPart[];
   #writer: JsonWriter;
   /** Where each row of a page that comes in reverse begins. */
   readonly #starts: number[] = [];
@@ -87,16 +80,6 @@ export class RowsAnswer implements RowCollector {
     this.#prepared = prepare(layout);
     this.#row = this.#prepared.row;
     this.#writer = new JsonWriter(this.#prepared.expectedBytes);
-  }
-
-  begin(types: readonly number[]): void {
-    const { agreed, row, others } = this.#prepared;
-    if (types.length === 0 || agreed.has(types)) return;
-    if ([...row, ...others].every((piece) => piece === adaptPiece(piece, types))) agreed.add(types);
-    else {
-      this.#row = row.map((piece) => adaptPiece(piece, types));
-      this.#types = types;
-    }
   }
 
   add(bytes: Buffer, at: number): void {
@@ -229,8 +212,7 @@ export class RowsAnswer implements RowCollector {
     readColumns(row.bytes, row.at, this.#prepared.columns);
     const start = this.#writer.length;
     const own = pieces.map((piece) => ('form' in piece ? { kind: 'column' as const, ...piece } : piece));
-    const types = this.#types;
-    this.#writer.row(types === null ? own : own.map((piece) => adaptPiece(piece, types)));
+    this.#writer.row(own);
     const text = this.#writer.text(start);
     this.#writer.length = start;
     return text;
@@ -248,7 +230,6 @@ function prepare(layout: AnswerLayout): Prepared {
   const before = layout.pieces.slice(0, Math.max(0, rowsAt));
   const isPlain = rowsAt !== -1 && !layout.backward && before.every((piece) => typeof piece === 'string');
   const made: Prepared = {
-    others: layout.pieces.filter((piece) => typeof piece !== 'string' && piece.kind === 'column'),
     rereads: layout.pieces.some((piece) => typeof piece !== 'string' && rereadKinds.has(piece.kind)),
     rowsAt,
     beforeRows: isPlain ? before.join('') : null,
@@ -256,7 +237,6 @@ function prepare(layout: AnswerLayout): Prepared {
       typeof piece === 'string' ? { kind: 'constant', bytes: viewOf(kept[index]!) } : piece,
     ),
     columns: 1 + Math.max(layout.marker ?? -1, ...row.map(lastColumn), ...layout.pieces.map(lastColumn)),
-    agreed: new WeakSet(),
     expectedBytes: 256,
   };
   prepared.set(layout, made);

@@ -101,7 +101,6 @@ export async function fly(
     freshness: freshnessOf(options, attempt),
     readOnly: options.readOnlyQueries && !work.mutation,
     mutation: work.mutation,
-    catalog: role.catalog.fingerprint,
     steps: work.steps,
     runsUserCode: work.runsUserCode,
     valuesDecide: work.valuesDecide,

@@ -47,6 +47,8 @@ export interface SqlType extends QualifiedName {
   readonly blankPadded: boolean;
   /** An array whose text has something else than commas between its elements, such as `box[]`: values are cast from `text[]`. */
   readonly fromTexts: boolean;
+  /** PostgreSQL has arrays of the type, or it is one; null: neither. */
+  readonly arrays: 'of_it' | 'itself' | null;
   /** What its values are compared by where that is not in `pg_catalog`; null where it is, as for enums, arrays and ranges. */
   readonly own: OwnOperators | null;
 }

@@ -67,6 +67,7 @@ function toSqlType({ catalog }: ModelContext, declared: DeclaredType): SqlType {
     maxLength: limited ? lengthOf(declared.typmod) : domainLength(catalog.type, base),
     blankPadded: isBuiltIn && base?.typname === 'bpchar',
     fromTexts: element !== null && element.typdelim !== ',',
+    arrays: element !== null ? 'itself' : type !== undefined && type.typarray !== '0' ? 'of_it' : null,
     own: type === undefined ? null : ownOperators(catalog, type),
   };
 }

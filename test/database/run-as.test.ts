@@ -79,31 +79,6 @@ describe('results', () => {
     expect(await runAs(pool, flightOf([step]))).toEqual([`${hostile}\\x`]);
   });
 
-  test('the types of columns are asked for again with another catalog: another server process may have prepared the statement', async () => {
-    await database.query(
-      'create table shifting (n int); grant select on shifting to anon; insert into shifting values (7)',
-    );
-    const pool = openPool(url);
-    const text = 'select n from shifting';
-    const typesWith = async (catalog: string) => {
-      let seen: readonly number[] = [];
-      const begin = (types: readonly number[]) => {
-        seen = types;
-      };
-      const collect = () => ({ begin, add: () => {}, addLarge: () => {}, keep: () => {}, finish: () => '' });
-      await runAs(pool, flightOf([{ text, values: [], collect }], { catalog }));
-      return seen;
-    };
-    const [int, string] = [[23], [25]];
-    for (let count = 0; count < 3; count += 1) expect(await typesWith('before')).toEqual(int);
-
-    // What a pooler does when it hands the connection to a process that comes across the statement later.
-    await database.query('alter table shifting alter column n type text');
-    const name = pool.names.nameOf('anon', text);
-    await runAs(pool, flightOf([`deallocate "${name}"`, `prepare "${name}" as ${text}`]));
-    for (let count = 0; count < 3; count += 1) expect(await typesWith('after')).toEqual(string);
-  });
-
   test('a step sees what the step before it wrote', async () => {
     const pool = openPool(url);
     const steps = ["insert into note values (10, 'x') returning id", 'select count(*) from note where id = 10'];

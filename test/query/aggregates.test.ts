@@ -181,6 +181,6 @@ describe('an aggregate', () => {
     );
     expect(statement.match(/sum\(/g)).toHaveLength(1);
     expect(statement.match(/count\(/g)).toHaveLength(1);
-    expect(statement.match(/"lib"\."figure"/g)).toHaveLength(1);
+    expect(statement.match(/from "lib"\."figure"/g)).toHaveLength(1);
   });
 });

@@ -26,7 +26,6 @@ export function flightOf(steps: readonly (string | Step)[], more: Partial<RunAsO
     mutation: false,
     // The tests call functions.
     runsUserCode: true,
-    catalog: '',
     steps: steps.map((step) => (typeof step === 'string' ? { text: step, values: [] } : step)),
     valuesDecide: false,
     signal: null,

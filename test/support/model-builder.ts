@@ -21,6 +21,7 @@ const anyCast: SqlType = {
   maxLength: null,
   blankPadded: false,
   fromTexts: false,
+  arrays: 'of_it',
   own: null,
 };
 

@@ -1,1 +1,1 @@
-select "p1"."c1" from (select "t3"."id" as "c1" from "lib"."tie" as "t3" where false order by "t3"."id" asc nulls last limit 31) as "p1";
+select "p1"."c1" from (select "t3"."id" as "c1" from "lib"."tie" as "t3" where false order by "t3"."id" asc nulls last limit 31) as "p1" offset case when pg_catalog.array_fill((null::"lib"."tie")."id", '{1}'::pg_catalog.int4[]) operator(pg_catalog.&&) null::"pg_catalog"."int4"[] then 0 end;

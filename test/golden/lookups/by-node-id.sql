@@ -1,1 +1,1 @@
-select "t1"."full_name" from "lib"."patron" as "t1" where "t1"."id" operator(pg_catalog.=) $1::"pg_catalog"."int8";
+select "t1"."full_name" from "lib"."patron" as "t1" where "t1"."id" operator(pg_catalog.=) $1::"pg_catalog"."int8" offset case when pg_catalog.array_fill((null::"lib"."patron")."full_name", '{1}'::pg_catalog.int4[]) operator(pg_catalog.&&) null::"pg_catalog"."text"[] then 0 end;

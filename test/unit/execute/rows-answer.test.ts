@@ -49,7 +49,6 @@ function expectedOf(texts: readonly string[]): string {
 function answerOf(texts: readonly string[], perRead: number): string {
   const maxBytes = Number.POSITIVE_INFINITY;
   const answer = new RowsAnswer(layout, { limit: null, maxBytes, flow: new RowFlow(() => {}), handing: null });
-  answer.begin([]);
   const room = Buffer.alloc(10_000);
   for (let start = 0; start < texts.length; start += perRead) {
     let at = 0;

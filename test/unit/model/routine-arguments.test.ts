@@ -11,6 +11,7 @@ const builtIn = (name: string): SqlType => ({
   maxLength: null,
   blankPadded: false,
   fromTexts: false,
+  arrays: 'of_it',
   own: null,
 });
 
