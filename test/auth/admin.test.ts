@@ -1,6 +1,7 @@
 /**
  * What servers with the service key may do: users, invitations, links, the audit log.
  */
+import { hash } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import {
   createAuthDatabase,
@@ -193,6 +194,15 @@ test('a deleted user is gone; a soft deletion keeps the id and frees the address
   const { body } = await auth.askAdmin(`/admin/users/${soft.user.id}`);
   expect(body).toMatchObject({ id: soft.user.id, user_metadata: {}, identities: [{ identity_data: {} }] });
   expect(JSON.stringify(body)).not.toContain('soft@x.test');
+  const kept = JSON.stringify([
+    body,
+    await database.query('select * from auth.identities where user_id = $1', [body.id]),
+  ]);
+  for (const text of ['soft@x.test', `email:${body.id}`, body.id]) {
+    for (const guess of [text, `${body.id}${text}`]) {
+      for (const form of ['hex', 'base64url'] as const) expect(kept).not.toContain(hash('sha256', guess, form));
+    }
+  }
   expect((await auth.ask('/signup', { email: 'soft@x.test', password })).status).toBe(200);
 });
 
