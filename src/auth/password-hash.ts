@@ -69,17 +69,22 @@ const computeScrypt = promisify<string, Buffer, number, { N: number; r: number; 
   scrypt,
 );
 
+/** Shortest key of a project, and hash, in bytes; Firebase's have 64. Of a shorter hash too many passwords are right. */
+const leastFirebaseBytes = 16;
+
 /** Firebase encrypts a key of the project with the derived key; the ciphertext is the hash. */
 async function checkFirebase(password: string, passwordHash: string): Promise<boolean> {
   const parts = firebasePattern.exec(passwordHash)?.groups;
   const [n, r, p] = [Number(parts?.n), Number(parts?.r), Number(parts?.p)];
-  if (parts === undefined || 128 * r * 2 ** n > most.scryptBytes) {
+  const signer = Buffer.from(parts?.sk ?? '', 'base64');
+  const wanted = Buffer.from(parts?.hash ?? '', 'base64');
+  const isHollow = Math.min(signer.length, wanted.length) < leastFirebaseBytes;
+  if (parts === undefined || isHollow || 128 * r * 2 ** n > most.scryptBytes) {
     throw new UnreadableHashError('A stored Firebase hash is malformed or has parameters out of range.');
   }
   const salt = Buffer.concat([Buffer.from(parts.salt ?? '', 'base64'), Buffer.from(parts.ss ?? '', 'base64')]);
   const key = await computeScrypt(password, salt, 32, { N: 2 ** n, r, p, maxmem: 2 * most.scryptBytes });
   const cipher = createCipheriv('aes-256-ctr', key, Buffer.alloc(16));
-  const actual = Buffer.concat([cipher.update(Buffer.from(parts.sk ?? '', 'base64')), cipher.final()]);
-  const wanted = Buffer.from(parts.hash ?? '', 'base64');
+  const actual = Buffer.concat([cipher.update(signer), cipher.final()]);
   return actual.length === wanted.length && timingSafeEqual(actual, wanted);
 }

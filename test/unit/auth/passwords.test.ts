@@ -64,6 +64,16 @@ describe('a hash of the original', () => {
     ['Argon2 with hostile parameters', '$argon2id$v=19$m=99999999,t=1,p=1$c2FsdHNhbHQ$aGFzaGhhc2g', 'out of range'],
     ['Argon2 cut short', '$argon2id$v=19$m=16', 'malformed'],
     ['Firebase with hostile parameters', '$fbscrypt$v=1,n=40,r=999,p=1$c2FsdA==$aGFzaA==', 'out of range'],
+    [
+      'Firebase without a key and a hash, which every password fits',
+      '$fbscrypt$v=1,n=14,r=8,p=1$c2FsdA==$====',
+      'malformed',
+    ],
+    [
+      'Firebase of one byte, which every 256th password fits',
+      '$fbscrypt$v=1,n=14,r=8,p=1,sk=AA==$c2FsdA==$AA==',
+      'malformed',
+    ],
   ])('%s is checked or named as unreadable', async (_, hash, problem) => {
     if (problem === null) expect(await checkHash('wrong', hash)).toBe(false);
     else await expect(checkHash('x', hash)).rejects.toThrow(UnreadableHashError);
