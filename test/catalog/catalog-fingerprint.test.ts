@@ -98,6 +98,8 @@ const changes: readonly string[] = [
   'alter role $role reset statement_timeout',
   "alter role $role in database $database set statement_timeout = '6s'",
   "alter database $database set search_path = 'lib'",
+  'alter database $database owner to $role',
+  'alter database $database owner to current_user',
   'alter role $other rename to $other_x',
   'alter role $other_x rename to $other',
   `comment on schema lib is '@graphql({"inflect_names": false})'`,
