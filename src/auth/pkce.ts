@@ -191,3 +191,13 @@ export async function endFlows(
     [userId, toTimestamp(now - flowLifetimeMs), spared],
   );
 }
+
+/** Ends the sign-ins at a provider that were to give the user an identity. */
+export async function endLinking(database: SystemSession, userId: string, now: Time): Promise<void> {
+  // By its name as a text, as above.
+  await database.query(
+    `delete from auth.flow_state f
+    where f.created_at >= $2::timestamptz and pg_catalog.to_jsonb(f) ->> 'linking_target_id' = $1::uuid::text`,
+    [userId, toTimestamp(now - flowLifetimeMs)],
+  );
+}

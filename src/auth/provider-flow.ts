@@ -102,6 +102,19 @@ export async function findProviderFlow(database: SystemSession, state: string, n
   };
 }
 
+/** The secrets of a sign-in that goes on; null where it has been answered. */
+export async function readProviderSecrets(
+  database: SystemSession,
+  { clientStateId }: ProviderFlow,
+): Promise<ProviderSecrets | null> {
+  const [row] = await database.query(
+    `select s.code_verifier, n.nonce from auth.oauth_client_states s
+    left join auth.pgreflect_provider_nonces n on n.client_state_id = s.id where s.id = $1::uuid`,
+    [clientStateId],
+  );
+  return row === undefined ? null : { verifier: String(row.code_verifier ?? ''), nonce: row.nonce as string | null };
+}
+
 /**
  * Hands out the secrets of a sign-in, once: of several answers with one state one gets further.
  *

@@ -4,11 +4,13 @@
 import { answerShape, text } from '../auth/answer-shape.ts';
 import { linkingQuery, signInQuery, startLinking, startSignIn } from '../auth/flows/authorize.ts';
 import { callbackQuery, finishSignIn } from '../auth/flows/callback.ts';
+import { requestAllowance } from '../auth/rate-limit.ts';
 import type { Observe } from '../shared/observation.ts';
 import { noteRefusal } from './auth-refusal.ts';
 import type { AuthReply } from './auth-reply.ts';
 import type { AuthRequest } from './auth-request.ts';
-import type { AuthRow } from './auth-rows.ts';
+import type { AddressLimit, AuthRow } from './auth-rows.ts';
+import { clearFlowCookie, hasFlowCookie, setFlowCookie } from './flow-cookie.ts';
 
 const addressShape = answerShape<string>('AuthProviderAddress', { url: text((url) => url) });
 
@@ -27,12 +29,20 @@ export function createProviderRoutes(observe: Observe): readonly AuthRow[] {
       query: signInQuery,
       redirects: [302],
       answer: null,
-      run: async ({ flow, query }) => sendOn(await startSignIn(flow, query)),
+      limit: limitStarts,
+      run: async ({ flow, query }) => {
+        const { url, state, answersByForm } = await startSignIn(flow, query);
+        const headers = { location: url, ...privately };
+        if (state === null) return { status: 302, headers };
+        const cookie = setFlowCookie({ state, authUrl: flow.authUrl }, answersByForm);
+        return { status: 302, headers: { ...headers, 'set-cookie': cookie } };
+      },
     },
     {
       method: 'GET',
       path: '/user/identities/authorize',
       summary: 'Link an identity of a provider',
+      limit: limitStarts,
       caller: 'user',
       query: linkingQuery,
       redirects: [302],
@@ -42,7 +52,9 @@ export function createProviderRoutes(observe: Observe): readonly AuthRow[] {
         const url = await startLinking(flow, bearer, request.query);
         // Programs that send a token follow no redirect.
         const isWanted = request.query.get('skip_http_redirect') === 'true';
-        return isWanted ? { body: addressShape.toJson(url), headers: privately } : sendOn(url);
+        return isWanted
+          ? { body: addressShape.toJson(url), headers: privately }
+          : { status: 302, headers: { location: url, ...privately } };
       },
     },
     {
@@ -62,13 +74,19 @@ export function createProviderRoutes(observe: Observe): readonly AuthRow[] {
   ];
 }
 
-function sendOn(url: string): AuthReply {
-  return { status: 302, headers: { location: url, ...privately } };
+/** Each start leaves rows, and asks the provider where its pages are. */
+function limitStarts({ flow }: AuthRequest): AddressLimit {
+  return { bucket: 'authorize', allowance: requestAllowance(flow.config.rate_limit_token_refresh, 300) };
 }
 
 async function runCallback(request: AuthRequest, observe: Observe): Promise<AuthReply> {
   const given = new URLSearchParams([...request.form(), ...request.query]);
-  const { status, location, refusal } = await finishSignIn(request.flow, given, request.redirects);
+  const { flow, cookies } = request;
+  const { isAllowed } = request.redirects;
+  const own = { state: (given.get('state') ?? '').toLowerCase(), authUrl: flow.authUrl };
+  const isOwn = () => hasFlowCookie(own, cookies);
+  const { status, location, refusal } = await finishSignIn(flow, given, { isAllowed, isOwn });
   const errorCode = refusal === null ? null : noteRefusal(refusal, request, observe);
-  return { status, headers: { location, ...privately }, errorCode };
+  const cookie = isOwn() ? { 'set-cookie': clearFlowCookie(own) } : {};
+  return { status, headers: { location, ...cookie, ...privately }, errorCode };
 }

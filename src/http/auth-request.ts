@@ -35,6 +35,8 @@ export interface AuthRequest {
   optionalBody(): unknown;
   /** The body as browsers send forms; empty where there is none. */
   form(): URLSearchParams;
+  /** The header `Cookie`. */
+  readonly cookies: string | undefined;
   /** Whether there is a header `Authorization`: without it the API key stands in for a token. */
   readonly hasAuthorization: boolean;
   /** Counts the request for its address. @throws AuthError `over_request_rate_limit` */
@@ -78,6 +80,7 @@ export function readAuthRequest(
     body: () => parseBody(request.body),
     optionalBody: () => (isEmpty(request.body) ? {} : parseBody(request.body)),
     form: () => new URLSearchParams(isEmpty(request.body) ? '' : Buffer.from(request.body as Uint8Array).toString()),
+    cookies: headers.cookie,
     hasAuthorization: headers.authorization !== undefined,
     count: ({ bucket, allowance }) =>
       assertRequestAllowed(services.requestLimiter, `${bucket}:${networkOf(client.ip)}`, allowance),

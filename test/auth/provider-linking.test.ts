@@ -68,7 +68,10 @@ test('linking needs a user, and the configuration has to allow it', async () => 
   const { access_token: token } = await signedUp(auth, 'asks@x.test');
   // Without the parameter the browser itself is sent on.
   const redirect = await auth.ask('/user/identities/authorize?provider=keycloak', undefined, { token });
-  expect([redirect.status, redirect.headers.get('location')?.startsWith(provider.issuer)]).toEqual([302, true]);
+  expect([
+    redirect.status,
+    redirect.headers.get('location')?.startsWith(callbackUrl.replace('callback', 'authorize')),
+  ]).toEqual([302, true]);
   const strict = await withLinking({ security_manual_linking_enabled: false });
   const refused = await strict.ask(linkPath, undefined, { token });
   expect(refused).toMatchObject({ status: 404, body: { code: 'manual_linking_disabled' } });

@@ -9,6 +9,7 @@ import type { Config } from '../../src/config/config.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { createSystemPool } from '../../src/database/run-system.ts';
 import { type Gateway, startGateway } from '../../src/gateway.ts';
+import { setFlowCookie } from '../../src/http/flow-cookie.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import { anonKey, serviceKey, testConfig } from './http.ts';
 import { createDatabase, type TestDatabase } from './postgres.ts';
@@ -208,12 +209,16 @@ async function start(
 /** Sends a request below `/auth/v1` of a gateway; see `TestAuth.ask`. */
 export async function send(url: string, path: string, body: unknown, options: AuthRequestOptions): Promise<AuthReply> {
   const { method = body === undefined ? 'GET' : 'POST', key = anonKey, token, headers } = options;
+  const form = typeof body === 'string' ? body : '';
+  const [, state = ''] = /^\/callback.*[?&]state=([^&?]*)/.exec(`${path}?${form}`) ?? [];
   const response = await fetch(`${url}/auth/v1${path}`, {
     method,
     redirect: 'manual',
     headers: {
       'x-supabase-api-version': '2024-01-01',
       'user-agent': 'test',
+      // The browser that comes back is the one that went, unless a test says something else.
+      ...(state === '' ? {} : { cookie: flowCookie(decodeURIComponent(state)) }),
       ...(key === null ? {} : { apikey: key }),
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...headers,
@@ -223,6 +228,11 @@ export async function send(url: string, path: string, body: unknown, options: Au
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.startsWith('application/json');
   return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : null };
+}
+
+/** The cookie of a browser that has begun a sign-in at a provider, at a gateway without https. */
+export function flowCookie(state: string): string {
+  return setFlowCookie({ state, authUrl: 'http:' }, false).split(';')[0] ?? '';
 }
 
 function toMail(row: Omit<TestMail, 'code' | 'link'>, url: string): TestMail {

@@ -12,8 +12,11 @@ export interface LastStop {
 const maxSteps = 20;
 
 /** @param isHere Whether an address is one to open; the first that is not is the end. */
-export async function browse(start: string, isHere: (url: URL) => boolean): Promise<LastStop> {
-  const cookies = new Map<string, string>();
+export async function browse(
+  start: string,
+  isHere: (url: URL) => boolean,
+  cookies: Map<string, string> = new Map(),
+): Promise<LastStop> {
   let url = new URL(start);
   for (let step = 0; step < maxSteps; step += 1) {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');

@@ -3,6 +3,7 @@
  */
 import type { AuthValues } from '../../src/config/auth-config.ts';
 import type { TestAuth } from './auth-service.ts';
+import { flowCookie } from './auth-service.ts';
 import { browse, type LastStop } from './browse.ts';
 import type { OidcProvider } from './oidc-provider.ts';
 
@@ -30,9 +31,12 @@ export function keycloakValues(
 /** Follows redirects among gateway and providers until they lead to an application. */
 export async function goThrough(auth: TestAuth, start: string): Promise<LastStop> {
   const atHome = (url: URL) => url.href.startsWith(callbackUrl);
-  const stop = await browse(start, (url) => url.hostname !== 'app.test' && url.hostname !== 'ok.test' && !atHome(url));
+  // The second step of linking is ours.
+  const first = start.startsWith(publicUrl) ? `${auth.url}${start.slice(publicUrl.length)}` : start;
+  const stop = await browse(first, (url) => url.hostname !== 'app.test' && url.hostname !== 'ok.test' && !atHome(url));
   if (!atHome(stop.location)) return stop;
-  return browse(`${auth.url}${stop.location.href.slice(publicUrl.length)}`, () => false);
+  const cookie = flowCookie(stop.location.searchParams.get('state') ?? '').split('=') as [string, string];
+  return browse(`${auth.url}${stop.location.href.slice(publicUrl.length)}`, () => false, new Map([cookie]));
 }
 
 /** Signs in as somebody at the provider. @param query Further parameters of the first address. */

@@ -4,12 +4,13 @@
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
 import { parsePkce } from '../pkce.ts';
-import { createProviderFlow } from '../provider-flow.ts';
+import { createProviderFlow, findProviderFlow, type ProviderSecrets, readProviderSecrets } from '../provider-flow.ts';
 import { ProviderError } from '../providers/provider-error.ts';
 import { type ProviderSettings, requireBrowserProvider } from '../providers/provider-settings.ts';
 import { findInvited } from './accept-invitation.ts';
-import { type Flow, transact } from './flow.ts';
+import { type Flow, nowOf, transact } from './flow.ts';
 import { assertManualLinking } from './manual-linking.ts';
+import { errorParameters, withQuery } from './redirect-target.ts';
 
 /** Parameters of a sign-in that are ours; every other one is for the provider. */
 export const signInQuery = {
@@ -19,9 +20,10 @@ export const signInQuery = {
   code_challenge: 'Of the PKCE flow; without it the session comes with the redirect.',
   code_challenge_method: '`s256` or `plain`.',
   invite_token: 'Hash of the link of an invitation that is accepted in this way.',
+  flow: 'What `/user/identities/authorize` has begun.',
 } as const;
 
-const { invite_token: _invitation, ...common } = signInQuery;
+const { invite_token: _invitation, flow: _flow, ...common } = signInQuery;
 
 /** The same for linking. */
 export const linkingQuery = { ...common, skip_http_redirect: '`true`: the address comes as an answer.' } as const;
@@ -32,15 +34,59 @@ const reserved = new Set([
   'code_verifier', 'request', 'request_uri',
 ]); // biome-ignore format: a list of names
 
-/** `GET /authorize`. @returns The address at the provider. @throws AuthError */
-export function startSignIn(flow: Flow, query: URLSearchParams): Promise<string> {
+/** A sign-in that has begun. */
+export interface StartedSignIn {
+  /** The address at the provider; of the application where there is nothing to go on with. */
+  readonly url: string;
+  /** Null where nothing is under way. */
+  readonly state: string | null;
+  /** The provider answers with a form of its own page. */
+  readonly answersByForm: boolean;
+}
+
+/** `GET /authorize`. @throws AuthError */
+export async function startSignIn(flow: Flow, query: URLSearchParams): Promise<StartedSignIn> {
+  const begun = query.get('flow');
+  if (begun) {
+    return goOn(flow, query, begun).catch((refusal: unknown) => {
+      if (!(refusal instanceof AuthError)) throw refusal;
+      // A person is waiting for a page.
+      const url = withQuery(flow.config.site_url, errorParameters(refusal));
+      return { url, state: null, answersByForm: false };
+    });
+  }
   return start(flow, query, { inviteToken: query.get('invite_token') || null, linkingTargetId: null });
 }
 
-/** `GET /user/identities/authorize`. @returns As `startSignIn`. @throws AuthError also `manual_linking_disabled` */
-export function startLinking(flow: Flow, { user }: UserBearer, query: URLSearchParams): Promise<string> {
+/**
+ * `GET /user/identities/authorize`. Programs ask with a token, and their answers bring the browser no cookie; so it goes to
+ * `/authorize` first, and from there to the provider.
+ *
+ * @returns Where the browser goes. @throws AuthError also `manual_linking_disabled`
+ */
+export async function startLinking(flow: Flow, { user }: UserBearer, query: URLSearchParams): Promise<string> {
   assertManualLinking(flow);
-  return start(flow, query, { inviteToken: null, linkingTargetId: user.id });
+  const { state } = await start(flow, query, { inviteToken: null, linkingTargetId: user.id });
+  const own = new URLSearchParams([...query].filter(([name]) => !leftOut.has(name)));
+  own.set('flow', state);
+  return `${flow.authUrl}/authorize?${own}`;
+}
+
+/** What the flow knows by now, and what is nobody's business. */
+const leftOut = new Set([
+  'apikey', 'redirect_to', 'code_challenge', 'code_challenge_method', 'invite_token', 'skip_http_redirect', 'flow',
+]); // biome-ignore format: a list of names
+
+/** The second step of linking: nothing is begun, the browser that opens it may finish. */
+async function goOn(flow: Flow, query: URLSearchParams, state: string): Promise<StartedSignIn> {
+  const { database } = flow.services;
+  const begun = await findProviderFlow(database, state, nowOf(flow));
+  const settings = requireBrowserProvider(flow.config, query.get('provider') ?? '');
+  const secrets = await readProviderSecrets(database, begun);
+  if (begun.linkingTargetId === null || begun.provider !== settings.name || secrets === null) {
+    throw new AuthError('bad_oauth_state', 'OAuth state is unknown or has been used');
+  }
+  return leadToProvider(flow, settings, query, { state, ...secrets });
 }
 
 interface Purpose {
@@ -48,7 +94,11 @@ interface Purpose {
   readonly linkingTargetId: string | null;
 }
 
-async function start(flow: Flow, query: URLSearchParams, purpose: Purpose): Promise<string> {
+async function start(
+  flow: Flow,
+  query: URLSearchParams,
+  purpose: Purpose,
+): Promise<StartedSignIn & { readonly state: string }> {
   const { services, config, redirectTo } = flow;
   const settings = requireBrowserProvider(config, query.get('provider') ?? '');
   const pkce = parsePkce(query.get('code_challenge'), query.get('code_challenge_method'));
@@ -60,13 +110,23 @@ async function start(flow: Flow, query: URLSearchParams, purpose: Purpose): Prom
     if (inviteToken !== null) await findInvited(session, flow, inviteToken, 'user_not_found');
     return createProviderFlow(session, { provider, pkce, redirectTo, isEmailOptional, ...purpose }, secrets, services);
   });
+  return leadToProvider(flow, settings, query, { state, ...secrets });
+}
+
+async function leadToProvider(
+  flow: Flow,
+  settings: ProviderSettings,
+  query: URLSearchParams,
+  { state, verifier, nonce }: ProviderSecrets & { readonly state: string },
+): Promise<StartedSignIn & { readonly state: string }> {
   try {
-    return await services.providers.startUrl(settings, {
-      ...{ state, ...secrets, redirectUri: callbackOf(flow, settings) },
+    const url = await flow.services.providers.startUrl(settings, {
+      ...{ state, verifier, nonce: nonce ?? '', redirectUri: callbackOf(flow, settings) },
       ...{ scopes: splitScopes(query.get('scopes')), parameters: forProvider(query) },
     });
+    return { url, state, answersByForm: new URL(url).searchParams.get('response_mode') === 'form_post' };
   } catch (error) {
-    throw toAuthError(error, provider);
+    throw toAuthError(error, settings.name);
   }
 }
 

@@ -42,15 +42,21 @@ export interface CallbackTarget {
   readonly refusal: unknown;
 }
 
-/** `GET` and `POST /callback`. Never throws: whatever happens, the browser goes to the application. */
+/**
+ * `GET` and `POST /callback`. Never throws: whatever happens, the browser goes to the application.
+ *
+ * @param rules `isOwn`: whether the browser has begun what has that state.
+ */
 export async function finishSignIn(
   flow: Flow,
   given: URLSearchParams,
-  { isAllowed }: Pick<RedirectRules, 'isAllowed'>,
+  { isAllowed, isOwn }: Pick<RedirectRules, 'isAllowed'> & { readonly isOwn: (state: string) => boolean },
 ): Promise<CallbackTarget> {
   let begun: ProviderFlow;
   try {
     begun = await findProviderFlow(flow.services.database, given.get('state') ?? '', nowOf(flow));
+    // Nothing is used up: the browser that began it may still finish.
+    if (!isOwn(begun.id)) throw new AuthError('bad_oauth_state', 'The sign-in was begun in another browser');
   } catch (refusal) {
     return { status: 303, location: withQuery(flow.config.site_url, errorParameters(refusal)), refusal };
   }

@@ -4,9 +4,10 @@
 import { userActor, writeAudit } from '../audit.ts';
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
+import { endLinking } from '../pkce.ts';
 import { endSessions, type LogoutScope } from '../sessions.ts';
 import { lockUser } from '../users.ts';
-import { type Flow, transact } from './flow.ts';
+import { type Flow, nowOf, transact } from './flow.ts';
 
 const scopes = ['global', 'local', 'others'] as const satisfies readonly LogoutScope[];
 
@@ -22,6 +23,8 @@ export async function logOut(flow: Flow, { user, session }: UserBearer, scopeNam
       lockUser(database, user.id),
       writeAudit(database, { action: 'logout', actor: userActor(user) }, flow.config, flow.services),
       endSessions(database, user.id, scope, session?.id ?? null),
+      // What it has under way at a provider ends with it.
+      endLinking(database, user.id, nowOf(flow)),
     ]),
   );
 }
