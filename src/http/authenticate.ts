@@ -57,6 +57,7 @@ export interface FoundCaller {
 
 // 10,000 callers in about 10 MB; five minutes bound how long a key that was withdrawn at the JWKS URL still works.
 const maxRemembered = 10_000;
+const maxRememberedBytes = 32 * 1024 * 1024;
 const maxRememberedMs = 5 * 60 * 1000;
 
 /** Builds the check. Rejects where a configured key is malformed. */
@@ -67,6 +68,8 @@ export async function createAuthenticator(
   const verify = await createTokenVerifier(options, clock);
   const known = new LRUCache<string, Identity>({
     max: maxRemembered,
+    maxSize: maxRememberedBytes,
+    sizeCalculation: ({ claims }) => 1000 + claims.length,
     perf: { now: () => clock.now() },
     ttlResolution: 0,
   });

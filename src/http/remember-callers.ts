@@ -2,8 +2,9 @@
  * Remembers who asked last on each socket: clients keep sockets open and send the same headers again and again, and then
  * neither a hash, nor a look-up, nor new text for the database is needed.
  *
- * Only the very same headers count, all of them but the length of the body. They stay in memory as long as the socket is
- * open, the token among them; what was verified is verified again as soon as anywhere else.
+ * Only the very same headers count, all of them but the length of the body. They stay in memory while the socket is
+ * open, the token among them; what was verified is verified again as soon as anywhere else. All sockets together are forgotten when
+ * what they keep has become too much: headers are as large as clients like.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -36,13 +37,28 @@ interface Remembered {
 
 /** Most lengths remembered for one socket. */
 const maxLengths = 32;
+/** Estimated bytes remembered for all sockets, those that have been closed since the last time among them. */
+const maxBytes = 32 * 1024 * 1024;
+/** A caller stands in the headers, their JSON, and the settings of the flights that read and of those that write. */
+const copies = 6;
+const bytesPerCaller = 1024;
 
 /** Builds the look-up. */
 export function rememberCallers(authenticate: Authenticate): CallerMemory {
-  const sockets = new WeakMap<Socket, Remembered>();
+  let sockets = new WeakMap<Socket, Remembered>();
+  let bytes = 0;
+
+  /** Makes room for one more caller. */
+  function spend({ rawHeaders }: IncomingMessage, { claims }: Identity): void {
+    bytes += bytesPerCaller + copies * rawHeaders.reduce((sum, text) => sum + text.length, claims.length);
+    if (bytes <= maxBytes) return;
+    sockets = new WeakMap();
+    bytes = 0;
+  }
 
   function learn(request: FastifyRequest, identity: Identity): KnownCaller {
     const { raw, method } = request;
+    spend(raw, identity);
     const caller = callerOf(identity, request.headers, method, graphqlPath);
     const callers = new Map([[lengthOf(request), caller]]);
     sockets.set(raw.socket, { method, rawHeaders: raw.rawHeaders, identity, callers });
@@ -67,6 +83,7 @@ export function rememberCallers(authenticate: Authenticate): CallerMemory {
       let caller = callers.get(length);
       if (caller === undefined) {
         if (callers.size >= maxLengths) callers.clear();
+        spend(request.raw, identity);
         caller = callerOf(identity, request.headers, request.method, graphqlPath);
         callers.set(length, caller);
       }

@@ -2,9 +2,11 @@
  * What user code makes large costs the gateway nothing: rows, errors, notices and settings of many megabytes are refused
  * by their announced length, and the process lives.
  */
+import { Agent, request } from 'node:http';
 import { afterAll, expect, test } from 'vitest';
 import { createSystemPool } from '../../src/database/run-system.ts';
 import { gatewayProcess } from '../support/gateway-process.ts';
+import { anonKey, operation } from '../support/http.ts';
 import { createDatabase } from '../support/postgres.ts';
 
 const large = 80_000_000;
@@ -62,4 +64,23 @@ test('a row that is too long ends a statement of our own, and the next one is se
   await expect(pool.query(`${giant} where $1`, [true])).rejects.toMatchObject({ kind: 'too_large' });
   expect(await pool.query('select 1 as one')).toEqual([{ one: 1 }]);
   await pool.stop();
+});
+
+test('many connections with large headers and bodies of every length are remembered up to a bound', {
+  timeout: 120_000,
+}, async () => {
+  const agents = Array.from({ length: 100 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+  const ask = (agent: Agent, length: number) =>
+    new Promise<number>((resolve, reject) => {
+      const headers = { apikey: anonKey, 'content-type': 'application/json', 'x-large': 'x'.repeat(14_000) };
+      const sent = request(`${gateway.url}/graphql/v1`, { agent, method: 'POST', headers }, (response) => {
+        response.resume().on('end', () => resolve(response.statusCode ?? 0));
+      });
+      sent.on('error', reject).end(`${operation('{ itemByPk(id: 1) { id } }')}${' '.repeat(length)}`);
+    });
+  for (const agent of agents) await ask(agent, 0);
+  const before = await gateway.keptBytes();
+  for (let length = 0; length < 32; length += 1) await Promise.all(agents.map((agent) => ask(agent, length)));
+  expect((await gateway.keptBytes()) - before).toBeLessThan(64 * 1024 * 1024);
+  for (const agent of agents) agent.destroy();
 });

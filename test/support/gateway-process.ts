@@ -21,6 +21,8 @@ export interface GatewayProcess {
   ask(query: string, variables?: unknown): Promise<any>;
   /** The most memory it has had so far, in bytes. */
   peakBytes(): Promise<number>;
+  /** The memory of what it keeps, in bytes. */
+  keptBytes(): Promise<number>;
 }
 
 /** Starts it as the usual login role, exposing `public`; killed when the test has ended, unless told otherwise. */
@@ -49,6 +51,11 @@ export async function gatewayProcess(
       child.send('memory');
       const [{ peakBytes }] = (await once(child, 'message')) as [{ peakBytes: number }];
       return peakBytes;
+    },
+    async keptBytes() {
+      child.send('kept');
+      const [{ keptBytes }] = (await once(child, 'message')) as [{ keptBytes: number }];
+      return keptBytes;
     },
   };
 }
