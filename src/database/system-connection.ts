@@ -94,7 +94,7 @@ const pins = {
 };
 
 /** Sets the pins, for this transaction. The outer function keeps what they were set to from being sent back. */
-export const pin: SystemStatement = {
+const pin: SystemStatement = {
   text: `select pg_catalog.num_nulls(${Object.entries(pins)
     .map(([name, value]) => `pg_catalog.set_config('${name}', '${value}', true)`)
     .join(', ')})`,

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { childEnvironment } from '../support/sent-statements.ts';
 import type { WhenOver } from '../support/when-over.ts';
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -65,7 +66,7 @@ function spawnCommand(
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
   const child = spawn(process.execPath, [main, ...args], {
     cwd: directory,
-    env: { PATH, HOME, NODE_COMPILE_CACHE, ...env },
+    env: { PATH, HOME, NODE_COMPILE_CACHE, ...childEnvironment, ...env },
     timeout: timeoutMs,
   });
   let [out, err] = ['', ''];

@@ -8,6 +8,7 @@ import { onTestFinished } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { anonKey, operation, testConfig } from './http.ts';
 import type { TestDatabase } from './postgres.ts';
+import { childEnvironment } from './sent-statements.ts';
 import type { WhenOver } from './when-over.ts';
 
 const file = fileURLToPath(new URL('gateway-child.ts', import.meta.url));
@@ -35,7 +36,7 @@ export async function gatewayProcess(
     ...{ databaseUrl: database.urlAs('authenticator', 'test'), adminDatabaseUrl: database.url },
     ...{ schemas: ['public'], port: 0, ...given },
   });
-  const child = fork(file, [JSON.stringify(config)], { execArgv: [] });
+  const child = fork(file, [JSON.stringify(config)], { execArgv: [], env: { ...process.env, ...childEnvironment } });
   whenOver(async () => void child.kill('SIGKILL'));
   const [{ url }] = (await once(child, 'message')) as [{ url: string }];
   return {

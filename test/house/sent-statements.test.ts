@@ -1,0 +1,40 @@
+/**
+ * The look at every statement that the product sends (test/support/each-file.ts) sees what it has to see.
+ */
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { createSystemPool } from '../../src/database/run-system.ts';
+import { runCommand } from '../commands/run-command.ts';
+import { checkSentStatements } from '../support/check-sent-statements.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { childFile, noteSent, takeSent } from '../support/sent-statements.ts';
+
+test('a statement is noted with the path that it ran with, and a file that sent an unsafe one fails', async () => {
+  const database = await createDatabase('create table public.note (id int)');
+  const options = { connectionString: database.url, size: 1, waitMs: 5000, onError: () => {} };
+  const pool = createSystemPool({ ...options, applicationName: 'pgreflect trial' });
+  try {
+    await pool.query('select pg_catalog.lower($1)', ['A']);
+    await pool.transaction((session) => session.query('select count(*) from pg_class', []));
+    expect(() => checkSentStatements()).toThrow('with the pinned path: relation pg_class in: select count(*)');
+    await pool.transaction(async (session) => {
+      await session.query('reset all', []);
+      await session.query('select lower($1)', ['A']);
+    });
+    expect(() => checkSentStatements()).toThrow('with the path of the session: function lower in: select lower($1)');
+    await pool.query('select lower($1)', ['A']);
+    expect(() => checkSentStatements()).not.toThrow();
+  } finally {
+    await pool.stop();
+  }
+});
+
+test('so are those of commands, and those of requests behind the settings of their caller', async () => {
+  const database = await createDatabase('create table public.note (id int primary key)');
+  takeSent();
+  const { code } = await runCommand(['init', '--dry-run'], { env: { DATABASE_URL: database.url } });
+  expect(code).toBe(0);
+  expect(readFileSync(childFile, 'utf8')).toContain('What a database still lacks for the gateway');
+  noteSent({ text: 'select 1 from note', path: 'pinned' });
+  expect(() => checkSentStatements()).toThrow(/^Names that others could capture:\n\n[^\n]* relation note/);
+});
