@@ -136,9 +136,7 @@ function prepareInsert(setting: Running, evaluation: Evaluation, entity: Entity,
 
 /** Objects that lack different columns with defaults are inserted group after group, which keys that count themselves show. */
 function insertOrder({ relation, insertable }: Entity, rows: readonly ReadonlyMap<Column, unknown>[]): number[] {
-  const lacking = [...insertable]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, column]) => column)
+  const lacking = [...insertable.values()]
     .filter((column) => relation.kind === 'view' || column.default !== null)
     .filter((column) => rows.some((row) => row.has(column)) && rows.some((row) => !row.has(column)));
   const groupOf = (index: number) => lacking.map((column) => (rows[index]!.has(column) ? 1 : 0)).join('');
