@@ -56,6 +56,9 @@ export interface AuditEvent {
   readonly ip?: string;
 }
 
+/** Longest name of a person in a row, in characters. */
+const maxNameLength = 255;
+
 /** A user as the one who acts. */
 export function userActor(user: User): AuditActor {
   const name = user.userMetadata.full_name;
@@ -63,7 +66,10 @@ export function userActor(user: User): AuditActor {
     id: user.id,
     username: user.phone ?? user.email ?? '',
     viaSso: user.isSsoUser,
-    name: typeof name === 'string' && name !== '' ? name : null,
+    name:
+      typeof name === 'string' && name !== ''
+        ? [...name.slice(0, 2 * maxNameLength)].slice(0, maxNameLength).join('')
+        : null,
   };
 }
 

@@ -1,6 +1,7 @@
 /**
  * Metadata of users: free JSON objects of which clients change single members.
  */
+import { AuthError } from './auth-error.ts';
 
 /** A JSON object. */
 export type Metadata = Readonly<Record<string, unknown>>;
@@ -9,6 +10,28 @@ export type Metadata = Readonly<Record<string, unknown>>;
 export function mergeMetadata(old: Metadata, changes: Metadata): Metadata {
   const entries = Object.entries({ ...old, ...changes });
   return Object.fromEntries(entries.filter(([key, value]) => value !== null || !Object.hasOwn(changes, key)));
+}
+
+/** Most that people may enter of a user, as JSON in UTF-8: every token and every list of users has it. */
+const maxBytes = 16_384;
+
+/** Refuses what is too much; less than `old` has is not. @throws AuthError `validation_failed` (422) */
+export function assertModest(metadata: Metadata, old: Metadata = {}): void {
+  const bytes = bytesOf(metadata);
+  if (bytes <= maxBytes || bytes < bytesOf(old)) return;
+  const message = `User metadata may have 16 kB of JSON at most; this would be ${Math.ceil(bytes / 1024)} kB.`;
+  throw new AuthError('validation_failed', message, { status: 422 });
+}
+
+/** As `mergeMetadata`, of what people enter. @throws AuthError as `assertModest` */
+export function enterMetadata(old: Metadata, changes: Metadata): Metadata {
+  const entered = mergeMetadata(old, changes);
+  assertModest(entered, old);
+  return entered;
+}
+
+function bytesOf(metadata: Metadata): number {
+  return Buffer.byteLength(JSON.stringify(metadata));
 }
 
 /** Deepest nesting of metadata; PostgreSQL and we both have to walk through it. */

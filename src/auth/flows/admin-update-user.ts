@@ -5,7 +5,7 @@ import type { SystemSession } from '../../database/run-system.ts';
 import { adminActor, writeAudit } from '../audit.ts';
 import { AuthError } from '../auth-error.ts';
 import type { AdminBearer } from '../bearer.ts';
-import { mergeMetadata } from '../metadata.ts';
+import { enterMetadata, mergeMetadata } from '../metadata.ts';
 import { clearTokens } from '../one-time-tokens.ts';
 import { assertStrong } from '../password-policy.ts';
 import { endFlows } from '../pkce.ts';
@@ -68,7 +68,7 @@ async function apply(session: SystemSession, flow: Flow, { user, facts, password
   const proven = await reloadUser(session, id);
   const metadata = {
     ...(appMetadata === null ? {} : { appMetadata: mergeMetadata(proven.appMetadata, appMetadata) }),
-    ...(userMetadata === null ? {} : { userMetadata: mergeMetadata(proven.userMetadata, userMetadata) }),
+    ...(userMetadata === null ? {} : { userMetadata: enterMetadata(proven.userMetadata, userMetadata) }),
   };
   await updateUser(session, id, metadata, now);
   if (passwordHash !== null) {

@@ -10,7 +10,7 @@ import { AuthError } from '../auth-error.ts';
 import type { AdminBearer } from '../bearer.ts';
 import { noteEntry } from '../entries.ts';
 import { emailIdentityData, insertIdentity } from '../identities.ts';
-import { type Metadata, mergeMetadata } from '../metadata.ts';
+import { enterMetadata, type Metadata } from '../metadata.ts';
 import type { OneTimeTokenType } from '../one-time-tokens.ts';
 import { assertStrong } from '../password-policy.ts';
 import { randomUuid } from '../random.ts';
@@ -68,7 +68,7 @@ const passwordLength = 33;
 
 /** Members of the body. */
 export const linkBody = {
-  type: 'text', email: 'text', new_email: 'text', password: 'text', data: 'object', redirect_to: 'text',
+  type: 'text', email: 'text', new_email: 'text', password: 'text', data: 'metadata', redirect_to: 'text',
 } as const satisfies BodyShape; // biome-ignore format: a list of members
 
 /**
@@ -165,7 +165,7 @@ async function prepareSignUp(session: SystemSession, flow: Flow, request: Reques
   if (known !== null) {
     if (known.emailConfirmedAt !== null) throw new AuthError('email_exists');
     const user = await takeOver(session, flow, known, {});
-    const userMetadata = mergeMetadata(user.userMetadata, data);
+    const userMetadata = enterMetadata(user.userMetadata, data);
     const password = user.passwordHash === null ? { passwordHash } : {};
     await updateUser(session, user.id, { userMetadata, ...password }, nowOf(flow));
     return user;

@@ -22,7 +22,7 @@ import { type BodyShape, readMembers } from './members.ts';
 import { sendTokens } from './send-token.ts';
 
 /** Members of the body. */
-export const inviteBody = { email: 'text', data: 'object' } as const satisfies BodyShape;
+export const inviteBody = { email: 'text', data: 'metadata' } as const satisfies BodyShape;
 
 /** `POST /invite`. */
 export async function invite(flow: Flow, { role }: AdminBearer, body: unknown): Promise<UserJson> {

@@ -6,12 +6,14 @@
  */
 import type { JsonSchema } from '../../shared/json-schema.ts';
 import { AuthError } from '../auth-error.ts';
-import { isStorable, type Metadata } from '../metadata.ts';
+import { assertModest, isStorable, type Metadata } from '../metadata.ts';
 
 interface MemberTypes {
   readonly text: string;
   readonly flag: boolean;
   readonly object: Metadata;
+  /** Metadata that people enter of a user. */
+  readonly metadata: Metadata;
 }
 
 /** The members of a body by name and type; every one may be absent. */
@@ -22,14 +24,15 @@ export type Members<S extends BodyShape> = {
   readonly [K in keyof S]: MemberTypes[S[K]] | null;
 };
 
-const schemaTypes = { text: 'string', flag: 'boolean', object: 'object' } as const;
-const typeNames = { text: 'a string', flag: 'true or false', object: 'an object' } as const;
+const schemaTypes = { text: 'string', flag: 'boolean', object: 'object', metadata: 'object' } as const;
+const typeNames = { text: 'a string', flag: 'true or false', object: 'an object', metadata: 'an object' } as const;
 
 /**
  * Reads members by name and type.
  *
  * @param body A parsed body; anything but an object is refused.
- * @throws AuthError `bad_json` where a member has another type, `validation_failed` where text cannot be stored.
+ * @throws AuthError `bad_json` where a member has another type, `validation_failed` where text cannot be stored or metadata are
+ *   too large.
  */
 export function readMembers<const S extends BodyShape>(body: unknown, shape: S): Members<S> {
   if (!isObject(body)) throw badJson('the body is not an object');
@@ -39,6 +42,7 @@ export function readMembers<const S extends BodyShape>(body: unknown, shape: S):
     if (!isStorable(value)) {
       throw new AuthError('validation_failed', `The value of "${name}" has text that cannot be stored.`);
     }
+    if (type === 'metadata' && value !== null) assertModest(value as Metadata);
     return [name, value];
   });
   return Object.fromEntries(entries) as Members<S>;

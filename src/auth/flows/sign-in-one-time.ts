@@ -26,7 +26,7 @@ export type MessageAnswer = AnswerJson;
 
 /** Members of the body. */
 export const oneTimeBody = {
-  email: 'text', phone: 'text', create_user: 'flag', data: 'object', channel: 'text',
+  email: 'text', phone: 'text', create_user: 'flag', data: 'metadata', channel: 'text',
   code_challenge: 'text', code_challenge_method: 'text',
 } as const satisfies BodyShape; // biome-ignore format: a list of members
 
@@ -47,7 +47,7 @@ export async function sendOneTimeSignIn(flow: Flow, body: unknown): Promise<Mess
 
 /** Members of the body. */
 export const magicLinkBody = {
-  email: 'text', data: 'object', code_challenge: 'text', code_challenge_method: 'text',
+  email: 'text', data: 'metadata', code_challenge: 'text', code_challenge_method: 'text',
 } as const satisfies BodyShape; // biome-ignore format: a list of members
 
 /** `POST /magiclink`. */

@@ -11,7 +11,7 @@ import { issueSession, type SessionJson, sessionAnswer } from './issue-session.t
 import { type BodyShape, readMembers } from './members.ts';
 
 /** Members of the body. */
-export const anonymousBody = { data: 'object' } as const satisfies BodyShape;
+export const anonymousBody = { data: 'metadata' } as const satisfies BodyShape;
 
 /** `POST /signup` without an address. */
 export async function signUpAnonymously(flow: Flow, body: unknown): Promise<SessionJson> {

@@ -59,7 +59,7 @@ export async function signUp(flow: Flow, body: unknown): Promise<SessionJson | U
 
 /** Members of the body. */
 export const signUpBody = {
-  email: 'text', phone: 'text', password: 'text', data: 'object', channel: 'text',
+  email: 'text', phone: 'text', password: 'text', data: 'metadata', channel: 'text',
   code_challenge: 'text', code_challenge_method: 'text',
 } as const satisfies BodyShape; // biome-ignore format: a list of members
 

@@ -9,7 +9,7 @@ import { userActor, writeAudit } from '../audit.ts';
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
 import { noteEntry } from '../entries.ts';
-import { type Metadata, mergeMetadata } from '../metadata.ts';
+import { enterMetadata, type Metadata, mergeMetadata } from '../metadata.ts';
 import { assertStrong } from '../password-policy.ts';
 import { type PkceChallenge, parsePkce } from '../pkce.ts';
 import { hasVerifiedFactor, type User } from '../user.ts';
@@ -55,7 +55,7 @@ export async function updateOwnUser(flow: Flow, bearer: UserBearer, body: unknow
 /** Members of the body. */
 export const updateUserBody = {
   email: 'text', phone: 'text', channel: 'text', password: 'text', current_password: 'text', nonce: 'text',
-  data: 'object', app_metadata: 'object', code_challenge: 'text', code_challenge_method: 'text',
+  data: 'metadata', app_metadata: 'object', code_challenge: 'text', code_challenge_method: 'text',
 } as const satisfies BodyShape; // biome-ignore format: a list of members
 
 async function check(flow: Flow, { user }: UserBearer, body: unknown): Promise<Changes> {
@@ -128,7 +128,7 @@ async function apply(session: SystemSession, flow: Flow, application: Applicatio
   }
   if (data !== null || appMetadata !== null) {
     const metadata = {
-      ...(data === null ? {} : { userMetadata: mergeMetadata(user.userMetadata, data) }),
+      ...(data === null ? {} : { userMetadata: enterMetadata(user.userMetadata, data) }),
       ...(appMetadata === null ? {} : { appMetadata: mergeMetadata(user.appMetadata, appMetadata) }),
     };
     await updateUser(session, user.id, metadata, nowOf(flow));

@@ -1,0 +1,79 @@
+/**
+ * Metadata that users choose themselves are in every token, every row of the audit log and every list of users: whoever may
+ * store a megabyte there makes all of them a megabyte.
+ */
+import { beforeAll, expect, test } from 'vitest';
+import { createAuthDatabase, signedUp, testAuth } from '../support/auth-service.ts';
+import type { TestDatabase } from '../support/postgres.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createAuthDatabase();
+});
+
+const most = 16_384;
+const password = 'a good password';
+const large = { note: 'x'.repeat(500_000) };
+const half = 'ü'.repeat(most / 4);
+const refused = { status: 422, body: { code: 'validation_failed', message: expect.stringContaining('16 kB') } };
+
+/** What the largest row has, as PostgreSQL writes it, with a blank after each colon and comma. */
+async function largest(): Promise<number> {
+  const [row] = await database.query<{ bytes: number }>(
+    'select coalesce(max(octet_length(raw_user_meta_data::text)), 0) as bytes from auth.users',
+  );
+  return row?.bytes ?? 0;
+}
+
+test('nobody signs up with more than 16 kB of metadata, in whatever way, whether the address is known or not', async () => {
+  const auth = await testAuth(database, { external_anonymous_users_enabled: true });
+  await signedUp(auth, 'known@x.test', password);
+  const requests = [
+    ['/signup', { data: large }],
+    ['/signup', { email: 'new@x.test', password, data: large }],
+    ['/signup', { email: 'known@x.test', password, data: large }],
+    ['/otp', { email: 'new2@x.test', data: large }],
+    ['/magiclink', { email: 'new3@x.test', data: large }],
+  ] as const;
+  for (const [path, body] of requests) expect(await auth.ask(path, body)).toMatchObject(refused);
+  for (const path of ['/admin/users', '/admin/generate_link', '/invite']) {
+    const body = { type: 'invite', email: 'new4@x.test', user_metadata: large, data: large };
+    expect(await auth.askAdmin(path, body)).toMatchObject(refused);
+  }
+  expect(await largest()).toBeLessThan(1000);
+});
+
+test('nor does anybody gather more by small changes', async () => {
+  const auth = await testAuth(database);
+  const { access_token: token, user } = await signedUp(auth, 'gathers@x.test', password);
+  const change = (data: object) => auth.ask('/user', { data }, { method: 'PUT', token });
+  expect((await change({ a: half })).status).toBe(200);
+  expect(await change({ b: half })).toMatchObject(refused);
+  const asAdmin = { user_metadata: { b: half } };
+  expect(await auth.askAdmin(`/admin/users/${user.id}`, asAdmin, { method: 'PUT' })).toMatchObject(refused);
+  expect(await largest()).toBeLessThanOrEqual(most);
+  expect((await change({ a: null, b: half })).status).toBe(200);
+});
+
+test('who has had more before may take of it, and add nothing', async () => {
+  const auth = await testAuth(database);
+  const { access_token: token, user } = await signedUp(auth, 'earlier@x.test', password);
+  await database.query('update auth.users set raw_user_meta_data = $2 where id = $1', [
+    user.id,
+    JSON.stringify({ a: half, b: half, c: half }),
+  ]);
+  const change = async (data: object) => (await auth.ask('/user', { data }, { method: 'PUT', token })).status;
+  expect([await change({ d: 1 }), await change({ c: 1 }), await change({ b: 1 })]).toEqual([422, 200, 200]);
+});
+
+test('a name is copied to the audit log by 255 characters at most, and the log can be read', async () => {
+  const auth = await testAuth(database);
+  const { access_token: token } = await signedUp(auth, 'name@x.test', password);
+  await auth.ask('/user', { data: { full_name: `a${'😀'.repeat(2000)}` } }, { method: 'PUT', token });
+  await auth.ask('/logout', undefined, { method: 'POST', token });
+  const names = await database.query<{ name: string }>(
+    `select distinct payload ->> 'actor_name' as name from auth.audit_log_entries
+    where payload ->> 'actor_username' = 'name@x.test' and payload ->> 'actor_name' is not null`,
+  );
+  expect(names).toEqual([{ name: `a${'😀'.repeat(254)}` }]);
+});
