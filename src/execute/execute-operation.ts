@@ -46,9 +46,9 @@ export async function executeOperation(options: ExecuteOptions, execution: Execu
       return await runAttempt(options, execution, attempt);
     } catch (error) {
       const cause = error instanceof FailedRun ? error.cause : error;
-      const readSince: number | null =
-        attempts < maxAttempts ? await repeatSince(options, execution, { attempt, cause, arrival }) : null;
+      const readSince: number | null = await repeatSince(options, execution, { attempt, cause, arrival });
       if (readSince === null) return failedOutcome(error);
+      if (attempts === maxAttempts) throw new PublicError('UNAVAILABLE', changesTooFast, { cause });
       since = readSince;
     }
   }
@@ -83,6 +83,7 @@ async function roleOf(options: ExecuteOptions, execution: Execution, since: numb
   throw new PublicError('ROLE_NOT_ALLOWED', `The role "${execution.caller.role}" does not exist.`);
 }
 
+const changesTooFast = 'The schema is changing faster than it can be read. Try again.';
 const unreadable = 'The schema could not be read from the database. Try again in a moment.';
 
 /** The server refused our own statements, which has nothing to do with the request. */

@@ -48,6 +48,7 @@ export const schema = `
   ${answerWith('one')};
   create table painted (id int primary key); insert into painted values (1); grant select on painted to anon;
   create table renamed (id int primary key, first text); insert into renamed values (1, 'x'); grant select on renamed to anon;
+  create table typed (id int primary key, v int, j text); insert into typed values (1, 7, '{"a": 1}'); grant select on typed to anon;
   create table granted (id int primary key, part text); insert into granted values (1, 'x'); grant select on granted to anon;`;
 
 /** The migrations. */
@@ -87,6 +88,17 @@ export const migrations: readonly Migration[] = [
     probes: [
       { query: '{ grantedCollection { edges { node { id part } } } }', answers: [rows('grantedCollection', { id: 1, part: 'x' }), refused] },
       always('{ grantedCollection { edges { node { id } } } }', rows('grantedCollection', { id: 1 })),
+    ],
+  },
+  {
+    name: 'columns get another type',
+    to: [
+      'alter table typed alter column v type int using v::int, alter column j type text using j::text',
+      'alter table typed alter column v type text using v::text, alter column j type jsonb using j::jsonb',
+    ],
+    probes: [
+      { query: '{ typedCollection { edges { node { v } } } }', answers: [rows('typedCollection', { v: 7 }), rows('typedCollection', { v: '7' })] },
+      always('{ typedCollection { edges { node { id j } } } }', rows('typedCollection', { id: 1, j: '{"a": 1}' })),
     ],
   },
   {

@@ -57,6 +57,8 @@ test.each([
         const probe = course.migration.probes[Math.floor(at / courses.length) % course.migration.probes.length]!;
         const oldest = watched ? course.committed : course.begun - 1;
         const body = await execution.run('anon', probe.query);
+        // Honest where every single run of a request meets a change; seldom.
+        if (body.errors?.[0].message === tooFast) continue;
         asked += 1;
         const newest = course.begun;
         const possible = newest > oldest ? probe.answers : [probe.answers[newest % 2]!];
@@ -74,6 +76,8 @@ test.each([
   },
   (seconds + 120) * 1000,
 );
+
+const tooFast = 'The schema is changing faster than it can be read. Try again.';
 
 function answerOf(body: Json): Json {
   const isRefused = body.errors?.every((error: Json) => error.extensions.code === 'GRAPHQL_VALIDATION_FAILED');
