@@ -89,6 +89,9 @@ export const signInFields = {
   security_update_password_require_current_password: field({
     kind: boolean, default: false, doc: 'A new password needs the old one.',
   }),
+  security_jwt_aud_header_enabled: field({
+    kind: boolean, default: false, environment: null, doc: 'The header X-JWT-AUD names the audience in which users are looked up.',
+  }),
   security_sb_forwarded_for_enabled: field({
     kind: boolean, default: false, doc: "The header Sb-Forwarded-For holds the client's address.",
   }),

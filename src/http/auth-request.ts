@@ -66,7 +66,7 @@ export function readAuthRequest(
   });
   const client = { userAgent: headers['user-agent'] ?? null, ip: clientAddress(request, config) };
   const { audience: usual, adminRoles } = services;
-  const header = one(headers['x-jwt-aud']);
+  const header = config.security_jwt_aud_header_enabled ? one(headers['x-jwt-aud']) : undefined;
   const audience = requestAudience({ header, claims: null, adminRoles, usual });
   const authUrl = linkBase(headers, parts.authUrl, config.mailer_external_hosts);
   const flow: Flow = { services, config, client, audience, redirectTo, authUrl, deadline };

@@ -153,7 +153,7 @@ describe('an identity that cannot be given up', () => {
   });
 
   test('with a token for another audience, or without any', async () => {
-    const auth = await testAuth(database, linking);
+    const auth = await testAuth(database, { ...linking, security_jwt_aud_header_enabled: true });
     const { ids, token } = await userWith(auth, 'audience@x.test', { provider: 'github' });
     const path = `/user/identities/${ids[0]}`;
     const elsewhere = { method: 'DELETE', token, headers: { 'x-jwt-aud': 'other' } };

@@ -1,30 +1,37 @@
 /**
- * The answer to a sign-up with an address that has an account: it looks like that of a new user.
+ * The answer to a sign-up with an address that somebody has already: it has what the answer to a new user has, member by member.
  *
  * Made from nothing but the request, because whatever of the real user stayed in it would tell that there is one.
  */
 import type { Metadata } from '../metadata.ts';
 import { randomUuid } from '../random.ts';
-import { toRfc3339 } from '../times.ts';
-import type { UserJson } from '../user-json.ts';
+import type { User } from '../user.ts';
+import { toUserJson, type UserJson } from '../user-json.ts';
 import { type Flow, nowOf } from './flow.ts';
 import type { SignUpAddress } from './sign-up.ts';
 
-/** A user who does not exist. Clients that want to know find no identities in it. */
-export function imitateNewUser(flow: Flow, address: SignUpAddress, data: Metadata): UserJson {
-  const now = toRfc3339(nowOf(flow));
-  return {
-    id: randomUuid(flow.services.random),
-    aud: flow.audience,
-    role: '',
-    email: address.kind === 'email' ? address.email : '',
-    phone: address.kind === 'phone' ? address.phone : '',
-    confirmation_sent_at: now,
-    app_metadata: { provider: address.kind, providers: [address.kind] },
-    user_metadata: data,
-    identities: [],
-    created_at: now,
-    updated_at: now,
-    is_anonymous: false,
+/**
+ * A user who does not exist.
+ *
+ * @param id Its own.
+ * @param identityData What the identity of a new user would say.
+ */
+export function imitateNewUser(flow: Flow, address: SignUpAddress, id: string, identityData: Metadata): UserJson {
+  const { services, audience } = flow;
+  const now = nowOf(flow);
+  const { kind } = address;
+  const email = kind === 'email' ? address.email : null;
+  const times = { createdAt: now, updatedAt: now };
+  const identity = {
+    ...{ id: randomUuid(services.random), providerId: id, userId: id, provider: kind, email, identityData },
+    ...{ lastSignInAt: now, ...times },
   };
+  return toUserJson({
+    ...{ id, audience, role: services.userRole, email, phone: kind === 'phone' ? address.phone : null, ...times },
+    ...{ confirmationSentAt: now, appMetadata: { provider: kind, providers: [kind] }, isAnonymous: false },
+    ...{ userMetadata: identityData, identities: [identity], factors: [], emailConfirmedAt: null, invitedAt: null },
+    ...{ phoneConfirmedAt: null, confirmedAt: null, recoverySentAt: null, emailChange: '', emailChangeSentAt: null },
+    ...{ phoneChange: '', phoneChangeSentAt: null, reauthenticationSentAt: null, lastSignInAt: null },
+    ...{ bannedUntil: null, deletedAt: null },
+  } as unknown as User);
 }

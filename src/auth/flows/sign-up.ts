@@ -153,27 +153,32 @@ async function checkPassword(
 }
 
 async function enter(session: SystemSession, flow: Flow, entry: Entry): Promise<SignUpOutcome> {
-  const { address, data } = entry;
+  const { address } = entry;
   const found = await findKnown(session, flow, address);
   const known = found === null ? null : await lockKnownUser(session, found);
   if (known !== null && isConfirmed(known, address)) {
     await note(session, flow, { action: 'user_repeated_signup', user: known, provider: address.kind });
     if (flow.config.mailer_autoconfirm || flow.config.sms_autoconfirm) throw new AuthError('user_already_exists');
-    return { kind: 'unconfirmed', user: imitateNewUser(flow, address, data), messageId: '' };
+    return { kind: 'unconfirmed', user: imitate(flow, entry), messageId: '' };
   }
   // Somebody has just signed up; their password has to be looked at.
   if (known !== null && known.passwordHash !== entry.knownHash) throw new AuthError('email_exists');
-  if (known !== null && !isSameEntry(known, entry)) await contestEntry(session, known.id);
+  const isStrange = known !== null && !isSameEntry(known, entry);
+  if (isStrange) await contestEntry(session, known.id);
   const user = known ?? (await insert(session, flow, entry));
   const { confirmed, messageId } = await confirmOrAsk(session, flow, { user, entry });
   if (confirmed !== null && entry.startSession) {
     await note(session, flow, { action: 'login', user: confirmed, provider: address.kind });
     return { kind: 'signed_in', signedIn: await issueSession(session, flow, user.id, 'password') };
   }
-  const json = toUserJson(confirmed ?? (await reloadUser(session, user.id)));
-  // An invited user was made by somebody else, who may have put things in there that are not for everyone.
-  const hidden = known?.invitedAt ? { user_metadata: {}, identities: [] } : {};
-  return { kind: 'unconfirmed', user: { ...json, ...hidden }, messageId };
+  // What is there was put there by somebody else, and is not for everyone.
+  const json = isStrange ? imitate(flow, entry) : toUserJson(confirmed ?? (await reloadUser(session, user.id)));
+  return { kind: 'unconfirmed', user: json, messageId };
+}
+
+function imitate(flow: Flow, { address, data }: SignUpRequest): UserJson {
+  const id = randomUuid(flow.services.random);
+  return imitateNewUser(flow, address, id, { ...data, ...identityDataOf(id, address, data) });
 }
 
 async function findKnown(session: SystemSession, flow: Flow, address: SignUpAddress): Promise<User | null> {
