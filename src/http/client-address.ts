@@ -6,14 +6,30 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
+import type { Observe } from '../shared/observation.ts';
 
 /** Finds the address of a request; null where the connection is gone. IPv4 in IPv6 notation is given as IPv4. */
 export type ClientAddress = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => string | null;
 
-/** @param trustedProxies Addresses and networks (`10.0.0.0/8`); none: the header is never looked at. */
-export function createClientAddress(trustedProxies: readonly string[]): ClientAddress {
+/**
+ * @param trustedProxies Addresses and networks (`10.0.0.0/8`); none: the header is not believed.
+ * @param observe Hears once that there seems to be a proxy of which nobody has told.
+ */
+export function createClientAddress(trustedProxies: readonly string[], observe: Observe = () => {}): ClientAddress {
   const ofConnection: ClientAddress = ({ socket }) => parseAddress(socket.remoteAddress ?? '');
-  if (trustedProxies.length === 0) return ofConnection;
+  if (trustedProxies.length === 0) {
+    let isWarned = false;
+    return (request) => {
+      const address = ofConnection(request);
+      if (!isWarned && request.headers['x-forwarded-for'] !== undefined) {
+        isWarned = true;
+        const message = `A request from ${address} has the header X-Forwarded-For, which is ignored: all clients behind that address share its limits.`;
+        const hint = `If ${address} is your proxy, set --trusted-proxies to its address.`;
+        observe({ kind: 'warning', message, hint });
+      }
+      return address;
+    };
+  }
   const trusted = toBlockList(trustedProxies);
   return (request) => {
     const connection = ofConnection(request);

@@ -45,7 +45,7 @@ const longestPath = 16_384;
 /** Builds the server without listening. */
 export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
   const { observe, config } = parts;
-  const addressOf = createClientAddress(config.trustedProxies);
+  const addressOf = createClientAddress(config.trustedProxies, observe);
   const answerError = createErrorHandler(parts);
   const app = fastify({
     logger: false,

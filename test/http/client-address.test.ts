@@ -82,3 +82,17 @@ test('the rate limit and the log go by it', async () => {
   const addresses = () => server.observations.map((seen) => seen.kind === 'request' && seen.address);
   await vi.waitFor(() => expect(addresses()).toEqual(['192.0.2.1', '192.0.2.2', '192.0.2.1']));
 });
+
+test('a proxy of which nobody has told is warned of once, with what to set', () => {
+  const seen: unknown[] = [];
+  const addressOf = createClientAddress([], (observation) => seen.push(observation));
+  const from = (headers: Record<string, string>) =>
+    addressOf({ headers, socket: { remoteAddress: '10.0.0.1' } as never });
+  from({});
+  expect(seen).toEqual([]);
+  expect([from({ 'x-forwarded-for': '192.0.2.1' }), from({ 'x-forwarded-for': '192.0.2.2' })]).toEqual([
+    '10.0.0.1',
+    '10.0.0.1',
+  ]);
+  expect(seen).toMatchObject([{ kind: 'warning', hint: expect.stringContaining('--trusted-proxies') }]);
+});
