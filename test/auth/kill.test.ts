@@ -594,17 +594,17 @@ const invariants = {
   'a refresh token belongs to a session of its user': `select t.id from auth.refresh_tokens t
     where not exists (select from auth.sessions s where s.id = t.session_id and s.user_id::text = t.user_id)`,
   'a one-time token is that of its user': `select t.id from auth.one_time_tokens t join auth.users u on u.id = t.user_id
-    where t.token_hash is distinct from case t.token_type
+    where '' is not distinct from coalesce(case t.token_type
       when 'confirmation_token' then u.confirmation_token when 'recovery_token' then u.recovery_token
       when 'reauthentication_token' then u.reauthentication_token
       when 'email_change_token_new' then u.email_change_token_new
-      when 'email_change_token_current' then u.email_change_token_current end`,
+      when 'email_change_token_current' then u.email_change_token_current end, '')`,
   'the token of a user can be used': `select u.id from auth.users u
-    cross join lateral (values (u.confirmation_token, u.confirmation_sent_at), (u.recovery_token, u.recovery_sent_at),
-      (u.email_change_token_new, u.email_change_sent_at), (u.email_change_token_current, u.email_change_sent_at),
-      (u.reauthentication_token, u.reauthentication_sent_at)) as c (hash, sent_at)
+    cross join lateral (values ('confirmation_token', u.confirmation_token, u.confirmation_sent_at), ('recovery_token', u.recovery_token, u.recovery_sent_at),
+      ('email_change_token_new', u.email_change_token_new, u.email_change_sent_at), ('email_change_token_current', u.email_change_token_current, u.email_change_sent_at),
+      ('reauthentication_token', u.reauthentication_token, u.reauthentication_sent_at)) as c (type, hash, sent_at)
     where c.hash <> '' and (c.sent_at is null
-      or not exists (select from auth.one_time_tokens t where t.user_id = u.id and t.token_hash = c.hash))`,
+      or not exists (select from auth.one_time_tokens t where t.user_id = u.id and t.token_type::text = c.type))`,
   'the configuration is its newest version': `select c.project_ref from auth.pgreflect_config c
     where c.version > 0 and not exists (
       select from auth.pgreflect_config_versions v

@@ -10,13 +10,13 @@ with problems (problem, id) as (
   union all
   select 'a stored token that its user does not have', t.id::text from auth.one_time_tokens t
   join auth.users u on u.id = t.user_id
-  where t.token_hash is distinct from case t.token_type
+  where '' = coalesce(case t.token_type
     when 'confirmation_token' then u.confirmation_token
     when 'recovery_token' then u.recovery_token
     when 'email_change_token_new' then u.email_change_token_new
     when 'email_change_token_current' then u.email_change_token_current
     when 'reauthentication_token' then u.reauthentication_token
-    when 'phone_change_token' then u.phone_change_token end
+    when 'phone_change_token' then u.phone_change_token end, '')
   union all
   select 'a change of the address without an address', u.id::text from auth.users u
   where coalesce(u.email_change, '') = '' and (coalesce(u.email_change_token_new, '') <> ''
