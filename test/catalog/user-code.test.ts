@@ -16,7 +16,7 @@ const evil = `create function public.evil() returns boolean language plpgsql as 
 const folded = `create function public.folded(int) returns int immutable language plpgsql as 'begin return 1; end'`;
 
 /** What makes the table `t`, and what of it runs code of somebody. */
-const cases: readonly (readonly [what: string, sql: string, runs: '' | 'read' | 'write' | 'read write'])[] = [
+const cases: readonly (readonly [what: string, sql: string, runs: '' | 'read' | 'write' | 'read write' | '(read )?write'])[] = [
   ['a plain table with a default', plain, ''],
   ['a serial column', 'create table public.t (id serial primary key)', ''],
   ['an enum', `create type public.mood as enum ('sad'); create table public.t (id int primary key, m public.mood, l public.mood[])`, ''],
@@ -42,7 +42,8 @@ const cases: readonly (readonly [what: string, sql: string, runs: '' | 'read' | 
   ['statistics of a function', `${folded}; ${plain}; create statistics public.s on (public.folded(id)), body from public.t`, 'read write'],
   ['a check that calls a function', `${folded}; create table public.t (id int primary key check (public.folded(id) = 1))`, 'read write'],
   ['a default that calls a function', `${folded}; create table public.t (id int primary key default public.folded(1))`, 'write'],
-  ['a generated column', `${folded}; create table public.t (id int primary key, g int generated always as (public.folded(id)) stored)`, 'write'],
+  // Before PostgreSQL 15 the column itself depends on the function.
+  ['a generated column', `${folded}; create table public.t (id int primary key, g int generated always as (public.folded(id)) stored)`, '(read )?write'],
   ['a trigger', `create function public.tr() returns trigger language plpgsql as 'begin return new; end'; ${plain}; create trigger tr before insert on public.t for each row execute function public.tr()`, 'write'],
   ['a rule', `${plain}; create rule r as on insert to public.t do also notify x`, 'write'],
   ['a key that deletes rows of another table', `${plain}; create table public.u (id int references public.t on delete cascade)`, 'write'],
@@ -64,5 +65,5 @@ test.each(cases.map((each, index) => [...each, index] as const))('%s', (_what, _
   const namespace = catalog.namespaces.find(({ nspname }) => nspname === schemaOf(index))?._id;
   const table = catalog.tables.find(({ relname, relnamespace }) => relname === 't' && relnamespace === namespace);
   const found = (['read', 'write'] as const).filter((access) => catalog.runsUserCode(table?._id ?? '', access));
-  expect(found.join(' ')).toBe(runs);
+  expect(found.join(' ')).toMatch(new RegExp(`^${runs}$`));
 });

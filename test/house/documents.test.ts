@@ -228,3 +228,13 @@ function exists(path: string): boolean {
     return (problem as NodeJS.ErrnoException).code === 'EISDIR';
   }
 }
+
+test('docs/security.md names tests that exist, and every attack test', () => {
+  const text = readFileSync(join(root, 'docs/security.md'), 'utf8');
+  const rows = text.split('\n').filter((line) => line.startsWith('| ') && line.includes('`'));
+  const named = rows.flatMap((row) => [...(row.split('|').at(-2) ?? '').matchAll(/`([a-z-]+(?:\/[a-z-]+)+)`/g)]);
+  const names = named.map(([, name]) => `test/${name}.test.ts`);
+  const files = listFiles('test', '.test.ts');
+  expect(names.filter((name) => !files.includes(name))).toEqual([]);
+  expect(files.filter((file) => /^test\/attack\/.*\.test\.ts$/.test(file) && !names.includes(file))).toEqual([]);
+});
