@@ -163,16 +163,39 @@ export async function takeConnection(pool: pg.Pool, waitMs: number): Promise<Dri
   throw connectError(second.problem, waitMs);
 }
 
+/** A connection as it is when it has been opened. */
+export interface NewSession {
+  /** It is PostgreSQL's own and not a pooler's, which hands out server processes that others use as well. */
+  readonly isDirect: boolean;
+  /** What transactions begin with, as the server, the database and the login say. */
+  readonly isolation: string;
+  readonly deferrable: string;
+  /** Null on a standby. */
+  readonly readOnly: string | null;
+}
+
+const look = `select pg_catalog.pg_backend_pid() as pid, pg_catalog.pg_is_in_recovery() as standby,
+  pg_catalog.max(s.reset_val) filter (where s.name operator(pg_catalog.=) 'default_transaction_isolation'::pg_catalog.text) as isolation,
+  pg_catalog.max(s.reset_val) filter (where s.name operator(pg_catalog.=) 'default_transaction_deferrable'::pg_catalog.text) as deferrable,
+  pg_catalog.max(s.reset_val) filter (where s.name operator(pg_catalog.=) 'default_transaction_read_only'::pg_catalog.text) as read_only
+  from pg_catalog.pg_settings s`;
+
 /**
- * Whether the connection is PostgreSQL's own and not a pooler's, which hands out server processes that others use as well: a pooler has
- * made up the process that it named at the beginning. Costs a round trip; the client is released where that fails.
+ * Looks at a connection that has just been opened. A pooler is known by the process: it has made up the one that it named at the
+ * beginning. Costs a round trip; the client is released where that fails.
  *
  * @throws DatabaseError `unavailable`.
  */
-export async function isDirect(client: DriverClient): Promise<boolean> {
+export async function lookAtSession(client: DriverClient): Promise<NewSession> {
   try {
-    const { rows } = await client.query('select pg_catalog.pg_backend_pid() as pid');
-    return rows[0]?.pid === client.processID;
+    const { rows } = await client.query(look);
+    const { pid, standby, isolation, deferrable, read_only: readOnly } = rows[0] ?? {};
+    return {
+      isDirect: pid === client.processID,
+      isolation: String(isolation),
+      deferrable: String(deferrable),
+      readOnly: standby === false ? String(readOnly) : null,
+    };
   } catch (problem) {
     client.release(true);
     throw connectError(problem, 0);

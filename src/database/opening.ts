@@ -8,11 +8,13 @@ import type { Caller } from './caller.ts';
 import { encodeSteps, type FlightStep } from './flight.ts';
 import {
   buildSettings,
+  characteristicsOf,
   hygiene,
   planForValues,
   type SessionState,
   type SettingsInput,
   type SettingsStatements,
+  type TransactionDefaults,
 } from './settings.ts';
 import type { StatementNames } from './statement-names.ts';
 
@@ -60,16 +62,21 @@ function isSame(a: SettingsInput, b: Omit<SettingsInput, 'readOnly'>): boolean {
 
 /** Step 0 of a flight. `names` null: everything unnamed. */
 export function openingSteps(
-  opening: Opening,
+  { settings, steps: kept }: Opening,
   session: SessionState,
   names: StatementNames | null,
 ): readonly FlightStep[] {
-  if (names === null || !names.enabled) return makeSteps(opening.settings, session, null);
-  const known = opening.steps.get(session);
+  if (names === null) return makeSteps(settings, session, { names, characteristics: settings.characteristics });
+  const known = kept.get(session);
   if (known !== undefined) return known;
-  const steps = encodeSteps(makeSteps(opening.settings, session, names));
-  opening.steps.set(session, steps);
+  const steps = encodeSteps(makeSteps(settings, session, { names, characteristics: settings.characteristics }));
+  kept.set(session, steps);
   return steps;
+}
+
+/** Step 0 of a flight in a session that is others' as well, whose transactions begin as somebody has left it. */
+export function sharedOpeningSteps({ settings }: Opening, defaults: TransactionDefaults): readonly FlightStep[] {
+  return makeSteps(settings, 'shared', { names: null, characteristics: characteristicsOf(settings.own, defaults) });
 }
 
 /** Behind the opening of a flight whose statements are planned for their values. `names` null: unnamed. */
@@ -90,8 +97,16 @@ export function fixedStep(text: string, names: StatementNames | null): FlightSte
   return { text, values: [], name: names?.fixedNameOf(text) ?? '' };
 }
 
-function makeSteps(settings: SettingsStatements, session: SessionState, names: StatementNames | null): FlightStep[] {
-  const { characteristics, text, values } = settings;
+interface StepOptions {
+  readonly names: StatementNames | null;
+  readonly characteristics: string | null;
+}
+
+function makeSteps(
+  { text, values }: SettingsStatements,
+  session: SessionState,
+  { names, characteristics }: StepOptions,
+): FlightStep[] {
   const steps = [...hygieneSteps(session, names), { ...fixedStep(text[session], names), values }];
   if (characteristics === null) return steps;
   // Before anything that reads; unnamed, because nothing has looked at the names yet. PostgreSQL warns where it is the very first.

@@ -5,7 +5,7 @@
  * knowledge that outlives a flight. Used by run-as.ts alone.
  */
 import { ConnectionQueue, type Turn } from './connection-queue.ts';
-import { createDriverPool, type DriverClient, isDirect, takeConnection } from './driver.ts';
+import { createDriverPool, type DriverClient, lookAtSession, type NewSession, takeConnection } from './driver.ts';
 import { FlightBatches } from './flight-batches.ts';
 import { type FlightCounts, type PoolState, poolState } from './pool-state.ts';
 import { PreparedStatements } from './prepared-statements.ts';
@@ -16,6 +16,8 @@ import { StatementPace } from './statement-pace.ts';
 export interface ApiConnection {
   readonly client: DriverClient;
   readonly prepared: PreparedStatements;
+  /** The session is others' as well, behind a pooler, and these are the defaults of its transactions; null: it is ours alone. */
+  readonly shared: NewSession | null;
   /** Code of a user may have left anything in the session: the next flight looks and cleans first. */
   dirty: boolean;
   /** A user's function has made temporary tables in the session: from now on every flight cleans it first. */
@@ -74,8 +76,14 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
   const queue = new ConnectionQueue(options);
   const connections = new WeakMap<DriverClient, ApiConnection>();
   const names = new StatementNames(options.preparedStatements);
-  const findOut = async (client: DriverClient) => {
-    if (!names.enabled || (await isDirect(client)) || !names.enabled) return;
+  let shared: NewSession | null = null;
+  const lookAt = async (client: DriverClient) => {
+    // Once there is a pooler, there is one.
+    if (shared !== null) return;
+    const session = await lookAtSession(client);
+    if (session.isDirect && names.enabled) return;
+    shared = session;
+    if (!names.enabled) return;
     names.disable();
     options.onEvent({ kind: 'prepared_statements_off', option: '--prepared-statements' });
   };
@@ -83,7 +91,7 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
     let client: DriverClient;
     try {
       client = await takeConnection(pool, options.waitMs);
-      if (!connections.has(client)) await findOut(client);
+      if (!connections.has(client)) await lookAt(client);
     } catch (problem) {
       queue.leave(turn);
       throw problem;
@@ -95,7 +103,7 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
     const prepared = new PreparedStatements(options.maxStatementsPerConnection);
     // Behind a transaction pooler the first session is not a new one.
     const state = { dirty: true, hasTemporaryTables: false, isSpoiled: false };
-    const connection: ApiConnection = { client, prepared, ...state };
+    const connection: ApiConnection = { client, prepared, shared, ...state };
     client.connection.on('parameterStatus', ({ parameterName }) => {
       if (spoiling.has(parameterName)) connection.isSpoiled = true;
     });

@@ -13,7 +13,7 @@ import { DatabaseError, sessionMarker, temporaryMarker, toDatabaseError } from '
 import { Flight, type FlightOutcome, type FlightResult, type FlightStep, type RowCollector } from './flight.ts';
 import type { FlightHow, Passenger, Seat } from './flight-seat.ts';
 import { MessageReader } from './message-reader.ts';
-import { type Opening, openingOf, openingSteps, planningStep } from './opening.ts';
+import { type Opening, openingOf, openingSteps, planningStep, sharedOpeningSteps } from './opening.ts';
 import type { ApiConnection, ApiPool } from './pool.ts';
 import type { FlightCounts } from './pool-state.ts';
 import { PositionPassenger } from './position-flight.ts';
@@ -212,10 +212,11 @@ class RequestPassenger implements Passenger {
   makeFlight(connection: ApiConnection, how: FlightHow, onEnd: (outcome: FlightOutcome) => void): Flight {
     const { options, opening } = this.#request;
     const own = how.readOnly ? openingOf(options, true) : opening;
-    const { dirty, hasTemporaryTables } = connection;
+    const { dirty, hasTemporaryTables, shared } = connection;
     // That there is a pooler may have been found out a moment ago.
     const names = this.#names?.enabled ? this.#names : null;
-    const opened = openingSteps(own, hasTemporaryTables ? 'temporary' : dirty ? 'dirty' : 'plain', names);
+    const state = hasTemporaryTables ? 'temporary' : dirty ? 'dirty' : 'plain';
+    const opened = shared === null ? openingSteps(own, state, names) : sharedOpeningSteps(own, shared);
     const first = this.#plansForValues ? [...opened, planningStep(names)] : opened;
     this.#first = first;
     if (names === null) {

@@ -4,7 +4,7 @@
  * Apart from the pool of API requests, so that state which a user's function leaves in a session is never met here, and
  * so that a burst of requests cannot keep the catalog from being read.
  */
-import { createDriverPool, type DriverClient, isDirect, takeConnection } from './driver.ts';
+import { createDriverPool, type DriverClient, lookAtSession, takeConnection } from './driver.ts';
 import { DatabaseError } from './failure.ts';
 import { type PoolState, poolState } from './pool-state.ts';
 import { PreparedStatements } from './prepared-statements.ts';
@@ -95,7 +95,7 @@ export function createSystemPool(options: SystemPoolOptions): SystemPool {
     answerWithinMs = usual,
   ): Promise<T> {
     const client = await takeConnection(pool, options.waitMs);
-    if (names.enabled && !prepared.has(client) && !(await isDirect(client)) && names.enabled) {
+    if (names.enabled && !prepared.has(client) && !(await lookAtSession(client)).isDirect && names.enabled) {
       names.disable();
       options.onPreparedOff?.();
     }

@@ -57,15 +57,17 @@ const afterUserCode: readonly HygieneStep[] = [
 
 /**
  * What the flight before may have left in a session: nothing, because it ran no code of a user; anything; or temporary
- * tables as well.
+ * tables as well. `shared`: the session is others' as well, behind a pooler.
  */
-export type SessionState = 'plain' | 'dirty' | 'temporary';
+export type SessionState = 'plain' | 'dirty' | 'temporary' | 'shared';
 
 /** Sent first in a flight, by what the one before may have left. */
 export const hygiene: Readonly<Record<SessionState, readonly HygieneStep[]>> = {
   plain: always.map(named),
   dirty: afterUserCode,
   temporary: [...afterUserCode, named('discard temp')],
+  // Nothing is prepared there. What transactions begin with is said for each (`characteristicsOf`).
+  shared: [...always, 'close all', 'unlisten *', 'discard sequences', 'discard temp'].map(named),
 };
 
 /**
@@ -100,6 +102,14 @@ const decidedHere = new Set([
 
 const isolationLevels = new Set(['serializable', 'repeatable read', 'read committed', 'read uncommitted']);
 
+/** What transactions begin with, as the server, the database and the login say, not the session. */
+export interface TransactionDefaults {
+  readonly isolation: string;
+  readonly deferrable: string;
+  /** Null on a standby, where nothing can be written. */
+  readonly readOnly: string | null;
+}
+
 /** PostgreSQL takes any beginning that can mean only one of them. */
 function isOn(value: string | undefined): boolean {
   const text = value?.trim().toLowerCase() ?? '';
@@ -110,13 +120,21 @@ function isOn(value: string | undefined): boolean {
  * The characteristics of the transaction that a role's own settings ask for (`alter role … set default_transaction_isolation`):
  * PostgreSQL applies such settings to the transactions after the one in which they are set.
  *
- * @returns A statement to send before any that reads; null where the role asks for none.
+ * @param defaults Of a session that is others' as well; null: the session's own are right.
+ * @returns A statement to send before any that reads; null where there is nothing to say.
  */
-export function characteristicsOf(settings: ReadonlyMap<string, string>): string | null {
-  const isolation = settings.get('default_transaction_isolation')?.trim().toLowerCase();
+export function characteristicsOf(
+  settings: ReadonlyMap<string, string>,
+  defaults: TransactionDefaults | null,
+): string | null {
+  const own = settings.get('default_transaction_isolation')?.trim().toLowerCase();
+  const isolation = [own, defaults?.isolation].find((level) => level !== undefined && isolationLevels.has(level));
+  const deferrable = settings.get('default_transaction_deferrable') ?? defaults?.deferrable;
+  const readOnly = defaults?.readOnly ?? null;
   const parts = [
-    ...(isolation !== undefined && isolationLevels.has(isolation) ? [`isolation level ${isolation}`] : []),
-    ...(isOn(settings.get('default_transaction_deferrable')) ? ['deferrable'] : []),
+    ...(isolation === undefined ? [] : [`isolation level ${isolation}`]),
+    ...(readOnly === null ? [] : [isOn(readOnly) ? 'read only' : 'read write']),
+    ...(deferrable === undefined ? [] : [isOn(deferrable) ? 'deferrable' : 'not deferrable']),
   ];
   return parts.length === 0 ? null : `set transaction ${parts.join(', ')}`;
 }
@@ -131,8 +149,10 @@ export interface SettingsStatements {
    * called may have changed them for the rest of the transaction.
    */
   readonly again: { readonly text: string; readonly values: readonly string[] };
-  /** As `characteristicsOf`. */
+  /** As `characteristicsOf`, for a session of our own. */
   readonly characteristics: string | null;
+  /** The role's own settings. */
+  readonly own: ReadonlyMap<string, string>;
 }
 
 /**
@@ -147,7 +167,7 @@ export function buildSettings(input: SettingsInput): SettingsStatements {
   }
   const own = [...input.settings].filter(([name]) => !decidedHere.has(name));
   const readOnly = input.readOnly || isOn(input.settings.get('default_transaction_read_only'));
-  const characteristics = characteristicsOf(input.settings);
+  const characteristics = characteristicsOf(input.settings, null);
   const values = [caller.claims, caller.headers, caller.method, caller.path, input.searchPath];
   values.push(String(input.timeoutMs), caller.role);
   const again = { text: settingsText({ ...bare, readOnly }), values: [...values] };
@@ -160,8 +180,9 @@ export function buildSettings(input: SettingsInput): SettingsStatements {
     plain: settingsText({ ...parts, session: 'plain' }),
     dirty: settingsText({ ...parts, session: 'dirty' }),
     temporary: settingsText({ ...parts, session: 'temporary' }),
+    shared: settingsText({ ...parts, session: 'shared' }),
   };
-  return { text, values, again, characteristics };
+  return { text, values, again, characteristics, own: input.settings };
 }
 
 /** What decides the text of a settings statement. */

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type TestGateway, testGateway } from '../support/gateway.ts';
 import { token } from '../support/http.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { asPooler, type RecordingProxy, startRecordingProxy } from '../support/recording-proxy.ts';
 
 let database: TestDatabase;
 let gateway: TestGateway;
@@ -155,4 +156,26 @@ test('what transactions begin with is not the last caller’s', async () => {
   expect((await gateway.ask('{ isolation }')).body.data.isolation).toBe('read committed off');
   await gateway.ask('mutation { isolate }');
   expect((await gateway.ask('{ isolation }')).body.data.isolation).toBe('read committed off');
+});
+
+describe('behind a pooler, where a session is others’ as well', () => {
+  let proxy: RecordingProxy;
+  let pooled: TestGateway;
+  beforeAll(async () => {
+    proxy = await startRecordingProxy(database.urlAs('authenticator', 'test'));
+    proxy.inspect(asPooler);
+    pooled = await testGateway(database, { databaseUrl: proxy.url, poolSize: 1, schemaPollMs: 600_000 }, afterAll);
+  });
+  afterAll(() => proxy.stop());
+
+  test('nothing that is planted runs, and transactions begin as they should', async () => {
+    const headers = await asAnn();
+    for (const attack of ['mutation { forge }', 'mutation { isolate }', '{ forgeQuietly }']) {
+      await pooled.ask(attack);
+      const { body } = await pooled.ask(read, { headers });
+      expect(body).toEqual({ data: { diaryCollection: { edges: [{ node: { line: 'line of ann' } }] } } });
+      expect((await pooled.ask('{ isolation }')).body.data.isolation).toBe('read committed off');
+    }
+    expect(await loot()).toEqual([]);
+  });
 });
