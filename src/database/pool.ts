@@ -76,22 +76,14 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
   const queue = new ConnectionQueue(options);
   const connections = new WeakMap<DriverClient, ApiConnection>();
   const names = new StatementNames(options.preparedStatements);
-  let shared: NewSession | null = null;
-  const lookAt = async (client: DriverClient) => {
-    // Once there is a pooler, there is one.
-    if (shared !== null) return;
-    const session = await lookAtSession(client);
-    if (session.isDirect && names.enabled) return;
-    shared = session;
-    if (!names.enabled) return;
-    names.disable();
-    options.onEvent({ kind: 'prepared_statements_off', option: '--prepared-statements' });
-  };
+  const pooler = new PoolerWatch(names, () =>
+    options.onEvent({ kind: 'prepared_statements_off', option: '--prepared-statements' }),
+  );
   const acquire = async (turn: Turn): Promise<ApiConnection> => {
     let client: DriverClient;
     try {
       client = await takeConnection(pool, options.waitMs);
-      if (!connections.has(client)) await lookAt(client);
+      if (!connections.has(client)) await pooler.lookAt(client);
     } catch (problem) {
       queue.leave(turn);
       throw problem;
@@ -103,7 +95,7 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
     const prepared = new PreparedStatements(options.maxStatementsPerConnection);
     // Behind a transaction pooler the first session is not a new one.
     const state = { dirty: true, hasTemporaryTables: false, isSpoiled: false };
-    const connection: ApiConnection = { client, prepared, shared, ...state };
+    const connection: ApiConnection = { client, prepared, shared: pooler.shared, ...state };
     client.connection.on('parameterStatus', ({ parameterName }) => {
       if (spoiling.has(parameterName)) connection.isSpoiled = true;
     });
@@ -130,4 +122,28 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
       ),
     stop: end,
   };
+}
+
+/** Finds out whether there is a pooler before PostgreSQL; once there is one, there is one. */
+class PoolerWatch {
+  readonly #names: StatementNames;
+  readonly #onOff: () => void;
+  /** What its sessions begin with; null: there is none. */
+  shared: NewSession | null = null;
+
+  constructor(names: StatementNames, onOff: () => void) {
+    this.#names = names;
+    this.#onOff = onOff;
+  }
+
+  /** Looks at a connection that has just been opened. @throws DatabaseError `unavailable`. */
+  async lookAt(client: DriverClient): Promise<void> {
+    if (this.shared !== null) return;
+    const session = await lookAtSession(client);
+    if (session.isDirect && this.#names.enabled) return;
+    this.shared = session;
+    if (!this.#names.enabled) return;
+    this.#names.disable();
+    this.#onOff();
+  }
 }

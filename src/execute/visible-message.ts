@@ -33,15 +33,19 @@ const ofPolicies = /^new row violates row-level security policy (?:\(USING expre
 function isVisibleConstraint(error: DatabaseError, model: Model): boolean {
   const names = namesOf(error, model);
   if (names === null) return false;
-  const parts = error.primary.split(quotes);
-  // In front of, between and behind quoted names.
-  if (parts.length % 2 === 0) return false;
-  const others = tableNames(model);
-  return parts.every((part, index) => index % 2 === 0 || names.includes(part.trim()) || others.has(part.trim()));
+  // Longest first: a name may stand in another one, and may have quotes itself.
+  const known = [...names, ...tableNames(model)].filter((name) => error.primary.includes(name));
+  const rest = known.sort((x, y) => y.length - x.length).reduce(withoutQuoted, error.primary);
+  return !anyQuote.test(rest);
 }
 
 /** Of all languages that PostgreSQL speaks. */
-const quotes = /["«»„“”‘’‚「」『』]/;
+const quotes = '["«»„“”‘’‚「」『』]';
+const anyQuote = new RegExp(quotes);
+
+function withoutQuoted(message: string, name: string): string {
+  return message.replace(new RegExp(`${quotes}\\s?${RegExp.escape(name)}\\s?${quotes}`, 'gu'), '');
+}
 
 /** Names in the fields of the error; null where one of them is hidden, or there are none. */
 function namesOf(error: DatabaseError, model: Model): readonly string[] | null {
