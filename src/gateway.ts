@@ -125,7 +125,7 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
   const core = createCore(config, observe, { clock, watchesCatalog: extras.watchesCatalog ?? true });
   let app: HttpServer | null = null;
   let metrics: OpenMetrics | null = null;
-  const tickets = createStudioTickets();
+  const tickets = createStudioTickets(clock);
   try {
     await Promise.all([startReflector(core), core.management.loaded, core.apiPool.open()]);
     // After the catalog was read, so that they are known to have seen what it was read from.

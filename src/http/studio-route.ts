@@ -85,7 +85,10 @@ export function registerStudio(app: FastifyInstance, parts: HttpParts, page: Stu
       const token = parts.config.accessToken;
       const ticket = readTicket(request.body as Buffer | undefined);
       if (token === null || ticket === null || !studio.tickets.redeem(ticket)) {
-        throw new PublicError('UNAUTHENTICATED', 'The one-time token is unknown, or was used already.');
+        throw new PublicError(
+          'UNAUTHENTICATED',
+          'The one-time token is unknown, was used already, or is older than ten minutes.',
+        );
       }
       return sendJson(reply, { accessToken: token });
     });

@@ -4,6 +4,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { addToken, authDatabase, type ManagedGateway, managedGateway, ref } from '../management/management.ts';
+import { testAuth } from '../support/auth-service.ts';
 import { anonKey, serviceKey } from '../support/http.ts';
 
 const database = await authDatabase();
@@ -55,6 +56,21 @@ test('its files have names that change with them, so browsers keep them; other n
     expect(await response.text()).not.toMatch(/dependencies|^[0-9a-f]{64}$/);
   }
   expect((await fetch(`${gateway.url}/studio/assets/none.js`)).status).toBe(404);
+});
+
+test('a one-time token is worth nothing after ten minutes', async () => {
+  const auth = await testAuth(database, {}, { localProject: true, accessToken });
+  const [early, late] = [ticketOf(auth.gateway.studioEntry()), ticketOf(auth.gateway.studioEntry())];
+  const exchanged = (ticket: string) =>
+    fetch(`${auth.url}/studio/session`, { method: 'POST', body: JSON.stringify({ token: ticket }) });
+  auth.pass(9 * 60);
+  expect(await (await exchanged(early)).json()).toEqual({ accessToken });
+  auth.pass(61);
+  const refused = await exchanged(late);
+  expect({ status: refused.status, text: await refused.text() }).toEqual({
+    status: 401,
+    text: expect.not.stringContaining(accessToken),
+  });
 });
 
 test('a one-time token is worth the access token once, and nothing else is worth it', async () => {

@@ -50,7 +50,7 @@ export async function enterByTicket(): Promise<string | null> {
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.status !== 401) return error.message;
-    return 'This link was used already: it works once. Sign in with the access token that was printed beside it.';
+    return 'This link works once, for ten minutes. Sign in with the access token that was printed beside it.';
   }
 }
 
