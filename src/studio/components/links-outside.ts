@@ -1,0 +1,13 @@
+/**
+ * The HTML of an email, made ready for its frame.
+ */
+
+/** The HTML with links that open in tabs of their own: the frame could not show where they lead. */
+export function withLinksOutside(html: string): string {
+  const base = '<base target="_blank">';
+  const head = /<head(?=[\s>])/i.exec(html);
+  const end = head === null ? 0 : html.indexOf('>', head.index) + 1;
+  if (end > 0) return html.slice(0, end) + base + html.slice(end);
+  const doctype = /^\s*<!doctype[^>]*>/i.exec(html)?.[0] ?? '';
+  return doctype + base + html.slice(doctype.length);
+}

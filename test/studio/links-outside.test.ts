@@ -1,0 +1,22 @@
+/**
+ * What the studio puts into an email before it shows it.
+ */
+import { expect, test } from 'vitest';
+import { withLinksOutside } from '../../src/studio/components/links-outside.ts';
+
+const base = '<base target="_blank">';
+
+test.each([
+  ['<html><HEAD lang="de"><title>x</title>', `<html><HEAD lang="de">${base}<title>x</title>`],
+  ['<html><head><title>x</title>', `<html><head>${base}<title>x</title>`],
+  ['<!doctype html><header>x</header>', `<!doctype html>${base}<header>x</header>`],
+  ['<p>x', `${base}<p>x`],
+  ['<p><head', `${base}<p><head`],
+])('links of %s lead out of the frame', (html, shown) => {
+  expect(withLinksOutside(html)).toBe(shown);
+});
+
+test('an email of heads without an end keeps nobody from the page', () => {
+  const html = '<head '.repeat(200_000);
+  expect(withLinksOutside(html)).toBe(base + html);
+});
