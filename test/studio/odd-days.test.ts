@@ -4,7 +4,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { defaultTemplates } from '../../src/email/default-templates.ts';
-import { ref } from '../management/management.ts';
+import { addToken, ref } from '../management/management.ts';
 import { anonKey, serviceKey } from '../support/http.ts';
 import { accessToken, startStudio, startSubject, type TestStudio } from './studio.ts';
 
@@ -215,6 +215,41 @@ test('of the statements of one operation none is left beside those of the next, 
   await run(page, 'One');
   await page.locator('.explained').getByText('select').first().waitFor();
   await expect.poll(() => page.locator('.explained').count()).toBe(1);
+});
+
+test('who goes on in a page with another access token does not act as the user of the one before', async () => {
+  await studio.ask('/admin/users', { email: 'ada@mail.test', email_confirm: true }, serviceKey);
+  const operator = await addToken(studio.database, { scopes: ['auth_config:read', 'project:operate'] });
+  const reader = await addToken(studio.database, { scopes: ['auth_config:read'] });
+  const { page } = await studio.visit('graphql', { entry: 'stranger' });
+  await page.evaluate(
+    ([token = '', keys = '']) => {
+      sessionStorage.setItem('pgreflect:access-token', token);
+      sessionStorage.setItem('pgreflect:keys', keys);
+    },
+    [operator, JSON.stringify({ anon: anonKey, service: serviceKey })],
+  );
+  await page.reload();
+  await page.getByRole('radio', { name: 'User' }).check();
+  const acting = page.waitForResponse(/\/studio\/act-as$/);
+  await page.getByRole('combobox', { name: 'User' }).selectOption({ label: 'ada@mail.test' });
+  await run(page, 'One');
+  expect((await acting).status()).toBe(200);
+  await page.locator('.result-window .view-line').first().waitFor();
+  await studio.database.query(
+    "update auth.pgreflect_access_tokens set revoked_at = now() where scopes @> array['project:operate']",
+  );
+  await page.getByRole('button', { name: 'SQL and plan' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Your access token has ended' });
+  await dialog.getByLabel('Access token').fill(reader);
+  await dialog.getByRole('button', { name: 'Sign in' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  const next = page.waitForRequest((request) => /\/(graphql\/v1|studio\/act-as)$/.test(request.url()));
+  await run(page, 'One');
+  // A request with the token that is still good for an hour, or one for a new token, which is refused.
+  const asked = await next;
+  expect(new URL(asked.url()).pathname).toBe('/studio/act-as');
+  expect((await asked.response())?.status()).toBe(403);
 });
 
 test('an operation that is refused has no plan, and the page says why', async () => {

@@ -13,10 +13,15 @@ export type Caller =
   /** Null: none is chosen yet. */
   | { readonly kind: 'user'; readonly userId: string | null };
 
+/** Made with the access token of the session, and forgotten with it. */
+const tokens = new Map<string, OperatorToken>();
+
 /** The choice of this visit. */
 export const chosenCaller: Store<Caller> = createStore<Caller>({ kind: 'anon' });
 session.subscribe(() => {
   if (session.get().kind === 'none') chosenCaller.set({ kind: 'anon' });
+  // Whoever goes on with another access token acts as nobody by what was made with this one.
+  tokens.clear();
 });
 
 /** What a request is sent with, and what the database is told of it. */
@@ -25,8 +30,6 @@ export interface Credentials {
   readonly role: string;
   readonly claims: Readonly<Record<string, unknown>>;
 }
-
-const tokens = new Map<string, OperatorToken>();
 
 /** A token is made anew when it has less than this left, in seconds. */
 const marginSeconds = 60;
@@ -51,8 +54,9 @@ export async function credentialsOf(caller: Caller): Promise<Credentials> {
 async function tokenOf(userId: string): Promise<string> {
   const known = tokens.get(userId);
   if (known !== undefined && known.expiresAt - marginSeconds > Date.now() / 1000) return known.accessToken;
+  const asked = session.get();
   const token = await actAsUser(userId);
-  tokens.set(userId, token);
+  if (session.get() === asked) tokens.set(userId, token);
   return token.accessToken;
 }
 
