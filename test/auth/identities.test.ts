@@ -4,10 +4,18 @@
  */
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import type { AuthValues } from '../../src/config/auth-config.ts';
-import { createAuthDatabase, fragmentOf, open, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
+import {
+  createAuthDatabase,
+  fragmentOf,
+  open,
+  queryOf,
+  signedUp,
+  type TestAuth,
+  testAuth,
+} from '../support/auth-service.ts';
 import { type OidcProvider, startOidcProvider } from '../support/oidc-provider.ts';
 import type { TestDatabase } from '../support/postgres.ts';
-import { callbackUrl, goThrough, keycloakValues, userOf } from '../support/provider-sign-in.ts';
+import { callbackUrl, goThrough, keycloakValues, signInAs, userOf } from '../support/provider-sign-in.ts';
 import { startSmtpServer } from '../support/smtp-server.ts';
 import { installSupabaseJs, type SupabaseClient, supabaseClient } from '../support/supabase-js.ts';
 
@@ -320,4 +328,32 @@ test('the audit log says which identity was given up, and from where', async () 
     },
     ip_address: '127.0.0.1',
   });
+});
+
+test('who came in by an identity that is given up is out: their session, and a code that they have not exchanged', async () => {
+  provider.users.thief = { name: 'Thief', email: 'thief@provider.test', email_verified: true };
+  const auth = await testAuth(database, { ...linking, ...keycloakValues(provider) });
+  const owner = await userWith(auth, 'rid-of-thief@x.test');
+  const [row] = await database.query<{ id: string }>(
+    `insert into auth.identities (provider_id, user_id, provider, identity_data, created_at, updated_at)
+    values ('thief', $1, 'keycloak', '{"sub": "thief"}', now(), now()) returning id`,
+    [owner.id],
+  );
+  const thief = fragmentOf((await signInAs(auth, 'thief')).location.href);
+  const verifier = 'v'.repeat(43);
+  const pkce = { code_challenge: verifier, code_challenge_method: 'plain' };
+  const { code } = queryOf((await signInAs(auth, 'thief', pkce)).location.href);
+  expect((await auth.ask('/user', undefined, { token: thief.access_token! })).body.id).toBe(owner.id);
+  expect((await owner.unlink(row!.id)).status).toBe(200);
+  const refreshed = await auth.ask('/token?grant_type=refresh_token', { refresh_token: thief.refresh_token });
+  const exchanged = await auth.ask('/token?grant_type=pkce', { auth_code: code, code_verifier: verifier });
+  expect([refreshed.body, exchanged.body]).toMatchObject([
+    { code: 'refresh_token_not_found' },
+    { code: 'flow_state_not_found' },
+  ]);
+  expect(await auth.ask('/user', undefined, { token: thief.access_token! })).toMatchObject({
+    body: { code: 'session_not_found' },
+  });
+  expect(await database.query('select from auth.sessions where user_id = $1', [owner.id])).toHaveLength(1);
+  expect(await owner.me()).toMatchObject({ id: owner.id, identities: [{ provider: 'email' }] });
 });

@@ -1,6 +1,6 @@
 /**
  * A way to sign in that a user gives up. One has to be left, and the user gets the address of one that is left where their
- * own goes with it.
+ * own goes with it. Whoever has come in by it is out: the other sessions end, and what is under way.
  */
 import type { SystemSession } from '../../database/run-system.ts';
 import { type AnswerJson, answerShape } from '../answer-shape.ts';
@@ -8,11 +8,14 @@ import { userActor, writeAudit } from '../audit.ts';
 import { AuthError } from '../auth-error.ts';
 import { isUuid, type UserBearer } from '../bearer.ts';
 import { deleteIdentity, syncProviders } from '../identities.ts';
+import { endFlows } from '../pkce.ts';
+import type { Session } from '../session.ts';
+import { endSessions } from '../sessions.ts';
 import type { Identity, User } from '../user.ts';
 import { updateUser } from '../users.ts';
 import { adoptEmail, deriveEmail } from './derive-email.ts';
 import { type Flow, nowOf, transact } from './flow.ts';
-import { lockAsking } from './lock-asking.ts';
+import { type Asking, lockAsking } from './lock-asking.ts';
 import { assertManualLinking } from './manual-linking.ts';
 import { queueNotification } from './queue-notification.ts';
 
@@ -30,12 +33,13 @@ export async function unlinkIdentity(flow: Flow, bearer: UserBearer, id: string)
   if (!isUuid(id)) throw new AuthError('validation_failed', 'identity_id must be an UUID', { status: 404 });
   if (bearer.claims.aud !== flow.audience) throw new AuthError('unexpected_audience');
   // Of two requests at the same time for the last two identities the second finds one.
-  await transact(flow, async (session) => unlink(session, flow, (await lockAsking(session, bearer)).user, id));
+  await transact(flow, async (session) => unlink(session, flow, await lockAsking(session, bearer), id));
   return unlinkedShape.toJson(null);
 }
 
-async function unlink(session: SystemSession, flow: Flow, user: User, id: string): Promise<void> {
+async function unlink(session: SystemSession, flow: Flow, asking: Asking<Session | null>, id: string): Promise<void> {
   const { services, config, client } = flow;
+  const { user, session: own } = asking;
   const { identities } = user;
   if (identities.length <= 1) throw new AuthError('single_identity_not_deletable');
   const identity = identities.find((own) => own.id === id.toLowerCase());
@@ -51,6 +55,8 @@ async function unlink(session: SystemSession, flow: Flow, user: User, id: string
     await replaceEmail(session, flow, user, left);
   }
   await syncProviders(session, user.id, nowOf(flow));
+  await endFlows(session, user.id, nowOf(flow));
+  await endSessions(session, user.id, own === null ? 'global' : 'others', own?.id ?? null);
   await queueNotification(session, flow, { kind: 'identity_unlinked', user, provider });
 }
 
