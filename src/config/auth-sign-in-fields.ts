@@ -93,7 +93,7 @@ export const signInFields = {
     kind: boolean, default: false, environment: null, doc: 'The header X-JWT-AUD names the audience in which users are looked up.',
   }),
   security_sb_forwarded_for_enabled: field({
-    kind: boolean, default: false, doc: "The header Sb-Forwarded-For holds the client's address.",
+    kind: boolean, default: false, doc: "The header Sb-Forwarded-For of a proxy that --trusted-proxies names holds the client's address.",
   }),
 
   password_min_length: field({

@@ -115,11 +115,11 @@ export function parseOrigins(text: string): readonly string[] | '*' {
   });
 }
 
-/** IP addresses and networks (`10.0.0.0/8`) separated by commas. */
+/** IP addresses and networks (`10.1.2.0/24`) separated by commas. */
 export function parseNetworks(text: string): readonly string[] {
   const networks = parseNames(text);
   if (networks.every(isNetwork)) return networks;
-  throw new Error('must be IP addresses or networks like 10.0.0.0/8, separated by commas');
+  throw new Error('must be IP addresses or networks like 10.1.2.0/24, separated by commas');
 }
 
 function isNetwork(text: string): boolean {

@@ -18,7 +18,7 @@ import { createRedirectRules, type RedirectRules } from '../auth/redirect.ts';
 import type { AuthConfig } from '../config/auth-config.ts';
 import type { AuthParts } from './auth-parts.ts';
 import type { AddressLimit } from './auth-rows.ts';
-import { networkOf, parseAddress } from './client-address.ts';
+import { type IsFromProxy, networkOf, parseAddress } from './client-address.ts';
 
 /** One request. */
 export interface AuthRequest {
@@ -64,7 +64,7 @@ export function readAuthRequest(
     query: query.get('redirect_to') ?? undefined,
     referer,
   });
-  const client = { userAgent: headers['user-agent'] ?? null, ip: clientAddress(request, config) };
+  const client = { userAgent: headers['user-agent'] ?? null, ip: clientAddress(request, config, parts.isFromProxy) };
   const { audience: usual, adminRoles } = services;
   const header = config.security_jwt_aud_header_enabled ? one(headers['x-jwt-aud']) : undefined;
   const audience = requestAudience({ header, claims: null, adminRoles, usual });
@@ -113,9 +113,11 @@ function one(value: string | readonly string[] | undefined): string | undefined 
   return typeof value === 'string' ? value : value?.[0];
 }
 
-/** The header of the original's platform, where the configuration says that it is set; else as for all requests. */
-function clientAddress({ headers, state }: FastifyRequest, config: AuthConfig): string {
-  const forwarded = config.security_sb_forwarded_for_enabled ? one(headers['sb-forwarded-for']) : undefined;
+/** The header of the original's platform, where the configuration says that a trusted proxy sets it; else as for all requests. */
+function clientAddress(request: FastifyRequest, config: AuthConfig, isFromProxy: IsFromProxy): string {
+  const { headers, state, raw } = request;
+  const isBelieved = config.security_sb_forwarded_for_enabled && isFromProxy(raw.socket.remoteAddress);
+  const forwarded = isBelieved ? one(headers['sb-forwarded-for']) : undefined;
   return parseAddress(forwarded?.split(',')[0] ?? '') ?? state.address ?? '';
 }
 

@@ -12,7 +12,7 @@ import type { Observe } from '../shared/observation.ts';
 export type ClientAddress = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => string | null;
 
 /**
- * @param trustedProxies Addresses and networks (`10.0.0.0/8`); none: the header is not believed.
+ * @param trustedProxies Addresses and networks (`10.1.2.0/24`); none: the header is not believed.
  * @param observe Hears once that there seems to be a proxy of which nobody has told.
  */
 export function createClientAddress(trustedProxies: readonly string[], observe: Observe = () => {}): ClientAddress {
@@ -79,6 +79,18 @@ export function countedAs(subject: string | null, address: string | null): strin
 export function createTrust(trustedProxies: readonly string[]): (address: string) => boolean {
   const trusted = toBlockList(trustedProxies);
   return (address) => contains(trusted, address);
+}
+
+/** Whether a connection is a trusted proxy's, by its address. */
+export type IsFromProxy = (remoteAddress: string | undefined) => boolean;
+
+/** Whose headers about the client are believed. */
+export function createProxyTrust(trustedProxies: readonly string[]): IsFromProxy {
+  const isTrusted = createTrust(trustedProxies);
+  return (remoteAddress) => {
+    const address = parseAddress(remoteAddress ?? '');
+    return address !== null && isTrusted(address);
+  };
 }
 
 function toBlockList(networks: readonly string[]): BlockList {

@@ -210,7 +210,11 @@ describe('a challenge', () => {
   });
 
   test('is answered from the address that it was given to', async () => {
-    const auth = await testAuth(database, { ...unlimited, security_sb_forwarded_for_enabled: true });
+    const auth = await testAuth(
+      database,
+      { ...unlimited, security_sb_forwarded_for_enabled: true },
+      { trustedProxies: ['127.0.0.1'] },
+    );
     const { app, session } = await userWithApp(auth, 'address@x.test');
     const from = (address: string) => ({ token: session.access_token, headers: { 'sb-forwarded-for': address } });
     const { body } = await auth.ask(`/factors/${app.id}/challenge`, {}, from('2001:db8::1'));
@@ -428,7 +432,11 @@ describe('the configuration', () => {
   });
 
   test('limits challenges and attempts of an address, and attempts at a factor from whatever address', async () => {
-    const auth = await testAuth(database, { security_sb_forwarded_for_enabled: true });
+    const auth = await testAuth(
+      database,
+      { security_sb_forwarded_for_enabled: true },
+      { trustedProxies: ['127.0.0.1'] },
+    );
     const { session, enrollApp } = await user(auth, 'limits@x.test');
     const app = await enrollApp();
     let count = 0;

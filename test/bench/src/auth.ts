@@ -49,7 +49,11 @@ export async function measureAuth(db: BenchDatabase, load: AuthLoad): Promise<Au
   const { target } = await startOurs({
     databaseUrl: db.loginUrl,
     poolSize: load.poolSize,
-    env: { PGREFLECT_ADMIN_DATABASE_URL: db.ownerUrl, PGREFLECT_SECURITY_SB_FORWARDED_FOR_ENABLED: 'true' },
+    env: {
+      PGREFLECT_ADMIN_DATABASE_URL: db.ownerUrl,
+      PGREFLECT_SECURITY_SB_FORWARDED_FOR_ENABLED: 'true',
+      PGREFLECT_TRUSTED_PROXIES: '127.0.0.1',
+    },
   });
   try {
     const rows: AuthResult['rows'][number][] = [];

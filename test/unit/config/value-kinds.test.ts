@@ -53,7 +53,7 @@ test('networks are addresses, with the length of a prefix where they are more th
     'fe80::1%eth0',
     '10.0.0.0/8/8',
   ]) {
-    expect(() => parseNetworks(text)).toThrow('must be IP addresses or networks like 10.0.0.0/8, separated by commas');
+    expect(() => parseNetworks(text)).toThrow('must be IP addresses or networks like 10.1.2.0/24, separated by commas');
   }
 });
 
