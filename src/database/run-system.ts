@@ -34,6 +34,11 @@ export interface SystemSession {
    * @throws DatabaseError `statement`, `timeout`, `unavailable` (a write may have been committed then), `overloaded`.
    */
   query(text: string, values?: readonly unknown[]): Promise<Rows>;
+  /**
+   * Of a transaction: says that code of a user runs in it from here on, such as a hook, or what is called while a plan is made.
+   * Nothing named is used any more, and the session is emptied before anybody else gets it.
+   */
+  noteUserCode?(): void;
 }
 
 /** A connection per call, or one connection for a whole transaction. */
@@ -99,15 +104,18 @@ export function createSystemPool(options: SystemPoolOptions): SystemPool {
       names.disable();
       options.onPreparedOff?.();
     }
+    const connection = { client, prepared: preparedOf(client), names, answerWithinMs, ranUserCode: false };
     let lost = false;
     try {
-      return await run({ client, prepared: preparedOf(client), names, answerWithinMs });
+      return await run(connection);
     } catch (problem) {
       lost = problem instanceof DatabaseError && problem.kind === 'unavailable';
       throw problem;
     } finally {
       // A transaction left open would be the next user's.
-      client.release(lost || client.getTransactionStatus() !== 'I');
+      lost ||= client.getTransactionStatus() !== 'I';
+      if (connection.ranUserCode && !lost) lost = !(await emptySession(connection));
+      client.release(lost);
     }
   }
 
@@ -133,4 +141,13 @@ export function createSystemPool(options: SystemPoolOptions): SystemPool {
     state: () => poolState(pool),
     stop: end,
   };
+}
+
+/** After code of a user, which may have put statements of its own under the names of ours. False: it could not be emptied. */
+async function emptySession({ client, prepared }: SystemConnection): Promise<boolean> {
+  prepared.doubtAll();
+  return client.query('discard all').then(
+    () => true,
+    () => false,
+  );
 }

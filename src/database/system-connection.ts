@@ -19,6 +19,8 @@ export interface SystemConnection {
   readonly names: SystemNames;
   /** Longest wait for an answer, in milliseconds; null: there is no limit. */
   readonly answerWithinMs: number | null;
+  /** Code of a user has run, and may have left anything in the session. */
+  ranUserCode: boolean;
 }
 
 /** One statement with its values. */
@@ -94,7 +96,7 @@ const pins = {
 };
 
 /** Sets the pins, for this transaction. The outer function keeps what they were set to from being sent back. */
-const pin: SystemStatement = {
+export const pin: SystemStatement = {
   text: `select pg_catalog.num_nulls(${Object.entries(pins)
     .map(([name, value]) => `pg_catalog.set_config('${name}', '${value}', true)`)
     .join(', ')})`,
@@ -131,7 +133,9 @@ export async function runSystemAlone(connection: SystemConnection, text: string)
 
 async function fly(connection: SystemConnection, statements: readonly SystemStatement[]): Promise<SystemResult> {
   const { client, prepared, names } = connection;
-  const steps = statements.map(({ text, values }) => ({ name: names.nameOf(text), text, values: values.map(toText) }));
+  // What code of a user has run in has no names that are ours for certain.
+  const nameOf = (text: string) => (connection.ranUserCode ? '' : names.nameOf(text));
+  const steps = statements.map(({ text, values }) => ({ name: nameOf(text), text, values: values.map(toText) }));
   const flight = new SystemFlight(prepared, steps);
   client.query(flight);
   const outcome = await inTime(connection, flight.outcome);

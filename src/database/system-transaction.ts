@@ -73,6 +73,10 @@ class Transaction implements SystemSession {
     });
   }
 
+  noteUserCode(): void {
+    this.#connection.ranUserCode = true;
+  }
+
   /** Nothing where nothing was begun. */
   async end(text: 'commit' | 'rollback'): Promise<void> {
     await this.#then(async () => {

@@ -100,6 +100,8 @@ export async function explainStatements(
   const input = { caller, searchPath, settings, timeoutMs: analyze ? timeoutMs : 0, freshness: null, readOnly: false };
   const opening = buildSettings(input);
   const run = async (session: SystemSession): Promise<readonly ExplainedStatement[]> => {
+    // Of policies, views and indexes, as the caller: the settings follow.
+    session.noteUserCode?.();
     // As a request begins: with the settings of the login, then those of the caller.
     await Promise.all([
       ...hygiene.plain.map(({ text }) => session.query(text, [])),

@@ -7,6 +7,7 @@
 import type { HookFunction } from '../config/hook-target.ts';
 import { DatabaseError } from '../database/failure.ts';
 import type { SystemSession } from '../database/run-system.ts';
+import { pin } from '../database/system-connection.ts';
 import { HookError } from './hook-error.ts';
 
 /** Limits of functions; the usual ones where nothing else is given. */
@@ -45,6 +46,7 @@ export async function callFunction(session: SystemSession, call: FunctionCall): 
   const { target, limits } = call;
   const payload = JSON.stringify(call.payload);
   if (Buffer.byteLength(payload) > limits.maxRequestBytes) throw tooLarge(limits.maxRequestBytes);
+  session.noteUserCode?.();
   try {
     const [, [setting], [row]] = await Promise.all([
       session.query('savepoint pgreflect_hook', []),
@@ -53,6 +55,7 @@ export async function callFunction(session: SystemSession, call: FunctionCall): 
     ]);
     await Promise.all([
       session.query(setTimeLimit, [setting?.before]),
+      session.query(pin.text, []),
       session.query('release savepoint pgreflect_hook', []),
     ]);
     if (Number(row?.bytes ?? 0) > limits.maxAnswerBytes) throw tooLarge(limits.maxAnswerBytes);

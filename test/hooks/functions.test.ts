@@ -127,3 +127,32 @@ test.each(['public/a"b', 'public/a.b', 'public', 'public/a/b', 'public/a%20b', '
     await expect(askFunction(null, name).answer).rejects.toMatchObject({ message: 'Hook is not configured' });
   },
 );
+
+test('what it leaves in the session is gone, and what follows in the transaction finds PostgreSQL’s own names', async () => {
+  await database.query(`
+    create table public.planted (as_user name);
+    create function public.plant() returns boolean language plpgsql as
+      $$ begin insert into public.planted values (current_user); return true; end $$;
+    create function public.lower(varchar) returns text language sql as $$ select public.plant()::text $$;
+    create function public.litter(event jsonb) returns jsonb language plpgsql as $body$
+    declare found record;
+    begin
+      perform set_config('search_path', 'public, pg_catalog', true), set_config('app.left', 'behind', false);
+      for found in select name from pg_catalog.pg_prepared_statements where name <> '' loop
+        execute format('deallocate %I', found.name);
+        execute format('prepare %I as select public.plant() as own', found.name);
+      end loop;
+      return event;
+    end $body$`);
+  const own = openSystemPool(database.url, 1);
+  const ask = () =>
+    own.query(`select pg_catalog.current_setting('app.left', true) as own from (select $1::int4) x`, [1]);
+  for (let round = 0; round < 3; round += 1) {
+    expect((await ask())[0]?.own ?? '').toBe('');
+    await own.transaction(async (session) => {
+      await askFunction(session, 'public/litter').answer;
+      await session.query(`select lower('A'::varchar)`, []);
+    });
+  }
+  expect(await database.query('select * from public.planted')).toEqual([]);
+});

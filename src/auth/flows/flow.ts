@@ -99,6 +99,7 @@ async function transactOn<T>(pool: SystemPool, flow: Flow, run: Work<T>): Promis
         timeLeftMs(flow);
         return session.query(text, values);
       },
+      noteUserCode: () => session.noteUserCode?.(),
     };
     try {
       const result = await run(inTime);
