@@ -55,9 +55,10 @@ export function printWrite(printer: Printer, plan: WritePlan): { readonly expres
   return { expressions: changes, select: sql`${select} from (${count}) as ${ident(counted)}` };
 }
 
-// Counting also makes the rows complete before anything of them is read, which volatile functions can tell.
+// Counting also makes the rows complete before anything of them is read, which volatile functions can tell. Groups of objects are
+// counted because what nothing reads is written at the end, the last group first.
 function isCounted({ change, entries }: WritePlan): boolean {
-  if (change.kind !== 'insert') return true;
+  if (change.kind !== 'insert' || change.groups.length > 1) return true;
   return entries.some(
     (entry) => entry.kind === 'affected_count' || (entry.kind === 'records' && runsVolatile(entry.object)),
   );
