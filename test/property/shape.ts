@@ -144,14 +144,15 @@ function entityOf(world: World, relation: Relation, role: Role, visible: readonl
 }
 
 function fieldsOf(world: World, relation: Relation, role: Role, visible: readonly Relation[]): Map<string, Field> {
-  const fields = new Map<string, Field>();
-  const add = (name: string | null, field: Field): void => {
+  const fields = new Map<string, { readonly field: Field; readonly place: number }>();
+  // Of two with one name the later one wins, but what comes from another schema takes no name from an earlier one.
+  const add = (name: string | null, maker: Schema, field: Field): void => {
     if (name === null || name === 'nodeId' || !isName(name)) return;
-    fields.delete(name);
-    fields.set(name, field);
+    const place = Math.max(world.schemas.indexOf(relation.schema), world.schemas.indexOf(maker));
+    if ((fields.get(name)?.place ?? place) >= place) fields.set(name, { field, place });
   };
   for (const [name, column] of named(relation, ({ name }) => maySelect(relation, role, name)))
-    add(name, { kind: 'column', column });
+    add(name, relation.schema, { kind: 'column', column });
   const used = world.foreignKeys.filter((key) => isUsed(key, role));
   const ordered = [
     ...used.filter(({ kind }) => kind === 'constraint'),
@@ -159,19 +160,21 @@ function fieldsOf(world: World, relation: Relation, role: Role, visible: readonl
   ];
   for (const key of ordered) {
     if (key.from === relation && visible.includes(key.to)) {
-      add(outboundName(key), { kind: 'to-one', key, direction: 'out', target: key.to });
+      add(outboundName(key), relation.schema, { kind: 'to-one', key, direction: 'out', target: key.to });
     }
   }
   for (const key of ordered) {
     if (key.to !== relation || !visible.includes(key.from)) continue;
     const kind = isLocallyUnique(key) ? 'to-one' : 'to-many';
-    add(inboundName(key, kind), { kind, key, direction: 'in', target: key.from });
+    add(inboundName(key, kind), key.from.schema, { kind, key, direction: 'in', target: key.from });
   }
   for (const routine of world.routines) {
     if (routine.of !== relation || routine.revoked.includes(role) || !resultIsVisible(routine, visible)) continue;
-    if (relation.grants[role]?.select === 'all') add(routineName(routine), { kind: 'computed', routine });
+    if (relation.grants[role]?.select !== 'all') continue;
+    add(routineName(routine), routine.schema, { kind: 'computed', routine });
   }
-  return new Map<string, Field>([['nodeId', { kind: 'nodeId' }], ...fields]);
+  const kept = [...fields].map(([name, { field }]): [string, Field] => [name, field]);
+  return new Map<string, Field>([['nodeId', { kind: 'nodeId' }], ...kept]);
 }
 
 function named(relation: Relation, isWanted: (column: Column) => boolean): Map<string, Column> {
