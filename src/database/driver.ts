@@ -163,6 +163,26 @@ export async function takeConnection(pool: pg.Pool, waitMs: number): Promise<Dri
   throw connectError(second.problem, waitMs);
 }
 
+/**
+ * Takes a connection and looks at it where it is new. One that ends under the look is opened once more, as in `takeConnection`.
+ *
+ * @param look Null where it is known. Rejects where the connection has ended.
+ */
+export async function takeKnown(
+  take: () => Promise<DriverClient>,
+  look: (client: DriverClient) => Promise<void> | null,
+): Promise<DriverClient> {
+  const first = await take();
+  const isKnown = await (look(first) ?? Promise.resolve()).then(
+    () => true,
+    () => false,
+  );
+  if (isKnown) return first;
+  const second = await take();
+  await look(second);
+  return second;
+}
+
 /** A connection as it is when it has been opened. */
 export interface NewSession {
   /** It is PostgreSQL's own and not a pooler's, which hands out server processes that others use as well. */

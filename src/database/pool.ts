@@ -5,7 +5,14 @@
  * knowledge that outlives a flight. Used by run-as.ts alone.
  */
 import { ConnectionQueue, type Turn } from './connection-queue.ts';
-import { createDriverPool, type DriverClient, lookAtSession, type NewSession, takeConnection } from './driver.ts';
+import {
+  createDriverPool,
+  type DriverClient,
+  lookAtSession,
+  type NewSession,
+  takeConnection,
+  takeKnown,
+} from './driver.ts';
 import { FlightBatches } from './flight-batches.ts';
 import { type FlightCounts, type PoolState, poolState } from './pool-state.ts';
 import { PreparedStatements } from './prepared-statements.ts';
@@ -82,8 +89,10 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
   const acquire = async (turn: Turn): Promise<ApiConnection> => {
     let client: DriverClient;
     try {
-      client = await takeConnection(pool, options.waitMs);
-      if (!connections.has(client)) await pooler.lookAt(client);
+      client = await takeKnown(
+        () => takeConnection(pool, options.waitMs),
+        (taken) => (connections.has(taken) ? null : pooler.lookAt(taken)),
+      );
     } catch (problem) {
       queue.leave(turn);
       throw problem;

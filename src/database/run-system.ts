@@ -4,7 +4,7 @@
  * Apart from the pool of API requests, so that state which a user's function leaves in a session is never met here, and
  * so that a burst of requests cannot keep the catalog from being read.
  */
-import { createDriverPool, type DriverClient, lookAtSession, takeConnection } from './driver.ts';
+import { createDriverPool, type DriverClient, lookAtSession, takeConnection, takeKnown } from './driver.ts';
 import { DatabaseError } from './failure.ts';
 import { type PoolState, poolState } from './pool-state.ts';
 import { PreparedStatements } from './prepared-statements.ts';
@@ -99,11 +99,10 @@ export function createSystemPool(options: SystemPoolOptions): SystemPool {
     run: (connection: SystemConnection) => Promise<T>,
     answerWithinMs = usual,
   ): Promise<T> {
-    const client = await takeConnection(pool, options.waitMs);
-    if (names.enabled && !prepared.has(client) && !(await lookAtSession(client)).isDirect && names.enabled) {
-      names.disable();
-      options.onPreparedOff?.();
-    }
+    const client = await takeKnown(
+      () => takeConnection(pool, options.waitMs),
+      (taken) => (names.enabled && !prepared.has(taken) ? prepareWhereDirect(taken, names, options) : null),
+    );
     const connection = { client, prepared: preparedOf(client), names, answerWithinMs, ranUserCode: false };
     let lost = false;
     try {
@@ -150,4 +149,15 @@ async function emptySession({ client, prepared }: SystemConnection): Promise<boo
     () => true,
     () => false,
   );
+}
+
+/** Nothing is prepared behind a pooler. */
+async function prepareWhereDirect(
+  client: DriverClient,
+  names: SystemNames,
+  { onPreparedOff }: SystemPoolOptions,
+): Promise<void> {
+  if ((await lookAtSession(client)).isDirect || !names.enabled) return;
+  names.disable();
+  onPreparedOff?.();
 }

@@ -26,7 +26,7 @@ beforeEach(async () => {
     external_keycloak_url: 'https://login.shop.test',
     sms_twilio_auth_token: 'our token there',
   };
-  managed = await managedGateway(database, await addToken(database), { authValues });
+  managed = await managedGateway(database, await addToken(database), { authValues, allowPrivateNetworks: true });
 });
 
 const trial = () =>

@@ -112,7 +112,7 @@ describe('an empty database', () => {
     const broken = {
       version: 2,
       title: 'broken',
-      pieces: [{ kind: 'table', name: 'auth.nope', text: 'create nonsense' }],
+      pieces: [{ kind: 'table', name: 'auth.nope', text: 'create table auth.nope (id auth.nothing)' }],
     } as const;
     const migrations = [loadMigrations()[0]!, broken];
     await expect(migrate(openSystemPool(database.url, 1), { apiRoles, migrations })).rejects.toThrow(MigrationError);
