@@ -1,8 +1,8 @@
 /**
  * The built-in subjects and bodies of the 13 emails (auth.md 5.7).
  *
- * Plain pages: no style block, nothing from elsewhere, readable on a phone, without CSS, and as text. They are also what the
- * management API shows for a field that is not set, so they are written to be copied and changed.
+ * Plain pages without a style block or remote resources. They read well on a phone, without CSS and as plain text. The
+ * management API returns them for fields that are not set, as a starting point for your own.
  */
 import type { EmailKind } from './email-kind.ts';
 
@@ -15,66 +15,67 @@ export interface TemplateTexts {
 /** Texts for all kinds. */
 export const defaultTemplates: Readonly<Record<EmailKind, TemplateTexts>> = {
   confirmation: page('Confirm your email address', [
-    'Someone, hopefully you, has signed up at {{ .SiteURL }} with this email address. Please confirm that it is yours.',
-    link('Confirm email address'),
+    'Thanks for signing up at {{ .SiteURL }}. Confirm your email address to finish.',
+    button('Confirm email address'),
     code(),
-    'Did you not sign up? Then ignore this email; nothing will happen.',
+    "If you didn't sign up, you can ignore this email.",
   ]),
   invite: page('You have been invited', [
     'You have been invited to create an account at {{ .SiteURL }}.',
-    link('Accept the invitation'),
-    'Did you not expect an invitation? Then ignore this email; no account will be opened.',
+    button('Accept invitation'),
+    "If you didn't expect this invitation, you can ignore this email.",
   ]),
   magic_link: page('Your sign-in link', [
-    'Sign in to {{ .SiteURL }} with this link. It works once and expires soon.',
-    link('Sign in'),
+    'Use this link to sign in to {{ .SiteURL }}. It works once and expires soon.',
+    button('Sign in'),
     code(),
-    'Did you not ask for it? Then ignore this email; nobody can sign in without it.',
+    "If you didn't request this link, you can ignore this email.",
   ]),
-  email_change: page('Confirm the change of your email address', [
-    'The email address of an account at {{ .SiteURL }} is to be changed{{ if .Email }} from {{ .Email }}{{ end }} to {{ .NewEmail }}.',
-    link('Confirm the change'),
+  email_change: page('Confirm your email address change', [
+    'We received a request to change your email address at {{ .SiteURL }}{{ if .Email }} from {{ .Email }}{{ end }} to {{ .NewEmail }}.',
+    button('Confirm change'),
     code(),
-    'Did you not ask for this change? Then do not confirm it, and change your password.',
+    "If you didn't request this change, don't confirm it. Change your password.",
   ]),
   recovery: page('Reset your password', [
-    'Someone, hopefully you, has asked to reset the password of the account at {{ .SiteURL }} that has this email address.',
-    link('Reset password'),
+    'We received a request to reset the password of your account at {{ .SiteURL }}.',
+    button('Reset password'),
     code(),
-    'Did you not ask for it? Then ignore this email; your password stays as it is.',
+    "If you didn't request this, you can ignore this email. Your password stays the same.",
   ]),
   reauthentication: page('{{ .Token }} is your verification code', [
-    'Enter this code at {{ .SiteURL }} to confirm that it is you. It works once and expires soon.',
+    "Enter this code at {{ .SiteURL }} to confirm that it's you. It works once and expires soon.",
     '<strong style="font-size: 24px; letter-spacing: 3px">{{ .Token }}</strong>',
-    'Did you not ask for a code? Then give it to nobody, and change your password.',
+    "If you didn't request this code, don't share it. Change your password.",
   ], 'Your verification code'),
   password_changed_notification: page('Your password was changed', [
-    'The password of your account {{ .Email }} at {{ .SiteURL }} was just changed.',
-    alarm('reset your password at once'),
+    'The password of your account {{ .Email }} at {{ .SiteURL }} was changed.',
+    unlessYou('reset your password immediately'),
   ]),
   email_changed_notification: page('Your email address was changed', [
-    'The email address of your account at {{ .SiteURL }} was just changed from {{ .OldEmail }} to {{ .Email }}.',
-    alarm('contact the operators of the site at once: emails of your account no longer go to this address'),
+    'The email address of your account at {{ .SiteURL }} was changed from {{ .OldEmail }} to {{ .Email }}.',
+    unlessYou('contact support at {{ .SiteURL }} immediately'),
+    'Emails for your account no longer go to this address.',
   ]),
   phone_changed_notification: page('Your phone number was changed', [
-    'The phone number of your account {{ .Email }} at {{ .SiteURL }} was just changed from {{ .OldPhone }} to {{ .Phone }}.',
-    alarm('change your password and the number'),
+    'The phone number of your account {{ .Email }} at {{ .SiteURL }} was changed from {{ .OldPhone }} to {{ .Phone }}.',
+    unlessYou('change your password and restore your phone number'),
   ]),
-  identity_linked_notification: page('A new way to sign in was added', [
-    'Your account {{ .Email }} at {{ .SiteURL }} was just linked with an identity of {{ .Provider }}. Whoever owns that identity can sign in to your account.',
-    alarm('unlink the identity and change your password'),
+  identity_linked_notification: page('A sign-in method was added', [
+    'A sign-in method ({{ .Provider }}) was added to your account {{ .Email }} at {{ .SiteURL }}.',
+    unlessYou('remove the sign-in method and change your password'),
   ]),
-  identity_unlinked_notification: page('A way to sign in was removed', [
-    'An identity of {{ .Provider }} was just unlinked from your account {{ .Email }} at {{ .SiteURL }}. It can no longer be used to sign in.',
-    alarm('change your password and link the identity again'),
+  identity_unlinked_notification: page('A sign-in method was removed', [
+    'A sign-in method ({{ .Provider }}) was removed from your account {{ .Email }} at {{ .SiteURL }}.',
+    unlessYou('change your password and add the sign-in method again'),
   ]),
   mfa_factor_enrolled_notification: page('A second factor was added', [
-    'A second factor ({{ .FactorType }}) was just added to your account {{ .Email }} at {{ .SiteURL }}.',
-    alarm('remove the factor and change your password'),
+    'A second factor ({{ .FactorType }}) was added to your account {{ .Email }} at {{ .SiteURL }}.',
+    unlessYou('remove the factor and change your password'),
   ]),
   mfa_factor_unenrolled_notification: page('A second factor was removed', [
-    'A second factor ({{ .FactorType }}) was just removed from your account {{ .Email }} at {{ .SiteURL }}.',
-    alarm('change your password and add the factor again'),
+    'A second factor ({{ .FactorType }}) was removed from your account {{ .Email }} at {{ .SiteURL }}.',
+    unlessYou('change your password and add the factor again'),
   ]),
 }; // biome-ignore format: one paragraph a line
 
@@ -96,14 +97,16 @@ ${body}
   return { subject, content };
 }
 
-function link(label: string): string {
-  return `<a href="{{ .ConfirmationURL }}" style="font-size: 18px; font-weight: bold">${label}</a>`;
+function button(action: string): string {
+  const style =
+    'display: inline-block; padding: 10px 20px; border-radius: 6px; background: #1c1c1c; color: #ffffff; text-decoration: none; font-weight: bold';
+  return `<a href="{{ .ConfirmationURL }}" style="${style}">${action}</a>`;
 }
 
 function code(): string {
   return 'Or enter this code: <strong style="font-size: 20px; letter-spacing: 2px">{{ .Token }}</strong>';
 }
 
-function alarm(advice: string): string {
-  return `Was that you? Then there is nothing to do. Was it not? Then ${advice}.`;
+function unlessYou(advice: string): string {
+  return `If this was you, no action is needed. If it wasn't, ${advice}.`;
 }

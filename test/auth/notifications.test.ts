@@ -91,7 +91,7 @@ test('a new password is told to the address of the user, once', async () => {
   await changePassword(supabase);
   expect(await notifications()).toEqual([['password@x.test', 'Your password was changed']]);
   const { html = '' } = mailTo('password@x.test')?.parsed ?? {};
-  expect(html).toContain('The password of your account password@x.test at https://app.test was just changed.');
+  expect(html).toContain('The password of your account password@x.test at https://app.test was changed.');
 });
 
 test('the first password of a user who signs in by code is told as well', async () => {
@@ -115,7 +115,7 @@ test('a new address is told to the old one, when both have confirmed', async () 
   expect(await notifications()).toEqual([]);
   expect((await confirm(changed)).data.user.email).toBe(changed);
   expect(await notifications()).toEqual([[email, 'Your email address was changed']]);
-  expect(mailTo(email)?.parsed.html).toContain('was just changed from old@x.test to new@x.test.');
+  expect(mailTo(email)?.parsed.html).toContain('was changed from old@x.test to new@x.test.');
 });
 
 test('a change that a link completes knows where the link leads to, and both addresses', async () => {
@@ -150,11 +150,11 @@ test('a first number is told as an identity, another one as a change', async () 
   const email = 'phone@x.test';
   const supabase = await signedIn(auth, email);
   await changePhone(auth, supabase, '491801');
-  expect(await notifications()).toEqual([[email, 'A new way to sign in was added']]);
-  expect(mailTo(email)?.parsed.html).toContain('linked with an identity of phone.');
+  expect(await notifications()).toEqual([[email, 'A sign-in method was added']]);
+  expect(mailTo(email)?.parsed.html).toContain('A sign-in method (phone) was added');
   await changePhone(auth, supabase, '491802');
   expect((await notifications())[1]).toEqual([email, 'Your phone number was changed']);
-  expect(mailTo(email)?.parsed.html).toContain('was just changed from 491801 to 491802.');
+  expect(mailTo(email)?.parsed.html).toContain('was changed from 491801 to 491802.');
 });
 
 test('a number that counts as confirmed at once is told, too', async () => {
@@ -162,7 +162,7 @@ test('a number that counts as confirmed at once is told, too', async () => {
   const supabase = await signedIn(auth, 'auto@x.test');
   for (const phone of ['491803', '491804']) expect((await supabase.auth.updateUser({ phone })).error).toBeNull();
   const subjects = (await notifications()).map(([, subject]) => subject);
-  expect(subjects).toEqual(['A new way to sign in was added', 'Your phone number was changed']);
+  expect(subjects).toEqual(['A sign-in method was added', 'Your phone number was changed']);
 });
 
 test('nothing is told that is not switched on', async () => {

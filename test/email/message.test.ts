@@ -81,8 +81,12 @@ describe('built-in texts', () => {
   });
 
   test('the change of an address does not speak of an old one that was never there', () => {
-    expect(build('email_change').html).toContain('to be changed from ana@mail.test to new@mail.test');
-    expect(build('email_change', {}, { email: '' }).html).toContain('to be changed to new@mail.test');
+    expect(build('email_change').html).toContain(
+      'your email address at https://app.test from ana@mail.test to new@mail.test',
+    );
+    expect(build('email_change', {}, { email: '' }).html).toContain(
+      'your email address at https://app.test to new@mail.test',
+    );
   });
 });
 
