@@ -1,6 +1,7 @@
 /**
  * Asks a hook that is a function of the database, inside the transaction of the request: what it writes is committed with the
- * change that it was asked about, or not at all. It runs as the login of the auth service, which needs `execute` on it.
+ * change that it was asked about, or not at all. It runs as the login of the auth service, which needs `execute` on it, so
+ * the function and its schema have to belong to roles that could act as that login anyway: others would run what they like there.
  *
  * A savepoint keeps its failure apart: the transaction can go on, and the time limit ends the function alone.
  */
@@ -35,6 +36,17 @@ const setTimeLimit = `select pg_catalog.current_setting('statement_timeout') as 
   pg_catalog.set_config('statement_timeout', $1, true) as now`;
 
 /**
+ * Of the one with exactly this argument, which is called before others of its name. The owner of the schema counts as well: they
+ * could put a function of theirs in its place between this look and the call, and PostgreSQL has no lock on functions.
+ */
+const findOwners = `select pg_catalog.pg_has_role(p.proowner, current_user, 'MEMBER') as owns_function,
+    pg_catalog.pg_has_role(case n.nspowner when 'pg_database_owner'::pg_catalog.regrole then d.datdba else n.nspowner end,
+      current_user, 'MEMBER') as owns_schema
+  from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+    join pg_catalog.pg_database d on d.datname = pg_catalog.current_database()
+  where p.oid = pg_catalog.to_regprocedure($1)`;
+
+/**
  * Calls it.
  *
  * @param session Of a transaction.
@@ -46,6 +58,7 @@ export async function callFunction(session: SystemSession, call: FunctionCall): 
   const { target, limits } = call;
   const payload = JSON.stringify(call.payload);
   if (Buffer.byteLength(payload) > limits.maxRequestBytes) throw tooLarge(limits.maxRequestBytes);
+  await assertOurs(session, target);
   session.noteUserCode?.();
   try {
     const [, [setting], [row]] = await Promise.all([
@@ -68,6 +81,17 @@ export async function callFunction(session: SystemSession, call: FunctionCall): 
     ]);
     throw toHookError(error, limits.timeoutMs);
   }
+}
+
+async function assertOurs(session: SystemSession, { schema, name }: HookFunction): Promise<void> {
+  const [found] = await session.query(findOwners, [`"${schema}"."${name}"(pg_catalog.jsonb)`]);
+  if (found?.owns_function === true && found.owns_schema === true) return;
+  const routine = `function ${schema}.${name}(jsonb)`;
+  const foreign = found?.owns_function === true ? `schema ${schema}` : routine;
+  const reason = found
+    ? `${foreign} belongs to a role that may not act as the login of the auth service: give it to that login`
+    : `${routine} does not exist`;
+  throw new HookError('unexpected_failure', 'Error running hook', { reason });
 }
 
 /** The names are of letters, digits and underscores (`HookFunction`). Materialized: called once, whatever it is declared as. */

@@ -1,8 +1,9 @@
 /**
  * Hooks that are functions of the database: called once, in the transaction of the request, which outlives their failures.
  */
+import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
-import { beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { layerAuthConfig } from '../../src/config/auth-config.ts';
 import type { SystemPool, SystemSession } from '../../src/database/run-system.ts';
 import { functionLimits } from '../../src/hooks/call-function.ts';
@@ -75,7 +76,7 @@ const failures = [
   ['wait', 'hook_timeout', 422, /within maximum time of 0.05 seconds/, 'no answer within 50 ms'],
   ['huge', 'hook_payload_over_size_limit', 422, /size limit of 204800 bytes/, 'more than 204800 bytes of JSON'],
   ['list', 'unexpected_failure', 500, /unmarshaling JSON/, 'its answer is not a JSON object'],
-  ['absent', 'unexpected_failure', 500, /Error running hook/, /42883: function public.absent\(jsonb\) does not exist/],
+  ['absent', 'unexpected_failure', 500, /Error running hook/, /^function public.absent\(jsonb\) does not exist$/],
 ] as const; // biome-ignore format: a table
 
 test.each(failures)('a function that does not answer (%s) fails alone', async (name, code, status, message, reason) => {
@@ -114,6 +115,74 @@ test('the login of the service needs to be allowed to execute it', async () => {
   await expect(ask()).rejects.toMatchObject({ status: 500 });
   await database.query('grant execute on function public.echo(jsonb) to authenticator');
   expect(await ask()).toEqual({ a: 1 });
+});
+
+describe('a function of somebody who could not act as the login of the service', () => {
+  // Roles belong to the whole server, so this file has its own.
+  const tenant = `tenant_${randomBytes(4).toString('hex')}`;
+  const theirs = (argument: string) => `create function ${tenant}.hook(${argument}) returns jsonb language plpgsql
+    as $$ begin alter role ${tenant} superuser; return '{"theirs": true}'; end $$;
+    alter function ${tenant}.hook owner to ${tenant};`;
+  beforeAll(() => database.query(`create role ${tenant}; create schema ${tenant} authorization ${tenant}`));
+  beforeEach(() => database.query(`drop function if exists ${tenant}.hook; alter role ${tenant} nosuperuser`));
+  afterAll(() => database.query(`drop owned by ${tenant}; drop role ${tenant}`));
+
+  test.each([
+    ['where it takes jsonb', theirs('event jsonb')],
+    ['where it takes anything', theirs('event anyelement')],
+    ['where it has more arguments', theirs('event jsonb, more int default 1')],
+  ])('does not run, %s', async (_where, sql) => {
+    await database.query(sql);
+    const { answer, observations } = askFunction(null, `${tenant}/hook`);
+    await expect(answer).rejects.toMatchObject({ status: 500, message: 'Error running hook' });
+    expect(await database.query('select rolsuper from pg_roles where rolname = $1', [tenant])).toEqual([
+      { rolsuper: false },
+    ]);
+    expect(observations).toMatchObject([{ reason: expect.stringContaining(`${tenant}.hook(jsonb)`) }]);
+  });
+
+  test('does not run in place of a trusted one that they drop between the look and the call', async () => {
+    await database.query(
+      `create function ${tenant}.hook(event jsonb) returns jsonb language sql as $$ select event $$`,
+    );
+    // A new connection has nothing in its caches that could be called in place of what is there now.
+    await openSystemPool(database.url, 1)
+      .transaction((session) => {
+        const swapping: SystemSession = {
+          async query(text, values) {
+            const rows = await session.query(text, values);
+            if (text.includes('pg_proc')) {
+              await database.query(
+                `set role ${tenant}; drop function ${tenant}.hook; reset role; ${theirs('event jsonb')}`,
+              );
+            }
+            return rows;
+          },
+        };
+        return askFunction(swapping, `${tenant}/hook`).answer;
+      })
+      .catch(() => {});
+    expect(await database.query('select rolsuper from pg_roles where rolname = $1', [tenant])).toEqual([
+      { rolsuper: false },
+    ]);
+  });
+
+  test('runs once it and its schema belong to one who could: to the login, or to a member of it', async () => {
+    await database.query(`create function ${tenant}.hook(event jsonb) returns jsonb language sql as $$ select event $$;
+      alter function ${tenant}.hook owner to ${tenant}`);
+    const login = openSystemPool(database.urlAs('authenticator', 'test'), 1);
+    const ask = () => login.transaction((session) => askFunction(session, `${tenant}/hook`).answer);
+    await database.query(`grant usage on schema ${tenant} to authenticator`);
+    await expect(ask()).rejects.toMatchObject({ status: 500 });
+    await database.query(`grant authenticator to ${tenant}`);
+    expect(await ask()).toEqual({ a: 1 });
+    await database.query(`revoke authenticator from ${tenant}`);
+    await database.query(`alter function ${tenant}.hook owner to authenticator`);
+    await expect(ask()).rejects.toMatchObject({ status: 500 });
+    await database.query(`alter schema ${tenant} owner to authenticator`);
+    expect(await ask()).toEqual({ a: 1 });
+    await database.query(`drop schema ${tenant} cascade`);
+  });
 });
 
 test('a payload over the limit does not reach it', async () => {
