@@ -22,6 +22,8 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     testTimeout: 90_000,
     hookTimeout: 120_000,
+    // A second, which is the default, is short on a busy machine.
+    expect: { poll: { timeout: 60_000 } },
     projects: [
       // What a test starts ends with it, so files need no process each: loading and compiling the code takes longer than most.
       {

@@ -120,6 +120,8 @@ describe('GraphQL', () => {
     };
     await studio.database.query(`insert into own_note (owner, body) values ($1, 'of Ada'), (null, 'of nobody')`, [id]);
     const { page, foreign, problems } = await studio.visit('graphql');
+    // Without a place for the answer GraphiQL sends nothing.
+    await page.locator('.result-window .view-line').first().waitFor();
     await page.locator('.graphiql-query-editor .view-line').first().waitFor();
     await run(page);
     await answer(page, '"edges": []').waitFor();
