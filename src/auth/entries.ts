@@ -55,12 +55,3 @@ export async function withholdEntry(
     [id, method, passwordHash, JSON.stringify(userMetadata)],
   );
 }
-
-/** What `withholdEntry` kept for a flow `f`, as JSON: a `Withheld`, or null. */
-export const withheldOfFlow = `(
-  select pg_catalog.json_build_object('passwordHash', e.password_hash, 'userMetadata', e.user_metadata)
-  from auth.pgreflect_entries e where e.flow_id = f.id
-)`;
-
-/** What the verifier gives back. */
-export type Withheld = Pick<User, 'passwordHash' | 'userMetadata'>;

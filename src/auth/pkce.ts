@@ -5,11 +5,11 @@
 import { createHash } from 'node:crypto';
 import type { SystemSession } from '../database/run-system.ts';
 import { AuthError } from './auth-error.ts';
-import { type Withheld, withheldOfFlow } from './entries.ts';
 import { sameText } from './one-time-code.ts';
 import { randomUuid } from './random.ts';
 import { type Time, toTimestamp } from './times.ts';
 import type { Tools } from './tools.ts';
+import type { User } from './user.ts';
 
 /** What the client committed itself to. */
 export interface PkceChallenge {
@@ -22,6 +22,15 @@ export type FlowMethod = 'email/signup' | 'invite' | 'magiclink' | 'recovery' | 
 
 /** Life of a code from its issue, in milliseconds. */
 export const flowLifetimeMs = 300_000;
+
+/** What `withholdEntry` (entries.ts) kept for a flow `f`, as JSON: a `Withheld`, or null. */
+const withheldOfFlow = `(
+  select pg_catalog.json_build_object('passwordHash', e.password_hash, 'userMetadata', e.user_metadata)
+  from auth.pgreflect_entries e where e.flow_id = f.id
+)`;
+
+/** What the verifier gives back. */
+export type Withheld = Pick<User, 'passwordHash' | 'userMetadata'>;
 
 /**
  * Reads the two parameters of a request; empty and null count as absent. Null: not the PKCE flow.

@@ -18,8 +18,8 @@ import { verifyFactor, verifyFactorBody } from '../auth/flows/verify-factor.ts';
 import { requestAllowance } from '../auth/rate-limit.ts';
 import { factorShape } from '../auth/user-json.ts';
 import type { AuthReply } from './auth-reply.ts';
-import type { AuthRequest } from './auth-request.ts';
-import { type AddressLimit, type AuthRow, asAdmin, json } from './auth-rows.ts';
+import type { AddressLimit, AuthRequest } from './auth-request.ts';
+import { type AuthRow, asAdmin, json } from './auth-rows.ts';
 
 /** The rows of users. */
 export const factorRoutes: readonly AuthRow[] = [

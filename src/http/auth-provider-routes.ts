@@ -8,8 +8,8 @@ import { requestAllowance } from '../auth/rate-limit.ts';
 import type { Observe } from '../shared/observation.ts';
 import { noteRefusal } from './auth-refusal.ts';
 import type { AuthReply } from './auth-reply.ts';
-import type { AuthRequest } from './auth-request.ts';
-import type { AddressLimit, AuthRow } from './auth-rows.ts';
+import type { AddressLimit, AuthRequest } from './auth-request.ts';
+import type { AuthRow } from './auth-rows.ts';
 import { clearFlowCookie, hasFlowCookie, setFlowCookie } from './flow-cookie.ts';
 
 const addressShape = answerShape<string>('AuthProviderAddress', { url: text((url) => url) });

@@ -13,12 +13,19 @@ import {
 } from '../auth/bearer.ts';
 import type { Flow } from '../auth/flows/flow.ts';
 import { badJson } from '../auth/flows/members.ts';
-import { assertRequestAllowed } from '../auth/rate-limit.ts';
+import { type Allowance, assertRequestAllowed } from '../auth/rate-limit.ts';
 import { createRedirectRules, type RedirectRules } from '../auth/redirect.ts';
 import type { AuthConfig } from '../config/auth-config.ts';
 import type { AuthParts } from './auth-parts.ts';
-import type { AddressLimit } from './auth-rows.ts';
 import { type IsFromProxy, networkOf, parseAddress } from './client-address.ts';
+
+/** A limit on requests of an address. */
+export interface AddressLimit {
+  /** Routes with the same name are counted together. */
+  readonly bucket: string;
+  /** Null: none. */
+  readonly allowance: Allowance | null;
+}
 
 /** One request. */
 export interface AuthRequest {

@@ -4,9 +4,8 @@
 import type { AnswerSchema } from '../auth/answer-shape.ts';
 import type { AdminBearer } from '../auth/bearer.ts';
 import type { BodyShape } from '../auth/flows/members.ts';
-import type { Allowance } from '../auth/rate-limit.ts';
 import type { AuthReply } from './auth-reply.ts';
-import type { AuthRequest } from './auth-request.ts';
+import type { AddressLimit, AuthRequest } from './auth-request.ts';
 
 /** One route, with all that /openapi.json says of it. */
 export interface AuthRow {
@@ -37,14 +36,6 @@ export interface AuthRow {
   readonly limit?: (request: AuthRequest) => AddressLimit | null;
   /** @throws AuthError, or whatever is answered as an unexpected failure. */
   readonly run: (request: AuthRequest) => Promise<AuthReply>;
-}
-
-/** A limit on requests of an address. */
-export interface AddressLimit {
-  /** Routes with the same name are counted together. */
-  readonly bucket: string;
-  /** Null: none. */
-  readonly allowance: Allowance | null;
 }
 
 /** The parameter of routes whose links lead somewhere. */

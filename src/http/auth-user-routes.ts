@@ -36,8 +36,8 @@ import { identityRoutes } from './auth-identity-routes.ts';
 import { createProviderRoutes } from './auth-provider-routes.ts';
 import { noteRefusal } from './auth-refusal.ts';
 import type { AuthReply } from './auth-reply.ts';
-import type { AuthRequest } from './auth-request.ts';
-import { type AddressLimit, type AuthRow, json, redirectQuery } from './auth-rows.ts';
+import type { AddressLimit, AuthRequest } from './auth-request.ts';
+import { type AuthRow, json, redirectQuery } from './auth-rows.ts';
 
 /** Seconds in which a configured number of requests comes back. */
 const fiveMinutes = 300;

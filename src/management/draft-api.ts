@@ -2,10 +2,11 @@
  * The part of the management API with which people look before they change something: drafts of emails, and earlier versions.
  */
 import { type AuthConfig, layerAuthConfig } from '../config/auth-config.ts';
+import type { SystemPool } from '../database/run-system.ts';
 import { MailError } from '../email/mail-error.ts';
 import type { EmailMessage } from '../email/message.ts';
+import type { ConfigStore } from './config-store.ts';
 import type { DescribedEmail, RenderedDraft } from './email-drafts.ts';
-import type { ManagementOptions } from './management-api.ts';
 import { demand, type ManagementCaller, masked } from './management-caller.ts';
 import { ManagementError } from './management-error.ts';
 import { type ConfigVersion, type EmailsOfVersion, listVersions, readVersion } from './version-history.ts';
@@ -31,8 +32,16 @@ export interface DraftApi {
 /** Hands a message over. @throws MailError */
 export type DeliverMessage = (config: AuthConfig, message: EmailMessage) => Promise<void>;
 
+/** What they are made of. */
+export interface DraftOptions {
+  /** Connections that may read and write our tables. */
+  readonly pool: SystemPool;
+  readonly store: ConfigStore;
+  readonly ref: () => Promise<string>;
+}
+
 /** Makes them. */
-export function createDraftApi(options: Pick<ManagementOptions, 'pool' | 'store' | 'ref'>): DraftApi {
+export function createDraftApi(options: DraftOptions): DraftApi {
   const { pool, store } = options;
   // Loaded with the first draft: it needs the whole engine of templates.
   async function openDraft(readBody: () => unknown) {

@@ -5,11 +5,10 @@
  */
 import { layerAuthConfig } from '../config/auth-config.ts';
 import { DatabaseError } from '../database/failure.ts';
-import type { SystemPool } from '../database/run-system.ts';
 import type { Clock } from '../shared/clock.ts';
 import { accessScopes, findAccessToken, isSameToken } from './access-tokens.ts';
-import type { ConfigSnapshot, ConfigStore } from './config-store.ts';
-import { createDraftApi, type DraftApi } from './draft-api.ts';
+import type { ConfigSnapshot } from './config-store.ts';
+import { createDraftApi, type DraftApi, type DraftOptions } from './draft-api.ts';
 import { demand, type ManagementCaller, masked } from './management-caller.ts';
 import { ManagementError } from './management-error.ts';
 import { mergeChanges } from './merge-changes.ts';
@@ -52,11 +51,7 @@ export interface ManagementApi extends DraftApi {
 }
 
 /** What the API is made of. */
-export interface ManagementOptions {
-  /** Connections that may read and write our tables. */
-  readonly pool: SystemPool;
-  readonly store: ConfigStore;
-  readonly ref: () => Promise<string>;
+export interface ManagementOptions extends DraftOptions {
   /** One token that is not stored (`--access-token`); null: none. May do everything. */
   readonly accessToken: string | null;
   readonly ignoreUnknown: boolean;

@@ -4,9 +4,8 @@
 import type { SystemSession } from '../../database/run-system.ts';
 import { userActor, writeAudit } from '../audit.ts';
 import { AuthError } from '../auth-error.ts';
-import type { Withheld } from '../entries.ts';
 import { mergeMetadata } from '../metadata.ts';
-import { exchangeFlowCode } from '../pkce.ts';
+import { exchangeFlowCode, type Withheld } from '../pkce.ts';
 import { isBanned, type User } from '../user.ts';
 import { updateUser } from '../users.ts';
 import { type Flow, nowOf } from './flow.ts';

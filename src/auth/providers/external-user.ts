@@ -4,7 +4,8 @@
 import { parseEmail } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
 import { isStorable, type Metadata } from '../metadata.ts';
-import type { Claims, ProviderRow } from './provider-table.ts';
+import type { Claims } from './plain-provider.ts';
+import type { ProviderRow } from './provider-table.ts';
 
 /** A user of a provider. */
 export interface ExternalUser {

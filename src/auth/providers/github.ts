@@ -1,7 +1,7 @@
 /**
  * GitHub and GitHub Enterprise: OAuth without OpenID Connect, the user is read from the API.
  */
-import type { PlainProvider } from './provider-table.ts';
+import type { PlainProvider } from './plain-provider.ts';
 
 const publicSite = 'https://github.com';
 

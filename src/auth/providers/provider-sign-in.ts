@@ -6,9 +6,9 @@ import type { Configuration } from 'openid-client';
 import type { Clock } from '../../shared/clock.ts';
 import { type ExternalUser, toExternalUser } from './external-user.ts';
 import { configurePlain, type FindIssuer, type Issuer } from './issuers.ts';
+import type { ApiUser, Claims, PlainProvider } from './plain-provider.ts';
 import { ProviderError } from './provider-error.ts';
 import { issuerOf, type ProviderSettings } from './provider-settings.ts';
-import type { ApiUser, Claims, PlainProvider } from './provider-table.ts';
 import { verifyIdToken } from './verify-id-token.ts';
 
 /** What a sign-in begins with. */

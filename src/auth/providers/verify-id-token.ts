@@ -7,8 +7,8 @@ import { decodeProtectedHeader, jwtVerify } from 'jose';
 import { sameText } from '../one-time-code.ts';
 import type { Time } from '../times.ts';
 import type { Issuer } from './issuers.ts';
+import type { Claims } from './plain-provider.ts';
 import { ProviderError } from './provider-error.ts';
-import type { Claims } from './provider-table.ts';
 
 /** Keys that only the provider has. With a shared secret whoever checks a token could make one. */
 const algorithms = [
