@@ -1,10 +1,10 @@
 /**
- * `npm test`: types, format and lint, then every test; the last line says how it went: `N passed, N failed`.
+ * `npm test`: types, format and lint beside every test that is not for the night; the last line says how it went: `N passed, N failed`.
  *
  * Nothing stops at the first failure: each check counts as one test, so the line always speaks of everything. The counts
  * come from the test runner's JSON report and not from what it prints. Arguments are passed on to the runner.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,29 +16,42 @@ const checks: readonly { readonly name: string; readonly command: readonly strin
   { name: 'format and lint', command: ['biome', 'ci', '--error-on-warnings'] },
 ];
 
-const checked = checks.map(({ name, command }) => {
-  console.log(`> ${name}: ${command.join(' ')}`);
-  return run(command);
-});
-const tests = runTests(process.argv.slice(2));
-const passed = checked.filter((code) => code === 0).length + tests.passed;
-const failed = checked.filter((code) => code !== 0).length + tests.failed;
+const [tests, ...checked] = await Promise.all([runTests(process.argv.slice(2)), ...checks.map(check)]);
+for (const { report } of checked) console.log(report);
+const passed = checked.filter(({ code }) => code === 0).length + tests.passed;
+const failed = checked.filter(({ code }) => code !== 0).length + tests.failed;
 process.exitCode = failed === 0 ? 0 : 1;
 console.log(`\n${passed} passed, ${failed} failed`);
 
-/** Runs a command of node_modules/.bin with our terminal; returns its exit code. */
-function run([command, ...options]: readonly string[]): number {
-  return spawnSync(command ?? '', options, { stdio: 'inherit', shell: process.platform === 'win32' }).status ?? 1;
+/** Runs a check; what it prints is told after the tests, so that nobody has to look for it among them. */
+async function check({ name, command }: (typeof checks)[number]): Promise<{ code: number; report: string }> {
+  let output = '';
+  const code = await run(command, (text) => {
+    output += text;
+  });
+  return { code, report: `\n> ${name}: ${command.join(' ')}: ${code === 0 ? 'passed' : 'FAILED'}\n${output}` };
+}
+
+/** Runs a command of node_modules/.bin, with our terminal where nobody takes what it prints; resolves to its exit code. */
+function run([command, ...options]: readonly string[], onOutput?: (text: string) => void): Promise<number> {
+  const stdio = onOutput === undefined ? 'inherit' : 'pipe';
+  const child = spawn(command ?? '', options, { stdio, shell: process.platform === 'win32' });
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', onOutput ?? (() => {}));
+  return new Promise((resolve) => {
+    child.once('error', () => resolve(1));
+    child.once('close', (code) => resolve(code ?? 1));
+  });
 }
 
 /** Runs vitest; whatever goes wrong outside a test counts as one failure, so a broken run is never green. */
-function runTests(options: readonly string[]): Counts {
+async function runTests(options: readonly string[]): Promise<Counts> {
   const directory = mkdtempSync(join(tmpdir(), 'pgreflect-report-'));
   const report = join(directory, 'report.json');
   try {
-    const code = run([
+    const code = await run([
       'vitest',
       'run',
+      '--project=!nightly',
       '--reporter=default',
       '--reporter=json',
       `--outputFile.json=${report}`,
