@@ -2,7 +2,7 @@
  * Random operations on random databases: each answer is compared with that of an evaluator which knows the manual and reads
  * raw rows, and shares nothing with the compiler.
  *
- * `PROPERTY_SEED` repeats a run, `PROPERTY_OPERATIONS` makes it longer. A failure prints the database, the operation made as
+ * `PROPERTY_SEED` repeats a run, `PROPERTY_OPERATIONS` makes it longer, as `npm run test:nightly` does. A failure prints the database, the operation made as
  * small as it gets, both answers and the SQL.
  */
 import { expect, test } from 'vitest';
@@ -11,7 +11,7 @@ import { createRandom } from './random.ts';
 import { runWorld } from './run-world.ts';
 
 const seed = Number(process.env.PROPERTY_SEED ?? Date.now() % 1_000_000_000);
-const operations = Number(process.env.PROPERTY_OPERATIONS ?? 2_100);
+const operations = Number(process.env.PROPERTY_OPERATIONS ?? 300);
 /** Each world keeps an executor with its connections until the end: a long run has larger worlds instead of more. */
 const operationsPerWorld = Math.max(150, Math.ceil(operations / 20));
 const database = await createDatabase();

@@ -6,18 +6,27 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that take ten seconds and more, longest first. */
 const longest = [
-  'test/property/property.test.ts',
-  'test/auth/kill.test.ts',
-  'test/http/graphiql.test.ts',
-  'test/studio/pages.test.ts',
-  'test/commands/workers.test.ts',
-  'test/docs/pages.test.ts',
-  'test/commands/start.test.ts',
-  'test/attack/cache-busting.test.ts',
-  'test/database/embedded-server.test.ts',
-  'test/database/flight-batch.test.ts',
-  'test/auth/outbox-processes.test.ts',
+  'test/attack/slow-clients.test.ts',
   'test/package/package.test.ts',
+  'test/clients/email-links.test.ts',
+  'test/docs/pages.test.ts',
+  'test/studio/pages.test.ts',
+  'test/http/graphiql.test.ts',
+  'test/commands/workers.test.ts',
+  'test/commands/start.test.ts',
+  'test/hooks/reach.test.ts',
+  'test/auth/outbox-processes.test.ts',
+  'test/studio/odd-days.test.ts',
+  'test/studio/emails.test.ts',
+  'test/attack/cache-busting.test.ts',
+  'test/attack/squatted-accounts.test.ts',
+  'test/studio/schema-and-users.test.ts',
+  'test/auth/notifications.test.ts',
+  'test/auth/user.test.ts',
+  'test/commands/serve.test.ts',
+  'test/auth/factors.test.ts',
+  'test/database/embedded-server.test.ts',
+  'test/clients/clients.test.ts',
 ];
 
 /** Sorts the files that are known to be long before all others, which stay in the runner's own order. */
