@@ -3,14 +3,14 @@
  */
 import type { AuthServices } from '../auth/flows/flow.ts';
 import type { AuthConfig } from '../config/auth-config.ts';
-import type { IsFromProxy } from './client-address.ts';
+import type { IsTrusted } from './client-address.ts';
 
 /** The auth service behind the routes. */
 export interface AuthParts {
   readonly services: AuthServices;
   /** Public address of the service without a slash at the end: `https://db.example.net/auth/v1`. */
   readonly authUrl: string;
-  readonly isFromProxy: IsFromProxy;
+  readonly isFromProxy: IsTrusted;
   /** The configuration as this process knows it, without a look at the database. */
   readonly knownConfig: () => AuthConfig;
   /** The configuration that is in force now. @throws DatabaseError */

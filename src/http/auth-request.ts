@@ -17,7 +17,7 @@ import { type Allowance, assertRequestAllowed } from '../auth/rate-limit.ts';
 import { createRedirectRules, type RedirectRules } from '../auth/redirect.ts';
 import type { AuthConfig } from '../config/auth-config.ts';
 import type { AuthParts } from './auth-parts.ts';
-import { type IsFromProxy, networkOf, parseAddress } from './client-address.ts';
+import { type IsTrusted, networkOf, parseAddress } from './client-address.ts';
 
 /** A limit on requests of an address. */
 export interface AddressLimit {
@@ -121,11 +121,11 @@ function one(value: string | readonly string[] | undefined): string | undefined 
 }
 
 /** The header of the original's platform, where the configuration says that a trusted proxy sets it; else as for all requests. */
-function clientAddress(request: FastifyRequest, config: AuthConfig, isFromProxy: IsFromProxy): string {
+function clientAddress(request: FastifyRequest, config: AuthConfig, isFromProxy: IsTrusted): string {
   const { headers, state, raw } = request;
   const isBelieved = config.security_sb_forwarded_for_enabled && isFromProxy(raw.socket.remoteAddress);
   const forwarded = isBelieved ? one(headers['sb-forwarded-for']) : undefined;
-  return parseAddress(forwarded?.split(',')[0] ?? '') ?? state.address ?? '';
+  return parseAddress(forwarded?.split(',')[0]) ?? state.address ?? '';
 }
 
 /** Links name the public address, or another host that the configuration allows: a header alone must not choose it. */

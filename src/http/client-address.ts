@@ -5,18 +5,20 @@
  * written by somebody we trust; whatever stands further left may have been sent by the client itself.
  */
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIP } from 'node:net';
+import { isIP, isIPv6 } from 'node:net';
+import { all } from '@fastify/proxy-addr';
+import ipaddr from 'ipaddr.js';
 import type { Observe } from '../shared/observation.ts';
 
 /** Finds the address of a request; null where the connection is gone. IPv4 in IPv6 notation is given as IPv4. */
-export type ClientAddress = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => string | null;
+export type ClientAddress = (request: IncomingMessage) => string | null;
 
 /**
  * @param trustedProxies Addresses and networks (`10.1.2.0/24`); none: the header is not believed.
  * @param observe Hears once that there seems to be a proxy of which nobody has told.
  */
 export function createClientAddress(trustedProxies: readonly string[], observe: Observe = () => {}): ClientAddress {
-  const ofConnection: ClientAddress = ({ socket }) => parseAddress(socket.remoteAddress ?? '');
+  const ofConnection: ClientAddress = ({ socket }) => parseAddress(socket.remoteAddress);
   if (trustedProxies.length === 0) {
     let isWarned = false;
     return (request) => {
@@ -30,44 +32,35 @@ export function createClientAddress(trustedProxies: readonly string[], observe: 
       return address;
     };
   }
-  const trusted = toBlockList(trustedProxies);
-  return (request) => {
-    const connection = ofConnection(request);
-    const header = request.headers['x-forwarded-for'];
-    if (connection === null || header === undefined) return connection;
-    return walk(trusted, connection, String(header));
-  };
-}
-
-/** From the right, for as long as a trusted proxy speaks. What is no address ends the walk: its writer is the best known. */
-function walk(trusted: BlockList, connection: string, header: string): string {
-  let address = connection;
-  for (const entry of header.split(',').reverse()) {
-    const next = contains(trusted, address) ? parseAddress(entry) : null;
-    if (next === null) return address;
-    address = next;
-  }
-  return address;
+  const isTrusted = createTrust(trustedProxies);
+  // What is no address is no proxy either: its writer is the best known.
+  return (request) =>
+    all(request, isTrusted)
+      .map(parseAddress)
+      .findLast((address) => address !== null) ?? null;
 }
 
 /** One address, also as some proxies write it: with a port, in brackets. Null for everything else. */
-export function parseAddress(text: string): string | null {
+export function parseAddress(text = ''): string | null {
   const [, bracketed, withPort] = /^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/.exec(text.trim()) ?? [];
   const plain = (bracketed ?? withPort ?? text.trim()).replace(/^::ffff:(?=[\d.]+$)/i, '');
   // A zone only means something on the machine that wrote it.
-  return isIP(plain) === 0 || plain.includes('%') ? null : plain.toLowerCase();
+  if (isIP(plain) === 0 || plain.includes('%')) return null;
+  return isIPv6(plain) ? ipaddr.process(plain).toString() : plain;
 }
+
+/** Networks in which an address stands for one of IPv4: each address is another customer's. */
+const translated: readonly string[] = ['rfc6052', 'rfc6145'];
 
 /**
  * What requests are counted by: a customer has one IPv4 address, or an IPv6 network of 64 bits with more addresses than could ever
- * be counted one by one. Addresses with an IPv4 address in them are translated ones, each of another customer.
+ * be counted one by one.
  */
 export function networkOf(address: string): string {
-  if (isIP(address) !== 6 || address.includes('.')) return address;
-  const [start = [], end = []] = address.split('::').map((half) => half.split(':').filter((group) => group !== ''));
-  const zeros = Array.from({ length: 8 - start.length - end.length }, () => '0');
-  const groups = [...start, ...zeros, ...end].slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16));
-  return `${groups.join(':')}::/64`;
+  if (!isIPv6(address)) return address;
+  const parsed = ipaddr.IPv6.parse(address);
+  if (translated.includes(parsed.range())) return address;
+  return `${new ipaddr.IPv6([...parsed.parts.slice(0, 4), 0, 0, 0, 0])}/64`;
 }
 
 /** Whom limits and queues take a request for: its user, or the network that one without a user comes from. */
@@ -76,37 +69,15 @@ export function countedAs(subject: string | null, address: string | null): strin
 }
 
 /** Whether an address is a trusted proxy's. */
-export function createTrust(trustedProxies: readonly string[]): (address: string) => boolean {
-  const trusted = toBlockList(trustedProxies);
-  return (address) => contains(trusted, address);
-}
+export type IsTrusted = (address: string | undefined) => boolean;
 
-/** Whether a connection is a trusted proxy's, by its address. */
-export type IsFromProxy = (remoteAddress: string | undefined) => boolean;
-
-/** Whose headers about the client are believed. */
-export function createProxyTrust(trustedProxies: readonly string[]): IsFromProxy {
-  const isTrusted = createTrust(trustedProxies);
-  return (remoteAddress) => {
-    const address = parseAddress(remoteAddress ?? '');
-    return address !== null && isTrusted(address);
+/** @param trustedProxies Addresses and networks, see `parseNetworks`. */
+export function createTrust(trustedProxies: readonly string[]): IsTrusted {
+  const trusted = trustedProxies.map((network) =>
+    ipaddr.parseCIDR(network.includes('/') ? network : `${network}/${isIPv6(network) ? 128 : 32}`),
+  );
+  return (text) => {
+    const address = parseAddress(text);
+    return address !== null && ipaddr.subnetMatch(ipaddr.parse(address), { trusted }, 'others') === 'trusted';
   };
-}
-
-function toBlockList(networks: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const network of networks) {
-    const [address = '', prefix] = network.split('/');
-    if (prefix === undefined) list.addAddress(address, familyOf(address));
-    else list.addSubnet(address, Number(prefix), familyOf(address));
-  }
-  return list;
-}
-
-function contains(list: BlockList, address: string): boolean {
-  return list.check(address, familyOf(address));
-}
-
-function familyOf(address: string): 'ipv4' | 'ipv6' {
-  return isIP(address) === 6 ? 'ipv6' : 'ipv4';
 }

@@ -43,7 +43,7 @@ class Connections {
 
   /** False: its network has too many already. */
   add(socket: HttpSocket): boolean {
-    const address = parseAddress(socket.remoteAddress ?? '');
+    const address = parseAddress(socket.remoteAddress);
     const network = address === null || this.#isExempt(address) ? null : networkOf(address);
     const count = network === null ? 0 : (this.#perNetwork.get(network) ?? 0);
     if (count >= this.#maxPerNetwork) return false;

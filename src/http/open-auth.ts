@@ -5,7 +5,7 @@ import type { Auth, AuthSetup } from '../auth/start-auth.ts';
 import { createReach } from '../hooks/reach.ts';
 import type { Management } from '../management/start-management.ts';
 import { type AuthParts, authPath } from './auth-parts.ts';
-import { createProxyTrust } from './client-address.ts';
+import { createTrust } from './client-address.ts';
 import { type InboxParts, inboxPath } from './inbox-route.ts';
 import { createClaimsVerifier } from './verify-claims.ts';
 
@@ -56,7 +56,7 @@ export async function openAuth({ management, ...setup }: AuthDoor): Promise<Open
       knownConfig: () => store.current(),
       currentConfig,
       isInstalled,
-      isFromProxy: createProxyTrust(config.trustedProxies),
+      isFromProxy: createTrust(config.trustedProxies),
     },
     inbox: { inbox, isCaptured, verifyAccessToken, isOpen: config.localProject },
     stop,

@@ -9,6 +9,7 @@ import { readSources, root } from './source.ts';
 /** Package -> folders of src/ that may import it. Packages used by the tests alone are development dependencies. */
 const homes: Readonly<Record<string, readonly string[]>> = {
   '@fastify/cors': ['http'],
+  '@fastify/proxy-addr': ['http'],
   '@fastify/rate-limit': ['http'],
   '@graphql-yoga/render-graphiql': ['http'],
   '@node-rs/bcrypt': ['auth'],
@@ -20,6 +21,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   graphql: ['schema', 'compile', 'execute', 'http', 'commands'],
   'graphql-yoga': ['http'],
   'html-to-text': ['email'],
+  'ipaddr.js': ['hooks', 'http'],
   jose: ['config', 'http', 'auth'],
   'lru-cache': ['shared', 'compile', 'execute', 'database', 'email', 'auth', 'http'],
   nodemailer: ['email'],

@@ -9,7 +9,7 @@ import { anonKey, operation, testServer } from '../support/http.ts';
 /** The address found for a connection from `remoteAddress` with that header. */
 function find(trusted: readonly string[], remoteAddress: string | undefined, forwarded?: string): string | null {
   const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
-  return createClientAddress(trusted)({ headers, socket: { remoteAddress } as never });
+  return createClientAddress(trusted)({ headers, socket: { remoteAddress } } as never);
 }
 
 test('nobody is believed by default', () => {
@@ -27,6 +27,10 @@ test('what the client itself sent in front of it does not count', () => {
   expect(find(['10.0.0.1'], '10.0.0.1', '127.0.0.1, garbage, 192.0.2.1')).toBe('192.0.2.1');
 });
 
+test('everybody can be trusted', () => {
+  expect(find(['0.0.0.0/0', '::/0'], '10.0.0.1', '192.0.2.1, 2001:db8::1')).toBe('192.0.2.1');
+});
+
 test('where all are trusted it is the one furthest away', () => {
   expect(find(['10.0.0.0/8'], '10.0.0.1', '10.0.0.3, 10.0.0.2')).toBe('10.0.0.3');
 });
@@ -41,6 +45,8 @@ test('proxies may add ports and brackets, and IPv4 has one notation', () => {
   expect(find(trusted, '::ffff:10.0.0.1', '192.0.2.1:4711')).toBe('192.0.2.1');
   expect(find(trusted, '10.0.0.1', '[2001:DB8::1]:443')).toBe('2001:db8::1');
   expect(find(trusted, '10.0.0.1', '::ffff:192.0.2.1')).toBe('192.0.2.1');
+  expect(find(trusted, '10.0.0.1', '::ffff:c000:201')).toBe('192.0.2.1');
+  expect(find(trusted, '10.0.0.1', '2001:0db8:0:0::0001')).toBe('2001:db8::1');
 });
 
 test('a connection that is gone has none', () => {
@@ -51,10 +57,11 @@ test.each([
   ['192.0.2.1', '192.0.2.1'],
   ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
   ['2001:db8:1:2::', '2001:db8:1:2::/64'],
-  ['2001:0db8::1', '2001:db8:0:0::/64'],
-  ['2001:db8::7:0:0:1', '2001:db8:0:0::/64'],
-  ['::1', '0:0:0:0::/64'],
-  ['64:ff9b::192.0.2.1', '64:ff9b::192.0.2.1'],
+  ['2001:0db8::1', '2001:db8::/64'],
+  ['2001:db8::7:0:0:1', '2001:db8::/64'],
+  ['::1', '::/64'],
+  ['64:ff9b::c000:201', '64:ff9b::c000:201'],
+  ['2001:db8:1:2:3:4:192.0.2.1', '2001:db8:1:2::/64'],
   ['', ''],
 ])('%s is counted as %s', (address, network) => expect(networkOf(address)).toBe(network));
 
@@ -87,7 +94,7 @@ test('a proxy of which nobody has told is warned of once, with what to set', () 
   const seen: unknown[] = [];
   const addressOf = createClientAddress([], (observation) => seen.push(observation));
   const from = (headers: Record<string, string>) =>
-    addressOf({ headers, socket: { remoteAddress: '10.0.0.1' } as never });
+    addressOf({ headers, socket: { remoteAddress: '10.0.0.1' } } as never);
   from({});
   expect(seen).toEqual([]);
   expect([from({ 'x-forwarded-for': '192.0.2.1' }), from({ 'x-forwarded-for': '192.0.2.2' })]).toEqual([
