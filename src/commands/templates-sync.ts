@@ -5,12 +5,12 @@
  * anything of it is stored.
  */
 import { isAbsolute, join } from 'node:path';
+import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import { loadOptionsOrThrow } from '../config/load-options.ts';
 import { templateFieldNames } from '../management/check-template.ts';
 import { type CommandContext, flagText } from './command.ts';
 import { createManagementClient, type ManagementClient } from './management-client.ts';
 import { placeOfField, readTemplates, type TemplateTexts, writeTemplates } from './templates-files.ts';
-import { diffTexts } from './text-diff.ts';
 
 /** Directory of the files where `--dir` names none. */
 export const defaultTemplateDirectory = 'templates';
@@ -46,8 +46,9 @@ export async function diffTemplates(context: CommandContext): Promise<number> {
   const { client, directory } = open(context);
   const changes = differences(readTemplates(directory), textsOf(await client.readConfig()));
   for (const { field, file, inForce } of changes) {
-    context.print(`--- in force: ${placeOfField(field)}\n+++ ${directory}`);
-    for (const line of diffTexts(inForce, file)) context.print(line);
+    const options = { context: 3, headerOptions: FILE_HEADERS_ONLY };
+    const names = [`in force: ${placeOfField(field)}`, directory] as const;
+    context.print(createTwoFilesPatch(...names, inForce, file, undefined, undefined, options).slice(0, -1));
   }
   if (changes.length === 0) context.print('Nothing differs.');
   return changes.length === 0 ? 0 : 1;

