@@ -33,6 +33,7 @@ const { values: flags } = parseArgs({
     plans: { type: 'boolean', default: false },
     schema: { type: 'string', multiple: true },
     against: { type: 'string' },
+    fsync: { type: 'string', default: 'off' },
     only: { type: 'string', multiple: true },
     without: { type: 'string', multiple: true, default: [] },
     items: { type: 'string', multiple: true },
@@ -61,9 +62,10 @@ if (chosen.length === 0) throw new Error(`No such case; choose from ${cases.map(
 const unknown = flags.without.filter((name) => !contestantNames.some((each) => each === name));
 if (unknown.length > 0)
   throw new Error(`No such server: ${unknown.join(', ')}. There are ${contestantNames.join(', ')}.`);
+if (flags.fsync !== 'on' && flags.fsync !== 'off') throw new Error(`--fsync needs on or off, not "${flags.fsync}".`);
 const parts = chooseParts();
 
-const database = await startDatabase();
+const database = await startDatabase(flags.fsync);
 try {
   const text = flags.against === undefined ? await report(database) : await reportAgainst(database, flags.against);
   console.log(`\n${text}`);
@@ -102,7 +104,8 @@ async function report(db: BenchDatabase): Promise<string> {
       })
     : null;
   const measured: Report = {
-    ...{ ...describeHere(root), rounds, seconds, sockets, poolSize, version: db.version, comparison },
+    ...{ ...describeHere(root), rounds, seconds, sockets, poolSize, comparison },
+    ...{ version: db.version, fsync: db.fsync },
     auth: parts.auth ? await measureAuth(db, load) : null,
     overload: parts.overload ? await measureOverload(db, load) : null,
     cacheBusting: parts.cacheBusting ? await measureCacheBusting(db, { ...load, requests: differentRequests }) : null,
@@ -125,8 +128,8 @@ async function measureSchemas(db: BenchDatabase, sizes: readonly number[]): Prom
 
 async function reportAgainst(db: BenchDatabase, revision: string): Promise<string> {
   const measured = await measureAgainst(db, { ...load, root, revision, cases: chosen });
-  const text = `${describeHere(root).commit} beside ${revision}:\n\n${printAgainst(measured)}`;
-  writeResults({ ...describeHere(root), revision, measured }, text);
+  const text = `${describeHere(root).commit} beside ${revision}, fsync ${db.fsync}:\n\n${printAgainst(measured)}`;
+  writeResults({ ...describeHere(root), revision, fsync: db.fsync, measured }, text);
   return text;
 }
 

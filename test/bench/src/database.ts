@@ -1,12 +1,15 @@
 /**
- * A PostgreSQL of the bench's own, with data and a login that may become anon. It does not wait for the disk: how fast that is
- * says nothing of the servers that are compared, and those that write often enough would all be as fast as the disk.
+ * A PostgreSQL of the bench's own, with data and a login that may become anon. It does not wait for the disk unless told to: how
+ * fast a disk is says nothing about the servers that are compared.
  */
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { startEmbeddedServer } from '../../../src/database/embedded-server.ts';
+
+/** Whether each commit waits for the disk. */
+export type Fsync = 'on' | 'off';
 
 /** A running server with the bench's tables. */
 export interface BenchDatabase {
@@ -17,6 +20,7 @@ export interface BenchDatabase {
   /** Process id of the postmaster, whose children are the backends. */
   readonly pid: number;
   readonly version: string;
+  readonly fsync: Fsync;
   /** Runs statements one after the other as the owner of the tables. */
   run(statements: readonly string[]): Promise<void>;
   stop(): Promise<void>;
@@ -31,7 +35,7 @@ const roles = `
 `;
 
 /** Starts the server and loads the data; takes some seconds. */
-export async function startDatabase(): Promise<BenchDatabase> {
+export async function startDatabase(fsync: Fsync): Promise<BenchDatabase> {
   const directory = mkdtempSync(join(tmpdir(), 'pgreflect-bench-'));
   // Open, because the server may run as another user of the operating system than we do.
   chmodSync(directory, 0o755);
@@ -40,7 +44,7 @@ export async function startDatabase(): Promise<BenchDatabase> {
     dataDirectory,
     password: 'bench',
     persistent: false,
-    settings: { shared_buffers: '256MB', jit: 'off', fsync: 'off' },
+    settings: { shared_buffers: '256MB', jit: 'off', fsync },
   });
   const client = new pg.Client({ connectionString: server.url });
   await client.connect();
@@ -58,6 +62,7 @@ export async function startDatabase(): Promise<BenchDatabase> {
     ownerUrl: server.url,
     pid: Number(readFileSync(join(dataDirectory, 'postmaster.pid'), 'utf8').split('\n')[0]),
     version: rows[0]?.version ?? '',
+    fsync,
     async run(statements) {
       for (const statement of statements) await client.query(statement);
     },

@@ -6,6 +6,7 @@ import { cpus, totalmem } from 'node:os';
 import { type AuthResult, authSockets } from './auth.ts';
 import type { CacheBustingRow } from './cache-busting.ts';
 import type { Comparison } from './compare.ts';
+import type { Fsync } from './database.ts';
 import { printGoals } from './goals.ts';
 import type { SchemaResult } from './large-schema.ts';
 import { ratio, resultOf, table, whole } from './markdown.ts';
@@ -29,6 +30,7 @@ export interface Conditions {
   readonly poolSize: number;
   /** Of PostgreSQL. */
   readonly version: string;
+  readonly fsync: Fsync;
 }
 
 /** Everything that was measured; null what was not. */
@@ -87,8 +89,8 @@ export function printReport(report: Report): string {
     .join('\n');
 }
 
-function printPlace({ date, commit, machine, version }: Conditions): string {
-  return `Measured on ${date} at ${commit}: ${machine}, Node ${process.versions.node}, PostgreSQL ${version} without fsync.`;
+function printPlace({ date, commit, machine, version, fsync }: Conditions): string {
+  return `Measured on ${date} at ${commit}: ${machine}, Node ${process.versions.node}, PostgreSQL ${version} with fsync ${fsync}.`;
 }
 
 function printConditions(conditions: Conditions): string {

@@ -21,7 +21,7 @@ const rows = [
   { title: 'writes', targets: [resultOf('pgreflect', 20), resultOf('postgraphile', 0.5)] },
 ];
 const conditions = { date: '2026-01-31', commit: 'abc1234', machine: '2 × CPU', rounds: 3, seconds: 5 };
-const more = { sockets: 16, poolSize: 8, version: '18.4' };
+const more = { sockets: 16, poolSize: 8, version: '18.4', fsync: 'off' } as const;
 
 test('a section replaces what stands between its markers and nothing else', () => {
   const text = 'A\n<!-- cases -->\nold\n<!-- /cases -->\nB\n<!-- plans -->\nkept\n<!-- /plans -->\n';
