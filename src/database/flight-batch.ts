@@ -140,9 +140,7 @@ export class Batch implements Turn {
   #launch(connection: ApiConnection): void {
     this.#isOpen = false;
     const flying = this.#waiting.filter((seat) => !seat.isOver);
-    const [first] = flying;
-    // Without the one before it, a follower has nothing to follow.
-    if (first === undefined || (!this.isQuick && first !== this.#waiting[0])) {
+    if (flying.length === 0) {
       this.#connections.release(this, connection, false);
       return;
     }
@@ -157,8 +155,7 @@ export class Batch implements Turn {
     this.#idleAt = [idleMs()];
     this.#flights[0]?.lead(this.#flights.slice(1));
     this.#submit(connection);
-    // A follower waits for the one before it for as long as that takes.
-    if (this.isQuick && flying.length > 1) this.#stallTimer = setTimeout(() => this.#watch(), stallMs);
+    if (flying.length > 1) this.#stallTimer = setTimeout(() => this.#watch(), stallMs);
   }
 
   #submit({ client }: ApiConnection): void {

@@ -31,7 +31,6 @@ export class FlightBatches {
     }
     const batch = new Batch({ role, caller, isQuick: mayShare }, this.#connections, this.#pace);
     const seat = batch.add(passenger, expectedMs ?? budgetMs);
-    if (passenger.follower) batch.add(passenger.follower, 0);
     void batch.depart();
     if (mayShare && batch.isWaiting) this.#waiting.set(role, batch);
     else if (mayShare) this.#boarding = batch;

@@ -20,8 +20,6 @@ export interface Passenger {
   readonly shares: boolean;
   /** Code of a user may run in it: nothing in the session is to be trusted afterwards. */
   readonly runsUserCode: boolean;
-  /** Flies right behind it, whatever becomes of it; for one that shares with nobody. */
-  readonly follower?: Passenger | null;
   /** Makes its flight, when there is a connection. */
   makeFlight(connection: ApiConnection, how: FlightHow, onEnd: (outcome: FlightOutcome) => void): Flight;
   /** Told of the outcome before the next flight on the connection is answered. */

@@ -158,7 +158,7 @@ export class Replicas {
 
   /** Where the log of the primary ends now. @throws DatabaseError */
   async primaryPosition(): Promise<string> {
-    const [row] = await this.#options.primary.query(primaryPosition);
+    const [row] = await this.#options.primary.shared.query(primaryPosition, []);
     return String(row?.position);
   }
 

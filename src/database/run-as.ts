@@ -16,7 +16,6 @@ import { MessageReader } from './message-reader.ts';
 import { type Opening, openingOf, openingSteps, planningStep, sharedOpeningSteps } from './opening.ts';
 import type { ApiConnection, ApiPool } from './pool.ts';
 import type { FlightCounts } from './pool-state.ts';
-import { PositionPassenger } from './position-flight.ts';
 import { RowFlow } from './row-flow.ts';
 import type { StatementNames } from './statement-names.ts';
 
@@ -54,8 +53,6 @@ export interface RunAsOptions {
   readonly mutation: boolean;
   /** The steps may run code of a user (a function, trigger, policy, view): nothing in the session is to be trusted afterwards. */
   readonly runsUserCode: boolean;
-  /** Asks, in the same round trip, where the primary's log ends after the commit; not called where that was not found out. */
-  readonly onPosition?: (position: string) => void;
   /** May be empty: then only the settings run, and with them the freshness check. */
   readonly steps: readonly Step[];
   /** The best plan of a step depends on its values: it is made anew for each where one for any has taken long, and for each write. */
@@ -82,8 +79,7 @@ export async function runAs(pool: ApiPool, options: RunAsOptions): Promise<reado
     deadline: options.requestTimeoutMs === 0 ? null : performance.now() + options.requestTimeoutMs,
   };
   let named = true;
-  // A position belongs to the mutation right before it.
-  let alone = options.onPosition !== undefined;
+  let alone = false;
   let repeatedAfterLoss = false;
   for (;;) {
     const attempt = await fly(pool, request, { named, alone });
@@ -148,8 +144,6 @@ async function fly(pool: ApiPool, request: Request, { named, alone }: AttemptOpt
   refuseIfOver(request);
   let watch: FlightWatch | null = null;
   const passenger = new RequestPassenger(pool, request, { named, alone, onOverflow: () => watch?.giveUp('size') });
-  const { onPosition } = request.options;
-  if (onPosition !== undefined) passenger.follower = new PositionPassenger(named ? pool.names : null);
   const seat = pool.batches.board(passenger, {
     role: request.options.caller.role,
     caller: request.options.queuedAs,
@@ -159,9 +153,7 @@ async function fly(pool: ApiPool, request: Request, { named, alone }: AttemptOpt
   watch.stop();
   switch (end.kind) {
     case 'flown': {
-      const { sent: names, isRefusedSession, follower } = passenger;
-      const position = end.outcome.kind === 'done' && follower !== null ? await follower.position : null;
-      if (position !== null) onPosition?.(position);
+      const { sent: names, isRefusedSession } = passenger;
       const isCut = passenger.flow.isHandedOn && (end.outcome.kind === 'failed' || watch.reason !== null);
       return { outcome: end.outcome, cancelled: watch.reason, names, isCut, isRefusedSession };
     }
@@ -194,7 +186,6 @@ class RequestPassenger implements Passenger {
   sent: readonly string[] = noNames;
   /** Refused before the settings, because of what another request has left in the session. */
   isRefusedSession = false;
-  follower: PositionPassenger | null = null;
 
   constructor(pool: ApiPool, request: Request, { named, alone, onOverflow }: PassengerOptions) {
     this.#request = request;

@@ -38,7 +38,7 @@ export async function runQuery(
 }
 
 /**
- * Runs a mutation at the primary, and notes where its log stands afterwards, in the same round trip.
+ * Runs a mutation at the primary, then asks where its log ends.
  *
  * @throws DatabaseError as `runAs`.
  */
@@ -49,13 +49,9 @@ export async function runMutation(
   flight: RunAsOptions,
 ): Promise<readonly (FlightResult | null)[]> {
   if (written === null) return runAs(primary, flight);
-  let position: string | null = null;
-  const onPosition = (found: string) => {
-    position = found;
-  };
-  const results = await runAs(primary, { ...flight, onPosition });
-  // A pooler may have lost the statement that asks; the mutation is committed all the same.
-  written.position = position ?? (await replicas.primaryPosition().catch(() => null));
+  const results = await runAs(primary, flight);
+  // Where it cannot be found out, the mutation is committed all the same.
+  written.position = await replicas.primaryPosition().catch(() => null);
   return results;
 }
 
