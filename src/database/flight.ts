@@ -20,7 +20,8 @@
  * is a transaction of its own: what happens to one does not touch the next.
  *
  * The driver calls `submit` when the connection is free. From then on rows and completed statements come from our own reader
- * (message-reader.ts), and the driver calls one `handle…` for each other message.
+ * (message-reader.ts), and the driver calls one `handle…` for each other message. Our own
+ * statements (system-connection.ts) fly so as well; theirs are all main steps, with a collector that makes objects of rows (system-rows.ts).
  */
 import pg from 'pg';
 import { keepBytes } from '../shared/keep-bytes.ts';
@@ -33,19 +34,27 @@ import { type NameChanges, noChanges, type PreparedStatements } from './prepared
 /** What was made of the rows of a statement. */
 export type FlightResult = string | Utf8Text;
 
+/** A column of the rows of a statement. */
+export interface Column {
+  readonly name: string;
+  readonly dataTypeID: number;
+}
+
 /** Makes the result of a statement from its rows, while they arrive. Must not throw. */
 export interface RowCollector {
+  /** What the rows consist of, before the first one. A collector without this does not ask. */
+  describe?(columns: readonly Column[]): void;
   /**
    * A row: in `bytes` at `at` the length of the first column as a signed 32-bit number, -1 for SQL null, then its text in
    * UTF-8, and so on for each column. The bytes stay as they are until `keep`.
    */
   add(bytes: Buffer, at: number): void;
-  /** A row that was too long to be kept. */
-  addLarge(): void;
+  /** A row that was too long to be kept. Without this such a row closes the connection. */
+  addLarge?(): void;
   /** The bytes of the rows so far may be written over from now on. */
-  keep(): void;
-  /** After the last row. */
-  finish(): FlightResult;
+  keep?(): void;
+  /** After the last row; null where the rows went elsewhere. */
+  finish(): FlightResult | null;
 }
 
 /** One statement on its way. */
@@ -76,9 +85,15 @@ const none: readonly never[] = [];
 /** How a flight ended. */
 export type FlightOutcome =
   /** Committed. What was made of the rows of every main step. */
-  | { readonly kind: 'done'; readonly results: readonly (FlightResult | null)[] }
-  /** `step` as in `DatabaseError`. `lost`: the connection cannot be used any more. */
-  | { readonly kind: 'failed'; readonly problem: unknown; readonly step: number; readonly lost: boolean };
+  { readonly kind: 'done'; readonly results: readonly (FlightResult | null)[] } | FlightFailure;
+
+/** `step` as in `DatabaseError`. `lost`: the connection cannot be used any more. */
+export interface FlightFailure {
+  readonly kind: 'failed';
+  readonly problem: unknown;
+  readonly step: number;
+  readonly lost: boolean;
+}
 
 /** A query object of the driver. Has no `name` property: the driver would file it as one prepared statement. */
 export class Flight implements MessageReceiver {
@@ -99,7 +114,7 @@ export class Flight implements MessageReceiver {
   #failing = false;
 
   /**
-   * @param first Hygiene and settings, at least one statement; together they are step 0.
+   * @param first Hygiene and settings; together they are step 0.
    * @param onEnd Called once, when the server is ready for the next flight or the connection is gone, and before the next
    *   message is read: a follower has to be handed to the driver in it.
    */
@@ -143,7 +158,8 @@ export class Flight implements MessageReceiver {
     for (const name of this.#names.closed) writer.close(name);
     for (const step of this.#steps) {
       this.#prepare(step);
-      if (step.messages === undefined) writer.run(step.name, step.values);
+      if (step.collector?.describe) writer.runDescribed(step.name, step.values);
+      else if (step.messages === undefined) writer.run(step.name, step.values);
       else writer.append(step.messages);
     }
     writer.sync();
@@ -172,12 +188,12 @@ export class Flight implements MessageReceiver {
 
   handleLargeRow(): boolean {
     const collector = this.#steps[this.#completed]?.collector;
-    collector?.addLarge();
-    return collector !== undefined;
+    collector?.addLarge?.();
+    return collector?.addLarge !== undefined;
   }
 
   handleEndOfRead(): void {
-    if (this.#hasRow) this.#steps[this.#completed]?.collector?.keep();
+    if (this.#hasRow) this.#steps[this.#completed]?.collector?.keep?.();
   }
 
   /** One statement is done, though nothing is committed yet. Counting them tells the failed step. */
@@ -232,8 +248,12 @@ export class Flight implements MessageReceiver {
 
   /** CopyData of a `copy … to stdout`: dropped. */
   handleCopyData(): void {}
-  /** RowDescription is never asked for; PortalSuspended comes only with a row limit, which is never sent. */
-  handleRowDescription(): void {}
+  /** RowDescription: asked for where a collector wants it, and the answer to an unexpected statement too. */
+  handleRowDescription({ fields }: { readonly fields: readonly Column[] }): void {
+    this.#steps[this.#completed]?.collector?.describe?.(fields);
+  }
+
+  /** PortalSuspended comes only with a row limit, which is never sent. */
   handlePortalSuspended(): void {}
 
   #settle(outcome: FlightOutcome): void {

@@ -16,7 +16,7 @@ import {
   SystemNames,
   type SystemStatement,
 } from './system-connection.ts';
-import type { Rows } from './system-flight.ts';
+import type { Rows } from './system-rows.ts';
 import { shareFlights } from './system-sharing.ts';
 import { runTransaction, type TransactionOptions } from './system-transaction.ts';
 

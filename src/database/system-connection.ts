@@ -9,8 +9,9 @@ import { afterReading } from '../shared/after-reading.ts';
 import { invariant } from '../shared/invariant.ts';
 import type { DriverClient } from './driver.ts';
 import { type DatabaseError, toDatabaseError } from './failure.ts';
+import { Flight, type FlightOutcome } from './flight.ts';
 import type { PreparedStatements } from './prepared-statements.ts';
-import { type Rows, SystemFlight, type SystemStep } from './system-flight.ts';
+import { ObjectRows, type Rows } from './system-rows.ts';
 
 /** A connection while one user has it. */
 export interface SystemConnection {
@@ -75,7 +76,7 @@ export class SystemNames {
  * Whether the server refused because it does not know a name that we have prepared (26000), or knows one that we have not (42P05): a
  * trigger has thrown it away. The message must have one of the names: a trigger can raise these codes too, after it has done something.
  */
-function isLoss({ sqlstate, primary }: DatabaseError, steps: readonly SystemStep[]): boolean {
+function isLoss({ sqlstate, primary }: DatabaseError, steps: readonly { readonly name: string }[]): boolean {
   if (sqlstate !== '26000' && sqlstate !== '42P05') return false;
   return steps.some(({ name }) => name !== '' && primary.includes(name));
 }
@@ -135,15 +136,20 @@ async function fly(connection: SystemConnection, statements: readonly SystemStat
   const { client, prepared, names } = connection;
   // What code of a user has run in has no names that are ours for certain.
   const nameOf = (text: string) => (connection.ranUserCode ? '' : names.nameOf(text));
-  const steps = statements.map(({ text, values }) => ({ name: nameOf(text), text, values: values.map(toText) }));
-  const flight = new SystemFlight(prepared, steps);
-  client.query(flight);
-  const outcome = await inTime(connection, flight.outcome);
-  if (outcome.kind === 'done') return { results: outcome.results, error: null, isPreparedLost: false };
+  const results: Rows[] = [];
+  const main = statements.map(({ text, values }) => ({
+    ...{ name: nameOf(text), text, values: values.map(toText) },
+    collector: new ObjectRows((rows) => results.push(rows)),
+  }));
+  const answer = new Promise<FlightOutcome>((resolve) => {
+    client.query(new Flight(prepared, { first: [], main }, resolve));
+  });
+  const outcome = await inTime(connection, answer);
+  if (outcome.kind === 'done') return { results, error: null, isPreparedLost: false };
   const error = systemError(outcome.problem, outcome.lost);
-  const isPreparedLost = isLoss(error, steps);
+  const isPreparedLost = isLoss(error, main);
   if (isPreparedLost) prepared.doubtAll();
-  return { results: outcome.results, error, isPreparedLost };
+  return { results, error, isPreparedLost };
 }
 
 /** Runs one text without values inside of a transaction, of one statement or several; the rows are the last one's. */

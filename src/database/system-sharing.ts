@@ -11,7 +11,7 @@
  */
 import type { SystemSession } from './run-system.ts';
 import type { SystemResult, SystemStatement } from './system-connection.ts';
-import type { Rows } from './system-flight.ts';
+import type { Rows } from './system-rows.ts';
 
 /** More would hold the locks of the first for too long. */
 const maxStatements = 64;

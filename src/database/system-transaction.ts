@@ -14,7 +14,7 @@ import {
   type SystemResult,
   type SystemStatement,
 } from './system-connection.ts';
-import type { Rows } from './system-flight.ts';
+import type { Rows } from './system-rows.ts';
 
 /** How a transaction begins. */
 export interface TransactionOptions {
