@@ -78,7 +78,8 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
   const side = open(sidePoolSize, 'pgreflect auth side');
   const sending = open(config.mailPoolSize, 'pgreflect auth mail');
   const tools = { clock, random: systemRandom };
-  const mailer = createMailer({ database: side, authUrl, inboxUrl, observe, clock, reach });
+  const { allowUnencryptedMail: allowUnencrypted } = config;
+  const mailer = createMailer({ database: side, authUrl, inboxUrl, observe, clock, reach, allowUnencrypted });
   const isInstalled = createInstalledCheck(database);
   const { currentConfig } = setup;
   const hooks = createHooks({ database, clock, observe, reach });

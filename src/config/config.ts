@@ -95,6 +95,8 @@ export interface Config {
   readonly leakedPasswordsUrl: string;
   /** Addresses that the management API has stored may be those of private networks. */
   readonly allowPrivateNetworks: boolean;
+  /** Links and codes may go to another machine unencrypted; a password never does. */
+  readonly allowUnencryptedMail: boolean;
 
   /** Connections for API requests. */
   readonly poolSize: number;
@@ -172,6 +174,7 @@ export const defaultConfig = {
   managementIgnoreUnknownFields: false,
   leakedPasswordsUrl: 'https://api.pwnedpasswords.com/range',
   allowPrivateNetworks: false,
+  allowUnencryptedMail: false,
   poolSize: 10,
   systemPoolSize: 3,
   authPoolSize: 5,

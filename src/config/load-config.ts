@@ -233,6 +233,7 @@ function requestValues(values: Values) {
     configOnly: values.configOnly!,
     managementApiEnabled: values.managementApiEnabled!,
     managementIgnoreUnknownFields: values.managementIgnoreUnknownFields!,
+    allowUnencryptedMail: values.allowUnencryptedMail!,
     leakedPasswordsUrl: values.leakedPasswordsUrl!,
     metricsPort: values.metricsPort,
     logLevel: values.logLevel!,

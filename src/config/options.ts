@@ -197,6 +197,10 @@ export const options = {
     defaultNote: 'true for start, false for serve',
     doc: 'Let stored settings name hooks, providers and mail servers in private networks.',
   }),
+  allowUnencryptedMail: row({
+    group: 'Server', placeholder: null, parse: parseBoolean, default: 'false', commands: serving,
+    doc: 'Send emails without TLS where the mail server offers none.',
+  }),
   metricsPort: row({
     group: 'Server', placeholder: 'PORT', parse: port, default: null, commands: serving,
     defaultNote: 'none', doc: 'Port of the Prometheus metrics, for everyone who can reach it; elsewhere they need an access token.',

@@ -30,6 +30,8 @@ export interface MailerParts {
   readonly timeoutMs?: number;
   /** Where the mail server may be; anywhere where nothing is said. */
   readonly reach?: Reach;
+  /** As of `SmtpTransportOptions`. */
+  readonly allowUnencrypted?: boolean;
 }
 
 /** Sends messages. */
@@ -74,8 +76,9 @@ export function createMailer(parts: MailerParts): Mailer {
   }
 
   function open(settings: SmtpSettings): EmailTransport {
-    const { clock = systemClock, timeoutMs, reach = openReach } = parts;
-    return createSmtpTransport(settings, { clock, reach, ...(timeoutMs !== undefined && { timeoutMs }) });
+    const { clock = systemClock, timeoutMs, reach = openReach, allowUnencrypted = false } = parts;
+    const options = { clock, reach, allowUnencrypted };
+    return createSmtpTransport(settings, { ...options, ...(timeoutMs !== undefined && { timeoutMs }) });
   }
 
   function retire(transport: EmailTransport): void {

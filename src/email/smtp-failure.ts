@@ -18,7 +18,7 @@ export function toMailError(error: NodemailerError, settings: SmtpSettings, time
 const sentences: Readonly<Record<MailErrorCode, (detail: string) => string>> = {
   unreachable: (detail) => `cannot be reached${detail}. Check smtp_host and smtp_port, and that it is up.`,
   tls_failed: (detail) =>
-    `could not be spoken to in an encrypted way${detail}. Its certificate must be valid for smtp_host; a login needs TLS.`,
+    `could not be spoken to in an encrypted way${detail}. Its certificate must be valid for smtp_host. Without TLS, mail needs --allow-unencrypted-mail and no login.`,
   login_refused: (detail) => `refused the login${detail}. Check smtp_user and smtp_pass.`,
   sender_refused: (detail) => `refused the sender${detail}. Check smtp_admin_email.`,
   recipient_refused: (detail) => `refused the recipient${detail}.`,

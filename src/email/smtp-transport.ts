@@ -1,8 +1,8 @@
 /**
  * Hands messages to a mail server over SMTP, on a few connections that are kept and used again (auth.md 5.5).
  *
- * Encrypted whenever the server can do it: from the first byte on port 465, else by STARTTLS when offered, and then the
- * certificate must be trusted. A login is never sent in the clear except to this machine.
+ * Encrypted: from the first byte on port 465, else by STARTTLS, and the certificate must be trusted. Only to this machine, or
+ * where the operator allows it, may messages go in the clear; a login only to this machine.
  */
 import type { NodemailerError } from 'nodemailer/lib/errors';
 import { openReach, type Reach } from '../hooks/reach.ts';
@@ -17,12 +17,14 @@ import type { EmailTransport } from './transport.ts';
 /** Longest wait for a connection, its greeting and its encryption, in milliseconds. */
 const connectTimeoutMs = 10_000;
 
-/** What a test may change. */
+/** Limits, and what a test may change. */
 export interface SmtpTransportOptions {
   /** Time for one message in milliseconds, the wait for a free connection included. */
   readonly timeoutMs?: number;
   readonly clock?: Clock;
   readonly reach?: Reach;
+  /** Messages, with links and codes, may go to another machine in the clear. */
+  readonly allowUnencrypted?: boolean;
 }
 
 /** Connections to the server at the same time. */
@@ -30,7 +32,7 @@ const maxConnections = 5;
 
 /** Makes the transport; connects when first used. */
 export function createSmtpTransport(settings: SmtpSettings, options: SmtpTransportOptions = {}): EmailTransport {
-  const { timeoutMs = 10_000, clock = systemClock, reach = openReach } = options;
+  const { timeoutMs = 10_000, clock = systemClock, reach = openReach, allowUnencrypted = false } = options;
   let pool: ReturnType<typeof openPool> | null = null;
   const underway = new Set<Promise<unknown>>();
   let stopped = false;
@@ -40,7 +42,7 @@ export function createSmtpTransport(settings: SmtpSettings, options: SmtpTranspo
     const signal = AbortSignal.timeout(timeoutMs);
     const envelope = { from: message.from.address, to: [message.to] };
     try {
-      pool ??= openPool(settings, reach);
+      pool ??= openPool(settings, reach, allowUnencrypted);
       await (await pool).sendMail({ envelope, raw, messageId: message.messageId, signal });
     } catch (error) {
       throw toMailError(error as NodemailerError, settings, signal.aborted);
@@ -69,9 +71,9 @@ export function createSmtpTransport(settings: SmtpSettings, options: SmtpTranspo
 }
 
 /** The mailer is only loaded where there is a mail: most processes of a large deployment send none. */
-async function openPool(settings: SmtpSettings, reach: Reach) {
+async function openPool(settings: SmtpSettings, reach: Reach, allowUnencrypted: boolean) {
   const { createTransport } = await import('nodemailer');
-  return createTransport({ ...poolOptions(settings), getSocket: socketFinder(settings, reach) });
+  return createTransport({ ...poolOptions(settings, allowUnencrypted), getSocket: socketFinder(settings, reach) });
 }
 
 /** Asked for each connection: the server's name stays that of its certificate. */
@@ -86,14 +88,14 @@ function socketFinder({ host, port }: SmtpSettings, reach: Reach) {
   };
 }
 
-function poolOptions({ host, port, implicitTls, login, greetingName }: SmtpSettings) {
+function poolOptions({ host, port, implicitTls, login, greetingName }: SmtpSettings, allowUnencrypted: boolean) {
   return {
     pool: true as const,
     host,
     port,
     secure: implicitTls,
-    // A login waits for encryption, whatever somebody between us and the server takes out of its greeting.
-    requireTLS: login !== null && !implicitTls && !isThisMachine(host),
+    // Whatever somebody between us and the server takes out of its greeting.
+    requireTLS: !implicitTls && !isThisMachine(host) && (login !== null || !allowUnencrypted),
     ...(login !== null && { auth: { user: login.user, pass: login.password } }),
     name: greetingName,
     maxConnections,
