@@ -16,36 +16,38 @@ const maxWordLength = 70;
  */
 export async function composeMessage(message: EmailMessage, date: Date): Promise<Buffer> {
   // Loaded with the first message, as everything that only emails need.
-  const [{ default: MimeNode }, { foldLines }] = await Promise.all([
-    import('nodemailer/lib/mime-node'),
-    import('nodemailer/lib/mime-funcs'),
+  const { default: MailComposer } = await import('nodemailer/lib/mail-composer');
+  const extra = Object.entries(message.headers).map(([name, value]) => [
+    name,
+    isReady(name, value) ? prepared(value) : value,
   ]);
-  const written = new Map(Object.keys(message.headers).map((name) => [name.toLowerCase(), name]));
-  // No file and no URL is ever read for a message, whatever stands in it.
-  const node = new MimeNode('text/html; charset=UTF-8', {
+  return new MailComposer({
+    from: { ...message.from },
+    to: { name: '', address: message.to },
+    date,
+    messageId: message.messageId,
+    headers: { ...Object.fromEntries(extra), Subject: headerText(message.subject) },
+    // As an alternative also a body without text stays HTML.
+    alternatives: [{ contentType: 'text/html; charset=UTF-8', content: message.html }],
+    encoding: 'quoted-printable',
     textEncoding: 'Q',
     newline: 'win',
-    // Names of extra headers stay as they were written.
-    normalizeHeaderKey: (name) => written.get(name.toLowerCase()) ?? name,
+    // No file and no URL is ever read for a message, whatever stands in it.
     disableFileAccess: true,
     disableUrlAccess: true,
-  });
-  const extra = Object.entries(message.headers);
-  const ready = extra.filter(([name, value]) => isReady(name, value));
-  for (const [name, value] of extra) if (!isReady(name, value)) node.setHeader(name, value);
-  node.setHeader({
-    From: { ...message.from },
-    To: { name: '', address: message.to },
-    Subject: headerText(message.subject),
-    Date: date,
-    'Message-ID': message.messageId,
-    'MIME-Version': '1.0',
-    'Content-Transfer-Encoding': 'quoted-printable',
-  });
-  node.setContent(message.html);
-  const first = ready.map(([name, value]) => `${foldLines(`${name}: ${value}`)}\r\n`).join('');
-  return Buffer.concat([Buffer.from(first), await node.build()]);
+  })
+    .compile()
+    .build();
 }
+
+/** A header's value that is written as it is, in lines that are not too long. */
+interface PreparedHeader {
+  readonly value: string;
+  readonly prepared: true;
+  readonly foldLines: true;
+}
+
+const prepared = (value: string): PreparedHeader => ({ value, prepared: true, foldLines: true });
 
 /** Headers that nodemailer takes apart and writes itself: addresses and ids. */
 const structured = ['reply-to', 'sender', 'references'];
@@ -62,13 +64,11 @@ function isReady(name: string, text: string): boolean {
  * What nodemailer does well as it is. Encoded here: long words, because it folds lines only between words, and text that
  * looks like an encoded word, which a reader would decode.
  */
-function headerText(
-  text: string,
-): string | { readonly value: string; readonly prepared: true; readonly foldLines: true } {
+function headerText(text: string): string | PreparedHeader {
   const isPlain = /^[\x20-\x7e]*$/.test(text);
   const needsWords = text.includes('=?') || text.split(' ').some((word) => word.length > maxWordLength);
   if (!isPlain || !needsWords) return text;
-  return { value: encodeWords(text), prepared: true, foldLines: true };
+  return prepared(encodeWords(text));
 }
 
 /** RFC 2047 words of at most 75 characters, joined by blanks that a reader drops. For printable ASCII. */

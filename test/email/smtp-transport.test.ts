@@ -108,7 +108,7 @@ describe('a message that arrives', () => {
     await connect(server.port).send(
       sampleMessage({ smtp_headers: '{"X-PM-TrackLinks":["None"],"X-Kind":["$messageType"]}' }),
     );
-    expect(server.messages[0]?.raw).toMatch(/^X-PM-TrackLinks: None\r\nX-Kind: recovery\r$/m);
+    expect(server.messages[0]?.raw).toMatch(/^X-PM-TrackLinks: None\r\nX-Kind: recovery\r$/im);
   });
 
   test.each([
@@ -130,7 +130,7 @@ describe('a message that arrives', () => {
     const server = await startSmtpServer();
     const smtp_headers = JSON.stringify({ 'reply-to': ['Zoë Grün <help@app.test>'] });
     await connect(server.port).send(sampleMessage({ smtp_headers }));
-    expect(server.messages[0]?.raw).toMatch(/^reply-to: =\?UTF-8\?Q\?Zo=C3=AB_Gr=C3=BCn\?= <help@app\.test>\r$/m);
+    expect(server.messages[0]?.raw).toMatch(/^Reply-To: =\?UTF-8\?Q\?Zo=C3=AB_Gr=C3=BCn\?= <help@app\.test>\r$/m);
   });
 });
 
