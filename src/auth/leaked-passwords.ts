@@ -53,7 +53,7 @@ export function createPwnedCheck({ address, clock, observe, timeoutMs = 3000 }: 
     pausedUntil = now() + pauseMs;
     if (!isAway) {
       const message = `The list of leaked passwords cannot be asked, passwords are accepted without it: ${reasonOf(error)}`;
-      observe({ kind: 'warning', message, hint: 'Is --leaked-passwords-url right, and reachable from here?' });
+      observe({ kind: 'warning', message, hint: 'Check --leaked-passwords-url and whether it is reachable.' });
     }
     isAway = true;
     return false;

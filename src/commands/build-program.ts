@@ -60,7 +60,7 @@ function addCommand(program: Program, command: Command, edge: Edge): void {
   }
   const config = new Option(
     '--config <FILE>',
-    'Configuration file (default: pgreflect.toml where it exists; environment: PGREFLECT_CONFIG)',
+    'Configuration file (default: pgreflect.toml, if it exists; environment: PGREFLECT_CONFIG)',
   );
   sub.addOption(config.helpGroup('Of this command:'));
   for (const name of names) for (const option of toCommanderOptions(name)) sub.addOption(option);

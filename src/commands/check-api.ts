@@ -40,7 +40,7 @@ export function checkModels(catalog: Catalog, roles: readonly string[]): readonl
 function findMalformedDirective({ directiveError }: Model): readonly Finding[] {
   if (directiveError === null) return [];
   const { object, problem } = directiveError;
-  const message = `The comment directive of ${object} is malformed: ${problem}`;
+  const message = `The comment directive of ${object} is invalid: ${problem}`;
   return [{ check: 'directive_malformed', severity: 'error', object, message, fix: null }];
 }
 
@@ -76,7 +76,7 @@ function describeRole(role: string, model: Model): Finding {
 /** Whether changes of the database are told or asked for. */
 export function checkTrigger({ watched }: Catalog): readonly Finding[] {
   if (watched) return [];
-  const message = 'The schema-change trigger is not installed; changes are found by asking, once per --schema-poll-ms.';
+  const message = 'The schema-change trigger is not installed. The gateway polls for changes every --schema-poll-ms.';
   return [{ check: 'trigger_missing', severity: 'note', object: null, message, fix: 'pgreflect init --watch' }];
 }
 

@@ -22,7 +22,7 @@ async function findPassingRoles({ session, schemas, roles }: CheckScope): Promis
     check: 'row_security_passed',
     severity: 'error',
     object: String(name ?? role),
-    message: `Row security of ${name ?? 'all tables'} does not bind the role "${role}", because ${why}.`,
+    message: `Row security of ${name ?? 'all tables'} does not apply to the role "${role}", because ${why}.`,
     fix: asStatement(fix),
   }));
 }
@@ -34,17 +34,20 @@ async function findOpenTables({ session, schemas, roles }: CheckScope): Promise<
     check: kind === 'v' ? 'view_runs_as_owner' : 'row_security_off',
     severity: 'warning',
     object: String(name),
-    message: `Row security does not guard ${name} (${why}): every row is within reach of ${reached}.`,
+    message: `Row security does not protect ${name} (${why}): ${reached} can access every row.`,
     fix: asStatement(fix),
   }));
 }
 
 /** What is wrong with a grant, after its words; by kind of sql/check-grants.sql. */
 const grantKinds: Readonly<Record<string, { readonly check: string; readonly why: string }>> = {
-  unguarded: { check: 'write_unguarded', why: 'no row security guards it, so any row may be written' },
-  beyond_rows: { check: 'grant_beyond_rows', why: 'row security does not govern that, and the API has no use for it' },
-  without_policy: { check: 'grant_without_policy', why: 'no policy lets it reach a row' },
-  everybody: { check: 'grant_to_everybody', why: 'public is every login of this server, not only the API' },
+  unguarded: { check: 'write_unguarded', why: 'it has no row security, so any row can be written' },
+  beyond_rows: {
+    check: 'grant_beyond_rows',
+    why: 'row security does not cover these privileges, and the API does not use them',
+  },
+  without_policy: { check: 'grant_without_policy', why: 'no policy allows access to any row' },
+  everybody: { check: 'grant_to_everybody', why: 'public includes every login of this server, not only the API' },
 };
 
 /** Grants that are wider than the API or its policies make use of. */
@@ -69,7 +72,7 @@ async function findDefaultGrants({ session, schemas, roles }: CheckScope): Promi
     check: 'default_grant',
     severity: 'warning',
     object: schema === null ? null : String(schema),
-    message: `Every new table that "${maker}" makes in ${schema === null ? 'any schema' : `the schema "${schema}"`} grants ${privileges} to ${grantees}, whether or not row security guards it.`,
+    message: `Every new table that "${maker}" creates in ${schema === null ? 'any schema' : `the schema "${schema}"`} grants ${privileges} to ${grantees}, with or without row security.`,
     fix: asStatement(fix),
   }));
 }
@@ -81,7 +84,7 @@ async function findOpenSchemas({ session, schemas, roles }: CheckScope): Promise
     check: 'schema_open',
     severity: 'warning',
     object: String(name),
-    message: `The grant of create on the schema "${name}" to ${grantees} lets them make functions and operators there that requests of other roles run.`,
+    message: `The grant of create on the schema "${name}" to ${grantees} lets them create functions and operators that requests of other roles may run.`,
     fix: asStatement(fix),
   }));
 }
@@ -95,8 +98,8 @@ async function findLooseRoutines({ session, schemas, roles }: CheckScope): Promi
     object: String(name),
     message:
       kind === 'search_path'
-        ? `The routine ${name} runs with the rights of "${owner}" and without a search path of its own: a caller can put other objects under its names.`
-        : `The routine ${name} runs with the rights of "${owner}", and visitors may call it (granted to ${grantees}).`,
+        ? `The routine ${name} runs with the rights of "${owner}" and without a fixed search path: a caller can substitute other objects for the ones it names.`
+        : `The routine ${name} runs with the rights of "${owner}", and anonymous callers can call it (granted to ${grantees}).`,
     fix: asStatement(fix),
   }));
 }

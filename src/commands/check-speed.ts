@@ -17,7 +17,7 @@ async function findUnindexedKeys({ session, schemas }: CheckScope): Promise<read
     check: 'foreign_key_unindexed',
     severity: 'warning',
     object: String(name),
-    message: `No index serves the foreign key "${constraint}" of ${name}, so nested collections over it read the whole table.`,
+    message: `The foreign key "${constraint}" of ${name} has no index, so nested collections scan the whole table.`,
     fix: asStatement(fix),
   }));
 }
@@ -28,7 +28,7 @@ async function findUnindexedPolicies({ session, schemas }: CheckScope): Promise<
   for (const { name, using, columns } of await readPolicies(session, schemas)) {
     for (const { table, column, indexed, fix } of columns) {
       if (indexed || found.has(fix) || using === null || !comparesColumn(using, column)) continue;
-      const message = `No index serves the column ${column} of ${table}, which the policy "${name}" compares, so every request reads the whole table.`;
+      const message = `The column ${column} of ${table}, used by the policy "${name}", has no index, so every request scans the whole table.`;
       found.set(fix, {
         check: 'policy_column_unindexed',
         severity: 'warning',
@@ -51,7 +51,7 @@ async function findCallsPerRow({ session, schemas }: CheckScope): Promise<readon
       .map(({ word, before }) => ({ word, before, after: before === null ? null : wrapCalls(before) }))
       .filter(({ before, after }) => after !== before);
     if (parts.length === 0) return [];
-    const message = `The policy "${policy.name}" of ${policy.table} asks for each row who the caller is; in a sub-select it asks once.`;
+    const message = `The policy "${policy.name}" of ${policy.table} reads the claims for every row. In a sub-select it reads them once.`;
     const fix = [`alter policy ${policy.target}`, ...parts.map(({ word, after }) => `  ${word} (${after})`)].join('\n');
     return [
       { check: 'policy_call_per_row', severity: 'warning', object: policy.table, message, fix: asStatement(fix) },

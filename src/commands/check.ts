@@ -18,10 +18,10 @@ import { withDatabase } from './with-database.ts';
 /** The command `pgreflect check`. */
 export const check: Command = {
   name: 'check',
-  summary: 'Report what is wrong with a database or worth a thought, with the SQL that changes it.',
+  summary: 'Report problems of a database, with the SQL that fixes them.',
   operand: null,
-  flags: [{ flag: 'json', placeholder: null, doc: 'Print the report as one JSON object, for programs.' }],
-  notes: `Exit code 1 when there is an error; warnings and notes do not count. Changes nothing.
+  flags: [{ flag: 'json', placeholder: null, doc: 'Print the report as one JSON object.' }],
+  notes: `Exits with 1 if there is an error; warnings and notes do not count. Read-only.
 
 Examples:
   pgreflect check --database-url postgresql://authenticator:PASSWORD@localhost:5432/shop
@@ -29,7 +29,7 @@ Examples:
   run: runCheck,
 };
 
-const unprintable = '-- What changes it names control characters, see: pgreflect check --json';
+const unprintable = '-- The fix contains control characters, see: pgreflect check --json';
 
 const severities: readonly Severity[] = ['error', 'warning', 'note'];
 

@@ -11,7 +11,7 @@ import { DatabaseError } from '../database/failure.ts';
 import { onOneLine } from '../shared/one-line.ts';
 import { CommandError } from './command.ts';
 
-const fileAdvice = 'Check the name, its permissions, and whether there is room.';
+const fileAdvice = 'Check the name, the permissions and the free disk space.';
 
 /** A whole message for standard error. */
 export function describeError(error: unknown): string {
@@ -20,7 +20,7 @@ export function describeError(error: unknown): string {
   if (error instanceof DatabaseError) return listProblems([describeDatabaseError(error, null)]);
   if (isOfFile(error)) return listProblems([{ problem: `${error.message}.`, fix: fileAdvice }]);
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return `pgreflect failed in a way it should not; please report this:\n${stack}`;
+  return `pgreflect failed with an unexpected error. Please report this:\n${stack}`;
 }
 
 /** Whether the operating system refused a file, which is the operator's to mend: the message names it. */
@@ -30,7 +30,7 @@ function isOfFile(error: unknown): error is NodeJS.ErrnoException {
 
 /** A heading and the list. */
 export function listProblems(problems: readonly Problem[]): string {
-  const heading = problems.length === 1 ? 'There is a problem:' : `There are ${problems.length} problems:`;
+  const heading = problems.length === 1 ? 'There is 1 problem:' : `There are ${problems.length} problems:`;
   return `${heading}\n${problems.map(printProblem).join('\n')}`;
 }
 
@@ -64,7 +64,7 @@ export function describeDatabaseError(error: DatabaseError, connectionString: st
     const detail = cause?.message ?? error.primary;
     return {
       problem: `Cannot connect to ${place}: ${detail}`,
-      fix: 'Check --database-url, and that the server is reachable.',
+      fix: 'Check --database-url and whether the server is reachable.',
     };
   }
   const state = error.sqlstate === null ? '' : ` (${error.sqlstate})`;
@@ -87,11 +87,11 @@ interface Reason {
 
 const password: Reason = {
   problem: (place, user) => `Cannot log in to ${place}: the password of "${user}" is wrong, or there is no such role.`,
-  fix: 'Check user and password in --database-url; `pgreflect init` makes a login role.',
+  fix: 'Check user and password in --database-url; `pgreflect init` creates a login role.',
 };
 const unreachable: Reason = {
-  problem: (place) => `Cannot connect to ${place}: nothing listens there.`,
-  fix: 'Start PostgreSQL, or check host and port in --database-url.\nWithout a database of your own: pgreflect start',
+  problem: (place) => `Cannot connect to ${place}: connection refused.`,
+  fix: 'Start PostgreSQL, or check host and port in --database-url.\nTo use an embedded database: pgreflect start',
 };
 const unknownHost: Reason = {
   problem: (place) => `Cannot connect to ${place}: the host is unknown.`,
@@ -99,12 +99,12 @@ const unknownHost: Reason = {
 };
 const refusedByRules: Reason = {
   problem: (place, user) => `The server does not let "${user}" log in to ${place} from here.`,
-  fix: "Check the server's pg_hba.conf, and whether it demands TLS (?sslmode=require).",
+  fix: 'Check pg_hba.conf on the server, and whether it requires TLS (?sslmode=require).',
 };
 
 const untrusted: Reason = {
-  problem: (place) => `The certificate of ${place} is signed by nobody this machine trusts.`,
-  fix: "Name the authority's certificate with ?sslrootcert=FILE in --database-url.",
+  problem: (place) => `The certificate of ${place} is not signed by a trusted authority.`,
+  fix: 'Add ?sslrootcert=FILE with the certificate of the authority to --database-url.',
 };
 
 const reasons: Readonly<Record<string, Reason>> = {

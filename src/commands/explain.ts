@@ -22,13 +22,17 @@ export const explain: Command = {
   summary: "Print the SQL of an operation and PostgreSQL's plan for it.",
   operand: 'FILE.graphql',
   flags: [
-    { flag: 'role', placeholder: 'ROLE', doc: 'Under which role; by default the anon role.' },
-    { flag: 'variables', placeholder: 'JSON', doc: 'Values of the variables, a JSON object.' },
-    { flag: 'operation', placeholder: 'NAME', doc: 'Which operation, where the file has several.' },
-    { flag: 'claims', placeholder: 'JSON', doc: 'Claims that policies see in request.jwt.claims.' },
-    { flag: 'analyze', placeholder: null, doc: 'Execute it for real times; its writes are rolled back.' },
+    { flag: 'role', placeholder: 'ROLE', doc: 'Role to use (default: the anon role).' },
+    { flag: 'variables', placeholder: 'JSON', doc: 'Variables, a JSON object.' },
+    { flag: 'operation', placeholder: 'NAME', doc: 'Operation to explain, if the file has several.' },
+    { flag: 'claims', placeholder: 'JSON', doc: 'Claims for policies, as in request.jwt.claims.' },
+    {
+      flag: 'analyze',
+      placeholder: null,
+      doc: 'Execute the operation and print actual times; writes are rolled back.',
+    },
   ],
-  notes: `The output is a script for psql; plans are comments in it.
+  notes: `The output is a script for psql with the plans as comments.
 
 Example:
   pgreflect explain query.graphql --role authenticated --variables '{"id": "3"}' --analyze`,
@@ -47,7 +51,7 @@ const names = [
 
 async function runExplain(context: CommandContext): Promise<number> {
   const { values } = loadOptionsOrThrow(names, context.sources);
-  if (context.operand === null) refuse('No file is named.', 'pgreflect explain FILE.graphql');
+  if (context.operand === null) refuse('No file is given.', 'pgreflect explain FILE.graphql');
   const request = readOperation(context.operand, context);
   const role = flagText(context, 'role') ?? values.anonRole!;
   const claims = readClaims(context, role);

@@ -24,7 +24,7 @@ export interface Content {
 
 /** Reads what the flags ask for. @throws CommandError where the file cannot be read. */
 export function readContent(empty: boolean, schemaFile: string | null, workingDirectory: string): Content {
-  if (empty && schemaFile !== null) refuse('--empty and --schema-file contradict each other.', 'Keep one of them.');
+  if (empty && schemaFile !== null) refuse('--empty and --schema-file cannot be combined.', 'Use one of them.');
   if (empty) return { kind: 'empty', scripts: [] };
   if (schemaFile === null) {
     const paths = ['examples/shop/schema.sql', 'examples/shop/data.sql'];
@@ -95,7 +95,7 @@ function withoutRestrictions(text: string): string {
 function scriptError(title: string, text: string, error: DatabaseError): CommandError {
   const fromPsql = /^\\[a-z]/m.test(withoutRestrictions(text)) || /^copy .* from stdin/im.test(text);
   const fix = fromPsql
-    ? 'It has commands of psql or `copy ... from stdin`. Dump with --inserts, or: pgreflect start --empty, then psql DATABASE_URL -f FILE'
-    : 'Correct the file and start again; nothing of it was kept.';
+    ? 'The file has psql commands or `copy ... from stdin`. Dump with --inserts, or run: pgreflect start --empty, then psql DATABASE_URL -f FILE'
+    : 'Correct the file and start again. Nothing was stored.';
   return new CommandError([{ problem: `${title}: ${error.primary}`, fix }], error);
 }

@@ -43,13 +43,13 @@ export function followOptions({ gateway, config, sources, load, note }: Followed
     if (!isSame(authStart(last), authStart(next))) {
       await gateway.configureAuth(authStart(next));
       last = { ...last, ...authStart(next) };
-      note('The start values of the auth configuration were read again.');
+      note('Reloaded the start values of the auth configuration.');
     }
     if (!isSame(last.schemas, next.schemas)) {
       const isRead = await gateway.expose(next.schemas).then(() => true, isLater);
       last = { ...last, schemas: next.schemas };
       const names = next.schemas?.join(', ') ?? "the login role's search path";
-      note(`Exposed schemas are now: ${names}.${isRead ? '' : ' They will be read when the database answers.'}`);
+      note(`Exposed schemas are now: ${names}.${isRead ? '' : ' They are read when the database responds.'}`);
     }
   }
 
@@ -58,7 +58,7 @@ export function followOptions({ gateway, config, sources, load, note }: Followed
   const readAgain = () => {
     latest = latest
       .then(takeOver)
-      .catch((error) => note(`The configuration was not read again.\n${describeError(error)}`));
+      .catch((error) => note(`The configuration was not reloaded.\n${describeError(error)}`));
   };
   const watcher = watchFile(filePath(sources), { interval: lookMs }, readAgain);
   watcher.unref();

@@ -37,19 +37,19 @@ export const init: Command = {
     {
       flag: 'grant-defaults',
       placeholder: null,
-      doc: 'Also grant all on what exists and on what will be made in the schemas.',
+      doc: 'Also grant all privileges on existing and future objects in the schemas.',
     },
     { flag: 'watch', placeholder: null, doc: 'Also install the schema-change trigger (needs a superuser).' },
     {
       flag: 'auth',
       placeholder: null,
-      doc: 'Also make the tables of the auth service.',
+      doc: 'Also create the tables of the auth service.',
     },
-    { flag: 'dry-run', placeholder: null, doc: 'Print the SQL and change nothing.' },
-    { flag: 'remove', placeholder: null, doc: 'Take it all out again: trigger, privileges, roles.' },
+    { flag: 'dry-run', placeholder: null, doc: 'Print the SQL without running it.' },
+    { flag: 'remove', placeholder: null, doc: 'Undo init: remove trigger, privileges and roles.' },
   ],
-  notes: `Connects with --admin-database-url, or --database-url where that is not given: a superuser, or a role with CREATEROLE
-that owns the schemas. May be run again at any time; then it does only what is missing.
+  notes: `Connects with --admin-database-url, else --database-url. Needs a superuser, or a role with CREATEROLE that owns
+the schemas. Safe to run again: it does only what is missing.
 
 Examples:
   pgreflect init --database-url postgresql://postgres:PASSWORD@localhost:5432/shop --grant-defaults --watch
@@ -64,7 +64,7 @@ async function runInit(context: CommandContext): Promise<number> {
   if (url === null) {
     refuse(
       'No database is named.',
-      'Give --database-url postgresql://postgres:PASSWORD@HOST:5432/DATABASE, or set DATABASE_URL.',
+      'Set --database-url postgresql://postgres:PASSWORD@HOST:5432/DATABASE, or DATABASE_URL.',
     );
   }
   const setup: RoleSetup = {
@@ -96,7 +96,7 @@ async function addAll(pool: SystemPool, setup: RoleSetup, { context, url, values
   const made = outcomes.find(({ step, result }) => step.topic.startsWith('login role') && result === 'done');
   const refused = printRefused(outcomes, context);
   if (made) printNextSteps(url, setup, context);
-  else if (values.loginPassword !== null) context.print(`\nThe password of "${setup.login}" was left as it is.`);
+  else if (values.loginPassword !== null) context.print(`\nThe password of "${setup.login}" is unchanged.`);
   if (refused === 0 && made === undefined) context.print('\nThe database is prepared.');
   return refused === 0 ? 0 : 1;
 }
@@ -122,7 +122,7 @@ export async function setUpDatabase(
     // A grant of somebody who may not grant is a warning to PostgreSQL; the statement then is still missing.
     const idle =
       outcome.result === 'done' && step.statement?.startsWith('grant') && (await isStillMissing(pool, setup, step));
-    const reason = 'PostgreSQL accepted it without effect, because this login does not own the object';
+    const reason = 'it had no effect, because this login role does not own the object';
     add(idle ? { step, result: 'refused', reason } : outcome);
   }
   if (parts.auth) add(await installAuth(pool, setup));
@@ -146,7 +146,9 @@ async function removeAll(pool: SystemPool, setup: RoleSetup, context: CommandCon
   printOutcome(outcomes.at(-1)!, context);
   const refused = printRefused(outcomes, context);
   if (await hasAuth(pool))
-    context.print('\nUsers stay. To delete them with all tables: drop schema if exists auth, pgreflect_queue cascade;');
+    context.print(
+      '\nUsers are kept. To delete them with all tables: drop schema if exists auth, pgreflect_queue cascade;',
+    );
   return refused === 0 ? 0 : 1;
 }
 
@@ -175,13 +177,15 @@ async function noteSchemas(pool: SystemPool, setup: RoleSetup, context: CommandC
       [schema],
     );
     if (row?.there === false)
-      context.note(`There is no schema "${schema}"; it is left out. To make it: create schema ${row.quoted};`);
+      context.note(`Skipped the schema "${schema}", which does not exist. To create it: create schema ${row.quoted};`);
   }
   if (!setup.grantDefaults) return;
   const schemas = await readExposedNames(pool, setup.schemas);
   const open = await pool.query(readSqlFile('roles-open-tables.sql'), [JSON.stringify({ schemas })]);
   if (open.length === 0) return;
-  context.print('No row security guards these; with --grant-defaults every caller may read and change all their rows:');
+  context.print(
+    'These tables have no row security. With --grant-defaults, every caller can read and change all their rows:',
+  );
   for (const { name, why, fix } of open) context.print(printOpen(String(name), String(why), fix));
   context.print('');
 }
@@ -197,7 +201,7 @@ function printOutcome({ step, result }: StepOutcome, context: CommandContext): v
 }
 
 const triggerAdvice =
-  'pgreflect init --watch --database-url CONNECTION_OF_A_SUPERUSER   (without it changes are found once a second)';
+  'pgreflect init --watch --database-url CONNECTION_OF_A_SUPERUSER   (without the trigger, the gateway polls every second)';
 
 const authAdvice = 'pgreflect init --auth --database-url CONNECTION_OF_THE_OWNER_OF_SCHEMA_AUTH';
 
@@ -205,7 +209,8 @@ const authAdvice = 'pgreflect init --auth --database-url CONNECTION_OF_THE_OWNER
 function printRefused(outcomes: readonly StepOutcome[], context: CommandContext): number {
   const refused = outcomes.filter(({ result }) => result === 'refused');
   for (const { step } of outcomes) if (step.advice !== null) context.print(`\n${onOneLine(step.advice)}`);
-  if (refused.length > 0) context.print('\nThis login may not do the following; have the owner or a superuser run it:');
+  if (refused.length > 0)
+    context.print('\nThis login role is not allowed to run the following. Ask the owner or a superuser to run it:');
   for (const { step, reason } of refused) {
     context.print(`  ${onOneLine(`${step.topic}: ${reason}.`)}`);
     context.print(`    ${adviceOf(step.statement ?? '')}`);

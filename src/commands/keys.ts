@@ -9,11 +9,11 @@ import { type Command, type CommandContext, refuse } from './command.ts';
 /** The command `pgreflect keys`. */
 export const keys: Command = {
   name: 'keys',
-  summary: 'Make a signing secret, the anon key and the service key, as lines for an environment file.',
+  summary: 'Create a signing secret, the anon key and the service key, as environment variables.',
   operand: null,
-  flags: [{ flag: 'asymmetric', placeholder: null, doc: 'Make an ES256 key pair instead of a secret.' }],
-  notes: `Works offline. With --jwt-secret (or its variables) the keys of that secret are printed, always the same ones; with
---jwt-keys, keys signed by its signing key. The signatures of ES256 are random, so such keys differ each time and all are valid.
+  flags: [{ flag: 'asymmetric', placeholder: null, doc: 'Create an ES256 key pair instead of a secret.' }],
+  notes: `Works offline. With --jwt-secret, prints the keys of that secret; they are always the same. With --jwt-keys, prints
+keys signed by the signing key. ES256 signatures are random, so these keys differ each time, and all are valid.
 
 Examples:
   pgreflect keys > keys.env && set -a && . ./keys.env && set +a
@@ -28,7 +28,10 @@ async function runKeys(context: CommandContext): Promise<number> {
   if (context.flags.asymmetric || values.jwtKeys !== null) {
     const key = values.jwtKeys === null ? await makeSigningKey() : findSigningKey(values.jwtKeys);
     if (key === null)
-      refuse('None of the keys of --jwt-keys has `sign` in key_ops.', 'Make a new pair: pgreflect keys --asymmetric');
+      refuse(
+        'None of the keys of --jwt-keys has `sign` in key_ops.',
+        'To create a key pair: pgreflect keys --asymmetric',
+      );
     const signer: Signer = { kind: 'key', key };
     const made = await makeApiKeys(signer, anonRole, serviceRole);
     if (values.jwtKeys === null) context.print(`PGREFLECT_JWT_KEYS='${JSON.stringify([key])}'`);
@@ -48,8 +51,8 @@ async function runKeys(context: CommandContext): Promise<number> {
 }
 
 function printKeys(anonKey: string, serviceKey: string, context: CommandContext): void {
-  context.print('# For clients; may be public.');
+  context.print('# For clients; can be public.');
   context.print(`PGREFLECT_ANON_KEY=${anonKey}`);
-  context.print('# For trusted servers only; passes row security.');
+  context.print('# For trusted servers only; bypasses row security.');
   context.print(`PGREFLECT_SERVICE_KEY=${serviceKey}`);
 }

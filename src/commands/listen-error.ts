@@ -17,16 +17,19 @@ export function describeListenError(error: unknown, { host, port, metricsPort = 
   switch (code) {
     case 'EADDRINUSE':
       return problem(
-        `The port ${refused} is taken by another program.`,
-        `Choose another one: ${flag} ${usual + 1}, or ${flag} 0 for a free one.`,
+        `Port ${refused} is in use by another program.`,
+        `Choose another port: ${flag} ${usual + 1}, or ${flag} 0 for a free one.`,
       );
     case 'EACCES':
-      return problem(`This user may not listen on port ${refused}.`, `Choose a port above 1023: ${flag} ${usual}.`);
+      return problem(
+        `This user is not allowed to listen on port ${refused}.`,
+        `Choose a port above 1023: ${flag} ${usual}.`,
+      );
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return problem(
-        `"${host}" is no address of this machine.`,
-        'Choose another one: --host 127.0.0.1, or --host 0.0.0.0 for all.',
+        `"${host}" is not an address of this machine.`,
+        'Choose another address: --host 127.0.0.1, or --host 0.0.0.0 for all.',
       );
     default:
       return null;

@@ -32,11 +32,11 @@ export function createManagementClient(
   const url = local?.url ?? given;
   const ref = values.projectRef ?? local?.ref;
   const token = values.accessToken ?? local?.accessToken;
-  if (ref === undefined) refuse('No project is named.', 'Give --project-ref; the gateway names its ref in its log.');
+  if (ref === undefined) refuse('No project ref is given.', 'Set --project-ref. The gateway prints its ref at start.');
   if (token === undefined)
     refuse(
       'No access token is given.',
-      'Give --access-token, or set PGREFLECT_ACCESS_TOKEN; pgreflect tokens create makes one. A local project needs none while it runs.',
+      'Set --access-token or PGREFLECT_ACCESS_TOKEN. To create a token: pgreflect tokens create. A running local project needs none.',
     );
   const address = `${url}/v1/projects/${encodeURIComponent(ref)}/config/auth`;
   const headers = { authorization: `Bearer ${token}` };
@@ -70,13 +70,13 @@ async function call(address: string, request: RequestInit): Promise<Answer> {
   const options = { ...request, redirect: 'manual', signal: AbortSignal.timeout(answerTimeoutMs) } as const;
   const response = await fetch(address, options).catch((error) => {
     const code = (error.cause as { code?: string } | undefined)?.code ?? (error as Error).message;
-    const problem = `The gateway at ${new URL(address).origin} does not answer (${code}).`;
-    throw new CommandError([{ problem, fix: 'Start it, or name its address with --external-url.' }], error);
+    const problem = `The gateway at ${new URL(address).origin} is not responding (${code}).`;
+    throw new CommandError([{ problem, fix: 'Start it, or set its address with --external-url.' }], error);
   });
   const body = (await response.json().catch(() => null)) as Record<string, unknown> | null;
   if (response.status === 200 && body !== null) return { headers: response.headers, body };
   const isRedirect = response.status >= 300 && response.status < 400;
-  const fix = isRedirect ? 'Name the address it redirects to: --external-url' : (fixes[response.status] ?? null);
+  const fix = isRedirect ? 'Set --external-url to the address it redirects to.' : (fixes[response.status] ?? null);
   const message = typeof body?.message === 'string' ? body.message : `status ${response.status}`;
   // One problem for each field, as the API joins them.
   const problems = response.status === 400 ? message.split('; ') : [message];
@@ -84,7 +84,7 @@ async function call(address: string, request: RequestInit): Promise<Answer> {
 }
 
 const fixes: Readonly<Record<number, string>> = {
-  401: 'Check --access-token; pgreflect tokens create makes one.',
+  401: 'Check --access-token. To create a token: pgreflect tokens create',
   403: 'The token lacks a scope, or belongs to another project: pgreflect tokens list',
   404: 'Check --project-ref and --external-url.',
 };

@@ -76,7 +76,7 @@ function roleProblems(facts: Facts, config: PreflightConfig): readonly Problem[]
   }
   if (barred.length > 0) {
     problems.push({
-      problem: `The login role "${facts.login}" may not become ${barred.map((name) => `"${name}"`).join(', ')}.`,
+      problem: `The login role "${facts.login}" cannot set role to ${barred.map((name) => `"${name}"`).join(', ')}.`,
       fix: `grant ${barred.map(quoted).join(', ')} to ${quoted(facts.login)};`,
     });
   }
@@ -106,15 +106,15 @@ function schemaProblems(facts: Facts): readonly Problem[] {
       },
     ];
   }
-  const problem = `The search path of "${facts.login}" names no schema that exists, so there is nothing to expose.`;
-  return [{ problem, fix: 'Name the schemas: --schemas public' }];
+  const problem = `The search path of "${facts.login}" contains no existing schema, so there is nothing to expose.`;
+  return [{ problem, fix: 'Set the schemas: --schemas public' }];
 }
 
 function missingSchemas(facts: Facts): readonly Problem[] {
   const missing = facts.schemas.filter(({ exists }) => !exists);
   if (missing.length === facts.schemas.length) return [];
   return missing.map(({ name }) => ({
-    problem: `There is no schema "${name}" (yet).`,
+    problem: `The schema "${name}" does not exist yet.`,
     fix: `create schema ${quoted(name)};`,
   }));
 }
@@ -122,8 +122,8 @@ function missingSchemas(facts: Facts): readonly Problem[] {
 function loginWarnings(facts: Facts): readonly Problem[] {
   if (!facts.superuser && !facts.bypassesRowSecurity) return [];
   const what = facts.superuser ? 'is a superuser' : 'passes row security';
-  const problem = `The login role "${facts.login}" ${what}. The gateway needs only a login that may become the API roles.`;
-  return [{ problem, fix: 'Use the role that `pgreflect init` made (authenticator) in --database-url.' }];
+  const problem = `The login role "${facts.login}" ${what}. The gateway only needs a login role that can set role to the API roles.`;
+  return [{ problem, fix: 'In --database-url, use the role that `pgreflect init` created (authenticator).' }];
 }
 
 function list(noun: string, names: readonly string[]): string {

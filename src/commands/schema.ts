@@ -23,11 +23,11 @@ export const schema: Command = {
   summary: 'Print the GraphQL schema of a role.',
   operand: null,
   flags: [
-    { flag: 'role', placeholder: 'ROLE', doc: 'Whose schema; by default the anon role.' },
+    { flag: 'role', placeholder: 'ROLE', doc: 'Role whose schema to print (default: the anon role).' },
     { flag: 'json', placeholder: null, doc: 'Print the introspection result instead of SDL.' },
     { flag: 'out', placeholder: 'FILE', doc: 'Write to a file instead of standard output.' },
-    { flag: 'check', placeholder: 'FILE', doc: 'Compare with a file; exit 1 when different.' },
-    { flag: 'watch', placeholder: null, doc: 'Go on, and print or write again whenever the schema changes.' },
+    { flag: 'check', placeholder: 'FILE', doc: 'Compare with a file; exit with 1 if they differ.' },
+    { flag: 'watch', placeholder: null, doc: 'Keep running, and print or write again when the schema changes.' },
   ],
   notes: `Examples:
   pgreflect schema --role authenticated --out schema.graphql
@@ -42,13 +42,13 @@ async function runSchema(context: CommandContext): Promise<number> {
   if (out === '') refuse('--out must be the name of a file.', 'pgreflect schema --out schema.graphql');
   const watch = context.flags.watch === true;
   if (check !== null && (out !== null || watch))
-    refuse('--check cannot be joined with --out or --watch.', 'Keep one of them.');
+    refuse('--check cannot be combined with --out or --watch.', 'Use one of them.');
   const role = flagText(context, 'role') ?? values.anonRole!;
   const render = async (pool: SystemPool) => {
     const model = buildModel(await readCatalogFor(pool, values.schemas, role), role);
     if (model.directiveError !== null) {
       const { object, problem } = model.directiveError;
-      refuse(`The comment directive of ${object} is malformed: ${problem}`, 'pgreflect check lists all of them.');
+      refuse(`The comment directive of ${object} is invalid: ${problem}`, 'pgreflect check lists all of them.');
     }
     if (!context.flags.json) return printRoleSchema(model);
     const full = buildIntrospectionSchema(model, 'always')!;
@@ -84,7 +84,7 @@ function compare(text: string, file: string, context: CommandContext): number {
     known = readFileSync(resolvePath(file, context), 'utf8');
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    refuse(`--check: "${file}" cannot be read (${code}).`, `Make it: pgreflect schema --out ${file}`);
+    refuse(`--check: "${file}" cannot be read (${code}).`, `To create it: pgreflect schema --out ${file}`);
   }
   const [now, before] = [text.split('\n'), known.replaceAll('\r\n', '\n').split('\n')];
   const line = now.findIndex((content, index) => content !== before[index]);
@@ -93,9 +93,9 @@ function compare(text: string, file: string, context: CommandContext): number {
     return 0;
   }
   const at = line === -1 ? now.length : line;
-  context.note(`${file} differs from the database, first in line ${at + 1}:`);
+  context.note(`${file} differs from the database at line ${at + 1}:`);
   context.note(`  file:     ${before[at] ?? '(ends)'}\n  database: ${now[at] ?? '(ends)'}`);
-  context.note(`To bring it up to date: pgreflect schema --out ${file}`);
+  context.note(`To update it: pgreflect schema --out ${file}`);
   return 1;
 }
 

@@ -31,7 +31,7 @@ async function noteManagement(config: Config, url: string, context: CommandConte
   });
   if (ref === null) return;
   context.note(`Management API: ${url}/v1/projects/${ref}/config/auth`);
-  context.note(`Studio: ${url}/studio   (with an access token: pgreflect tokens create)`);
+  context.note(`Studio: ${url}/studio   (needs an access token: pgreflect tokens create)`);
 }
 
 /** Prints a line that can be pasted, or why the API is empty and what fills it. */
@@ -47,7 +47,7 @@ export async function noteFirstOperation(config: Config, gateway: Gateway, conte
     context.note(`Try:\n  ${printCurl(`${gateway.url}/graphql/v1`, '$PGREFLECT_ANON_KEY', operation)}`);
     return;
   }
-  context.note(`The API of the role "${anonRole}" is empty so far:`);
+  context.note(`The API of the role "${anonRole}" is empty:`);
   if (model.namespaces.length === 0) {
     const names = (schemas ?? ['public']).join(', ');
     context.note(

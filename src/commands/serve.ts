@@ -24,13 +24,14 @@ import { withDatabase } from './with-database.ts';
 /** The command `pgreflect serve`. */
 export const serve: Command = {
   name: 'serve',
-  summary: 'Serve the database that --database-url names.',
+  summary: 'Serve the database of --database-url.',
   operand: null,
   flags: [],
-  notes: `The database is prepared once by \`pgreflect init\`, the secret and the keys are made by \`pgreflect keys\`.
-SIGTERM stops after the requests in flight, SIGUSR2 reads the catalog again, SIGHUP reads the configuration
-file again, which also happens when it changes: --schemas and the auth configuration. With --workers the signals
-go to the process that was started; one that ends by itself is replaced.
+  notes: `Prepare the database once with \`pgreflect init\`. Create the secret and the keys with \`pgreflect keys\`.
+
+Signals: SIGTERM finishes open requests and stops. SIGUSR2 reloads the catalog. SIGHUP reloads --schemas and the
+auth configuration from the configuration file; a change of the file does the same. With --workers, send signals
+to the process you started. A worker that exits is replaced.
 
 Example:
   pgreflect serve --database-url postgresql://authenticator:PASSWORD@localhost:5432/shop --jwt-secret SECRET`,
@@ -98,7 +99,7 @@ async function inspectDatabase(config: PreflightConfig): Promise<Findings> {
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     if (!isAway(error.cause)) return { problems: error.problems, warnings: [] };
-    const later = { problem: 'Until the database answers, every request is answered with 503.', fix: null };
+    const later = { problem: 'Requests get 503 until the database responds.', fix: null };
     return { problems: [], warnings: [...error.problems, later] };
   }
 }

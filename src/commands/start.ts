@@ -29,18 +29,18 @@ import { withDatabase } from './with-database.ts';
 /** The command `pgreflect start`. */
 export const start: Command = {
   name: 'start',
-  summary: 'Start everything on an embedded PostgreSQL, with an example schema and data.',
+  summary: 'Start the gateway with an embedded PostgreSQL and an example schema.',
   operand: null,
   flags: [
     { flag: 'empty', placeholder: null, doc: 'Start with an empty database instead of the example.' },
     {
       flag: 'schema-file',
       placeholder: 'FILE.sql',
-      doc: 'Start with the schema (and data) of a file instead of the example.',
+      doc: 'Load this SQL file instead of the example.',
     },
   ],
-  notes: `Data, secret and keys are kept in .pgreflect/ of the working directory; remove it to start anew. A secret or keys
-of your own (--jwt-secret, --jwt-keys) are used instead, and are not kept.
+  notes: `Data, secret and keys are stored in .pgreflect/ of the working directory. Remove the directory to start over.
+--jwt-secret and --jwt-keys take precedence and are not stored.
 
 Examples:
   pgreflect start
@@ -78,7 +78,7 @@ async function startProject(directory: string, { context, content, values }: Pro
   const asked = content.kind !== 'example';
   if (asked && project.content !== null && project.content !== content.kind) {
     context.note(
-      'Warning: the project has its data already, so --empty and --schema-file do nothing. To start anew: rm -rf .pgreflect',
+      'Warning: the project already has data, so --empty and --schema-file are ignored. To start over: rm -rf .pgreflect',
     );
   }
   context.note(project.content === null ? 'Preparing a new PostgreSQL in .pgreflect/ ...' : 'Starting PostgreSQL ...');

@@ -53,7 +53,7 @@ export function readTemplates(directory: string): TemplateTexts {
       texts.set(`mailer_subjects_${assertEmail(name, subjectsFile)}`, subject);
   }
   if (texts.size === 0)
-    refuse(`There is no email in "${directory}".`, 'pgreflect templates pull writes one file for each.');
+    refuse(`The directory "${directory}" has no email templates.`, 'To create them: pgreflect templates pull');
   return texts;
 }
 
@@ -62,7 +62,7 @@ function listDirectory(directory: string): readonly string[] {
     return readdirSync(directory).sort();
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    refuse(`The directory "${directory}" cannot be read (${code}).`, 'pgreflect templates pull makes it.');
+    refuse(`The directory "${directory}" cannot be read (${code}).`, 'To create it: pgreflect templates pull');
   }
 }
 
@@ -72,7 +72,7 @@ function readText(directory: string, file: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    refuse(`${file} is not UTF-8.`, 'Save it in this encoding.');
+    refuse(`${file} is not UTF-8.`, 'Save it as UTF-8.');
   }
 }
 

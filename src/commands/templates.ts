@@ -13,23 +13,23 @@ const actions = ['pull', 'push', 'diff', 'render'] as const;
 /** The command `pgreflect templates`. */
 export const templates: Command = {
   name: 'templates',
-  summary: 'Move email templates between files and a running project, or render them for tests in CI.',
+  summary: 'Copy email templates between files and a project, or render them for tests.',
   operand: actions.join('|'),
   flags: [
     {
       flag: 'dir',
       placeholder: 'DIRECTORY',
-      doc: `pull, push, diff: where the files are (default: ${defaultTemplateDirectory}).`,
+      doc: `pull, push, diff: directory of the files (default: ${defaultTemplateDirectory}).`,
     },
-    { flag: 'dry-run', placeholder: null, doc: 'push: print what would change and change nothing.' },
-    { flag: 'batch', placeholder: null, doc: 'render: read requests from standard input, one JSON object a line.' },
+    { flag: 'dry-run', placeholder: null, doc: 'push: print the changes without storing them.' },
+    { flag: 'batch', placeholder: null, doc: 'render: read requests from standard input, one JSON object per line.' },
   ],
-  notes: `pull writes NAME.html for the body of each email and subjects.json; push stores what differs in them, diff prints it and ends with
-exit code 1 where anything does. A started local project in the working directory needs no options; others need --external-url,
---project-ref and --access-token.
+  notes: `pull writes subjects.json and a file NAME.html for the body of each email. push stores the differences. diff prints
+them and exits with 1 if there are any. A local project running in the working directory needs no options; others
+need --external-url, --project-ref and --access-token.
 
 render --batch answers each line {"id", "kind": "html"|"text", "template", "data"} with {"id", "output"} or
-{"id", "error": "parse"|"escape"|"exec", "message", "line"}. A line that is no request gets the error "input", and the exit code is 2.
+{"id", "error": "parse"|"escape"|"exec", "message", "line"}. An invalid line gets the error "input", and the exit code is 2.
 
 Examples:
   pgreflect templates pull && pgreflect templates push

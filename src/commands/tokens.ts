@@ -23,21 +23,22 @@ const actions = ['create', 'list', 'revoke'] as const;
 /** The command `pgreflect tokens`. */
 export const tokens: Command = {
   name: 'tokens',
-  summary: 'Make, list and revoke access tokens of the management API.',
+  summary: 'Create, list and revoke access tokens for the management API.',
   operand: actions.join('|'),
   secondOperand: 'ID',
   flags: [
-    { flag: 'name', placeholder: 'TEXT', doc: 'What the token is for; shown in the list and with every change it makes.' },
+    { flag: 'name', placeholder: 'TEXT', doc: 'Purpose of the token, shown in lists and with every change it makes.' },
     {
       flag: 'scope',
       placeholder: 'SCOPES',
-      doc: `What the token may do, separated by commas (default: ${usualScopes.join(',')}): ${accessScopes.join(', ')}.`,
+      doc: `Scopes of the token, separated by commas (default: ${usualScopes.join(',')}): ${accessScopes.join(', ')}.`,
     },
-    { flag: 'expires', placeholder: 'TIME', doc: 'When it ends: 12h, 30d, 1y, or a date such as 2030-01-31. Default: never.' },
+    { flag: 'expires', placeholder: 'TIME', doc: 'Expiry: 12h, 30d, 1y, or a date such as 2030-01-31 (default: never).' },
     { flag: 'json', placeholder: null, doc: 'Print JSON.' },
   ],
-  notes: `Connects as the owner of the auth tables (--admin-database-url, else --database-url). A token is shown once, when it is made:
-only its hash is stored. With --project-ref it works for that project alone. revoke takes an id, or the beginning of one.
+  notes: `Connects as the owner of the auth tables (--admin-database-url, else --database-url). A token is shown only once,
+when it is created; the database stores its hash. With --project-ref the token is limited to that project.
+revoke takes an id or the beginning of one.
 
 Examples:
   pgreflect tokens create --name "release pipeline" --scope auth_config:write,auth_config:read --expires 90d
@@ -56,7 +57,7 @@ async function runTokens(context: CommandContext): Promise<number> {
   if (url === null) {
     refuse(
       'No database is named.',
-      'Give --database-url postgresql://postgres:PASSWORD@HOST:5432/DATABASE, or set DATABASE_URL.',
+      'Set --database-url postgresql://postgres:PASSWORD@HOST:5432/DATABASE, or DATABASE_URL.',
     );
   }
   const run = { create: runCreate, list: runList, revoke: runRevoke }[action];
@@ -94,7 +95,7 @@ async function runCreate(pool: SystemPool, context: CommandContext, wanted: Want
 async function runList(pool: SystemPool, context: CommandContext): Promise<number> {
   const found = await listAccessTokens(pool);
   if (context.flags.json) context.print(JSON.stringify(found.map(toJson)));
-  else if (found.length === 0) context.note('There are no access tokens. To make one: pgreflect tokens create');
+  else if (found.length === 0) context.note('There are no access tokens. To create one: pgreflect tokens create');
   else for (const token of found) context.print(describeToken(token));
   return 0;
 }
@@ -109,7 +110,7 @@ async function runRevoke(pool: SystemPool, context: CommandContext): Promise<num
   }
   const found = await revokeAccessToken(pool, which, new Date());
   const [only] = found;
-  if (only === undefined) refuse(`There is no token in use whose id begins with "${which}".`, 'pgreflect tokens list');
+  if (only === undefined) refuse(`No active token has an id that begins with "${which}".`, 'pgreflect tokens list');
   if (found.length > 1)
     refuse(`${found.length} ids begin with "${which}"; none was revoked.`, 'Give more digits: pgreflect tokens list');
   if (context.flags.json) context.print(JSON.stringify(toJson(only)));
@@ -161,7 +162,7 @@ function readEnd(text: string | null, now: Date): Date | null {
   // PostgreSQL's years end later than JavaScript's dates; what is further away is a slip.
   if (Number.isNaN(time) || time > Date.parse('9999-12-31'))
     refuse('--expires must be a time from now such as 12h, 30d or 1y, or a date such as 2030-01-31.');
-  if (time <= now.getTime()) refuse('--expires names a time that has passed.');
+  if (time <= now.getTime()) refuse('--expires must be in the future.');
   return new Date(time);
 }
 
@@ -197,8 +198,8 @@ function explainMissing(error: unknown): unknown {
     return new CommandError([{ problem: 'This database has no auth tables.', fix }], error);
   }
   if (sqlstate === '42501') {
-    const fix = 'Give their owner as --admin-database-url.';
-    return new CommandError([{ problem: 'This login may not use the auth tables.', fix }], error);
+    const fix = 'Set --admin-database-url to a login of their owner.';
+    return new CommandError([{ problem: 'This login role has no access to the auth tables.', fix }], error);
   }
   return error;
 }

@@ -49,107 +49,107 @@ const rateLimit = integer(0, most);
 export const deliveryFields = {
   mailer_autoconfirm: field({
     kind: boolean, default: false, file: { table: 'auth.email', key: 'enable_confirmations', convert: invert },
-    doc: 'Email addresses count as confirmed at once.',
+    doc: 'Treat email addresses as confirmed without a link or code.',
   }),
   mailer_allow_unverified_email_sign_ins: field({
-    kind: boolean, default: false, doc: 'Identities of providers with an unconfirmed address may sign in.',
+    kind: boolean, default: false, doc: 'Allow sign-in through a provider with an unconfirmed email address.',
   }),
   mailer_secure_email_change_enabled: field({
     kind: boolean, default: true, file: { table: 'auth.email', key: 'double_confirm_changes' },
-    doc: 'A change of the address is confirmed at the old and at the new one.',
+    doc: 'Require confirmation at both the old and the new email address.',
   }),
   mailer_otp_exp: field({
     kind: seconds(0, most), default: 3600, notNull: true, file: { table: 'auth.email', key: 'otp_expiry' },
-    doc: 'Life of the links and codes of emails in seconds; 0 means 3600.',
+    doc: 'Lifetime of emailed links and codes in seconds; 0 means 3600.',
   }),
   mailer_otp_length: field({
-    kind: integer(6, 10), default: 6, file: { table: 'auth.email', key: 'otp_length' }, doc: 'Digits of the codes of emails.',
+    kind: integer(6, 10), default: 6, file: { table: 'auth.email', key: 'otp_length' }, doc: 'Digits in emailed codes.',
   }),
   mailer_otp_attempts: field({
     kind: integer(1, 100), default: 10, notNull: true, environment: null,
-    doc: 'Wrong guesses after which a code or link dies, of emails, text messages and second factors.',
+    doc: 'Wrong attempts until a code or link is invalid: email, SMS and second factors.',
   }),
   mailer_delivery: field<'direct' | 'queue'>({
     kind: choice('direct', 'queue'), default: 'direct', environment: null,
-    doc: 'direct: a request waits until the mail was handed over; queue: until it is stored.',
+    doc: 'direct: send the email during the request. queue: store it and send it after the request.',
   }),
   mailer_notifications_admin_changes_enabled: field({
-    kind: boolean, default: false, environment: null, doc: 'Changes by the admin API are notified as those of the user are.',
+    kind: boolean, default: false, environment: null, doc: 'Also notify users of changes made through the admin API.',
   }),
   mailer_confirmation_link_type: field<'email' | 'signup'>({
-    kind: choice('email', 'signup'), default: 'email', environment: null, doc: 'The type in the link of the sign-up mail.',
+    kind: choice('email', 'signup'), default: 'email', environment: null, doc: 'Value of `type` in sign-up confirmation links.',
   }),
   mailer_subject_html_escape: field({
-    kind: boolean, default: false, environment: null, doc: 'Subjects are escaped as HTML, as the original does.',
+    kind: boolean, default: false, environment: null, doc: 'HTML-escape values in subjects, as the original does.',
   }),
   mailer_keep_conditional_comments: field({
-    kind: boolean, default: false, environment: null, doc: 'Conditional comments for Outlook stay in the bodies.',
+    kind: boolean, default: false, environment: null, doc: 'Keep conditional comments for Outlook in email bodies.',
   }),
   mailer_template_lenient_compare: field({
-    kind: boolean, default: false, environment: null, doc: 'Comparing values of different types in a template is false, not an error.',
+    kind: boolean, default: false, environment: null, doc: 'Compare values of different types in templates as false, without an error.',
   }),
   mailer_extra_url_schemes: field({
-    kind: string(checkLine), default: '', environment: null, doc: 'Further URL schemes that templates may link to, separated by commas.',
+    kind: string(checkLine), default: '', environment: null, doc: 'Additional URL schemes allowed in template links, separated by commas.',
   }),
   mailer_external_hosts: field({
-    kind: string(checkLine), default: '', doc: 'Hosts under which links may be made, separated by commas.',
+    kind: string(checkLine), default: '', doc: 'Hosts allowed in emailed links, separated by commas.',
   }),
-  mailer_urlpaths_invite: field({ kind: string(checkPath), default: '/verify', doc: 'Path of the link of invitations.' }),
-  mailer_urlpaths_confirmation: field({ kind: string(checkPath), default: '/verify', doc: 'Path of the link of the sign-up mail.' }),
-  mailer_urlpaths_recovery: field({ kind: string(checkPath), default: '/verify', doc: 'Path of the link of recovery and magic link.' }),
-  mailer_urlpaths_email_change: field({ kind: string(checkPath), default: '/verify', doc: 'Path of the links of an email change.' }),
+  mailer_urlpaths_invite: field({ kind: string(checkPath), default: '/verify', doc: 'Path of invitation links.' }),
+  mailer_urlpaths_confirmation: field({ kind: string(checkPath), default: '/verify', doc: 'Path of sign-up confirmation links.' }),
+  mailer_urlpaths_recovery: field({ kind: string(checkPath), default: '/verify', doc: 'Path of recovery links and magic links.' }),
+  mailer_urlpaths_email_change: field({ kind: string(checkPath), default: '/verify', doc: 'Path of email change links.' }),
 
   smtp_admin_email: field<string | null>({
-    kind: string(checkEmail), default: null, file: { table: 'auth.email.smtp', key: 'admin_email' }, doc: 'Address that mails come from.',
+    kind: string(checkEmail), default: null, file: { table: 'auth.email.smtp', key: 'admin_email' }, doc: 'From address of emails.',
   }),
   smtp_host: field<string | null>({
     kind: string(checkLine), default: null, file: { table: 'auth.email.smtp', key: 'host' },
-    doc: 'Mail server; without one mails are captured.',
+    doc: 'Mail server host. Without one, emails go to the inbox.',
   }),
-  smtp_port: field({ kind: port, default: '587', file: { table: 'auth.email.smtp', key: 'port' }, doc: 'Port of the mail server.' }),
+  smtp_port: field({ kind: port, default: '587', file: { table: 'auth.email.smtp', key: 'port' }, doc: 'Mail server port.' }),
   smtp_user: field<string | null>({
-    kind: string(checkLine), default: null, file: { table: 'auth.email.smtp', key: 'user' }, doc: 'Login at the mail server.',
+    kind: string(checkLine), default: null, file: { table: 'auth.email.smtp', key: 'user' }, doc: 'Mail server user name.',
   }),
   smtp_pass: field<string | null>({
-    kind: string(), default: null, secret: true, file: { table: 'auth.email.smtp', key: 'pass' }, doc: 'Password at the mail server.',
+    kind: string(), default: null, secret: true, file: { table: 'auth.email.smtp', key: 'pass' }, doc: 'Mail server password.',
   }),
   smtp_sender_name: field<string | null>({
-    kind: string(checkLine), default: null, file: { table: 'auth.email.smtp', key: 'sender_name' }, doc: 'Name that mails come from.',
+    kind: string(checkLine), default: null, file: { table: 'auth.email.smtp', key: 'sender_name' }, doc: 'From name of emails.',
   }),
   smtp_headers: field<string | null>({
-    kind: string(checkHeaders), default: null, doc: 'Further headers of every mail: a JSON object; the text $messageType stands for the kind of mail.',
+    kind: string(checkHeaders), default: null, doc: 'Additional email headers, a JSON object. $messageType is replaced by the kind of email.',
   }),
   smtp_max_frequency: field({
     kind: seconds(0, 32_767), default: 60, file: { table: 'auth.email', key: 'max_frequency' },
-    doc: 'Seconds between two mails of a kind to the same user; 0: no limit.',
+    doc: 'Minimum interval between emails of one kind to a user, in seconds; 0: no limit.',
   }),
 
   rate_limit_email_sent: field<SendLimit>({
     kind: sendLimit, default: 30, file: { table: 'auth.rate_limit', key: 'email_sent' },
-    doc: 'Emails an hour to all users together; a start value may also be n/duration.',
+    doc: 'Emails per hour to all users; also n/duration as a start value.',
   }),
   rate_limit_sms_sent: field<SendLimit>({
     kind: sendLimit, default: 30, file: { table: 'auth.rate_limit', key: 'sms_sent' },
-    doc: 'Text messages an hour to all users together; a start value may also be n/duration.',
+    doc: 'Text messages per hour to all users; also n/duration as a start value.',
   }),
   rate_limit_anonymous_users: field({
     kind: rateLimit, default: 30, file: { table: 'auth.rate_limit', key: 'anonymous_users' },
-    doc: 'Anonymous sign-ins an hour from one address; 0: no limit.',
+    doc: 'Anonymous sign-ins per hour and client address; 0: no limit.',
   }),
   rate_limit_otp: field({
     kind: rateLimit, default: 30, file: { table: 'auth.rate_limit', key: 'sign_in_sign_ups' },
-    doc: 'Sign-ups and requests for a mail in five minutes from one address; 0: no limit.',
+    doc: 'Sign-ups and email requests per 5 minutes and client address; 0: no limit.',
   }),
   rate_limit_verify: field({
     kind: rateLimit, default: 30, file: { table: 'auth.rate_limit', key: 'token_verifications' },
-    doc: 'Verifications in five minutes from one address; 0: no limit.',
+    doc: 'Verifications per 5 minutes and client address; 0: no limit.',
   }),
   rate_limit_token_refresh: field({
     kind: rateLimit, default: 150, file: { table: 'auth.rate_limit', key: 'token_refresh' },
-    doc: 'Token requests in five minutes from one address; 0: no limit.',
+    doc: 'Token requests per 5 minutes and client address; 0: no limit.',
   }),
   mfa_rate_limit_challenge_and_verify: field({
-    kind: rateLimit, default: 15, doc: 'Challenges and verifications of second factors a minute from one address; 0: no limit.',
+    kind: rateLimit, default: 15, doc: 'Second-factor challenges and verifications per minute and client address; 0: no limit.',
   }),
 
   sms_test_otp: field<string | null>({

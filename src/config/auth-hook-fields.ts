@@ -29,20 +29,20 @@ function makeFields(): HookFields {
       like: { placeholder: 'NAME', word: name },
       file: { table: `auth.hook.${name}`, key },
     });
-    const title = `Hook ${name.replaceAll('_', ' ')}: `;
-    const enabled = field({ kind: boolean, default: false, ...place('enabled'), doc: `${title}it is asked.` });
+    const title = name.replaceAll('_', ' ');
+    const enabled = field({ kind: boolean, default: false, ...place('enabled'), doc: `Enable the ${title} hook.` });
     const uri = field<string | null>({
       kind: string(checkHookTarget, 2000),
       default: null,
       ...place('uri'),
-      doc: `${title}pg-functions://postgres/SCHEMA/FUNCTION, or the https address of a webhook.`,
+      doc: `Target of the ${title} hook: pg-functions://postgres/SCHEMA/FUNCTION or an https URL.`,
     });
     const secrets = field<string | null>({
       kind: string(() => null, 2000),
       default: null,
       secret: true,
       ...place('secrets'),
-      doc: `${title}what signs the requests to a webhook: v1,whsec_BASE64, several separated by a vertical bar.`,
+      doc: `Signing secrets of the ${title} webhook, v1,whsec_BASE64, separated by |.`,
     });
     return [
       [`hook_${name}_enabled`, enabled],

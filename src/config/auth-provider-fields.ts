@@ -19,14 +19,14 @@ export type ProviderFields = {
 } & { readonly [K in Provider as `external_${K}_${(typeof texts)[number]}`]: AuthField<string | null> };
 
 const docs = {
-  enabled: 'Users may sign in with it.',
-  email_optional: 'Accounts without an email address are accepted.',
-  skip_nonce_check: 'ID tokens need no nonce.',
-  client_id: 'Our client there.',
-  url: 'Its address, where it is not the usual one: the issuer of OpenID Connect, or the site of GitHub Enterprise.',
-  additional_client_ids: 'Further clients whose ID tokens are accepted, separated by commas.',
-  redirect_uri: 'Where it sends users back to, where that is not our callback.',
-  secret: "Our client's secret.",
+  enabled: 'Allow sign-in with',
+  email_optional: 'Accept accounts without an email address from',
+  skip_nonce_check: 'Accept ID tokens without a nonce from',
+  client_id: 'OAuth client ID for',
+  url: 'OIDC issuer URL, or GitHub Enterprise URL, for',
+  additional_client_ids: 'Additional client IDs accepted in ID tokens, separated by commas, for',
+  redirect_uri: 'Redirect URI, if not the callback of the gateway, for',
+  secret: 'OAuth client secret for',
 } as const satisfies Record<(typeof switches)[number] | (typeof texts)[number], string>;
 
 const kinds: Partial<Record<(typeof texts)[number], FieldKind<string>>> = {
@@ -41,10 +41,9 @@ function makeFields(): ProviderFields {
   const entries = providers.flatMap((provider) => {
     const like = { placeholder: 'PROVIDER', word: provider };
     const place = (key: string) => ({ like, file: { table: `auth.external.${provider}`, key } });
-    const title = `Provider ${provider}: `;
     return [
       ...switches.map((key) => {
-        const row = field({ kind: boolean, default: false, ...place(key), doc: title + docs[key] });
+        const row = field({ kind: boolean, default: false, ...place(key), doc: `${docs[key]} ${provider}.` });
         return [`external_${provider}_${key}`, row] as const;
       }),
       ...texts.map((key) => {
@@ -54,7 +53,7 @@ function makeFields(): ProviderFields {
           default: null,
           ...secret,
           ...place(key),
-          doc: title + docs[key],
+          doc: `${docs[key]} ${provider}.`,
         });
         return [`external_${provider}_${key}`, row] as const;
       }),

@@ -27,48 +27,48 @@ function place(provider: SmsProvider, key: string) {
 export const smsFields = {
   sms_provider_url: field<string | null>({
     kind: string(checkWebhookUrl, 2000), default: null, environment: null,
-    doc: "Address of the provider's API, where it is not the usual one: a region of it, or a relay.",
+    doc: "Base URL of the SMS provider's API, for another region or a relay.",
   }),
   sms_webhook_url: field<string | null>({
     kind: string(checkWebhookUrl, 2000), default: null, environment: null, ...place('webhook', 'url'),
-    doc: 'Provider webhook: where messages are posted to as signed JSON.',
+    doc: 'Webhook that receives text messages as signed JSON.',
   }),
   sms_webhook_secrets: field<string | null>({
     ...secret, environment: null, ...place('webhook', 'secrets'),
-    doc: 'Provider webhook: what signs the requests: v1,whsec_BASE64, several separated by a vertical bar.',
+    doc: 'Webhook signing secrets, v1,whsec_BASE64, separated by |.',
   }),
   sms_twilio_account_sid: field<string | null>({
-    ...none, ...place('twilio', 'account_sid'), doc: 'Twilio: the account, AC and 32 digits.',
+    ...none, ...place('twilio', 'account_sid'), doc: 'Twilio account SID (AC and 32 digits).',
   }),
   sms_twilio_auth_token: field<string | null>({
-    ...secret, ...place('twilio', 'auth_token'), doc: 'Twilio: the password of the account.',
+    ...secret, ...place('twilio', 'auth_token'), doc: 'Twilio auth token.',
   }),
   sms_twilio_message_service_sid: field<string | null>({
-    ...none, ...place('twilio', 'message_service_sid'), doc: 'Twilio: the messaging service (MG and 32 digits), or the number or name of the sender.',
+    ...none, ...place('twilio', 'message_service_sid'), doc: 'Twilio messaging service SID (MG and 32 digits), or sender number or name.',
   }),
   sms_twilio_content_sid: field<string | null>({
-    ...none, ...place('twilio', 'content_sid'), doc: 'Twilio: the approved template of WhatsApp messages, whose first variable is the code.',
+    ...none, ...place('twilio', 'content_sid'), doc: 'Twilio content SID for WhatsApp; the first variable is the code.',
   }),
   sms_messagebird_access_key: field<string | null>({
-    ...secret, ...place('messagebird', 'access_key'), doc: 'MessageBird: the key.',
+    ...secret, ...place('messagebird', 'access_key'), doc: 'MessageBird access key.',
   }),
   sms_messagebird_originator: field<string | null>({
-    ...none, ...place('messagebird', 'originator'), doc: 'MessageBird: number or name of the sender.',
+    ...none, ...place('messagebird', 'originator'), doc: 'MessageBird sender number or name.',
   }),
   sms_textlocal_api_key: field<string | null>({
-    ...secret, ...place('textlocal', 'api_key'), doc: 'Textlocal: the key.',
+    ...secret, ...place('textlocal', 'api_key'), doc: 'Textlocal API key.',
   }),
   sms_textlocal_sender: field<string | null>({
-    ...none, ...place('textlocal', 'sender'), doc: 'Textlocal: name of the sender.',
+    ...none, ...place('textlocal', 'sender'), doc: 'Textlocal sender name.',
   }),
   sms_vonage_api_key: field<string | null>({
-    ...secret, ...place('vonage', 'api_key'), doc: 'Vonage: the key.',
+    ...secret, ...place('vonage', 'api_key'), doc: 'Vonage API key.',
   }),
   sms_vonage_api_secret: field<string | null>({
-    ...secret, ...place('vonage', 'api_secret'), doc: 'Vonage: the secret of the key.',
+    ...secret, ...place('vonage', 'api_secret'), doc: 'Vonage API secret.',
   }),
   sms_vonage_from: field<string | null>({
-    ...none, ...place('vonage', 'from'), doc: 'Vonage: number or name of the sender.',
+    ...none, ...place('vonage', 'from'), doc: 'Vonage sender number or name.',
   }),
 } as const; // biome-ignore format: one row per field
 
@@ -91,7 +91,7 @@ const needed: Readonly<Record<SmsProvider, readonly (keyof SmsValues)[]>> = {
 /** What keeps a provider from sending, as a sentence without values; null for nothing. */
 export function checkSmsProvider(provider: SmsProvider, values: SmsValues): string | null {
   if (provider === 'twilio_verify') {
-    return 'sms_provider twilio_verify is not served, because it makes codes of its own; use twilio';
+    return 'sms_provider twilio_verify is not supported, because it creates its own codes; use twilio';
   }
   const missing = needed[provider].filter((name) => !values[name]);
   if (missing.length > 0) return `sms_provider ${provider} needs ${missing.join(', ')}`;

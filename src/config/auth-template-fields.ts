@@ -49,7 +49,7 @@ function makeFields(): TemplateFields {
   for (const email of notificationEmails) {
     const table = `auth.email.notification.${email}`;
     addTexts(`${email}_notification`, table, add);
-    const doc = `The notification ${email.replaceAll('_', ' ')} is sent.`;
+    const doc = `Send the ${email.replaceAll('_', ' ')} notification.`;
     add(
       `mailer_notifications_${email}_enabled`,
       field({
@@ -74,7 +74,7 @@ function addTexts(email: EmailName, table: string, add: (name: string, row: Auth
       default: null,
       file: { table, key: 'subject' },
       like,
-      doc: `Subject of the email ${words}; empty: the built-in one.`,
+      doc: `Subject of the ${words} email; empty: the built-in one.`,
     }),
   );
   add(
@@ -85,7 +85,7 @@ function addTexts(email: EmailName, table: string, add: (name: string, row: Auth
       environment: `GOTRUE_MAILER_TEMPLATES_${email.toUpperCase()}`,
       file: { table, key: 'content' },
       like,
-      doc: `Body of the email ${words}; empty: the built-in one.`,
+      doc: `Body of the ${words} email; empty: the built-in one.`,
     }),
   );
 }

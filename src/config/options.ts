@@ -71,21 +71,21 @@ export const options = {
   databaseUrl: row({
     group: 'Database', placeholder: 'URL', parse: parseConnectionString, default: null, secret: true,
     ecosystem: ['DATABASE_URL'], commands: connecting,
-    doc: 'Connection of the login role (usually authenticator), which may `set role` to the API roles.',
+    doc: 'Connection string of the login role, usually authenticator. It must be able to `set role` to the API roles.',
   }),
   adminDatabaseUrl: row({
     group: 'Database', placeholder: 'URL', parse: parseConnectionString, default: null, secret: true,
     defaultNote: 'the same as --database-url', commands: ['serve', 'init', 'tokens'],
-    doc: 'Connection that owns the auth tables, creates roles and may install the schema-change trigger.',
+    doc: 'Connection string of the admin role. It owns the auth tables, creates roles and installs the schema-change trigger.',
   }),
   readReplicaUrl: row({
     group: 'Database', placeholder: 'URL', parse: parseConnectionString, default: null, secret: true, repeatable: true,
     commands: ['serve'],
-    doc: 'Query operations go to this streaming replica, mutations to the primary; several in turn: the flag again, a list in the file, blanks between them in the variable. Each names one server.',
+    doc: 'Streaming replica for query operations; mutations go to the primary. Repeat for several replicas (file: a list; variable: separated by spaces). Each URL names one server.',
   }),
   maxReplicaLagMs: row({
     group: 'Database', placeholder: 'MS', parse: integerBetween(100, 86_400_000), default: '5000', commands: ['serve'],
-    doc: 'A replica that is further behind the primary, in milliseconds, is left out until it has caught up.',
+    doc: 'Maximum replication lag in ms. Replicas further behind get no queries until they catch up.',
   }),
   schemas: row({
     group: 'Database', placeholder: 'NAMES', parse: parseNames, default: null, commands: reflecting,
@@ -93,47 +93,47 @@ export const options = {
   }),
   extraSearchPath: row({
     group: 'Database', placeholder: 'NAMES', parse: parseNames, default: null, commands: [...serving, 'explain'],
-    doc: 'Schemas added to the search path of requests, not exposed.',
+    doc: 'Schemas added to the search path but not exposed, separated by commas.',
   }),
   poolSize: row({
     group: 'Database', placeholder: 'N', parse: integerBetween(1, 10_000), default: '10', commands: serving,
-    doc: 'Connections for API requests; of each worker, and of each to a replica. From 5 on, slow statements of one role leave one to the other roles.',
+    doc: 'Database connections for API requests, per worker and per replica. From 5 on, slow statements of one role leave one connection for other roles.',
   }),
   systemPoolSize: row({
     group: 'Database', placeholder: 'N', parse: integerBetween(1, 1000), default: '3', commands: serving,
-    doc: 'Connections for reading the catalog.',
+    doc: 'Database connections for reading the catalog.',
   }),
   authPoolSize: row({
     group: 'Database', placeholder: 'N', parse: integerBetween(1, 1000), default: '5', commands: serving,
-    doc: 'Connections for the auth service and the management API.',
+    doc: 'Database connections for the auth service and the management API.',
   }),
   mailPoolSize: row({
     group: 'Database', placeholder: 'N', parse: integerBetween(1, 1000), default: '5', commands: serving,
-    doc: 'Connections for auth requests that wait for mail servers, providers of text messages or webhooks: a slow one holds up no others.',
+    doc: 'Database connections for auth requests that wait for mail servers, SMS providers or webhooks.',
   }),
   poolWaitMs: row({
     group: 'Database', placeholder: 'MS', parse: milliseconds, default: '1000', commands: serving,
-    doc: 'Longest wait for a connection in milliseconds; who would wait longer gets 503, at once where that can be known. 0: no limit.',
+    doc: 'Maximum wait for a database connection in ms; 0: no limit. Requests that would wait longer get 503, immediately when that is predictable.',
   }),
   preparedStatements: row({
     group: 'Database', placeholder: null, parse: parseBoolean, default: 'true', commands: serving,
-    doc: 'Prepare statements where the connection is direct; never behind a pooler.',
+    doc: 'Use prepared statements on direct connections. Never used behind a pooler.',
   }),
   cleanUpMs: row({
     group: 'Database', placeholder: 'MS', parse: milliseconds, default: '600000', commands: serving,
-    doc: 'Interval in milliseconds of deleting what is of no use to the auth service any more, such as used tokens; 0: never.',
+    doc: 'Interval for deleting expired auth data, in ms; 0: never.',
   }),
   cleanUpAnonymousUsers: row({
     group: 'Database', placeholder: null, parse: parseBoolean, default: 'false', commands: serving,
-    doc: 'Delete anonymous users that are older than 30 days, too.',
+    doc: 'Delete anonymous users older than 30 days.',
   }),
   freshness: row({
     group: 'Database', placeholder: 'WORD', parse: oneOf('exact', 'bounded'), default: 'exact', commands: serving,
-    doc: 'exact: no answer from a model older than the last committed change; bounded: the old one serves while the new one loads.',
+    doc: 'exact: never answer with a schema older than the last committed change. bounded: serve the old schema while the new one loads.',
   }),
   schemaPollMs: row({
     group: 'Database', placeholder: 'MS', parse: integerBetween(50, 86_400_000), default: '1000', commands: [...serving, 'schema'],
-    doc: 'Interval of the catalog check in milliseconds.',
+    doc: 'Interval for checking the catalog for changes, in ms.',
   }),
 
   host: row({
@@ -142,99 +142,99 @@ export const options = {
   }),
   port: row({
     group: 'Server', placeholder: 'PORT', parse: port, default: '54321', ecosystem: ['PORT'], commands: serving,
-    doc: 'Port to listen on; 0 takes a free one.',
+    doc: 'Port to listen on; 0 picks a free one.',
   }),
   externalUrl: row({
     group: 'Server', placeholder: 'URL', parse: parseBaseUrl, default: null, commands: [...serving, 'templates'],
-    defaultNote: 'http://localhost:PORT', doc: 'Origin under which clients reach the gateway.',
+    defaultNote: 'http://localhost:PORT', doc: 'Public origin of the gateway, as clients reach it.',
   }),
   projectRef: row({
     group: 'Server', placeholder: 'REF', parse: parseProjectRef, default: null, commands: [...serving, 'tokens', 'templates'],
-    defaultNote: 'kept by start, else derived from the database', doc: 'Name of the project, 20 characters.',
+    defaultNote: 'kept by start, else derived from the database', doc: 'Project ref, 20 lowercase letters or digits.',
   }),
   trustedProxies: row({
     group: 'Server', placeholder: 'NETWORKS', parse: parseNetworks, default: null, commands: serving,
-    doc: 'Addresses or networks of proxies, separated by commas, whose X-Forwarded-For names the client.',
+    doc: 'Proxy addresses or networks, separated by commas, whose X-Forwarded-For header is trusted.',
   }),
   corsOrigins: row({
     group: 'Server', placeholder: 'ORIGINS', parse: parseOrigins, default: '*', commands: serving,
-    doc: 'Origins whose pages may call, separated by commas; * for all.',
+    doc: 'Origins allowed by CORS, separated by commas; * for all.',
   }),
   workers: row({
     group: 'Server', placeholder: 'N', parse: integerBetween(1, 256), default: '1', commands: ['serve'],
-    doc: 'Processes that share the port; pools, caches and --rate-limit are of each.',
+    doc: 'Worker processes that share the port. Pools, caches and --rate-limit count per worker.',
   }),
   drainTimeoutMs: row({
     group: 'Server', placeholder: 'MS', parse: milliseconds, default: '10000', commands: serving,
-    doc: 'Time that requests in flight have to finish when the gateway stops, in milliseconds.',
+    doc: 'Time for open requests to finish when the gateway stops, in ms.',
   }),
   maxConnections: row({
     group: 'Server', placeholder: 'N', parse: count, default: '10000', commands: serving,
-    doc: 'Open connections of clients, of each worker.',
+    doc: 'Maximum open client connections per worker.',
   }),
   maxConnectionsPerAddress: row({
     group: 'Server', placeholder: 'N', parse: count, default: '1000', commands: serving,
-    doc: 'Open connections of one address, of each worker; local addresses and trusted proxies have no limit.',
+    doc: 'Maximum open connections per client address and worker. Local addresses and trusted proxies have no limit.',
   }),
   configOnly: row({
     group: 'Server', placeholder: null, parse: parseBoolean, default: 'false', commands: serving,
-    doc: 'Ignore the auth configuration that the management API has stored.',
+    doc: 'Ignore auth configuration stored through the management API.',
   }),
   managementApiEnabled: row({
     group: 'Server', placeholder: null, parse: parseBoolean, default: 'true', commands: serving,
-    doc: 'false: no management API; files and environment alone decide the auth configuration.',
+    doc: 'Enable the management API. false: only files and environment set the auth configuration.',
   }),
   managementIgnoreUnknownFields: row({
     group: 'Server', placeholder: null, parse: parseBoolean, default: 'false', commands: serving,
-    doc: 'The management API ignores unknown fields instead of refusing them.',
+    doc: 'Ignore unknown fields in the management API instead of refusing them.',
   }),
   leakedPasswordsUrl: row({
     group: 'Server', placeholder: 'URL', parse: parseHttpUrl, default: 'https://api.pwnedpasswords.com/range',
-    commands: serving, doc: 'List of leaked passwords that new ones are looked up in, where that is switched on.',
+    commands: serving, doc: 'Range API for leaked passwords, used when password_hibp_enabled is on.',
   }),
   allowPrivateNetworks: row({
     group: 'Server', placeholder: null, parse: parseBoolean, default: null, commands: serving,
     defaultNote: 'true for start, false for serve',
-    doc: 'Let stored settings name hooks, providers and mail servers in private networks.',
+    doc: 'Let stored settings use hooks, providers and mail servers in private networks.',
   }),
   allowUnencryptedMail: row({
     group: 'Server', placeholder: null, parse: parseBoolean, default: 'false', commands: serving,
-    doc: 'Send emails without TLS where the mail server offers none.',
+    doc: 'Send emails without TLS if the mail server does not offer it.',
   }),
   metricsPort: row({
     group: 'Server', placeholder: 'PORT', parse: port, default: null, commands: serving,
-    defaultNote: 'none', doc: 'Port of the Prometheus metrics, for everyone who can reach it; elsewhere they need an access token.',
+    defaultNote: 'none', doc: 'Port for Prometheus metrics without authentication. On the main port, metrics need an access token.',
   }),
 
   jwtSecret: row({
     group: 'Keys and roles', placeholder: 'SECRET', parse: parseSecret, default: null, secret: true,
     ecosystem: ['GOTRUE_JWT_SECRET'], commands: [...serving, 'keys'], defaultNote: 'kept by start',
-    doc: 'HS256 secret of tokens and keys, at least 32 characters.',
+    doc: 'HS256 secret for tokens and keys, at least 32 characters.',
   }),
   jwtKeys: row({
     group: 'Keys and roles', placeholder: 'JSON|FILE', parse: parseJsonWebKeys, default: null, secret: true,
     fileOrText: true, ecosystem: ['GOTRUE_JWT_KEYS'], commands: [...serving, 'keys'],
-    doc: 'Own keys as a JSON array of JWKs; the one with `sign` in key_ops signs, all verify.',
+    doc: 'Signing keys, a JSON array of JWKs. The key with `sign` in key_ops signs; all verify.',
   }),
   jwks: row({
     group: 'Keys and roles', placeholder: 'JSON|FILE', parse: parseJsonWebKeys, default: null, fileOrText: true,
-    commands: ['serve'], doc: 'Further verification keys for the GraphQL API, a JSON Web Key Set.',
+    commands: ['serve'], doc: 'Additional verification keys for the GraphQL API, a JSON Web Key Set.',
   }),
   jwksUrl: row({
     group: 'Keys and roles', placeholder: 'URL', parse: parseHttpUrl, default: null, commands: ['serve'],
-    doc: 'Address of further verification keys for the GraphQL API, a JWKS.',
+    doc: 'URL of a JWKS with additional verification keys for the GraphQL API.',
   }),
   jwtAud: row({
     group: 'Keys and roles', placeholder: 'NAMES', parse: parseNames, default: null, ecosystem: ['GOTRUE_JWT_AUD'],
-    defaultNote: 'any', commands: serving, doc: 'Audiences of which a token must have one, separated by commas.',
+    defaultNote: 'any', commands: serving, doc: 'Accepted token audiences, separated by commas. A token needs one of them.',
   }),
   jwtIssuer: row({
     group: 'Keys and roles', placeholder: 'TEXT', parse: parseText, default: null, ecosystem: ['GOTRUE_JWT_ISSUER'],
-    defaultNote: 'any', commands: serving, doc: 'Issuer that a token must have.',
+    defaultNote: 'any', commands: serving, doc: 'Required token issuer.',
   }),
   jwtRoleClaim: row({
     group: 'Keys and roles', placeholder: 'NAME', parse: parseText, default: 'role', commands: serving,
-    doc: 'Claim that names the database role; without it the anon role.',
+    doc: 'Claim with the database role. Tokens without it use the anon role.',
   }),
   anonRole: row({
     group: 'Keys and roles', placeholder: 'ROLE', parse: parseRole, default: 'anon',
@@ -242,36 +242,36 @@ export const options = {
   }),
   authenticatedRole: row({
     group: 'Keys and roles', placeholder: 'ROLE', parse: parseRole, default: 'authenticated', commands: reflecting,
-    doc: 'Role of users who signed in.',
+    doc: 'Role of signed-in users.',
   }),
   serviceRole: row({
     group: 'Keys and roles', placeholder: 'ROLE', parse: parseRole, default: 'service_role',
-    commands: [...reflecting, 'keys'], doc: 'Role of trusted servers; passes row security.',
+    commands: [...reflecting, 'keys'], doc: 'Role of trusted servers. It bypasses row security.',
   }),
   allowedRoles: row({
     group: 'Keys and roles', placeholder: 'ROLES', parse: parseRoles, default: null, commands: [...serving, 'check'],
-    defaultNote: 'those three', doc: "Roles that a token may name; * for all that the login role may set.",
+    defaultNote: 'those three', doc: 'Roles allowed in tokens; * for all roles the login role can set.',
   }),
   anonKey: row({
     group: 'Keys and roles', placeholder: 'KEY', parse: parseText, default: null, secret: true, commands: ['serve'],
-    defaultNote: 'made from the secret', doc: 'Accepted apiKey of the anon role: a token or an opaque key.',
+    defaultNote: 'made from the secret', doc: 'apiKey of the anon role, a JWT or an opaque key.',
   }),
   serviceKey: row({
     group: 'Keys and roles', placeholder: 'KEY', parse: parseText, default: null, secret: true, commands: ['serve'],
-    defaultNote: 'made from the secret', doc: 'Accepted apiKey of the service role: a token or an opaque key.',
+    defaultNote: 'made from the secret', doc: 'apiKey of the service role, a JWT or an opaque key.',
   }),
   requireApiKey: row({
     group: 'Keys and roles', placeholder: null, parse: parseBoolean, default: 'true', commands: serving,
-    doc: 'false: a request without a key has the anon role.',
+    doc: 'Require an apiKey. false: requests without a key use the anon role.',
   }),
   accessToken: row({
     group: 'Keys and roles', placeholder: 'TOKEN', parse: parseText, default: null, secret: true,
-    commands: [...serving, 'templates'], doc: 'One fixed token of the management API.',
+    commands: [...serving, 'templates'], doc: 'Fixed access token for the management API.',
   }),
 
   statementTimeoutMs: row({
     group: 'Requests', placeholder: 'MS', parse: milliseconds, default: '8000', commands: [...serving, 'explain'],
-    doc: "Upper limit of a whole request in milliseconds; a role's own setting may be lower.",
+    doc: 'Maximum duration of a request in ms. A lower setting of the role wins.',
   }),
   readOnlyQueries: row({
     group: 'Requests', placeholder: null, parse: parseBoolean, default: 'false', commands: serving,
@@ -279,52 +279,52 @@ export const options = {
   }),
   variablePositions: row({
     group: 'Requests', placeholder: 'WORD', parse: oneOf('compatible', 'strict'), default: 'compatible',
-    commands: [...serving, 'explain'], doc: 'strict applies the GraphQL rule on variables in nullable positions.',
+    commands: [...serving, 'explain'], doc: 'strict: apply the GraphQL rule for variables in nullable positions.',
   }),
   introspection: row({
     group: 'Requests', placeholder: 'WORD', parse: oneOf('directive', 'never', 'always', 'service'),
     default: 'directive', commands: serving,
-    doc: 'directive: the schema comment decides; service: always for the service role.',
+    doc: 'directive: the schema comment decides. service: on for the service role, else the schema comment decides.',
   }),
   rateLimit: row({
     group: 'Requests', placeholder: 'N', parse: parseRate, default: 'off', commands: serving,
-    doc: 'Requests per minute and caller, counted by each worker; off for no limit.',
+    doc: 'Requests per minute, caller and worker; off for no limit.',
   }),
 
   maxDepth: row({ group: 'Limits', placeholder: 'N', parse: count, default: '20', commands: serving,
-    doc: 'Levels of fields that lead to another table.' }),
+    doc: 'Maximum levels of related tables.' }),
   maxAliases: row({ group: 'Limits', placeholder: 'N', parse: count, default: '500', commands: serving,
-    doc: 'Aliases in one operation.' }),
+    doc: 'Maximum aliases per operation.' }),
   maxTokens: row({ group: 'Limits', placeholder: 'N', parse: count, default: '20000', commands: serving,
-    doc: 'Tokens of one document.' }),
+    doc: 'Maximum tokens in the document.' }),
   maxCost: row({ group: 'Limits', placeholder: 'N', parse: count, default: '1000000', commands: serving,
-    doc: 'Sum over collections of the product of the page sizes on their path.' }),
+    doc: 'Maximum cost: page sizes multiplied along each path, summed over collections.' }),
   maxRootFields: row({ group: 'Limits', placeholder: 'N', parse: count, default: '50', commands: serving,
-    doc: 'Root fields of one operation.' }),
+    doc: 'Maximum root fields per operation.' }),
   maxBodyBytes: row({ group: 'Limits', placeholder: 'BYTES', parse: count, default: '1048576', commands: serving,
-    doc: 'Size of a request body in bytes.' }),
+    doc: 'Maximum request body in bytes.' }),
   maxResponseBytes: row({ group: 'Limits', placeholder: 'BYTES', parse: integerBetween(1, 256 * 1024 * 1024), default: '16777216', commands: serving,
-    doc: 'Size of an answer in bytes, at most 256 MiB. Above the default, large lists are written while they are read, so that they are never in memory.' }),
+    doc: 'Maximum response in bytes, at most 256 MiB. Above the default, large lists are streamed instead of buffered.' }),
   allowBackReferences: row({ group: 'Limits', placeholder: null, parse: parseBoolean, default: 'false', commands: serving,
-    doc: 'Let all roles use back references in regex filters, which can take very long.' }),
+    doc: 'Allow back references in regex filters for all roles. They can be very slow.' }),
   limitServiceRole: row({ group: 'Limits', placeholder: null, parse: parseBoolean, default: 'false', commands: serving,
     doc: 'Apply the first five limits to the service role too.' }),
 
   logLevel: row({
     group: 'Log', placeholder: 'LEVEL', default: 'info', commands: serving,
-    parse: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), doc: 'Least severe lines to log.',
+    parse: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), doc: 'Minimum level to log.',
   }),
   logFormat: row({
     group: 'Log', placeholder: 'WORD', parse: oneOf('pretty', 'json'), default: null, commands: serving,
-    defaultNote: 'pretty on a terminal, else json', doc: 'Form of the log lines.',
+    defaultNote: 'pretty on a terminal, else json', doc: 'Log format.',
   }),
   slowMs: row({
     group: 'Log', placeholder: 'MS', parse: milliseconds, default: '1000', commands: serving,
-    doc: 'Requests that take longer, in milliseconds, are logged as warnings.',
+    doc: 'Duration from which a request is logged as slow, in ms.',
   }),
   serverTiming: row({
     group: 'Log', placeholder: null, parse: parseBoolean, default: null, commands: serving,
-    defaultNote: 'true for start, false for serve', doc: 'Send the times of the stages as a Server-Timing header.',
+    defaultNote: 'true for start, false for serve', doc: 'Send stage durations in a Server-Timing header.',
   }),
 
   loginRole: row({
@@ -333,7 +333,7 @@ export const options = {
   }),
   loginPassword: row({
     group: 'Preparation', placeholder: 'PASSWORD', parse: parseText, default: null, secret: true, commands: ['init'],
-    defaultNote: 'a random one, printed once', doc: 'Password of a login role that init creates.',
+    defaultNote: 'a random one, printed once', doc: 'Password for the login role that init creates.',
   }),
 } as const; // biome-ignore format: one row per option
 

@@ -136,8 +136,8 @@ export function parseProjectRef(text: string): string {
 
 /** A signing secret long enough for HS256, and not the one of our examples: with it anybody makes a token of the service role. */
 export function parseSecret(text: string): string {
-  if (/^change-me\b/i.test(text.trim())) throw new Error('is that of the example; `pgreflect keys` makes one');
-  if (text.trim().length < 32) throw new Error('must have at least 32 characters; `pgreflect keys` makes one');
+  if (/^change-me\b/i.test(text.trim())) throw new Error('is the example value; run `pgreflect keys` to create one');
+  if (text.trim().length < 32) throw new Error('must have at least 32 characters; run `pgreflect keys` to create one');
   return text.trim();
 }
 

@@ -73,7 +73,7 @@ function locatePackage(): { readonly root: string; readonly version: string } {
     return { root, version };
   } catch (problem) {
     throw new EmbeddedServerError('failed', `No PostgreSQL is packaged for ${platform}-${process.arch}.`, {
-      hint: `Install again without leaving out optional dependencies, or use your own server: pgreflect serve --database-url URL.`,
+      hint: `Reinstall with optional dependencies, or use your own server: pgreflect serve --database-url URL.`,
       cause: problem,
     });
   }

@@ -39,7 +39,7 @@ export async function locateData(
   if (user === null || (await canEnter(parent, user))) return direct;
   if (existsSync(direct)) {
     throw new EmbeddedServerError('failed', `The user "postgres" cannot enter "${parent}".`, {
-      hint: `Move "${direct}" to a place it can enter, run as an ordinary user, or: chmod o+x "${parent}" and the directories above.`,
+      hint: `Move "${direct}" to a directory that user can read, run as a regular user, or run chmod o+x on "${parent}" and the directories above.`,
     });
   }
   await mkdir(elsewhere, { recursive: true, mode: 0o755 });
@@ -67,7 +67,7 @@ export async function awaitUnused(directory: string): Promise<void> {
     const mayEnd = round < 20 || owner.status === 'stopping';
     if (!mayEnd || performance.now() > patienceUntil) {
       throw new EmbeddedServerError('in_use', `Another PostgreSQL (process ${owner.pid}) uses "${directory}".`, {
-        hint: `Stop the other pgreflect first. Where there is none, stop the server: kill -INT ${owner.pid}`,
+        hint: `Stop the other pgreflect first. If none is running, stop the server: kill -INT ${owner.pid}`,
       });
     }
     await sleep(100);
@@ -130,7 +130,7 @@ function runInitdb(initdb: string, directory: string, passwordFile: string, user
     const fail = (cause: unknown) =>
       reject(
         new EmbeddedServerError('failed', `The database could not be made: ${output.trim().split('\n').at(-1)}`, {
-          hint: `Check the rights and the free space of "${directory}".`,
+          hint: `Check the permissions and free space of "${directory}".`,
           cause,
         }),
       );
@@ -154,7 +154,7 @@ async function removeEmpty(directory: string): Promise<void> {
     await rmdir(directory);
   } catch (problem) {
     throw new EmbeddedServerError('failed', `"${directory}" is not empty and not the data of a PostgreSQL.`, {
-      hint: 'Choose another directory, or move its content away.',
+      hint: 'Choose another directory, or empty this one.',
       cause: problem,
     });
   }

@@ -270,11 +270,11 @@ function refuseIfOver({ options, deadline }: Request): void {
 
 function cutOff(outcome: FlightOutcome): DatabaseError {
   const cause = outcome.kind === 'failed' ? outcome.problem : undefined;
-  return new DatabaseError({ kind: 'cut', step: 1, primary: 'The answer ended before its end.', cause });
+  return new DatabaseError({ kind: 'cut', step: 1, primary: 'The response ended early.', cause });
 }
 
 function tooLarge(): DatabaseError {
-  return new DatabaseError({ kind: 'too_large', step: 1, primary: 'The answer is larger than the limit.' });
+  return new DatabaseError({ kind: 'too_large', step: 1, primary: 'The response exceeds the size limit.' });
 }
 
 /** Before the statement ran. */

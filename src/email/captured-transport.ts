@@ -38,7 +38,7 @@ export function createCapturedTransport(parts: CapturedTransportParts): EmailTra
         observe({ kind: 'email_captured', email: message.kind, inboxUrl });
       } catch (error) {
         const reason = error instanceof Error ? error.message : 'unknown reason';
-        observe({ kind: 'warning', message: `The email ${message.kind} could not be kept for the inbox: ${reason}` });
+        observe({ kind: 'warning', message: `The ${message.kind} email could not be stored in the inbox: ${reason}` });
       }
     },
     async stop() {},

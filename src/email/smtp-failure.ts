@@ -16,17 +16,17 @@ export function toMailError(error: NodemailerError, settings: SmtpSettings, time
 }
 
 const sentences: Readonly<Record<MailErrorCode, (detail: string) => string>> = {
-  unreachable: (detail) => `cannot be reached${detail}. Check smtp_host and smtp_port, and that it is up.`,
+  unreachable: (detail) => `is unreachable${detail}. Check smtp_host and smtp_port, and whether the server is running.`,
   tls_failed: (detail) =>
-    `could not be spoken to in an encrypted way${detail}. Its certificate must be valid for smtp_host. Without TLS, mail needs --allow-unencrypted-mail and no login.`,
-  login_refused: (detail) => `refused the login${detail}. Check smtp_user and smtp_pass.`,
-  sender_refused: (detail) => `refused the sender${detail}. Check smtp_admin_email.`,
-  recipient_refused: (detail) => `refused the recipient${detail}.`,
-  message_refused: (detail) => `refused the message${detail}.`,
-  try_later: (detail) => `asks to try again later${detail}.`,
-  connection_lost: (detail) => `closed the connection before it had taken the message${detail}.`,
-  timed_out: () => 'did not take the message in time.',
-  stopped: () => 'was not asked: the gateway stops.',
+    `failed the TLS connection${detail}. Its certificate must be valid for smtp_host. Without TLS, mail needs --allow-unencrypted-mail and no login.`,
+  login_refused: (detail) => `rejected the login${detail}. Check smtp_user and smtp_pass.`,
+  sender_refused: (detail) => `rejected the sender${detail}. Check smtp_admin_email.`,
+  recipient_refused: (detail) => `rejected the recipient${detail}.`,
+  message_refused: (detail) => `rejected the message${detail}.`,
+  try_later: (detail) => `asked to retry later${detail}.`,
+  connection_lost: (detail) => `closed the connection before it accepted the message${detail}.`,
+  timed_out: () => 'did not accept the message in time.',
+  stopped: () => 'was not contacted because the gateway is stopping.',
 };
 
 /** Codes of Node for certificates and TLS, wherever they came up. */

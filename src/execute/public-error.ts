@@ -109,7 +109,7 @@ function fromDatabase(error: DatabaseError, scope: ErrorScope): PublicError {
         sqlstate: error.sqlstate ?? '57014',
       });
     case 'cut':
-      return new PublicError('UNAVAILABLE', 'The answer ended before its end.', { cause: error });
+      return new PublicError('UNAVAILABLE', 'The response ended early.', { cause: error });
     case 'too_large':
       return tooLarge(error, scope);
     case 'statement':
@@ -195,7 +195,7 @@ function placeOf(error: DatabaseError, scope: ErrorScope): { readonly path?: rea
 // Step 0 sets role and claims. The caller can be at fault for the role only.
 function fromSettings(error: DatabaseError, scope: ErrorScope): PublicError {
   if (error.sqlstate === '22023' || error.sqlstate === '42501' || error.sqlstate === '42704') {
-    return new PublicError('ROLE_NOT_ALLOWED', 'The role of this token cannot be used.', { cause: error });
+    return new PublicError('ROLE_NOT_ALLOWED', 'The role of this token is not available.', { cause: error });
   }
   return mask(error, scope);
 }

@@ -27,7 +27,7 @@ export async function registerAuth(app: FastifyInstance, parts: HttpParts, auth:
     async (scope) => {
       scope.setErrorHandler((error, request, reply) => sendAuthError(request, reply, error, parts.observe));
       scope.setNotFoundHandler(() => {
-        throw new AuthError('unknown', 'There is nothing at this path.', { status: 404 });
+        throw new AuthError('unknown', 'Nothing is served at this path.', { status: 404 });
       });
       // The CORS plugin answers before the handler is reached; the route is there for its configuration.
       scope.options('/*', { config: authCors }, (_request, reply) => reply.code(204).send());

@@ -169,7 +169,7 @@ function isWithdrawn({ role }: KeyClaims, options: KeyOptions): boolean {
 export function refuseWithdrawnKey({ claims, isOwn }: VerifiedToken, options: KeyOptions): void {
   if (!isOwn || !isKey(claims, options) || !isWithdrawn(claims, options)) return;
   const hint = 'Use the key that is configured now; tokens of a server need the claim "sub".';
-  throw new PublicError('UNAUTHENTICATED', 'The token is an API key that was replaced.', { hint });
+  throw new PublicError('UNAUTHENTICATED', 'This API key was replaced.', { hint });
 }
 
 /** A configured key needs no signature, but a token among them still ends when it says so. */
@@ -204,11 +204,14 @@ function roleClaim(claims: Readonly<Record<string, unknown>>, name: string): unk
 function assertAllowed(role: unknown, options: AuthenticationOptions): asserts role is string {
   // To PostgreSQL these two are not roles: `set role` with them means the login role.
   if (typeof role !== 'string' || role === '' || role === 'none' || !canBeName(role)) {
-    throw new PublicError('ROLE_NOT_ALLOWED', `The token's claim "${options.jwtRoleClaim}" does not name a role.`);
+    throw new PublicError(
+      'ROLE_NOT_ALLOWED',
+      `The token's claim "${options.jwtRoleClaim}" does not contain a role name.`,
+    );
   }
   if (options.allowedRoles !== '*' && !options.allowedRoles.includes(role)) {
     const message = `The token's role "${role}" is not allowed here.`;
-    throw new PublicError('ROLE_NOT_ALLOWED', message, { hint: 'An operator allows roles with --allowed-roles.' });
+    throw new PublicError('ROLE_NOT_ALLOWED', message, { hint: 'Add the role to --allowed-roles.' });
   }
 }
 

@@ -108,7 +108,7 @@ function acceptedRequestType({ headers }: FastifyRequest): RequestType {
   // Any web page may post a form to any address; a header of ours proves that the browser asked for permission first.
   const isForm = type === 'urlencoded' || type === 'multipart';
   if (isForm && headers.apikey === undefined && headers.authorization === undefined) {
-    throw new PublicError('UNSUPPORTED_MEDIA_TYPE', 'Forms need the header "apikey"; or send application/json.');
+    throw new PublicError('UNSUPPORTED_MEDIA_TYPE', 'Forms need the header "apikey". Or send application/json.');
   }
   return type;
 }

@@ -25,7 +25,7 @@ const readyForMs = 500;
 /** Longest wait for the database, in milliseconds: whoever asks does not wait for long. */
 const patienceMs = 2000;
 
-const isSilent = 'The database does not answer.';
+const isSilent = 'The database is not responding.';
 
 /** Asks for `HttpParts.ready`. */
 export function createReadiness({

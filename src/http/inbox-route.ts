@@ -57,7 +57,10 @@ async function admit(request: FastifyRequest, reply: FastifyReply, parts: InboxP
   reply.header('referrer-policy', 'no-referrer').header('cross-origin-resource-policy', 'same-origin');
   reply.header('cache-control', 'no-store');
   if (!parts.isCaptured()) {
-    throw new PublicError('NOT_FOUND', 'Emails are sent by a mail server here (smtp_host); there is no inbox.');
+    throw new PublicError(
+      'NOT_FOUND',
+      'This gateway sends emails through a mail server (smtp_host), so it has no inbox.',
+    );
   }
   if (await mayReadInbox(request, { isOpen: parts.isOpen, verify: parts.verifyAccessToken })) return;
   reply.header('www-authenticate', 'Basic realm="pgreflect inbox: the access token as password", charset="UTF-8"');

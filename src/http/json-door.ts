@@ -46,7 +46,7 @@ function readBody(
   let length = 0;
   const refuse = () => {
     raw.off('data', onData).off('end', onEnd);
-    const message = 'The request body is over the limit (--max-body-bytes).';
+    const message = 'The request body exceeds --max-body-bytes.';
     done(new PublicError('BODY_TOO_LARGE', message), Buffer.alloc(0));
   };
   const onData = (chunk: Buffer) => {

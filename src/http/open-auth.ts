@@ -26,7 +26,7 @@ export async function openAuth({ management, ...setup }: AuthDoor): Promise<Open
   const { config, database, clock, observe } = setup;
   if (config.jwtSecret === null && config.jwtKeys.every(({ key_ops }) => !key_ops?.includes('sign'))) {
     const message = 'No key signs tokens, so there is no auth service.';
-    observe({ kind: 'warning', message, hint: 'Give --jwt-secret, or a key with `sign` in key_ops in --jwt-keys.' });
+    observe({ kind: 'warning', message, hint: 'Set --jwt-secret, or add a key with `sign` in key_ops to --jwt-keys.' });
     return null;
   }
   // Loaded here, so that a gateway without the service does without its code.

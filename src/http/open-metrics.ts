@@ -53,6 +53,6 @@ async function mayRead(
     return true;
   } catch (cause) {
     if (cause instanceof ManagementError && cause.status < 500) return false;
-    throw new PublicError('UNAVAILABLE', 'The database does not answer.', { cause });
+    throw new PublicError('UNAVAILABLE', 'The database is not responding.', { cause });
   }
 }

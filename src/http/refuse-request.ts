@@ -16,11 +16,12 @@ const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PAT
 
 /** What is wrong with any request, wherever it goes; null: nothing. */
 export function generalRefusal({ method, headers, httpVersion }: IncomingMessage): PublicError | null {
-  if (!methods.has(method ?? '')) return new PublicError('METHOD_NOT_ALLOWED', 'The server knows no such method.');
+  if (!methods.has(method ?? ''))
+    return new PublicError('METHOD_NOT_ALLOWED', 'The server does not support this HTTP method.');
   const { host } = headers;
   // Where a header comes twice its values are joined.
   if (host?.includes(',') || (host === undefined && httpVersion !== '1.0')) {
-    return new PublicError('BAD_REQUEST', 'The request must name one host.');
+    return new PublicError('BAD_REQUEST', 'The request must have exactly one Host header.');
   }
   return null;
 }
@@ -49,7 +50,7 @@ export function refuseConnection(error: Error & { code?: string }, socket: Duple
 /** A proxy is asked for. */
 export function refuseTunnel(_request: IncomingMessage, socket: Duplex): void {
   socket.on('error', () => {});
-  endWith(socket, '405 Method Not Allowed', 'The server knows no such method.', 'METHOD_NOT_ALLOWED');
+  endWith(socket, '405 Method Not Allowed', 'The server does not support this HTTP method.', 'METHOD_NOT_ALLOWED');
 }
 
 function endWith(socket: Duplex, line: string, message: string, code: Code = 'BAD_REQUEST'): void {

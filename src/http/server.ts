@@ -150,7 +150,7 @@ function answerUnknownPaths(app: FastifyInstance): void {
     const hint = path === `${graphqlPath}/` ? 'without the slash at the end' : 'for POST requests';
     throw new PublicError(
       'NOT_FOUND',
-      `There is nothing at this path; the GraphQL API is at "${graphqlPath}", ${hint}.`,
+      `Nothing is served at this path. The GraphQL API is at "${graphqlPath}", ${hint}.`,
     );
   });
 }
@@ -185,13 +185,12 @@ function createErrorHandler({ observe }: HttpParts): ErrorHandler {
 
 function toPublicError(error: FastifyError | PublicError, mask: () => string): PublicError {
   if (error instanceof PublicError) return error;
-  if (error.statusCode === 413)
-    return new PublicError('BODY_TOO_LARGE', 'The request body is over the limit (--max-body-bytes).');
+  if (error.statusCode === 413) return new PublicError('BODY_TOO_LARGE', 'The request body exceeds --max-body-bytes.');
   if (error.statusCode === 415) return new PublicError('UNSUPPORTED_MEDIA_TYPE', 'The content type is not supported.');
   if (error.code?.startsWith('FST_ERR_') && error.statusCode === 400) {
     return new PublicError('BAD_REQUEST', 'The HTTP request is malformed.', { cause: error });
   }
-  return new PublicError('INTERNAL', 'An error occurred in the gateway; its log says more under this id.', {
+  return new PublicError('INTERNAL', 'Internal error. The log has the cause under this id.', {
     extensions: { id: mask() },
   });
 }

@@ -54,7 +54,7 @@ export function createStudioPage(): StudioPage {
     async sendPage(request, reply) {
       const page = await files.find('index.html');
       if (page === null) {
-        throw new PublicError('NOT_FOUND', 'The studio is not built.', { hint: 'Build it: npm run build:studio' });
+        throw new PublicError('NOT_FOUND', 'The studio is not built.', { hint: 'Run npm run build:studio.' });
       }
       reply.header('content-security-policy', contentSecurityPolicy).header('cache-control', 'no-cache');
       reply.header('cross-origin-opener-policy', 'same-origin');
@@ -63,7 +63,7 @@ export function createStudioPage(): StudioPage {
     async sendFile(request, reply) {
       const { '*': name } = request.params as { readonly '*': string };
       const file = await files.find(`assets/${name}`);
-      if (file === null) throw new PublicError('NOT_FOUND', 'The studio has no such file; load the page again.');
+      if (file === null) throw new PublicError('NOT_FOUND', 'The studio has no such file. Reload the page.');
       // A changed file has another name. A worker gets its policy from its own answer.
       reply.header('content-security-policy', contentSecurityPolicy);
       reply.header('cache-control', 'public, max-age=31536000, immutable');
@@ -87,7 +87,7 @@ export function registerStudio(app: FastifyInstance, parts: HttpParts, page: Stu
       if (token === null || ticket === null || !studio.tickets.redeem(ticket)) {
         throw new PublicError(
           'UNAUTHENTICATED',
-          'The one-time token is unknown, was used already, or is older than ten minutes.',
+          'The one-time token is invalid, already used, or older than ten minutes.',
         );
       }
       return sendJson(reply, { accessToken: token });

@@ -171,7 +171,7 @@ async function remoteCandidates(remote: RemoteKeys, alg: string, kid: unknown): 
       return found;
     }
     if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JOSENotSupported) return [];
-    throw new PublicError('UNAVAILABLE', 'The keys that verify tokens cannot be loaded at the moment.', {
+    throw new PublicError('UNAVAILABLE', 'The keys that verify tokens cannot be loaded. Try again.', {
       cause: error,
     });
   }
@@ -215,14 +215,14 @@ function refusal(cause: unknown): PublicError {
   if (cause instanceof PublicError) return cause;
   if (cause instanceof errors.JWTExpired) {
     return new PublicError('UNAUTHENTICATED', 'The token has expired.', {
-      hint: 'Sign in again or refresh it.',
+      hint: 'Sign in again or refresh the token.',
       cause,
     });
   }
   if (cause instanceof errors.JWTClaimValidationFailed) {
     const message = `The token's claim "${cause.claim}" is not accepted.`;
     return new PublicError('UNAUTHENTICATED', message, {
-      hint: 'The token was made for another service or time.',
+      hint: 'The token is for another audience or issuer, or not valid yet.',
       cause,
     });
   }

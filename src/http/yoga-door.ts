@@ -118,7 +118,7 @@ async function readMultipart(request: Request): Promise<GraphQLRequest> {
   }
   const map = form.get('map');
   if (map !== null && map !== '{}') {
-    throw new PublicError('BAD_REQUEST', 'File uploads are not supported: no PostgreSQL type takes a file.');
+    throw new PublicError('BAD_REQUEST', 'File uploads are not supported.');
   }
   return readRequest(operations);
 }

@@ -175,7 +175,7 @@ class Store implements ConfigStore {
     const names = authFieldNames.filter((name) => Object.hasOwn(stored, name) && Object.hasOwn(start, name));
     if (names.length === 0) return;
     const message = `Values stored by the management API override these start values: ${names.join(', ')}.`;
-    this.#observe({ kind: 'warning', message, hint: '--config-only ignores what is stored.' });
+    this.#observe({ kind: 'warning', message, hint: 'Start with --config-only to ignore stored configuration.' });
   }
 }
 

@@ -18,15 +18,15 @@ export const managementErrors = {
   forbidden: { status: 403, message: 'Forbidden action', meaning: 'The access token may not do this.' },
   config_only: {
     status: 403,
-    message: 'This gateway ignores stored configuration (--config-only); change its start values instead',
+    message: 'This gateway ignores stored configuration (--config-only). Change its start values instead.',
     meaning: 'The gateway takes its configuration from its start values alone.',
   },
   project_not_found: { status: 404, message: 'Project not found', meaning: 'No project here has this ref.' },
-  not_found: { status: 404, message: 'Not found', meaning: 'There is nothing at this path.' },
+  not_found: { status: 404, message: 'Not found', meaning: 'Nothing is served at this path.' },
   method_not_allowed: { status: 405, message: 'Method not allowed', meaning: 'The path does not support this method.' },
   version_conflict: {
     status: 412,
-    message: 'Somebody else has changed the configuration since you read it',
+    message: 'The configuration has changed since you read it. Read it again.',
     meaning: 'The version in If-Match is not the stored one; nothing was changed.',
   },
   body_too_large: { status: 413, message: 'The body is larger than 2 MiB', meaning: 'The body is over the limit.' },
@@ -43,13 +43,13 @@ export const managementErrors = {
   },
   schema_unavailable: {
     status: 503,
-    message: 'The database does not answer; try again',
+    message: 'The database is not responding. Try again.',
     meaning: 'The schema of the role could not be read from the database.',
   },
   send_failed: {
     status: 502,
-    message: 'The mail server did not take the email',
-    meaning: 'The mail server did not take the email, for the reason in the message.',
+    message: 'The mail server did not accept the email',
+    meaning: 'The mail server did not accept the email, for the reason in the message.',
   },
   update_failed: {
     status: 500,

@@ -92,10 +92,14 @@ function line(observation: Exclude<Observation, RequestObservation>): Line {
     }
     case 'reload_failed': {
       const { reason, error } = observation;
-      return { level: 'error', text: 'schema reload failed; the last one stays', fields: { reason, err: error } };
+      return {
+        level: 'error',
+        text: 'schema reload failed; still serving the previous schema',
+        fields: { reason, err: error },
+      };
     }
     case 'database_lost':
-      return { level: 'error', text: 'database lost; trying again', fields: { reason: observation.reason } };
+      return { level: 'error', text: 'database connection lost; reconnecting', fields: { reason: observation.reason } };
     case 'database_back':
       return { level: 'info', text: 'database back', fields: {} };
     case 'replica_used':
@@ -107,7 +111,7 @@ function line(observation: Exclude<Observation, RequestObservation>): Line {
     case 'connections_refused':
       return refusedLine(observation);
     case 'prepared_statements_off': {
-      const text = 'the database is behind a pooler, whose sessions others share: statements are not prepared';
+      const text = 'the database is behind a pooler with shared sessions; prepared statements are off';
       return { level: 'warn', text, fields: { option: '--prepared-statements=false' } };
     }
     case 'email_captured':
@@ -131,10 +135,10 @@ function line(observation: Exclude<Observation, RequestObservation>): Line {
 /** What was refused within a second. */
 function refusedLine({ kind, count }: Extract<Observation, { kind: 'requests_shed' | 'connections_refused' }>): Line {
   if (kind === 'requests_shed') {
-    const text = 'requests refused within a second: more come than can be served in time';
+    const text = 'requests refused within a second: overloaded';
     return { level: 'warn', text, fields: { count } };
   }
-  const text = 'connections refused within a second: too many are open, of all clients or of one address';
+  const text = 'connections refused within a second: too many open in total or from one address';
   return { level: 'warn', text, fields: { count, options: '--max-connections, --max-connections-per-address' } };
 }
 
@@ -147,7 +151,7 @@ function partnerLine(observation: PartnerObservation): Line {
       return { level: 'info', text: 'read replica used', fields: { replica: observation.replica } };
     case 'replica_left_out': {
       const { replica, reason } = observation;
-      const text = 'read replica left out; the others and the primary answer';
+      const text = 'read replica removed; the other replicas and the primary serve queries';
       return { level: 'warn', text, fields: { replica, reason } };
     }
     case 'worker_ready': {
@@ -156,7 +160,7 @@ function partnerLine(observation: PartnerObservation): Line {
     }
     case 'worker_ended': {
       const { worker, code, signal } = observation;
-      return { level: 'error', text: 'worker ended; it is replaced', fields: { worker, code, signal } };
+      return { level: 'error', text: 'worker exited; replacing it', fields: { worker, code, signal } };
     }
   }
 }
@@ -168,7 +172,7 @@ function messageLine(observation: MessageObservation): Line {
   switch (observation.kind) {
     case 'email_captured': {
       const { email, inboxUrl } = observation;
-      const text = 'email captured, there is no mail server; read it in the inbox';
+      const text = 'no mail server configured; email captured in the inbox';
       return { level: 'info', text, fields: { email, url: inboxUrl } };
     }
     case 'email_delayed':
@@ -176,7 +180,7 @@ function messageLine(observation: MessageObservation): Line {
       const { email, userId, attempts, reason } = observation;
       const fields = { email, user: userId, attempts, reason };
       return observation.kind === 'email_delayed'
-        ? { level: 'warn', text: 'email not sent; it is tried again', fields }
+        ? { level: 'warn', text: 'email not sent; will retry', fields }
         : { level: 'error', text: 'email not sent; given up', fields };
     }
     case 'text_not_sent': {

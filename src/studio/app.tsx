@@ -38,7 +38,7 @@ function Pages({ entering }: { readonly entering: Promise<string | null> }) {
     <Frame page={page}>
       {page === null ? (
         isAtStart ? null : (
-          <Problem title="There is no such page">Choose one from the menu.</Problem>
+          <Problem title="Page not found">Choose a page from the menu.</Problem>
         )
       ) : (
         <FaultBoundary key={page.path}>

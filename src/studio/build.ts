@@ -103,5 +103,5 @@ try {
 } catch (error) {
   if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
   // Everything else works without it.
-  console.warn('The studio is not built, because Vite is not installed. Install it: npm ci --include=dev');
+  console.warn('The studio was not built because Vite is not installed. Run npm ci --include=dev.');
 }

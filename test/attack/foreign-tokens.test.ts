@@ -180,7 +180,7 @@ describe('a service key that was replaced', () => {
     expect(await attackAsAdmin(auth, victim.id, serviceKey)).toEqual({ statuses: [403], made: 0 });
     expect((await auth.ask('/admin/users', undefined, { key: serviceKey, token: current })).status).toBe(401);
     expect(await whoami(auth, current)).toBe('service_role ');
-    expect(await whoami(auth, serviceKey)).toBe('The token is an API key that was replaced.');
+    expect(await whoami(auth, serviceKey)).toBe('This API key was replaced.');
     expect(await whoami(auth, serviceKey, serviceKey)).toBe('Invalid API key');
   });
 

@@ -315,7 +315,7 @@ test('answers and log say that a message failed and why, and nothing of the mess
   const all = lines.join('');
   expect(all).toContain('"hook":"send_sms","reason":"it answered 500","msg":"hook failed"');
   expect(all).toContain('"hook":"send_sms","reason":"SQLSTATE P0001","msg":"hook failed"');
-  expect(all).toContain('"provider":"webhook","reason":"the webhook refused the message (HTTP 500)"');
+  expect(all).toContain('"provider":"webhook","reason":"the webhook rejected the message (HTTP 500)"');
   const codes = server.requests.map(({ payload }) => payload.sms?.otp ?? payload.data.code);
   expect(codes).toHaveLength(2);
   for (const secret of [...codes, '49150200009', 'whsec', hookSecret.slice(9), 'hush', 'repeated']) {

@@ -172,7 +172,7 @@ test('unknown paths and methods are answered with JSON, and parts that are not t
   const auth = await testAuth(database);
   expect(await auth.ask('/nothing')).toMatchObject({
     status: 404,
-    body: { message: 'There is nothing at this path.' },
+    body: { message: 'Nothing is served at this path.' },
   });
   const method = await auth.ask('/signup');
   expect(method).toMatchObject({ status: 405, body: { message: 'The path does not support this method.' } });

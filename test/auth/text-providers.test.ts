@@ -128,13 +128,13 @@ test('WhatsApp has the code in an approved template, where there is one, and no 
 });
 
 const troubles: readonly (readonly [HookReply, string])[] = [
-  [{ status: 400, body: { code: 21211, status: 400 } }, 'twilio refused the message (21211)'],
-  [{ status: 201, body: { sid: 'SM1', status: 'failed', error_code: 30008 } }, 'twilio refused the message (30008)'],
-  [{ status: 502, body: '<h1>twilio token</h1>' }, 'twilio refused the message (HTTP 502)'],
-  [{ status: 200, body: {} }, 'twilio refused the message (HTTP 200)'],
-  [{ status: 400, body: { code: 'twilio token, and more' } }, 'twilio refused the message (HTTP 400)'],
-  [{ status: 201, body: 'x'.repeat(204_801) }, 'the answer of the provider is too large'],
-  [{ status: 307, headers: { location: '/' } }, 'twilio refused the message (HTTP 307)'],
+  [{ status: 400, body: { code: 21211, status: 400 } }, 'twilio rejected the message (21211)'],
+  [{ status: 201, body: { sid: 'SM1', status: 'failed', error_code: 30008 } }, 'twilio rejected the message (30008)'],
+  [{ status: 502, body: '<h1>twilio token</h1>' }, 'twilio rejected the message (HTTP 502)'],
+  [{ status: 200, body: {} }, 'twilio rejected the message (HTTP 200)'],
+  [{ status: 400, body: { code: 'twilio token, and more' } }, 'twilio rejected the message (HTTP 400)'],
+  [{ status: 201, body: 'x'.repeat(204_801) }, 'the response of the provider is too large'],
+  [{ status: 307, headers: { location: '/' } }, 'twilio rejected the message (HTTP 307)'],
 ]; // biome-ignore format: a table
 
 const phoneInTrouble = '49150100006';
@@ -160,7 +160,7 @@ test('a message that is not taken fails the request, stores nothing and tells no
 
 test('a wrong login does so, too', async () => {
   const { auth } = await startTwilio({ sms_twilio_auth_token: 'old token' });
-  await expectRefused(auth, 'twilio refused the message (20003)');
+  await expectRefused(auth, 'twilio rejected the message (20003)');
 });
 
 test('while the provider is away no number is changed, and the code of before is good', async () => {
@@ -171,7 +171,7 @@ test('while the provider is away no number is changed, and the code of before is
   server.answer({ status: 503 });
   expect(await change()).toMatchObject({
     status: 422,
-    body: { message: 'Error sending phone_change OTP to provider: twilio refused the message (HTTP 503)' },
+    body: { message: 'Error sending phone_change OTP to provider: twilio rejected the message (HTTP 503)' },
   });
   const token = forms()[0]?.Body?.slice(-6);
   expect((await auth.ask('/verify', { type: 'phone_change', phone: '49150100007', token })).status).toBe(200);
@@ -194,7 +194,7 @@ test('a provider that is gone, or never answers, is not waited for longer than t
   };
   await expect(ask(server.url)).rejects.toThrow(new TextError('the provider did not answer in time'));
   await server.stop();
-  await expect(ask(server.url)).rejects.toThrow(new TextError('the provider cannot be reached'));
+  await expect(ask(server.url)).rejects.toThrow(new TextError('the provider is unreachable'));
   expect(observations.map(({ kind }) => kind)).toEqual(['text_not_sent', 'text_not_sent']);
 });
 
@@ -258,7 +258,7 @@ test.each(others)(
     server.answer(refused);
     expect((await auth.ask('/otp', { phone })).body).toMatchObject({
       code: 'sms_send_failed',
-      message: `Error sending confirmation OTP to provider: ${name} refused the message (${code})`,
+      message: `Error sending confirmation OTP to provider: ${name} rejected the message (${code})`,
     });
   },
 );
@@ -287,14 +287,14 @@ test('a webhook gets signed JSON, and may give the message an id', async () => {
   expect((await auth.ask('/otp', { phone })).body.message_id).toBe('mine');
   server.answer({ status: 500 });
   expect((await auth.ask('/otp', { phone })).body.message).toBe(
-    'Error sending confirmation OTP to provider: the webhook refused the message (HTTP 500)',
+    'Error sending confirmation OTP to provider: the webhook rejected the message (HTTP 500)',
   );
 });
 
 const incomplete: readonly (readonly [AuthValues, string])[] = [
   [{ sms_provider: 'twilio', sms_twilio_account_sid: 'AC1' }, 'sms_provider twilio needs sms_twilio_auth_token, sms_twilio_message_service_sid'],
   [{ sms_provider: 'webhook', sms_webhook_url: 'https://x.test/', sms_webhook_secrets: 'hush' }, 'sms_webhook_secrets must be secrets of the form v1,whsec_BASE64 (24 to 66 bytes), separated by |'],
-  [{ sms_provider: 'twilio_verify' }, 'sms_provider twilio_verify is not served, because it makes codes of its own; use twilio'],
+  [{ sms_provider: 'twilio_verify' }, 'sms_provider twilio_verify is not supported, because it creates its own codes; use twilio'],
 ]; // biome-ignore format: a table
 
 test.each(incomplete)(

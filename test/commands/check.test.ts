@@ -56,7 +56,7 @@ describe('for people', () => {
     try {
       const { code, out } = await checkAs(database);
       expect(code).toBe(1);
-      expect(out).toMatch(/error {4}The comment directive of public\.post\.author_id is malformed/);
+      expect(out).toMatch(/error {4}The comment directive of public\.post\.author_id is invalid/);
     } finally {
       await database.query('comment on column post.author_id is null');
     }

@@ -85,7 +85,7 @@ describe('init', () => {
 
   test('a schema that does not exist is left out and said', async () => {
     const { err } = await init('--schemas', 'public,nowhere');
-    expect(err).toContain('There is no schema "nowhere"; it is left out. To make it: create schema nowhere;');
+    expect(err).toContain('Skipped the schema "nowhere", which does not exist. To create it: create schema nowhere;');
   });
 
   test('a second run changes nothing and prints no password', async () => {

@@ -40,7 +40,7 @@ test('--check succeeds on what --out wrote, and says where a changed schema diff
   try {
     const { code, err } = await schema(['--check', 'schema.graphql'], directory);
     expect(code).toBe(1);
-    expect(err).toMatch(/schema.graphql differs from the database, first in line \d+/);
+    expect(err).toMatch(/schema.graphql differs from the database at line \d+/);
     expect(err).toContain('title');
   } finally {
     await database.query('alter table note drop column title');
@@ -50,7 +50,7 @@ test('--check succeeds on what --out wrote, and says where a changed schema diff
 test('a file that cannot be written is a problem, and no fault of the program', async () => {
   const { code, err } = await schema(['--out', 'nowhere/schema.graphql'], temporaryDirectory());
   expect(code).toBe(1);
-  expect(err).toMatch(/^There is a problem:\n- ENOENT: no such file or directory, open '.*nowhere\/schema\.graphql/);
+  expect(err).toMatch(/^There is 1 problem:\n- ENOENT: no such file or directory, open '.*nowhere\/schema\.graphql/);
 });
 
 test('--watch writes again when the schema changes', async () => {

@@ -53,7 +53,7 @@ describe('what is refused before anything listens', () => {
         env: { ...env(), DATABASE_URL: database.urlAs(login, 'test') },
       });
       expect(code).toBe(1);
-      expect(err).toContain(`The login role "${login}" may not become "authenticated", "service_role".`);
+      expect(err).toContain(`The login role "${login}" cannot set role to "authenticated", "service_role".`);
       expect(err).toContain(`grant authenticated, service_role to ${login};`);
     } finally {
       await database.query(`drop role ${login}`);
@@ -89,11 +89,11 @@ describe('what is refused before anything listens', () => {
     const { port } = new URL(url);
     const { code, err } = await runCommand(['serve', '--port', port], { env: env() });
     expect(code).toBe(1);
-    expect(err).toContain(`The port ${port} is taken by another program.`);
+    expect(err).toContain(`Port ${port} is in use by another program.`);
     expect(err).toContain('--port 0 for a free one');
     const metrics = await runCommand(['serve', '--port', '0', '--metrics-port', port], { env: env() });
     expect(metrics.code).toBe(1);
-    expect(metrics.err).toContain(`The port ${port} is taken by another program.`);
+    expect(metrics.err).toContain(`Port ${port} is in use by another program.`);
     expect(metrics.err).toContain('--metrics-port 0 for a free one');
   });
 });
@@ -158,10 +158,10 @@ describe('serving', () => {
     };
     expect(await isClosed()).toBe(false);
     write('[auth]\nenable_signpu = false');
-    await command.until(/not read again.*there is no setting "auth.enable_signpu".*Did you mean "enable_signup"/s);
+    await command.until(/not reloaded.*there is no setting "auth.enable_signpu".*Did you mean "enable_signup"/s);
     expect(await isClosed()).toBe(false);
     write('[auth]\nenable_signup = false');
-    await command.until(/start values of the auth configuration were read again/);
+    await command.until(/Reloaded the start values of the auth configuration/);
     expect(await isClosed()).toBe(true);
   });
 
@@ -184,7 +184,7 @@ describe('serving', () => {
     const away = new URL(database.url);
     away.port = '1';
     const { command, url } = await serve([], { env: { ...env(), DATABASE_URL: away.href } });
-    expect(command.text()).toContain('nothing listens there');
+    expect(command.text()).toContain('connection refused');
     expect((await fetch(`${url}/ready`)).status).toBe(503);
     command.signal('SIGTERM');
     expect((await command.finished).code).toBe(0);

@@ -155,7 +155,7 @@ test('the file of a template and the configuration file are followed while it ru
   await signUp('bob@mail.test');
   expect(await newestMail()).toBe('first');
   write('pgreflect.toml', `[auth]\nenable_signup = false\n${table}`);
-  await command.until(/start values of the auth configuration were read again/);
+  await command.until(/Reloaded the start values of the auth configuration/);
   expect((await signUp('eve@mail.test')).status).toBe(422);
   expect(await stop()).toBe(0);
 }, 60_000);

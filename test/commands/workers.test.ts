@@ -85,7 +85,7 @@ test('two workers answer and are counted together, one that is killed is replace
   }
 
   process.kill(pidsOf(served)[0] as number, 'SIGKILL');
-  await command.until(/"code":null,"signal":"SIGKILL","msg":"worker ended; it is replaced"/);
+  await command.until(/"code":null,"signal":"SIGKILL","msg":"worker exited; replacing it"/);
   await command.until(/(worker ready[\s\S]*){3}/);
   expect(await askBoth(url, noteQuery)).toEqual([notes, notes]);
 
@@ -153,7 +153,7 @@ test('a port that is taken is said once, and nothing is left running', async () 
   onTestFinished(() => void taken.close());
   const { port } = taken.address() as { port: number };
   const { code, err } = await runCommand(['serve', '--workers', '3', '--port', String(port)], { env: env() });
-  expect([code, err.match(/is taken by another program/g)?.length]).toEqual([1, 1]);
+  expect([code, err.match(/is in use by another program/g)?.length]).toEqual([1, 1]);
 });
 
 const emptyQuery = (table: string) => `{ ${table}Collection { edges { node { id } } } }`;

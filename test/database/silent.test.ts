@@ -48,7 +48,7 @@ test('/ready says so, instead of waiting with the server', async () => {
   expect(await ready()).toEqual({ status: 'ready' });
   proxy.freeze();
   await new Promise((resolve) => setTimeout(resolve, 600));
-  expect(await ready()).toEqual({ status: 'unavailable', reason: 'The database does not answer.' });
+  expect(await ready()).toEqual({ status: 'unavailable', reason: 'The database is not responding.' });
 });
 
 /** Timers of our ends of the connections to this port, in seconds: when each asks next whether the other end is still there. */

@@ -164,7 +164,7 @@ test('a lost email and a delayed one are lines of the log, without address and c
   const read = lines.map((line) => JSON.parse(line)).sort((a, b) => a.level - b.level);
   const fields = { email: 'password_changed_notification', user: userId, attempts: 1, reason: expect.any(String) };
   expect(read).toMatchObject([
-    { ...fields, msg: 'email not sent; it is tried again' },
+    { ...fields, msg: 'email not sent; will retry' },
     { ...fields, msg: 'email not sent; given up' },
   ]);
   expect(lines.join('')).not.toMatch(/(delayed|lost|ana)@mail/);

@@ -265,7 +265,7 @@ describe('logging in', () => {
     const error = await failure(connect(server.port, { login: wrong }).send(sampleMessage()));
     expect(error.code).toBe('login_refused');
     expect(error.message).toBe(
-      `The mail server localhost:${server.port} refused the login (535 5.7.8). Check smtp_user and smtp_pass.`,
+      `The mail server localhost:${server.port} rejected the login (535 5.7.8). Check smtp_user and smtp_pass.`,
     );
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('battery');
   });
@@ -287,11 +287,11 @@ describe('logging in', () => {
 
 describe('failures', () => {
   test.each([
-    ['sender', 550, 'sender_refused', 'refused the sender (550 5.7.1). Check smtp_admin_email.'],
-    ['recipient', 550, 'recipient_refused', 'refused the recipient (550 5.7.1).'],
-    ['recipient', 450, 'try_later', 'asks to try again later (450 5.7.1).'],
-    ['message', 554, 'message_refused', 'refused the message (554 5.7.1).'],
-    ['message', 451, 'try_later', 'asks to try again later (451 5.7.1).'],
+    ['sender', 550, 'sender_refused', 'rejected the sender (550 5.7.1). Check smtp_admin_email.'],
+    ['recipient', 550, 'recipient_refused', 'rejected the recipient (550 5.7.1).'],
+    ['recipient', 450, 'try_later', 'asked to retry later (450 5.7.1).'],
+    ['message', 554, 'message_refused', 'rejected the message (554 5.7.1).'],
+    ['message', 451, 'try_later', 'asked to retry later (451 5.7.1).'],
   ] as const)('a server that refuses the %s with %i gives %s', async (at, code, expected, text) => {
     const server = await startSmtpServer();
     server.behave({ kind: 'refuse', at, code, text: '5.7.1 to@mail.test http://link 012345' });
@@ -309,7 +309,7 @@ describe('failures', () => {
     const error = await failure(transport.send(sampleMessage()));
     expect(error).toMatchObject({ code: 'unreachable', isTemporary: true });
     expect(error.message).toBe(
-      `The mail server localhost:${port} cannot be reached (ECONNREFUSED). Check smtp_host and smtp_port, and that it is up.`,
+      `The mail server localhost:${port} is unreachable (ECONNREFUSED). Check smtp_host and smtp_port, and whether the server is running.`,
     );
     const back = await startSmtpServer({ port });
     await transport.send(sampleMessage());

@@ -229,7 +229,7 @@ describe('the role claim', () => {
     for (const allowedRoles of ['*', ['anon', '', 'none']] as const) {
       const server = await testServer({ allowedRoles });
       expect(await roleOf(server, await token({ sub: 'x', role }))).toBe(
-        '403 The token\'s claim "role" does not name a role.',
+        '403 The token\'s claim "role" does not contain a role name.',
       );
     }
   });
@@ -365,7 +365,7 @@ describe('keys of a URL', () => {
     const server = await testServer({ jwksUrl: url });
     for (let n = 0; n < 3; n += 1) {
       expect(await roleOf(server, await sign({ ...user, n }))).toBe(
-        '503 The keys that verify tokens cannot be loaded at the moment.',
+        '503 The keys that verify tokens cannot be loaded. Try again.',
       );
     }
     expect(requests()).toBe(1);

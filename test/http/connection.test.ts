@@ -144,7 +144,7 @@ test('the log says slow requests at warn, probes at debug, refusals for the load
     [40, 'slow request'],
     [40, 'request'],
     [30, 'request'],
-    [40, 'requests refused within a second: more come than can be served in time'],
+    [40, 'requests refused within a second: overloaded'],
     [50, 'masked error'],
   ]);
   expect(lines[0]).toMatchObject({ id: 'r1', role: 'anon', document: 'h', authenticateMs: 0.123, bytes: 10 });

@@ -292,7 +292,7 @@ describe('methods and paths', () => {
       });
       expect(reply.status).toBe(404);
       expect(reply.json().errors?.[0]?.message).toBe(
-        'There is nothing at this path; the GraphQL API is at "/graphql/v1", without the slash at the end.',
+        'Nothing is served at this path. The GraphQL API is at "/graphql/v1", without the slash at the end.',
       );
     }
   });
@@ -440,13 +440,13 @@ describe('health', () => {
   test('/ready is 503 with the reason while requests cannot be answered', async () => {
     const executor = {
       admits: () => true,
-      notReady: () => 'The database does not answer.',
+      notReady: () => 'The database is not responding.',
       execute: () => Promise.reject(new Error('unused')),
     };
     const { send } = await testServer({}, { executor });
     const reply = await send({ method: 'GET', url: '/ready', key: null });
     expect([reply.status, reply.headers['retry-after']]).toEqual([503, '1']);
-    expect(reply.json()).toEqual({ status: 'unavailable', reason: 'The database does not answer.' });
+    expect(reply.json()).toEqual({ status: 'unavailable', reason: 'The database is not responding.' });
     expect((await send({ method: 'GET', url: '/health', key: null })).status).toBe(200);
   });
 });

@@ -201,7 +201,7 @@ describe('reading', () => {
       {
         kind: 'warning',
         message: 'Values stored by the management API override these start values: site_url.',
-        hint: '--config-only ignores what is stored.',
+        hint: 'Start with --config-only to ignore stored configuration.',
       },
     ]);
   });

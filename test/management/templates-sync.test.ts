@@ -171,16 +171,20 @@ describe('pgreflect templates', () => {
       const directory = await localProject(`http://127.0.0.1:${inner.port}`);
       const { code, err } = await runHere(['templates', 'pull'], {}, directory);
       expect([code, heard, inner.heard.length]).toEqual([1, [], 1]);
-      expect(err).toContain('Name the address it redirects to');
+      expect(err).toContain('Set --external-url to the address it redirects to');
     });
   });
 
   test.each([
     ['a token that is unknown', { PGREFLECT_ACCESS_TOKEN: 'sbp_x' }, 'Unauthorized'],
     ['another project', { PGREFLECT_PROJECT_REF: 'z'.repeat(20) }, 'Project not found'],
-    ['a gateway that is away', { PGREFLECT_EXTERNAL_URL: 'http://127.0.0.1:59998' }, 'does not answer (ECONNREFUSED)'],
+    [
+      'a gateway that is away',
+      { PGREFLECT_EXTERNAL_URL: 'http://127.0.0.1:59998' },
+      'is not responding (ECONNREFUSED)',
+    ],
     ['no token', { PGREFLECT_ACCESS_TOKEN: '' }, 'No access token is given.'],
-    ['no ref', { PGREFLECT_PROJECT_REF: '' }, 'No project is named.'],
+    ['no ref', { PGREFLECT_PROJECT_REF: '' }, 'No project ref is given.'],
   ])('%s is refused with what to do', async (_, changed, message) => {
     const { directory, env } = await project();
     const { code, err } = await runHere(['templates', 'pull'], { ...env, ...changed }, directory);
@@ -193,7 +197,7 @@ describe('pgreflect templates', () => {
     const { run, file } = await project();
     expect((await run('push')).err).toContain('cannot be read (ENOENT)');
     mkdirSync(file('.'));
-    expect((await run('push')).err).toContain('There is no email in');
+    expect((await run('push')).err).toContain('has no email templates');
     writeFileSync(file('recovry.html'), 'x');
     expect((await run('push')).err).toContain('Did you mean "recovery"?');
   });

@@ -203,7 +203,7 @@ describe('the manifests of Kubernetes', () => {
 
   test('have a secret that the gateway refuses, because everybody knows it', () => {
     const [secret] = named('Secret');
-    const problem = 'PGREFLECT_JWT_SECRET is that of the example; `pgreflect keys` makes one.';
+    const problem = 'PGREFLECT_JWT_SECRET is the example value; run `pgreflect keys` to create one.';
     expect(readOptions({ PGREFLECT_JWT_SECRET: secret!.stringData['jwt-secret'] }).allProblems).toEqual([
       { problem, fix: null },
     ]);

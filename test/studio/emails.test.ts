@@ -46,7 +46,7 @@ test('edit, see it change, save, get it, follow its link: signed in', async () =
   await preview(page).getByRole('heading', { name: 'Hello Ada Lovelace' }).waitFor();
   await page.getByText('Welcome back, Ada Lovelace').waitFor();
   await save(page).click();
-  await page.getByText('Saved. The next email of this kind uses it.').waitFor();
+  await page.getByText('Saved. The next email uses it.').waitFor();
 
   await studio.ask(
     '/admin/users',
@@ -101,7 +101,7 @@ test('variables of the email, members of its metadata and words of the language 
   await page.getByRole('option', { name: 'name' }).click();
   await page.keyboard.insertText(' }}</p>');
   await preview(page).getByText('ada.lovelace@example.com Ada Lovelace').waitFor();
-  await page.getByText('Variables of this email').click();
+  await page.getByText('Variables').click();
   await page.getByRole('button', { name: '{{ .SendingTo }}' }).click();
   expect(await body(page).textContent()).toContain('{{ .SendingTo }}');
 });
@@ -113,8 +113,8 @@ test('a script in a template or in the data of a user never runs', async () => {
   await write(page, subject(page), '{{ .Data.name }}');
   await write(page, body(page), `<p>shown {{ .Data.name }}</p>${evil}<a target="_top" href="/health">Leave</a>`);
   await page.getByRole('button', { name: 'Data: sample' }).click();
-  await page.getByLabel('Values of a user').selectOption({ label: 'evil@mail.test' });
-  await page.getByRole('button', { name: 'Use these values' }).click();
+  await page.getByLabel('Fill in from a user').selectOption({ label: 'evil@mail.test' });
+  await page.getByRole('button', { name: 'Apply' }).click();
   await preview(page).getByText("shown <script>parent.document.title='owned'</script>").waitFor();
   await page.locator('.preview-subject').getByText('<script>').waitFor();
   await page.getByRole('tab', { name: 'Text', exact: true }).click();
@@ -133,15 +133,15 @@ test('a second person is told, sees the difference, and decides', async () => {
   await first.page.getByText('Saved.').waitFor();
 
   await save(second.page).click();
-  const dialog = second.page.getByRole('dialog', { name: 'Somebody else has saved this email' });
+  const dialog = second.page.getByRole('dialog', { name: 'Someone else saved this email' });
   await dialog.locator('.cm-deletedChunk').getByText('Theirs').waitFor();
   await dialog.locator('.cm-changedLine').getByText('Mine').waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
-  await second.page.getByText('Somebody else has saved other texts').waitFor();
+  await second.page.getByText('Someone else saved this email while').waitFor();
   expect(await subject(second.page).textContent()).toBe('Mine');
 
-  await second.page.getByRole('button', { name: 'See the difference' }).click();
-  await dialog.getByRole('button', { name: 'Go on with mine' }).click();
+  await second.page.getByRole('button', { name: 'Compare versions' }).click();
+  await dialog.getByRole('button', { name: 'Keep my version' }).click();
   await save(second.page).click();
   await second.page.getByText('Saved.').waitFor();
   const [{ subject: stored }] = (await studio.database.query<{ subject: string }>(
@@ -163,7 +163,7 @@ test('a token that ends while somebody edits loses nothing: another one goes on'
   const { page } = await studio.visit('emails/invite', { entry: 'stranger' });
   await page.getByLabel('Access token').fill('wrong');
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByText('This is no access token of this project.').waitFor();
+  await page.getByText('This is not an access token of this project.').waitFor();
   await page.getByLabel('Access token').fill(tokens[0]!);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await write(page, subject(page), 'Not lost');
@@ -174,7 +174,7 @@ test('a token that ends while somebody edits loses nothing: another one goes on'
     [tokens[1]],
   );
   await save(page).click();
-  const dialog = page.getByRole('dialog', { name: 'Your access token has ended' });
+  const dialog = page.getByRole('dialog', { name: 'Your access token is no longer valid' });
   await dialog.getByLabel('Access token').fill(tokens[1]!);
   await dialog.getByRole('button', { name: 'Sign in' }).click();
   await dialog.waitFor({ state: 'hidden' });
@@ -197,13 +197,13 @@ test('a draft survives a walk, a reload and a server that is away', async () => 
 
   const startAgain = await studio.stop();
   await write(page, subject(page), 'A longer draft');
-  await page.getByText('The server does not answer.').waitFor();
+  await page.getByText('The server is not responding.').waitFor();
   // Its code was not loaded before; what is shown already goes on.
   await page.getByRole('link', { name: 'Inbox' }).click();
-  await page.getByText('This page cannot be shown').waitFor();
+  await page.getByText('This page failed to load').waitFor();
   await page.goBack();
   await startAgain();
-  await page.getByText('The server does not answer.').waitFor({ state: 'hidden' });
+  await page.getByText('The server is not responding.').waitFor({ state: 'hidden' });
   await page.locator('.preview-subject').getByText('A longer draft').waitFor();
   await save(page).click();
   await page.getByText('Saved.').waitFor();
@@ -217,11 +217,11 @@ test('versions can be compared and restored, texts discarded and put back to the
   await page.getByRole('button', { name: 'History' }).click();
   await page.getByRole('button', { name: /Version 1/ }).click();
   await page.locator('.cm-changedLine').getByText('First').waitFor();
-  await page.getByRole('button', { name: 'Put version 1 into the editor' }).click();
+  await page.getByRole('button', { name: 'Restore version 1' }).click();
   expect(await subject(page).textContent()).toBe('First');
   await page.getByRole('button', { name: 'Compare' }).click();
   await page.locator('.cm-deletedChunk').getByText('Second').waitFor();
-  await page.getByRole('tab', { name: 'To the default' }).click();
+  await page.getByRole('tab', { name: 'With the default' }).click();
   await page.locator('.cm-deletedChunk').getByText(defaultTemplates.recovery.subject).first().waitFor();
   await page.getByRole('button', { name: 'Close' }).click();
   await page.getByRole('button', { name: 'Discard' }).click();
@@ -248,7 +248,7 @@ test('who may only read can look at everything and change nothing', async () => 
 test('a notification is switched on, and a test is sent', async () => {
   const { page } = await studio.visit('emails/password_changed_notification');
   await page.getByLabel('Send this email').check();
-  await page.getByText('This email is sent from now on.').waitFor();
+  await page.getByText('Sending is on.').waitFor();
   await page.getByRole('link', { name: /Password changed.*On/ }).waitFor();
   await page.getByLabel('Send a test to').fill('me@mail.test');
   await page.getByRole('button', { name: 'Send test' }).click();

@@ -51,7 +51,7 @@ describe('sign-in', () => {
     const { page } = await studio.visit('emails', { entry: 'stranger' });
     await page.getByLabel('Access token').fill('sbp_…');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('alert').getByText('This is no access token of this project.').waitFor({ timeout: 5000 });
+    await page.getByRole('alert').getByText('This is not an access token of this project.').waitFor({ timeout: 5000 });
   });
 
   test('a draft that was made before a reload is asked about, on whichever page', async () => {
@@ -64,7 +64,7 @@ describe('sign-in', () => {
       void (dialog.type() === 'confirm' ? dialog.dismiss() : dialog.accept());
     });
     await page.goto(`${studio.url}/studio/users`);
-    await page.getByText('Nobody has an account yet.').waitFor();
+    await page.getByText('No users yet.').waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
     expect(asked).toContain('confirm');
   });
@@ -92,7 +92,7 @@ describe('emails', () => {
     await studio.patch({ mailer_subjects_invite: 'The same' });
     await page.evaluate(() => dispatchEvent(new Event('focus')));
     await page.getByRole('link', { name: /Invite user.*Edited/ }).waitFor({ timeout: 10_000 });
-    expect(await page.getByText('Somebody else has saved').count()).toBe(0);
+    expect(await page.getByText('Someone else saved').count()).toBe(0);
   });
 });
 
@@ -128,11 +128,11 @@ describe('a text that the project starts with', () => {
     await expect.poll(() => subject(page).textContent()).toBe(builtIn);
     await page.getByRole('button', { name: 'History' }).click();
     await page.getByRole('button', { name: /Version 1/ }).click();
-    await page.getByRole('button', { name: 'Put version 1 into the editor' }).click();
+    await page.getByRole('button', { name: 'Restore version 1' }).click();
     expect(await subject(page).textContent()).toBe(startSubject);
     await page.getByRole('button', { name: 'History' }).click();
     await page.getByRole('button', { name: /Version 2/ }).click();
-    await page.getByRole('button', { name: 'Put version 2 into the editor' }).click();
+    await page.getByRole('button', { name: 'Restore version 2' }).click();
     expect(await subject(page).textContent()).toBe(builtIn);
   });
 });
@@ -174,7 +174,7 @@ describe('users', () => {
     await page.getByRole('link', { name: 'ada@mail.test' }).waitFor();
     await page.route(`**/admin/users/${user.id}`, (route) => route.abort());
     await page.getByRole('link', { name: 'ada@mail.test' }).click();
-    await page.getByText('The user cannot be read').waitFor({ timeout: 10_000 });
+    await page.getByText('The user could not be loaded').waitFor({ timeout: 10_000 });
     await page.unroute(`**/admin/users/${user.id}`);
     await page.getByRole('heading', { name: 'ada@mail.test' }).waitFor({ timeout: 10_000 });
   });
@@ -196,11 +196,11 @@ test('a key that is not good can be given again where operations are sent', asyn
   const wrong = JSON.stringify({ anon: `${anonKey}x`, service: '' });
   await page.evaluate((keys) => sessionStorage.setItem('pgreflect:keys', keys), wrong);
   await page.goto(`${studio.url}/studio/graphql`);
-  await page.getByText('Give other keys').click();
+  await page.getByText('Enter other keys').click();
   await page.getByLabel('Anon key').fill(anonKey);
   await page.getByLabel('Service key').fill(serviceKey);
   await page.getByRole('button', { name: 'Use these keys' }).click();
-  await page.getByText('Give other keys').waitFor({ state: 'detached' });
+  await page.getByText('Enter other keys').waitFor({ state: 'detached' });
   await page.getByRole('radio', { name: 'Service' }).check();
   await run(page, 'One');
   await page.locator('.result-window').getByText('"edges"').first().waitFor();
@@ -240,7 +240,7 @@ test('who goes on in a page with another access token does not act as the user o
     "update auth.pgreflect_access_tokens set revoked_at = now() where scopes @> array['project:operate']",
   );
   await page.getByRole('button', { name: 'SQL and plan' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Your access token has ended' });
+  const dialog = page.getByRole('dialog', { name: 'Your access token is no longer valid' });
   await dialog.getByLabel('Access token').fill(reader);
   await dialog.getByRole('button', { name: 'Sign in' }).click();
   await dialog.waitFor({ state: 'hidden' });

@@ -76,11 +76,11 @@ describe('the inbox', () => {
     await page.getByRole('heading', { name: 'second' }).waitFor();
     await page.reload();
     await page.getByRole('heading', { name: 'second' }).waitFor();
-    await page.getByLabel('Only to this address').fill('ADA@mail.test');
+    await page.getByLabel('Filter by recipient').fill('ADA@mail.test');
     await page.keyboard.press('Enter');
     await page.getByText('1 email', { exact: true }).waitFor();
     await page.goto(`${studio.url}/studio/inbox?id=999999`);
-    await page.getByText('This email is not there any more').waitFor();
+    await page.getByText('This email no longer exists').waitFor();
   });
 
   test('an email runs no script, submits no form and moves no frame, whatever its template says', async () => {
@@ -195,7 +195,7 @@ describe('every page', () => {
     await check('compare', page);
     await page.getByRole('button', { name: 'Close' }).click();
     await page.getByRole('button', { name: 'Data: sample' }).click();
-    await page.getByLabel('Values of a user').waitFor();
+    await page.getByLabel('Fill in from a user').waitFor();
     await check('data', page);
     await page.goto(`${studio.url}/studio/emails`);
     await page.getByText('Magic link').first().waitFor();
@@ -225,7 +225,7 @@ describe('every page', () => {
     await page.getByRole('link', { name: 'Inbox' }).click();
     await page.getByRole('heading', { name: 'Inbox' }).waitFor();
     await page.getByRole('link', { name: 'Schema' }).click();
-    await page.getByRole('heading', { name: 'What anon does not see' }).waitFor();
+    await page.getByRole('heading', { name: 'Hidden from anon' }).waitFor();
     await page.getByRole('link', { name: 'Users' }).click();
     await page.getByRole('heading', { name: 'Users' }).waitFor();
     const total = sizes.reduce((sum, size) => sum + size, 0);

@@ -70,10 +70,9 @@ describe('the schema', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Category', exact: true }).waitFor();
     expect(await box.getAttribute('aria-current')).toBe('true');
-    const words =
-      'Product leads to one Category (field category); Category leads to many Product (field productCollection).';
+    const words = 'Product has one Category (field category). Category has many Product (field productCollection).';
     expect(await drawing(page).locator('title', { hasText: words }).count()).toBe(1);
-    const summary = page.getByText('The 14 relationships in words');
+    const summary = page.getByText('14 relationships as text');
     await summary.click();
     await page.getByRole('listitem').getByText(words).waitFor();
     await summary.click();
@@ -90,9 +89,9 @@ describe('the schema', () => {
     await page.getByRole('searchbox').fill('full_n');
     await expect
       .poll(() => list(page).getByRole('link').allTextContents())
-      .toEqual([expect.stringContaining('What is missing'), expect.stringContaining('Customer')]);
+      .toEqual([expect.stringContaining('Hidden objects'), expect.stringContaining('Customer')]);
     await page.getByRole('radio', { name: 'anon' }).check();
-    await page.getByRole('heading', { name: 'anon does not see Customer' }).waitFor();
+    await page.getByRole('heading', { name: 'Customer is hidden from anon' }).waitFor();
     await page.getByText('Table public.customer exists; role anon has no SELECT.').waitFor();
   });
 
@@ -111,13 +110,13 @@ describe('users', () => {
 
   test('are invited, get a mail to set a new password, and are signed out everywhere', async () => {
     const { page, problems } = await studio.visit('users');
-    await page.getByText('Nobody has an account yet.').waitFor();
-    await page.getByRole('button', { name: 'Invite a user' }).click();
+    await page.getByText('No users yet.').waitFor();
+    await page.getByRole('button', { name: 'Invite user' }).click();
     await page.getByLabel('Email address').fill('ada@mail.test');
     await page.keyboard.press('Enter');
-    await notice(page, 'An invitation was sent to ada@mail.test.');
-    await page.getByRole('button', { name: 'Invite again' }).click();
-    await notice(page, 'Another invitation was sent');
+    await notice(page, 'Invitation sent to ada@mail.test.');
+    await page.getByRole('button', { name: 'Resend invitation' }).click();
+    await notice(page, 'Invitation sent again');
 
     await add({ email: 'bo@mail.test', password: 'correct horse', email_confirm: true });
     const session = (await studio.ask('/token?grant_type=password', {
@@ -126,10 +125,10 @@ describe('users', () => {
     await page.reload();
     await page.getByRole('link', { name: 'bo@mail.test' }).click();
     await page.getByText('Last sign-in').waitFor();
-    await page.getByRole('button', { name: 'Send recovery' }).click();
-    await notice(page, 'A mail to set a new password was sent to bo@mail.test.');
+    await page.getByRole('button', { name: 'Send password reset' }).click();
+    await notice(page, 'Password reset email sent to bo@mail.test.');
     await page.getByRole('button', { name: 'Sign out everywhere' }).click();
-    await notice(page, 'bo@mail.test is signed out everywhere.');
+    await notice(page, 'bo@mail.test was signed out everywhere.');
     const headers = { apikey: anonKey };
     const body = JSON.stringify({ refresh_token: session.refresh_token });
     const refused = await fetch(`${studio.url}/auth/v1/token?grant_type=refresh_token`, {
@@ -152,12 +151,12 @@ describe('users', () => {
     await page.getByRole('link', { name: 'ada@mail.test' }).click();
     const remove = page.getByRole('button', { name: 'Delete …' });
     await remove.click();
-    await page.getByRole('button', { name: 'Keep the user' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     const count = async () => (await studio.database.query('select count(*)::int from auth.users'))[0]?.count;
     expect(await count()).toBe(1);
     await remove.click();
-    await page.getByRole('button', { name: 'Delete the user' }).click();
+    await page.getByRole('button', { name: 'Delete user' }).click();
     await notice(page, 'ada@mail.test was deleted.');
     await page.getByText('0 users').waitFor();
     expect(await count()).toBe(0);
@@ -183,13 +182,13 @@ describe('users', () => {
       await page.goto(`${studio.url}/studio/users`);
     }
     await page.goto(`${studio.url}/studio/users/${crypto.randomUUID()}`);
-    await page.getByText('There is no such user').waitFor();
+    await page.getByRole('heading', { name: 'User not found' }).waitFor();
   });
 
   test('are read with the service key, which is asked for where it is not good', async () => {
     const wrong = JSON.stringify({ anon: anonKey, service: `${serviceKey}x` });
     const { page } = await visitWith('users', { 'pgreflect:access-token': accessToken, 'pgreflect:keys': wrong });
-    await page.getByRole('alert').getByText('The service key is not good').waitFor();
+    await page.getByRole('alert').getByText('The service key was refused').waitFor();
     await page.getByLabel('Service key').fill(serviceKey);
     await page.getByRole('button', { name: 'Use these keys' }).click();
     await page.getByText('0 users').waitFor();
@@ -213,7 +212,7 @@ describe('both', () => {
       });
       found[name] = [...(await violations(page)), ...excess];
     };
-    await page.getByRole('heading', { name: 'What anon does not see' }).waitFor();
+    await page.getByRole('heading', { name: 'Hidden from anon' }).waitFor();
     await check('schema');
     await list(page).getByRole('link', { name: 'Product public.product' }).click();
     await page.getByRole('heading', { name: 'Product', exact: true }).waitFor();

@@ -64,7 +64,7 @@ function render(template: string, code: string): string {
     return renderTemplate(cachedTemplate(template, { kind: 'text' }), { Code: code });
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    throw new TextError('the template of the message cannot be used', { cause: error });
+    throw new TextError('the message template is invalid', { cause: error });
   }
 }
 
@@ -75,7 +75,7 @@ function hand(parts: SendTextParts, provider: SmsProvider, config: AuthConfig, t
     case 'webhook':
       return postToWebhook(parts, config, text);
     case 'twilio_verify':
-      throw new TextError('it is not served');
+      throw new TextError('the provider is not supported');
     default:
       return postToProvider(parts, provider, config, text);
   }
@@ -106,13 +106,13 @@ async function postToProvider(
   const verdict = provider.read(parseJson(answer));
   if (verdict.kind === 'taken' && answer.status < 300) return verdict.id;
   const code = verdict.kind === 'refused' && verdict.code !== null ? verdict.code : `HTTP ${answer.status}`;
-  throw new TextError(`${name} refused the message (${code})`);
+  throw new TextError(`${name} rejected the message (${code})`);
 }
 
 const failures: Readonly<Record<PostFailure, string>> = {
   timed_out: 'the provider did not answer in time',
-  unreachable: 'the provider cannot be reached',
-  too_large: 'the answer of the provider is too large',
+  unreachable: 'the provider is unreachable',
+  too_large: 'the response of the provider is too large',
 };
 
 /** @returns The id that the receiver gives the message, or that of ours. */
@@ -130,7 +130,7 @@ async function postToWebhook(
   const answer = await postWebhook({ webhook, payload, clock, limits, reach }).catch((error: unknown) => {
     throw error instanceof HookError ? new TextError(`the webhook failed: ${error.reason}`) : error;
   });
-  if (answer.status >= 300) throw new TextError(`the webhook refused the message (HTTP ${answer.status})`);
+  if (answer.status >= 300) throw new TextError(`the webhook rejected the message (HTTP ${answer.status})`);
   const id = memberAt(parseJson(answer), 'message_id');
   return typeof id === 'string' && id !== '' ? id : answer.id;
 }

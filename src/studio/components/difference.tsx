@@ -32,6 +32,6 @@ export function Difference({ before, after, label, language = [] }: DifferencePr
     });
     return () => view.destroy();
   }, [before, after, label, language]);
-  if (before === after) return <p className="notice">There is no difference.</p>;
+  if (before === after) return <p className="notice">No differences.</p>;
   return <div className="difference" ref={place} />;
 }

@@ -19,10 +19,10 @@ export class FaultBoundary extends Component<FaultBoundaryProps, { readonly hasF
   override render(): ReactNode {
     if (!this.state.hasFault) return this.props.children;
     return (
-      <Problem title="This page cannot be shown">
-        The server may have been away, or have a newer studio. What you typed is kept.{' '}
+      <Problem title="This page failed to load">
+        The server may be down, or the studio may have been updated. What you typed is kept.{' '}
         <button type="button" onClick={() => location.reload()}>
-          Load it again
+          Reload
         </button>
       </Problem>
     );

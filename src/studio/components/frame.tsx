@@ -16,7 +16,7 @@ export function Frame({ page, children }: { readonly page: StudioPage | null; re
   return (
     <div className="frame">
       <a className="skip" href="#page">
-        Skip to the page
+        Skip to content
       </a>
       <header className="menu">
         <p className="brand">
@@ -40,7 +40,7 @@ export function Frame({ page, children }: { readonly page: StudioPage | null; re
         </nav>
         <div className="menu-end">
           {now.kind !== 'none' && (
-            <p className="project" title="Ref of the project">
+            <p className="project" title="Project ref">
               {now.project.isLocal ? 'Local project' : now.project.ref}
             </p>
           )}
@@ -64,7 +64,7 @@ function ThemeButton() {
   const chosen = useStore(theme);
   const next = themes[(themes.indexOf(chosen) + 1) % themes.length] ?? 'system';
   return (
-    <button type="button" className="quiet" onClick={() => theme.set(next)} title={`Change to: ${next}`}>
+    <button type="button" className="quiet" onClick={() => theme.set(next)} title={`Switch to: ${next}`}>
       <ThemeIcon /> <span>Theme: {chosen}</span>
     </button>
   );
@@ -76,8 +76,7 @@ function ServerNotice() {
     <div role="status">
       {!isThere && (
         <p className="notice warning">
-          <strong>The server does not answer.</strong> The studio asks again every two seconds; nothing you typed is
-          lost.
+          <strong>The server is not responding.</strong> The studio retries every two seconds. What you typed is kept.
         </p>
       )}
     </div>

@@ -17,7 +17,7 @@ export function KeysForm({ onDone }: { readonly onDone?: () => void }) {
   };
   return (
     <form className="stack" onSubmit={submit}>
-      <p className="soft">Keys stay in this tab and are sent to this server only.</p>
+      <p className="soft">Keys are kept in this tab and sent only to this server.</p>
       <label htmlFor={`${id}-anon`}>Anon key</label>
       <input id={`${id}-anon`} name="anon" defaultValue={keys.anon} autoComplete="off" spellCheck={false} />
       <label htmlFor={`${id}-service`}>Service key</label>

@@ -21,8 +21,8 @@ export function SignInCard({ refusal }: { readonly refusal: string | null }) {
       <img src={new URL('../icon.svg', import.meta.url).href} alt="" width="40" height="40" />
       <h1>Sign in to the studio</h1>
       <p>
-        With an access token of the project: <code>pgreflect start</code> prints one,{' '}
-        <code>pgreflect tokens create</code> makes one.
+        Use an access token of this project. <code>pgreflect start</code> prints one;{' '}
+        <code>pgreflect tokens create</code> creates one.
       </p>
       <TokenForm firstProblem={refusal} />
     </div>
@@ -35,11 +35,11 @@ export function SignInAgain() {
   useEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog ref={dialog} className="card" aria-labelledby="again" onCancel={(event) => event.preventDefault()}>
-      <h1 id="again">Your access token has ended</h1>
-      <p>It expired or was revoked. Nothing you typed is lost: give another one to go on.</p>
+      <h1 id="again">Your access token is no longer valid</h1>
+      <p>It expired or was revoked. Enter another one to continue. What you typed is kept.</p>
       <TokenForm firstProblem={null} />
       <button type="button" className="quiet" onClick={signOut}>
-        Sign out instead
+        Sign out
       </button>
     </dialog>
   );
@@ -60,7 +60,7 @@ function TokenForm({ firstProblem }: { readonly firstProblem: string | null }) {
       if (before.kind !== 'none') setProblem(null);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      setProblem(error.status === 401 ? 'This is no access token of this project.' : error.message);
+      setProblem(error.status === 401 ? 'This is not an access token of this project.' : error.message);
     } finally {
       setBusy(false);
     }

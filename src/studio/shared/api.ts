@@ -51,7 +51,7 @@ export async function ask<T>(
   } catch {
     signal?.throwIfAborted();
     noteAbsence();
-    throw new ApiError(0, 'unreachable', 'The server does not answer.');
+    throw new ApiError(0, 'unreachable', 'The server is not responding.');
   }
   const text = await response.text();
   const value = readJson(text);

@@ -50,7 +50,7 @@ export async function enterByTicket(): Promise<string | null> {
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.status !== 401) return error.message;
-    return 'This link works once, for ten minutes. Sign in with the access token that was printed beside it.';
+    return 'This link was already used or has expired. Sign in with the access token printed next to it.';
   }
 }
 
@@ -120,6 +120,7 @@ export function useMayWrite(): boolean {
 
 /** The header of a token. @throws ApiError 401 where no header can hold it, as one that was copied with an ellipsis in it. */
 export function bearer(token: string): { readonly authorization: string } {
-  if (/[^\x21-\x7e]/.test(token)) throw new ApiError(401, 'unauthorized', 'It has characters that none has.');
+  if (/[^\x21-\x7e]/.test(token))
+    throw new ApiError(401, 'unauthorized', 'Tokens contain only ASCII characters. Check what you pasted.');
   return { authorization: `Bearer ${token}` };
 }

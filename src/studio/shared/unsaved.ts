@@ -19,7 +19,7 @@ export function noteUnsaved(page: string, has: boolean): void {
 
 /** Whether there is nothing to lose, or the person agrees to lose it, which is not asked again. */
 export function mayLose(): boolean {
-  if (pages.size > 0 && !confirm('What you changed and did not save will be lost. Go on?')) return false;
+  if (pages.size > 0 && !confirm('You have unsaved changes that will be lost. Continue?')) return false;
   pages.clear();
   return true;
 }

@@ -209,7 +209,7 @@ function printCacheBusting(rows: readonly CacheBustingRow[]): string {
   );
 }
 
-/** The auth service, for report and README. */
+/** The auth service. */
 export function printAuth({ rows, burst, email }: AuthResult): string {
   return [
     table(
@@ -235,36 +235,18 @@ export function printAuth({ rows, burst, email }: AuthResult): string {
   ].join('\n');
 }
 
-/** One line a case, for the README: what one gets, and what PostgreSQL does for it beside the best SQL by hand. */
-function printSummary(conditions: Conditions, { rows, memory, statements, shapes }: Comparison): string {
-  const own = memory.find(({ name }) => name === 'pgreflect');
-  return [
-    printConditions(conditions),
-    '',
-    table(
-      ['case', 'requests/s', 'PostGraphile 5', 'ratio', 'p99 ms', 'gateway CPU µs', 'bare server', 'PostgreSQL CPU: ours / by hand'], // biome-ignore format: one heading
-      rows.map(({ title, targets }) => {
-        const [ours, other, floor] = ['pgreflect', 'postgraphile', 'floor'].map((name) => resultOf(targets, name));
-        const [used, byHand] = (['pgreflect', 'by hand'] as const).map((statement) =>
-          statements.find((each) => each.title === title && each.statement === statement),
-        );
-        return [
-          title,
-          whole(ours?.requestsPerSecond),
-          whole(other?.requestsPerSecond),
-          ratio(ours?.requestsPerSecond, other?.requestsPerSecond),
-          ours?.p99Ms.toFixed(1) ?? '-',
-          whole(ours?.cpuMicroseconds),
-          whole(floor?.cpuMicroseconds),
-          ratio(used?.cpuMicroseconds, byHand?.cpuMicroseconds),
-        ];
-      }),
-      1,
-    ),
-    `Memory of the gateway: ${own?.idleMib ?? '-'} MiB idle, ${own?.afterMib ?? '-'} MiB after all of this.`,
-    ...(shapes === null ? [] : ['', printShapes(shapes)]),
-    '',
-  ].join('\n');
+/** Cases that the README names. */
+const summarized = ['one row by key', '20 rows, filtered and ordered', 'nested 10 × 5 × 5', 'insert one row'];
+
+/** A few lines for the README; docs/performance.md has the rest. */
+function printSummary(conditions: Conditions, { rows }: Comparison): string {
+  const lines = rows.flatMap(({ title, targets }) => {
+    const [ours, other] = ['pgreflect', 'postgraphile'].map((name) => resultOf(targets, name)?.requestsPerSecond);
+    return summarized.includes(title)
+      ? [`- ${title}: ${whole(ours)} requests/s, ${ratio(ours, other)} PostGraphile 5`]
+      : [];
+  });
+  return `${printPlace(conditions)} Clients, servers and PostgreSQL share the machine.\n\n${lines.join('\n')}\n`;
 }
 
 function printShapes({ shapes, hitRate, beforeMib, afterMib, requests }: ShapesResult): string {

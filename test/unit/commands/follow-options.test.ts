@@ -24,8 +24,8 @@ test('what changed together is taken over together, also while the database is a
   expect(configureAuth).toHaveBeenCalledWith(expect.objectContaining({ authValues: next.authValues }));
   expect(expose.mock.calls).toEqual([[['shop']]]);
   expect(notes).toEqual([
-    'The start values of the auth configuration were read again.',
-    'Exposed schemas are now: shop. They will be read when the database answers.',
+    'Reloaded the start values of the auth configuration.',
+    'Exposed schemas are now: shop. They are read when the database responds.',
   ]);
 });
 

@@ -19,8 +19,8 @@ import { goHtml, goText } from './go-template.ts';
 type Against = 'stored' | 'default';
 
 const choices: readonly Tab<Against>[] = [
-  { name: 'stored', title: 'To the saved version' },
-  { name: 'default', title: 'To the default' },
+  { name: 'stored', title: 'With the saved version' },
+  { name: 'default', title: 'With the default' },
 ];
 
 interface CompareDialogProps {
@@ -34,7 +34,7 @@ interface CompareDialogProps {
 export function CompareDialog({ email, stored, texts, onClose }: CompareDialogProps) {
   const [against, setAgainst] = useState<Against>('stored');
   return (
-    <Dialog title="What is different in the editor" isWide onClose={onClose}>
+    <Dialog title="Your changes" isWide onClose={onClose}>
       <Tabs label="Compare" tabs={choices} chosen={against} onChoose={setAgainst}>
         <TextDifferences before={against === 'stored' ? stored : email.defaults} after={texts} />
       </Tabs>
@@ -47,9 +47,9 @@ export function TextDifferences({ before, after }: { readonly before: EmailTexts
   return (
     <div className="stack">
       <h2>Subject</h2>
-      <Difference before={before.subject} after={after.subject} label="Difference of the subject" language={goText} />
+      <Difference before={before.subject} after={after.subject} label="Changes to the subject" language={goText} />
       <h2>Body</h2>
-      <Difference before={before.content} after={after.content} label="Difference of the body" language={goHtml} />
+      <Difference before={before.content} after={after.content} label="Changes to the body" language={goHtml} />
     </div>
   );
 }
@@ -64,11 +64,8 @@ interface OvertakenDialogProps {
 /** Somebody else was faster: what they saved, against what is in the editor. */
 export function OvertakenDialog({ email, stored, draft, onClose }: OvertakenDialogProps) {
   return (
-    <Dialog title="Somebody else has saved this email" isWide onClose={onClose}>
-      <p>
-        Marked in red is what they saved and you do not have, in green what you have and they do not. Nothing was
-        overwritten.
-      </p>
+    <Dialog title="Someone else saved this email" isWide onClose={onClose}>
+      <p>Red: only in their version. Green: only in yours. Nothing was overwritten.</p>
       <TextDifferences before={textsOf(stored, email)} after={draft} />
       <div className="row end">
         <button
@@ -78,7 +75,7 @@ export function OvertakenDialog({ email, stored, draft, onClose }: OvertakenDial
             onClose();
           }}
         >
-          Take theirs
+          Use their version
         </button>
         <button
           type="button"
@@ -88,7 +85,7 @@ export function OvertakenDialog({ email, stored, draft, onClose }: OvertakenDial
             onClose();
           }}
         >
-          Go on with mine
+          Keep my version
         </button>
       </div>
     </Dialog>

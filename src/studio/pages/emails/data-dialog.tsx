@@ -29,29 +29,30 @@ export function DataDialog({ email, data, onChoose, onClose }: DataDialogProps) 
     event.preventDefault();
     try {
       const value: unknown = JSON.parse(text);
-      if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('It must be an object.');
+      if (typeof value !== 'object' || value === null || Array.isArray(value))
+        throw new Error('The value must be an object.');
       onChoose(value as Data);
     } catch (error) {
-      setProblem(`This is no JSON object. ${(error as Error).message}`);
+      setProblem(`Not a JSON object. ${(error as Error).message}`);
     }
   };
   return (
-    <Dialog title="Data of the preview" onClose={onClose}>
+    <Dialog title="Preview data" onClose={onClose}>
       <UserChoice
         onChoose={(user) => setText(JSON.stringify({ ...email.sample, ...valuesOf(user, email) }, null, 2))}
       />
       <form className="stack" onSubmit={submit}>
-        <label htmlFor={id}>Values of the variables, as JSON</label>
+        <label htmlFor={id}>Variables, as JSON</label>
         <textarea id={id} rows={14} value={text} onChange={({ target }) => setText(target.value)} spellCheck={false} />
         <p className="fault" role="alert">
           {problem}
         </p>
         <div className="row end">
           <button type="button" onClick={() => onChoose(null)}>
-            Use the sample
+            Use sample data
           </button>
           <button type="submit" className="primary">
-            Use these values
+            Apply
           </button>
         </div>
       </form>
@@ -79,14 +80,14 @@ function UserChoice({ onChoose }: { readonly onChoose: (user: StudioUser) => voi
   if (service === '') {
     return (
       <details>
-        <summary>Values of a user need the service key</summary>
+        <summary>To use the data of a user, enter the service key</summary>
         <KeysForm />
       </details>
     );
   }
   return (
     <div className="stack">
-      <label htmlFor={id}>Values of a user</label>
+      <label htmlFor={id}>Fill in from a user</label>
       <select
         id={id}
         defaultValue=""
@@ -96,7 +97,7 @@ function UserChoice({ onChoose }: { readonly onChoose: (user: StudioUser) => voi
         }}
       >
         <option value="" disabled>
-          {users.length === 0 ? 'There is no user yet' : 'Choose a user'}
+          {users.length === 0 ? 'No users yet' : 'Select a user'}
         </option>
         {users.map((user) => (
           <option key={user.id} value={user.id}>

@@ -71,8 +71,8 @@ export function EmailEditor({ stored, email }: EmailEditorProps) {
         return null;
       }
       const { warnings } = result;
-      if (warnings !== null) return { kind: 'warning', text: `Saved, but: ${warnings}` };
-      return { kind: 'good', text: 'Saved. The next email of this kind uses it.' };
+      if (warnings !== null) return { kind: 'warning', text: `Saved with warnings: ${warnings}` };
+      return { kind: 'good', text: 'Saved. The next email uses it.' };
     });
   };
   useSaveKey(draft !== null && !isFaulty ? store : null);
@@ -89,7 +89,7 @@ export function EmailEditor({ stored, email }: EmailEditorProps) {
           type="button"
           disabled={areSame(texts, email.defaults)}
           onClick={() => change(email.defaults)}
-          title="Put the built-in texts into the editor"
+          title="Load the built-in texts into the editor"
         >
           Use default
         </button>
@@ -101,14 +101,14 @@ export function EmailEditor({ stored, email }: EmailEditorProps) {
       <div className="email-notes" role="status">
         {draft !== null && isOvertaken(stored, email, draft) && (
           <div className="notice warning spread">
-            <span>Somebody else has saved other texts of this email since you began.</span>
+            <span>Someone else saved this email while you were editing.</span>
             <button type="button" onClick={() => setDialog('overtaken')}>
-              See the difference
+              Compare versions
             </button>
           </div>
         )}
         {outcome !== null && <p className={`notice ${outcome.kind}`}>{outcome.text}</p>}
-        {preview.problem !== null && <p className="notice fault">The preview is not fresh: {preview.problem}</p>}
+        {preview.problem !== null && <p className="notice fault">The preview is out of date: {preview.problem}</p>}
       </div>
       <div className="email-work">
         <TextFields email={email} texts={texts} data={data} rendered={rendered} onChange={change} />
@@ -148,7 +148,7 @@ function SaveButton({ isReady, onSave }: { readonly isReady: boolean; readonly o
       className="primary"
       disabled={!isReady || !mayWrite}
       onClick={onSave}
-      title={mayWrite ? undefined : 'Your access token may only read.'}
+      title={mayWrite ? undefined : 'Your access token is read-only.'}
     >
       Save
     </button>
@@ -182,7 +182,7 @@ function EmailHead({ email, stored, perform, children }: EmailHeadProps) {
             onSwitch={(isOn) =>
               perform(async () => {
                 await switchEmail(enabledField, isOn);
-                const text = isOn ? 'This email is sent from now on.' : 'This email is not sent any more.';
+                const text = isOn ? 'Sending is on.' : 'Sending is off.';
                 return { kind: 'good', text };
               })
             }
@@ -266,7 +266,7 @@ function TextFields({ email, texts, data, rendered, onChange }: TextFieldsProps)
         <Faults faults={bodyFaults} />
       </div>
       <details className="variables">
-        <summary>Variables of this email</summary>
+        <summary>Variables</summary>
         <ul>
           {email.variables.map((name) => (
             <li key={name}>

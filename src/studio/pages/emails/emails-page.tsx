@@ -19,8 +19,8 @@ export function EmailsPage() {
   const { segments } = usePlace();
   const named = segments[1] ?? null;
   if (stored === null) {
-    if (problem !== null) return <Problem title="The emails cannot be read">{problem}</Problem>;
-    return <p className="loading">Loading the emails …</p>;
+    if (problem !== null) return <Problem title="The emails could not be loaded">{problem}</Problem>;
+    return <p className="loading">Loading emails …</p>;
   }
   const email = named === null ? stored.emails[0] : stored.emails.find((candidate) => candidate.email === named);
   return (
@@ -28,7 +28,7 @@ export function EmailsPage() {
       <h1 className="visually-hidden">Emails</h1>
       <EmailList stored={stored} chosen={email?.email ?? null} />
       {email === undefined ? (
-        <Problem title="There is no such email">Choose one from the list.</Problem>
+        <Problem title="Email not found">Choose an email from the list.</Problem>
       ) : (
         <EmailEditor key={email.email} stored={stored} email={email} />
       )}

@@ -167,7 +167,7 @@ export async function switchEmail(enabledField: string, isOn: boolean): Promise<
 
 async function store(change: Readonly<Record<string, unknown>>): Promise<Headers> {
   const stored = storedEmails.get();
-  if (stored === null) throw new Error('The emails were not read yet.');
+  if (stored === null) throw new Error('The emails are not loaded yet.');
   const { body: config, headers } = await askProject<AuthConfig>('config/auth', {
     method: 'PATCH',
     headers: { 'if-match': stored.version },

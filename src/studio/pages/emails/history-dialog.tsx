@@ -49,13 +49,11 @@ export function HistoryDialog({ email, texts, onRestore, onClose }: HistoryDialo
   }, [email, fail]);
   const restored = chosen === null ? null : textsOfVersion(chosen, email);
   return (
-    <Dialog title="Saved versions of this email" isWide onClose={onClose}>
+    <Dialog title="Saved versions" isWide onClose={onClose}>
       <p className="fault" role="alert">
         {problem}
       </p>
-      {versions?.length === 0 && (
-        <p className="soft">Nothing was saved for this email yet: it has its default texts.</p>
-      )}
+      {versions?.length === 0 && <p className="soft">No saved versions. This email uses the default texts.</p>}
       <div className="history">
         <ol aria-label="Versions, newest first">
           {versions?.map(({ version, updatedAt, updatedBy }) => (
@@ -71,7 +69,7 @@ export function HistoryDialog({ email, texts, onRestore, onClose }: HistoryDialo
         </ol>
         {restored !== null && (
           <div className="stack">
-            <p className="soft">From what is in the editor to version {chosen?.version}:</p>
+            <p className="soft">Changes from the editor to version {chosen?.version}:</p>
             <TextDifferences before={texts} after={restored} />
             <div className="row end">
               <button
@@ -82,7 +80,7 @@ export function HistoryDialog({ email, texts, onRestore, onClose }: HistoryDialo
                   onClose();
                 }}
               >
-                Put version {chosen?.version} into the editor
+                Restore version {chosen?.version}
               </button>
             </div>
           </div>

@@ -30,7 +30,7 @@ export function CallerChoice({ caller, onChoose }: CallerChoiceProps) {
   return (
     <div className="row">
       <fieldset className="segments">
-        <legend className="visually-hidden">Role of the operations</legend>
+        <legend className="visually-hidden">Run as</legend>
         {kinds.map(({ kind, title }) => (
           <label key={kind}>
             <input
@@ -74,7 +74,7 @@ function UserSelect({ chosen, onChoose }: UserSelectProps) {
       onChange={({ target }) => onChoose(target.value)}
     >
       <option value="" disabled>
-        {users === null ? 'Loading …' : users.length === 0 ? 'There is no user yet' : 'Choose a user'}
+        {users === null ? 'Loading …' : users.length === 0 ? 'No users yet' : 'Select a user'}
       </option>
       {users?.map((user) => (
         <option key={user.id} value={user.id}>

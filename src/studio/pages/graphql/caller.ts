@@ -42,10 +42,10 @@ export async function credentialsOf(caller: Caller): Promise<Credentials> {
   const keys = apiKeys.get();
   if (caller.kind !== 'user') {
     const [apikey, role] = caller.kind === 'anon' ? [keys.anon, roles.anon] : [keys.service, roles.service];
-    if (apikey === '') throw new ApiError(401, 'no_key', `Give the ${caller.kind} key first.`);
+    if (apikey === '') throw new ApiError(401, 'no_key', `Enter the ${caller.kind} key first.`);
     return { headers: { apikey, ...bearer(apikey) }, role, claims: { role } };
   }
-  if (caller.userId === null) throw new ApiError(400, 'no_user', 'Choose a user first.');
+  if (caller.userId === null) throw new ApiError(400, 'no_user', 'Select a user first.');
   const token = await tokenOf(caller.userId);
   const claims = claimsOf(token);
   return { headers: { apikey: keys.anon, ...bearer(token) }, role: String(claims.role), claims };

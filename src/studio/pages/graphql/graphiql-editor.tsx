@@ -94,7 +94,7 @@ async function send(
     return result;
   } catch (error) {
     if (!(error instanceof ApiError)) noteAbsence();
-    const problem = error instanceof ApiError ? error : new ApiError(0, 'unreachable', 'The server does not answer.');
+    const problem = error instanceof ApiError ? error : new ApiError(0, 'unreachable', 'The server is not responding.');
     onProblem(problem);
     return { errors: [{ message: problem.message }] };
   }

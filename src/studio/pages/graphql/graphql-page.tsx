@@ -31,7 +31,7 @@ export function GraphqlPage() {
   if (keys.anon === '') {
     return (
       <div className="keys-page stack">
-        <h1>API keys of the project</h1>
+        <h1>Project API keys</h1>
         <KeysForm />
       </div>
     );
@@ -45,7 +45,7 @@ export function GraphqlPage() {
           type="button"
           aria-pressed={showsPlan}
           disabled={!now.project.mayOperate}
-          title={now.project.mayOperate ? undefined : 'Your access token lacks the scope project:operate.'}
+          title={now.project.mayOperate ? undefined : 'Needs an access token with the scope project:operate.'}
           onClick={() => setShowsPlan(!showsPlan)}
         >
           SQL and plan
@@ -56,8 +56,8 @@ export function GraphqlPage() {
         {isClosed && (
           <div className="notice warning spread">
             <span>
-              Introspection is off for this role: there is no documentation and no completion; operations work. To turn
-              it on: <code>{enableIntrospection}</code>
+              Introspection is off for this role, so documentation and completion are unavailable. Operations still
+              work. To turn it on: <code>{enableIntrospection}</code>
             </span>
             <CopyButton text={enableIntrospection} what="the statement" />
           </div>
@@ -65,7 +65,7 @@ export function GraphqlPage() {
       </div>
       {problem?.status === 401 && (
         <details>
-          <summary>Give other keys</summary>
+          <summary>Enter other keys</summary>
           {/* As another caller, so that the documentation is read again. */}
           <KeysForm onDone={() => chosenCaller.set({ ...caller })} />
         </details>

@@ -60,7 +60,7 @@ export function PlanPanel({
           Close
         </button>
       </div>
-      {operation === null && <p className="soft">Run an operation; its statement and plan appear here.</p>}
+      {operation === null && <p className="soft">Run an operation to see its SQL statement and plan.</p>}
       <p className="fault" role="alert">
         {problem}
       </p>

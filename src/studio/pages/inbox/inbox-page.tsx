@@ -34,8 +34,8 @@ export function InboxPage() {
       </div>
     );
   }
-  if (refusal !== null) return <Problem title="There is no inbox">{refusal.message}</Problem>;
-  if (emails === null) return <p className="loading">Loading the emails …</p>;
+  if (refusal !== null) return <Problem title="The inbox is not available">{refusal.message}</Problem>;
+  if (emails === null) return <p className="loading">Loading emails …</p>;
   const id = query.get('id');
   const shown = id === null ? first : (emails.find((email) => String(email.id) === id) ?? null);
   return (
@@ -93,8 +93,8 @@ function RecipientFilter({ to }: { readonly to: string | null }) {
         <input
           name="to"
           type="search"
-          aria-label="Only to this address"
-          placeholder="Only to …"
+          aria-label="Filter by recipient"
+          placeholder="Filter by recipient"
           defaultValue={to ?? ''}
           key={to}
         />
@@ -127,14 +127,14 @@ function Entry({
 }
 
 function Nothing({ isEmpty, to }: { readonly isEmpty: boolean; readonly to: string | null }) {
-  if (!isEmpty) return <Problem title="This email is not there any more">Choose another one.</Problem>;
+  if (!isEmpty) return <Problem title="This email no longer exists">Choose another email.</Problem>;
   return (
     <div className="problem">
       <h2>No email yet</h2>
       <p className="soft">
         {to === null
-          ? 'What this project has no mail server for is kept here. It appears by itself as soon as it is sent.'
-          : `Nothing was sent to ${to}.`}
+          ? 'Without a mail server, sent emails are kept here. New ones appear automatically.'
+          : `No emails to ${to}.`}
       </p>
     </div>
   );

@@ -35,25 +35,25 @@ const ofKind = (kind: Missing['kind']) => (missing: Missing, tables: ReadonlySet
 /** In the order in which somebody should look at them. */
 const groups: readonly Group[] = [
   {
-    title: 'Malformed directive',
-    note: 'Nothing is served until the comment is corrected.',
+    title: 'Invalid comment directive',
+    note: 'The API returns errors until you correct the comment.',
     isPart: ofKind('directive'),
   },
-  { title: 'No key', note: 'A row without a key has no global id and no place in a page.', isPart: ofKind('key') },
-  { title: 'No usable name', note: 'A comment gives another name to the API alone.', isPart: ofKind('name') },
+  { title: 'No key', note: 'Without a key, rows have no node ID and cannot be paginated.', isPart: ofKind('key') },
+  { title: 'No usable name', note: 'Set an API name with a comment.', isPart: ofKind('name') },
   {
     title: 'Not granted',
-    note: 'Before you grant anything, look which policies guard the rows.',
+    note: 'Before you grant access, check the row security policies.',
     isPart: ofKind('privilege'),
   },
   {
-    title: 'No counterpart in GraphQL',
-    note: 'A view or a function may show it as another type.',
+    title: 'No GraphQL type',
+    note: 'Expose it as another type through a view or function.',
     isPart: ofKind('type'),
   },
   {
-    title: 'Tables that are not written',
-    note: 'They can be read; some of insert, update, delete or lookup is not there.',
+    title: 'Read-only tables',
+    note: 'Readable, but without some of insert, update, delete or lookup by key.',
     isPart: ({ object }, tables) => tables.has(object),
   },
 ];
@@ -69,11 +69,11 @@ export function MissingOverview({ schema }: { readonly schema: RoleSchema }) {
     .filter(({ missing }) => missing.length > 0);
   return (
     <div className="schema-detail" id={missingId}>
-      <h2>What {schema.role} does not see</h2>
+      <h2>Hidden from {schema.role}</h2>
       {parts.length === 0 ? (
-        <p className="soft">Nothing: every table, column and function of the exposed schemas is there.</p>
+        <p className="soft">Nothing. The role sees every table, column and function of the exposed schemas.</p>
       ) : (
-        <p className="soft">The studio changes nothing. Copy a statement and run it as the owner.</p>
+        <p className="soft">The studio does not run these statements. Copy one and run it as the owner.</p>
       )}
       {parts.map(({ title, note, missing }, index) => (
         <details key={title} className="missing-group" open={index === 0 || missing.length <= 5}>

@@ -38,15 +38,15 @@ export function SchemaGraph({ schema, chosen }: SchemaGraphProps) {
     <section className="schema-graph" aria-label="Relationships">
       {!isWhole && (
         <p className="notice">
-          There are {schema.tables.length} tables; those around the chosen one are drawn.
-          {chosen === null && ' Choose one from the list.'}
+          {schema.tables.length} tables are too many to draw. The diagram shows the selected table and its neighbors.
+          {chosen === null && ' Select one from the list.'}
         </p>
       )}
       <div className="schema-drawing" ref={scroll}>
         {/* biome-ignore lint/a11y/useSemanticElements: a drawing of links has no element of its own */}
         <svg
           role="group"
-          aria-label="Tables, with lines from foreign keys to what they refer to"
+          aria-label="Tables, with lines from foreign keys to the tables they reference"
           style={{ width: '100%', maxWidth: drawing.width, minWidth: drawing.width * smallestScale }}
           viewBox={`0 0 ${drawing.width} ${drawing.height}`}
         >
@@ -63,9 +63,7 @@ export function SchemaGraph({ schema, chosen }: SchemaGraphProps) {
       {relationships.length > 0 && (
         <details className="schema-sentences">
           <summary>
-            {relationships.length === 1
-              ? 'The relationship in words'
-              : `The ${relationships.length} relationships in words`}
+            {relationships.length === 1 ? '1 relationship as text' : `${relationships.length} relationships as text`}
           </summary>
           <ul>
             {relationships.map((relationship, index) => (
@@ -92,7 +90,7 @@ function cutAround({ tables, relationships }: RoleSchema, chosen: string | null)
 /** `Each Order has one Customer (customer); each Customer has many Order (orderCollection).` */
 function describe({ from, to, field, inverse, cardinality }: SchemaRelationship): string {
   const named = (name: string | null) => (name === null ? 'no field' : `field ${name}`);
-  return `${from} leads to one ${to} (${named(field)}); ${to} leads to ${cardinality} ${from} (${named(inverse)}).`;
+  return `${from} has one ${to} (${named(field)}). ${to} has ${cardinality} ${from} (${named(inverse)}).`;
 }
 
 /** Ends of lines, once for those that touch the chosen table and once for the others. */

@@ -19,9 +19,7 @@ export function SchemaPage() {
   const now = useStore(session);
   if (now.kind === 'none') return null;
   if (!now.project.mayOperate) {
-    return (
-      <Problem title="The schema is shown to operators">Your access token lacks the scope project:operate.</Problem>
-    );
+    return <Problem title="Access denied">This page needs an access token with the scope project:operate.</Problem>;
   }
   return <Schema roles={now.project.roles} />;
 }
@@ -45,13 +43,13 @@ function Schema({ roles }: { readonly roles: Project['roles'] }) {
         problem === null ? (
           <p className="loading">Loading the schema of {role} …</p>
         ) : (
-          <Problem title="The schema cannot be read">{problem}</Problem>
+          <Problem title="The schema could not be loaded">{problem}</Problem>
         )
       ) : (
         <div className="schema" data-open={name !== null}>
           <TableList schema={schema} chosen={name} />
           <SchemaGraph schema={schema} chosen={name} />
-          <section className="schema-side" aria-label={name ?? 'What is missing'}>
+          <section className="schema-side" aria-label={name ?? 'Hidden objects'}>
             {name === null ? <MissingOverview schema={schema} /> : <Named schema={schema} name={name} />}
           </section>
         </div>
@@ -69,9 +67,9 @@ function Named({ schema, name }: { readonly schema: RoleSchema; readonly name: s
     <div className="schema-detail">
       <AllTables role={schema.role} />
       <h2>
-        {schema.role} does not see {name}
+        {name} is hidden from {schema.role}
       </h2>
-      {reasons.length === 0 ? <p className="soft">There is no such table.</p> : <MissingList missing={reasons} />}
+      {reasons.length === 0 ? <p className="soft">Table not found.</p> : <MissingList missing={reasons} />}
     </div>
   );
 }
@@ -87,7 +85,7 @@ function RoleChoice({ roles, chosen, name }: RoleChoiceProps) {
   const group = useId();
   return (
     <fieldset className="segments">
-      <legend className="visually-hidden">Role that sees it</legend>
+      <legend className="visually-hidden">Role</legend>
       {roles.map((role) => (
         <label key={role}>
           <input

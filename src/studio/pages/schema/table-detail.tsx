@@ -27,7 +27,7 @@ export function TableDetail({ schema, table }: { readonly schema: RoleSchema; re
           {kinds[table.kind]} <code>{table.object}</code>
         </p>
         {table.description !== null && <p>{table.description}</p>}
-        <ul className="row" aria-label="What the role may do">
+        <ul className="row" aria-label="Privileges of the role">
           <li className="badge on">read</li>
           {operations.map((name) => (
             <li key={name} className={table[name] ? 'badge on' : 'badge'}>
@@ -42,7 +42,7 @@ export function TableDetail({ schema, table }: { readonly schema: RoleSchema; re
         </ul>
         {table.rootFields.length > 0 && (
           <p className="small soft">
-            Asked for as{' '}
+            Query with{' '}
             {table.rootFields.map((name, index) => (
               <span key={name}>
                 {index > 0 && ', '}
@@ -55,7 +55,7 @@ export function TableDetail({ schema, table }: { readonly schema: RoleSchema; re
       <Fields role={schema.role} fields={table.fields} />
       {missing.length > 0 && (
         <section className="stack" aria-labelledby="missing-title">
-          <h3 id="missing-title">Missing, and what would change it</h3>
+          <h3 id="missing-title">Hidden, and how to expose it</h3>
           <MissingList missing={missing} />
         </section>
       )}

@@ -23,7 +23,7 @@ export function TableList({ schema, chosen }: TableListProps) {
       <search>
         <input
           type="search"
-          aria-label="Only tables with this in a name"
+          aria-label="Find a table or field"
           placeholder="Find a table or field"
           value={wanted}
           onChange={({ target }) => setWanted(target.value)}
@@ -32,7 +32,7 @@ export function TableList({ schema, chosen }: TableListProps) {
       <ul>
         <li>
           <Entry role={schema.role} name={null} isChosen={chosen === null} onFollow={showMissing}>
-            <strong>What is missing</strong>
+            <strong>Hidden objects</strong>
             <span className="badge">{schema.missing.length}</span>
           </Entry>
         </li>
@@ -50,7 +50,7 @@ export function TableList({ schema, chosen }: TableListProps) {
       </ul>
       {tables.length === 0 && (
         <p className="soft small" role="status">
-          {wanted === '' ? 'The role sees no table.' : 'No table or field has this in its name.'}
+          {wanted === '' ? 'This role sees no tables.' : 'No table or field matches.'}
         </p>
       )}
     </nav>

@@ -25,18 +25,18 @@ export function DeleteDialog({ user, onDeleted, onClose }: DeleteDialogProps) {
   return (
     <Dialog title={`Delete ${nameOf(user)}?`} onClose={onClose}>
       <p>
-        The account, its sessions, factors and identities go, and rows of yours that refer to it as their foreign keys
-        say. This cannot be undone.
+        Deletes the account with its sessions, factors and identities. Rows in your tables that reference it follow the
+        rules of their foreign keys. This cannot be undone.
       </p>
       <p className="fault" role="alert">
         {problem}
       </p>
       <div className="row end">
         <button type="button" onClick={onClose}>
-          Keep the user
+          Cancel
         </button>
         <button type="button" className="danger" onClick={remove}>
-          Delete the user
+          Delete user
         </button>
       </div>
     </Dialog>

@@ -24,17 +24,17 @@ export function InviteDialog({ onInvited, onClose }: InviteDialogProps) {
     });
   };
   return (
-    <Dialog title="Invite a user" onClose={onClose}>
+    <Dialog title="Invite user" onClose={onClose}>
       <form className="stack" onSubmit={submit}>
         <label htmlFor={id}>Email address</label>
         <input id={id} name="email" type="email" required autoComplete="off" spellCheck={false} />
-        <p className="soft small">An account is made, and an email with a link to it is sent.</p>
+        <p className="soft small">Creates the account and emails a link to accept the invitation.</p>
         <p className="fault" role="alert">
           {problem}
         </p>
         <div className="row end">
           <button type="submit" className="primary">
-            Send the invitation
+            Send invitation
           </button>
         </div>
       </form>

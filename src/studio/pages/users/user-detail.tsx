@@ -44,9 +44,9 @@ export function UserDetail({ id, place, onDone }: UserDetailProps) {
     if (isThere) void read();
   }, [read, isThere]);
   if (user === null) {
-    if (problem === null) return <p className="loading">Loading the user …</p>;
+    if (problem === null) return <p className="loading">Loading user …</p>;
     const isMissing = problem.status >= 400 && problem.status < 500;
-    const title = isMissing ? 'There is no such user' : 'The user cannot be read';
+    const title = isMissing ? 'User not found' : 'The user could not be loaded';
     return <Problem title={title}>{problem.message}</Problem>;
   }
   const act = async (run: () => Promise<unknown>, sentence: string): Promise<void> => {
@@ -94,27 +94,24 @@ function Actions({ user, onAct, onDone }: ActionsProps) {
   return (
     <div className="row">
       {isInvited(user) ? (
-        <button
-          type="button"
-          onClick={() => onAct(() => inviteUser(email), `Another invitation was sent to ${email}.`)}
-        >
-          Invite again
+        <button type="button" onClick={() => onAct(() => inviteUser(email), `Invitation sent again to ${email}.`)}>
+          Resend invitation
         </button>
       ) : (
         <button
           type="button"
           disabled={email === ''}
           title={email === '' ? 'The user has no email address.' : undefined}
-          onClick={() => onAct(() => sendRecovery(email), `A mail to set a new password was sent to ${email}.`)}
+          onClick={() => onAct(() => sendRecovery(email), `Password reset email sent to ${email}.`)}
         >
-          Send recovery
+          Send password reset
         </button>
       )}
       <button
         type="button"
         disabled={!mayOperate}
-        title={mayOperate ? undefined : 'Your access token lacks the scope project:operate.'}
-        onClick={() => onAct(() => signOutUser(id), `${nameOf(user)} is signed out everywhere.`)}
+        title={mayOperate ? undefined : 'Needs an access token with the scope project:operate.'}
+        onClick={() => onAct(() => signOutUser(id), `${nameOf(user)} was signed out everywhere.`)}
       >
         Sign out everywhere
       </button>
@@ -142,7 +139,7 @@ function Facts({ user }: { readonly user: StudioUser }) {
     ['Email', user.email || null],
     ['Phone', user.phone || null],
     ['Role', user.role],
-    ['Signs in with', providers || null],
+    ['Sign-in methods', providers || null],
     ['Second factors', factors.map(({ factor_type: type }) => type).join(', ') || 'none'],
   ] as const;
   const times = [
@@ -155,9 +152,9 @@ function Facts({ user }: { readonly user: StudioUser }) {
   ] as const;
   return (
     <dl>
-      <dt>Id</dt>
+      <dt>ID</dt>
       <dd className="row">
-        <code>{user.id}</code> <CopyButton text={user.id} what="the id" />
+        <code>{user.id}</code> <CopyButton text={user.id} what="the ID" />
       </dd>
       {rows.map(([title, text]) => text !== null && <Fact key={title} title={title} text={text} />)}
       {times.map(

@@ -35,8 +35,8 @@ export function UserList({ list: { users, total }, place, chosen }: UserListProp
       {users.length === 0 && (
         <p className="users-hint soft">
           {place.filter === ''
-            ? 'Nobody has an account yet. Invite somebody, or sign up in your application.'
-            : `No user has “${place.filter}” in the address or the name.`}
+            ? 'No users yet. Invite someone, or sign up in your application.'
+            : `No user matches “${place.filter}”.`}
         </p>
       )}
       <ol>
@@ -61,8 +61,8 @@ function Search({ filter }: { readonly filter: string }) {
         <input
           name="filter"
           type="search"
-          aria-label="Search by address or name"
-          placeholder="Search by address or name"
+          aria-label="Search by email or name"
+          placeholder="Search by email or name"
           defaultValue={filter}
           key={filter}
         />
@@ -89,7 +89,7 @@ function Entry({
       <a href={addressOf(to)} onClick={followLink(to)} aria-current={isChosen ? 'true' : undefined}>
         <strong>{nameOf(user)}</strong>
         <span className={isUsual ? 'badge on' : 'badge changed'}>{title}</span>
-        <span className="soft small">{fullNameOf(user) ?? `Since ${day.format(new Date(user.created_at))}`}</span>
+        <span className="soft small">{fullNameOf(user) ?? `Created ${day.format(new Date(user.created_at))}`}</span>
       </a>
     </li>
   );
@@ -99,7 +99,7 @@ function Pager({ place, last }: { readonly place: ListPlace; readonly last: numb
   if (last === 1 && place.page === 1) return null;
   const turn = (page: number) => () => goTo(placeOf({ ...place, page }, null));
   return (
-    <nav className="spread" aria-label="Pages of the list">
+    <nav className="spread" aria-label="Pagination">
       <button type="button" disabled={place.page === 1} onClick={turn(place.page - 1)}>
         Previous
       </button>

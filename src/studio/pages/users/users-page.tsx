@@ -26,8 +26,8 @@ export function UsersPage() {
   const [said, setSaid] = useState('');
   if (service === '' || problem?.status === 401) return <AskForKeys problem={problem} />;
   if (list === null) {
-    if (problem !== null) return <Problem title="The users cannot be read">{problem.message}</Problem>;
-    return <p className="loading">Loading the users …</p>;
+    if (problem !== null) return <Problem title="The users could not be loaded">{problem.message}</Problem>;
+    return <p className="loading">Loading users …</p>;
   }
   const done = (sentence: string, next: string | null): void => {
     setSaid(sentence);
@@ -36,26 +36,26 @@ export function UsersPage() {
   };
   const invited = (user: StudioUser): void => {
     setInviting(false);
-    done(`An invitation was sent to ${user.email}.`, user.id);
+    done(`Invitation sent to ${user.email}.`, user.id);
   };
   return (
     <>
       <header className="page-head">
         <h1>Users</h1>
         <button type="button" className="primary" onClick={() => setInviting(true)}>
-          Invite a user
+          Invite user
         </button>
       </header>
       <div role="status">{said !== '' && <p className="notice good">{said}</p>}</div>
       <div role="alert">
         {problem !== null && problem.status !== 0 && (
-          <p className="notice fault">The list is an earlier one: {problem.message}</p>
+          <p className="notice fault">The list is out of date: {problem.message}</p>
         )}
       </div>
       <div className="users" data-open={id !== null}>
         <UserList list={list} place={place} chosen={id} />
         {id === null ? (
-          <p className="users-hint soft">Choose a user to see the account.</p>
+          <p className="users-hint soft">Select a user to see the account.</p>
         ) : (
           <UserDetail key={id} id={id} place={place} onDone={done} />
         )}
@@ -68,11 +68,11 @@ export function UsersPage() {
 function AskForKeys({ problem }: { readonly problem: ApiError | null }) {
   return (
     <div className="keys-page stack">
-      <h1>API keys of the project</h1>
-      <p>Users are read and changed with the service key.</p>
+      <h1>Project API keys</h1>
+      <p>Managing users needs the service key.</p>
       {problem !== null && (
         <p className="fault" role="alert">
-          The service key is not good: {problem.message}
+          The service key was refused: {problem.message}
         </p>
       )}
       <KeysForm />
