@@ -21,7 +21,7 @@
  *
  * The driver calls `submit` when the connection is free. From then on rows and completed statements come from our own reader
  * (message-reader.ts), and the driver calls one `handle…` for each other message. Our own
- * statements (system-connection.ts) fly so as well; theirs are all main steps, with a collector that makes objects of rows (system-rows.ts).
+ * statements (system-connection.ts) are sent so as well: main steps only, with a collector that makes objects of rows (system-rows.ts).
  */
 import pg from 'pg';
 import { keepBytes } from '../shared/keep-bytes.ts';

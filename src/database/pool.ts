@@ -2,7 +2,7 @@
  * The connections of API requests, each with what we know of its named statements and of its cleanliness.
  *
  * The queue does the waiting (connection-queue.ts), the driver's pool the connecting and the closing; this adds the
- * knowledge that outlives a flight. Used by run-as.ts alone.
+ * knowledge that outlives a flight.
  */
 import { ConnectionQueue, type Turn } from './connection-queue.ts';
 import {

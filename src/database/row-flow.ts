@@ -2,7 +2,7 @@
  * What the maker of an answer and the flight that brings its rows ask of each other while the rows arrive.
  *
  * Rows that were handed on cannot be taken back, so from then on nothing of the request is repeated, and only a flight that
- * shares with nobody may hand them on: what others do can send it away, to fly again.
+ * shares with nobody may hand them on: what others do can have it sent again.
  */
 import type { MessageReader } from './message-reader.ts';
 

@@ -3,15 +3,15 @@
  * a connection, a limit of time, cancelling, and repeating where that is certain to be harmless.
  *
  * Promises: nothing runs without the caller's settings; a mutation is sent again only where it is certain to be
- * undone; a connection is given back only when nothing of this request can reach it any more. The database's only door for API requests.
+ * undone; a connection is given back only when nothing of this request can reach it any more. The only way of API requests to the database.
  */
 
 import pg from 'pg';
-import type { Leaving } from '../shared/leaving.ts';
+import type { DisconnectSignal } from '../shared/disconnect-signal.ts';
 import type { Caller } from './caller.ts';
 import { DatabaseError, sessionMarker, temporaryMarker, toDatabaseError } from './failure.ts';
 import { Flight, type FlightOutcome, type FlightResult, type FlightStep, type RowCollector } from './flight.ts';
-import type { FlightHow, Passenger, Seat } from './flight-seat.ts';
+import type { FlightHow, QueuedRequest, Slot } from './flight-slot.ts';
 import { MessageReader } from './message-reader.ts';
 import { type Opening, openingOf, openingSteps, planningStep, sharedOpeningSteps } from './opening.ts';
 import type { ApiConnection, ApiPool } from './pool.ts';
@@ -58,7 +58,7 @@ export interface RunAsOptions {
   /** The best plan of a step depends on its values: it is made anew for each where one for any has taken long, and for each write. */
   readonly valuesDecide: boolean;
   /** Aborted when the client goes away; cancels the statement. */
-  readonly signal: Leaving | null;
+  readonly signal: DisconnectSignal | null;
 }
 
 /**
@@ -82,8 +82,8 @@ export async function runAs(pool: ApiPool, options: RunAsOptions): Promise<reado
   let alone = false;
   let repeatedAfterLoss = false;
   for (;;) {
-    const attempt = await fly(pool, request, { named, alone });
-    if (attempt === 'scattered') {
+    const attempt = await send(pool, request, { named, alone });
+    if (attempt === 'requeued') {
       alone = true;
       continue;
     }
@@ -120,7 +120,7 @@ interface Request {
   readonly deadline: number | null;
 }
 
-/** Why a seat was given up. */
+/** Why a slot was given up. */
 type Reason = 'client' | 'timer' | 'size';
 
 interface Attempt {
@@ -140,39 +140,35 @@ interface AttemptOptions {
 }
 
 /** One flight, in a batch with others where it may. */
-async function fly(pool: ApiPool, request: Request, { named, alone }: AttemptOptions): Promise<Attempt | 'scattered'> {
+async function send(pool: ApiPool, request: Request, { named, alone }: AttemptOptions): Promise<Attempt | 'requeued'> {
   refuseIfOver(request);
   let watch: FlightWatch | null = null;
-  const passenger = new RequestPassenger(pool, request, { named, alone, onOverflow: () => watch?.giveUp('size') });
-  const seat = pool.batches.board(passenger, {
+  const queued = new FlightRequest(pool, request, { named, alone, onOverflow: () => watch?.giveUp('size') });
+  const slot = pool.batches.enqueue(queued, {
     role: request.options.caller.role,
     caller: request.options.queuedAs,
   });
-  watch = new FlightWatch(passenger, seat, request);
-  const end = await seat.end;
+  watch = new FlightWatch(queued, slot, request);
+  const end = await slot.end;
   watch.stop();
   switch (end.kind) {
-    case 'flown': {
-      const { sent: names, isRefusedSession } = passenger;
-      const isCut = passenger.flow.isHandedOn && (end.outcome.kind === 'failed' || watch.reason !== null);
+    case 'answered': {
+      const { sent: names, isRefusedSession } = queued;
+      const isCut = queued.flow.isHandedOn && (end.outcome.kind === 'failed' || watch.reason !== null);
       return { outcome: end.outcome, cancelled: watch.reason, names, isCut, isRefusedSession };
     }
-    case 'scattered':
-      return 'scattered';
+    case 'requeued':
+      return 'requeued';
     case 'refused':
       if (end.problem instanceof DatabaseError && end.problem.kind === 'overloaded') pool.counts.refused += 1;
       throw end.problem;
-    case 'left':
+    case 'withdrawn':
       throw leftEarly(watch.reason);
   }
 }
 
-interface PassengerOptions extends AttemptOptions {
-  readonly onOverflow: () => void;
-}
-
 /** A request in a batch. */
-class RequestPassenger implements Passenger {
+class FlightRequest implements QueuedRequest {
   readonly #request: Request;
   readonly #counts: FlightCounts;
   readonly #names: StatementNames | null;
@@ -187,7 +183,11 @@ class RequestPassenger implements Passenger {
   /** Refused before the settings, because of what another request has left in the session. */
   isRefusedSession = false;
 
-  constructor(pool: ApiPool, request: Request, { named, alone, onOverflow }: PassengerOptions) {
+  constructor(
+    pool: ApiPool,
+    request: Request,
+    { named, alone, onOverflow }: AttemptOptions & { readonly onOverflow: () => void },
+  ) {
     this.#request = request;
     this.#counts = pool.counts;
     this.#names = named ? pool.names : null;
@@ -291,19 +291,19 @@ function givenUp(
     : new DatabaseError({ kind: 'timeout', step, primary: `The time limit passed before ${before}.` });
 }
 
-/** Gives the seat up when the time is over or the client goes away, whichever comes first. */
+/** Gives the slot up when the time is over or the client goes away, whichever comes first. */
 class FlightWatch {
-  readonly #passenger: RequestPassenger;
-  readonly #seat: Seat;
+  readonly #queued: FlightRequest;
+  readonly #slot: Slot;
   readonly #mutation: boolean;
-  readonly #signal: Leaving | null;
+  readonly #signal: DisconnectSignal | null;
   readonly #onLeave: (() => void) | null;
   readonly #timer: NodeJS.Timeout | null;
   reason: Reason | null = null;
 
-  constructor(passenger: RequestPassenger, seat: Seat, { options, deadline }: Request) {
-    this.#passenger = passenger;
-    this.#seat = seat;
+  constructor(queued: FlightRequest, slot: Slot, { options, deadline }: Request) {
+    this.#queued = queued;
+    this.#slot = slot;
     this.#mutation = options.mutation;
     this.#signal = options.signal;
     this.#onLeave = options.signal === null ? null : () => this.giveUp('client');
@@ -321,8 +321,8 @@ class FlightWatch {
     if (this.reason !== null) return;
     this.reason = why;
     // What a mutation returns is wanted whenever it comes: it may be committed before it can be cancelled.
-    if (!this.#mutation) this.#passenger.flow.abandon();
-    this.#seat.cancel();
+    if (!this.#mutation) this.#queued.flow.abandon();
+    this.#slot.cancel();
   }
 }
 

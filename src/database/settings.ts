@@ -215,8 +215,8 @@ function settingsText(parts: Parts): string {
 const maxArguments = 90;
 
 /**
- * The role is set behind everything else, by a value that needs everything else: the order in which arguments are evaluated is
- * PostgreSQL's business. Before it the login's privileges count, as they must for the check of the catalog.
+ * The role is set after everything else, because `case` evaluates its condition before its result; until then the login's
+ * privileges count, as the check of the catalog needs. Nothing depends on the order of the arguments.
  */
 function printSettings({ check, readOnly, ownCount, begins, session }: Parts): string {
   const columns = [

@@ -122,17 +122,17 @@ export async function runSystemSteps(
 ): Promise<SystemResult> {
   const opening: SystemStatement[] = begin === null ? [] : [{ text: begin, values: [] }];
   if (!isInTransaction(connection)) opening.push(pin);
-  const { results, ...rest } = await fly(connection, [...opening, ...statements]);
+  const { results, ...rest } = await send(connection, [...opening, ...statements]);
   return { ...rest, results: results.slice(opening.length) };
 }
 
 /** Runs one statement that PostgreSQL refuses inside of a transaction. Nothing is pinned, so it must not have anything looked up. */
 export async function runSystemAlone(connection: SystemConnection, text: string): Promise<void> {
-  const { error } = await fly(connection, [{ text, values: [] }]);
+  const { error } = await send(connection, [{ text, values: [] }]);
   if (error !== null) throw error;
 }
 
-async function fly(connection: SystemConnection, statements: readonly SystemStatement[]): Promise<SystemResult> {
+async function send(connection: SystemConnection, statements: readonly SystemStatement[]): Promise<SystemResult> {
   const { client, prepared, names } = connection;
   // What code of a user has run in has no names that are ours for certain.
   const nameOf = (text: string) => (connection.ranUserCode ? '' : names.nameOf(text));

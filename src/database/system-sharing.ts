@@ -16,7 +16,7 @@ import type { Rows } from './system-rows.ts';
 /** More would hold the locks of the first for too long. */
 const maxStatements = 64;
 /** While the answers of one flight are worked on, the server works on the other. More would be flights of few. */
-const maxPilots = 2;
+const maxSenders = 2;
 /** How long those who came later wait for a flight, in milliseconds; many times what a healthy one takes. */
 const patienceMs = 50;
 
@@ -34,35 +34,35 @@ export function shareFlights(
   runTogether: (statements: readonly SystemStatement[]) => Promise<SystemResult>,
 ): SystemSession {
   const waiting: Asked[] = [];
-  /** Those who fly for all, without the ones that are stuck. */
-  let pilots = 0;
-  let isTakingOff = false;
+  /** Loops that send for all, without those that are stuck. */
+  let senders = 0;
+  let isStarting = false;
 
-  function takeOff(): void {
-    pilots += 1;
-    isTakingOff = true;
+  function startSender(): void {
+    senders += 1;
+    isStarting = true;
     // Whoever asks now, before anything else happens, shares the flight.
     queueMicrotask(() => {
-      isTakingOff = false;
-      void flyWhileAsked();
+      isStarting = false;
+      void sendWhileAsked();
     });
   }
 
-  async function flyWhileAsked(): Promise<void> {
+  async function sendWhileAsked(): Promise<void> {
     let isStuck = false;
     while (!isStuck && waiting.length > 0) {
       const impatience = setTimeout(() => {
         isStuck = true;
-        pilots -= 1;
-        if (waiting.length > 0) takeOff();
+        senders -= 1;
+        if (waiting.length > 0) startSender();
       }, patienceMs);
-      await fly(waiting.splice(0, maxStatements).sort(byFirstValue));
+      await send(waiting.splice(0, maxStatements).sort(byFirstValue));
       clearTimeout(impatience);
     }
-    if (!isStuck) pilots -= 1;
+    if (!isStuck) senders -= 1;
   }
 
-  async function fly(asked: readonly Asked[]): Promise<void> {
+  async function send(asked: readonly Asked[]): Promise<void> {
     try {
       const { results, error, isPreparedLost } = await runTogether(asked);
       for (const [at, each] of asked.entries()) {
@@ -80,7 +80,7 @@ export function shareFlights(
       if (values === undefined) return runAlone(text);
       return new Promise((resolve, reject) => {
         waiting.push({ text, values, resolve, reject });
-        if (pilots < maxPilots && !isTakingOff) takeOff();
+        if (senders < maxSenders && !isStarting) startSender();
       });
     },
   };

@@ -69,7 +69,7 @@ class Transaction implements SystemSession {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ text, values, resolve, reject });
       // Whoever asks now, before anything else happens, shares the flight.
-      if (this.#waiting.length === 1) queueMicrotask(() => void this.#then(() => this.#fly()));
+      if (this.#waiting.length === 1) queueMicrotask(() => void this.#then(() => this.#send()));
     });
   }
 
@@ -100,7 +100,7 @@ class Transaction implements SystemSession {
     return runSystemTexts(this.#connection, text);
   }
 
-  async #fly(): Promise<void> {
+  async #send(): Promise<void> {
     const asked = this.#waiting;
     this.#waiting = [];
     const isOpen = isInTransaction(this.#connection);

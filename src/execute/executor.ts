@@ -2,8 +2,8 @@
  * The face of the executor towards HTTP: one GraphQL request of one caller in, one finished JSON body out.
  */
 import type { Caller } from '../database/caller.ts';
+import type { DisconnectSignal } from '../shared/disconnect-signal.ts';
 import type { Code } from '../shared/errors.ts';
-import type { Leaving } from '../shared/leaving.ts';
 import type { Text } from './packed-text.ts';
 
 /** The members of a request body that matter, already checked for their JSON types (graphql.md 12.1). */
@@ -31,7 +31,7 @@ export interface RequestContext {
   /** Who waits for connections beside others: the user, or the network that a caller without a user comes from. */
   readonly queuedAs: string;
   /** Aborted when the client goes away; cancels the statement. */
-  readonly signal: Leaving | null;
+  readonly signal: DisconnectSignal | null;
   /** Errors may carry `extensions.hint` about hidden objects: local project or service role. */
   readonly showHints: boolean;
   /** Not subject to depth, alias, token, cost and root-field limits. */

@@ -56,7 +56,7 @@ function addRow(scope: FastifyInstance, row: AuthRow, parts: HttpParts, auth: Au
   });
 }
 
-/** The key only opens the door; who asks is for the routes to find out. @throws PublicError `UNAUTHENTICATED` */
+/** Checks the API key; the routes find out who asks. @throws PublicError `UNAUTHENTICATED` */
 async function checkKey(request: FastifyRequest, { authenticate }: HttpParts): Promise<void> {
   const key = apiKeyOf(request);
   request.state.identity = await authenticate(key === undefined ? {} : { apikey: key });

@@ -1,5 +1,5 @@
 /**
- * What both doors of `/graphql/v1` do: run a request for its caller, and write the answer.
+ * What fast path and yoga share at `/graphql/v1`: run a request for its caller, and write the answer.
  */
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';

@@ -1,22 +1,22 @@
 /**
  * `/graphql/v1`: POST answers GraphQL requests, GET shows GraphiQL to browsers, everything else is refused.
  *
- * Two doors lead to one executor. JSON in, JSON out has one of our own (json-door.ts), because it is nearly every request
- * and must be fast; the other media types go through graphql-yoga (yoga-door.ts). Authentication comes before the body is read.
+ * Two handlers lead to one executor. JSON in, JSON out has a fast path (fast-path.ts), because it is nearly every request
+ * and must be fast; the other media types go through graphql-yoga (yoga-handler.ts). Authentication comes before the body is read.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Answer, GraphQLRequest } from '../execute/executor.ts';
 import { PublicError } from '../shared/errors.ts';
 import { corsOfGraphql } from './cors.ts';
+import { createFastPath } from './fast-path.ts';
 import { createGraphiqlPage } from './graphiql-page.ts';
 import { run, sendText, writeHead } from './graphql-answer.ts';
-import { createJsonDoor } from './json-door.ts';
 import { acceptsHtml, answerTypeOf, type RequestType, requestTypeOf } from './media-types.ts';
 import { graphqlPath, type Hook, type HttpParts } from './parts.ts';
 import { createRateLimit } from './rate-limit.ts';
 import { type CallerMemory, type KnownCaller, rememberCallers } from './remember-callers.ts';
 import { LoadShedding, refuseOnArrival, refuseWhenKnown } from './shed-load.ts';
-import type { YogaDoor } from './yoga-door.ts';
+import type { YogaHandler } from './yoga-handler.ts';
 
 /** Methods of the path, for `Allow`. */
 export const graphqlMethods = 'GET, HEAD, POST, OPTIONS';
@@ -30,7 +30,7 @@ export async function registerGraphqlRoutes(app: FastifyInstance, parts: HttpPar
   const onRequest: Hook[] = [authenticateHook(callers), refuseWhenKnown(shedding, parts)];
   // Who is refused for the load has used up nothing.
   if (config.rateLimit !== null) onRequest.push(await createRateLimit(app, config.rateLimit));
-  onRequest.push(createJsonDoor(parts));
+  onRequest.push(createFastPath(parts));
   app.post(graphqlPath, { onRequest, config: corsOfGraphql(config.corsOrigins) }, createPostHandler(parts));
   const showPage = createGraphiqlPage(parts);
   app.get(graphqlPath, (request, reply) => {
@@ -73,15 +73,15 @@ function authenticateHook(callers: CallerMemory): Hook {
 }
 
 function createPostHandler(parts: HttpParts): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> {
-  let door: Promise<YogaDoor> | null = null;
+  let handler: Promise<YogaHandler> | null = null;
   return async (request, reply) => {
     const requestType = acceptedRequestType(request);
     const answerType = answerTypeOf(request.headers.accept);
     const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
     const execute = (graphql: GraphQLRequest): Promise<Answer> => run(parts, request, graphql);
     const contentType = request.headers['content-type'] ?? '';
-    door ??= openYogaDoor();
-    const yoga = await door;
+    handler ??= openYogaHandler();
+    const yoga = await handler;
     const { answer, response } = await yoga({ requestType, contentType, answerType, body, execute });
     writeHead(parts, request, reply, { answer, answerType });
     reply.header('content-type', response.headers.get('content-type') ?? `${answerType}; charset=utf-8`);
@@ -91,9 +91,9 @@ function createPostHandler(parts: HttpParts): (request: FastifyRequest, reply: F
 }
 
 /** Loaded when somebody first comes this way: yoga is 20 MB of memory that most gateways never need. */
-async function openYogaDoor(): Promise<YogaDoor> {
-  const { createYogaDoor } = await import('./yoga-door.ts');
-  return createYogaDoor();
+async function openYogaHandler(): Promise<YogaHandler> {
+  const { createYogaHandler } = await import('./yoga-handler.ts');
+  return createYogaHandler();
 }
 
 function acceptedRequestType({ headers }: FastifyRequest): RequestType {

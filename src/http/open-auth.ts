@@ -10,7 +10,8 @@ import { type InboxParts, inboxPath } from './inbox-route.ts';
 import { createClaimsVerifier } from './verify-claims.ts';
 
 /** What the service is started with. */
-export interface AuthDoor extends Omit<AuthSetup, 'authUrl' | 'inboxUrl' | 'verify' | 'reach' | 'currentConfig'> {
+export interface OpenAuthOptions
+  extends Omit<AuthSetup, 'authUrl' | 'inboxUrl' | 'verify' | 'reach' | 'currentConfig'> {
   readonly management: Management;
 }
 
@@ -22,7 +23,7 @@ export interface OpenAuth {
 }
 
 /** Null where no key could sign tokens: the gateway then serves without the service. */
-export async function openAuth({ management, ...setup }: AuthDoor): Promise<OpenAuth | null> {
+export async function openAuth({ management, ...setup }: OpenAuthOptions): Promise<OpenAuth | null> {
   const { config, database, clock, observe } = setup;
   if (config.jwtSecret === null && config.jwtKeys.every(({ key_ops }) => !key_ops?.includes('sign'))) {
     const message = 'No key signs tokens, so there is no auth service.';

@@ -11,7 +11,7 @@ import { type MetricSeries, printMetrics } from './metrics.ts';
 import { type MetricsParts, serveMetrics } from './metrics-route.ts';
 
 /** What they are opened with. */
-export interface MetricsDoor {
+export interface OpenMetricsOptions {
   readonly config: Pick<Config, 'host' | 'metricsPort' | 'accessToken'>;
   readonly meter: Meter;
   readonly management: Pick<Management, 'api' | 'ref'>;
@@ -28,7 +28,7 @@ export interface OpenMetrics {
 }
 
 /** Opens them. @throws An error of the operating system, for example `EADDRINUSE`. */
-export async function openMetrics({ config, meter, management, gather }: MetricsDoor): Promise<OpenMetrics> {
+export async function openMetrics({ config, meter, management, gather }: OpenMetricsOptions): Promise<OpenMetrics> {
   const { host, metricsPort, accessToken } = config;
   const read = gather ?? (async () => [await meter.read()]);
   const print = async () => printMetrics(await read());
@@ -41,7 +41,7 @@ export async function openMetrics({ config, meter, management, gather }: Metrics
 
 /** @throws PublicError `UNAVAILABLE` where it cannot be known. */
 async function mayRead(
-  { api, ref }: MetricsDoor['management'],
+  { api, ref }: OpenMetricsOptions['management'],
   accessToken: string | null,
   authorization: string | undefined,
 ): Promise<boolean> {

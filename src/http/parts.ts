@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config/config.ts';
 import type { Caller } from '../database/caller.ts';
 import type { Answer, Executor } from '../execute/executor.ts';
-import type { Leaving } from '../shared/leaving.ts';
+import type { DisconnectSignal } from '../shared/disconnect-signal.ts';
 import type { Observe } from '../shared/observation.ts';
 import type { AuthParts } from './auth-parts.ts';
 import type { Authenticate, Identity } from './authenticate.ts';
@@ -37,7 +37,7 @@ export interface HttpParts {
 }
 
 /** What becomes known of a request on its way, mostly for the log, and whether its client is still there. */
-export interface RequestState extends Leaving {
+export interface RequestState extends DisconnectSignal {
   identity: Identity | null;
   /** What the database is told of the caller; only for the GraphQL API. */
   caller: Caller | null;

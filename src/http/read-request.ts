@@ -1,7 +1,7 @@
 /**
  * Bytes of a request body -> the members of a GraphQL request (graphql.md 12.1).
  *
- * Both doors read bodies here, so that the same bytes mean the same request. Integers that JavaScript cannot hold exactly
+ * Fast path and yoga read bodies here, so that the same bytes mean the same request. Integers that JavaScript cannot hold exactly
  * become `bigint`; nothing is ever rounded.
  */
 import { isUtf8 } from 'node:buffer';

@@ -41,7 +41,7 @@ test.each([
   ['application/json', 'application/graphql-response+json'],
   ['application/graphql+json', 'application/json'],
   ['application/graphql+json', 'application/graphql-response+json'],
-])('both doors give the same text (%s, %s)', async (contentType, accept) => {
+])('both handlers give the same text (%s, %s)', async (contentType, accept) => {
   const gateway = await testGateway(database);
   const ask = async (query: string) => {
     const response = await fetch(`${gateway.url}/graphql/v1`, {

@@ -1,4 +1,4 @@
-/** GraphQL over HTTP through both doors: what a request may look like and which status it gets. */
+/** GraphQL over HTTP by both handlers: what a request may look like and which status it gets. */
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, test, vi } from 'vitest';
 import type { Code } from '../../src/shared/errors.ts';
@@ -7,14 +7,14 @@ import { anonKey, operation, testServer } from '../support/http.ts';
 const json = 'application/json';
 const graphqlResponse = 'application/graphql-response+json';
 
-/** One door is our own, the other yoga's; the same request must mean the same at both. */
-const doors = [
+/** One handler is our own, the other yoga's; the same request must mean the same to both. */
+const handlers = [
   ['application/json', json],
   ['application/graphql+json', 'application/graphql+json'],
 ] as const;
 
-for (const [door, contentType] of doors) {
-  describe(`a request as ${door}`, () => {
+for (const [handler, contentType] of handlers) {
+  describe(`a request as ${handler}`, () => {
     const headers = { 'content-type': contentType };
 
     test('is answered with the data, as JSON', async () => {

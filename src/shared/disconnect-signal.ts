@@ -4,7 +4,7 @@
  */
 
 /** The client of one request. */
-export interface Leaving {
+export interface DisconnectSignal {
   /** It has gone. */
   readonly aborted: boolean;
   addEventListener(type: 'abort', listener: () => void): void;

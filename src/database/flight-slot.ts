@@ -1,5 +1,5 @@
 /**
- * Who flies in a batch (flight-batch.ts), and what it is told.
+ * A request in a batch (flight-batch.ts), and how it ended.
  */
 import type { Flight, FlightOutcome } from './flight.ts';
 import type { ApiConnection } from './pool.ts';
@@ -8,15 +8,15 @@ import type { ApiConnection } from './pool.ts';
 export interface FlightHow {
   /** Writes are refused, with SQLSTATE 25006. */
   readonly readOnly: boolean;
-  /** Shares with nobody, so nothing but itself can make it fly again. */
+  /** Shares with nobody, so nothing but itself can have it sent again. */
   readonly isAlone: boolean;
 }
 
-/** A request that wants to fly. */
-export interface Passenger {
+/** A request that waits for its flight. */
+export interface QueuedRequest {
   /** Name of the statement that its duration is noted under; empty: not noted. */
   readonly statement: string;
-  /** Whether others may fly along. */
+  /** Whether others may share its batch. */
   readonly shares: boolean;
   /** Code of a user may run in it: nothing in the session is to be trusted afterwards. */
   readonly runsUserCode: boolean;
@@ -26,49 +26,41 @@ export interface Passenger {
   ended(connection: ApiConnection, outcome: FlightOutcome): void;
 }
 
-/** How it ended for one passenger. */
-export type SeatEnd =
-  | { readonly kind: 'flown'; readonly outcome: FlightOutcome }
+/** How it ended for one request. */
+export type SlotEnd =
+  | { readonly kind: 'answered'; readonly outcome: FlightOutcome }
   /** There was no connection. */
   | { readonly kind: 'refused'; readonly problem: unknown }
-  /** Fly again, alone: nothing is known of it. Never said of a mutation. */
-  | { readonly kind: 'scattered' }
-  /** Left before the server was at it. */
-  | { readonly kind: 'left' };
+  /** Sent again, alone: nothing is known of it. Never said of a mutation. */
+  | { readonly kind: 'requeued' }
+  /** Given up before the server was at it. */
+  | { readonly kind: 'withdrawn' };
 
-/** A place in a batch. */
-export interface Seat {
-  readonly end: Promise<SeatEnd>;
-  /**
-   * Gives up: at once where the server is not at it yet, else by a cancel request and the server's answer to that.
-   */
-  cancel(): void;
-}
+/** Sent again, alone. */
+export const requeued: SlotEnd = { kind: 'requeued' };
 
-/** Fly again, alone. */
-export const scattered: SeatEnd = { kind: 'scattered' };
-
-/** A place in a batch, seen from inside. */
-export class BatchSeat implements Seat {
-  readonly passenger: Passenger;
-  readonly end: Promise<SeatEnd>;
-  readonly #onCancel: (seat: BatchSeat) => void;
-  #resolve: (end: SeatEnd) => void = () => {};
+/** The place of a request in a batch. */
+export class Slot {
+  readonly request: QueuedRequest;
+  readonly end: Promise<SlotEnd>;
+  readonly #onCancel: (slot: Slot) => void;
+  #resolve: (end: SlotEnd) => void = () => {};
   isOver = false;
 
-  constructor(passenger: Passenger, onCancel: (seat: BatchSeat) => void) {
-    this.passenger = passenger;
+  constructor(request: QueuedRequest, onCancel: (slot: Slot) => void) {
+    this.request = request;
     this.#onCancel = onCancel;
     this.end = new Promise((resolve) => {
       this.#resolve = resolve;
     });
   }
 
+  /** Gives up: at once where the server is not at it yet, else by a cancel request and the server's answer to that. */
   cancel(): void {
     if (!this.isOver) this.#onCancel(this);
   }
 
-  settle(end: SeatEnd): void {
+  settle(end: SlotEnd): void {
     if (this.isOver) return;
     this.isOver = true;
     this.#resolve(end);

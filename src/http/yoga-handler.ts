@@ -1,5 +1,5 @@
 /**
- * The door for media types other than JSON in and out: graphql-yoga reads forms and `application/graphql`, and writes
+ * The handler of media types other than JSON in and out: graphql-yoga reads forms and `application/graphql`, and writes
  * event streams and `multipart/mixed`.
  *
  * Yoga neither parses nor executes anything here: the answer comes from the executor as text and passes through as text.
@@ -12,7 +12,7 @@ import type { AnswerType, RequestType } from './media-types.ts';
 import { graphqlPath } from './parts.ts';
 import { decodeText, readFormRequest, readRequest } from './read-request.ts';
 
-/** One request at this door. */
+/** One request for this handler. */
 export interface YogaRequest {
   readonly requestType: RequestType;
   /** The header as it came: a multipart body needs its boundary. */
@@ -35,10 +35,10 @@ interface Exchange {
 }
 
 /** Answers one request. Rejects with a PublicError as `readRequest` throws it. */
-export type YogaDoor = (request: YogaRequest) => Promise<YogaResponse>;
+export type YogaHandler = (request: YogaRequest) => Promise<YogaResponse>;
 
-/** Makes the door. */
-export function createYogaDoor(): YogaDoor {
+/** Makes the handler. */
+export function createYogaHandler(): YogaHandler {
   const yoga = createYoga<{ exchange: Exchange }>({
     graphqlEndpoint: graphqlPath,
     fetchAPI: { Request, Response, ReadableStream, FormData, Headers },

@@ -1,5 +1,5 @@
 /**
- * The door for JSON in and JSON out, which is nearly every request and must be fast: it reads the body and writes the answer
+ * The fast path for JSON in and JSON out, which is nearly every request and must be fast: it reads the body and writes the answer
  * itself, from a hook, and so goes past the parts of the framework that other routes need.
  *
  * Measured: the framework's way from the last hook to the body of the answer takes a tenth of what a small request takes.
@@ -20,7 +20,7 @@ import { decodeText, readRequest } from './read-request.ts';
 import { sniffHeaders } from './refuse-request.ts';
 
 /** The hook, last of its route: answers what is JSON both ways and leaves the rest to the route's handler. */
-export function createJsonDoor(parts: HttpParts): Hook {
+export function createFastPath(parts: HttpParts): Hook {
   const { maxBodyBytes } = parts.config.limits;
   return (request, reply, done) => {
     const { headers } = request;
