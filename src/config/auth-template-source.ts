@@ -10,7 +10,7 @@ import type { EmailName } from './auth-template-fields.ts';
 /** A place from which a body is read. */
 export type TemplateSource =
   | { readonly kind: 'file'; readonly path: string; readonly origin: string }
-  /** An absolute URL, or a path below the site URL. */
+  /** An absolute URL, or a path below the site URL of the start values. */
   | { readonly kind: 'remote'; readonly location: string; readonly origin: string };
 
 /** The sources by email; an email without one has its body in the configuration, or the built-in one. */

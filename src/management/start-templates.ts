@@ -5,7 +5,7 @@
  * Subject and body of an email stand and fall together. Where one of them cannot be had or is no template, the pair that was
  * used before stays in force, or the built-in one where there is none; that is observed once for each mistake, with its place.
  */
-import type { AuthConfig, AuthValues } from '../config/auth-config.ts';
+import { type AuthConfig, type AuthValues, layerAuthConfig } from '../config/auth-config.ts';
 import type { TemplateSource, TemplateSources } from '../config/auth-template-source.ts';
 import { type EmailKind, emailKindNames } from '../email/email-kind.ts';
 import { parseOptions, type TemplatePart } from '../email/parse-options.ts';
@@ -75,10 +75,11 @@ class Templates implements StartTemplates {
   }
 
   async replace({ authValues, authTemplates }: AuthStart): Promise<void> {
-    const { configWith, clock } = this.#parts;
+    const { clock } = this.#parts;
     await this.#end();
     if (this.#stopped) return;
-    const readers = createReaders(authTemplates, () => configWith(authValues).site_url, clock);
+    // The start value: whoever may change the configuration must not choose machines for the gateway to read from.
+    const readers = createReaders(authTemplates, layerAuthConfig(authValues).site_url, clock);
     this.#authValues = authValues;
     this.#readers = readers;
     await Promise.all([...readers.values()].map((reader) => reader.read()));
@@ -145,7 +146,7 @@ class Templates implements StartTemplates {
   }
 }
 
-function createReaders(sources: TemplateSources, siteUrl: () => string, clock: Clock): Readers {
+function createReaders(sources: TemplateSources, siteUrl: string, clock: Clock): Readers {
   const entries = Object.entries(sources) as [EmailKind, TemplateSource][];
   return new Map(entries.map(([email, source]) => [email, createTemplateReader(source, siteUrl, clock)]));
 }

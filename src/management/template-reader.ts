@@ -2,8 +2,7 @@
  * One body of an email that lives elsewhere, as it was read last.
  *
  * A file is read when it has changed and has rested for one look, so that nobody reads half of what an editor is writing. An
- * address is asked again after ten minutes, and after ten seconds where it failed; another address, which a path becomes with
- * another site URL, is asked at once.
+ * address is asked again after ten minutes, and after ten seconds where it failed.
  */
 import { readFile, stat } from 'node:fs/promises';
 import { maxTemplateBytes } from '../config/auth-template-fields.ts';
@@ -29,7 +28,7 @@ const freshMs = 600_000;
 const retryMs = 10_000;
 
 /** Makes the reader; it has read nothing yet. @param siteUrl What a path of the other kind is joined to. */
-export function createTemplateReader(source: TemplateSource, siteUrl: () => string, clock: Clock): TemplateReader {
+export function createTemplateReader(source: TemplateSource, siteUrl: string, clock: Clock): TemplateReader {
   return source.kind === 'file' ? readerOfFile(source) : readerOfAddress(source, siteUrl, clock);
 }
 
@@ -75,11 +74,10 @@ async function readTemplateFile(path: string): Promise<string> {
   return decodeTemplate(bytes);
 }
 
-function readerOfAddress({ location, origin }: RemoteSource, siteUrl: () => string, clock: Clock): TemplateReader {
+function readerOfAddress({ location, origin }: RemoteSource, siteUrl: string, clock: Clock): TemplateReader {
   const stopping = new AbortController();
-  const find = () => (/^[a-z]+:/i.test(location) ? location : joinPath(siteUrl(), location));
+  const address = /^[a-z]+:/i.test(location) ? location : joinPath(siteUrl, location);
   const state = createState();
-  let address = find();
   let known: FetchedTemplate | null = null;
   let nextAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<boolean> | null = null;
@@ -92,22 +90,10 @@ function readerOfAddress({ location, origin }: RemoteSource, siteUrl: () => stri
     return known.text;
   }
 
-  /** What one address has said is no answer of another. */
-  function follow(): void {
-    const found = find();
-    if (found === address) return;
-    address = found;
-    known = null;
-    nextAt = Number.NEGATIVE_INFINITY;
-  }
-
   return {
-    get name() {
-      return `${origin} (${showAddress(address)})`;
-    },
+    name: `${origin} (${showAddress(address)})`,
     ...state.facts,
     async read() {
-      follow();
       if (clock.now() < nextAt || stopping.signal.aborted) return false;
       reading = state.take(fetchAgain());
       return reading;
