@@ -8,7 +8,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Inbox } from '../email/inbox.ts';
 import { PublicError } from '../shared/errors.ts';
 import { mayReadInbox, type VerifyAccessToken } from './inbox-access.ts';
-import type { SendStudioPage } from './studio-route.ts';
+import { sendStudioPage } from './studio-route.ts';
 
 /** The page's path. */
 export const inboxPath = '/studio/inbox';
@@ -29,7 +29,7 @@ export interface InboxParts {
  *
  * The JSON is a list of `CapturedEmail`, newest first.
  */
-export function registerInbox(app: FastifyInstance, parts: InboxParts, sendPage: SendStudioPage): void {
+export function registerInbox(app: FastifyInstance, parts: InboxParts): void {
   app.get(`${inboxPath}.json`, { onSend: closeToOthers }, async (request, reply) => {
     await admit(request, reply, parts);
     const emails = await parts.inbox.read({ to: parameter(request, 'to'), after: readId(parameter(request, 'after')) });
@@ -37,7 +37,7 @@ export function registerInbox(app: FastifyInstance, parts: InboxParts, sendPage:
   });
   app.get(inboxPath, { onSend: closeToOthers }, async (request, reply) => {
     await admit(request, reply, parts);
-    return sendPage(request, reply);
+    return sendStudioPage(request, reply);
   });
 }
 

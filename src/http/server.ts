@@ -28,7 +28,7 @@ import {
   sniffHeaders,
 } from './refuse-request.ts';
 import { requestId } from './request-id.ts';
-import { createStudioPage, registerStudio } from './studio-route.ts';
+import { allowStudioFiles, registerStudio } from './studio-route.ts';
 import { noStages, pathOf, trackRequest, trackRequests } from './track-requests.ts';
 
 /** The server: Fastify's, with every route in place. */
@@ -82,7 +82,7 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
   await registerCors(app, config);
   registerHealth(app, parts);
   if (parts.metrics) registerMetrics(app, parts.metrics);
-  addPages(app, parts);
+  await addPages(app, parts);
   registerOpenApi(app, parts.config.externalUrl, [
     ...(await addAuth(app, parts)),
     ...(await addManagement(app, parts)),
@@ -91,11 +91,12 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
   return app;
 }
 
-function addPages(app: FastifyInstance, parts: HttpParts): void {
+async function addPages(app: FastifyInstance, parts: HttpParts): Promise<void> {
   const { inbox, studio } = parts;
-  const page = createStudioPage();
-  if (inbox) registerInbox(app, inbox, page.sendPage);
-  if (inbox || studio) registerStudio(app, parts, page);
+  if (!inbox && !studio) return;
+  await allowStudioFiles(app);
+  if (inbox) registerInbox(app, inbox);
+  registerStudio(app, parts);
 }
 
 // Code of services that a gateway may be without is loaded where they are added.

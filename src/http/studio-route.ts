@@ -5,13 +5,15 @@
  * The pages are the same for everyone and hold no data; what they show they ask of the APIs, with the token of the person
  * before them. None of these answers reaches another origin.
  */
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ManagementApi } from '../management/management-api.ts';
 import type { ManagementCaller } from '../management/management-caller.ts';
 import { ManagementError } from '../management/management-error.ts';
 import { PublicError } from '../shared/errors.ts';
 import { graphqlPath, type HttpParts } from './parts.ts';
-import { createStudioFiles, type StudioFile } from './studio-files.ts';
 import type { Explain } from './studio-operations.ts';
 import type { StudioTickets } from './studio-tickets.ts';
 
@@ -38,48 +40,45 @@ const contentSecurityPolicy =
 
 const closed = { config: { cors: false } } as const;
 
-/** Sends the page; the application finds out by itself which of its pages is asked for. */
-export type SendStudioPage = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+/** The same from src/http and from dist/http. */
+const root = fileURLToPath(new URL('../../dist/studio/', import.meta.url));
 
-/** What sends the page and the files it asks for. */
-export interface StudioPage {
-  readonly sendPage: SendStudioPage;
-  readonly sendFile: SendStudioPage;
+/** Lets replies send the files; they were compressed when they were built. */
+export async function allowStudioFiles(app: FastifyInstance): Promise<void> {
+  await app.register(fastifyStatic, {
+    root,
+    serve: false,
+    dotfiles: 'ignore',
+    preCompressed: true,
+    suppressWarning: true,
+  });
 }
 
-/** Makes it, for every path that is one of its pages. */
-export function createStudioPage(): StudioPage {
-  const files = createStudioFiles();
-  return {
-    async sendPage(request, reply) {
-      const page = await files.find('index.html');
-      if (page === null) {
-        throw new PublicError('NOT_FOUND', 'The studio is not built.', { hint: 'Run npm run build:studio.' });
-      }
-      reply.header('content-security-policy', contentSecurityPolicy).header('cache-control', 'no-cache');
-      reply.header('cross-origin-opener-policy', 'same-origin');
-      return send(request, reply, page);
-    },
-    async sendFile(request, reply) {
-      const { '*': name } = request.params as { readonly '*': string };
-      const file = await files.find(`assets/${name}`);
-      if (file === null) throw new PublicError('NOT_FOUND', 'The studio has no such file. Reload the page.');
-      // A changed file has another name. A worker gets its policy from its own answer.
-      reply.header('content-security-policy', contentSecurityPolicy);
-      reply.header('cache-control', 'public, max-age=31536000, immutable');
-      return send(request, reply, file);
-    },
-  };
+/** Sends the page; the application finds out by itself which of its pages is asked for. */
+export function sendStudioPage(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (!existsSync(`${root}index.html`)) {
+    throw new PublicError('NOT_FOUND', 'The studio is not built.', { hint: 'Run npm run build:studio.' });
+  }
+  reply.header('content-security-policy', contentSecurityPolicy).header('cache-control', 'no-cache');
+  reply.header('cross-origin-opener-policy', 'same-origin');
+  return reply.sendFile('index.html', { cacheControl: false });
+}
+
+/** A changed file has another name. A worker gets its policy from its own answer. */
+function sendStudioFile(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { '*': name } = request.params as { readonly '*': string };
+  reply.header('content-security-policy', contentSecurityPolicy);
+  return reply.sendFile(`assets/${name}`, { maxAge: '1y', immutable: true });
 }
 
 /** Adds the routes; without a management API those of the pages alone, of which the inbox needs no more. */
-export function registerStudio(app: FastifyInstance, parts: HttpParts, page: StudioPage): void {
+export function registerStudio(app: FastifyInstance, parts: HttpParts): void {
   const { studio } = parts;
   app.register(async (scope) => {
     scope.addHook('onSend', keepToThisOrigin);
-    scope.get(studioPath, closed, page.sendPage);
-    scope.get(`${studioPath}/*`, closed, page.sendPage);
-    scope.get(`${studioPath}/assets/*`, closed, page.sendFile);
+    scope.get(studioPath, closed, sendStudioPage);
+    scope.get(`${studioPath}/*`, closed, sendStudioPage);
+    scope.get(`${studioPath}/assets/*`, closed, sendStudioFile);
     if (!studio) return;
     scope.post(`${studioPath}/session`, { ...closed, bodyLimit: 4096 }, async (request, reply) => {
       const token = parts.config.accessToken;
@@ -159,13 +158,6 @@ function readTicket(body: Buffer | undefined): string | null {
 function sendJson(reply: FastifyReply, value: unknown): FastifyReply {
   reply.header('cache-control', 'no-store');
   return reply.type('application/json; charset=utf-8').send(JSON.stringify(value));
-}
-
-function send({ headers }: FastifyRequest, reply: FastifyReply, file: StudioFile): FastifyReply {
-  reply.type(file.type).header('etag', file.etag).header('vary', 'Accept-Encoding');
-  if (headers['if-none-match'] === file.etag) return reply.code(304).send();
-  if (!/\bgzip\b/.test(String(headers['accept-encoding'] ?? ''))) return reply.send(file.bytes);
-  return reply.header('content-encoding', 'gzip').send(file.gzipped);
 }
 
 /** Runs behind the hooks of the whole server, one of which opens the APIs to pages of other origins. */

@@ -17,6 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 
 const root = join(import.meta.dirname, '../..');
 const sources = join(root, 'src/studio');
@@ -32,6 +33,7 @@ async function buildStudio(): Promise<boolean> {
   const fresh = mkdtempSync(join(root, 'dist/.studio-'));
   try {
     await bundle(fresh);
+    compressFiles(fresh);
     writeFileSync(join(fresh, stampName), stamp);
     // A temporary directory is its maker's alone; the gateway may run as somebody else.
     chmodSync(fresh, 0o755);
@@ -73,6 +75,14 @@ async function bundle(outDir: string): Promise<void> {
     },
     worker: { format: 'es' },
   });
+}
+
+/** Beside each file, for the gateway to send. */
+function compressFiles(directory: string): void {
+  for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isFile()) writeFileSync(`${path}.gz`, gzipSync(readFileSync(path), { level: 9 }));
+  }
 }
 
 /** A directory cannot be replaced in one step; whoever reads in between finds no file, and the next look finds it. */

@@ -11,6 +11,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   '@fastify/cors': ['http'],
   '@fastify/proxy-addr': ['http'],
   '@fastify/rate-limit': ['http'],
+  '@fastify/static': ['http'],
   '@graphql-yoga/render-graphiql': ['http'],
   '@node-rs/bcrypt': ['auth'],
   'change-case': ['model'],
