@@ -40,7 +40,6 @@ test('what is not run says why', () => {
       "README.md (sh): test/package/package.test.ts starts it",
       "README.md (sh): test/package/sign-in.test.ts runs it",
       "README.md (sh): test/package/sign-in.test.ts runs it",
-      "README.md (sql): test/auth/hook-access-token.test.ts runs it",
       "README.md (sh): it goes on running; test/commands/serve.test.ts starts it",
       "docs/connect-your-database.md (sh): it goes on running; test/commands/serve.test.ts starts it",
       "docs/connect-your-database.md (sh): it needs an account at Google Cloud",
@@ -48,6 +47,7 @@ test('what is not run says why', () => {
       "docs/deployment.md (sh): it changes the machine; test/package/deploy.test.ts lets systemd-analyze read the unit where there is one",
       "docs/deployment.md (sh): it needs a cluster; test/package/deploy.test.ts checks the manifests by their schemas",
       "docs/first-query.md (sh): the tests of the package start it",
+      "docs/hooks.md (sql): test/auth/hook-access-token.test.ts runs it",
       "docs/limits.md (sql): it would hold for every database of the server",
     ]
   `);
