@@ -227,7 +227,7 @@ function createCore(
     ? null
     : startListener({
         ...{ connectionString, applicationName: 'pgreflect listener' },
-        onReload: () => void reload('notification'),
+        check: () => reflector.refreshIfChangedBy('notification'),
         onLost: (problem) => availability.suspect(problem),
       });
   const auth = createAuthParts(config, observe, clock, (problem) => availability.suspect(problem));

@@ -1,6 +1,6 @@
 /**
- * Watches the catalog for several processes: compares it at an interval and listens for notifications, once for all of them,
- * and tells what it found. They check for themselves, in each flight, what the schema-change trigger sees.
+ * Watches the catalog for several processes: compares it at an interval and on notifications, once for all of them, and tells
+ * what it found. They check for themselves, in each flight, what the schema-change trigger sees.
  */
 import { startListener } from '../database/listener.ts';
 import { createSystemPool } from '../database/run-system.ts';
@@ -18,8 +18,6 @@ export interface CatalogWatchOptions {
   readonly waitMs: number;
   /** The catalog has this fingerprint now; whose model was made from another one is out of date. */
   readonly onFingerprint: (fingerprint: string) => void;
-  /** Somebody asked for everything to be read again, or may have. */
-  readonly onReload: () => void;
 }
 
 /** A watch that has begun. */
@@ -41,17 +39,19 @@ export function watchCatalog(options: CatalogWatchOptions): CatalogWatch {
   let { schemas } = options;
   let known: string | null = null;
 
-  async function compare(): Promise<void> {
+  /** True: it is another one than before. */
+  async function compare(): Promise<boolean> {
     const asked = schemas;
     const found = await readFingerprint(pool, asked);
-    if (found === known || asked !== schemas) return;
+    if (found === known || asked !== schemas) return false;
     known = found;
     options.onFingerprint(found);
+    return true;
   }
 
   const end = pollAtInterval(compare, pollMs);
   const listener = startListener({
-    ...{ connectionString, applicationName: 'pgreflect listener', onReload: options.onReload, onLost: ignore },
+    ...{ connectionString, applicationName: 'pgreflect listener', check: compare, onLost: ignore },
   });
   return {
     fingerprint: () => known,

@@ -74,7 +74,6 @@ function startWatch(config: Config, workers: Workers): CatalogWatch {
     ...{ connectionString: config.databaseUrl, schemas: config.schemas },
     ...{ pollMs: config.schemaPollMs, waitMs: config.poolWaitMs },
     onFingerprint: (fingerprint) => workers.tell({ kind: 'catalog', fingerprint }),
-    onReload: () => workers.tell({ kind: 'reload', reason: 'notification' }),
   });
 }
 

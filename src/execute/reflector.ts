@@ -117,6 +117,12 @@ export class Reflector {
     return this.#checking;
   }
 
+  /** The same by a comparison that begins after this call: one that is under way may have looked before. */
+  async refreshIfChangedBy(reason: string): Promise<boolean> {
+    await this.#checking?.catch(() => {});
+    return this.refreshIfChanged(reason);
+  }
+
   /** Takes notice of what somebody else found: reads the catalog again where the model was made from another one. */
   async compare(fingerprint: string): Promise<void> {
     await this.#settled();

@@ -65,7 +65,7 @@ export function startManagement({ config, pool, clock, observe }: ManagementSetu
   const configWith = (values: AuthValues) => store.configWith(values);
   const templates = createStartTemplates({ configWith, onChange, clock, observe });
   // A failure is met again, and answered, by the next request.
-  const refresh = () => store.refreshIfNewer(pool).then(ignore, ignore);
+  const refresh = () => store.refreshIfNewer(pool).catch(() => store.current());
   let listener: Listener | null = null;
   let stopped = false;
 
@@ -81,7 +81,7 @@ export function startManagement({ config, pool, clock, observe }: ManagementSetu
       connectionString: config.adminDatabaseUrl,
       applicationName: 'pgreflect configuration listener',
       channel: configChannel,
-      onReload: () => void refresh(),
+      check: async () => store.current() !== (await refresh()),
       // Whoever needs the database reports that it is away.
       onLost: ignore,
     });

@@ -142,8 +142,8 @@ describe('our own statements', () => {
 });
 
 describe('notifications', () => {
-  test('each one asks for a reload, and so does a connection made again', async () => {
-    let reloads = 0;
+  test('each one asks for a check, and so does a connection made again', async () => {
+    let checks = 0;
     let outages = 0;
     const waitFor = async (condition: () => boolean) => {
       while (!condition()) await new Promise((resolve) => setTimeout(resolve, 10));
@@ -151,24 +151,25 @@ describe('notifications', () => {
     const listener = startListener({
       connectionString: url,
       applicationName: 'pgreflect-listener',
-      onReload: () => {
-        reloads += 1;
+      check: async () => {
+        checks += 1;
+        return true;
       },
       onLost: () => {
         outages += 1;
       },
     });
     await listener.listening;
-    expect(reloads).toBe(0);
+    expect(checks).toBe(0);
     await database.query("notify pgreflect, 'reload'");
-    await waitFor(() => reloads === 1);
+    await waitFor(() => checks === 1);
     await database.query(
       "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'pgreflect-listener'",
     );
-    await waitFor(() => reloads === 2);
+    await waitFor(() => checks === 2);
     expect(outages).toBe(1);
     await database.query('notify pgreflect');
-    await waitFor(() => reloads === 3);
+    await waitFor(() => checks === 3);
     await listener.stop();
   });
 
@@ -177,7 +178,7 @@ describe('notifications', () => {
     const listener = startListener({
       connectionString: `postgresql://a:b@127.0.0.1:${await findFreePort()}/postgres`,
       applicationName: 'pgreflect-listener',
-      onReload: () => {},
+      check: async () => false,
       onLost: (problem) => lost.push(problem),
     });
     await new Promise((resolve) => setTimeout(resolve, 600));
