@@ -5,6 +5,7 @@
  * is back. Nothing here decides anything about requests.
  */
 import type { AddressInfo } from 'node:net';
+import type { PasswordHasher } from './auth/passwords.ts';
 import { type Allowance, createRateLimiter } from './auth/rate-limit.ts';
 import type { Config } from './config/config.ts';
 import { Availability, isAway } from './database/availability.ts';
@@ -81,6 +82,8 @@ export interface GatewayExtras {
   readonly listen?: boolean;
   /** Time that tokens, limits and mails go by; the machine's where none is given. */
   readonly clock?: Clock;
+  /** Hashes and checks passwords; for tests, which need not pay for strong hashes. */
+  readonly hasher?: PasswordHasher;
   /** Key to fill into GraphiQL, which everyone can read there; by default the anon key of a local project. */
   readonly graphiqlApiKey?: string;
   /** The metrics of all processes that share the port, this one among them; absent: it is alone. */
@@ -134,7 +137,7 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
     const authenticate = await createAuthenticator(config, clock);
     const { executor, management } = core;
     auth = await openAuth({
-      ...{ config, management, clock, observe, database: core.authPool },
+      ...{ config, management, clock, observe, database: core.authPool, hasher: extras.hasher },
       onLost: (problem) => core.availability.suspect(problem),
     });
     metrics = await openMetrics({ config, meter, management, ...extras });

@@ -21,15 +21,15 @@ export class UnreadableHashError extends Error {
 const loadBcrypt = () => import('@node-rs/bcrypt');
 
 /** A new hash. */
-export async function makeHash(password: string): Promise<string> {
+export async function makeHash(password: string, cost: number = bcryptCost): Promise<string> {
   const { hash } = await loadBcrypt();
-  return hash(password, { cost: bcryptCost });
+  return hash(password, { cost });
 }
 
-/** Whether a hash is weaker than, or of another kind than, those we make. */
-export function isOutdated(passwordHash: string): boolean {
+/** Whether a hash has another cost than, or is of another kind than, those we make. */
+export function isOutdated(passwordHash: string, wanted: number = bcryptCost): boolean {
   const [, cost] = /^\$2[abxy]?\$(\d\d)\$/.exec(passwordHash) ?? [];
-  return Number(cost) !== bcryptCost;
+  return Number(cost) !== wanted;
 }
 
 /** Whether the password has that hash. @throws UnreadableHashError */

@@ -4,7 +4,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { AuthError } from './auth-error.ts';
-import { checkHash, isOutdated, makeHash, maxPasswordBytes } from './password-hash.ts';
+import { bcryptCost, checkHash, isOutdated, makeHash, maxPasswordBytes } from './password-hash.ts';
 
 /**
  * Hashes and verifies in turn. One for a process.
@@ -25,22 +25,29 @@ export interface PasswordHasher {
   isOutdated(passwordHash: string): boolean;
 }
 
-/** Of a random password that nobody kept; for users who do not exist. */
-const nobodysHash = '$2b$10$j8Tgma25oWeaOQoOgf5I8OT/IoEPAyOSo9Oo9JZr/kzjBut.W0HTG';
+/** What follows the cost in the hash of a random password that nobody kept; for users who do not exist. */
+const nobodysHash = 'j8Tgma25oWeaOQoOgf5I8OT/IoEPAyOSo9Oo9JZr/kzjBut.W0HTG';
 
-/** @param concurrency Computations at once; by default one processor is left for everything else. */
-export function createPasswordHasher(concurrency: number = Math.max(1, availableParallelism() - 1)): PasswordHasher {
+/**
+ * @param concurrency Computations at once; by default one processor is left for everything else.
+ * @param cost Of new hashes; tests alone have a lower one than the default.
+ */
+export function createPasswordHasher(
+  concurrency: number = Math.max(1, availableParallelism() - 1),
+  cost: number = bcryptCost,
+): PasswordHasher {
   const inTurn = createTurns(concurrency);
+  const unknown = `$2b$${String(cost).padStart(2, '0')}$${nobodysHash}`;
   return {
     async hash(password, deadline = Number.POSITIVE_INFINITY) {
       assertNotTooLong(password);
-      return inTurn(() => makeHash(password), deadline);
+      return inTurn(() => makeHash(password, cost), deadline);
     },
     async verify(password, passwordHash, deadline = Number.POSITIVE_INFINITY) {
-      const isRight = await inTurn(() => checkHash(password, passwordHash ?? nobodysHash), deadline);
+      const isRight = await inTurn(() => checkHash(password, passwordHash ?? unknown), deadline);
       return isRight && passwordHash !== null;
     },
-    isOutdated,
+    isOutdated: (passwordHash) => isOutdated(passwordHash, cost),
   };
 }
 

@@ -16,7 +16,7 @@ import type { VerifyClaims } from './bearer.ts';
 import { CleanUpWorker } from './clean-up-worker.ts';
 import type { AuthServices } from './flows/flow.ts';
 import { createPwnedCheck } from './leaked-passwords.ts';
-import { createPasswordHasher } from './passwords.ts';
+import { createPasswordHasher, type PasswordHasher } from './passwords.ts';
 import { createIssuers } from './providers/issuers.ts';
 import { createProviderSignIn } from './providers/provider-sign-in.ts';
 import { systemRandom } from './random.ts';
@@ -39,6 +39,8 @@ export interface AuthSetup {
   readonly currentConfig: () => Promise<AuthConfig>;
   readonly clock: Clock;
   readonly observe: Observe;
+  /** By default one that makes hashes of full cost. */
+  readonly hasher?: PasswordHasher | undefined;
   /** A connection broke. */
   readonly onLost: (problem: Error) => void;
 }
@@ -90,7 +92,7 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     sendingDatabase: sending,
     limiter: createRateLimiter(side.shared, () => clock.now()),
     requestLimiter: createRateLimiter(database.shared, () => clock.now()),
-    hasher: createPasswordHasher(),
+    hasher: setup.hasher ?? createPasswordHasher(),
     isPwned: createPwnedCheck({ address: config.leakedPasswordsUrl, clock, observe }),
     signer,
     verify,

@@ -2,8 +2,8 @@
  * Secrets of the configuration, and people who may change it and do not know them.
  */
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { addToken, authDatabase, type ManagedGateway, managedGateway, ref } from '../management/management.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { addToken, type ManagedGateway, managedGateway, ref } from '../management/management.ts';
+import { copyAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { startSmtpServer } from '../support/smtp-server.ts';
 
 let database: TestDatabase;
@@ -12,7 +12,7 @@ let managed: ManagedGateway;
 const login = { user: 'shop', password: 'only the operator knows it' };
 
 beforeAll(async () => {
-  database = await authDatabase();
+  database = await copyAuthDatabase();
 });
 
 beforeEach(async () => {

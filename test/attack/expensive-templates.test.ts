@@ -3,14 +3,14 @@
  * requests of the process wait for it.
  */
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { addToken, authDatabase, type ManagedGateway, managedGateway, ref } from '../management/management.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { addToken, type ManagedGateway, managedGateway, ref } from '../management/management.ts';
+import { copyAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
 let managed: ManagedGateway;
 
 beforeAll(async () => {
-  database = await authDatabase();
+  database = await copyAuthDatabase();
 });
 
 beforeEach(async () => {

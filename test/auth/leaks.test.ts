@@ -2,6 +2,7 @@
  * What nobody may learn or do through the auth service: accounts by time, secrets by the log, headers by metadata.
  */
 import { beforeAll, expect, test } from 'vitest';
+import { createPasswordHasher } from '../../src/auth/passwords.ts';
 import { createAuthDatabase, open, signedUp, testAuth } from '../support/auth-service.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 import { startSmtpServer } from '../support/smtp-server.ts';
@@ -14,7 +15,7 @@ beforeAll(async () => {
 const password = 'a good password';
 
 test('a wrong password takes as long for unknown users as for known ones', async () => {
-  const auth = await testAuth(database);
+  const auth = await testAuth(database, {}, { hasher: createPasswordHasher() });
   await signedUp(auth, 'timed@x.test');
   const measure = async (email: string) => {
     const startedAt = performance.now();

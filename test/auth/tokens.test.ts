@@ -2,7 +2,10 @@
  * Sign-in with a password, refresh and sign-out; what access tokens say and where they open doors.
  */
 import { beforeAll, expect, test } from 'vitest';
-import { createAuthDatabase, installAuthTables, signedUp, testAuth } from '../support/auth-service.ts';
+import { createPasswordHasher } from '../../src/auth/passwords.ts';
+import { createAuthDatabase, installAuthTables, send, signedUp, testAuth } from '../support/auth-service.ts';
+import { testGateway } from '../support/gateway.ts';
+import { serviceKey } from '../support/http.ts';
 import { createDatabase, fixture, type TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
@@ -165,8 +168,16 @@ test('a user, a session and a link of the original service work as they are', as
   expect(signedIn).toMatchObject({ status: 200, body: { user: { email, user_metadata: { full_name: 'Ana' } } } });
 });
 
+test('a gateway that is given no other hasher stores bcrypt hashes of 2^10 rounds', async () => {
+  const { url } = await testGateway(database);
+  const admin = { key: serviceKey, token: serviceKey };
+  expect((await send(url, '/admin/users', { email: 'strong@x.test', password }, admin)).status).toBe(200);
+  const rows = await database.query(`select encrypted_password from auth.users where email = 'strong@x.test'`);
+  expect(rows).toEqual([{ encrypted_password: expect.stringMatching(/^\$2b\$10\$/) }]);
+});
+
 test('a hash of the original, of another cost, works and is made anew', async () => {
-  const auth = await testAuth(database);
+  const auth = await testAuth(database, {}, { hasher: createPasswordHasher() });
   const { user } = await signedUp(auth, 'cost@x.test');
   // Of "a good password", with cost 4.
   const { hash } = await import('@node-rs/bcrypt');

@@ -1,19 +1,20 @@
 /**
  * The auth configuration on the command line of `start` and `serve`.
  */
+
 import { expect, test } from 'vitest';
 import { authFieldNames } from '../../src/config/auth-fields.ts';
 import { authFlagName, authReference } from '../../src/config/auth-reference.ts';
 import { makeApiKeys } from '../../src/config/keys.ts';
 import { flagName, optionNames } from '../../src/config/options.ts';
-import { authDatabase } from '../management/management.ts';
+import { copyAuthDatabase } from '../support/postgres.ts';
 import { runCommand, startCommand } from './run-command.ts';
 
 const secret = 'a-secret-of-at-least-thirty-two-characters';
 const { anonKey } = await makeApiKeys({ kind: 'secret', secret }, 'anon', 'service_role');
 
 test('a flag wins over the environment, and a switch may stand alone or be turned off', async () => {
-  const database = await authDatabase();
+  const database = await copyAuthDatabase();
   const env = {
     DATABASE_URL: database.urlAs('authenticator', 'test'),
     PGREFLECT_ADMIN_DATABASE_URL: database.url,

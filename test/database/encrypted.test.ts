@@ -14,7 +14,7 @@ import { startGateway } from '../../src/gateway.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import { runCommand } from '../commands/run-command.ts';
 import { anonKey, operation, testConfig } from '../support/http.ts';
-import { usualRoles } from '../support/postgres.ts';
+import { usualRoles } from '../support/usual-roles.ts';
 import { atEnd } from '../support/when-over.ts';
 
 /** A certificate for `127.0.0.1`, signed by an authority that only tests trust. */

@@ -2,13 +2,15 @@
  * Which machines the gateway calls: any that the operator names at the start, and none in private networks that a person with
  * a token of the management API names later. The damage would be a request to the machines beside the gateway.
  */
+
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { createReach } from '../../src/hooks/reach.ts';
-import { addToken, authDatabase, type ManagedGateway, managedGateway } from '../management/management.ts';
+import { addToken, type ManagedGateway, managedGateway } from '../management/management.ts';
 import { anonKey } from '../support/http.ts';
+import { copyAuthDatabase } from '../support/postgres.ts';
 
 const secrets = `v1,whsec_${'a'.repeat(44)}`;
 
@@ -30,7 +32,7 @@ function hookAt(address: string) {
   };
 }
 
-const database = await authDatabase();
+const database = await copyAuthDatabase();
 const token = await addToken(database);
 
 async function started(given: Partial<Config> = {}): Promise<ManagedGateway> {

@@ -7,14 +7,14 @@ import { defaultTemplates } from '../../src/email/default-templates.ts';
 import { templateFieldNames } from '../../src/management/check-template.ts';
 import { inertFields } from '../../src/management/inert-fields.ts';
 import { anonKey, serviceKey } from '../support/http.ts';
-import { createDatabase, type TestDatabase } from '../support/postgres.ts';
-import { addToken, authDatabase, managedGateway, ref } from './management.ts';
+import { copyAuthDatabase, createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { addToken, managedGateway, ref } from './management.ts';
 
 let database: TestDatabase;
 let token: string;
 
 beforeAll(async () => {
-  database = await authDatabase();
+  database = await copyAuthDatabase();
 });
 
 beforeEach(async () => {

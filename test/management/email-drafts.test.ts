@@ -5,9 +5,9 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { defaultTemplates } from '../../src/email/default-templates.ts';
 import { emailKindNames } from '../../src/email/email-kind.ts';
 import { anonKey, serviceKey } from '../support/http.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { copyAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { startSmtpServer, trustTestAuthority } from '../support/smtp-server.ts';
-import { addToken, authDatabase, type ManagedGateway, managedGateway, ref } from './management.ts';
+import { addToken, type ManagedGateway, managedGateway, ref } from './management.ts';
 
 let database: TestDatabase;
 let token: string;
@@ -20,7 +20,7 @@ const get = (path: string) => managed.call({ path: `${base}${path}` });
 
 beforeAll(async () => {
   trustTestAuthority();
-  database = await authDatabase();
+  database = await copyAuthDatabase();
 });
 
 beforeEach(async () => {

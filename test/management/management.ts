@@ -7,20 +7,12 @@ import { buildProgram } from '../../src/commands/build-program.ts';
 import { commands } from '../../src/commands/commands.ts';
 import { describeError } from '../../src/commands/describe-error.ts';
 import type { Config } from '../../src/config/config.ts';
-import { migrate } from '../../src/database/migrate.ts';
 import { createSystemPool, type SystemPool } from '../../src/database/run-system.ts';
 import { type AccessScope, createAccessToken } from '../../src/management/access-tokens.ts';
 import { type TestGateway, testGateway } from '../support/gateway.ts';
-import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+import type { TestDatabase } from '../support/postgres.ts';
 
 export const ref = 'abcdefghijklmnopqrst';
-
-/** A database with the auth tables. */
-export async function authDatabase(): Promise<TestDatabase> {
-  const database = await createDatabase();
-  await usePool(database, (pool) => migrate(pool, { apiRoles: ['anon', 'authenticated', 'service_role'] }));
-  return database;
-}
 
 /** Runs something on a pool that is closed afterwards. */
 export async function usePool<T>(database: TestDatabase, use: (pool: SystemPool) => Promise<T>): Promise<T> {

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { configFields } from '../../src/management/config-fields.ts';
 import { managementErrors } from '../../src/management/management-error.ts';
-import type { TestDatabase } from '../support/postgres.ts';
-import { addToken, authDatabase, type ManagedGateway, managedGateway } from './management.ts';
+import { copyAuthDatabase, type TestDatabase } from '../support/postgres.ts';
+import { addToken, type ManagedGateway, managedGateway } from './management.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
 type Json = any;
@@ -12,7 +12,7 @@ let gateway: ManagedGateway;
 let document: Json;
 
 beforeAll(async () => {
-  database = await authDatabase();
+  database = await copyAuthDatabase();
 });
 
 async function load(): Promise<void> {

@@ -2,15 +2,8 @@
  * The schema of a role for operators: what requests of the role see, and why the rest is missing.
  */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { TestDatabase } from '../support/postgres.ts';
-import {
-  addToken,
-  authDatabase,
-  type ManagedGateway,
-  type ManagementReply,
-  managedGateway,
-  ref,
-} from './management.ts';
+import { copyAuthDatabase, type TestDatabase } from '../support/postgres.ts';
+import { addToken, type ManagedGateway, type ManagementReply, managedGateway, ref } from './management.ts';
 
 let database: TestDatabase;
 let managed: ManagedGateway;
@@ -21,7 +14,7 @@ const get = (role: string, token: string = accessToken): Promise<ManagementReply
   managed.call({ path: `/v1/projects/${ref}/schema?role=${encodeURIComponent(role)}`, token: `Bearer ${token}` });
 
 beforeAll(async () => {
-  database = await authDatabase();
+  database = await copyAuthDatabase();
   await database.query(`
     comment on schema public is '@graphql({"inflect_names": true})';
     create table author (id bigint primary key, full_name text not null, secret text);

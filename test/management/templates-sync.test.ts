@@ -6,14 +6,14 @@ import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { publishAddress } from '../../src/commands/local-project.ts';
 import { defaultTemplates } from '../../src/email/default-templates.ts';
 import { temporaryDirectory } from '../commands/run-command.ts';
-import type { TestDatabase } from '../support/postgres.ts';
-import { addToken, authDatabase, type ManagedGateway, managedGateway, ref, runHere } from './management.ts';
+import { copyAuthDatabase, type TestDatabase } from '../support/postgres.ts';
+import { addToken, type ManagedGateway, managedGateway, ref, runHere } from './management.ts';
 
 let database: TestDatabase;
 let token: string;
 
 beforeAll(async () => {
-  database = await authDatabase();
+  database = await copyAuthDatabase();
 });
 
 beforeEach(async () => {

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { runCommand } from '../commands/run-command.ts';
-import { createDatabase, type TestDatabase } from '../support/postgres.ts';
-import { authDatabase, managedGateway, ref, runHere } from './management.ts';
+import { copyAuthDatabase, createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { managedGateway, ref, runHere } from './management.ts';
 
 let database: TestDatabase;
 
 beforeAll(async () => {
-  database = await authDatabase();
+  database = await copyAuthDatabase();
 });
 
 const tokens = (...args: readonly string[]) => runHere(['tokens', ...args], { DATABASE_URL: database.url });

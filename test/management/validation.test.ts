@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { isAuthFieldName } from '../../src/config/auth-fields.ts';
 import { configFields } from '../../src/management/config-fields.ts';
-import type { TestDatabase } from '../support/postgres.ts';
-import { addToken, authDatabase, type ManagedGateway, managedGateway } from './management.ts';
+import { copyAuthDatabase, type TestDatabase } from '../support/postgres.ts';
+import { addToken, type ManagedGateway, managedGateway } from './management.ts';
 
 let database: TestDatabase;
 let token: string;
 
 beforeAll(async () => {
-  database = await authDatabase();
+  database = await copyAuthDatabase();
   token = await addToken(database);
 });
 

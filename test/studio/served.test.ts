@@ -1,13 +1,15 @@
 /**
  * How the studio is served: its pages and files, under which policy, and what its two own questions answer to whom.
  */
+
 import { describe, expect, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
-import { addToken, authDatabase, type ManagedGateway, managedGateway, ref } from '../management/management.ts';
+import { addToken, type ManagedGateway, managedGateway, ref } from '../management/management.ts';
 import { testAuth } from '../support/auth-service.ts';
 import { anonKey, serviceKey } from '../support/http.ts';
+import { copyAuthDatabase } from '../support/postgres.ts';
 
-const database = await authDatabase();
+const database = await copyAuthDatabase();
 const token = await addToken(database);
 const accessToken = 'sbp_0123456789012345678901234567890123456789';
 

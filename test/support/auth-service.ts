@@ -4,15 +4,15 @@
  */
 
 import { onTestFinished } from 'vitest';
+import { createPasswordHasher, type PasswordHasher } from '../../src/auth/passwords.ts';
 import type { AuthValues } from '../../src/config/auth-config.ts';
 import type { Config } from '../../src/config/config.ts';
-import { migrate } from '../../src/database/migrate.ts';
-import { createSystemPool } from '../../src/database/run-system.ts';
 import { type Gateway, startGateway } from '../../src/gateway.ts';
 import { setFlowCookie } from '../../src/http/flow-cookie.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import { anonKey, serviceKey, testConfig } from './http.ts';
-import { createDatabase, type TestDatabase } from './postgres.ts';
+import { migrateDatabase } from './migrate-database.ts';
+import { copyAuthDatabase, type TestDatabase } from './postgres.ts';
 import { atEnd } from './when-over.ts';
 
 /** An answer. */
@@ -65,30 +65,20 @@ export interface TestAuth {
   mail(to: string): Promise<TestMail>;
 }
 
-/** A database with the tables of the auth service, for all tests of a file. */
+/** A database with the tables of the auth service, for all tests of a file; gateways of `testAuth` on it are used again. */
 export async function createAuthDatabase(...sql: readonly string[]): Promise<TestDatabase> {
-  const database = await createDatabase(...sql);
+  const database = await copyAuthDatabase(...sql);
   left.set(database, null);
   atEnd(async () => {
     await left.get(database)?.gateway.stop();
     left.delete(database);
   });
-  await installAuthTables(database);
   return database;
 }
 
-/** Makes the tables. */
+/** Makes the tables in a database that has something else already. */
 export async function installAuthTables(database: TestDatabase): Promise<void> {
-  const onError = () => {};
-  const pool = createSystemPool({
-    connectionString: database.url,
-    size: 1,
-    waitMs: 5000,
-    applicationName: 'test',
-    onError,
-  });
-  await migrate(pool, { apiRoles: ['anon', 'authenticated', 'service_role'] });
-  await pool.stop();
+  await migrateDatabase(database.url);
 }
 
 /** Messages in an hour that no test sends. */
@@ -104,17 +94,19 @@ const unlimited: AuthValues = {
   rate_limit_token_refresh: 0,
 };
 
+/** Makes hashes in a millisecond; 10 of cost, as in production, take sixty. */
+const cheapHasher = createPasswordHasher(1, 4);
+
+/** What a gateway has beside its auth configuration. */
+type Given = Partial<Config> & { readonly hasher?: PasswordHasher };
+
 /**
  * A gateway for one test. Emails are captured unless `values` name a mail server.
  *
  * Starting one takes longer than most tests, so the one of the test before is used again where it has the same configuration:
  * two in one test are two, and none goes on that counts limits in its memory or talks to a server of its test.
  */
-export async function testAuth(
-  database: TestDatabase,
-  values: AuthValues = {},
-  given: Partial<Config> = {},
-): Promise<TestAuth> {
+export async function testAuth(database: TestDatabase, values: AuthValues = {}, given: Given = {}): Promise<TestAuth> {
   const { gateway, clock, observations } = await takeGateway(
     database,
     { site_url: 'https://app.test', ...unlimited, ...values },
@@ -161,7 +153,7 @@ interface Started {
 /** The gateway that the test before has left, by database; null where it left none. Ended after the file. */
 const left = new Map<TestDatabase, Started | null>();
 
-async function takeGateway(database: TestDatabase, values: AuthValues, given: Partial<Config>): Promise<Started> {
+async function takeGateway(database: TestDatabase, values: AuthValues, given: Given): Promise<Started> {
   const configuration = JSON.stringify(values);
   const isPlain =
     Object.keys(given).length === 0 && !countsLimits(values) && !/127\.0\.0\.1|localhost/.test(configuration);
@@ -187,7 +179,7 @@ const countsLimits = (values: AuthValues) =>
 async function start(
   database: TestDatabase,
   values: AuthValues,
-  given: Partial<Config>,
+  { hasher = cheapHasher, ...given }: Given,
   configuration: string,
 ): Promise<Started> {
   const config = testConfig({
@@ -201,6 +193,7 @@ async function start(
   const seen: Pick<Started, 'clock' | 'observations'> = { clock: { time: Date.now() }, observations: [] };
   const gateway = await startGateway(config, {
     clock: { now: () => seen.clock.time },
+    hasher,
     observe: (observation) => seen.observations.push(observation),
   });
   return Object.assign(seen, { configuration, gateway });

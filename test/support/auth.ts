@@ -8,9 +8,9 @@ import { createSession, type IssuedSession } from '../../src/auth/sessions.ts';
 import type { Tools } from '../../src/auth/tools.ts';
 import type { User } from '../../src/auth/user.ts';
 import { insertUser, loadUser, updateUser } from '../../src/auth/users.ts';
-import { migrate } from '../../src/database/migrate.ts';
 import { createSystemPool, type SystemPool } from '../../src/database/run-system.ts';
-import { createDatabase, type TestDatabase } from './postgres.ts';
+import { migrateDatabase } from './migrate-database.ts';
+import { copyAuthDatabase, createDatabase, type TestDatabase } from './postgres.ts';
 import { atEnd } from './when-over.ts';
 
 /** A clock that moves when it is told to. */
@@ -49,11 +49,11 @@ export interface TestAuth {
   reload(user: User): Promise<User>;
 }
 
-/** Makes the database, with the tables, on a pool of so many connections. */
+/** Makes the database, with the tables, on a pool of so many connections; with SQL they are made beside what it has made. */
 export async function testAuth(connections = 4, ...sql: readonly string[]): Promise<TestAuth> {
-  const database = await createDatabase(...sql);
+  const database = sql.length === 0 ? await copyAuthDatabase() : await createDatabase(...sql);
+  if (sql.length > 0) await migrateDatabase(database.url);
   const pool = openSystemPool(database.url, connections);
-  await migrate(pool, { apiRoles: ['anon', 'authenticated', 'service_role'] });
   const clock = heldClock();
   const tools: Tools = { clock, random: systemRandom };
   return {

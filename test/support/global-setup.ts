@@ -1,38 +1,68 @@
 /**
  * One PostgreSQL server for the whole run: `TEST_DATABASE_URL` (a superuser's connection string) where it is set, else
- * the embedded server. Test files clone their own databases from it, see postgres.ts.
+ * the embedded server. It has the usual roles and a database with the tables of the auth service, which test files copy (postgres.ts).
  */
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedServer } from '../../src/database/embedded-server.ts';
+import { migrateDatabase } from './migrate-database.ts';
+import { usualRoles } from './usual-roles.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
     serverUrl: string;
+    /** Name of a database with the tables of the auth service, which nobody is connected to. */
+    authTemplate: string;
   }
 }
 
 const studioBuild = join(import.meta.dirname, '../../src/studio/build.ts');
 
 /** Builds the studio where its sources have changed, starts the server and returns what stops it. */
-export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
   execFileSync(process.execPath, [studioBuild], { stdio: 'inherit' });
   const given = process.env.TEST_DATABASE_URL;
   if (given) {
-    project.provide('serverUrl', given);
-    return undefined;
+    return provide(project, given);
   }
   const server = await startEmbeddedServer({
     dataDirectory: join(await openDirectory(), 'data'),
     password: 'test',
     persistent: false,
-    settings: { fsync: 'off', max_connections: '200', shared_buffers: '256MB' },
+    settings: {
+      fsync: 'off',
+      full_page_writes: 'off',
+      autovacuum: 'off',
+      max_connections: '200',
+      shared_buffers: '128MB',
+    },
   });
-  project.provide('serverUrl', server.url);
+  await provide(project, server.url);
   return () => server.stop();
+}
+
+/** Prepares the server for all files; returns what removes that again. */
+async function provide(project: TestProject, serverUrl: string): Promise<() => Promise<void>> {
+  const authTemplate = `t_auth_${randomBytes(6).toString('hex')}`;
+  await run(serverUrl, usualRoles, `create database ${authTemplate} template template0 encoding 'UTF8' locale 'C'`);
+  const url = new URL(serverUrl);
+  url.pathname = `/${authTemplate}`;
+  await migrateDatabase(url.href);
+  project.provide('serverUrl', serverUrl);
+  project.provide('authTemplate', authTemplate);
+  return () => run(serverUrl, `drop database if exists ${authTemplate} with (force)`);
+}
+
+async function run(connectionString: string, ...statements: readonly string[]): Promise<void> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  for (const text of statements) await client.query(text);
+  await client.end();
 }
 
 /** A temporary directory that the server's own operating system user can enter as well. */

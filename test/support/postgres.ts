@@ -1,5 +1,6 @@
 /**
- * Databases for tests: each test file creates its own on the run's server (global-setup.ts) and drops it at the end.
+ * Databases for tests: each test file creates its own on the run's server (global-setup.ts) and drops it at the end. One with the
+ * tables of the auth service is a copy of the template that global-setup.ts has migrated.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -30,19 +31,27 @@ export function fixture(name: string): string {
  * Roles belong to the whole server: create them with a name of the file's own or guard with `if not exists`; the usual
  * ones (`anon`, `authenticated`, `service_role`, login `authenticator` with password `test`) exist already.
  */
-export async function createDatabase(...sql: readonly string[]): Promise<TestDatabase> {
+export function createDatabase(...sql: readonly string[]): Promise<TestDatabase> {
+  return copyDatabase('template0', sql);
+}
+
+/** As `createDatabase`, with the tables of the auth service; the SQL runs after they are made. */
+export function copyAuthDatabase(...sql: readonly string[]): Promise<TestDatabase> {
+  return copyDatabase(inject('authTemplate'), sql);
+}
+
+async function copyDatabase(template: string, sql: readonly string[]): Promise<TestDatabase> {
   const server = new URL(inject('serverUrl'));
   const name = `t_${randomBytes(6).toString('hex')}`;
   const admin = new pg.Client({ connectionString: server.href });
   await admin.connect();
-  await admin.query(usualRoles);
   const { rows } = await admin.query<{ version: number }>(
     `select current_setting('server_version_num')::int as version`,
   );
   // Copied as files, which takes a third of the time of writing it as WAL; PostgreSQL 14 knows no other way.
   const strategy = rows[0]!.version >= 150_000 ? 'strategy file_copy' : '';
   // Text order, money and times look the same on every server and machine.
-  await admin.query(`create database ${name} template template0 encoding 'UTF8' locale 'C' ${strategy}`);
+  await admin.query(`create database ${name} template ${template} encoding 'UTF8' locale 'C' ${strategy}`);
   await admin.query(`alter database ${name} set timezone = 'UTC'`);
   await admin.query(`alter database ${name} set lc_monetary = 'C'`);
   const url = new URL(server.href);
@@ -72,16 +81,3 @@ export async function createDatabase(...sql: readonly string[]): Promise<TestDat
   for (const text of sql) await database.query(text);
   return database;
 }
-
-/** Makes the roles of the usual set-up, where they are missing. */
-export const usualRoles = `do $body$
-begin
-  perform pg_advisory_xact_lock(727272);
-  if not exists (select from pg_roles where rolname = 'anon') then create role anon nologin; end if;
-  if not exists (select from pg_roles where rolname = 'authenticated') then create role authenticated nologin; end if;
-  if not exists (select from pg_roles where rolname = 'service_role') then create role service_role nologin bypassrls; end if;
-  if not exists (select from pg_roles where rolname = 'authenticator') then
-    create role authenticator login noinherit password 'test';
-    grant anon, authenticated, service_role to authenticator;
-  end if;
-end $body$`;

@@ -1,0 +1,22 @@
+/** Only tests may lower the cost of password hashes: nothing in src/ asks for another hasher than the default one. */
+import { expect, test } from 'vitest';
+import { bcryptCost } from '../../src/auth/password-hash.ts';
+import { readSources } from './source.ts';
+
+test('new hashes take 2^10 rounds', () => {
+  expect(bcryptCost).toBe(10);
+});
+
+test('nothing in src/ gives the hasher a cost, or the gateway a hasher', () => {
+  const uses = readSources().flatMap(({ path, text }) =>
+    [...text.matchAll(/.*(?:\bcreatePasswordHasher\(|\bhasher: ).*/g)].map(([line]) => `${path}: ${line.trim()}`),
+  );
+  expect(uses).toMatchInlineSnapshot(`
+    [
+      "src/auth/flows/flow.ts: readonly hasher: PasswordHasher;",
+      "src/auth/passwords.ts: export function createPasswordHasher(",
+      "src/auth/start-auth.ts: hasher: setup.hasher ?? createPasswordHasher(),",
+      "src/gateway.ts: ...{ config, management, clock, observe, database: core.authPool, hasher: extras.hasher },",
+    ]
+  `);
+});
