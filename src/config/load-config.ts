@@ -2,7 +2,7 @@
  * Makes the `Config` of a gateway from the values of all options, and checks what concerns several of them at once.
  */
 import { dirname, isAbsolute, join } from 'node:path';
-import { type Config, defaultConfig } from './config.ts';
+import { type Config, defaultConfig, type Limits } from './config.ts';
 import { ConfigError, type Problem } from './config-error.ts';
 import { loadConfigFile } from './config-file.ts';
 import { type LoadedAuthConfig, loadAuthConfig } from './load-auth-config.ts';
@@ -62,8 +62,7 @@ export function loadConfig(sources: Sources): LoadedConfig {
  */
 export function loadLocalConfig(sources: Sources, project: LocalProject): LoadedConfig {
   const loaded = loadStartOptions(sources);
-  const merged = { ...emptyValues(), ...loaded.values } as Values;
-  return { config: toConfig(merged, project, sources), warnings: loaded.warnings };
+  return { config: toConfig(loaded.values, project, sources), warnings: loaded.warnings };
 }
 
 /** The options of the command `start`. @throws ConfigError with every problem. */
@@ -93,10 +92,6 @@ export function loadAuthValues({ authFlags, configFile, environment, workingDire
     fileDirectory: dirname(path),
     workingDirectory,
   });
-}
-
-function emptyValues(): Record<string, unknown> {
-  return Object.fromEntries(names.map((name) => [name, optionRow(name).repeatable ? [] : null]));
 }
 
 function missing({ values, problems, origins }: LoadedOptions<Name>): readonly Problem[] {
@@ -145,38 +140,25 @@ function apiExternalUrl(sources: Sources): string | null {
   return text ? parseBaseUrl(text).replace(/\/auth\/v1$/, '') : null;
 }
 
-function toConfig(values: Values, project: LocalProject | null, sources: Sources): Config {
+function toConfig(values: Partial<Values>, project: LocalProject | null, sources: Sources): Config {
+  const config = takeValues<Pick<Config, keyof typeof defaultConfig>>(defaultConfig, values);
   const databaseUrl = project?.databaseUrl ?? values.databaseUrl!;
-  const roles = [values.anonRole!, values.authenticatedRole!, values.serviceRole!];
-  const limits = {
-    maxDepth: values.maxDepth!,
-    maxAliases: values.maxAliases!,
-    maxTokens: values.maxTokens!,
-    maxCost: values.maxCost!,
-    maxRootFields: values.maxRootFields!,
-    maxBodyBytes: values.maxBodyBytes!,
-    maxResponseBytes: values.maxResponseBytes!,
-    limitServiceRole: values.limitServiceRole!,
-    allowBackReferences: values.allowBackReferences!,
-  };
+  const auth = loadAuthValues(sources);
   return {
-    ...requestValues(values),
-    ...keyValues(values, project),
+    ...config,
+    limits: takeValues<Limits>(defaultConfig.limits, values),
     databaseUrl,
     adminDatabaseUrl: project?.adminDatabaseUrl ?? values.adminDatabaseUrl ?? databaseUrl,
     readReplicaUrls: values.readReplicaUrl ?? [],
-    maxReplicaLagMs: values.maxReplicaLagMs ?? defaultConfig.maxReplicaLagMs,
-    schemas: values.schemas,
-    extraSearchPath: values.extraSearchPath ?? [],
-    externalUrl: values.externalUrl ?? apiExternalUrl(sources) ?? `http://localhost:${values.port}`,
-    projectRef: values.projectRef ?? project?.projectRef ?? null,
-    anonRole: roles[0]!,
-    authenticatedRole: roles[1]!,
-    serviceRole: roles[2]!,
-    allowedRoles: values.allowedRoles ?? roles,
-    limits,
-    rateLimit: values.rateLimit,
-    ...authStart(sources),
+    externalUrl: values.externalUrl ?? apiExternalUrl(sources) ?? `http://localhost:${config.port}`,
+    projectRef: config.projectRef ?? project?.projectRef ?? null,
+    jwtSecret: config.jwtSecret ?? project?.jwtSecret ?? null,
+    anonKey: project?.anonKey ?? config.anonKey,
+    serviceKey: project?.serviceKey ?? config.serviceKey,
+    accessToken: config.accessToken ?? project?.accessToken ?? null,
+    allowedRoles: values.allowedRoles ?? [config.anonRole, config.authenticatedRole, config.serviceRole],
+    authValues: auth.given,
+    authTemplates: auth.templates,
     logFormat: values.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json'),
     serverTiming: values.serverTiming ?? project !== null,
     allowPrivateNetworks: values.allowPrivateNetworks ?? project !== null,
@@ -185,58 +167,8 @@ function toConfig(values: Values, project: LocalProject | null, sources: Sources
   };
 }
 
-function authStart(sources: Sources): Pick<Config, 'authValues' | 'authTemplates'> {
-  const { given, templates } = loadAuthValues(sources);
-  return { authValues: given, authTemplates: templates };
-}
-
-function keyValues(values: Values, project: LocalProject | null) {
-  return {
-    jwtSecret: values.jwtSecret ?? project?.jwtSecret ?? null,
-    jwtKeys: values.jwtKeys ?? [],
-    jwks: values.jwks ?? [],
-    jwksUrl: values.jwksUrl,
-    jwtAud: values.jwtAud,
-    jwtIssuer: values.jwtIssuer,
-    jwtRoleClaim: values.jwtRoleClaim!,
-    anonKey: project?.anonKey ?? values.anonKey,
-    serviceKey: project?.serviceKey ?? values.serviceKey,
-    requireApiKey: values.requireApiKey!,
-    accessToken: values.accessToken ?? project?.accessToken ?? null,
-  } satisfies Partial<Config>;
-}
-
-function requestValues(values: Values) {
-  return {
-    host: values.host!,
-    port: values.port!,
-    poolSize: values.poolSize!,
-    systemPoolSize: values.systemPoolSize!,
-    authPoolSize: values.authPoolSize!,
-    mailPoolSize: values.mailPoolSize!,
-    cleanUpMs: values.cleanUpMs!,
-    cleanUpAnonymousUsers: values.cleanUpAnonymousUsers!,
-    poolWaitMs: values.poolWaitMs!,
-    preparedStatements: values.preparedStatements!,
-    statementTimeoutMs: values.statementTimeoutMs!,
-    readOnlyQueries: values.readOnlyQueries!,
-    freshness: values.freshness!,
-    schemaPollMs: values.schemaPollMs!,
-    variablePositions: values.variablePositions!,
-    introspection: values.introspection!,
-    trustedProxies: values.trustedProxies ?? [],
-    corsOrigins: values.corsOrigins!,
-    workers: values.workers ?? defaultConfig.workers,
-    drainTimeoutMs: values.drainTimeoutMs!,
-    maxConnections: values.maxConnections!,
-    maxConnectionsPerAddress: values.maxConnectionsPerAddress!,
-    configOnly: values.configOnly!,
-    managementApiEnabled: values.managementApiEnabled!,
-    managementIgnoreUnknownFields: values.managementIgnoreUnknownFields!,
-    allowUnencryptedMail: values.allowUnencryptedMail!,
-    leakedPasswordsUrl: values.leakedPasswordsUrl!,
-    metricsPort: values.metricsPort,
-    logLevel: values.logLevel!,
-    slowMs: values.slowMs!,
-  } satisfies Partial<Config>;
+/** Each member of `defaults` with the value of the option of its name, where there is one. */
+function takeValues<T extends object>(defaults: T, values: Partial<Values>): T {
+  const entries = Object.entries(defaults).map(([name, usual]) => [name, values[name as Name] ?? usual]);
+  return Object.fromEntries(entries) as T;
 }
