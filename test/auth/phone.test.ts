@@ -86,6 +86,20 @@ test('a user of email adds a number', async () => {
   expect(verified.body.user).toMatchObject({ phone: '491703', app_metadata: { providers: ['email', 'phone'] } });
 });
 
+test('nobody keeps a user from a number by asking for the same one later', async () => {
+  const auth = await testAuth(database, captured);
+  const [{ access_token: own, user }, { access_token: other }] = [
+    await signedUp(auth, 'waits@x.test'),
+    await signedUp(auth, 'blocks@x.test'),
+  ];
+  await auth.ask('/user', { phone: '491719' }, { method: 'PUT', token: own });
+  const { code } = await auth.mail('491719');
+  auth.pass(1);
+  expect(await auth.ask('/user', { phone: '491719' }, { method: 'PUT', token: other })).toMatchObject({ status: 200 });
+  const verified = await auth.ask('/verify', { type: 'phone_change', phone: '491719', token: code });
+  expect(verified).toMatchObject({ status: 200, body: { user: { id: user.id, phone: '491719' } } });
+});
+
 test('without a provider nothing is stored, and numbers for tests need none', async () => {
   const auth = await testAuth(database, { external_phone_enabled: true, sms_test_otp: '491704=123456' });
   const reply = await auth.ask('/signup', { phone: '491705', password });

@@ -15,7 +15,7 @@ import {
   type TokenCheck,
 } from '../one-time-tokens.ts';
 import type { User } from '../user.ts';
-import { findUserByPhone, loadUser, lockUser, lockUserByEmail } from '../users.ts';
+import { findUserByPhone, lockUser, lockUserByEmail } from '../users.ts';
 import { completeVerification } from './complete-verification.ts';
 import { isSecureChange } from './email-change.ts';
 import { type Flow, nowOf } from './flow.ts';
@@ -135,23 +135,13 @@ async function lockOwner(
   switch (type) {
     case 'sms':
       return lockKnown((await findUserByPhone(session, address, audience))?.id ?? null);
+    // Several users may wait for the same number or address.
     case 'phone_change':
-      return lockKnown(await findByPhoneChange(session, address, audience));
     case 'email_change':
       return lockKnown(await findUserIdByCode(session, { address, code }, tokensOf(type)));
     default:
       return lockUserByEmail(session, address, audience);
   }
-}
-
-/** Several users may have asked for the same number; the newest request is meant. */
-async function findByPhoneChange(session: SystemSession, phone: string, audience: string): Promise<string | null> {
-  const [row] = await session.query(
-    `select u.id from auth.users u where u.phone_change = $1 and u.aud = $2
-    order by u.phone_change_sent_at desc nulls last, u.id limit 1`,
-    [phone, audience],
-  );
-  return row === undefined ? null : ((await loadUser(session, row.id as string))?.id ?? null);
 }
 
 function checkOf(flow: Flow, type: VerificationType): TokenCheck {
