@@ -95,6 +95,34 @@ test('an ended session adds no factor, and gives up no identity', async () => {
   expect([enrolled, unlinked]).toMatchObject([refused, refused]);
 });
 
+test('nobody comes in by an identity that its user gave up meanwhile', async () => {
+  const provider = await startLyingProvider('web');
+  const auth = await testAuth(database, {
+    external_google_enabled: true,
+    external_google_url: provider.issuer,
+    external_google_client_id: 'web',
+    security_manual_linking_enabled: true,
+  });
+  const { id, own } = await ownerOf(auth, 'gives-up@x.test');
+  const id_token = await provider.sign({ sub: 'former', email: 'former@x.test', email_verified: true });
+  const enter = () => auth.ask('/token?grant_type=id_token', { provider: 'google', id_token });
+  const link = { provider: 'google', id_token, link_identity: true };
+  expect(await auth.ask('/token?grant_type=id_token', link, { token: own })).toMatchObject({ status: 200 });
+  const [identity] = await database.query<{ id: string }>(
+    "select id from auth.identities where user_id = $1 and provider = 'google'",
+    [id],
+  );
+  const [unlinked, entered] = await inTurn(
+    id,
+    () => auth.ask(`/user/identities/${identity?.id}`, undefined, { method: 'DELETE', token: own }),
+    enter,
+  );
+  expect(unlinked).toMatchObject({ status: 200 });
+  expect(entered).toMatchObject({ status: 409, body: { code: 'conflict' } });
+  const sessions = await database.query('select from auth.sessions where user_id = $1', [id]);
+  expect(sessions).toHaveLength(1);
+});
+
 test('an ended session links no identity', async () => {
   const provider = await startLyingProvider('web');
   const auth = await testAuth(database, {

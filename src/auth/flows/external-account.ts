@@ -94,6 +94,9 @@ async function returnToAccount(
   identity: { readonly id: string; readonly userId: string },
 ): Promise<User> {
   const user = await lockKnownUser(session, { id: identity.userId });
+  if (!user.identities.some(({ id }) => id === identity.id)) {
+    throw new AuthError('conflict', 'The identity has just been unlinked');
+  }
   const now = nowOf(flow);
   const userMetadata = mergeMetadata(user.userMetadata, identityData);
   const writes = [
