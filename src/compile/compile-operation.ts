@@ -49,9 +49,9 @@ export interface CompiledOperation {
   readonly costs: readonly (readonly LimitPlan[])[];
   /** Regular expressions of filters. */
   readonly patterns: readonly Slot[];
-  /** The best plan of a statement depends on the values that fill its slots. */
   /** It may run code that is not PostgreSQL's own. */
   readonly runsUserCode: boolean;
+  /** The best plan of a statement depends on the values that fill its slots. */
   readonly valuesDecide: boolean;
   readonly depth: number;
 }
@@ -151,12 +151,8 @@ export const bytesPerToken = 450;
 
 /** Estimated: a question with its branch takes about 400 bytes, a slot 150. */
 function bytesOf({ trace }: Decisions, { statements }: CompiledOperation): number {
-  const texts = statements.reduce((sum, { whole, ...direct }) => sum + sizeOf(direct) + (whole ? sizeOf(whole) : 0), 0);
+  const texts = statements.reduce((sum, { text, slots }) => sum + text.length + 150 * slots.length, 0);
   return 1000 + 400 * trace.length + texts;
-}
-
-function sizeOf({ text, slots }: Pick<Statement, 'text' | 'slots'>): number {
-  return text.length + 150 * slots.length;
 }
 
 function compileOperation(

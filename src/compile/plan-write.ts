@@ -12,7 +12,7 @@ import { invariant } from '../shared/invariant.ts';
 import { selectionSetsOf } from './collect-fields.ts';
 import type { Input } from './input.ts';
 import { areSparse, assertFewInserts, refuseSparse } from './insert-limits.ts';
-import type { Assignment, InsertColumn, InsertSize, WriteChange, WriteEntry, WritePlan } from './plan.ts';
+import type { Assignment, InsertColumn, WriteChange, WriteEntry, WritePlan } from './plan.ts';
 import { eachField } from './plan-connection.ts';
 import { assertFits, planFilter, refuseLength } from './plan-filter.ts';
 import { definitionOf, descend, firstOf, inputOf, inputsOf, objectTypeOf, type Planner } from './planner.ts';
@@ -98,7 +98,7 @@ function planInsert(objects: Input): WriteChange {
   assertFewInserts(grouping?.patterns.length ?? 1, used.length);
   const groups = (grouping?.patterns ?? ['']).map((pattern) => columnsOf(used, grouping, pattern));
   const groupOf = grouping === null || groups.length === 1 ? null : rows.groups(grouping);
-  return { kind: 'insert', columns: insert, groups, groupOf, size: rows.size };
+  return { kind: 'insert', columns: insert, groups, groupOf };
 }
 
 // A default applies only to an insert that does not name the column. Its text is never printed: read anew, it would find whatever
@@ -143,7 +143,6 @@ interface PlannedRows {
   /** Which objects have a key. */
   presence(fieldName: string): Slot;
   groups(grouping: RowGrouping): Slot;
-  readonly size: InsertSize;
 }
 
 // Objects of a variable are looked at together: which keys occur, and whether all objects have them. Their number is not
@@ -165,7 +164,6 @@ function planVariableRows(objects: Input, columns: readonly InsertableColumn[]):
     values: (fieldName, isList) => ({ kind: 'key_values', path, fieldName, isList }),
     presence: (fieldName) => ({ kind: 'key_presence', path, fieldName }),
     groups: (grouping) => ({ kind: 'row_groups', path, grouping }),
-    size: { kind: 'variable', path },
   };
 }
 
@@ -198,7 +196,6 @@ function planRows(objects: Input, columns: readonly InsertableColumn[]): Planned
     values: (name) => ({ kind: 'array', items: rows.map((row) => row.get(name) ?? absent) }),
     presence: (name) => ({ kind: 'constant', value: presenceText(rows.map((row) => row.has(name))) }),
     groups: (grouping) => ({ kind: 'constant', value: groupsText(grouping, patternsOf(grouping.fieldNames)) }),
-    size: { kind: 'known', count: rows.length },
   };
 }
 

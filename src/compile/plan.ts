@@ -17,7 +17,7 @@ import type {
 } from '../model/model.ts';
 import type { AggregateFunction } from '../schema/origin.ts';
 import type { PublicError } from '../shared/errors.ts';
-import type { Path, Slot } from './slot.ts';
+import type { Slot } from './slot.ts';
 
 /** One operation. `errors` holds the root fields that were refused (graphql.md 12.6). */
 export interface OperationPlan {
@@ -177,7 +177,6 @@ export type WriteChange =
       readonly groups: readonly (readonly number[])[];
       /** The group of each object; null where there is one. */
       readonly groupOf: Slot | null;
-      readonly size: InsertSize;
     }
   | {
       readonly kind: 'update';
@@ -196,11 +195,6 @@ export interface InsertColumn {
   /** An array that says which objects name it; null where all do. The others get the column's default. */
   readonly named: Slot | null;
 }
-
-/** How many objects are inserted: known from the document, or as many as there are in a variable. */
-export type InsertSize =
-  | { readonly kind: 'known'; readonly count: number }
-  | { readonly kind: 'variable'; readonly path: Path };
 
 /** A column that an update sets. */
 export interface Assignment {

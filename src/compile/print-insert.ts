@@ -72,12 +72,12 @@ function printTarget({ table, alias }: InsertTarget, columns: readonly { readonl
 }
 
 /** The values of an object that is the only one and stands in the document: all there is to know is known. Else null. */
-function onlyRow({ size, columns }: InsertChange): readonly { readonly column: Column; readonly slot: Slot }[] | null {
-  if (size.kind !== 'known' || size.count !== 1) return null;
-  const row = columns.flatMap(({ column, values, named }) =>
-    named === null && values.kind === 'array' ? values.items.map((slot) => ({ column, slot })) : [],
-  );
-  return row.length === 0 ? null : row;
+function onlyRow({ columns }: InsertChange): readonly { readonly column: Column; readonly slot: Slot }[] | null {
+  const row = columns.flatMap(({ column, values, named }) => {
+    const slot = values.kind === 'array' && values.items.length === 1 ? values.items[0] : undefined;
+    return slot === undefined || named !== null ? [] : [{ column, slot }];
+  });
+  return row.length === columns.length ? row : null;
 }
 
 interface GroupInsert {

@@ -3,8 +3,7 @@
  * the whole `data` object as text. A mutation is one statement for each root field, each returning the value of its field.
  */
 import { type AnswerLayout, layOutAll } from './answer-layout.ts';
-import { narrowBytes } from './narrow.ts';
-import type { CallPlan, Entry, OperationPlan } from './plan.ts';
+import type { Entry, OperationPlan } from './plan.ts';
 import { printCalledValue } from './print-called-value.ts';
 import { printConnectionText } from './print-connection.ts';
 import { type Member, printObject } from './print-object.ts';
@@ -25,8 +24,6 @@ export interface Statement {
   readonly slots: readonly Slot[];
   /** How its rows become JSON; null: it returns one row with one column, which is the JSON. */
   readonly layout: AnswerLayout | null;
-  /** Does the same where this one fails with `tooWideMarker`, because a row may be too large for an answer. */
-  readonly whole?: Statement;
 }
 
 /** Prints the statements of an operation; none where every field was refused. */
@@ -75,27 +72,16 @@ function printDataText(printer: Printer, fields: readonly Entry[]): Sql {
 }
 
 function printMutationField(plan: OperationPlan, field: Entry, maxResponseBytes: number): Statement {
-  const called = field.value.kind === 'call' ? printCalled(plan, field, field.value.call, maxResponseBytes) : null;
-  if (called !== null) return called;
-  const whole = textStatement(sql`${printMutationText(plan, field, maxResponseBytes)}${offsetCheck([field])}`);
-  if (field.value.kind !== 'write') return whole;
-  const check = printTypeCheck([field]);
-  const printed = printWrittenRows(makePrinter(plan), field.value.write, { maxResponseBytes, check });
-  return printed === null ? whole : { ...printSql(printed.statement), layout: printed.layout, whole };
-}
-
-// What is answered cannot be undone any more, so nobody may have to measure it.
-function printCalled(
-  { enums }: OperationPlan,
-  field: Entry,
-  call: CallPlan,
-  maxResponseBytes: number,
-): Statement | null {
-  const { result } = call.routine;
-  if (result.kind !== 'value') return null;
-  const most = narrowBytes({ cast: result.type.cast, type: result.type }, enums);
-  const printed = most !== null && most <= maxResponseBytes ? printCalledValue(call) : null;
-  return printed && { ...printSql(sql`${printed.select}${offsetCheck([field])}`), layout: layOutAll([printed.column]) };
+  const { value } = field;
+  if (value.kind === 'write') {
+    const written = printWrittenRows(makePrinter(plan), value.write, printTypeCheck([field]));
+    if (written !== null) return { ...printSql(written.statement), layout: written.layout };
+  }
+  const called = value.kind === 'call' ? printCalledValue(value.call) : null;
+  if (called !== null) {
+    return { ...printSql(sql`${called.select}${offsetCheck([field])}`), layout: layOutAll([called.column]) };
+  }
+  return textStatement(sql`${printMutationText(plan, field, maxResponseBytes)}${offsetCheck([field])}`);
 }
 
 function printMutationText(plan: OperationPlan, field: Entry, maxResponseBytes: number): Sql {

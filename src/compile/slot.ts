@@ -36,8 +36,6 @@ export type Slot =
   | { readonly kind: 'key_presence'; readonly path: Path; readonly fieldName: string }
   /** The group of each of these objects, as an array of numbers. */
   | { readonly kind: 'row_groups'; readonly path: Path; readonly grouping: RowGrouping }
-  /** So much, divided by the number of these objects. */
-  | { readonly kind: 'share'; readonly path: Path; readonly whole: number }
   /** The answer of a meta field, as JSON text. */
   | { readonly kind: 'introspection'; readonly responseKey: string };
 
@@ -97,8 +95,6 @@ export function bindSlot(slot: Slot, source: BindingSource): string | null {
       );
       return groupsText(slot.grouping, patterns);
     }
-    case 'share':
-      return String(Math.floor(slot.whole / rowsAt(source.variables, slot.path).length));
     case 'introspection':
       return source.introspection.get(slot.responseKey) ?? null;
     default:

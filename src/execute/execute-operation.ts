@@ -10,9 +10,9 @@ import { coerceVariables } from '../compile/document-variables.ts';
 import { RequestRefusal } from '../compile/input.ts';
 import type { LimitPlan } from '../compile/plan.ts';
 import type { Statement } from '../compile/print-operation.ts';
-import { tooWideMarker } from '../compile/print-written-rows.ts';
 import { type BindingSource, bindSlot, bindSlots, type Variables } from '../compile/slot.ts';
 import { DatabaseError } from '../database/failure.ts';
+import type { RowFlow } from '../database/row-flow.ts';
 import type { Step } from '../database/run-as.ts';
 import { explainMissing } from '../model/explain-missing.ts';
 import { PublicError } from '../shared/errors.ts';
@@ -22,7 +22,7 @@ import type { PreparedOperation, RefusedDocument } from './documents.ts';
 import { assertDocumentLimits, assertOperationLimits, type RequestLimits } from './limits.ts';
 import { maxAttempts, repeatSince } from './newer-model.ts';
 import { joinTexts, type Text } from './packed-text.ts';
-import { type ErrorScope, fromGraphQLError, toPublicError } from './public-error.ts';
+import { committedTooLarge, type ErrorScope, fromGraphQLError, toPublicError } from './public-error.ts';
 import type { RoleReflection } from './reflection.ts';
 import { type AnswerContext, RowsAnswer } from './rows-answer.ts';
 import { type Attempt, checkFreshness, type ExecuteOptions, type Execution, fly, nothing } from './run-flight.ts';
@@ -199,48 +199,39 @@ async function runCompiled(
   }
   const asText = ([key, text]: readonly [string, Text]) => [key, String(text)] as const;
   const source = { variables: run.variables, introspection: new Map([...introspection].map(asText)) };
-  const flyWith = (statements: readonly Statement[], requestTimeoutMs: number) => {
-    // Errors of other fields stand behind the data, so with them the answer is kept.
-    const handing = compiled.errors.length === 0 ? execution.handing : null;
-    // A write measures its answer before it is committed (print-written-rows.ts); what has been committed is answered.
-    const making = { maxBytes: isMutation ? Number.POSITIVE_INFINITY : options.maxResponseBytes, handing };
-    const steps = statements.map((statement) => stepOf(statement, source, making));
-    const { runsUserCode, valuesDecide } = compiled;
-    const work = { steps, mutation: isMutation, runsUserCode, valuesDecide, requestTimeoutMs };
-    return fly(options, execution, attempt, work);
-  };
+  // Errors of other fields stand behind the data, so with them the answer is kept.
+  const handing = compiled.errors.length === 0 ? execution.handing : null;
+  const answers = new Map<number, RowsAnswer>();
+  const making = { maxBytes: options.maxResponseBytes, isMutation, handing };
+  const steps = compiled.statements.map((statement, index) =>
+    stepOf(statement, source, making, (answer) => answers.set(index, answer)),
+  );
+  const { runsUserCode, valuesDecide } = compiled;
   try {
-    const limitMs = options.requestTimeoutMs;
-    const start = performance.now();
-    const results = await flyWith(compiled.statements, limitMs).catch((error: unknown) => {
-      if (!isTooWide(error)) throw error;
-      // Both together have the time of one; 0 would be no limit.
-      const leftMs = limitMs === 0 ? 0 : Math.max(limitMs - (performance.now() - start), 1);
-      return flyWith(
-        compiled.statements.map((statement) => statement.whole ?? statement),
-        leftMs,
-      );
-    });
+    const results = await fly(options, execution, attempt, { steps, mutation: isMutation, runsUserCode, valuesDecide });
+    const tooLarge = [...answers].find(([, answer]) => answer.isTooLarge);
+    if (tooLarge !== undefined) throw committedTooLarge(options.maxResponseBytes, compiled.keys[tooLarge[0]]!);
     return { text: isMutation ? joinFields(compiled.keys, results) : (results[0] ?? 'null'), errors: compiled.errors };
   } catch (error) {
     throw new FailedRun(error, scopeOf(options, execution, run), run.outcome);
   }
 }
 
-/** What failed is undone. A user's value may spell the marker too; then the other statement fails for it as well. */
-function isTooWide(error: unknown): boolean {
-  return error instanceof DatabaseError && error.sqlstate === '22P02' && error.primary.includes(tooWideMarker);
-}
-
 function stepOf(
   { text, slots, layout }: Statement,
   source: BindingSource,
-  making: Pick<AnswerContext, 'maxBytes' | 'handing'>,
+  making: Pick<AnswerContext, 'maxBytes' | 'isMutation' | 'handing'>,
+  onAnswer: (answer: RowsAnswer) => void,
 ): Step {
   const values = bindSlots(slots, source);
   if (layout === null) return { text, values };
   const limit = layout.limit === null ? null : limitOf(layout.limit, source);
-  return { text, values, collect: (flow) => new RowsAnswer(layout, { ...making, limit, flow }) };
+  const collect = (flow: RowFlow): RowsAnswer => {
+    const answer = new RowsAnswer(layout, { ...making, limit, flow });
+    onAnswer(answer);
+    return answer;
+  };
+  return { text, values, collect };
 }
 
 function limitOf(limit: LimitPlan, source: BindingSource): number {

@@ -136,6 +136,13 @@ function tooLarge(error: DatabaseError, scope: ErrorScope): PublicError {
   return new PublicError('LIMIT_EXCEEDED', message, { ...placeOf(error, scope), extensions });
 }
 
+/** The rows of a mutation were more than the limit; by then it was too late to undo it. */
+export function committedTooLarge(maxResponseBytes: number, key: string): PublicError {
+  const message = `The mutation has been committed, but its answer is larger than the limit of ${maxResponseBytes} bytes. Read what it wrote with a query.`;
+  const extensions = { limit: 'max-response-bytes', outcome: 'committed' };
+  return new PublicError('LIMIT_EXCEEDED', message, { path: [key], extensions });
+}
+
 function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
   const { sqlstate, primary } = error;
   if (sqlstate === null) return mask(error, scope);

@@ -19,6 +19,8 @@ export interface AnswerContext {
   readonly limit: number | null;
   /** Of the finished text, in bytes. */
   readonly maxBytes: number;
+  /** What is too large is dropped, not cancelled: its statement may be committed before it can be cancelled. */
+  readonly isMutation: boolean;
   readonly flow: RowFlow;
   /** Takes the text in parts, where it is too large to be kept; null: it is kept. */
   readonly handing: Handing | null;
@@ -80,6 +82,10 @@ export class RowsAnswer implements RowCollector {
     this.#prepared = prepare(layout);
     this.#row = this.#prepared.row;
     this.#writer = new JsonWriter(this.#prepared.expectedBytes);
+  }
+
+  get isTooLarge(): boolean {
+    return this.#isOver;
   }
 
   add(bytes: Buffer, at: number): void {
@@ -169,7 +175,8 @@ export class RowsAnswer implements RowCollector {
 
   #overflow(): void {
     this.#isOver = true;
-    this.#context.flow.overflow();
+    this.#writer.close();
+    if (!this.#context.isMutation) this.#context.flow.overflow();
   }
 
   #pieceText(piece: Exclude<AnswerPiece, string>): string {

@@ -78,7 +78,6 @@ function freshnessOf(options: ExecuteOptions, attempt: Attempt) {
 /**
  * Runs statements as the caller in one flight; without any, only the settings and the check. A query goes to a replica
  * where one may answer it; what was read anew for this request has to be asked of the primary it was read from.
- * The flight has the time of a request, where none is given.
  *
  * @throws DatabaseError of every kind.
  */
@@ -86,8 +85,7 @@ export async function fly(
   options: ExecuteOptions,
   execution: Execution,
   attempt: Attempt,
-  work: Pick<RunAsOptions, 'steps' | 'mutation' | 'runsUserCode' | 'valuesDecide'> &
-    Partial<Pick<RunAsOptions, 'requestTimeoutMs'>>,
+  work: Pick<RunAsOptions, 'steps' | 'mutation' | 'runsUserCode' | 'valuesDecide'>,
 ): Promise<readonly (FlightResult | null)[]> {
   const { role } = attempt;
   const { pool, replicas } = options;
@@ -97,7 +95,7 @@ export async function fly(
     searchPath: role.searchPath,
     settings: role.settings,
     timeoutMs: role.timeoutMs,
-    requestTimeoutMs: work.requestTimeoutMs ?? options.requestTimeoutMs,
+    requestTimeoutMs: options.requestTimeoutMs,
     freshness: freshnessOf(options, attempt),
     readOnly: options.readOnlyQueries && !work.mutation,
     mutation: work.mutation,

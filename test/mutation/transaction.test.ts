@@ -116,16 +116,6 @@ describe('a failure undoes all', () => {
     expect(body.errors).toHaveLength(1);
   });
 
-  test('when the answer is too large', async () => {
-    const small = await startExecution(database, { schemas: ['lib'], maxResponseBytes: 200 });
-    const query = `mutation { a: ${insert('N1')} b: insertIntoVolumeCollection(objects: [${Array.from({ length: 9 }, (_, n) => `{shelfMark: "N2${n}"}`)}]) { records { nodeId shelfMark } } }`;
-    expect(await small.run('anon', query)).toMatchObject({
-      data: null,
-      errors: [{ path: ['b'], extensions: { code: 'LIMIT_EXCEEDED' } }],
-    });
-    expect(await marks()).toEqual([]);
-  });
-
   test('when the statement takes too long', async () => {
     await database.query(`
       create or replace function lib.dawdle() returns trigger language plpgsql as 'begin perform pg_sleep(5); return new; end';

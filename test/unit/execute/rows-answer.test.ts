@@ -48,7 +48,8 @@ function expectedOf(texts: readonly string[]): string {
 /** The answer to rows of which so many arrive with each read. */
 function answerOf(texts: readonly string[], perRead: number): string {
   const maxBytes = Number.POSITIVE_INFINITY;
-  const answer = new RowsAnswer(layout, { limit: null, maxBytes, flow: new RowFlow(() => {}), handing: null });
+  const flow = new RowFlow(() => {});
+  const answer = new RowsAnswer(layout, { limit: null, maxBytes, isMutation: false, flow, handing: null });
   const room = Buffer.alloc(10_000);
   for (let start = 0; start < texts.length; start += perRead) {
     let at = 0;
