@@ -12,12 +12,10 @@ import { PublicError } from '../shared/errors.ts';
 import type { Utf8Text } from '../shared/utf8-text.ts';
 import { ResponseStream, streamsAnswers } from './answer-stream.ts';
 import { minCompressedBytes } from './compress.ts';
-import { anyOriginHeaders } from './cors.ts';
-import { run, sendText, writeHead } from './graphql-answer.ts';
+import { run, sendText, writeHead, writeRawHead } from './graphql-answer.ts';
 import { type AnswerType, answerTypeOf, requestTypeOf } from './media-types.ts';
 import type { Hook, HttpParts } from './parts.ts';
 import { decodeText, readRequest } from './read-request.ts';
-import { sniffHeaders } from './refuse-request.ts';
 
 /** The hook, last of its route: answers what is JSON both ways and leaves the rest to the route's handler. */
 export function createFastPath(parts: HttpParts): Hook {
@@ -102,22 +100,8 @@ function sendPlain(
   answerType: AnswerType,
 ): void {
   state.bytes = bytesOf(text);
-  const own = [
-    'content-length',
-    String(state.bytes),
-    'content-type',
-    `${answerType}; charset=utf-8`,
-    'x-request-id',
-    id,
-  ];
   reply.hijack();
-  reply.raw.writeHead(200, own.concat(plainHeaders));
+  writeRawHead(reply.raw, 200, { id, type: answerType, bytes: state.bytes });
   if (typeof text === 'string') reply.raw.end(text);
   else text.end(reply.raw);
 }
-
-const plainHeaders: readonly string[] = [
-  ...['vary', 'Accept-Encoding', 'cache-control', 'no-store'],
-  ...Object.entries(sniffHeaders).flat(),
-  ...Object.entries(anyOriginHeaders).flat(),
-];

@@ -1,6 +1,7 @@
 /**
  * What fast path and yoga share at `/graphql/v1`: run a request for its caller, and write the answer.
  */
+import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../database/caller.ts';
@@ -8,10 +9,12 @@ import type { Answer, GraphQLRequest, OpenStream } from '../execute/executor.ts'
 import { bytesOf, PackedText, type Text } from '../execute/packed-text.ts';
 import { countedAs } from './client-address.ts';
 import { acceptedEncodings, compress } from './compress.ts';
+import { anyOriginHeaders } from './cors.ts';
 import { retryAfterSeconds, statusOf } from './error-body.ts';
 import type { AnswerType } from './media-types.ts';
 import { readPosition, writePosition } from './own-writes.ts';
 import type { HttpParts } from './parts.ts';
+import { sniffHeaders } from './refuse-request.ts';
 
 /** An answer and the type it is written as. */
 export interface TypedAnswer {
@@ -40,6 +43,23 @@ export async function run(
   state.answer = answer;
   return answer;
 }
+
+/** Writes a head past the framework, which would put the same headers together one by one; for where all origins are allowed. */
+export function writeRawHead(
+  response: ServerResponse,
+  status: number,
+  { id, type, bytes }: { readonly id: string; readonly type: AnswerType; readonly bytes: number },
+): void {
+  const own = ['content-length', String(bytes), 'content-type', `${type}; charset=utf-8`, 'x-request-id', id];
+  const retryAfter = retryAfterSeconds(status);
+  if (retryAfter !== null) own.push('retry-after', String(retryAfter));
+  response.writeHead(status, own.concat(rawHeaders));
+}
+
+const rawHeaders: readonly string[] = [
+  ...['vary', 'Accept-Encoding', 'cache-control', 'no-store'],
+  ...Object.entries({ ...sniffHeaders, ...anyOriginHeaders }).flat(),
+];
 
 /** Sets status and headers. */
 export function writeHead(

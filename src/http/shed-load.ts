@@ -12,11 +12,10 @@ import { PublicError } from '../shared/errors.ts';
 import type { Observe } from '../shared/observation.ts';
 import type { Identity } from './authenticate.ts';
 import { countedAs, createClientAddress } from './client-address.ts';
-import { anyOriginHeaders } from './cors.ts';
-import { errorAnswer, retryAfterSeconds } from './error-body.ts';
+import { errorAnswer } from './error-body.ts';
+import { writeRawHead } from './graphql-answer.ts';
 import { answerTypeOf } from './media-types.ts';
 import { graphqlPath, type Hook, type HttpParts } from './parts.ts';
-import { sniffHeaders } from './refuse-request.ts';
 import type { CallerMemory } from './remember-callers.ts';
 import { requestId } from './request-id.ts';
 import { noStages } from './track-requests.ts';
@@ -106,11 +105,6 @@ export function refuseOnArrival(
 function refuse({ headers }: IncomingMessage, response: ServerResponse, id: string): void {
   const wished = answerTypeOf(headers.accept);
   const type = wished === 'application/graphql-response+json' ? wished : 'application/json';
-  response.writeHead(status, [...['content-type', `${type}; charset=utf-8`, 'x-request-id', id], ...plainHeaders]);
+  writeRawHead(response, status, { id, type, bytes });
   response.end(body);
 }
-
-const plainHeaders: readonly string[] = [
-  ...['content-length', String(bytes), 'retry-after', String(retryAfterSeconds(status)), 'cache-control', 'no-store'],
-  ...Object.entries({ ...anyOriginHeaders, ...sniffHeaders }).flat(),
-];
