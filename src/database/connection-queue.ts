@@ -116,8 +116,9 @@ export class ConnectionQueue {
     const ofRole = ahead;
     for (const other of this.#waitingRoles) if (other !== own) ahead += Math.min(other.waiting.length, ofRole + 1);
     const now = this.#now();
-    const targetMs = this.#waitMs * targetShare;
-    const allowedMs = now - this.#emptyAt > targetMs ? targetMs : this.#waitMs;
+    // Never shorter than one turn of each connection: none is idle for it, also while the whole process is slow.
+    const targetMs = Math.max(this.#waitMs * targetShare, this.#turnMs);
+    const allowedMs = now - this.#emptyAt > targetMs ? Math.min(targetMs, this.#waitMs) : this.#waitMs;
     const expectedMs = ((ahead + 1) * this.#turnMs) / this.#size;
     return expectedMs <= allowedMs && now - this.#lastTurn <= this.#waitMs;
   }

@@ -245,6 +245,19 @@ describe('who is refused on arrival', () => {
       expect(queue.admits('crowd', 'another')).toBe(true);
     });
 
+    test('nobody while fewer wait than there are connections, however long a turn takes', () => {
+      const queue = open(4);
+      const held = hold(queue, slow('crowd'), 3);
+      const other = hold(queue, slow('crowd', 'two'), 1);
+      wait(queue, slow('crowd'), '');
+      wait(queue, slow('crowd'), '');
+      now += 900;
+      queue.leave(held[0]!);
+      for (let count = 0; count < 5; count += 1) wait(queue, slow('crowd'), '');
+      expect(queue.waiting).toBe(4);
+      expect(other).toHaveLength(1);
+    });
+
     test('nobody where clients wait for their answers and are no more than that', () => {
       const queue = start(19);
       expect(serve(queue, 200, 1)).toBe(200);
