@@ -17,7 +17,6 @@ export interface CommandFlag {
   readonly doc: string;
 }
 
-/** One command of the command line. */
 /** One command of `pgreflect`. */
 export interface Command {
   readonly name: CommandName;
@@ -34,7 +33,6 @@ export interface Command {
   run(context: CommandContext): Promise<number>;
 }
 
-/** What a command gets from the process it runs in. */
 /** What was typed, and where the answer goes. */
 export interface CommandContext {
   readonly sources: Sources;

@@ -1,5 +1,5 @@
 /**
- * Finds the files that are part of the package: statements in `sql/`, examples, and the version.
+ * Finds the files that are part of the package: statements in `sql/` and examples.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -21,9 +21,4 @@ export function readExampleOperations(): readonly string[] {
   const directory = 'examples/shop/queries/';
   const names = readdirSync(new URL(directory, root)).filter((name) => name.endsWith('.graphql'));
   return names.sort().map((name) => readPackageFile(`${directory}${name}`));
-}
-
-/** The version of the package. */
-export function readVersion(): string {
-  return (JSON.parse(readPackageFile('package.json')) as { version: string }).version;
 }

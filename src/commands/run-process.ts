@@ -2,10 +2,10 @@
  * One run of the command line: arguments of the process in, exit code of the process out.
  */
 import { CommanderError } from 'commander';
+import { version } from '../shared/version.ts';
 import { buildProgram } from './build-program.ts';
 import { commands } from './commands.ts';
 import { describeError } from './describe-error.ts';
-import { readVersion } from './package-files.ts';
 
 /** Runs the command that the process was started with. */
 export async function runProcess(): Promise<void> {
@@ -14,7 +14,7 @@ export async function runProcess(): Promise<void> {
   const program = buildProgram(commands, {
     environment: process.env,
     workingDirectory: process.cwd(),
-    version: readVersion(),
+    version,
     print: (text) => process.stdout.write(`${text}\n`),
     note: (text) => process.stderr.write(`${text}\n`),
     finished: (code) => {

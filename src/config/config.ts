@@ -18,7 +18,6 @@ export interface JsonWebKeyMember {
   readonly [member: string]: unknown;
 }
 
-/** Least severity that is logged. */
 /** Least severe lines that are logged, in order of severity; `silent` logs nothing. */
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
@@ -35,7 +34,6 @@ export interface Limits {
   readonly allowBackReferences: boolean;
 }
 
-/** The whole configuration, checked and complete. */
 /** A checked configuration. Secrets are in it. */
 export interface Config {
   /** Connection string of the login role. */

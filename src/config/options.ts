@@ -27,7 +27,6 @@ import {
 /** Commands that read options of this table. */
 export type CommandName = 'start' | 'serve' | 'init' | 'keys' | 'tokens' | 'schema' | 'check' | 'templates' | 'explain';
 
-/** Heading under which an option is listed. */
 /** Headings of `--help`. */
 export type OptionGroup = 'Database' | 'Server' | 'Keys and roles' | 'Requests' | 'Limits' | 'Log' | 'Preparation';
 

@@ -2,16 +2,12 @@
  * What everyone may read of the auth service without a key and without the database: that it lives, and how its tokens are
  * verified.
  */
-import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 import { type AnswerShape, answerShape, member, text } from '../auth/answer-shape.ts';
 import { publicKeySet } from '../auth/signing-keys.ts';
 import type { Config } from '../config/config.ts';
+import { version } from '../shared/version.ts';
 import type { AuthParts } from './auth-parts.ts';
-
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  readonly version: string;
-};
 
 /** Seconds for which others may keep the keys. */
 const keysMaxAgeSeconds = 600;

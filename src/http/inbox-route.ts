@@ -8,7 +8,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Inbox } from '../email/inbox.ts';
 import { PublicError } from '../shared/errors.ts';
 import { mayReadInbox, type VerifyAccessToken } from './inbox-access.ts';
-import { sendStudioPage } from './studio-route.ts';
+import { keepToThisOrigin, sendStudioPage } from './studio-route.ts';
 
 /** The page's path. */
 export const inboxPath = '/studio/inbox';
@@ -30,31 +30,18 @@ export interface InboxParts {
  * The JSON is a list of `CapturedEmail`, newest first.
  */
 export function registerInbox(app: FastifyInstance, parts: InboxParts): void {
-  app.get(`${inboxPath}.json`, { onSend: closeToOthers }, async (request, reply) => {
+  app.get(`${inboxPath}.json`, { onSend: keepToThisOrigin }, async (request, reply) => {
     await admit(request, reply, parts);
     const emails = await parts.inbox.read({ to: parameter(request, 'to'), after: readId(parameter(request, 'after')) });
     return reply.type('application/json; charset=utf-8').send(JSON.stringify(emails));
   });
-  app.get(inboxPath, { onSend: closeToOthers }, async (request, reply) => {
+  app.get(inboxPath, { onSend: keepToThisOrigin }, async (request, reply) => {
     await admit(request, reply, parts);
     return sendStudioPage(request, reply);
   });
 }
 
-/** Runs behind the hooks of the whole server, one of which adds these headers. */
-function closeToOthers(
-  _request: FastifyRequest,
-  reply: FastifyReply,
-  payload: unknown,
-  done: (error: null, payload: unknown) => void,
-): void {
-  reply.removeHeader('access-control-allow-origin').removeHeader('access-control-expose-headers');
-  done(null, payload);
-}
-
 async function admit(request: FastifyRequest, reply: FastifyReply, parts: InboxParts): Promise<void> {
-  // A link in an email must look as if it was opened from a mail client: without a referrer.
-  reply.header('referrer-policy', 'no-referrer').header('cross-origin-resource-policy', 'same-origin');
   reply.header('cache-control', 'no-store');
   if (!parts.isCaptured()) {
     throw new PublicError(

@@ -161,7 +161,7 @@ function sendJson(reply: FastifyReply, value: unknown): FastifyReply {
 }
 
 /** Runs behind the hooks of the whole server, one of which opens the APIs to pages of other origins. */
-function keepToThisOrigin(
+export function keepToThisOrigin(
   _request: FastifyRequest,
   reply: FastifyReply,
   payload: unknown,
