@@ -25,6 +25,8 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // A snapshot that is missing is a failure on every machine, not only where `CI` is set; `--update` writes it.
     update: 'none',
+    // Without processes that tests start, as those of commands are.
+    coverage: { provider: 'v8', include: ['src/**/*.ts'], exclude: ['src/studio/**'], reporter: ['text'] },
     testTimeout: 90_000,
     hookTimeout: 120_000,
     // A second, which is the default, is short on a busy machine.
