@@ -26,7 +26,7 @@ import type { Planner } from './planner.ts';
 import { printOperation, type Statement } from './print-operation.ts';
 import { runsUserCode } from './runs-user-code.ts';
 import type { Slot, Variables } from './slot.ts';
-import { valuesDecide } from './values-decide.ts';
+import { wantsCustomPlan } from './wants-custom-plan.ts';
 
 /** A compiled operation: good for all variables that give the same answers. */
 export interface CompiledOperation {
@@ -52,7 +52,7 @@ export interface CompiledOperation {
   /** It may run code that is not PostgreSQL's own. */
   readonly runsUserCode: boolean;
   /** The best plan of a statement depends on the values that fill its slots. */
-  readonly valuesDecide: boolean;
+  readonly wantsCustomPlan: boolean;
   readonly depth: number;
 }
 
@@ -185,7 +185,7 @@ function compileOperation(
     costs: plan.costs,
     patterns: planner.budget.patterns,
     runsUserCode: runsUserCode(plan),
-    valuesDecide: plan.fields.some(({ value }) => valuesDecide(value)),
+    wantsCustomPlan: plan.fields.some(({ value }) => wantsCustomPlan(value)),
     depth: plan.depth,
   };
 }

@@ -19,7 +19,7 @@ import { printAggregate } from './print-aggregate.ts';
 import { conjunction, printCondition, printJoin, where } from './print-condition.ts';
 import { type Member, printObject } from './print-object.ts';
 import { type PrintedPage, printPage } from './print-page.ts';
-import { directRow, HandedOnRow, list, type Row } from './print-row.ts';
+import { directRow, list, type Row, SubqueryRow } from './print-row.ts';
 import { type Frame, jsonText, printText, type TextPart } from './print-text.ts';
 import { current, type Printer, printCall, printTypename, tableName } from './printer.ts';
 import { empty, ident, type Sql, sql } from './sql.ts';
@@ -117,7 +117,7 @@ function printHeldConnection(
   { called, isVolatile, frame }: { readonly called: Sql; readonly isVolatile: boolean; readonly frame: Frame | null },
 ): Sql {
   const { table } = plan.source;
-  const held = new HandedOnRow(printer.names.next('s'));
+  const held = new SubqueryRow(printer.names.next('s'));
   const rows: RowSet = {
     table,
     isStored: false,

@@ -8,7 +8,7 @@
  */
 import type { Column, SqlType, Table } from '../model/model.ts';
 import type { InsertColumn, WriteChange } from './plan.ts';
-import { directRow, type HandedOnRow, list, type Names } from './print-row.ts';
+import { directRow, list, type Names, type SubqueryRow } from './print-row.ts';
 import { tableName } from './printer.ts';
 import type { Slot } from './slot.ts';
 import { builtin, empty, ident, integer, join, param, type Sql, sql, typeName } from './sql.ts';
@@ -16,7 +16,7 @@ import { builtin, empty, ident, integer, join, param, type Sql, sql, typeName } 
 type InsertChange = Extract<WriteChange, { kind: 'insert' }>;
 
 /** Common table expressions; the last of them, named after `written`, is the written rows in the order of the objects. */
-export function printInserts(names: Names, table: Table, change: InsertChange, written: HandedOnRow): Sql {
+export function printInserts(names: Names, table: Table, change: InsertChange, written: SubqueryRow): Sql {
   const returned = (target: string) => list(written.selectList(directRow(target, table)));
   if (change.groups.length <= 1) {
     const target = names.next('t');

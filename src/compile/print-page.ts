@@ -11,7 +11,7 @@ import { conjunction, printAfter, printOrder, printOtherKey, scanOrder, where } 
 import type { RowSet } from './print-connection.ts';
 import { printCursor } from './print-encoded.ts';
 import { type Member, type PrintedObject, printObject } from './print-object.ts';
-import { HandedOnRow, list } from './print-row.ts';
+import { list, SubqueryRow } from './print-row.ts';
 import { printText, type TextPart } from './print-text.ts';
 import { type Printer, printMembers, printTypename } from './printer.ts';
 import { runsVolatile } from './runs-volatile.ts';
@@ -29,7 +29,7 @@ export interface PrintedPage {
 
 /** Prints the page; the plan selects edges or page info. */
 export function printPage(printer: Printer, plan: ConnectionPlan, rows: RowSet, form: Form): PrintedPage {
-  const page = new HandedOnRow(printer.names.next('p'));
+  const page = new SubqueryRow(printer.names.next('p'));
   const name = printer.names.next('g');
   const columns: Sql[] = [];
   const context: PageContext = {
@@ -70,7 +70,7 @@ interface PageContext {
   readonly printer: Printer;
   readonly plan: ConnectionPlan;
   readonly rows: RowSet;
-  readonly page: HandedOnRow;
+  readonly page: SubqueryRow;
   /** One row more than the page is read and counted. */
   readonly counted: boolean;
   /** From items that the aggregates read, joined to the page. */

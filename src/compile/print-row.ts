@@ -42,7 +42,7 @@ export function everythingOf(alias: string): Sql {
  * A row of a subquery. Columns travel under names made of their numbers (`c3`), so no column can clash with a name of
  * ours; the subquery selects what was asked for, once everything above it has been printed.
  */
-export class HandedOnRow implements Row {
+export class SubqueryRow implements Row {
   readonly alias: string;
   readonly #columns = new Map<number, Column>();
   #whole = false;

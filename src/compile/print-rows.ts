@@ -25,7 +25,7 @@ import { printCalledValue } from './print-called-value.ts';
 import { printKey, printOrder, printOtherKey, scanOrder, where } from './print-condition.ts';
 import { printEntry, type RowSet, tableRows } from './print-connection.ts';
 import { isCounted, printScan } from './print-page.ts';
-import { directRow, HandedOnRow, type Row } from './print-row.ts';
+import { directRow, type Row, SubqueryRow } from './print-row.ts';
 import { type Printer, tableName } from './printer.ts';
 import {
   callsRoutine,
@@ -134,13 +134,13 @@ function printSums(printer: Printer, plan: ConnectionPlan, rows: RowSet): Printe
 interface PageContext extends RowContext {
   readonly plan: ConnectionPlan;
   readonly rows: RowSet;
-  readonly page: HandedOnRow;
+  readonly page: SubqueryRow;
 }
 
 function printPageRows(printer: Printer, plan: ConnectionPlan, rows: RowSet): PrintedField | null {
   const counted = plan.entries.some((entry) => entry.kind === 'page_info' && entry.entries.some(isCounted));
   if (!isPlain(plan, rows.table, counted)) return null;
-  const page = new HandedOnRow(printer.names.next('p'));
+  const page = new SubqueryRow(printer.names.next('p'));
   const selection = new Selection();
   const totals = printer.names.next('n');
   const hasTotal = plan.entries.some(({ kind }) => kind === 'total_count');

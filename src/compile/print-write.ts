@@ -12,7 +12,7 @@ import type { WriteChange, WritePlan } from './plan.ts';
 import { printCondition, where } from './print-condition.ts';
 import { printInserts } from './print-insert.ts';
 import { type Member, printObject, printObjectQuery } from './print-object.ts';
-import { directRow, HandedOnRow, list, type Names } from './print-row.ts';
+import { directRow, list, type Names, SubqueryRow } from './print-row.ts';
 import { type Printer, printMembers, printTypename, tableName } from './printer.ts';
 import { runsVolatile } from './runs-volatile.ts';
 import { builtin, ident, param, type Sql, sql } from './sql.ts';
@@ -22,7 +22,7 @@ type InsertChange = Extract<WriteChange, { kind: 'insert' }>;
 /** The payload as json, `select`ed from the common table expressions that write. */
 export function printWrite(printer: Printer, plan: WritePlan): { readonly expressions: Sql; readonly select: Sql } {
   const { names } = printer;
-  const written = new HandedOnRow(names.next('x'));
+  const written = new SubqueryRow(names.next('x'));
   for (const column of plan.table.columns.filter(({ selectable }) => selectable)) written.column(column);
   const counted = names.next('n');
   const members = plan.entries.map((entry): Member => {
@@ -76,7 +76,7 @@ function printChange(
   names: Names,
   table: Table,
   change: Exclude<WriteChange, InsertChange>,
-  written: HandedOnRow,
+  written: SubqueryRow,
 ): Sql {
   const alias = names.next('t');
   return sql`${printChangeOf(table, change, alias)} returning ${list(written.selectList(directRow(alias, table)))}`;

@@ -7,8 +7,8 @@
  */
 import type { Table } from '../model/model.ts';
 import { type AnswerLayout, type AnswerPiece, layOutAll, type RowPiece } from './answer-layout.ts';
-import { holdsKey } from './held-key.ts';
 import { joinConstants, objectPieces } from './json-pieces.ts';
+import { pinsPrimaryKey } from './pins-primary-key.ts';
 import type { WriteChange, WriteEntry, WritePlan } from './plan.ts';
 import { printInsert } from './print-insert.ts';
 import { directRow, type Names } from './print-row.ts';
@@ -59,7 +59,7 @@ function printDirectly(names: Names, table: Table, change: WriteChange, alias: s
     return isPlain ? printInsert(names, table, change, alias) : null;
   }
   const allowsOne = change.atMost.kind === 'constant' && Number(change.atMost.value) >= 1;
-  if (!allowsOne || !table.uniqueKey || !holdsKey(table, change.filter)) return null;
+  if (!allowsOne || !table.uniqueKey || !pinsPrimaryKey(table, change.filter)) return null;
   return printChangeOf(table, change, alias);
 }
 

@@ -56,7 +56,7 @@ export interface RunAsOptions {
   /** May be empty: then only the settings run, and with them the freshness check. */
   readonly steps: readonly Step[];
   /** The best plan of a step depends on its values: it is made anew for each where one for any has taken long, and for each write. */
-  readonly valuesDecide: boolean;
+  readonly wantsCustomPlan: boolean;
   /** Aborted when the client goes away; cancels the statement. */
   readonly signal: DisconnectSignal | null;
 }
@@ -194,10 +194,10 @@ class FlightRequest implements QueuedRequest {
     this.flow = new RowFlow(onOverflow);
     this.#main = mainSteps(pool, request, { named, flow: this.flow });
     this.statement = this.#main.length === 1 ? (this.#main[0]?.name ?? '') : '';
-    const { mutation, runsUserCode, valuesDecide } = request.options;
+    const { mutation, runsUserCode, wantsCustomPlan } = request.options;
     this.shares = !alone && !mutation && this.statement !== '';
     this.runsUserCode = runsUserCode;
-    this.#plansForValues = valuesDecide && (mutation || pool.pace.wantsPlanForValues(this.statement));
+    this.#plansForValues = wantsCustomPlan && (mutation || pool.pace.wantsPlanForValues(this.statement));
   }
 
   makeFlight(connection: ApiConnection, how: FlightHow, onEnd: (outcome: FlightOutcome) => void): Flight {

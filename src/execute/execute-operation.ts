@@ -206,9 +206,14 @@ async function runCompiled(
   const steps = compiled.statements.map((statement, index) =>
     stepOf(statement, source, making, (answer) => answers.set(index, answer)),
   );
-  const { runsUserCode, valuesDecide } = compiled;
+  const { runsUserCode, wantsCustomPlan } = compiled;
   try {
-    const results = await fly(options, execution, attempt, { steps, mutation: isMutation, runsUserCode, valuesDecide });
+    const results = await fly(options, execution, attempt, {
+      steps,
+      mutation: isMutation,
+      runsUserCode,
+      wantsCustomPlan,
+    });
     const tooLarge = [...answers].find(([, answer]) => answer.isTooLarge);
     if (tooLarge !== undefined) throw committedTooLarge(options.maxResponseBytes, compiled.keys[tooLarge[0]]!);
     return { text: isMutation ? joinFields(compiled.keys, results) : (results[0] ?? 'null'), errors: compiled.errors };

@@ -73,39 +73,40 @@ function needsEscape(bytes: number): boolean {
 }
 
 /** Memory of an answer. */
-interface Room {
+interface PooledBuffer {
   readonly bytes: Buffer;
   readonly view: DataView;
 }
 
 /** Of answers that are finished: large ones are dear to make and to collect. */
-const rooms: Room[] = [];
-const maxRooms = 8;
+const buffers: PooledBuffer[] = [];
+const maxBuffers = 8;
 /** Most bytes to begin with. */
-export const maxRoomBytes = 1024 * 1024;
-const noRoom = openRoom(0);
+export const maxInitialBytes = 1024 * 1024;
+const noBuffer = allocate(0);
 
-function openRoom(length: number): Room {
+function allocate(length: number): PooledBuffer {
   const bytes = Buffer.allocUnsafeSlow(length);
   return { bytes, view: viewOf(bytes) };
 }
 
-function takeRoom(length: number): Room {
-  const room = rooms.pop();
-  return room !== undefined && room.bytes.length >= length ? room : openRoom(Math.max(length, 4096));
+function acquireBuffer(length: number): PooledBuffer {
+  const buffer = buffers.pop();
+  return buffer !== undefined && buffer.bytes.length >= length ? buffer : allocate(Math.max(length, 4096));
 }
 
-function keepRoom(room: Room): void {
-  if (room !== noRoom && rooms.length < maxRooms && room.bytes.length <= 2 * maxRoomBytes) rooms.push(room);
+function releaseBuffer(buffer: PooledBuffer): void {
+  if (buffer !== noBuffer && buffers.length < maxBuffers && buffer.bytes.length <= 2 * maxInitialBytes)
+    buffers.push(buffer);
 }
 
 /** Bytes of JSON in a buffer that grows. */
 export class JsonWriter {
-  /** Taken when something is written: while the database works on many answers, a few rooms are enough for them. */
-  #room = noRoom;
-  /** Of the room. */
-  #out = noRoom.view;
-  #roomBytes = 0;
+  /** Taken when something is written: while the database works on many answers, a few buffers are enough for them. */
+  #buffer = noBuffer;
+  /** Of the buffer. */
+  #out = noBuffer.view;
+  #capacity = 0;
   readonly #expectedBytes: number;
   length = 0;
 
@@ -113,26 +114,26 @@ export class JsonWriter {
     this.#expectedBytes = expectedBytes;
   }
 
-  /** Gives the room to the next answer. What was written has been read. */
+  /** Gives the buffer to the next answer. What was written has been read. */
   close(): void {
-    keepRoom(this.#room);
+    releaseBuffer(this.#buffer);
     this.#forget();
   }
 
   text(start: number, end = this.length): string {
-    return this.#room.bytes.toString('utf8', start, end);
+    return this.#buffer.bytes.toString('utf8', start, end);
   }
 
-  /** What was written, in a room that is the taker's until its release, instead of `close`. */
+  /** What was written, in a buffer that is the taker's until its release, instead of `close`. */
   take(): { readonly part: Buffer; readonly release: () => void } {
-    const room = this.#room;
-    const part = room.bytes.subarray(0, this.length);
+    const buffer = this.#buffer;
+    const part = buffer.bytes.subarray(0, this.length);
     this.#forget();
-    return { part, release: () => keepRoom(room) };
+    return { part, release: () => releaseBuffer(buffer) };
   }
 
   #forget(): void {
-    this.#move(noRoom);
+    this.#move(noBuffer);
     this.length = 0;
     rowBytes = nothing;
   }
@@ -172,11 +173,11 @@ export class JsonWriter {
       this.#column(form, index);
     });
     this.byte(0x5d);
-    const encoded = this.#room.bytes.toString('base64', start, this.length);
+    const encoded = this.#buffer.bytes.toString('base64', start, this.length);
     this.length = start;
     this.#reserve(encoded.length + 2);
     this.byte(quote);
-    this.length += this.#room.bytes.write(encoded, this.length, 'latin1');
+    this.length += this.#buffer.bytes.write(encoded, this.length, 'latin1');
     this.byte(quote);
   }
 
@@ -196,7 +197,7 @@ export class JsonWriter {
     const at = this.length;
     this.length += length;
     if (length >= minCopiedBytes) {
-      this.#room.bytes.set(new Uint8Array(source.buffer, source.byteOffset + start, length), at);
+      this.#buffer.bytes.set(new Uint8Array(source.buffer, source.byteOffset + start, length), at);
     } else if (length >= word) {
       const last = length - word;
       for (let index = 0; index < last; index += word) {
@@ -253,21 +254,21 @@ export class JsonWriter {
 
   #reserve(bytes: number): void {
     const needed = this.length + bytes;
-    if (needed > this.#roomBytes) this.#grow(needed);
+    if (needed > this.#capacity) this.#grow(needed);
   }
 
   #grow(needed: number): void {
-    const isFirst = this.#room === noRoom;
+    const isFirst = this.#buffer === noBuffer;
     const larger = isFirst
-      ? takeRoom(Math.max(needed, this.#expectedBytes))
-      : openRoom(Math.max(needed, 2 * this.#roomBytes));
-    this.#room.bytes.copy(larger.bytes, 0, 0, this.length);
+      ? acquireBuffer(Math.max(needed, this.#expectedBytes))
+      : allocate(Math.max(needed, 2 * this.#capacity));
+    this.#buffer.bytes.copy(larger.bytes, 0, 0, this.length);
     this.#move(larger);
   }
 
-  #move(room: Room): void {
-    this.#room = room;
-    this.#out = room.view;
-    this.#roomBytes = room.bytes.length;
+  #move(buffer: PooledBuffer): void {
+    this.#buffer = buffer;
+    this.#out = buffer.view;
+    this.#capacity = buffer.bytes.length;
   }
 }

@@ -11,7 +11,7 @@ import { unreachable } from '../shared/invariant.ts';
 import { keepBytes } from '../shared/keep-bytes.ts';
 import { Utf8Text } from '../shared/utf8-text.ts';
 import type { Handing } from './handing.ts';
-import { isNull, JsonWriter, maxRoomBytes, type RowPart, readColumns, viewOf } from './json-writer.ts';
+import { isNull, JsonWriter, maxInitialBytes, type RowPart, readColumns, viewOf } from './json-writer.ts';
 
 /** What is known of one answer. */
 export interface AnswerContext {
@@ -142,7 +142,7 @@ export class RowsAnswer implements RowCollector {
 
   finish(): FlightResult {
     if (this.#isOver || this.#context.flow.isOver) return '';
-    this.#prepared.expectedBytes = Math.min(maxRoomBytes, this.#writer.length + 64);
+    this.#prepared.expectedBytes = Math.min(maxInitialBytes, this.#writer.length + 64);
     const text = this.#text();
     const maxBytes = this.#context.maxBytes - this.#handedBytes;
     if (typeof text === 'string' ? isLarger(text, maxBytes) : text.bytes > maxBytes) this.#overflow();

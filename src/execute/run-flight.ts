@@ -62,7 +62,7 @@ export async function checkFreshness(options: ExecuteOptions, execution: Executi
 }
 
 /** Nothing but the settings and the check. */
-export const nothing = { steps: [], mutation: false, runsUserCode: false, valuesDecide: false } as const;
+export const nothing = { steps: [], mutation: false, runsUserCode: false, wantsCustomPlan: false } as const;
 
 /** Whether flights check the age of the model. */
 export function isChecked(options: ExecuteOptions, attempt: Attempt): boolean {
@@ -85,7 +85,7 @@ export async function fly(
   options: ExecuteOptions,
   execution: Execution,
   attempt: Attempt,
-  work: Pick<RunAsOptions, 'steps' | 'mutation' | 'runsUserCode' | 'valuesDecide'>,
+  work: Pick<RunAsOptions, 'steps' | 'mutation' | 'runsUserCode' | 'wantsCustomPlan'>,
 ): Promise<readonly (FlightResult | null)[]> {
   const { role } = attempt;
   const { pool, replicas } = options;
@@ -101,7 +101,7 @@ export async function fly(
     mutation: work.mutation,
     steps: work.steps,
     runsUserCode: work.runsUserCode,
-    valuesDecide: work.valuesDecide,
+    wantsCustomPlan: work.wantsCustomPlan,
     signal: execution.context.signal,
   };
   const start = performance.now();

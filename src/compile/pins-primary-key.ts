@@ -5,15 +5,15 @@ import type { Table } from '../model/model.ts';
 import type { Condition } from './plan.ts';
 
 /** Whether only rows with certain values in all key columns meet the condition. */
-export function holdsKey(table: Table, condition: Condition | null): boolean {
-  const held = new Set(heldColumns(condition));
-  return table.primaryKey.every((number) => held.has(number));
+export function pinsPrimaryKey(table: Table, condition: Condition | null): boolean {
+  const pinned = new Set(pinnedColumns(condition));
+  return table.primaryKey.every((number) => pinned.has(number));
 }
 
-function heldColumns(condition: Condition | null): readonly number[] {
+function pinnedColumns(condition: Condition | null): readonly number[] {
   switch (condition?.kind) {
     case 'and':
-      return condition.items.flatMap(heldColumns);
+      return condition.items.flatMap(pinnedColumns);
     case 'compare':
       return condition.operator === 'eq' ? [condition.column.number] : [];
     case 'key':

@@ -65,7 +65,7 @@ test('a write by a filter is planned for its values always, one by its key never
 
 test('where the operator has chosen for the role that is what counts', async () => {
   const pool = openPool(database.urlAs('authenticator', 'test'));
-  const write = flightOf([`select current_setting('plan_cache_mode')`], { mutation: true, valuesDecide: true });
+  const write = flightOf([`select current_setting('plan_cache_mode')`], { mutation: true, wantsCustomPlan: true });
   const settings = new Map([['plan_cache_mode', 'force_generic_plan']]);
   expect(await runAs(pool, write)).toEqual(['force_custom_plan']);
   expect(await runAs(pool, { ...write, settings })).toEqual(['force_generic_plan']);
@@ -74,7 +74,7 @@ test('where the operator has chosen for the role that is what counts', async () 
 test('it is no flight more', async () => {
   const proxy = await startRecordingProxy(database.urlAs('authenticator', 'test'));
   const pool = openPool(proxy.url);
-  const write = flightOf(['select 1'], { mutation: true, valuesDecide: true });
+  const write = flightOf(['select 1'], { mutation: true, wantsCustomPlan: true });
   await runAs(pool, write);
   proxy.reset();
   for (let count = 0; count < 3; count += 1) await runAs(pool, write);
