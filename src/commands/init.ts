@@ -237,7 +237,7 @@ Connection of the gateway, shown only this once:
 
 Next:
   # Once: the signing secret and the two API keys.
-  pgreflect keys${roles.keys} > keys.env
+  (umask 077; pgreflect keys${roles.keys} > keys.env)
   set -a; . ./keys.env; set +a
   export DATABASE_URL='${connection}'
   pgreflect serve${roles.serve}`);

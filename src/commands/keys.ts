@@ -16,7 +16,7 @@ export const keys: Command = {
 keys signed by the signing key. ES256 signatures are random, so these keys differ each time, and all are valid.
 
 Examples:
-  pgreflect keys > keys.env && set -a && . ./keys.env && set +a
+  (umask 077; pgreflect keys > keys.env) && set -a && . ./keys.env && set +a
   pgreflect keys --asymmetric`,
   run: runKeys,
 };

@@ -4,7 +4,7 @@
  * runs the project and its address.
  */
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeApiKeys, makeSecret } from '../config/keys.ts';
 import { makeAccessToken } from '../management/access-tokens.ts';
@@ -35,7 +35,7 @@ export function projectDirectory(workingDirectory: string): string {
 /**
  * Reads the project, or makes a new one with random secrets.
  *
- * @throws CommandError where the file is there but cannot be used.
+ * @throws CommandError where the file is there but cannot be used, or belongs to another user.
  */
 export async function loadProject(
   directory: string,
@@ -61,10 +61,26 @@ export async function loadProject(
 }
 
 function makeDirectory(directory: string): void {
+  const path = findForeign(directory);
+  if (path !== null) {
+    refuse(
+      `${path} belongs to another user, who may have chosen the secrets in it.`,
+      'Start in a directory of your own.',
+    );
+  }
   // Others may pass through, not list: as root the database server runs as another user below it.
   mkdirSync(directory, { recursive: true, mode: 0o711 });
   // What is in it must not be committed.
   writeFileSync(join(directory, '.gitignore'), '*\n');
+}
+
+/** What of a project another user has made, who may know or have chosen what is in it; null: nothing. A link is its maker's, too. */
+function findForeign(directory: string): string | null {
+  const own = process.getuid?.();
+  const owners = (path: string) =>
+    [lstatSync, statSync].map((look) => look(path, { throwIfNoEntry: false })?.uid ?? own);
+  const paths = [directory, ...['project.json', 'process'].map((name) => join(directory, name))];
+  return paths.find((path) => owners(path).some((owner) => owner !== own)) ?? null;
 }
 
 /** A project that an earlier version made has no token yet. */
@@ -145,10 +161,18 @@ export function findRunningProject(
   try {
     const [pid = '', url = ''] = readFileSync(join(directory, 'process'), 'utf8').split('\n');
     process.kill(Number.parseInt(pid, 10), 0);
-    return url === '' ? null : { ...JSON.parse(readFileSync(join(directory, 'project.json'), 'utf8')), url };
+    // A checkout of somebody else's may bring such files along.
+    return !isLoopback(new URL(url)) || findForeign(directory) !== null
+      ? null
+      : { ...JSON.parse(readFileSync(join(directory, 'project.json'), 'utf8')), url };
   } catch {
     return null;
   }
+}
+
+/** Whether an address leads to this machine, whatever names mean here. */
+export function isLoopback({ protocol, hostname }: URL): boolean {
+  return protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
 /** The process that the mark names, if it lives and is one of ours. A killed one leaves its mark behind. */

@@ -2,9 +2,9 @@
  * Calls the management API of a running project, for commands that work on it from outside. The token of a local project is
  * sent to that project only: to the loopback address that its process has published, and nowhere a redirect leads.
  */
-import type { OptionValues } from '../config/load-options.ts';
+import type { LoadedOptions } from '../config/load-options.ts';
 import { CommandError, refuse } from './command.ts';
-import { findRunningProject, projectDirectory } from './local-project.ts';
+import { findRunningProject, isLoopback, projectDirectory } from './local-project.ts';
 
 /** The configuration of one project. */
 export interface ManagementClient {
@@ -18,12 +18,13 @@ export interface ManagementClient {
 const answerTimeoutMs = 30_000;
 
 /**
- * Makes the client. What the options leave open comes from the local project of the working directory, where there is one.
+ * Makes the client. What the options leave open comes from the local project of the working directory, where there is one. The
+ * working directory may be a checkout of somebody else's: a token that it does not bring is sent to no address that it names.
  *
- * @throws CommandError where ref or token are missing.
+ * @throws CommandError where ref or token are missing, or the token was not given for the address.
  */
 export function createManagementClient(
-  values: OptionValues<'externalUrl' | 'projectRef' | 'accessToken'>,
+  { values, origins }: LoadedOptions<'externalUrl' | 'projectRef' | 'accessToken'>,
   workingDirectory: string,
 ): ManagementClient {
   const running = findRunningProject(projectDirectory(workingDirectory));
@@ -38,6 +39,13 @@ export function createManagementClient(
       'No access token is given.',
       'Set --access-token or PGREFLECT_ACCESS_TOKEN. To create a token: pgreflect tokens create. A running local project needs none.',
     );
+  const isFound = (name: 'externalUrl' | 'accessToken') => /\.toml: /.test(origins.get(name) ?? '');
+  if (local === null && isFound('externalUrl') && !isFound('accessToken')) {
+    refuse(
+      `The access token was not given for ${new URL(url).origin}, which only ${origins.get('externalUrl')} names.`,
+      'If it belongs there, give the address with --external-url or PGREFLECT_EXTERNAL_URL.',
+    );
+  }
   const address = `${url}/v1/projects/${encodeURIComponent(ref)}/config/auth`;
   const headers = { authorization: `Bearer ${token}` };
   return {
@@ -59,8 +67,6 @@ export function createManagementClient(
 /** Whether two addresses are the same port of this machine, by whichever of its own names. */
 function isSameLoopback(a: string, b: string): boolean {
   const [first, second] = [new URL(a), new URL(b)];
-  const isLoopback = ({ protocol, hostname }: URL) =>
-    protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
   return isLoopback(first) && isLoopback(second) && first.port === second.port && first.pathname === second.pathname;
 }
 

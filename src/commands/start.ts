@@ -190,11 +190,17 @@ async function findFirstOperation(config: Config, gateway: Gateway): Promise<str
   return model === null ? null : makeFirstOperation(model);
 }
 
-/** Tables made by this connection are granted to the API roles by the default privileges of the start. */
+/**
+ * Tables made by this connection are granted to the API roles by the default privileges of the start. The password is no argument,
+ * which every user of the machine could read.
+ */
 function emptyAdvice(config: Config): string {
+  const url = new URL(config.adminDatabaseUrl);
+  const password = decodeURIComponent(url.password);
+  url.password = '';
   return `
 There is no table yet. Make one, and its fields are there at once:
 
-  psql '${config.adminDatabaseUrl}' -c 'create table note (id bigint generated always as identity primary key, body text)'
+  PGPASSWORD='${password}' psql '${url.href}' -c 'create table note (id bigint generated always as identity primary key, body text)'
 `;
 }

@@ -56,10 +56,10 @@ export async function diffTemplates(context: CommandContext): Promise<number> {
 
 function open(context: CommandContext): { readonly client: ManagementClient; readonly directory: string } {
   const { workingDirectory } = context.sources;
-  const { values } = loadOptionsOrThrow(['externalUrl', 'projectRef', 'accessToken'] as const, context.sources);
+  const loaded = loadOptionsOrThrow(['externalUrl', 'projectRef', 'accessToken'] as const, context.sources);
   const given = flagText(context, 'dir') ?? defaultTemplateDirectory;
   const directory = isAbsolute(given) ? given : join(workingDirectory, given);
-  return { client: createManagementClient(values, workingDirectory), directory };
+  return { client: createManagementClient(loaded, workingDirectory), directory };
 }
 
 function textsOf(config: Readonly<Record<string, unknown>>): TemplateTexts {

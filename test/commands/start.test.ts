@@ -94,7 +94,7 @@ test('a mistake in the schema file keeps nothing, and the next start works', asy
 
 test('--empty starts without a table and says how to make one', async () => {
   const { ask, stop, command } = await start(temporaryDirectory(), ['--empty']);
-  await command.until(/psql '.*' -c 'create table note/);
+  await command.until(/PGPASSWORD='[^']+' psql 'postgresql:\/\/postgres@[^:]+:\d+\/\w+' -c 'create table note/);
   expect(await ask('{ __typename }')).toEqual({ data: { __typename: 'Query' } });
   expect(await stop()).toBe(0);
 }, 60_000);

@@ -163,6 +163,26 @@ describe('pgreflect templates', () => {
       expect(heard).toEqual([]);
     });
 
+    test('an address that only a file of the working directory names gets no token from elsewhere', async () => {
+      const { heard, port } = await listener((response) => response.end('{}'));
+      const directory = temporaryDirectory();
+      const env = { PGREFLECT_ACCESS_TOKEN: token, PGREFLECT_PROJECT_REF: ref };
+      const address = `http://127.0.0.1:${port}`;
+      writeFileSync(join(directory, 'pgreflect.toml'), `external_url = "${address}"\n`);
+      const { code, err } = await runHere(['templates', 'pull'], env, directory);
+      expect([code, heard]).toEqual([1, []]);
+      expect(err).toContain('The access token was not given for');
+      await runHere(['templates', 'pull'], { ...env, PGREFLECT_EXTERNAL_URL: address }, directory);
+      expect(heard).toHaveLength(1);
+    });
+
+    test('nor does one that a file of a local project names, which a checkout may bring along', async () => {
+      const { heard, port } = await listener((response) => response.end('{}'));
+      const directory = await localProject(`http://localhost.localhost:${port}`);
+      await runHere(['templates', 'pull'], { PGREFLECT_ACCESS_TOKEN: token }, directory);
+      expect(heard).toEqual([]);
+    });
+
     test('a redirect, which no token follows', async () => {
       const { heard, port } = await listener((response) => response.end('{}'));
       const inner = await listener((response) =>

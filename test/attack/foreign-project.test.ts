@@ -1,0 +1,45 @@
+/**
+ * A neighbor on the host makes `.pgreflect/` first, in a directory that others may write: the secrets of the project would be theirs.
+ */
+import { chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { claimProject, findRunningProject, loadProject, projectDirectory } from '../../src/commands/local-project.ts';
+
+const roles = { anonRole: 'anon', serviceRole: 'service_role' };
+
+/** A directory of another user: root has to make one, everybody else has root's. */
+function foreignDirectory(): string {
+  if (process.getuid?.() !== 0) return '/usr';
+  const directory = projectDirectory(mkdtempSync(join(tmpdir(), 'pgreflect-')));
+  onTestFinished(() => rmSync(join(directory, '..'), { recursive: true }));
+  mkdirSync(directory);
+  chownSync(directory, 65_534, 65_534);
+  return directory;
+}
+
+test('a project directory of another user is not used', async () => {
+  const directory = foreignDirectory();
+  const before = readdirSync(directory);
+  expect(() => claimProject(directory)).toThrow(`${directory} belongs to another user`);
+  await expect(loadProject(directory, roles)).rejects.toThrow(`${directory} belongs to another user`);
+  expect(readdirSync(directory)).toEqual(before);
+});
+
+test('secrets of another user in a directory of our own are not used', async () => {
+  const directory = projectDirectory(mkdtempSync(join(tmpdir(), 'pgreflect-')));
+  onTestFinished(() => rmSync(join(directory, '..'), { recursive: true }));
+  const { jwtSecret } = await loadProject(directory, roles);
+  expect(await loadProject(directory, roles)).toMatchObject({ jwtSecret });
+  writeFileSync(join(directory, 'process'), `${process.pid}\nhttp://127.0.0.1:1\n`);
+  expect(findRunningProject(directory)).not.toBeNull();
+  const file = join(directory, 'project.json');
+  if (process.getuid?.() === 0) chownSync(file, 65_534, 65_534);
+  else {
+    rmSync(file);
+    symlinkSync('/etc/passwd', file);
+  }
+  await expect(loadProject(directory, roles)).rejects.toThrow('project.json belongs to another user');
+  expect(findRunningProject(directory)).toBeNull();
+});
