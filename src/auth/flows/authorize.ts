@@ -9,7 +9,7 @@ import { ProviderError } from '../providers/provider-error.ts';
 import { type ProviderSettings, requireBrowserProvider } from '../providers/provider-settings.ts';
 import { findInvited } from './accept-invitation.ts';
 import { type Flow, nowOf, transact } from './flow.ts';
-import { assertManualLinking } from './manual-linking.ts';
+import { assertManualLinking, assertMayLink } from './manual-linking.ts';
 import { errorParameters, withQuery } from './redirect-target.ts';
 
 /** Parameters of a sign-in that are ours; every other one is for the provider. */
@@ -62,10 +62,11 @@ export async function startSignIn(flow: Flow, query: URLSearchParams): Promise<S
  * `GET /user/identities/authorize`. Programs ask with a token, and their answers bring the browser no cookie; so it goes to
  * `/authorize` first, and from there to the provider.
  *
- * @returns Where the browser goes. @throws AuthError also `manual_linking_disabled`
+ * @returns Where the browser goes. @throws AuthError also `manual_linking_disabled`, `insufficient_aal`
  */
-export async function startLinking(flow: Flow, { user }: UserBearer, query: URLSearchParams): Promise<string> {
+export async function startLinking(flow: Flow, bearer: UserBearer, query: URLSearchParams): Promise<string> {
   assertManualLinking(flow);
+  const { user } = assertMayLink(bearer);
   const { state } = await start(flow, query, { inviteToken: null, linkingTargetId: user.id });
   const own = new URLSearchParams([...query].filter(([name]) => !leftOut.has(name)));
   own.set('flow', state);

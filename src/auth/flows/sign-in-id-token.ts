@@ -16,7 +16,7 @@ import { type Flow, nowOf } from './flow.ts';
 import { issueSession, type SessionJson, sessionAnswer } from './issue-session.ts';
 import { linkIdentity } from './link-identity.ts';
 import { lockAsking } from './lock-asking.ts';
-import { assertManualLinking } from './manual-linking.ts';
+import { assertManualLinking, assertMayLink } from './manual-linking.ts';
 import { type BodyShape, readMembers } from './members.ts';
 import { onceMore } from './once-more.ts';
 
@@ -47,7 +47,12 @@ export async function signInWithIdToken(given: Flow, body: unknown, askUser: Ask
       const { userId, refusal } =
         asking === null
           ? await enterExternally(session, flow, { external, isEmailOptional })
-          : await linkIdentity(session, flow, external, (await lockAsking(session, asking.bearer)).user.id);
+          : await linkIdentity(
+              session,
+              flow,
+              external,
+              assertMayLink(await lockAsking(session, asking.bearer)).user.id,
+            );
       return { refusal, signedIn: refusal === null ? await issueSession(session, flow, userId, 'oauth') : null };
     }),
   );

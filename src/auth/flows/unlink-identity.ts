@@ -16,7 +16,7 @@ import { updateUser } from '../users.ts';
 import { adoptEmail, deriveEmail } from './derive-email.ts';
 import { type Flow, nowOf, transact } from './flow.ts';
 import { type Asking, lockAsking } from './lock-asking.ts';
-import { assertManualLinking } from './manual-linking.ts';
+import { assertManualLinking, assertMayLink } from './manual-linking.ts';
 import { queueNotification } from './queue-notification.ts';
 
 /** The answer: there is nothing to tell. */
@@ -26,14 +26,14 @@ export const unlinkedShape = answerShape<null>('AuthUnlinked', {});
  * `DELETE /user/identities/{id}`.
  *
  * @throws AuthError `manual_linking_disabled`, `validation_failed` (404), `unexpected_audience`,
- *   `single_identity_not_deletable`, `identity_not_found`, `email_conflict_identity_not_deletable`, `email_exists`.
+ *   `single_identity_not_deletable`, `identity_not_found`, `email_conflict_identity_not_deletable`, `email_exists`, `insufficient_aal`.
  */
 export async function unlinkIdentity(flow: Flow, bearer: UserBearer, id: string): Promise<AnswerJson> {
   assertManualLinking(flow);
   if (!isUuid(id)) throw new AuthError('validation_failed', 'identity_id must be an UUID', { status: 404 });
   if (bearer.claims.aud !== flow.audience) throw new AuthError('unexpected_audience');
   // Of two requests at the same time for the last two identities the second finds one.
-  await transact(flow, async (session) => unlink(session, flow, await lockAsking(session, bearer), id));
+  await transact(flow, async (session) => unlink(session, flow, assertMayLink(await lockAsking(session, bearer)), id));
   return unlinkedShape.toJson(null);
 }
 
