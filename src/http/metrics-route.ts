@@ -6,6 +6,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { PublicError } from '../shared/errors.ts';
+import { readTimeoutMs } from './connections.ts';
 import { sniffHeaders } from './refuse-request.ts';
 
 /** What the route needs. */
@@ -44,6 +45,11 @@ export interface MetricsServer {
   stop(): Promise<void>;
 }
 
+/** Connections at once: a few collectors. One that is kept without a request, or whose answer is not read, ends by itself. */
+const maxConnections = 32;
+/** Time for a request to arrive, in milliseconds. */
+const receiveTimeoutMs = 5000;
+
 /**
  * Serves the metrics to everybody.
  *
@@ -53,7 +59,12 @@ export async function serveMetrics(
   { host, port }: { readonly host: string; readonly port: number },
   print: () => Promise<PrintedMetrics>,
 ): Promise<MetricsServer> {
-  const server = createServer((request, response) => {
+  const timeouts = {
+    headersTimeout: receiveTimeoutMs,
+    requestTimeout: receiveTimeoutMs,
+    connectionsCheckingInterval: 1000,
+  };
+  const server = createServer(timeouts, (request, response) => {
     const end = (status: number, type: string, text: string) =>
       void response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store', ...sniffHeaders }).end(text);
     const plain = 'text/plain; charset=utf-8';
@@ -65,6 +76,8 @@ export async function serveMetrics(
       () => end(503, plain, 'The metrics cannot be read at the moment.\n'),
     );
   });
+  server.timeout = readTimeoutMs;
+  server.maxConnections = maxConnections;
   await listen(server, host, port);
   return {
     port: (server.address() as AddressInfo).port,

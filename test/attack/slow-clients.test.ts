@@ -7,6 +7,7 @@ import { connect, type Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { defaultConfig } from '../../src/config/config.ts';
+import { serveMetrics } from '../../src/http/metrics-route.ts';
 import { type TestGateway, testGateway } from '../support/gateway.ts';
 import { gatewayProcess } from '../support/gateway-process.ts';
 import { anonKey, operation } from '../support/http.ts';
@@ -160,6 +161,27 @@ describe('There is a ceiling of connections', () => {
       await once(socket.resume(), 'data');
     }
   });
+});
+
+test('The port of the metrics has a ceiling too, and half a request loses its connection', {
+  timeout: 60_000,
+}, async () => {
+  const metrics = await serveMetrics({ host: '127.0.0.1', port: 0 }, async () => ({
+    type: 'text/plain',
+    text: 'none 0\n',
+  }));
+  onTestFinished(() => metrics.stop());
+  let open = 100;
+  for (let count = 0; count < 100; count += 1) {
+    const socket = await deaf(metrics.port, 'GET /metr');
+    const ended = new Promise<void>((resolve) => socket.resume().once('end', resolve).once('close', resolve));
+    void ended.then(() => {
+      open -= 1;
+    });
+  }
+  await vi.waitFor(() => expect(open).toBeLessThanOrEqual(32), 20_000);
+  await vi.waitFor(() => expect(open).toBe(0), 30_000);
+  expect(await (await fetch(`http://127.0.0.1:${metrics.port}/metrics`)).text()).toBe('none 0\n');
 });
 
 test('A process that is told to end ends, whoever is attached to it', { timeout: 60_000 }, async () => {
