@@ -1,15 +1,22 @@
 /**
- * Decides which request gets the next connection of a pool, and refuses those that would wait too long.
+ * Who gets the next connection of a pool, and who is told at once that the wait would be too long.
  *
- * Fair queuing: roles take turns, because a role is what an operator sets limits for, and within a role its callers do. A connection
- * goes to the role that holds the fewest, and of several to the one that had its turn longest ago; likewise to the caller within the
- * role, whose requests are served in the order in which they came. One connection is also kept from the statements of a role that are
- * not known to be quick, and one more from those of a single caller: a slow query for each connection would lock everybody else out.
+ * Fair between roles, because a role is what an operator sets limits for, and within a role between its callers: a connection
+ * goes to the role that waits and holds the fewest, and of several to the one that had its turn longest ago; likewise to the caller
+ * within the role, whose requests are served in the order in which they came. So nobody waits for the queue of somebody else. One
+ * connection is also kept from the statements of a role that are not known to be quick, and one more from those of a single caller:
+ * else one slow query for each connection would lock everybody else out.
  *
- * Refused on arrival, when that costs nothing yet: requests whose expected wait is longer than allowed. As in CoDel, a queue
- * may be long in a burst, but one that has not been empty for a while only makes everybody late, and is kept short.
+ * Nobody is let in to wait in vain. How long a turn takes is measured while somebody waits, and who would wait longer than
+ * allowed is refused on arrival, when that costs nothing yet. A queue that grows and grows does not absorb a burst, it only
+ * makes everybody late, and somebody has to be refused anyway: then it is kept short. One that is long and stays as it is
+ * does no harm: so many clients wait for their answers before they ask again. They may come in waves, after the machine was busy
+ * with something else, so a queue that is no longer than usual is no overload.
+ *
+ * A queue that is just kept short once it has not been empty for a fifth of the longest wait was tried (`bench --overload`): where
+ * the gateway is the bottleneck it refused nine of ten requests at the rate of the peak. Turns look long there, since their ends are read late.
  */
-import { afterReading } from '../shared/after-reading.ts';
+import { type AwakeTimer, afterAwake, awakeNow, beginAwake, endAwake } from '../shared/awake.ts';
 import { DatabaseError } from './failure.ts';
 
 /** One who wants a connection for a while. */
@@ -26,16 +33,37 @@ export interface Turn {
 /** Size of the pool, and patience. */
 export interface ConnectionQueueOptions {
   readonly size: number;
-  /** Longest wait, in milliseconds; 0: no limit. */
+  /** Longest wait, in milliseconds; 0: there is no limit. A pause of the whole process is nobody's wait. */
   readonly waitMs: number;
-  /** Milliseconds since any moment; `performance.now` by default. */
+  /** Milliseconds since any moment, by which turns are measured; awake ones unless told. */
   readonly now?: () => number;
 }
 
 /** A pool with fewer connections keeps none back. */
 const smallestSizeWithSpare = 5;
-/** Share of the longest wait: a queue that has not been empty for this long admits only requests that wait no longer than this. */
-const targetShare = 1 / 5;
+/**
+ * Share of the longest wait after which the queue is looked at again, or a turn where that is longer, and after no fewer turns
+ * than there are connections: while the first clients come and connections are opened, it has to grow.
+ */
+const lookShare = 1 / 100;
+/** By how much it has grown, if it has. One that is neither that nor shorter after `calmLooks` stays as it is. */
+const growth = 1.1;
+/**
+ * Grown so many times in a row, to where one would wait for so many looks and so many times as many wait as usual, it is
+ * overloaded, until nobody was refused for `restLooks`: longer than a busy machine keeps the process from refusing. Clients that wait
+ * for their answers all come within a moment when they begin, or when the machine was busy, but there are no more of them.
+ */
+const overloadGrowths = 3;
+const overloadLength = 3;
+const overloadLooks = 10;
+const restLooks = 40;
+const calmLooks = 10;
+/**
+ * What the queue is kept to then: what is served until the next look, or a turn of each connection and so many more, or what was
+ * usual before, which is forgotten by this share with each look.
+ */
+const overloadSpare = 2;
+const forgetting = 0.005;
 /** How fast the expectation follows the measured turns, once there are enough of them for a mean. */
 const shareOfLast = 0.05;
 
@@ -62,7 +90,7 @@ interface CallerTurns {
 interface Waiter {
   readonly turn: Turn;
   readonly caller: CallerTurns;
-  readonly timer: { clear(): void } | null;
+  readonly timer: AwakeTimer | null;
   readonly start: () => void;
   readonly refuse: (problem: DatabaseError) => void;
 }
@@ -88,10 +116,18 @@ export class ConnectionQueue {
   /** Mean length of a turn since then in milliseconds, and their number. */
   #turnMs = 0;
   #turns = 0;
-  /** The last time when nobody waited. */
-  #emptyAt = 0;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #turnsSinceLook = 0;
+  /** The last look that could tell: when, how many waited, and how many in a row found more than the one before. */
+  #seenAt = Number.NEGATIVE_INFINITY;
+  #seen = 0;
+  #grown = 0;
+  /** So many waited when it did not grow. */
+  #usual = 0;
+  /** It is kept short until then. */
+  #overloadUntil = Number.NEGATIVE_INFINITY;
 
-  constructor({ size, waitMs, now = () => performance.now() }: ConnectionQueueOptions) {
+  constructor({ size, waitMs, now = awakeNow }: ConnectionQueueOptions) {
     this.#size = size;
     this.#waitMs = waitMs === 0 ? Number.POSITIVE_INFINITY : waitMs;
     this.#now = now;
@@ -116,11 +152,13 @@ export class ConnectionQueue {
     const ofRole = ahead;
     for (const other of this.#waitingRoles) if (other !== own) ahead += Math.min(other.waiting.length, ofRole + 1);
     const now = this.#now();
-    // Never shorter than one turn of each connection: none is idle for it, also while the whole process is slow.
-    const targetMs = Math.max(this.#waitMs * targetShare, this.#turnMs);
-    const allowedMs = now - this.#emptyAt > targetMs ? Math.min(targetMs, this.#waitMs) : this.#waitMs;
     const expectedMs = ((ahead + 1) * this.#turnMs) / this.#size;
-    return expectedMs <= allowedMs && now - this.#lastTurn <= this.#waitMs;
+    this.#look(now, expectedMs);
+    const isOverload = now < this.#overloadUntil;
+    const isInTime =
+      expectedMs <= (isOverload ? this.#shortMs() : this.#waitMs) && now - this.#lastTurn <= this.#waitMs;
+    if (isOverload && !isInTime) this.#overloadUntil = now + restLooks * this.#lookMs();
+    return isInTime;
   }
 
   /** Takes a connection where one is free for this turn; it ends with `leave`. */
@@ -168,6 +206,7 @@ export class ConnectionQueue {
   leave(turn: Turn): void {
     const turns = this.#turnsOf(turn.role);
     const caller = callerIn(turns, turn);
+    endAwake();
     this.#held -= 1;
     for (const each of [turns, caller]) {
       each.held -= 1;
@@ -179,10 +218,10 @@ export class ConnectionQueue {
     this.#startNext();
   }
 
-  #startTimer(turn: Turn): { clear(): void } | null {
+  #startTimer(turn: Turn): AwakeTimer | null {
     if (this.#waitMs === Number.POSITIVE_INFINITY) return null;
     const problem = `No database connection became free within ${this.#waitMs} ms.`;
-    return afterReading(this.#waitMs, () => this.withdraw(turn, overloaded(problem)));
+    return afterAwake(this.#waitMs, () => this.withdraw(turn, overloaded(problem)));
   }
 
   #turnsOf(role: string): RoleTurns {
@@ -199,6 +238,7 @@ export class ConnectionQueue {
   }
 
   #start(turns: RoleTurns, caller: CallerTurns, turn: Turn): void {
+    beginAwake();
     this.#held += 1;
     for (const each of [turns, caller]) {
       each.held += 1;
@@ -242,8 +282,7 @@ export class ConnectionQueue {
     waiter.caller.waiting += 1;
     this.#waitingRoles.add(turns);
     if (this.#waiting === 0) {
-      this.#emptyAt = this.#now();
-      this.#lastTurn = this.#emptyAt;
+      this.#lastTurn = this.#now();
       this.#turnMs = 0;
       this.#turns = 0;
     }
@@ -263,8 +302,36 @@ export class ConnectionQueue {
 
   #noteTurn({ startedAt }: Turn, now: number): void {
     this.#turns += 1;
+    this.#turnsSinceLook += 1;
     this.#turnMs += (now - startedAt - this.#turnMs) * Math.max(shareOfLast, 1 / this.#turns);
     this.#lastTurn = now;
+  }
+
+  #shortMs(): number {
+    const most = Math.max(this.#size + overloadSpare, this.#usual * growth);
+    return Math.min(this.#waitMs, Math.max(this.#waitMs * lookShare, (this.#turnMs * most) / this.#size));
+  }
+
+  #lookMs(): number {
+    return Math.max(this.#waitMs * lookShare, this.#turnMs);
+  }
+
+  #look(now: number, expectedMs: number): void {
+    const lookMs = this.#lookMs();
+    if (now - this.#lookedAt < lookMs || this.#turnsSinceLook < this.#size) return;
+    this.#lookedAt = now;
+    this.#turnsSinceLook = 0;
+    const [waiting, seen] = [this.#waiting, this.#seen];
+    const isRecent = now - this.#seenAt < calmLooks * lookMs;
+    if (isRecent && waiting >= seen && waiting <= seen * growth) return;
+    this.#grown = isRecent && waiting > seen ? this.#grown + 1 : 0;
+    this.#usual *= 1 - forgetting;
+    if (this.#grown === 0 && now >= this.#overloadUntil) this.#usual = Math.max(this.#usual, seen);
+    this.#seenAt = now;
+    this.#seen = waiting;
+    const isLong = expectedMs > overloadLooks * lookMs && waiting > overloadLength * this.#usual;
+    const isOverload = this.#grown >= overloadGrowths && isLong;
+    if (isOverload) this.#overloadUntil = now + restLooks * lookMs;
   }
 }
 

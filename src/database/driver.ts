@@ -6,6 +6,7 @@
  */
 import { Socket } from 'node:net';
 import pg from 'pg';
+import { awakeNow, beginAwake, endAwake } from '../shared/awake.ts';
 import { within } from '../shared/within.ts';
 import { openDirectSocket } from './direct-socket.ts';
 import { DatabaseError } from './failure.ts';
@@ -150,12 +151,13 @@ function openSocket(sockets: Set<Socket>, isEncrypted: boolean): Socket {
  * @throws DatabaseError `overloaded` when none became free in time, `unavailable` when none could be made.
  */
 export async function takeConnection(pool: pg.Pool, waitMs: number): Promise<DriverClient> {
-  const startedAt = performance.now();
+  beginAwake();
+  const end = awakeNow() + waitMs * shareInTime;
   const first = await connect(pool);
+  endAwake();
   if (first.client) return first.client;
-  const isLate = performance.now() - startedAt > waitMs + lateMs;
-  const hasPaused = isLate && timeouts.has((first.problem as Error).message);
-  if (!hasPaused && !endedWhileOpening(first.problem)) throw connectError(first.problem, waitMs);
+  const isEarly = timeouts.has((first.problem as Error).message) && awakeNow() < end;
+  if (!isEarly && !endedWhileOpening(first.problem)) throw connectError(first.problem, waitMs);
   const second = await connect(pool);
   if (second.client) return second.client;
   throw connectError(second.problem, waitMs);
@@ -220,8 +222,8 @@ export async function lookAtSession(client: DriverClient): Promise<NewSession> {
   }
 }
 
-/** A timer that fires so many milliseconds late tells of a pause of the process. */
-const lateMs = 50;
+/** Of a wait that was long enough; the rest is how exact timers are. */
+const shareInTime = 0.9;
 
 const noneFree = 'timeout exceeded when trying to connect';
 /** What the driver says when something has taken too long. */

@@ -5,7 +5,7 @@
  * and its settings are whatever an administrator has given to the login or the database.
  */
 import { createHmac, randomBytes } from 'node:crypto';
-import { afterReading } from '../shared/after-reading.ts';
+import { afterAwake } from '../shared/awake.ts';
 import { invariant } from '../shared/invariant.ts';
 import type { DriverClient } from './driver.ts';
 import { type DatabaseError, toDatabaseError } from './failure.ts';
@@ -171,7 +171,7 @@ export async function runSystemTexts(connection: SystemConnection, text: string)
 async function inTime<T>({ client, answerWithinMs }: SystemConnection, answer: Promise<T>): Promise<T> {
   if (answerWithinMs === null) return answer;
   const problem = `The server did not answer within ${answerWithinMs} ms.`;
-  const timer = afterReading(answerWithinMs, () => client.connection.stream.destroy(new Error(problem)));
+  const timer = afterAwake(answerWithinMs, () => client.connection.stream.destroy(new Error(problem)));
   try {
     return await answer;
   } finally {

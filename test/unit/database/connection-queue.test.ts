@@ -1,9 +1,7 @@
 /**
  * Who gets the next connection, and who is refused on arrival. Time is given, so that nothing depends on how fast the machine is.
  */
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { ConnectionQueue, type Turn } from '../../../src/database/connection-queue.ts';
 
 let now = 0;
@@ -209,7 +207,7 @@ describe('who is refused on arrival', () => {
     expect(queue.admits('other', 'one')).toBe(true);
   });
 
-  describe('in a queue that has not been empty for a fifth of the longest wait', () => {
+  describe('in a queue that grows and grows', () => {
     /** Turns take 10 ms each; of those that come in each 10 ms, returns how many were let in. */
     function serve(queue: ConnectionQueue, turns: number, arrivals: number): number {
       let admitted = 0;
@@ -234,41 +232,73 @@ describe('who is refused on arrival', () => {
       return queue;
     }
 
-    test('who would wait for longer than that', () => {
+    test('who would wait for longer than a turn of each connection and two more', () => {
       const queue = start(1);
-      expect(serve(queue, 20, 3)).toBe(60);
+      // Known after as many turns as it takes to tell it from a burst.
+      serve(queue, 9, 2);
+      expect(queue.waiting).toBe(10);
+      expect(serve(queue, 5, 2)).toBe(2);
       serve(queue, 100, 2);
-      expect(queue.waiting).toBe(20);
+      expect(queue.waiting).toBe(3);
       // No connection is idle for it.
       expect(serve(queue, 100, 2)).toBe(100);
-      // Another caller does not wait for the crowd.
-      expect(queue.admits('crowd', 'another')).toBe(true);
     });
 
-    test('nobody while fewer wait than there are connections, however long a turn takes', () => {
-      const queue = open(4);
-      const held = hold(queue, slow('crowd'), 3);
-      const other = hold(queue, slow('crowd', 'two'), 1);
-      wait(queue, slow('crowd'), '');
-      wait(queue, slow('crowd'), '');
-      now += 900;
-      queue.leave(held[0]!);
-      for (let count = 0; count < 5; count += 1) wait(queue, slow('crowd'), '');
-      expect(queue.waiting).toBe(4);
-      expect(other).toHaveLength(1);
+    test('also where it grows slowly', () => {
+      const queue = start(5);
+      for (let round = 0; round < 20; round += 1) {
+        serve(queue, 4, 1);
+        serve(queue, 1, 2);
+      }
+      expect(queue.waiting).toBe(3);
     });
 
-    test('nobody where clients wait for their answers and are no more than that', () => {
-      const queue = start(19);
-      expect(serve(queue, 200, 1)).toBe(200);
-      expect(queue.waiting).toBe(19);
+    test('nobody where it is not longer than it has been all the time', () => {
+      const queue = start(60);
+      serve(queue, 20, 1);
+      for (let wave = 0; wave < 5; wave += 1) {
+        serve(queue, 40, 0);
+        expect(serve(queue, 40, 2)).toBe(80);
+      }
     });
 
-    test('nobody in a burst', () => {
+    test('nobody while it is less than three times as long as usual: clients that wait for their answers may all come at once', () => {
+      const queue = start(30);
+      serve(queue, 20, 1);
+      expect(serve(queue, 28, 3)).toBe(84);
+    });
+
+    test('nobody while clients come and no turn has ended', () => {
+      const queue = start(1);
+      for (let arrival = 0; arrival < 90; arrival += 1) {
+        now += 10;
+        expect(queue.admits('crowd', 'one')).toBe(true);
+        wait(queue, slow('crowd'), '');
+      }
+      expect(serve(queue, 1, 1)).toBe(1);
+    });
+
+    test('nobody in a burst that is over before it is known for more', () => {
       const queue = start(1);
       expect(serve(queue, 1, 60)).toBe(60);
-      serve(queue, 59, 0);
-      expect(serve(queue, 1, 60)).toBe(60);
+      expect(serve(queue, 60, 1)).toBe(60);
+    });
+
+    test('nobody in one that is as long and stays as it is', () => {
+      const queue = start(80);
+      expect(serve(queue, 200, 1)).toBe(200);
+      expect(queue.waiting).toBe(80);
+    });
+
+    test('until nobody was refused for a while', () => {
+      const queue = start(1);
+      serve(queue, 200, 2);
+      expect(serve(queue, 39, 1)).toBe(39);
+      for (let count = 0; count < 50; count += 1) wait(queue, slow('crowd'), '');
+      expect(queue.waiting).toBeLessThan(5);
+      expect(serve(queue, 41, 1)).toBe(41);
+      for (let count = 0; count < 50; count += 1) wait(queue, slow('crowd'), '');
+      expect(queue.waiting).toBeGreaterThan(50);
     });
   });
 
@@ -289,19 +319,30 @@ describe('who is refused on arrival', () => {
   });
 });
 
-test('after a pause of the whole process, what came meanwhile is read before one who waits is refused', async () => {
-  const queue = new ConnectionQueue({ size: 1, waitMs: 50 });
-  const [held] = hold(queue, slow('anon'), 1) as [Turn];
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const client = connect((server.address() as AddressInfo).port, '127.0.0.1').on('data', () => queue.leave(held));
-  const [database] = (await once(server, 'connection')) as [Socket];
-  onTestFinished(() => {
-    for (const each of [client, database]) each.destroy();
-    server.close();
+describe('a pause of the whole process', () => {
+  /** Nothing of this process runs for so long, as when it is stopped. Events that come meanwhile are late. */
+  async function pause(ms: number): Promise<void> {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+    // What was to happen meanwhile happens first.
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+
+  test('is no reason to refuse one who waits', async () => {
+    const queue = new ConnectionQueue({ size: 1, waitMs: 500 });
+    const [held] = hold(queue, slow('anon'), 1) as [Turn];
+    wait(queue, slow('anon'), 'patient');
+    await pause(600);
+    queue.leave(held);
+    await settled();
+    expect(log).toEqual(['patient']);
   });
-  wait(queue, slow('anon'), 'served');
-  database.write('answer');
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
-  await vi.waitFor(() => expect(log).toEqual(['served']));
+
+  test('makes nobody expect longer turns', async () => {
+    const queue = new ConnectionQueue({ size: 8, waitMs: 1000 });
+    const held = hold(queue, quick('anon'), 8);
+    for (let count = 0; count < 47; count += 1) wait(queue, quick('anon'), 'served');
+    await pause(600);
+    for (const turn of held) queue.leave(turn);
+    expect(queue.admits('anon', 'one')).toBe(true);
+  });
 });
