@@ -31,7 +31,7 @@ const weakPassword = {
   required: ['reasons'],
 };
 
-const outcome = { enum: ['unknown'], description: 'A change was sent, and nobody knows whether it was made.' };
+const outcome = { enum: ['unknown'], description: 'The change may have been committed.' };
 
 /** The bodies that `toErrorResponse` makes: the new shape, the old one, that of OAuth. */
 export const errorSchema: JsonSchema = {

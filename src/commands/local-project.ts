@@ -56,7 +56,7 @@ export async function loadProject(
   }
   refuse(
     `${path} is damaged, or a newer pgreflect wrote it.`,
-    `Use that version, or start anew (the data is lost): rm -rf '${directory}'`,
+    `Use that version, or start over (all data is lost): rm -rf '${directory}'`,
   );
 }
 

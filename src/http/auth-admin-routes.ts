@@ -20,7 +20,7 @@ export const adminRoutes: readonly AuthRow[] = [
   {
     method: 'POST',
     path: '/invite',
-    summary: 'Invite somebody by email',
+    summary: 'Invite a user by email',
     caller: 'admin',
     query: redirectQuery,
     body: [inviteBody],
@@ -39,7 +39,7 @@ export const adminRoutes: readonly AuthRow[] = [
   {
     method: 'POST',
     path: '/admin/users',
-    summary: 'Make a user',
+    summary: 'Create a user',
     caller: 'admin',
     body: [adminUserBody],
     answer: userShape,
@@ -56,7 +56,7 @@ export const adminRoutes: readonly AuthRow[] = [
   {
     method: 'PUT',
     path: '/admin/users/:id',
-    summary: 'Change a user',
+    summary: 'Update a user',
     caller: 'admin',
     body: [adminUserBody],
     answer: userShape,
@@ -77,7 +77,7 @@ export const adminRoutes: readonly AuthRow[] = [
   {
     method: 'POST',
     path: '/admin/generate_link',
-    summary: 'Make the link of an email without sending it',
+    summary: 'Create an email link without sending it',
     caller: 'admin',
     query: redirectQuery,
     body: [linkBody],

@@ -34,7 +34,7 @@ export interface AuthDocument {
 export const authDocuments: readonly AuthDocument[] = [
   {
     path: '/health',
-    summary: 'Ask whether the service lives',
+    summary: 'Check that the service is running',
     isCacheable: false,
     shape: answerShape('AuthHealth', {
       version: text(() => version),
@@ -53,7 +53,7 @@ export const authDocuments: readonly AuthDocument[] = [
   },
   {
     path: '/.well-known/openid-configuration',
-    summary: 'Read where tokens come from and what verifies them',
+    summary: 'Read the OpenID Connect configuration',
     isCacheable: true,
     shape: answerShape('AuthOpenId', {
       issuer: text(({ parts }) => parts.services.issuer),

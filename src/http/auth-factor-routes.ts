@@ -35,7 +35,7 @@ export const factorRoutes: readonly AuthRow[] = [
   {
     method: 'POST',
     path: '/factors/:id/challenge',
-    summary: 'Ask for the code of a second factor; a phone gets it with that',
+    summary: 'Challenge a second factor; sends the code to a phone',
     caller: 'user',
     body: [challengeBody],
     isBodyOptional: true,
@@ -48,7 +48,7 @@ export const factorRoutes: readonly AuthRow[] = [
   {
     method: 'POST',
     path: '/factors/:id/verify',
-    summary: 'Verify the code of a second factor; the session is one of level aal2 from then on',
+    summary: 'Verify a second factor; raises the session to level aal2',
     caller: 'user',
     body: [verifyFactorBody],
     answer: sessionShape,
@@ -78,7 +78,7 @@ export const adminFactorRoutes: readonly AuthRow[] = [
   {
     method: 'PUT',
     path: '/admin/users/:id/factors/:factor',
-    summary: 'Change a second factor of a user',
+    summary: 'Update a second factor of a user',
     caller: 'admin',
     body: [updateFactorBody],
     answer: factorShape,

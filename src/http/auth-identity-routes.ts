@@ -9,7 +9,7 @@ export const identityRoutes: readonly AuthRow[] = [
   {
     method: 'DELETE',
     path: '/user/identities/:id',
-    summary: 'Give up a way to sign in; another one has to be left',
+    summary: 'Unlink an identity; at least one must remain',
     caller: 'user',
     answer: unlinkedShape,
     run: async (request) => {

@@ -41,7 +41,7 @@ export function createProviderRoutes(observe: Observe): readonly AuthRow[] {
     {
       method: 'GET',
       path: '/user/identities/authorize',
-      summary: 'Link an identity of a provider',
+      summary: 'Link the identity of a provider',
       limit: limitStarts,
       caller: 'user',
       query: linkingQuery,
@@ -60,14 +60,14 @@ export function createProviderRoutes(observe: Observe): readonly AuthRow[] {
     {
       ...comeBack,
       method: 'GET',
-      summary: 'Come back from a provider',
+      summary: 'Return from a provider',
       query: callbackQuery,
       run: (request) => runCallback(request, observe),
     },
     {
       ...comeBack,
       method: 'POST',
-      summary: 'Come back from a provider that sends a form',
+      summary: 'Return from a provider that posts a form',
       form: callbackQuery,
       run: (request) => runCallback(request, observe),
     },

@@ -53,14 +53,14 @@ const signInRoutes: readonly AuthRow[] = [
   {
     method: 'GET',
     path: '/settings',
-    summary: 'Read which ways to sign in there are',
+    summary: 'Read the enabled sign-in methods',
     answer: settingsShape,
     run: ({ flow }) => json(publicSettings(flow.config)),
   },
   {
     method: 'POST',
     path: '/signup',
-    summary: 'Sign up; without an address anonymously',
+    summary: 'Sign up; anonymously without an email address or phone',
     query: redirectQuery,
     body: [signUpBody, anonymousBody],
     answer: anyOf(sessionShape, userShape),
@@ -70,7 +70,7 @@ const signInRoutes: readonly AuthRow[] = [
   {
     method: 'POST',
     path: '/token',
-    summary: 'Sign in, or renew a session',
+    summary: 'Sign in, or refresh a session',
     query: { grant_type: '`password`, `refresh_token`, `pkce` or `id_token`.' },
     body: [passwordBody, refreshBody, codeBody, idTokenBody],
     answer: sessionShape,
@@ -81,7 +81,7 @@ const signInRoutes: readonly AuthRow[] = [
   {
     method: 'POST',
     path: '/verify',
-    summary: 'Verify a code, or the hash of a link',
+    summary: 'Verify a code or a token hash',
     body: [verifyBody],
     answer: anyOf(sessionShape, otherAddressShape),
     limit: limitVerify,
@@ -93,7 +93,7 @@ const mailRoutes: readonly AuthRow[] = [
   {
     method: 'POST',
     path: '/otp',
-    summary: 'Send a link or a code to sign in with',
+    summary: 'Send a sign-in link or code',
     query: redirectQuery,
     body: [oneTimeBody],
     answer: messageShape,
@@ -103,7 +103,7 @@ const mailRoutes: readonly AuthRow[] = [
   {
     method: 'POST',
     path: '/magiclink',
-    summary: 'Send a link to sign in with',
+    summary: 'Send a sign-in link',
     query: redirectQuery,
     body: [magicLinkBody],
     answer: messageShape,
@@ -113,7 +113,7 @@ const mailRoutes: readonly AuthRow[] = [
   {
     method: 'POST',
     path: '/recover',
-    summary: 'Send a link to reset the password',
+    summary: 'Send a password reset link',
     query: redirectQuery,
     body: [recoverBody],
     answer: messageShape,
@@ -123,7 +123,7 @@ const mailRoutes: readonly AuthRow[] = [
   {
     method: 'POST',
     path: '/resend',
-    summary: 'Send a message again',
+    summary: 'Resend a message',
     query: redirectQuery,
     body: [resendBody],
     answer: messageShape,
@@ -137,7 +137,7 @@ function linkRoute(observe: Observe): AuthRow {
     method: 'GET',
     path: '/verify',
     access: 'anyone',
-    summary: 'Open the link of an email',
+    summary: 'Open an emailed link',
     query: { token: 'Hash of the link.', type: 'What it is for.', ...redirectQuery },
     redirects: [303],
     answer: null,
@@ -150,7 +150,7 @@ const ownRoutes: readonly AuthRow[] = [
   {
     method: 'GET',
     path: '/reauthenticate',
-    summary: 'Send a code that a change of the password needs',
+    summary: 'Send a code to confirm a password change',
     caller: 'user',
     answer: messageShape,
     run: runReauthenticate,
@@ -158,7 +158,7 @@ const ownRoutes: readonly AuthRow[] = [
   {
     method: 'GET',
     path: '/user',
-    summary: 'Read the user who is signed in',
+    summary: 'Read the current user',
     caller: 'user',
     answer: userShape,
     run: async (request) => json(toUserJson((await asUser(request, 'read')).bearer.user)),
@@ -166,7 +166,7 @@ const ownRoutes: readonly AuthRow[] = [
   {
     method: 'PUT',
     path: '/user',
-    summary: 'Change the user who is signed in',
+    summary: 'Update the current user',
     caller: 'user',
     query: redirectQuery,
     body: [updateUserBody],
@@ -177,7 +177,7 @@ const ownRoutes: readonly AuthRow[] = [
   {
     method: 'POST',
     path: '/logout',
-    summary: 'End sessions of the user',
+    summary: 'Sign out',
     caller: 'user',
     query: { scope: '`global`, `local` or `others`.' },
     status: 204,

@@ -14,7 +14,7 @@ const ref: ApiParameter = {
   name: 'ref',
   in: 'path',
   required: true,
-  description: 'Ref of the project.',
+  description: 'Project ref.',
   schema: { type: 'string', pattern: '^[a-z0-9]{20}$' },
 };
 
@@ -50,7 +50,7 @@ export function describeManagement(): ApiDescription {
     path: configPath,
     id: 'getAuthConfig',
     tag,
-    summary: 'The auth configuration in force.',
+    summary: 'Read the auth configuration.',
     security: ['accessToken'],
     parameters: [ref],
     responses: [{ status: 200, schema: config }, ...refusals([...common, 'read_failed'])],
@@ -63,7 +63,7 @@ export function describeManagement(): ApiDescription {
     ...read,
     method: 'patch',
     id: 'updateAuthConfig',
-    summary: 'Changes any of its fields; in force for every request that starts after the answer.',
+    summary: 'Update fields of the auth configuration; applies to all requests after the response.',
     body: schemaNamed('AuthConfigChange'),
     responses: [{ status: 200, schema: config, headers }, ...refusals([...common, ...ofChanges])],
   };
@@ -83,7 +83,12 @@ function describeDrafts(read: ApiOperation): readonly ApiOperation[] {
   const bad = refusals([...common, ...ofBodies]);
   return [
     {
-      ...{ ...read, path, id: 'listEmails', summary: 'The emails: names of their fields, variables, built-in texts.' },
+      ...{
+        ...read,
+        path,
+        id: 'listEmails',
+        summary: 'List the emails with their fields, variables and built-in texts.',
+      },
       responses: [
         { status: 200, schema: { type: 'array', items: schemaNamed('DescribedEmail') } },
         ...refusals([...common, 'read_failed']),
@@ -91,12 +96,12 @@ function describeDrafts(read: ApiOperation): readonly ApiOperation[] {
     },
     {
       ...{ ...post, path: `${path}/render`, id: 'renderEmail' },
-      summary: 'Renders a draft with sample data or given data; faults of the draft are part of the answer.',
+      summary: 'Render a draft with sample or given data; the response includes its errors.',
       responses: [{ status: 200, schema: schemaNamed('RenderedEmail') }, ...bad],
     },
     {
       ...{ ...post, path: `${path}/send`, id: 'sendEmail' },
-      summary: 'Sends a draft to one address, as a trial.',
+      summary: 'Send a draft to an address as a test.',
       body: { ...draftSchema, properties: { ...draftSchema.properties, to: string }, required: ['email', 'to'] },
       responses: [{ status: 200, schema: { type: 'object' } }, ...refusals([...common, ...ofBodies, 'send_failed'])],
     },
@@ -106,12 +111,12 @@ function describeDrafts(read: ApiOperation): readonly ApiOperation[] {
 function describeVersions(read: ApiOperation): readonly ApiOperation[] {
   const path = `${configPath}/versions`;
   const version: ApiParameter = {
-    ...{ name: 'version', in: 'path', required: true, description: 'Number of the version.' },
+    ...{ name: 'version', in: 'path', required: true, description: 'Version number.' },
     schema: { type: 'integer', minimum: 1 },
   };
   return [
     {
-      ...{ ...read, path, id: 'listConfigVersions', summary: 'Who changed what and when, newest first.' },
+      ...{ ...read, path, id: 'listConfigVersions', summary: 'List the changes, newest first.' },
       responses: [
         { status: 200, schema: { type: 'array', items: schemaNamed('ConfigVersion') } },
         ...refusals([...common, 'read_failed']),
@@ -119,7 +124,7 @@ function describeVersions(read: ApiOperation): readonly ApiOperation[] {
     },
     {
       ...{ ...read, path: `${path}/{version}`, id: 'readConfigVersion', parameters: [ref, version] },
-      summary: 'A version, with what it said of the emails.',
+      summary: 'Read a version and its email settings.',
       responses: [
         { status: 200, schema: schemaNamed('ConfigVersionEmails') },
         ...refusals([...common, 'not_found', 'read_failed']),
@@ -130,13 +135,13 @@ function describeVersions(read: ApiOperation): readonly ApiOperation[] {
 
 function describeSchemaOperation(read: ApiOperation): ApiOperation {
   const role: ApiParameter = {
-    ...{ name: 'role', in: 'query', required: true, description: 'A role that requests may have.' },
+    ...{ name: 'role', in: 'query', required: true, description: 'Database role.' },
     schema: { type: 'string' },
   };
   return {
     ...{ ...read, path: '/v1/projects/{ref}/schema', id: 'readRoleSchema', parameters: [ref, role] },
     summary:
-      'What a role sees as GraphQL; what it does not see, why, and the SQL that would change it. Needs the scope `project:operate`.',
+      'Read what a role sees, what is hidden from it and why, and the SQL to expose it. Needs the scope `project:operate`.',
     responses: [
       { status: 200, schema: schemaNamed('RoleSchema') },
       ...refusals([...common, 'validation_failed', 'not_found', 'schema_unavailable']),
@@ -160,15 +165,15 @@ const emailSchema = {
     },
     enabledField: orNull('string'),
     variables: { type: 'array', items: string },
-    defaults: { type: 'object', properties: texts, description: 'The built-in texts; an empty field stands for them.' },
-    start: { type: 'object', properties: texts, description: 'The texts where nothing is stored.' },
+    defaults: { type: 'object', properties: texts, description: 'Built-in texts, used for empty fields.' },
+    start: { type: 'object', properties: texts, description: 'Texts used if nothing is stored.' },
     sample: { type: 'object' },
   },
 };
 
 const draftSchema = {
   type: 'object',
-  properties: { email: string, ...texts, data: { type: 'object', description: 'Values of variables, by name.' } },
+  properties: { email: string, ...texts, data: { type: 'object', description: 'Values of variables by name.' } },
   required: ['email'],
 };
 
@@ -195,7 +200,7 @@ function versionSchema(withValues: boolean) {
       changed: { type: 'array', items: string },
       updatedAt: { type: 'string', format: 'date-time' },
       updatedBy: string,
-      ...(withValues && { values: { type: 'object', description: 'By field; null: nothing was stored.' } }),
+      ...(withValues && { values: { type: 'object', description: 'Values by field; null: not stored.' } }),
     },
   };
 }

@@ -160,11 +160,11 @@ function addPools(kit: Kit, { pools }: MetricSources): void {
   const add = (name: string, help: string, read: (pool: PoolState) => number | null) =>
     state(kit, name, { help, label: 'pool', values: of(read) });
   add('pool_connections', 'Connections to the database that are open.', ({ open }) => open);
-  add('pool_idle_connections', 'Connections to the database that nobody uses.', ({ idle }) => idle);
+  add('pool_idle_connections', 'Idle database connections.', ({ idle }) => idle);
   add('pool_waiting', 'Requests that wait for a connection.', ({ waiting }) => waiting);
   add(
     'pool_refused_total',
-    'Requests for which no connection was free in time, most refused at once.',
+    'Requests refused because no database connection was free in time.',
     ({ refused }) => refused,
   );
   add('flights_total', 'Transactions of requests, each one round trip.', ({ flights }) => flights);

@@ -84,7 +84,7 @@ export function warningsOf(template: Template, { part, email }: TemplateField): 
   const act = part === 'content' ? variablesThatAct(email) : [];
   const leadsNowhere = act.length > 0 && !act.some((name) => used.includes(name));
   const names = act.map((name) => `.${name}`).join(', ');
-  return [...empty, ...(leadsNowhere ? [`the email uses none of ${names}, so nobody can act on it`] : [])];
+  return [...empty, ...(leadsNowhere ? [`the email uses none of ${names}, so recipients cannot continue`] : [])];
 }
 
 function describe({ line, message }: TemplateError): string {

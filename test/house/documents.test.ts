@@ -20,14 +20,14 @@ const generated = '<!-- Written by `npm run test:update` from the source; edit t
 test('docs/errors.md lists every error code with its status and meaning', async () => {
   const rows = Object.entries(errorCodes).map(
     ([code, { status, transport, meaning }]) =>
-      `| \`${code}\` | ${status} | ${transport ? 'always' : 'when asked'} | ${meaning} |`,
+      `| \`${code}\` | ${status} | ${transport ? 'always' : 'if accepted'} | ${meaning} |`,
   );
   const text = `# Error codes
 
 ${generated}
 
-Every entry of \`errors\` has one of these in \`extensions.code\`. The status is answered always, or only when the client accepts
-\`application/graphql-response+json\`; with \`application/json\` such a response is 200, as GraphQL clients expect.
+Every error has one of these codes in \`extensions.code\`. *always*: the response has this HTTP status. *if accepted*: only with
+\`application/graphql-response+json\`; with \`application/json\` the status is 200, as GraphQL clients expect.
 
 | code | HTTP status | answered | meaning |
 |---|---|---|---|
@@ -74,13 +74,16 @@ test('docs/options.md lists every option with its default, its names and its mea
 
 ${generated}
 
-A flag wins over the environment, that over the configuration file (\`pgreflect.toml\` or \`--config FILE\`), that over the default. The
-file's key is the flag in snake case: \`--max-depth\` is \`max_depth\`. A secret may come from a file: \`PGREFLECT_JWT_SECRET_FILE\`.
+Flags override environment variables. These override the configuration file (\`pgreflect.toml\` or \`--config FILE\`), which overrides
+defaults. The key in the file is the flag in snake case: \`max_depth\` for \`--max-depth\`. To read a secret from a file, add \`_FILE\` to
+the variable: \`PGREFLECT_JWT_SECRET_FILE\`.
 
-The options whose headings begin with "Auth" are start values, of \`start\` and \`serve\`: what the management API has stored wins over them,
-unless \`--config-only\` is given. In the file they stand under their own names in snake case, or in the table named here; a
-notification's texts are in \`auth.email.notification.CHANGE\`. A body of an email may be given as text (with a line break, \`<\` or
-\`{{\`), as a file (\`./confirm.html\`, in the file \`content_path\`), or as an address (\`https://…\`, or a path below the site URL).
+Options under headings that begin with "Auth" are start values for \`start\` and \`serve\`. Values stored through the management API
+override them, unless you set \`--config-only\`. In the file, use their names in snake case or the table listed here. Texts of
+notifications are in \`auth.email.notification.CHANGE\`.
+
+An email body is text (with a line break, \`<\` or \`{{\`), a file (\`./confirm.html\`; \`content_path\` in the configuration file), or a
+URL (\`https://…\`, or a path below the site URL).
 
 ${[...groups, ...authGroups].join('\n')}`;
   await expect(text).toMatchFileSnapshot(join(root, 'docs/options.md'));
@@ -101,10 +104,10 @@ test('docs/endpoints.md lists every operation of the HTTP API that /openapi.json
 
 ${generated}
 
-Shapes of bodies and answers are in \`/openapi.json\` of a running gateway, an OpenAPI 3.1 document. The GraphQL API is one endpoint,
-\`POST /graphql/v1\`; a browser gets GraphiQL there. \`/health\` and \`/ready\` are for load balancers.
+A running gateway serves an OpenAPI 3.1 document at \`/openapi.json\`, with the schemas of requests and responses. The GraphQL API is
+\`POST /graphql/v1\`; browsers get GraphiQL there. \`/health\` and \`/ready\` are for load balancers.
 
-A key travels in the header \`apikey\`, a token as \`Authorization: Bearer …\`.
+Send the key in the header \`apikey\` and the token as \`Authorization: Bearer …\`.
 
 ${tables.join('\n')}`;
   await expect(text).toMatchFileSnapshot(join(root, 'docs/endpoints.md'));
@@ -141,19 +144,19 @@ test('docs/template-variables.md lists the variables of every email', async () =
 
 ${generated}
 
-How to write a template: [email templates](email-templates.md).
+To write a template, see [email templates](email-templates.md).
 
-| email | sort | variables | fields of the configuration |
+| email | kind | variables | configuration fields |
 |---|---|---|---|
 ${emails.join('\n')}
 
-What a value looks like:
+Sample values:
 
 | variable | for example |
 |---|---|
 ${values.join('\n')}
 
-\`.Data\` has what the application keeps of the user (\`user_metadata\`).
+\`.Data\` is the user metadata (\`user_metadata\`).
 `;
   await expect(text).toMatchFileSnapshot(join(root, 'docs/template-variables.md'));
 });

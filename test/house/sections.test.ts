@@ -38,7 +38,7 @@ test('docs/coverage.md is the tables of sections and tests', async () => {
   const text = [
     '# What is tested where',
     '',
-    'The sections of the behaviour, each with the tests that cover it. Made by `npm run test:update`.',
+    'The sections of the specification and the tests that cover them. Written by `npm run test:update`.',
     '',
     ...tables,
   ].join('\n');

@@ -230,7 +230,7 @@ describe('templates', () => {
     expect(answer.headers.get('x-pgreflect-warnings')?.split('; ')).toEqual(
       [
         'mailer_templates_recovery_content: .NewEmail is always empty in this email',
-        'mailer_templates_recovery_content: the email uses none of .ConfirmationURL, .TokenHash, .Token, so nobody can act on it',
+        'mailer_templates_recovery_content: the email uses none of .ConfirmationURL, .TokenHash, .Token, so recipients cannot continue',
         'mailer_subjects_invite: .Provider is always empty in this email',
       ].sort((a, b) => Number(a.includes('invite')) - Number(b.includes('invite'))),
     );
