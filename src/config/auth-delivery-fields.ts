@@ -142,7 +142,7 @@ export const deliveryFields = {
   }),
   rate_limit_verify: field({
     kind: rateLimit, default: 30, file: { table: 'auth.rate_limit', key: 'token_verifications' },
-    doc: 'Verifications per 5 minutes and client address; 0: no limit.',
+    doc: 'Verifications per 5 minutes and client address, password attempts per account; 0: no limit.',
   }),
   rate_limit_token_refresh: field({
     kind: rateLimit, default: 150, file: { table: 'auth.rate_limit', key: 'token_refresh' },

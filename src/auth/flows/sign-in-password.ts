@@ -2,10 +2,12 @@
  * Sign-in with a password. Unknown users, users without password and wrong passwords get the same answer after the same
  * work.
  */
+import { createHash } from 'node:crypto';
 import type { SystemSession } from '../../database/run-system.ts';
 import { userActor, writeAudit } from '../audit.ts';
 import { AuthError } from '../auth-error.ts';
 import { findWeakness } from '../password-policy.ts';
+import { assertRequestAllowed, requestAllowance } from '../rate-limit.ts';
 import { isBanned, type User } from '../user.ts';
 import { findUserByEmail, findUserByPhone, lockUser, updateUser } from '../users.ts';
 import { type Flow, nowOf } from './flow.ts';
@@ -22,6 +24,7 @@ interface Credentials {
 export async function signInWithPassword(flow: Flow, body: unknown): Promise<SessionJson> {
   const credentials = check(flow, body);
   const { services, config } = flow;
+  await countGuess(flow, credentials);
   const found = await find(flow, credentials);
   const isRight = await services.hasher.verify(credentials.password, found?.passwordHash ?? null, flow.deadline);
   if (found === null || found.passwordHash === null) throw new AuthError('invalid_credentials');
@@ -51,6 +54,13 @@ function check({ config }: Flow, body: unknown): Credentials {
   if (phone && !config.external_phone_enabled) throw new AuthError('phone_provider_disabled');
   if (email) return { kind: 'email', address: email, password: password ?? '' };
   return { kind: 'phone', address: (phone ?? '').replace(/^\+/, '').replaceAll(' ', ''), password: password ?? '' };
+}
+
+/** Counts the guesses at the password of an address, known or not, from however many networks. */
+async function countGuess({ services, config }: Flow, { kind, address }: Credentials): Promise<void> {
+  const hash = createHash('sha256').update(`${kind}:${address.toLowerCase()}`).digest('hex');
+  const allowance = requestAllowance(config.rate_limit_verify, 300);
+  await assertRequestAllowed(services.requestLimiter, `password:${hash}`, allowance);
 }
 
 function find({ services, audience }: Flow, { kind, address }: Credentials): Promise<User | null> {
