@@ -48,7 +48,7 @@ test('an invited user follows the link, signs in with it and sets a password', a
   expect(invited.body).toMatchObject({ email, user_metadata: { team: 'a' } });
   expect(invited.body.invited_at).toBeDefined();
   const signUp = await auth.ask('/resend', { type: 'signup', email });
-  expect(signUp.body.code).toBe('over_email_send_rate_limit');
+  expect([signUp.status, await auth.mails(email)]).toMatchObject([200, [{}]]);
   const old = await auth.mail(email);
   await auth.askAdmin('/invite', { email });
   expect(fragmentOf((await open(old.link)).location).error_code).toBe('otp_expired');

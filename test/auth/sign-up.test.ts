@@ -74,14 +74,9 @@ test('a second sign-up has to wait, then sends a new link, and the password has 
   const email = 'again@x.test';
   await auth.ask('/signup', { email, password });
   const old = await auth.mail(email);
-  const soon = await auth.ask('/signup', { email, password: 'another password' });
-  expect(soon).toMatchObject({
-    status: 429,
-    body: {
-      code: 'over_email_send_rate_limit',
-      message: 'For security purposes, you can only request this after 60 seconds.',
-    },
-  });
+  const soon = await auth.ask('/signup', { email, password });
+  expect(soon.status).toBe(200);
+  expect(await auth.mails(email)).toHaveLength(1);
   auth.pass(61);
   expect((await auth.ask('/signup', { email, password })).status).toBe(200);
   expect(fragmentOf((await open(old.link)).location).error_code).toBe('otp_expired');
@@ -135,7 +130,7 @@ test('of many simultaneous sign-ups with one address, one makes the user and non
   const auth = await testAuth(database);
   const email = 'rush@x.test';
   const replies = await Promise.all(Array.from({ length: 8 }, () => auth.ask('/signup', { email, password })));
-  expect(replies.map(({ status }) => status).sort()).toEqual([200, 429, 429, 429, 429, 429, 429, 429]);
+  expect(replies.map(({ status }) => status)).toEqual(Array(8).fill(200));
   expect(await auth.mails(email)).toHaveLength(1);
 });
 

@@ -24,6 +24,7 @@ import { type Flow, nowOf, transactSending } from './flow.ts';
 import { reloadUser } from './issue-session.ts';
 import { lockKnownUser } from './lock-known-user.ts';
 import { queueNotification } from './queue-notification.ts';
+import { assertMailNotTooFrequent } from './send-token.ts';
 import { sendConfirmation } from './sign-up.ts';
 
 /** Somebody who signs in. */
@@ -195,7 +196,10 @@ async function proveEmail(
     }
   }
   const alone = await evictStrangers(session, flow, user, external);
-  if (alone.email !== null) await sendConfirmation(session, flow, alone, null);
+  if (alone.email !== null) {
+    assertMailNotTooFrequent(flow, alone.confirmationSentAt);
+    await sendConfirmation(session, flow, alone, null);
+  }
   if (flow.config.mailer_allow_unverified_email_sign_ins) return null;
   return new AuthError('provider_email_needs_verification', askToVerify(alone, external));
 }

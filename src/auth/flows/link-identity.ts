@@ -13,6 +13,7 @@ import { addIdentity, type ExternalEntry, isProved, note } from './external-acco
 import { type Flow, nowOf } from './flow.ts';
 import { reloadUser } from './issue-session.ts';
 import { queueNotification } from './queue-notification.ts';
+import { assertMailNotTooFrequent } from './send-token.ts';
 import { sendConfirmation } from './sign-up.ts';
 
 /**
@@ -82,6 +83,7 @@ async function settleEmail(
     await updateUser(session, user.id, { isAnonymous: false }, nowOf(flow));
     return null;
   }
+  assertMailNotTooFrequent(flow, adopted.confirmationSentAt);
   await sendConfirmation(session, flow, adopted, null);
   const { provider } = external;
   const message = `Unverified email with ${provider}. A confirmation email has been sent to your ${provider} email`;

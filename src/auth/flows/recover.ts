@@ -9,7 +9,7 @@ import { findUserByEmail } from '../users.ts';
 import { type Flow, transactSending } from './flow.ts';
 import { lockKnownUser } from './lock-known-user.ts';
 import { type BodyShape, readMembers } from './members.ts';
-import { assertMailNotTooFrequent, sendTokens } from './send-token.ts';
+import { isMailTooFrequent, sendTokens } from './send-token.ts';
 
 /** Members of the body. */
 export const recoverBody = {
@@ -30,12 +30,12 @@ export async function recover(flow: Flow, body: unknown): Promise<Record<string,
   if (found === null) return {};
   await transactSending(flow, async (session) => {
     const user = await lockKnownUser(session, found);
+    if (isMailTooFrequent(flow, user.recoverySentAt)) return;
     if (pkce !== null) {
       const kind = { providerType: 'recovery', method: 'recovery' } as const;
       await createFlow(session, { userId: user.id, pkce, ...kind }, services);
     }
     await writeAudit(session, { action: 'user_recovery_requested', actor: userActor(user) }, config, services);
-    assertMailNotTooFrequent(flow, user.recoverySentAt);
     await sendTokens(session, flow, {
       kind: 'recovery',
       user,

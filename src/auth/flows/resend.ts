@@ -13,6 +13,7 @@ import { type Flow, transactSending } from './flow.ts';
 import { lockKnownUser } from './lock-known-user.ts';
 import { type BodyShape, readMembers } from './members.ts';
 import { sendCode } from './send-code.ts';
+import { isMailTooFrequent } from './send-token.ts';
 import { type MessageAnswer, messageAnswer } from './sign-in-one-time.ts';
 import { sendConfirmation } from './sign-up.ts';
 
@@ -90,6 +91,7 @@ async function send(session: SystemSession, flow: Flow, user: User, { type, pkce
       return '';
     }
     case 'email_change':
+      if (isMailTooFrequent(flow, user.emailChangeSentAt)) return '';
       await askEmailChange(session, flow, { user, newEmail: user.emailChange, pkce });
       return '';
     case 'sms': {

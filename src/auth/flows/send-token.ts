@@ -113,6 +113,14 @@ function build(flow: Flow, mail: TokenMail, { code, tokenHash }: MadeToken): Ema
   return kind === 'confirmation' ? buildMessage(kind, config, data) : buildEmail(flow, kind, data);
 }
 
+/**
+ * Whether an email of a kind was sent within the configured time. Whoever asks without a session is not told: of an address without
+ * an account nothing else could be said.
+ */
+export function isMailTooFrequent(flow: Flow, sentAt: Time | null): boolean {
+  return sentAt !== null && sentAt + flow.config.smtp_max_frequency * 1000 > nowOf(flow);
+}
+
 /** Refuses a second email of a kind within the configured time. @param sentAt When the last one was sent. */
 export function assertMailNotTooFrequent(flow: Flow, sentAt: Time | null): void {
   const frequencySeconds = flow.config.smtp_max_frequency;

@@ -14,7 +14,7 @@ import { type Flow, transactSending } from './flow.ts';
 import { lockKnownUser } from './lock-known-user.ts';
 import { type BodyShape, readMembers } from './members.ts';
 import { sendCode } from './send-code.ts';
-import { assertMailNotTooFrequent, sendTokens } from './send-token.ts';
+import { isMailTooFrequent, sendTokens } from './send-token.ts';
 import { runSignUp, type SignUpAddress } from './sign-up.ts';
 import { type Channel, parseChannel } from './text-message.ts';
 
@@ -77,7 +77,7 @@ async function sendMagicLink(
   const email = parseEmail(request.email);
   const find = () => findUserByEmail(services.database, email, audience);
   const known = await find();
-  if (known === null && !request.mayCreate) throw new AuthError('otp_disabled');
+  if (known === null && !request.mayCreate) return {};
   if (known === null || known.emailConfirmedAt === null) {
     await signUpSilently(flow, { kind: 'email', email, pkce: request.pkce }, request.data);
     // What was sent is the sign-up mail; only a user who counts as confirmed by now needs another.
@@ -95,13 +95,13 @@ function signUpSilently(flow: Flow, address: SignUpAddress, data: Metadata) {
 function mailMagicLink(flow: Flow, found: User, pkce: PkceChallenge | null): Promise<void> {
   return transactSending(flow, async (session) => {
     const user = await lockKnownUser(session, found);
+    if (isMailTooFrequent(flow, user.recoverySentAt)) return;
     if (pkce !== null) {
       const kind = { providerType: 'magiclink', method: 'magiclink' } as const;
       await createFlow(session, { userId: user.id, pkce, ...kind }, flow.services);
     }
     const event = { action: 'user_recovery_requested', actor: userActor(user) } as const;
     await writeAudit(session, event, flow.config, flow.services);
-    assertMailNotTooFrequent(flow, user.recoverySentAt);
     await sendTokens(session, flow, {
       kind: 'magic_link',
       user,
@@ -124,10 +124,11 @@ async function sendPhoneCode(
   const { channel } = request;
   const find = () => findUserByPhone(services.database, phone, audience);
   const known = await find();
-  if (known === null && !request.mayCreate) throw new AuthError('otp_disabled');
+  if (known === null && !request.mayCreate) return {};
   if (known === null || known.phoneConfirmedAt === null) {
     const outcome = await signUpSilently(flow, { kind: 'phone', phone, channel }, request.data);
-    if (!config.sms_autoconfirm) return outcome.kind === 'unconfirmed' ? messageAnswer(outcome.messageId) : {};
+    if (!config.sms_autoconfirm)
+      return outcome.kind === 'unconfirmed' && request.mayCreate ? messageAnswer(outcome.messageId) : {};
   }
   const found = await find();
   if (found === null) return {};
@@ -137,7 +138,8 @@ async function sendPhoneCode(
     await writeAudit(session, event, config, services);
     return sendCode(session, flow, { purpose: 'confirmation', user, phone, channel });
   });
-  return messageAnswer(messageId);
+  // The id would tell that there is a user.
+  return request.mayCreate ? messageAnswer(messageId) : {};
 }
 
 /** The answer with the sender's id of a message; empty: there is none. */

@@ -28,7 +28,7 @@ import { lockKnownUser } from './lock-known-user.ts';
 import { type BodyShape, readMembers } from './members.ts';
 import { onceMore } from './once-more.ts';
 import { sendCode } from './send-code.ts';
-import { assertMailNotTooFrequent, sendTokens } from './send-token.ts';
+import { isMailTooFrequent, sendTokens } from './send-token.ts';
 import { type Channel, parseChannel } from './text-message.ts';
 
 /** Who wants to be a user. */
@@ -261,14 +261,14 @@ function countsAsConfirmed({ config }: Flow, { kind }: SignUpAddress): boolean {
   return kind === 'email' ? config.mailer_autoconfirm : config.sms_autoconfirm;
 }
 
-/** Sends the sign-up mail. @param user Locked, with an email address. */
+/** Sends the sign-up mail, unless one was sent a moment ago. @param user Locked, with an email address. */
 export async function sendConfirmation(
   session: SystemSession,
   flow: Flow,
   user: User,
   pkce: PkceChallenge | null,
 ): Promise<void> {
-  assertMailNotTooFrequent(flow, user.confirmationSentAt);
+  if (isMailTooFrequent(flow, user.confirmationSentAt)) return;
   if (pkce !== null) {
     const kind = { providerType: 'email', method: 'email/signup' } as const;
     await createFlow(session, { userId: user.id, pkce, ...kind }, flow.services);

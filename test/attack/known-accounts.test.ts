@@ -1,0 +1,79 @@
+/**
+ * Somebody asks the endpoints that need no session which addresses have an account.
+ */
+import { beforeAll, expect, test } from 'vitest';
+import { createAuthDatabase, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
+import type { TestDatabase } from '../support/postgres.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createAuthDatabase();
+});
+
+const password = 'a good password';
+
+/** What an answer says, without what differs between any two answers. */
+async function answerOf(auth: TestAuth, path: string, body: Readonly<Record<string, unknown>>) {
+  const { status, headers, text } = await auth.ask(path, body);
+  const plain = text
+    .replaceAll(String(body.email), 'EMAIL')
+    .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'ID')
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME');
+  const named = [...headers].filter(([name]) => !['date', 'x-request-id', 'content-length', 'etag'].includes(name));
+  return { status, headers: named, body: plain };
+}
+
+const asked = [
+  ['/recover', {}],
+  ['/otp', {}],
+  ['/otp', { create_user: false }],
+  ['/magiclink', {}],
+  ['/resend', { type: 'signup' }],
+  ['/resend', { type: 'email_change' }],
+  ['/signup', { password }],
+] as const;
+
+test.each(asked)(
+  '%s %j answers alike for known and unknown addresses, also the second time within a minute',
+  async (path, members) => {
+    const auth = await testAuth(database);
+    const name = `${path.slice(1)}-${Object.keys(members).join('')}-${'type' in members ? members.type : ''}`;
+    const [known, pending, unknown] = ['known', 'waits', 'never'].map((kind) => `${kind}.${name}@x.test`) as [
+      string,
+      string,
+      string,
+    ];
+    await signedUp(auth, known);
+    await auth.ask('/signup', { email: pending, password });
+    for (const _time of ['first', 'second', 'third']) {
+      const expected = await answerOf(auth, path, { ...members, email: unknown });
+      expect(expected.status).toBe(200);
+      expect(await answerOf(auth, path, { ...members, email: known })).toEqual(expected);
+      expect(await answerOf(auth, path, { ...members, email: pending })).toEqual(expected);
+    }
+  },
+);
+
+test('an address gets one email in a minute, however often somebody asks', async () => {
+  const auth = await testAuth(database);
+  await signedUp(auth, 'often@x.test');
+  for (const path of ['/recover', '/otp', '/magiclink', '/recover']) await auth.ask(path, { email: 'often@x.test' });
+  expect(await auth.mails('often@x.test')).toHaveLength(2);
+  auth.pass(61);
+  await auth.ask('/recover', { email: 'often@x.test' });
+  expect(await auth.mails('often@x.test')).toHaveLength(3);
+});
+
+test('two sign-ups with different passwords within a minute keep neither, though only the first was mailed', async () => {
+  const auth = await testAuth(database);
+  const email = 'both@x.test';
+  await auth.ask('/signup', { email, password: 'the password of a stranger' });
+  expect((await auth.ask('/signup', { email, password })).status).toBe(200);
+  const { code: token } = await auth.mail(email);
+  expect((await auth.ask('/verify', { type: 'email', email, token })).status).toBe(200);
+  for (const given of ['the password of a stranger', password]) {
+    expect((await auth.ask('/token?grant_type=password', { email, password: given })).body.code).toBe(
+      'invalid_credentials',
+    );
+  }
+});
