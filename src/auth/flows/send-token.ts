@@ -114,11 +114,12 @@ function build(flow: Flow, mail: TokenMail, { code, tokenHash }: MadeToken): Ema
 }
 
 /**
- * Whether an email of a kind was sent within the configured time. Whoever asks without a session is not told: of an address without
- * an account nothing else could be said.
+ * Whether an email of a kind was sent within the configured time. Callers without a session are not told: for an address
+ * without an account the answer would differ.
  */
 export function isMailTooFrequent(flow: Flow, sentAt: Time | null): boolean {
-  return sentAt !== null && sentAt + flow.config.smtp_max_frequency * 1000 > nowOf(flow);
+  const frequencyMs = flow.config.smtp_max_frequency * 1000;
+  return sentAt !== null && frequencyMs > 0 && sentAt + frequencyMs > nowOf(flow);
 }
 
 /** Refuses a second email of a kind within the configured time. @param sentAt When the last one was sent. */
