@@ -107,7 +107,7 @@ describe('a text that the project starts with', () => {
 
   test('gives way to the built-in one, and comes back', async () => {
     const { page } = await studio.visit(path);
-    await expect.poll(() => subject(page).textContent()).toBe(startSubject);
+    await expect.poll(() => subject(page).textContent(), { timeout: 60_000 }).toBe(startSubject);
     await page.getByRole('button', { name: 'Use default' }).click();
     await save(page).click();
     await page.getByText('Saved.').waitFor();
@@ -125,7 +125,7 @@ describe('a text that the project starts with', () => {
     await studio.patch({ mailer_templates_phone_changed_notification_content: '<p>{{ .Phone }}</p>' });
     await studio.patch({ mailer_subjects_phone_changed_notification: '' });
     const { page } = await studio.visit(path);
-    await expect.poll(() => subject(page).textContent()).toBe(builtIn);
+    await expect.poll(() => subject(page).textContent(), { timeout: 60_000 }).toBe(builtIn);
     await page.getByRole('button', { name: 'History' }).click();
     await page.getByRole('button', { name: /Version 1/ }).click();
     await page.getByRole('button', { name: 'Restore version 1' }).click();
