@@ -115,7 +115,7 @@ describe('an address that the management API has stored', () => {
     const smtp = { smtp_host: 'localhost', smtp_port: String(port), smtp_admin_email: 'us@x.test' };
     const managed = await started();
     expect((await managed.patch(smtp)).status).toBe(200);
-    expect((await send(managed)).body.message).toContain('cannot be reached');
+    expect((await send(managed)).body.message).toContain('is unreachable');
     expect(visits).toBe(0);
     // The same of the operator is reached.
     await send(await started({ authValues: smtp }));
