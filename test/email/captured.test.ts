@@ -106,7 +106,7 @@ test('a message that cannot be kept is a warning and fails nothing', async () =>
   try {
     await transportOn(pool).send(sampleMessage());
     expect(observations).toMatchObject([
-      { kind: 'warning', message: expect.stringContaining('recovery could not be kept') },
+      { kind: 'warning', message: expect.stringContaining('recovery email could not be stored') },
     ]);
     expect(JSON.stringify(observations)).not.toMatch(/012345|to@mail/);
   } finally {
