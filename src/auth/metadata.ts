@@ -12,14 +12,14 @@ export function mergeMetadata(old: Metadata, changes: Metadata): Metadata {
   return Object.fromEntries(entries.filter(([key, value]) => value !== null || !Object.hasOwn(changes, key)));
 }
 
-/** Most that people may enter of a user, as JSON in UTF-8: every token and every list of users has it. */
+/** Most that a user may have of each kind, as JSON in UTF-8: every token has both, and its request must fit `maxHeaderSize` of the HTTP server. */
 const maxBytes = 16_384;
 
 /** Refuses what is too much; less than `old` has is not. @throws AuthError `validation_failed` (422) */
 export function assertModest(metadata: Metadata, old: Metadata = {}): void {
   const bytes = bytesOf(metadata);
   if (bytes <= maxBytes || bytes < bytesOf(old)) return;
-  const message = `User metadata may have 16 kB of JSON at most; this would be ${Math.ceil(bytes / 1024)} kB.`;
+  const message = `Metadata of a user may have 16 kB of JSON at most; this would be ${Math.ceil(bytes / 1024)} kB.`;
   throw new AuthError('validation_failed', message, { status: 422 });
 }
 
@@ -28,6 +28,19 @@ export function enterMetadata(old: Metadata, changes: Metadata): Metadata {
   const entered = mergeMetadata(old, changes);
   assertModest(entered, old);
   return entered;
+}
+
+/** As `mergeMetadata`, where nobody is there to be refused: members for which there is no room are left out. */
+export function mergeWhatFits(old: Metadata, changes: Metadata): Metadata {
+  const kept = Object.fromEntries(Object.entries(old).filter(([name]) => !Object.hasOwn(changes, name)));
+  let room = maxBytes - bytesOf(kept);
+  const fitting = Object.entries(changes).filter(([name, value]) => {
+    const bytes = bytesOf({ [name]: value });
+    if (bytes > room) return false;
+    room -= bytes;
+    return true;
+  });
+  return mergeMetadata(kept, Object.fromEntries(fitting));
 }
 
 function bytesOf(metadata: Metadata): number {

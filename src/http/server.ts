@@ -39,8 +39,8 @@ const receiveTimeoutMs = 30_000;
 /** How often it is looked at, in milliseconds. */
 const receiveCheckMs = 5000;
 
-/** Longer than a path can be: the headers of a request, its path among them, have 16 kB. */
-const longestPath = 16_384;
+/** Of a request, its path among them. A token with all the metadata that a user may have has 45 kB. */
+const maxHeaderSize = 65_536;
 
 /** Builds the server without listening. */
 export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
@@ -53,7 +53,12 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
     requestTimeout: receiveTimeoutMs,
     connectionTimeout: readTimeoutMs,
     // The first of two headers of a name is not more right than the other. Who names no host is refused in our words.
-    http: { joinDuplicateHeaders: true, requireHostHeader: false, connectionsCheckingInterval: receiveCheckMs },
+    http: {
+      maxHeaderSize,
+      joinDuplicateHeaders: true,
+      requireHostHeader: false,
+      connectionsCheckingInterval: receiveCheckMs,
+    },
     // The framework's own would load a compiler of JSON Schema for nothing.
     schemaController: { compilersFactory: { buildValidator: refuseSchemas, buildSerializer: refuseSchemas } },
     genReqId: (request) => requestId(request.headers['x-request-id']),
@@ -62,7 +67,7 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
     return503OnClosing: false,
     clientErrorHandler: refuseConnection,
     // What is too long for a route to make sense of, the route refuses.
-    routerOptions: { maxParamLength: longestPath },
+    routerOptions: { maxParamLength: maxHeaderSize },
     // A path that cannot be decoded has no route, and gets no hooks.
     frameworkErrors: (error, request, reply) => {
       trackRequest(request, reply, { observe, address: addressOf(request.raw) });

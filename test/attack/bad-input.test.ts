@@ -250,7 +250,7 @@ describe('headers', () => {
   });
 
   test('that are more than the server takes end the connection with an answer', async () => {
-    const reply = await post(gateway, operation('{ __typename }'), { 'x-filler': 'x'.repeat(60_000) });
+    const reply = await post(gateway, operation('{ __typename }'), { 'x-filler': 'x'.repeat(70_000) });
     expect([reply.status, reply.body.errors[0].extensions.code]).toEqual([431, 'BAD_REQUEST']);
   });
 });

@@ -3,7 +3,7 @@
  */
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { createAuthDatabase, type TestAuth, testAuth } from '../support/auth-service.ts';
-import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
+import { googleValues, type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
@@ -17,9 +17,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   auth = await testAuth(database, {
-    external_google_enabled: true,
-    external_google_url: provider.issuer,
-    external_google_client_id: 'web',
+    ...googleValues(provider),
   });
 });
 

@@ -6,7 +6,7 @@ import { beforeAll, expect, test, vi } from 'vitest';
 import { openSystemPool } from '../support/auth.ts';
 import { type AuthReply, createAuthDatabase, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { factorsOf } from '../support/factors.ts';
-import { startLyingProvider } from '../support/lying-provider.ts';
+import { googleValues, startLyingProvider } from '../support/lying-provider.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
@@ -98,9 +98,7 @@ test('an ended session adds no factor, and gives up no identity', async () => {
 test('nobody comes in by an identity that its user gave up meanwhile', async () => {
   const provider = await startLyingProvider('web');
   const auth = await testAuth(database, {
-    external_google_enabled: true,
-    external_google_url: provider.issuer,
-    external_google_client_id: 'web',
+    ...googleValues(provider),
     security_manual_linking_enabled: true,
   });
   const { id, own } = await ownerOf(auth, 'gives-up@x.test');
@@ -126,9 +124,7 @@ test('nobody comes in by an identity that its user gave up meanwhile', async () 
 test('an ended session links no identity', async () => {
   const provider = await startLyingProvider('web');
   const auth = await testAuth(database, {
-    external_google_enabled: true,
-    external_google_url: provider.issuer,
-    external_google_client_id: 'web',
+    ...googleValues(provider),
     security_manual_linking_enabled: true,
   });
   const { id, stolen, own } = await ownerOf(auth, 'linked@x.test');

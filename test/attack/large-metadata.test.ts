@@ -4,6 +4,8 @@
  */
 import { beforeAll, expect, test } from 'vitest';
 import { createAuthDatabase, signedUp, testAuth } from '../support/auth-service.ts';
+import { anonKey } from '../support/http.ts';
+import { googleValues, startLyingProvider } from '../support/lying-provider.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
@@ -76,4 +78,47 @@ test('a name is copied to the audit log by 255 characters at most, and the log c
     where payload ->> 'actor_username' = 'name@x.test' and payload ->> 'actor_name' is not null`,
   );
   expect(names).toEqual([{ name: `a${'😀'.repeat(254)}` }]);
+});
+
+test('nor does an admin, of what the application says of a user', async () => {
+  const auth = await testAuth(database);
+  const { user } = await signedUp(auth, 'managed@x.test', password);
+  const change = (app_metadata: object) =>
+    auth.askAdmin(`/admin/users/${user.id}`, { app_metadata }, { method: 'PUT' });
+  expect((await change({ a: half })).status).toBe(200);
+  expect(await change({ b: half })).toMatchObject(refused);
+});
+
+test('what a provider says beyond that is left out, and the rest is kept', async () => {
+  const provider = await startLyingProvider('web');
+  const auth = await testAuth(database, {
+    ...googleValues(provider),
+  });
+  const signIn = async () => {
+    const claims = { sub: 'one', email: 'told@x.test', email_verified: true, name: 'x'.repeat(20_000), picture: 'p' };
+    return auth.ask('/token?grant_type=id_token', { provider: 'google', id_token: await provider.sign(claims) });
+  };
+  for (const { status, body } of [await signIn(), await signIn()]) {
+    expect([status, Object.keys(body.user.user_metadata)]).toEqual([200, expect.arrayContaining(['email', 'picture'])]);
+  }
+  expect(await largest()).toBeLessThanOrEqual(most + 500);
+});
+
+test('who has as much as is allowed of both kinds is served everywhere with their token', async () => {
+  const auth = await testAuth(database);
+  const { access_token: first, user } = await signedUp(auth, 'full@x.test', password);
+  const full = { a: half, b: 'x'.repeat(most / 2 - 500) };
+  const app = await auth.askAdmin(`/admin/users/${user.id}`, { app_metadata: full }, { method: 'PUT' });
+  const own = await auth.ask('/user', { data: full }, { method: 'PUT', token: first });
+  expect([app.status, own.status]).toEqual([200, 200]);
+  const { body } = await auth.ask('/token?grant_type=password', { email: 'full@x.test', password });
+  const token = body.access_token as string;
+  expect(token.length).toBeGreaterThan(40_000);
+  expect(await auth.ask('/user', undefined, { token })).toMatchObject({ status: 200, body: { id: user.id } });
+  const answer = await fetch(`${auth.url}/graphql/v1`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, apikey: anonKey, 'content-type': 'application/json' },
+    body: JSON.stringify({ query: '{ __typename }' }),
+  });
+  expect([answer.status, await answer.json()]).toEqual([200, { data: { __typename: 'Query' } }]);
 });

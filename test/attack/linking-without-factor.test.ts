@@ -4,7 +4,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { createAuthDatabase, signedUp, testAuth } from '../support/auth-service.ts';
 import { factorsOf } from '../support/factors.ts';
-import { startLyingProvider } from '../support/lying-provider.ts';
+import { googleValues, startLyingProvider } from '../support/lying-provider.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
@@ -15,10 +15,7 @@ beforeAll(async () => {
 test('identities are neither linked nor unlinked without the second factor', async () => {
   const provider = await startLyingProvider('web');
   const auth = await testAuth(database, {
-    external_google_enabled: true,
-    external_google_url: provider.issuer,
-    external_google_client_id: 'web',
-    external_google_secret: 'secret',
+    ...googleValues(provider),
     security_manual_linking_enabled: true,
   });
   const [email, password] = ['careful@x.test', 'a good password'];

@@ -4,6 +4,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+import type { AuthValues } from '../../src/config/auth-config.ts';
 import { atEnd } from './when-over.ts';
 
 /** The running provider. */
@@ -56,5 +57,15 @@ export async function startLyingProvider(audience: string): Promise<LyingProvide
         alg.startsWith('HS') ? new TextEncoder().encode(JSON.stringify(answers['/jwks'])) : privateKey,
       ),
     pretend: (claims) => `${encode({ alg: 'none' })}.${encode(complete(claims))}.`,
+  };
+}
+
+/** The configuration that makes it Google, for an application of the name `web`. */
+export function googleValues({ issuer }: Pick<LyingProvider, 'issuer'>): AuthValues {
+  return {
+    external_google_enabled: true,
+    external_google_url: issuer,
+    external_google_client_id: 'web',
+    external_google_secret: 'secret',
   };
 }

@@ -4,7 +4,7 @@
 import type { SystemSession } from '../../database/run-system.ts';
 import { AuthError, type AuthErrorCode } from '../auth-error.ts';
 import { findIdentityOwner, syncProviders, updateIdentityData } from '../identities.ts';
-import { mergeMetadata } from '../metadata.ts';
+import { mergeWhatFits } from '../metadata.ts';
 import { emailTokenSeconds, presentTokenHash } from '../one-time-tokens.ts';
 import type { ExternalUser } from '../providers/external-user.ts';
 import type { User } from '../user.ts';
@@ -54,7 +54,7 @@ export async function acceptInvitation(
     throw new AuthError('validation_failed', 'Invited email does not match emails from external provider');
   }
   await giveIdentity(session, flow, external, user);
-  const userMetadata = mergeMetadata(user.userMetadata, external.identityData);
+  const userMetadata = mergeWhatFits(user.userMetadata, external.identityData);
   await updateUser(session, user.id, { userMetadata }, nowOf(flow));
   await note(session, flow, { action: 'invite_accepted', user, external });
   await confirmEmail(session, flow, await reloadUser(session, user.id), { by: 'provider', external });

@@ -5,7 +5,7 @@ import type { SystemSession } from '../../database/run-system.ts';
 import { adminActor, writeAudit } from '../audit.ts';
 import { AuthError } from '../auth-error.ts';
 import type { AdminBearer } from '../bearer.ts';
-import { enterMetadata, mergeMetadata } from '../metadata.ts';
+import { enterMetadata } from '../metadata.ts';
 import { clearTokens } from '../one-time-tokens.ts';
 import { assertStrong } from '../password-policy.ts';
 import { endFlows } from '../pkce.ts';
@@ -67,7 +67,7 @@ async function apply(session: SystemSession, flow: Flow, { user, facts, password
   await applyPhone(session, flow, await reloadUser(session, id), facts);
   const proven = await reloadUser(session, id);
   const metadata = {
-    ...(appMetadata === null ? {} : { appMetadata: mergeMetadata(proven.appMetadata, appMetadata) }),
+    ...(appMetadata === null ? {} : { appMetadata: enterMetadata(proven.appMetadata, appMetadata) }),
     ...(userMetadata === null ? {} : { userMetadata: enterMetadata(proven.userMetadata, userMetadata) }),
   };
   await updateUser(session, id, metadata, now);

@@ -10,7 +10,7 @@ import { type AuditAction, userActor, writeAudit } from '../audit.ts';
 import { AuthError } from '../auth-error.ts';
 import { noteEntry } from '../entries.ts';
 import { findIdentityOwner, insertIdentity, syncProviders, touchIdentity, updateIdentityData } from '../identities.ts';
-import { mergeMetadata } from '../metadata.ts';
+import { mergeWhatFits } from '../metadata.ts';
 import type { ExternalUser } from '../providers/external-user.ts';
 import { randomUuid } from '../random.ts';
 import { nilUuid } from '../tools.ts';
@@ -99,7 +99,7 @@ async function returnToAccount(
     throw new AuthError('conflict', 'The identity has just been unlinked');
   }
   const now = nowOf(flow);
-  const userMetadata = mergeMetadata(user.userMetadata, identityData);
+  const userMetadata = mergeWhatFits(user.userMetadata, identityData);
   const writes = [
     updateIdentityData(session, identity.id, identityData, now),
     touchIdentity(session, identity.id, now),
@@ -141,7 +141,7 @@ async function makeAccount(session: SystemSession, flow: Flow, external: Externa
     ...{ id, audience, role: services.userRole, phone: null, passwordHash: null },
     email: isFree ? external.email : null,
     appMetadata: { provider: external.provider, providers: [external.provider] },
-    userMetadata: external.identityData,
+    userMetadata: mergeWhatFits({}, external.identityData),
   };
   await askBeforeUserCreated(session, flow, facts);
   // What may be refused is waited for alone: whatever followed it at once would fail first, and say nothing of the reason.
@@ -159,7 +159,7 @@ async function joinAccount(
   owner: { readonly id: string },
 ): Promise<User> {
   const user = await lockKnownUser(session, owner);
-  const userMetadata = mergeMetadata(user.userMetadata, external.identityData);
+  const userMetadata = mergeWhatFits(user.userMetadata, external.identityData);
   await addIdentity(session, flow, external, user.id);
   const writes = [
     updateUser(session, user.id, { userMetadata }, nowOf(flow)),

@@ -8,7 +8,7 @@ import { AuthError } from '../auth-error.ts';
 import type { AdminBearer } from '../bearer.ts';
 import { noteEntry, readEntry } from '../entries.ts';
 import { emailIdentityData, insertIdentity } from '../identities.ts';
-import { type Metadata, mergeMetadata } from '../metadata.ts';
+import { enterMetadata, type Metadata } from '../metadata.ts';
 import { randomUuid } from '../random.ts';
 import type { User } from '../user.ts';
 import { toUserJson, type UserJson } from '../user-json.ts';
@@ -76,7 +76,7 @@ export async function takeOver(session: SystemSession, flow: Flow, user: User, d
   const isOurs = (await readEntry(session, user.id)) === 'admin';
   if (isOurs) return user;
   const alone = await settleFirstProof(session, flow, user, { address: 'email', proof: { by: 'admin' } });
-  await updateUser(session, user.id, { userMetadata: mergeMetadata(alone.userMetadata, data) }, nowOf(flow));
+  await updateUser(session, user.id, { userMetadata: enterMetadata(alone.userMetadata, data) }, nowOf(flow));
   await noteEntry(session, user.id, 'admin');
   return reloadUser(session, user.id);
 }

@@ -4,7 +4,7 @@
 import type { SystemSession } from '../../database/run-system.ts';
 import { userActor, writeAudit } from '../audit.ts';
 import { AuthError } from '../auth-error.ts';
-import { mergeMetadata } from '../metadata.ts';
+import { mergeWhatFits } from '../metadata.ts';
 import { exchangeFlowCode, type Withheld } from '../pkce.ts';
 import { isBanned, type User } from '../user.ts';
 import { updateUser } from '../users.ts';
@@ -34,6 +34,6 @@ export async function signInWithCode(flow: Flow, body: unknown): Promise<Session
 
 /** The link may have been opened by anybody; the verifier shows that whoever signed up is here. */
 function giveBack(session: SystemSession, flow: Flow, user: User, withheld: Withheld): Promise<void> {
-  const userMetadata = mergeMetadata(withheld.userMetadata, user.userMetadata);
+  const userMetadata = mergeWhatFits(withheld.userMetadata, user.userMetadata);
   return updateUser(session, user.id, { passwordHash: withheld.passwordHash ?? '', userMetadata }, nowOf(flow));
 }

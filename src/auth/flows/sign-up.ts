@@ -10,7 +10,7 @@ import { type AuditAction, userActor, writeAudit } from '../audit.ts';
 import { AuthError } from '../auth-error.ts';
 import { contestEntry, noteEntry } from '../entries.ts';
 import { emailIdentityData, insertIdentity, phoneIdentityData } from '../identities.ts';
-import { type Metadata, mergeMetadata } from '../metadata.ts';
+import { type Metadata, mergeWhatFits } from '../metadata.ts';
 import { assertStrong } from '../password-policy.ts';
 import { assertNotTooLong } from '../passwords.ts';
 import { createFlow, type PkceChallenge, parsePkce } from '../pkce.ts';
@@ -252,7 +252,7 @@ async function confirmOrAsk(
 async function enterAnew(session: SystemSession, flow: Flow, user: User, entry: Entry): Promise<User> {
   const { passwordHash, data } = entry;
   if (user.passwordHash !== null || passwordHash === null) return user;
-  const changes = { passwordHash, userMetadata: mergeMetadata(data, user.userMetadata) };
+  const changes = { passwordHash, userMetadata: mergeWhatFits(data, user.userMetadata) };
   await updateUser(session, user.id, changes, nowOf(flow));
   return reloadUser(session, user.id);
 }

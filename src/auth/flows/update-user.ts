@@ -9,7 +9,7 @@ import { userActor, writeAudit } from '../audit.ts';
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
 import { noteEntry } from '../entries.ts';
-import { enterMetadata, type Metadata, mergeMetadata } from '../metadata.ts';
+import { enterMetadata, type Metadata } from '../metadata.ts';
 import { assertStrong } from '../password-policy.ts';
 import { type PkceChallenge, parsePkce } from '../pkce.ts';
 import { hasVerifiedFactor, type User } from '../user.ts';
@@ -129,7 +129,7 @@ async function apply(session: SystemSession, flow: Flow, application: Applicatio
   if (data !== null || appMetadata !== null) {
     const metadata = {
       ...(data === null ? {} : { userMetadata: enterMetadata(user.userMetadata, data) }),
-      ...(appMetadata === null ? {} : { appMetadata: mergeMetadata(user.appMetadata, appMetadata) }),
+      ...(appMetadata === null ? {} : { appMetadata: enterMetadata(user.appMetadata, appMetadata) }),
     };
     await updateUser(session, user.id, metadata, nowOf(flow));
     user = await reloadUser(session, user.id);
