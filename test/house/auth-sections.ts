@@ -63,7 +63,7 @@ export const authSections: readonly SectionRow[] = [
   ['5.3', 'Variables of templates', 'email/message auth/templates auth/user'],
   ['5.4', 'Confirmation URL', 'email/confirmation-url auth/http clients/email-links'],
   ['5.5', 'Message format and SMTP', 'email/smtp-transport email/message email/captured email/mailer'],
-  ['5.6', 'When emails are sent, and failures', 'auth/mail-failures auth/mail-queue email/outbox auth/outbox-processes auth/hook-messages auth/kill.nightly storm/storm.nightly'],
+  ['5.6', 'When emails are sent, and failures', 'auth/mail-failures auth/mail-queue email/outbox auth/outbox-processes auth/hook-messages auth/kill.nightly auth/outbox-kill.nightly storm/storm.nightly'],
   ['5.7', 'Built-in subjects and bodies', 'email/message'],
   ['6.1', 'Templates: lexical structure', 'unit/email/template-examples unit/email/template'],
   ['6.2', 'Actions', 'unit/email/template-examples unit/email/template'],
