@@ -4,6 +4,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { AuthValues } from '../../src/config/auth-config.ts';
 import { createAuthDatabase, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { factorsOf } from '../support/factors.ts';
 import { type OidcProvider, startOidcProvider } from '../support/oidc-provider.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 import { callbackUrl, fragmentOf, goThrough, keycloakValues, queryOf, userOf } from '../support/provider-sign-in.ts';
@@ -91,6 +92,22 @@ test('a link that was begun with a session that a new password has ended comes t
   expect(queryOf(await goThrough(auth, body.url)).error_code).toBe('bad_oauth_state');
   const { body: user } = await auth.ask('/user', undefined, { token: again.access_token });
   expect(names(user.identities)).toHaveLength(1);
+});
+
+test('a link that was begun before there was a second factor comes to nothing once there is one', async () => {
+  const auth = await withLinking();
+  const { access_token: stolen } = await signedUp(auth, 'careful@x.test');
+  const signIn = { email: 'careful@x.test', password: 'a good password' };
+  const { body: own } = await auth.ask('/token?grant_type=password', signIn);
+  person('thief2');
+  const { body } = await auth.ask(`${linkPath}&login_hint=thief2`, undefined, { token: stolen });
+  const factors = factorsOf(auth, own.access_token);
+  const app = await factors.enrollApp('phone');
+  const { body: raised } = await factors.answer(app.id, app.code());
+  const stop = await goThrough(auth, body.url);
+  const { body: user } = await auth.ask('/user', undefined, { token: raised.access_token });
+  expect(names(user.identities)).toEqual(['email']);
+  expect(queryOf(stop).error_code).toBe('bad_oauth_state');
 });
 
 test('a new password needs no tables that know of links', async () => {

@@ -18,6 +18,7 @@ import {
   useStep,
 } from '../factors.ts';
 import { sameText } from '../one-time-code.ts';
+import { endLinking } from '../pkce.ts';
 import { assertRequestAllowed, requestAllowance } from '../rate-limit.ts';
 import { factorMethods, type Session } from '../session.ts';
 import { addAmr, endSessionsBelow, loadSession, lockSession, replaceRefreshToken } from '../sessions.ts';
@@ -169,9 +170,13 @@ function assertReadable(secret: string | null): asserts secret is string {
   });
 }
 
-/** Users hear of it: whoever has their password may have added a factor of their own. */
+/**
+ * Users hear of it: whoever has their password may have added a factor of their own. Linking that began without a factor ends as
+ * the sessions without one do.
+ */
 async function enterUse(session: SystemSession, flow: Flow, user: User, factor: Factor): Promise<void> {
   await updateFactor(session, factor.id, { status: 'verified' }, nowOf(flow));
+  await endLinking(session, user.id, nowOf(flow));
   await queueNotification(session, flow, { kind: 'mfa_factor_enrolled', user, factorType: factor.factorType });
 }
 
