@@ -10,10 +10,10 @@ const exclude = ['**/node_modules/**', 'test/bench/**'];
 /** Files that take minutes: `npm run test:nightly` runs them, and `npm test` leaves them out. */
 const nightly = 'test/**/*.nightly.test.ts';
 
-/** Files that measure or change the process that they run in, and those that are mostly other processes. */
+/** Files that measure or change the process that they run in, and those that are mostly a browser or an installation. */
 const alone = [
   'test/attack/cache-busting.test.ts',
-  'test/{clients,commands,docs,house,package,property,studio}/**/*.test.ts',
+  'test/{clients,docs,package,property,studio}/**/*.test.ts',
 ];
 
 export default defineConfig({
