@@ -1,5 +1,6 @@
 /**
- * Asks the server to cancel what a connection runs, over a socket of its own as the protocol demands.
+ * Ends what a connection runs: asks the server to cancel it, over a socket of its own as the protocol demands, and ends the server
+ * process where that is of no use.
  */
 import pg from 'pg';
 import type { DriverClient } from './driver.ts';
@@ -50,4 +51,27 @@ export function sendCancel(client: DriverClient): Promise<boolean> {
     if (client.host.startsWith('/')) connection.connect(`${client.host}/.s.PGSQL.${client.port}`);
     else connection.connect(client.port, client.host);
   });
+}
+
+/**
+ * Closes a connection and ends its server process. Code of a user can catch that it is cancelled, and its process would go on
+ * for ever, with its locks, also without a client. It cannot catch this.
+ *
+ * Behind a pooler the process is not known, and none is ended: a pooler makes up the number that it names.
+ */
+export function terminate(client: DriverClient, problem?: Error): void {
+  client.connection.stream.destroy(problem);
+  const { host, port, user, password, database, ssl, sslNegotiation } = client;
+  const other = new pg.Client({
+    ...{ host, port, user, password, database, ssl, sslNegotiation, connectionTimeoutMillis: giveUpAfterMs },
+    ...{ query_timeout: giveUpAfterMs, application_name: 'pgreflect' },
+  } as object);
+  // The server may be what does not answer.
+  const ignore = () => {};
+  other.on('error', ignore);
+  other
+    .connect()
+    .then(() => other.query(`select pg_catalog.pg_terminate_backend(${Number(client.processID)})`))
+    .catch(ignore)
+    .finally(() => void other.end().catch(ignore));
 }

@@ -45,6 +45,9 @@ export interface DriverClient {
   readonly secretKey: number;
   readonly host: string;
   readonly port: number;
+  readonly user: string;
+  readonly password: unknown;
+  readonly database: string;
   readonly ssl: unknown;
   readonly sslNegotiation: string;
   /** Runs one statement or several, without values. */

@@ -19,7 +19,7 @@
  * - Only the flight that the server is at is ever cancelled; one further behind is just dropped.
  */
 import { performance } from 'node:perf_hooks';
-import { sendCancel } from './cancel.ts';
+import { sendCancel, terminate } from './cancel.ts';
 import type { ConnectionQueue, Turn } from './connection-queue.ts';
 import type { DriverClient } from './driver.ts';
 import { DatabaseError } from './failure.ts';
@@ -248,7 +248,7 @@ export class Batch implements Turn {
   #loseFlight(client: DriverClient): void {
     this.#cancelTimer = null;
     const slot = this.#sent[this.#at];
-    if (slot === this.#cancelledSlot || slot?.isOver) client.connection.stream.destroy();
+    if (slot === this.#cancelledSlot || slot?.isOver) terminate(client);
   }
 
   /** Called when no answer has come for a while. What has arrived is read first: a busy process is no reason. */

@@ -7,6 +7,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { afterAwake } from '../shared/awake.ts';
 import { invariant } from '../shared/invariant.ts';
+import { terminate } from './cancel.ts';
 import type { DriverClient } from './driver.ts';
 import { type DatabaseError, toDatabaseError } from './failure.ts';
 import { Flight, type FlightOutcome } from './flight.ts';
@@ -166,12 +167,12 @@ export async function runSystemTexts(connection: SystemConnection, text: string)
 
 /**
  * Closes the connection where no answer comes: the machine of the server may be gone without a word, or whatever lies between
- * has forgotten the connection. The operating system finds that out after a quarter of an hour.
+ * has forgotten the connection. The operating system finds that out after a quarter of an hour. Or code of a user does not end.
  */
 async function inTime<T>({ client, answerWithinMs }: SystemConnection, answer: Promise<T>): Promise<T> {
   if (answerWithinMs === null) return answer;
   const problem = `The server did not answer within ${answerWithinMs} ms.`;
-  const timer = afterAwake(answerWithinMs, () => client.connection.stream.destroy(new Error(problem)));
+  const timer = afterAwake(answerWithinMs, () => terminate(client, new Error(problem)));
   try {
     return await answer;
   } finally {

@@ -85,10 +85,14 @@ export function transactSending<T>(flow: Flow, run: Work<T>): Promise<T> {
   return transactOn(flow.services.sendingDatabase, flow, run);
 }
 
+/** A statement that goes on so long after its time limit has caught it, and is ended with its connection. In milliseconds. */
+const graceMs = 1000;
+
 type Work<T> = (session: SystemSession) => Promise<T>;
 
 async function transactOn<T>(pool: SystemPool, flow: Flow, run: Work<T>): Promise<T> {
-  const settings = { statement_timeout: String(timeLeftMs(flow)) };
+  const leftMs = timeLeftMs(flow);
+  const options = { settings: { statement_timeout: String(leftMs) }, answerWithinMs: leftMs + graceMs };
   let inTime: SystemSession | null = null;
   const runInTime: Work<T> = async (session) => {
     let isOver = false;
@@ -109,7 +113,7 @@ async function transactOn<T>(pool: SystemPool, flow: Flow, run: Work<T>): Promis
       isOver = true;
     }
   };
-  const result = await pool.transaction(runInTime, { settings });
+  const result = await pool.transaction(runInTime, options);
   if (inTime !== null) flow.services.outbox.committed(inTime);
   return result;
 }
