@@ -11,10 +11,7 @@ const exclude = ['**/node_modules/**', 'test/bench/**'];
 const nightly = 'test/**/*.nightly.test.ts';
 
 /** Files that measure or change the process that they run in, and those that are mostly a browser or an installation. */
-const alone = [
-  'test/attack/cache-busting.test.ts',
-  'test/{clients,docs,package,property,studio}/**/*.test.ts',
-];
+const alone = ['test/attack/cache-busting.test.ts', 'test/{clients,docs,package,property,studio}/**/*.test.ts'];
 
 export default defineConfig({
   test: {
