@@ -3,7 +3,7 @@
  * operators and types that fit the arguments of our statements, and waits for somebody with more rights to run them.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runHere } from '../management/management.ts';
+import { managedGateway, ref, runHere } from '../management/management.ts';
 import { signedUp, testAuth } from '../support/auth-service.ts';
 import { findCalledFunctions } from '../support/called-functions.ts';
 import { operation, serviceKey } from '../support/http.ts';
@@ -207,6 +207,26 @@ describe.each([
       await auth.askAdmin('/admin/generate_link', { type: 'magiclink', email: 'bea@mail.test' }),
     ].map(({ status }) => status);
     expect(statuses).toEqual([200, 400, 200, 200, 200, 200, 200, 200, 200, 200]);
+    expect(await caught()).toEqual([]);
+
+    const created = await runHere(['tokens', 'create', '--name', 'y'], env);
+    const [token] = /sbp_\w+/.exec(created.out) ?? [];
+    const { get, patch, call } = await managedGateway(database, token ?? created.out, {
+      adminDatabaseUrl: ownerUrl,
+      schemas: ['app'],
+    });
+    const configPath = `/v1/projects/${ref}/config/auth`;
+    const management = [
+      await get(),
+      await patch({ site_url: 'https://one.test', smtp_pass: 'a secret', mailer_subjects_recovery: 'Hello' }),
+      await patch({ site_url: 'https://two.test', mailer_subjects_recovery: null }),
+      await patch({ nothing: 1 }),
+      await call({ path: `${configPath}/versions` }),
+      await call({ path: `${configPath}/versions/1` }),
+      await call({ token: 'Bearer sbp_0000000000000000000000000000000000000000' }),
+    ];
+    expect(management.map(({ status }) => status)).toEqual([200, 200, 200, 400, 200, 200, 401]);
+    expect(management[2]?.body.site_url).toBe('https://two.test');
     expect(await caught()).toEqual([]);
 
     const response = await fetch(`${auth.url}/graphql/v1`, {
