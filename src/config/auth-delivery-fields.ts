@@ -70,7 +70,7 @@ export const deliveryFields = {
     doc: 'Wrong attempts until a code or link is invalid: email, SMS and second factors.',
   }),
   mailer_delivery: field<'direct' | 'queue'>({
-    kind: choice('direct', 'queue'), default: 'direct', environment: null,
+    kind: choice('direct', 'queue'), default: 'queue', environment: null,
     doc: 'direct: send the email during the request. queue: store it and send it after the request.',
   }),
   mailer_notifications_admin_changes_enabled: field({

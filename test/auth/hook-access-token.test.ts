@@ -96,9 +96,9 @@ test('a function adds a claim to the tokens of a client: at sign-up, sign-in and
   ]);
 });
 
-test('the function of the README adds its claim', async () => {
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-  const [statement = ''] = /create function app\.add_plan[\s\S]*?\n\$\$;/.exec(readme) ?? [];
+test('the function of the manual adds its claim', async () => {
+  const manual = readFileSync(new URL('../../docs/hooks.md', import.meta.url), 'utf8');
+  const [statement = ''] = /create function app\.add_plan[\s\S]*?\n\$\$;/.exec(manual) ?? [];
   await database.query(statement);
   const auth = await testAuth(database, functionHook('add_plan'));
   const { access_token, user } = await signedUp(auth, 'readme@x.test');

@@ -1,7 +1,7 @@
 /**
  * What nobody may learn or do through the auth service: accounts by time, secrets by the log, headers by metadata.
  */
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { createPasswordHasher } from '../../src/auth/passwords.ts';
 import { createAuthDatabase, open, signedUp, testAuth } from '../support/auth-service.ts';
 import type { TestDatabase } from '../support/postgres.ts';
@@ -60,6 +60,7 @@ test('metadata with line breaks adds no header to the mail, and markup in it sta
   });
   const name = 'Eve\r\nBcc: all@x.test\r\n\r\n<script>{{ .Token }}</script>';
   await auth.ask('/signup', { email: 'eve@x.test', password, data: { name } });
+  await vi.waitFor(() => expect(smtp.messages).toHaveLength(1), { timeout: 10_000 });
   const [message] = smtp.messages;
   expect(message?.recipients).toEqual(['eve@x.test']);
   expect(message?.parsed.headers.map(({ key }) => key)).not.toContain('bcc');

@@ -1,5 +1,6 @@
 /**
- * When an email cannot be sent: the request says so, nothing of it is stored, and the same request works afterwards.
+ * When an email cannot be sent with `mailer_delivery` = `direct`: the request says so, nothing of it is stored, and the same request
+ * works afterwards. What the queue does: mail-queue.test.ts.
  */
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { createAuthDatabase, fragmentOf, open, signedUp, testAuth } from '../support/auth-service.ts';
@@ -16,7 +17,13 @@ beforeEach(async () => {
 });
 
 const password = 'a good password';
-const server = () => ({ smtp_host: '127.0.0.1', smtp_port: String(smtp.port), smtp_admin_email: 'no-reply@app.test' });
+const server = () =>
+  ({
+    smtp_host: '127.0.0.1',
+    smtp_port: String(smtp.port),
+    smtp_admin_email: 'no-reply@app.test',
+    mailer_delivery: 'direct',
+  }) as const;
 const count = async (email: string) =>
   (await database.query('select from auth.users where email = $1', [email])).length;
 

@@ -1,6 +1,6 @@
 /**
- * `mailer_delivery` = `queue`: a request that sends a link or a code succeeds when the email is stored, and the email follows
- * when the mail server takes it. With `direct`, the default, the request fails instead (mail-failures.test.ts).
+ * `mailer_delivery` = `queue`, the default: a request that sends a link or a code succeeds when the email is stored, and the email follows
+ * when the mail server takes it. With `direct` the request fails instead (mail-failures.test.ts).
  */
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { AuthValues } from '../../src/config/auth-config.ts';
@@ -22,7 +22,7 @@ const password = 'a good password';
 
 function startAuth(values: AuthValues = {}): Promise<TestAuth> {
   const server = { smtp_host: '127.0.0.1', smtp_port: String(smtp.port), smtp_admin_email: 'no-reply@app.test' };
-  return testAuth(database, { ...server, smtp_max_frequency: 0, mailer_delivery: 'queue', ...values });
+  return testAuth(database, { ...server, smtp_max_frequency: 0, ...values });
 }
 
 async function mailTo(email: string) {

@@ -36,11 +36,12 @@ const allOn: AuthValues = {
   mailer_notifications_mfa_factor_unenrolled_enabled: true,
 };
 
-/** A gateway with a mail server. */
+/** A gateway with a mail server. Codes arrive before the answer, so that only notifications have to be waited for. */
 function startAuth(values: AuthValues = allOn, config: Partial<Config> = {}): Promise<TestAuth> {
   const server = { smtp_host: '127.0.0.1', smtp_port: String(smtp.port), smtp_admin_email: 'no-reply@app.test' };
   const phones = { external_phone_enabled: true, sms_provider: 'capture', sms_max_frequency: 0 } as const;
-  return testAuth(database, { ...server, ...phones, smtp_max_frequency: 0, ...values }, config);
+  const direct = { smtp_max_frequency: 0, mailer_delivery: 'direct' } as const;
+  return testAuth(database, { ...server, ...phones, ...direct, ...values }, config);
 }
 
 /** Nothing waits any more. */

@@ -49,6 +49,7 @@ async function startProcess(jwtKeys: string): Promise<Process> {
     PGREFLECT_SMTP_ADMIN_EMAIL: 'no-reply@app.test',
     PGREFLECT_SITE_URL: 'https://app.test',
     PGREFLECT_SMTP_MAX_FREQUENCY: '0',
+    PGREFLECT_MAILER_DELIVERY: 'direct',
     PGREFLECT_RATE_LIMIT_EMAIL_SENT: '1000',
   };
   const command = startCommand(['serve', '--port', '0', '--project-ref', ref], { env, timeoutMs: 200_000 }, whenOver);

@@ -3,7 +3,7 @@
  * still until a test moves it.
  */
 
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import { createPasswordHasher, type PasswordHasher } from '../../src/auth/passwords.ts';
 import type { AuthValues } from '../../src/config/auth-config.ts';
 import type { Config } from '../../src/config/config.ts';
@@ -115,6 +115,7 @@ export async function testAuth(database: TestDatabase, values: AuthValues = {}, 
   const ask = (path: string, body?: unknown, options: AuthRequestOptions = {}) =>
     send(gateway.url, path, body, options);
   const mails = async (to: string | null = null) => {
+    await untilHandedOver(database);
     const rows = await database.query<Omit<TestMail, 'code' | 'link'>>(
       `select kind, recipient as to, subject, html, text from auth.pgreflect_captured_email
       where $1::text is null or recipient = $1 order by id desc`,
@@ -171,6 +172,17 @@ async function takeGateway(database: TestDatabase, values: AuthValues, given: Gi
     else await started.gateway.stop();
   });
   return started;
+}
+
+/** Emails follow the answer: waits until none is on its way to the inbox. */
+async function untilHandedOver(database: TestDatabase): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      const waiting = await database.query('select kind, attempts from pgreflect_queue.emails');
+      expect(waiting, 'emails that wait').toEqual([]);
+    },
+    { timeout: 10_000, interval: 5 },
+  );
 }
 
 const countsLimits = (values: AuthValues) =>

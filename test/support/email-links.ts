@@ -53,7 +53,9 @@ export async function startEmailLinks(database: TestDatabase, pattern: string): 
   const given = { host: 'localhost', port, externalUrl, projectRef: ref, accessToken };
   // What an earlier test stored would win over the start values.
   await database.query('delete from auth.pgreflect_config');
-  const auth = await testAuth(database, { ...mailServer, smtp_max_frequency: 0 }, given);
+  // Pages look for an email as soon as they have their answer.
+  const direct = { smtp_max_frequency: 0, mailer_delivery: 'direct' } as const;
+  const auth = await testAuth(database, { ...mailServer, ...direct }, given);
   const settings = { API_URL: externalUrl, ANON_KEY: anonKey, SERVICE_KEY: serviceKey };
   const configure = (values: AuthValues) => patchConfig(externalUrl, values);
   await pushTemplates(externalUrl, pattern);

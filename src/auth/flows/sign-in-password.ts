@@ -24,8 +24,7 @@ interface Credentials {
 export async function signInWithPassword(flow: Flow, body: unknown): Promise<SessionJson> {
   const credentials = check(flow, body);
   const { services, config } = flow;
-  await countGuess(flow, credentials);
-  const found = await find(flow, credentials);
+  const [, found] = await Promise.all([countGuess(flow, credentials), find(flow, credentials)]);
   const isRight = await services.hasher.verify(credentials.password, found?.passwordHash ?? null, flow.deadline);
   if (found === null || found.passwordHash === null) throw new AuthError('invalid_credentials');
   if (isBanned(found, nowOf(flow))) throw new AuthError('user_banned', null, { status: 400 });
@@ -65,7 +64,7 @@ async function countGuess({ services, config }: Flow, { kind, address }: Credent
 
 function find({ services, audience }: Flow, { kind, address }: Credentials): Promise<User | null> {
   const look = kind === 'email' ? findUserByEmail : findUserByPhone;
-  return look(services.database, address, audience);
+  return look(services.database.shared, address, audience);
 }
 
 function assertConfirmed(user: User, kind: Credentials['kind']): void {
