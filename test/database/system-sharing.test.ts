@@ -20,8 +20,8 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  // With as many connections as there are flights at a time, whose opening is not counted.
-  await Promise.all([pool.query('update public.counter set uses = 0'), pool.query('select 1')]);
+  // On all connections of the pool, whose opening is not counted: a flight that takes long on a busy machine is not waited for.
+  await Promise.all(['update public.counter set uses = 0', 'select 1', 'select 1'].map((text) => pool.query(text)));
   proxy.reset();
 });
 
