@@ -88,23 +88,28 @@ begin
       ('applied_at', 'auth.pgreflect_migrations',
         'alter table auth.pgreflect_migrations alter column applied_at set default now()')
     ),
-    stored (catalog, object, statements) as (
-      select 'pg_catalog.pg_class'::regclass, pg_catalog.to_regclass(i.name)::oid, i.statements from index i
+    stored (catalog, object, part, statements) as (
+      select 'pg_catalog.pg_class'::regclass, pg_catalog.to_regclass(i.name)::oid, 0, i.statements from index i
       union all
-      select 'pg_catalog.pg_constraint'::regclass, c.oid, k.statements
+      select 'pg_catalog.pg_constraint'::regclass, c.oid, 0, k.statements
       from check_constraint k
       join pg_catalog.pg_constraint c on c.conname = k.name and c.conrelid = pg_catalog.to_regclass(k.in_table)
       union all
-      select 'pg_catalog.pg_attrdef'::regclass, d.oid, v.statements
+      select 'pg_catalog.pg_attrdef'::regclass, d.oid, 0, v.statements
       from value v
       join pg_catalog.pg_attribute a on a.attname = v.name and a.attrelid = pg_catalog.to_regclass(v.in_table)
       join pg_catalog.pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+      union all
+      -- PostgreSQL 14 notes of a generated column itself what the expression uses.
+      select 'pg_catalog.pg_class'::regclass, a.attrelid, a.attnum, v.statements
+      from value v
+      join pg_catalog.pg_attribute a on a.attname = v.name and a.attrelid = pg_catalog.to_regclass(v.in_table)
     )
     select s.statements
     from stored s
     where exists (
       select from pg_catalog.pg_depend d
-      where d.classid = s.catalog and d.objid = s.object
+      where d.classid = s.catalog and d.objid = s.object and d.objsubid = s.part
         and d.refclassid in ('pg_catalog.pg_proc'::regclass, 'pg_catalog.pg_operator'::regclass)
     )
   loop
