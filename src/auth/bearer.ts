@@ -4,14 +4,14 @@
  * Signature and `exp` are checked by the verifier that is handed in; here the claims are held against the database, so a
  * token of a session that has ended is refused although it has not expired.
  */
-import type { SystemSession } from '../database/run-system.ts';
+import type { SystemSession } from '../postgres/system/system-session.ts';
 import { AuthError } from './auth-error.ts';
 import { checkSession, type Session, type SessionLimits } from './session.ts';
-import { loadSession } from './sessions.ts';
+import { loadSession } from './store/sessions.ts';
+import { loadUser } from './store/users.ts';
 import type { Time } from './times.ts';
 import { nilUuid } from './tools.ts';
 import { highestAal, isBanned, type User } from './user.ts';
-import { loadUser } from './users.ts';
 
 /** Claims of a token whose signature and times were checked. */
 export type Claims = Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@
  * Only `AuthError` and `OAuthStyleError` speak for themselves, and what the database's own triggers raise; everything else
  * is masked, and the caller logs it under the id of the request.
  */
-import { DatabaseError } from '../database/failure.ts';
+import { DatabaseError } from '../postgres/failure.ts';
 import type { JsonSchema } from '../shared/json-schema.ts';
 import { AuthError, authErrorCodes, OAuthStyleError, weakPasswordReasons } from './auth-error.ts';
 

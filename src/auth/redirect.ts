@@ -6,7 +6,7 @@
  * read differently is how a redirect is led astray.
  */
 import { isIP } from 'node:net';
-import type { AuthConfig } from '../config/auth-config.ts';
+import type { AuthConfig } from '../config/auth/auth-config.ts';
 import { compileUrlPattern, splitPatterns, type UrlPattern } from '../config/url-pattern.ts';
 
 /** The fields that decide. */

@@ -1,7 +1,7 @@
 /**
  * A session of a user as plain data, and the questions whether it still holds.
  */
-import type { AuthConfig } from '../config/auth-config.ts';
+import type { AuthConfig } from '../config/auth/auth-config.ts';
 import type { Time } from './times.ts';
 import type { Aal, Factor } from './user.ts';
 

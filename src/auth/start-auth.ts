@@ -1,27 +1,27 @@
 /**
  * Builds the auth service of a process from the configuration: everything that its flows run with.
  */
-import type { AuthConfig } from '../config/auth-config.ts';
+import type { AuthConfig } from '../config/auth/auth-config.ts';
 import type { Config } from '../config/config.ts';
-import { createSystemPool, type SystemPool } from '../database/run-system.ts';
-import { createInbox, type Inbox } from '../email/inbox.ts';
-import { createMailer } from '../email/mailer.ts';
-import { OutboxWorker } from '../email/outbox-worker.ts';
+import { OutboxWorker } from '../email/outbox/outbox-worker.ts';
+import { createInbox, type Inbox } from '../email/transport/inbox.ts';
+import { createMailer } from '../email/transport/mailer.ts';
 import { createHooks } from '../hooks/hooks.ts';
 import type { Reach } from '../hooks/reach.ts';
+import { createSystemPool, type SystemPool } from '../postgres/system/run-system.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Observe } from '../shared/observation.ts';
 import { within } from '../shared/within.ts';
 import type { VerifyClaims } from './bearer.ts';
-import { CleanUpWorker } from './clean-up-worker.ts';
-import type { AuthServices } from './flows/flow.ts';
-import { createPwnedCheck } from './leaked-passwords.ts';
-import { createPasswordHasher, type PasswordHasher } from './passwords.ts';
 import { createIssuers } from './providers/issuers.ts';
 import { createProviderSignIn } from './providers/provider-sign-in.ts';
 import { systemRandom } from './random.ts';
-import { createRateLimiter } from './rate-limit.ts';
-import { createTokenSigner } from './signing-keys.ts';
+import { createPwnedCheck } from './secrets/leaked-passwords.ts';
+import { createPasswordHasher, type PasswordHasher } from './secrets/passwords.ts';
+import { createTokenSigner } from './secrets/signing-keys.ts';
+import type { AuthServices } from './steps/flow.ts';
+import { CleanUpWorker } from './store/clean-up-worker.ts';
+import { createRateLimiter } from './store/rate-limit.ts';
 import { createSendText } from './texts/send-text.ts';
 
 /** What it is built from. */

@@ -5,7 +5,7 @@
  * One round trip, 40 to 50 ms for 1,000 tables of 20 columns. Limited to the exposed namespaces and the types they use, so
  * temporary tables, `vacuum`, `analyze` and `truncate` change nothing.
  */
-import type { SystemPool } from '../database/run-system.ts';
+import type { SystemPool } from '../postgres/system/run-system.ts';
 import { exposedNamesStatement, fingerprintStatement } from './statements.ts';
 
 /**

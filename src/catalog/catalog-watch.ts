@@ -2,8 +2,8 @@
  * Watches the catalog for several processes: compares it at an interval and on notifications, once for all of them, and tells
  * what it found. They check for themselves, in each flight, what the schema-change trigger sees.
  */
-import { startListener } from '../database/listener.ts';
-import { createSystemPool } from '../database/run-system.ts';
+import { startListener } from '../postgres/system/listener.ts';
+import { createSystemPool } from '../postgres/system/run-system.ts';
 import { readFingerprint } from './catalog-fingerprint.ts';
 import { pollAtInterval } from './poll.ts';
 

@@ -2,7 +2,7 @@
  * From what the operator wrote, or from the login role's search path, to the names of the namespaces to expose
  * (graphql.md 1.1). Whether they exist is the catalog's business.
  */
-import type { SystemSession } from '../database/run-system.ts';
+import type { SystemSession } from '../postgres/system/system-session.ts';
 import { exposedNamesStatement } from './statements.ts';
 
 /**

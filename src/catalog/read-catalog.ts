@@ -8,8 +8,8 @@
  * committed since. Else everything is read again.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { DatabaseError } from '../database/failure.ts';
-import type { SystemPool } from '../database/run-system.ts';
+import { DatabaseError } from '../postgres/failure.ts';
+import type { SystemPool } from '../postgres/system/run-system.ts';
 import { assembleCatalog } from './assemble-catalog.ts';
 import type { Catalog } from './catalog.ts';
 import {

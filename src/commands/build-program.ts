@@ -5,8 +5,8 @@
  * problems of the configuration.
  */
 import { Option, Command as Program } from 'commander';
-import { type AuthFieldName, authField, authFieldNames } from '../config/auth-fields.ts';
-import { authFlagName } from '../config/auth-reference.ts';
+import { type AuthFieldName, authField, authFieldNames } from '../config/auth/auth-fields.ts';
+import { authFlagName } from '../config/auth/auth-reference.ts';
 import type { Problem } from '../config/config-error.ts';
 import type { Sources } from '../config/load-options.ts';
 import { nearestName } from '../config/nearest-name.ts';

@@ -1,15 +1,15 @@
 /**
  * All commands, in the order in which `--help` lists them.
  */
-import { check } from './check.ts';
+import { check } from './check/check.ts';
 import type { Command } from './command.ts';
 import { explain } from './explain.ts';
-import { init } from './init.ts';
+import { init } from './init/init.ts';
 import { keys } from './keys.ts';
 import { schema } from './schema.ts';
-import { serve } from './serve.ts';
-import { start } from './start.ts';
-import { templates } from './templates.ts';
+import { serve } from './serve/serve.ts';
+import { start } from './start/start.ts';
+import { templates } from './templates/templates.ts';
 import { tokens } from './tokens.ts';
 
 /** One entry for each command of `pgreflect`. */

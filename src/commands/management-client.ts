@@ -4,7 +4,7 @@
  */
 import type { LoadedOptions } from '../config/load-options.ts';
 import { CommandError, refuse } from './command.ts';
-import { findRunningProject, isLoopback, projectDirectory } from './local-project.ts';
+import { findRunningProject, isLoopback, projectDirectory } from './start/local-project.ts';
 
 /** The configuration of one project. */
 export interface ManagementClient {

@@ -5,7 +5,7 @@
 import { readExposedNames } from '../catalog/exposed-names.ts';
 import type { Config } from '../config/config.ts';
 import type { Problem } from '../config/config-error.ts';
-import type { SystemSession } from '../database/run-system.ts';
+import type { SystemSession } from '../postgres/system/system-session.ts';
 import { withoutPassword } from './describe-error.ts';
 import { readSqlFile } from './package-files.ts';
 

@@ -2,7 +2,7 @@
  * The part of `--help` for the start values of the auth configuration, by heading. Flags here are long, so what each means
  * stands below it.
  */
-import { type AuthReferenceRow, authReference } from '../config/auth-reference.ts';
+import { type AuthReferenceRow, authReference } from '../config/auth/auth-reference.ts';
 
 /** The text, without a line break at the end. @param width Characters of a line. */
 export function printAuthFlags(width: number): string {

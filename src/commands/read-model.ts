@@ -3,7 +3,7 @@
  */
 import type { Catalog } from '../catalog/catalog.ts';
 import { readCatalog } from '../catalog/read-catalog.ts';
-import type { SystemPool } from '../database/run-system.ts';
+import type { SystemPool } from '../postgres/system/run-system.ts';
 import { refuse } from './command.ts';
 
 /**

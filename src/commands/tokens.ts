@@ -3,8 +3,6 @@
  */
 import { loadOptionsOrThrow } from '../config/load-options.ts';
 import { nearestName } from '../config/nearest-name.ts';
-import { DatabaseError } from '../database/failure.ts';
-import type { SystemPool } from '../database/run-system.ts';
 import {
   type AccessScope,
   type AccessToken,
@@ -14,6 +12,8 @@ import {
   revokeAccessToken,
   usualScopes,
 } from '../management/access-tokens.ts';
+import { DatabaseError } from '../postgres/failure.ts';
+import type { SystemPool } from '../postgres/system/run-system.ts';
 import { type Command, type CommandContext, CommandError, flagText, refuse } from './command.ts';
 import { withDatabase } from './with-database.ts';
 

@@ -1,8 +1,8 @@
 /**
  * A short connection for a command: one session pool that is closed when the command is through.
  */
-import { DatabaseError } from '../database/failure.ts';
-import { createSystemPool, type SystemPool } from '../database/run-system.ts';
+import { DatabaseError } from '../postgres/failure.ts';
+import { createSystemPool, type SystemPool } from '../postgres/system/run-system.ts';
 import { CommandError } from './command.ts';
 import { describeDatabaseError } from './describe-error.ts';
 

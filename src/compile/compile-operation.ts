@@ -15,18 +15,18 @@ import {
 import { LRUCache } from 'lru-cache';
 import type { Model } from '../model/model.ts';
 import { forgetStack, type PublicError } from '../shared/errors.ts';
-import { maxSelections } from './collect-fields.ts';
-import { answerQuestion, Decisions, type Question } from './decisions.ts';
-import type { DocumentVariables } from './document-variables.ts';
-import type { Entry, LimitPlan, ValuePlan } from './plan.ts';
-import { maxInputs, maxTables } from './plan-budget.ts';
-import { planObject } from './plan-object.ts';
-import { planOperation } from './plan-operation.ts';
-import type { Planner } from './planner.ts';
-import { printOperation, type Statement } from './print-operation.ts';
-import { runsUserCode } from './runs-user-code.ts';
-import type { Slot, Variables } from './slot.ts';
-import { wantsCustomPlan } from './wants-custom-plan.ts';
+import { maxSelections } from './plan/collect-fields.ts';
+import { answerQuestion, Decisions, type Question } from './plan/decisions.ts';
+import type { DocumentVariables } from './plan/document-variables.ts';
+import type { Entry, LimitPlan, ValuePlan } from './plan/plan.ts';
+import { maxInputs, maxTables } from './plan/plan-budget.ts';
+import { planObject } from './plan/plan-object.ts';
+import { planOperation } from './plan/plan-operation.ts';
+import type { Planner } from './plan/planner.ts';
+import { runsUserCode } from './plan/runs-user-code.ts';
+import type { Slot, Variables } from './plan/slot.ts';
+import { wantsCustomPlan } from './plan/wants-custom-plan.ts';
+import { printOperation, type Statement } from './print/print-operation.ts';
 
 /** A compiled operation: good for all variables that give the same answers. */
 export interface CompiledOperation {

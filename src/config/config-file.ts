@@ -7,8 +7,8 @@
 import { readFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
-import { authFieldNames } from './auth-fields.ts';
-import { isAuthFileKey } from './auth-file.ts';
+import { authFieldNames } from './auth/auth-fields.ts';
+import { isAuthFileKey } from './auth/auth-file.ts';
 import type { Problem } from './config-error.ts';
 import { nearestName } from './nearest-name.ts';
 import { fileKey, type OptionName, optionNames, optionRow } from './options.ts';

@@ -5,8 +5,8 @@
  * that embeds the gateway (`defaultConfig` fills the rest). Plain frozen data; units are in the names. Secrets are in
  * here: never log a whole `Config`.
  */
-import type { AuthValues } from './auth-config.ts';
-import type { TemplateSources } from './auth-template-source.ts';
+import type { AuthValues } from './auth/auth-config.ts';
+import type { TemplateSources } from './auth/auth-template-source.ts';
 
 /** A JSON Web Key with the members the gateway looks at; everything else of the key is kept. */
 export interface JsonWebKeyMember {

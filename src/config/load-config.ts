@@ -2,10 +2,10 @@
  * Makes the `Config` of a gateway from the values of all options, and checks what concerns several of them at once.
  */
 import { dirname, isAbsolute, join } from 'node:path';
+import { type LoadedAuthConfig, loadAuthConfig } from './auth/load-auth-config.ts';
 import { type Config, defaultConfig, type Limits } from './config.ts';
 import { ConfigError, type Problem } from './config-error.ts';
 import { loadConfigFile } from './config-file.ts';
-import { type LoadedAuthConfig, loadAuthConfig } from './load-auth-config.ts';
 import { type LoadedOptions, loadOptions, type OptionValues, type Sources } from './load-options.ts';
 import { type OptionName, optionNames, optionRow } from './options.ts';
 import { parseBaseUrl } from './value-kinds.ts';

@@ -7,8 +7,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import { type AuthFieldName, authField, authFieldNames } from './auth-fields.ts';
-import { authVariable } from './auth-reference.ts';
+import { type AuthFieldName, authField, authFieldNames } from './auth/auth-fields.ts';
+import { authVariable } from './auth/auth-reference.ts';
 import { ConfigError, type Problem } from './config-error.ts';
 import { loadConfigFile } from './config-file.ts';
 import { nearestName } from './nearest-name.ts';

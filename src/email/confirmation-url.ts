@@ -4,7 +4,7 @@
  * The redirect stays readable where it can: it is encoded only if something in it would not survive the way through the
  * query of the link.
  */
-import type { AuthConfig } from '../config/auth-config.ts';
+import type { AuthConfig } from '../config/auth/auth-config.ts';
 import type { EmailKind } from './email-kind.ts';
 
 /** Emails with a link. */

@@ -3,7 +3,7 @@
  *
  * One table, so that the renderer, the validation of templates and the studio agree on what a template may use.
  */
-import type { EmailName } from '../config/auth-template-fields.ts';
+import type { EmailName } from '../config/auth/auth-template-fields.ts';
 
 /** Name of an email, as in its configuration fields. */
 export type EmailKind = EmailName;

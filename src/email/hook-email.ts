@@ -2,7 +2,7 @@
  * An email that the hook `send_email` sends in place of a mail server: the hook gets the facts, and makes text and message
  * of its own from them. No template is rendered for it.
  */
-import type { AuthConfig } from '../config/auth-config.ts';
+import type { AuthConfig } from '../config/auth/auth-config.ts';
 import type { Hooks } from '../hooks/hooks.ts';
 import type { EmailKind } from './email-kind.ts';
 import type { EmailMessage } from './message.ts';

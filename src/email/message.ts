@@ -5,15 +5,15 @@
  * one line, the body is escaped by the template engine.
  */
 import { randomUUID } from 'node:crypto';
-import type { AuthConfig } from '../config/auth-config.ts';
+import type { AuthConfig } from '../config/auth/auth-config.ts';
 import { invariant } from '../shared/invariant.ts';
 import { defaultTemplates } from './default-templates.ts';
 import { type EmailKind, type EmailVariable, emailKinds } from './email-kind.ts';
-import { type ExtraHeaders, extraHeaders } from './extra-headers.ts';
 import { parseOptions } from './parse-options.ts';
 import { cleanSubject } from './subject.ts';
 import { renderTemplate, type Template, type TemplateData } from './template/template.ts';
 import { cachedTemplate } from './template-cache.ts';
+import { type ExtraHeaders, extraHeaders } from './transport/extra-headers.ts';
 
 /** A name and an address; the name is empty where there is none. */
 export interface Mailbox {

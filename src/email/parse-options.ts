@@ -1,7 +1,7 @@
 /**
  * How the texts of emails are parsed under a configuration: the one reading of its switches, for sending and for checking.
  */
-import type { AuthConfig } from '../config/auth-config.ts';
+import type { AuthConfig } from '../config/auth/auth-config.ts';
 import type { ParseOptions } from './template-cache.ts';
 
 /** A text of an email. */

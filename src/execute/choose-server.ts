@@ -2,11 +2,12 @@
  * Which server answers, where there are read replicas: queries go to one that has seen what they need, mutations to the
  * primary, whose position after them their caller brings along to read his own writes.
  */
-import { DatabaseError } from '../database/failure.ts';
-import type { FlightResult } from '../database/flight.ts';
-import type { ApiPool } from '../database/pool.ts';
-import type { Replica, ReplicaNeed, Replicas } from '../database/replicas.ts';
-import { type RunAsOptions, runAs } from '../database/run-as.ts';
+
+import { type RunAsOptions, runAs } from '../postgres/caller/run-as.ts';
+import { DatabaseError } from '../postgres/failure.ts';
+import type { ApiPool } from '../postgres/pool/pool.ts';
+import type { Replica, ReplicaNeed, Replicas } from '../postgres/pool/replicas.ts';
+import type { FlightResult } from '../postgres/wire/flight.ts';
 
 /** Where the log of the primary stands after a mutation; null until then, and where it could not be found out. */
 export interface Written {

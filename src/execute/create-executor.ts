@@ -2,12 +2,12 @@
  * Makes the executor: the one way from a caller's request to the body of its answer.
  */
 import type { PublicError } from '../shared/errors.ts';
+import { Handing } from './answer/handing.ts';
+import { joinTexts, type Text } from './answer/packed-text.ts';
+import { toErrorEntry, toPublicError } from './answer/public-error.ts';
 import type { Written } from './choose-server.ts';
 import { executeOperation, type Outcome } from './execute-operation.ts';
 import type { Answer, Executor } from './executor.ts';
-import { Handing } from './handing.ts';
-import { joinTexts, type Text } from './packed-text.ts';
-import { toErrorEntry, toPublicError } from './public-error.ts';
 import type { ExecuteOptions, Stopwatch } from './run-flight.ts';
 
 /** An executor on a pool and a reflector, which belong to the caller. */

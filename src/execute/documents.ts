@@ -15,11 +15,11 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { bytesPerToken, createCompiledOperations, OperationCompiler } from '../compile/compile-operation.ts';
-import { type DocumentVariables, examineVariables } from '../compile/document-variables.ts';
+import { type DocumentVariables, examineVariables } from '../compile/plan/document-variables.ts';
 import type { Model } from '../model/model.ts';
 import { subscriptionMessage, validateDocument } from '../schema/validate.ts';
 import { forgetStack, PublicError } from '../shared/errors.ts';
-import { fromGraphQLError, isStackOverflow, tooDeep } from './public-error.ts';
+import { fromGraphQLError, isStackOverflow, tooDeep } from './answer/public-error.ts';
 
 /** A document that fits the schema. */
 export interface PreparedDocument {

@@ -6,25 +6,25 @@
  */
 import type { DocumentNode } from 'graphql';
 import type { CompiledOperation } from '../compile/compile-operation.ts';
-import { coerceVariables } from '../compile/document-variables.ts';
-import { RequestRefusal } from '../compile/input.ts';
-import type { LimitPlan } from '../compile/plan.ts';
-import type { Statement } from '../compile/print-operation.ts';
-import { type BindingSource, bindSlot, bindSlots, type Variables } from '../compile/slot.ts';
-import { DatabaseError } from '../database/failure.ts';
-import type { RowFlow } from '../database/row-flow.ts';
-import type { Step } from '../database/run-as.ts';
+import { coerceVariables } from '../compile/plan/document-variables.ts';
+import { RequestRefusal } from '../compile/plan/input.ts';
+import type { LimitPlan } from '../compile/plan/plan.ts';
+import { type BindingSource, bindSlot, bindSlots, type Variables } from '../compile/plan/slot.ts';
+import type { Statement } from '../compile/print/print-operation.ts';
 import { explainMissing } from '../model/explain-missing.ts';
+import type { Step } from '../postgres/caller/run-as.ts';
+import { DatabaseError } from '../postgres/failure.ts';
+import type { RowFlow } from '../postgres/wire/row-flow.ts';
 import { PublicError } from '../shared/errors.ts';
-import { answerIntrospection } from './answer-introspection.ts';
-import { citedInput } from './cited-input.ts';
+import { citedInput } from './answer/cited-input.ts';
+import { joinTexts, type Text } from './answer/packed-text.ts';
+import { committedTooLarge, type ErrorScope, fromGraphQLError, toPublicError } from './answer/public-error.ts';
+import { type AnswerContext, RowsAnswer } from './answer/rows-answer.ts';
 import type { PreparedOperation, RefusedDocument } from './documents.ts';
+import { answerIntrospection } from './introspection/answer-introspection.ts';
 import { assertDocumentLimits, assertOperationLimits, type RequestLimits } from './limits.ts';
 import { maxAttempts, repeatSince } from './newer-model.ts';
-import { joinTexts, type Text } from './packed-text.ts';
-import { committedTooLarge, type ErrorScope, fromGraphQLError, toPublicError } from './public-error.ts';
 import type { RoleReflection } from './reflection.ts';
-import { type AnswerContext, RowsAnswer } from './rows-answer.ts';
 import { type Attempt, checkFreshness, type ExecuteOptions, type Execution, fly, nothing } from './run-flight.ts';
 
 /** Result of a request before it becomes a body. `data` is JSON; undefined: not executed. */

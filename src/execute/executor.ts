@@ -1,10 +1,10 @@
 /**
  * The face of the executor towards HTTP: one GraphQL request of one caller in, one finished JSON body out.
  */
-import type { Caller } from '../database/caller.ts';
+import type { Caller } from '../postgres/caller/caller.ts';
 import type { DisconnectSignal } from '../shared/disconnect-signal.ts';
 import type { Code } from '../shared/errors.ts';
-import type { Text } from './packed-text.ts';
+import type { Text } from './answer/packed-text.ts';
 
 /** The members of a request body that matter, already checked for their JSON types (graphql.md 12.1). */
 export interface GraphQLRequest {

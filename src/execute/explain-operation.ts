@@ -3,10 +3,11 @@
  *
  * Everything happens in a transaction that is undone; only `analyze` executes the statements.
  */
-import { coerceVariables } from '../compile/document-variables.ts';
-import { bindSlots } from '../compile/slot.ts';
-import type { SystemPool, SystemSession } from '../database/run-system.ts';
-import { buildSettings, hygiene } from '../database/settings.ts';
+import { coerceVariables } from '../compile/plan/document-variables.ts';
+import { bindSlots } from '../compile/plan/slot.ts';
+import { buildSettings, hygiene } from '../postgres/caller/settings.ts';
+import type { SystemPool } from '../postgres/system/run-system.ts';
+import type { SystemSession } from '../postgres/system/system-session.ts';
 import { PublicError } from '../shared/errors.ts';
 import type { GraphQLRequest } from './executor.ts';
 import type { RoleReflection } from './reflection.ts';

@@ -3,8 +3,8 @@
  * option that raises it.
  */
 import type { CompiledOperation } from '../compile/compile-operation.ts';
-import type { LimitPlan } from '../compile/plan.ts';
-import { bindSlot, type Variables } from '../compile/slot.ts';
+import type { LimitPlan } from '../compile/plan/plan.ts';
+import { bindSlot, type Variables } from '../compile/plan/slot.ts';
 import { PublicError } from '../shared/errors.ts';
 import { type PreparedDocument, tooManyTokens } from './documents.ts';
 

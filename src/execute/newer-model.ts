@@ -1,7 +1,7 @@
 /**
  * When a request that failed is worth another run on a newer model (graphql.md 1.9).
  */
-import { DatabaseError } from '../database/failure.ts';
+import { DatabaseError } from '../postgres/failure.ts';
 import { type Attempt, type ExecuteOptions, type Execution, fly, isChecked, nothing } from './run-flight.ts';
 
 /** Runs of one request on newer and newer models. The second is the rule; more take changes that meet every single run. */

@@ -9,9 +9,9 @@ import DataLoader from 'dataloader';
 import { readFingerprint } from '../catalog/catalog-fingerprint.ts';
 import { pollAtInterval } from '../catalog/poll.ts';
 import { readCatalog } from '../catalog/read-catalog.ts';
-import type { SystemPool } from '../database/run-system.ts';
 import { omissionsOf } from '../model/explain-missing.ts';
 import type { Omission } from '../model/model-context.ts';
+import type { SystemPool } from '../postgres/system/run-system.ts';
 import type { Observe } from '../shared/observation.ts';
 import { Reflection, type ReflectionOptions, type RoleReflection } from './reflection.ts';
 

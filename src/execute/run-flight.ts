@@ -1,15 +1,15 @@
 /**
  * One flight of a request: the caller, the role's settings and limits, and the check of the model's age.
  */
-import type { Caller } from '../database/caller.ts';
-import type { FlightResult } from '../database/flight.ts';
-import type { ApiPool } from '../database/pool.ts';
-import type { Replicas } from '../database/replicas.ts';
-import { type RunAsOptions, runAs } from '../database/run-as.ts';
+import type { Caller } from '../postgres/caller/caller.ts';
+import { type RunAsOptions, runAs } from '../postgres/caller/run-as.ts';
+import type { ApiPool } from '../postgres/pool/pool.ts';
+import type { Replicas } from '../postgres/pool/replicas.ts';
+import type { FlightResult } from '../postgres/wire/flight.ts';
 import type { Observe } from '../shared/observation.ts';
+import type { Handing } from './answer/handing.ts';
 import { runMutation, runQuery, type Written } from './choose-server.ts';
 import type { GraphQLRequest, RequestContext } from './executor.ts';
-import type { Handing } from './handing.ts';
 import type { RequestLimits } from './limits.ts';
 import type { RoleReflection } from './reflection.ts';
 import type { Reflector } from './reflector.ts';

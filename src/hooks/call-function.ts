@@ -5,10 +5,10 @@
  *
  * A savepoint keeps its failure apart: the transaction can go on, and the time limit ends the function alone.
  */
-import type { HookFunction } from '../config/hook-target.ts';
-import { DatabaseError } from '../database/failure.ts';
-import type { SystemSession } from '../database/run-system.ts';
-import { pin } from '../database/system-connection.ts';
+import type { HookFunction } from '../config/auth/hook-target.ts';
+import { DatabaseError } from '../postgres/failure.ts';
+import { pin } from '../postgres/system/system-connection.ts';
+import type { SystemSession } from '../postgres/system/system-session.ts';
 import { HookError } from './hook-error.ts';
 
 /** Limits of functions; the usual ones where nothing else is given. */

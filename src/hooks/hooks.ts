@@ -4,9 +4,10 @@
  * A hook says no with `{"error": {"http_code", "message"}}`, which the client is told; whatever else goes wrong is a failure,
  * with a reason for the log. Nothing goes on as if a hook that could not be asked had said yes.
  */
-import type { HookName, HookValues } from '../config/auth-hook-fields.ts';
-import { type HookTarget, parseHookTarget, parseWebhookSecrets } from '../config/hook-target.ts';
-import type { SystemPool, SystemSession } from '../database/run-system.ts';
+import type { HookName, HookValues } from '../config/auth/auth-hook-fields.ts';
+import { type HookTarget, parseHookTarget, parseWebhookSecrets } from '../config/auth/hook-target.ts';
+import type { SystemPool } from '../postgres/system/run-system.ts';
+import type { SystemSession } from '../postgres/system/system-session.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Observe } from '../shared/observation.ts';
 import { callFunction, type FunctionLimits, functionLimits } from './call-function.ts';

@@ -12,7 +12,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import { createUnzip } from 'node:zlib';
 import ipaddr from 'ipaddr.js';
-import { type AuthConfig, type AuthValues, layerAuthConfig } from '../config/auth-config.ts';
+import { type AuthConfig, type AuthValues, layerAuthConfig } from '../config/auth/auth-config.ts';
 
 /** Decides it. */
 export interface Reach {

@@ -4,7 +4,7 @@
  * A token is random enough that its hash needs neither salt nor slowness.
  */
 import { hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
-import type { SystemSession } from '../database/run-system.ts';
+import type { SystemSession } from '../postgres/system/system-session.ts';
 
 /** What a token may do. */
 export const accessScopes = ['auth_config:read', 'auth_config:write', 'project:operate'] as const;

@@ -2,8 +2,8 @@
  * Secrets that are sent to an address of the configuration: whoever changes the address has to know the secret. Else everybody who
  * may change the configuration could have it sent to a server of their own, although no answer ever shows it.
  */
-import { type AuthConfig, type AuthValues, layerAuthConfig } from '../config/auth-config.ts';
-import { providers } from '../config/auth-provider-fields.ts';
+import { type AuthConfig, type AuthValues, layerAuthConfig } from '../config/auth/auth-config.ts';
+import { providers } from '../config/auth/auth-provider-fields.ts';
 import { isDigest } from './secret-digest.ts';
 
 const smsSecrets = [

@@ -1,10 +1,10 @@
 /**
- * All fields that the management API knows: those with a meaning (src/config/auth-fields.ts) before the inert ones.
+ * All fields that the management API knows: those with a meaning (src/config/auth/auth-fields.ts) before the inert ones.
  *
  * Validation, answers and the OpenAPI description are made from these rows; there is no second list.
  */
-import type { AuthField } from '../config/auth-field.ts';
-import { type AuthFieldName, authField, authFieldNames, isAuthFieldName } from '../config/auth-fields.ts';
+import type { AuthField } from '../config/auth/auth-field.ts';
+import { type AuthFieldName, authField, authFieldNames, isAuthFieldName } from '../config/auth/auth-fields.ts';
 import { inertFields } from './inert-fields.ts';
 
 /** One known field. */

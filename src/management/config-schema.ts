@@ -1,7 +1,7 @@
 /**
  * JSON Schemas of the auth configuration, made from the rows that validate it: what GET answers, and what PATCH takes.
  */
-import type { AuthField, FieldKind } from '../config/auth-field.ts';
+import type { AuthField, FieldKind } from '../config/auth/auth-field.ts';
 import type { JsonSchema } from '../shared/json-schema.ts';
 import { configFields } from './config-fields.ts';
 

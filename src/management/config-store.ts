@@ -5,10 +5,10 @@
  * compares the version (`refreshIfNewer`) on a connection it uses anyway; notifications only make that comparison find nothing.
  * A request works to its end with the snapshot it started with.
  */
-import { type AuthConfig, type AuthValues, layerAuthConfig } from '../config/auth-config.ts';
-import { authFieldNames } from '../config/auth-fields.ts';
-import { DatabaseError } from '../database/failure.ts';
-import type { SystemSession } from '../database/run-system.ts';
+import { type AuthConfig, type AuthValues, layerAuthConfig } from '../config/auth/auth-config.ts';
+import { authFieldNames } from '../config/auth/auth-fields.ts';
+import { DatabaseError } from '../postgres/failure.ts';
+import type { SystemSession } from '../postgres/system/system-session.ts';
 import type { Observe } from '../shared/observation.ts';
 import { configFields, isEffective, readStoredValue, type StoredValues } from './config-fields.ts';
 import { emptyStored, readIfNewer, type StoredConfig } from './stored-config.ts';

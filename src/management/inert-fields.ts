@@ -4,7 +4,7 @@
  *
  * When one of them gets a meaning its row moves to src/config, and what is stored already counts from then on.
  */
-import { type AuthField, boolean, field, integer, string } from '../config/auth-field.ts';
+import { type AuthField, boolean, field, integer, string } from '../config/auth/auth-field.ts';
 
 const providers = [
   'bitbucket', 'discord', 'figma', 'linkedin_oidc', 'notion', 'slack', 'slack_oidc', 'spotify', 'twitch', 'twitter', 'workos',

@@ -3,18 +3,18 @@
  *
  * Every failure is a `ManagementError`; its `cause`, where there is one, is for the log.
  */
-import { layerAuthConfig } from '../config/auth-config.ts';
-import { DatabaseError } from '../database/failure.ts';
+import { layerAuthConfig } from '../config/auth/auth-config.ts';
+import { DatabaseError } from '../postgres/failure.ts';
 import type { Clock } from '../shared/clock.ts';
 import { accessScopes, findAccessToken, isSameToken } from './access-tokens.ts';
 import type { ConfigSnapshot } from './config-store.ts';
-import { createDraftApi, type DraftApi, type DraftOptions } from './draft-api.ts';
 import { demand, type ManagementCaller, masked } from './management-caller.ts';
 import { ManagementError } from './management-error.ts';
 import { mergeChanges } from './merge-changes.ts';
 import { presentConfig } from './present-config.ts';
 import type { DigestSecret } from './secret-digest.ts';
 import { hasConfigTables, lockStored, writeStored } from './stored-config.ts';
+import { createDraftApi, type DraftApi, type DraftOptions } from './templates/draft-api.ts';
 import type { ValidChanges } from './validate-changes.ts';
 
 /** The configuration as clients see it. */

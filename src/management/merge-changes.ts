@@ -3,7 +3,7 @@
  *
  * Pure; runs while the stored row is locked, so nothing that another request has stored is lost.
  */
-import { type AuthValues, checkAuthConfig, layerAuthConfig } from '../config/auth-config.ts';
+import { type AuthValues, checkAuthConfig, layerAuthConfig } from '../config/auth/auth-config.ts';
 import { checkBoundSecrets } from './bound-secrets.ts';
 import { configFields, isEffective, type StoredValues } from './config-fields.ts';
 import { ManagementError } from './management-error.ts';

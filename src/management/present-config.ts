@@ -2,12 +2,12 @@
  * A snapshot of the configuration -> the JSON object that the management API answers with: every known field with its
  * effective value, secrets as digests, texts of emails as they will be sent.
  */
-import { parseDurationSeconds } from '../config/auth-field.ts';
+import { parseDurationSeconds } from '../config/auth/auth-field.ts';
 import { defaultTemplates } from '../email/default-templates.ts';
-import { templateField } from './check-template.ts';
 import { configFields, isEffective } from './config-fields.ts';
 import type { ConfigSnapshot } from './config-store.ts';
 import type { DigestSecret } from './secret-digest.ts';
+import { templateField } from './templates/check-template.ts';
 
 /** The whole object, in the order of the fields. */
 export function presentConfig(snapshot: ConfigSnapshot, digest: DigestSecret): Readonly<Record<string, unknown>> {

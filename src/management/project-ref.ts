@@ -2,7 +2,7 @@
  * The name of a project that was given none: it follows from the database, so every process finds the same one.
  */
 import { hash } from 'node:crypto';
-import type { SystemSession } from '../database/run-system.ts';
+import type { SystemSession } from '../postgres/system/system-session.ts';
 
 /** First 20 hex digits of SHA-256 over the server's system identifier and the name of the database. */
 export async function deriveProjectRef(session: SystemSession): Promise<string> {

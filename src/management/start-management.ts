@@ -1,12 +1,12 @@
 /**
  * Builds the management API of a gateway: the store of the configuration, kept current by notifications, and the operations.
  */
-import type { AuthValues } from '../config/auth-config.ts';
+import type { AuthValues } from '../config/auth/auth-config.ts';
 import type { Config } from '../config/config.ts';
 import { deriveKey } from '../config/keys.ts';
-import { endLimitMs } from '../database/driver.ts';
-import { type Listener, startListener } from '../database/listener.ts';
-import type { SystemPool } from '../database/run-system.ts';
+import { type Listener, startListener } from '../postgres/system/listener.ts';
+import type { SystemPool } from '../postgres/system/run-system.ts';
+import { endLimitMs } from '../postgres/wire/driver.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Observe } from '../shared/observation.ts';
 import { within } from '../shared/within.ts';
@@ -14,8 +14,8 @@ import { type ConfigStore, createConfigStore } from './config-store.ts';
 import { createManagementApi, type ManagementApi } from './management-api.ts';
 import { createProjectRef } from './project-ref.ts';
 import { createSecretDigest } from './secret-digest.ts';
-import { type AuthStart, createStartTemplates } from './start-templates.ts';
 import { configChannel, hasConfigTables } from './stored-config.ts';
+import { type AuthStart, createStartTemplates } from './templates/start-templates.ts';
 
 /** What it is built from. */
 export interface ManagementSetup {

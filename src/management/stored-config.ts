@@ -1,7 +1,7 @@
 /**
  * The overrides in the database (sql/auth, table `pgreflect_config`): one row a project, every version of it kept beside.
  */
-import type { SystemSession } from '../database/run-system.ts';
+import type { SystemSession } from '../postgres/system/system-session.ts';
 import type { StoredValues } from './config-fields.ts';
 
 /** Overrides of one project. */

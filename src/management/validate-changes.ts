@@ -4,18 +4,18 @@
  * All or nothing: one wrong field refuses the whole body. What concerns several fields together is checked when the values
  * are merged with what is stored.
  */
-import type { AuthConfig } from '../config/auth-config.ts';
+import type { AuthConfig } from '../config/auth/auth-config.ts';
 import { nearestName } from '../config/nearest-name.ts';
 import type { TemplateSwitches } from '../email/parse-options.ts';
+import { type ConfigField, configFields } from './config-fields.ts';
+import { ManagementError } from './management-error.ts';
 import {
   checkMessageTemplate,
   checkTemplate,
   type TemplateFindings,
   templateField,
   templateFieldNames,
-} from './check-template.ts';
-import { type ConfigField, configFields } from './config-fields.ts';
-import { ManagementError } from './management-error.ts';
+} from './templates/check-template.ts';
 
 /** Checked values. */
 export interface ValidChanges {

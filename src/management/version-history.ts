@@ -2,8 +2,8 @@
  * Earlier versions of the stored configuration: who changed what and when, and what each said of the emails. Other fields are
  * named and not shown, because they may be secrets.
  */
-import type { SystemSession } from '../database/run-system.ts';
-import { templateFieldNames } from './check-template.ts';
+import type { SystemSession } from '../postgres/system/system-session.ts';
+import { templateFieldNames } from './templates/check-template.ts';
 
 /** A version, newest first in a list. */
 export interface ConfigVersion {

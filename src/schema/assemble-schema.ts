@@ -18,22 +18,22 @@ import {
   updateResponseName,
 } from '../model/inflect.ts';
 import type { Model, Table } from '../model/model.ts';
-import { defineAggregateTypes } from './aggregate-types.ts';
-import { buildConnectionType, buildEdgeType, pageInfoType } from './connection-types.ts';
-import { buildEnumType, hasNamedValues } from './enum-types.ts';
-import { buildFilterType } from './filter-type.ts';
 import { LazySchema } from './lazy-schema.ts';
-import { buildMutationType } from './mutation-type.ts';
-import { nodeInterface } from './node-interface.ts';
-import { buildObjectType } from './object-type.ts';
-import { buildEnumFilterType, filterIsType, operatorFilterTypes } from './operator-filters.ts';
-import { buildOrderByType, isOrderable, orderByDirectionType } from './order-by-type.ts';
-import { buildQueryType } from './query-type.ts';
-import { scalarTypes } from './scalars.ts';
 import type { SchemaContext, SchemaOptions } from './schema-context.ts';
 import { TypeRegistry } from './type-registry.ts';
-import { buildInsertInputType, buildUpdateInputType, hasWriteInput } from './write-input-types.ts';
-import { buildWritePayloadType } from './write-payload-types.ts';
+import { defineAggregateTypes } from './types/aggregate-types.ts';
+import { buildConnectionType, buildEdgeType, pageInfoType } from './types/connection-types.ts';
+import { buildEnumType, hasNamedValues } from './types/enum-types.ts';
+import { buildFilterType } from './types/filter-type.ts';
+import { buildMutationType } from './types/mutation-type.ts';
+import { nodeInterface } from './types/node-interface.ts';
+import { buildObjectType } from './types/object-type.ts';
+import { buildEnumFilterType, filterIsType, operatorFilterTypes } from './types/operator-filters.ts';
+import { buildOrderByType, isOrderable, orderByDirectionType } from './types/order-by-type.ts';
+import { buildQueryType } from './types/query-type.ts';
+import { scalarTypes } from './types/scalars.ts';
+import { buildInsertInputType, buildUpdateInputType, hasWriteInput } from './types/write-input-types.ts';
+import { buildWritePayloadType } from './types/write-payload-types.ts';
 
 /** One schema of the model. Cheap: types and fields are made when an operation first names them. */
 export function assembleSchema(model: Model, options: SchemaOptions): LazySchema {

@@ -4,8 +4,8 @@
  */
 import { beforeAll, expect, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
-import { adminRoutes } from '../../src/http/auth-admin-routes.ts';
-import { createUserRoutes } from '../../src/http/auth-user-routes.ts';
+import { adminRoutes } from '../../src/http/auth/auth-admin-routes.ts';
+import { createUserRoutes } from '../../src/http/auth/auth-user-routes.ts';
 import { createAuthDatabase, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { anonKey } from '../support/http.ts';
 import type { TestDatabase } from '../support/postgres.ts';

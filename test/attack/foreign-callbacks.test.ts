@@ -2,7 +2,7 @@
  * Somebody begins a sign-in at a provider and has somebody else finish it, or the other way round.
  */
 import { beforeAll, expect, test } from 'vitest';
-import type { AuthValues } from '../../src/config/auth-config.ts';
+import type { AuthValues } from '../../src/config/auth/auth-config.ts';
 import { createAuthDatabase, flowCookie, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { browse } from '../support/browse.ts';
 import { type OidcProvider, startOidcProvider } from '../support/oidc-provider.ts';

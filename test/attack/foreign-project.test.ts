@@ -5,7 +5,12 @@ import { chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { claimProject, findRunningProject, loadProject, projectDirectory } from '../../src/commands/local-project.ts';
+import {
+  claimProject,
+  findRunningProject,
+  loadProject,
+  projectDirectory,
+} from '../../src/commands/start/local-project.ts';
 
 const roles = { anonRole: 'anon', serviceRole: 'service_role' };
 

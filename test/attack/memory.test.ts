@@ -4,7 +4,7 @@
  */
 import { Agent, request } from 'node:http';
 import { afterAll, expect, test } from 'vitest';
-import { createSystemPool } from '../../src/database/run-system.ts';
+import { createSystemPool } from '../../src/postgres/system/run-system.ts';
 import { gatewayProcess } from '../support/gateway-process.ts';
 import { anonKey, operation } from '../support/http.ts';
 import { createDatabase } from '../support/postgres.ts';

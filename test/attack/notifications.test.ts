@@ -3,7 +3,7 @@
  */
 import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { startListener } from '../../src/database/listener.ts';
+import { startListener } from '../../src/postgres/system/listener.ts';
 import { testGateway } from '../support/gateway.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 

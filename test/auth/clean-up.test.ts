@@ -2,12 +2,12 @@
  * What the auth service deletes of itself: rows that nobody can use any more, and never one that somebody can.
  */
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { type CleanUpOptions, cleanUp } from '../../src/auth/clean-up.ts';
-import { CleanUpWorker } from '../../src/auth/clean-up-worker.ts';
-import { assertSendAllowed, createRateLimiter } from '../../src/auth/rate-limit.ts';
-import { refreshSession } from '../../src/auth/refresh.ts';
-import { loadSession } from '../../src/auth/sessions.ts';
-import { defaultAuthConfig } from '../../src/config/auth-config.ts';
+import { type CleanUpOptions, cleanUp } from '../../src/auth/store/clean-up.ts';
+import { CleanUpWorker } from '../../src/auth/store/clean-up-worker.ts';
+import { assertSendAllowed, createRateLimiter } from '../../src/auth/store/rate-limit.ts';
+import { refreshSession } from '../../src/auth/store/refresh.ts';
+import { loadSession } from '../../src/auth/store/sessions.ts';
+import { defaultAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { type TestAuth, testAuth } from '../support/auth.ts';
 import { createAuthDatabase, signedUp, testAuth as startGateway } from '../support/auth-service.ts';
 

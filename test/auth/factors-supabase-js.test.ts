@@ -4,7 +4,7 @@
  */
 import jsqr from 'jsqr';
 import { beforeAll, expect, test, vi } from 'vitest';
-import type { AuthValues } from '../../src/config/auth-config.ts';
+import type { AuthValues } from '../../src/config/auth/auth-config.ts';
 import { createAuthDatabase, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { openBrowser } from '../support/browser.ts';
 import { appOf } from '../support/factors.ts';

@@ -3,7 +3,7 @@
  */
 import { decodeJwt } from 'jose';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import type { AuthValues } from '../../src/config/auth-config.ts';
+import type { AuthValues } from '../../src/config/auth/auth-config.ts';
 import { openSystemPool } from '../support/auth.ts';
 import { createAuthDatabase, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { factorsOf } from '../support/factors.ts';

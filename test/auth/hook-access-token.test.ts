@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { decodeJwt } from 'jose';
 import { beforeAll, expect, test, vi } from 'vitest';
-import type { AuthValues } from '../../src/config/auth-config.ts';
+import type { AuthValues } from '../../src/config/auth/auth-config.ts';
 import {
   createAuthDatabase,
   fragmentOf,

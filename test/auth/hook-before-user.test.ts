@@ -2,7 +2,7 @@
  * The hook `before_user_created`: asked before somebody signs up, whichever way, and never about what admins do.
  */
 import { beforeAll, expect, test } from 'vitest';
-import type { AuthValues } from '../../src/config/auth-config.ts';
+import type { AuthValues } from '../../src/config/auth/auth-config.ts';
 import { createAuthDatabase, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { type HookServer, hookSecret, startHookServer } from '../support/hook-server.ts';
 import { startOidcProvider } from '../support/oidc-provider.ts';

@@ -3,7 +3,7 @@
  * provider of text messages.
  */
 import { beforeAll, expect, test, vi } from 'vitest';
-import type { AuthValues } from '../../src/config/auth-config.ts';
+import type { AuthValues } from '../../src/config/auth/auth-config.ts';
 import { createLogger } from '../../src/shared/logger.ts';
 import { createAuthDatabase, open, testAuth } from '../support/auth-service.ts';
 import { factorsOf } from '../support/factors.ts';

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import type { JWTPayload } from 'jose';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { AuthValues } from '../../src/config/auth-config.ts';
+import type { AuthValues } from '../../src/config/auth/auth-config.ts';
 import { createAuthDatabase, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
 import type { TestDatabase } from '../support/postgres.ts';

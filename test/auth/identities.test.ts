@@ -3,7 +3,7 @@
  * a user who gives up the identity that it belongs to.
  */
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import type { AuthValues } from '../../src/config/auth-config.ts';
+import type { AuthValues } from '../../src/config/auth/auth-config.ts';
 import {
   createAuthDatabase,
   fragmentOf,

@@ -7,7 +7,7 @@
  */
 import { decodeJwt } from 'jose';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { createPasswordHasher } from '../../src/auth/passwords.ts';
+import { createPasswordHasher } from '../../src/auth/secrets/passwords.ts';
 import { startCommand } from '../commands/run-command.ts';
 import { runHere } from '../management/management.ts';
 import { type TestAuth, testAuth } from '../support/auth.ts';

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createPwnedCheck } from '../../src/auth/leaked-passwords.ts';
+import { createPwnedCheck } from '../../src/auth/secrets/leaked-passwords.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import { createAuthDatabase, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import type { TestDatabase } from '../support/postgres.ts';

@@ -2,7 +2,7 @@
  * What nobody may learn or do through the auth service: accounts by time, secrets by the log, headers by metadata.
  */
 import { beforeAll, expect, test, vi } from 'vitest';
-import { createPasswordHasher } from '../../src/auth/passwords.ts';
+import { createPasswordHasher } from '../../src/auth/secrets/passwords.ts';
 import { createAuthDatabase, open, signedUp, testAuth } from '../support/auth-service.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 import { startSmtpServer } from '../support/smtp-server.ts';

@@ -3,7 +3,7 @@
  * when the mail server takes it. With `direct` the request fails instead (mail-failures.test.ts).
  */
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import type { AuthValues } from '../../src/config/auth-config.ts';
+import type { AuthValues } from '../../src/config/auth/auth-config.ts';
 import { createAuthDatabase, type TestAuth, testAuth } from '../support/auth-service.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 import { startSmtpServer, type TestSmtpServer } from '../support/smtp-server.ts';

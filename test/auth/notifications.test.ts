@@ -3,7 +3,7 @@
  * over SMTP.
  */
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import type { AuthValues } from '../../src/config/auth-config.ts';
+import type { AuthValues } from '../../src/config/auth/auth-config.ts';
 import type { Config } from '../../src/config/config.ts';
 import { defaultTemplates } from '../../src/email/default-templates.ts';
 import { addToken, ref } from '../management/management.ts';

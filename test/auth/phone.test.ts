@@ -2,7 +2,7 @@
  * Phones: codes by text message, kept in the inbox by the provider `capture`.
  */
 import { beforeAll, expect, test } from 'vitest';
-import { hashCode } from '../../src/auth/one-time-code.ts';
+import { hashCode } from '../../src/auth/secrets/one-time-code.ts';
 import { createAuthDatabase, signedUp, testAuth } from '../support/auth-service.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 

@@ -2,7 +2,7 @@
  * The two routes of a sign-in with a provider, taken apart: what goes to the provider and what may come back.
  */
 import { beforeAll, expect, test } from 'vitest';
-import type { AuthValues } from '../../src/config/auth-config.ts';
+import type { AuthValues } from '../../src/config/auth/auth-config.ts';
 import { type AuthReply, createAuthDatabase, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { browse } from '../support/browse.ts';
 import { type OidcProvider, startOidcProvider } from '../support/oidc-provider.ts';

@@ -2,7 +2,7 @@
  * Further identities of a provider for a user who is signed in.
  */
 import { beforeAll, expect, test } from 'vitest';
-import type { AuthValues } from '../../src/config/auth-config.ts';
+import type { AuthValues } from '../../src/config/auth/auth-config.ts';
 import { createAuthDatabase, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { factorsOf } from '../support/factors.ts';
 import { type OidcProvider, startOidcProvider } from '../support/oidc-provider.ts';

@@ -3,7 +3,7 @@
  * ends at the next refresh, with the reason.
  */
 import { beforeAll, expect, test } from 'vitest';
-import type { AuthValues } from '../../src/config/auth-config.ts';
+import type { AuthValues } from '../../src/config/auth/auth-config.ts';
 import { createAuthDatabase, type TestAuth, testAuth } from '../support/auth-service.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 import { installSupabaseJs, type SupabaseClient, supabaseClient } from '../support/supabase-js.ts';

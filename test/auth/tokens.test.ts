@@ -2,7 +2,7 @@
  * Sign-in with a password, refresh and sign-out; what access tokens say and where they open doors.
  */
 import { beforeAll, expect, test } from 'vitest';
-import { createPasswordHasher } from '../../src/auth/passwords.ts';
+import { createPasswordHasher } from '../../src/auth/secrets/passwords.ts';
 import { createAuthDatabase, installAuthTables, send, signedUp, testAuth } from '../support/auth-service.ts';
 import { testGateway } from '../support/gateway.ts';
 import { serviceKey } from '../support/http.ts';

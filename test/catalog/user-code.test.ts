@@ -5,7 +5,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Catalog } from '../../src/catalog/catalog.ts';
 import { readCatalog } from '../../src/catalog/read-catalog.ts';
-import { migrate } from '../../src/database/migrate.ts';
+import { migrate } from '../../src/postgres/migrations/migrate.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { systemPool } from '../support/read-model.ts';
 

@@ -3,8 +3,8 @@
  */
 
 import { expect, test } from 'vitest';
-import { authFieldNames } from '../../src/config/auth-fields.ts';
-import { authFlagName, authReference } from '../../src/config/auth-reference.ts';
+import { authFieldNames } from '../../src/config/auth/auth-fields.ts';
+import { authFlagName, authReference } from '../../src/config/auth/auth-reference.ts';
 import { makeApiKeys } from '../../src/config/keys.ts';
 import { flagName, optionNames } from '../../src/config/options.ts';
 import { copyAuthDatabase } from '../support/postgres.ts';

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { parseTemplate, renderTemplate } from '../../src/email/template/template.ts';
-import { sampleData } from '../../src/management/template-samples.ts';
+import { sampleData } from '../../src/management/templates/template-samples.ts';
 import { runHere } from '../management/management.ts';
 import { secret, serviceKey, token } from '../support/http.ts';
 import { installSupabaseJs } from '../support/supabase-js.ts';

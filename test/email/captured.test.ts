@@ -2,8 +2,8 @@
  * The inbox of a project without a mail server: what is kept, for how long, and what the log says of it.
  */
 import { beforeEach, expect, test } from 'vitest';
-import { createCapturedTransport } from '../../src/email/captured-transport.ts';
-import { createInbox } from '../../src/email/inbox.ts';
+import { createCapturedTransport } from '../../src/email/transport/captured-transport.ts';
+import { createInbox } from '../../src/email/transport/inbox.ts';
 import { createLogger } from '../../src/shared/logger.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import { sampleMessage } from '../support/email.ts';

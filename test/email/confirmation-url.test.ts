@@ -2,7 +2,7 @@
  * Links in emails: where they lead, and that the redirect arrives as it was.
  */
 import { describe, expect, test } from 'vitest';
-import { type AuthValues, layerAuthConfig } from '../../src/config/auth-config.ts';
+import { type AuthValues, layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { buildConfirmationUrl, type LinkKind } from '../../src/email/confirmation-url.ts';
 
 const authUrl = 'https://db.test/auth/v1';

@@ -2,9 +2,9 @@
  * The mailer follows the configuration of the moment.
  */
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { type AuthValues, layerAuthConfig } from '../../src/config/auth-config.ts';
-import { createInbox } from '../../src/email/inbox.ts';
-import { createMailer, type Mailer } from '../../src/email/mailer.ts';
+import { type AuthValues, layerAuthConfig } from '../../src/config/auth/auth-config.ts';
+import { createInbox } from '../../src/email/transport/inbox.ts';
+import { createMailer, type Mailer } from '../../src/email/transport/mailer.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import { sampleMessage } from '../support/email.ts';
 import { mailDatabase } from '../support/mail-database.ts';

@@ -2,8 +2,7 @@
  * Messages: which texts, which variables, and what users cannot do to them.
  */
 import { describe, expect, test } from 'vitest';
-import { type AuthValues, layerAuthConfig } from '../../src/config/auth-config.ts';
-import { composeMessage } from '../../src/email/compose-message.ts';
+import { type AuthValues, layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { defaultTemplates } from '../../src/email/default-templates.ts';
 import { type EmailKind, emailKindNames, emailKinds } from '../../src/email/email-kind.ts';
 import { buildMessage, type MessageData } from '../../src/email/message.ts';
@@ -11,6 +10,7 @@ import { parseOptions } from '../../src/email/parse-options.ts';
 import { toPlainText } from '../../src/email/plain-text.ts';
 import { cleanSubject } from '../../src/email/subject.ts';
 import { parseTemplate, templateVariables } from '../../src/email/template/template.ts';
+import { composeMessage } from '../../src/email/transport/compose-message.ts';
 import { sampleData, sampleUrl } from '../support/email.ts';
 
 const build = (kind: EmailKind, values: AuthValues = {}, data: Partial<MessageData> = {}) =>

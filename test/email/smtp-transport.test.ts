@@ -3,10 +3,10 @@
  */
 import { networkInterfaces } from 'node:os';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { MailError } from '../../src/email/mail-error.ts';
-import type { SmtpSettings } from '../../src/email/smtp-settings.ts';
-import { createSmtpTransport, type SmtpTransportOptions } from '../../src/email/smtp-transport.ts';
-import type { EmailTransport } from '../../src/email/transport.ts';
+import { MailError } from '../../src/email/transport/mail-error.ts';
+import type { SmtpSettings } from '../../src/email/transport/smtp-settings.ts';
+import { createSmtpTransport, type SmtpTransportOptions } from '../../src/email/transport/smtp-transport.ts';
+import type { EmailTransport } from '../../src/email/transport/transport.ts';
 import { sampleMessage } from '../support/email.ts';
 import { startSmtpServer, trustTestAuthority } from '../support/smtp-server.ts';
 

@@ -4,10 +4,11 @@
 import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { layerAuthConfig } from '../../src/config/auth-config.ts';
-import type { SystemPool, SystemSession } from '../../src/database/run-system.ts';
+import { layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { functionLimits } from '../../src/hooks/call-function.ts';
 import { createHooks } from '../../src/hooks/hooks.ts';
+import type { SystemPool } from '../../src/postgres/system/run-system.ts';
+import type { SystemSession } from '../../src/postgres/system/system-session.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import { openSystemPool } from '../support/auth.ts';

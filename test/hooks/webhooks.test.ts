@@ -4,7 +4,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { layerAuthConfig } from '../../src/config/auth-config.ts';
+import { layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { createHooks } from '../../src/hooks/hooks.ts';
 import { webhookLimits } from '../../src/hooks/post-webhook.ts';
 import { systemClock } from '../../src/shared/clock.ts';

@@ -6,16 +6,16 @@ import { readSources, type SourceFile } from './source.ts';
 
 /** From the leaf to the edge; a folder may import those before it and itself. */
 const order = [
-  'shared', 'config', 'database', 'catalog', 'model', 'schema', 'compile', 'execute', 'hooks', 'email', 'auth',
+  'shared', 'config', 'postgres', 'catalog', 'model', 'schema', 'compile', 'execute', 'hooks', 'email', 'auth',
   'management', 'http', 'gateway.ts', 'signals.ts', 'index.ts', 'commands', 'main.ts',
 ]; // biome-ignore format: a list
 
 /** Folders that may import less than what stands before them. */
 const only: Readonly<Record<string, readonly string[]>> = {
-  hooks: ['shared', 'config', 'database'],
-  email: ['shared', 'config', 'database', 'hooks'],
-  auth: ['shared', 'config', 'database', 'hooks', 'email'],
-  management: ['shared', 'config', 'database', 'email'],
+  hooks: ['shared', 'config', 'postgres'],
+  email: ['shared', 'config', 'postgres', 'hooks'],
+  auth: ['shared', 'config', 'postgres', 'hooks', 'email'],
+  management: ['shared', 'config', 'postgres', 'email'],
 };
 
 /** Folders of pure functions: no files, no network, no clock of their own. */
@@ -68,7 +68,7 @@ function importsAgainstDirection(file: SourceFile): string[] {
     .map(({ specifier }) => `${file.path} (${file.folder}) imports ${specifier}`);
 }
 
-/** Each circle of value imports once, as `a.ts -> b.ts -> a.ts`. */
+/** Each circle of imports once, types included, as `a.ts -> b.ts -> a.ts`. */
 function findCycles(files: readonly SourceFile[]): string[] {
   const byPath = new Map(files.map((file) => [file.path, file]));
   const finished = new Set<string>();
@@ -80,8 +80,8 @@ function findCycles(files: readonly SourceFile[]): string[] {
       return;
     }
     if (finished.has(path)) return;
-    for (const { file, typeOnly } of byPath.get(path)?.imports ?? []) {
-      if (file !== null && !typeOnly) visit(file, [...trail, path]);
+    for (const { file } of byPath.get(path)?.imports ?? []) {
+      if (file !== null) visit(file, [...trail, path]);
     }
     finished.add(path);
   };

@@ -4,14 +4,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { authReference } from '../../src/config/auth-reference.ts';
+import { authReference } from '../../src/config/auth/auth-reference.ts';
 import { type OptionRow, options } from '../../src/config/options.ts';
 import { emailKindNames, emailKinds } from '../../src/email/email-kind.ts';
-import { describeAuth } from '../../src/http/auth-description.ts';
-import { describeManagement } from '../../src/http/management-description.ts';
-import type { SecurityName } from '../../src/http/openapi.ts';
-import type { ApiDescription } from '../../src/http/openapi-route.ts';
-import { sampleData } from '../../src/management/template-samples.ts';
+import { describeAuth } from '../../src/http/auth/auth-description.ts';
+import { describeManagement } from '../../src/http/management/management-description.ts';
+import type { SecurityName } from '../../src/http/server/openapi.ts';
+import type { ApiDescription } from '../../src/http/server/openapi-route.ts';
+import { sampleData } from '../../src/management/templates/template-samples.ts';
 import { errorCodes } from '../../src/shared/errors.ts';
 import { listFiles, root } from './source.ts';
 

@@ -15,7 +15,7 @@ export const graphqlSections: readonly SectionRow[] = [
   ['1.6', 'Privileges and entrypoints', 'catalog/exposure mutation/permissions mutation/views'],
   ['1.7', 'Enums', 'catalog/types query/values'],
   ['1.8', 'Valid names', 'catalog/names catalog/conflicts catalog/hostile query/names'],
-  ['1.9', 'Freshness', 'execute/freshness database/freshness catalog/catalog-fingerprint mutation/changed-schema'],
+  ['1.9', 'Freshness', 'execute/freshness postgres/freshness catalog/catalog-fingerprint mutation/changed-schema'],
   ['2.1', 'Inflection algorithm', 'unit/model/inflect'],
   ['2.2', 'Where each form is used', 'catalog/names unit/model/inflect'],
   ['2.3', 'Names derived from a base name', 'unit/model/inflect unit/schema/build-schema'],

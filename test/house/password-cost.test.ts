@@ -1,6 +1,6 @@
 /** Only tests may lower the cost of password hashes: nothing in src/ asks for another hasher than the default one. */
 import { expect, test } from 'vitest';
-import { bcryptCost } from '../../src/auth/password-hash.ts';
+import { bcryptCost } from '../../src/auth/secrets/password-hash.ts';
 import { readSources } from './source.ts';
 
 test('new hashes take 2^10 rounds', () => {
@@ -13,9 +13,9 @@ test('nothing in src/ gives the hasher a cost, or the gateway a hasher', () => {
   );
   expect(uses).toMatchInlineSnapshot(`
     [
-      "src/auth/flows/flow.ts: readonly hasher: PasswordHasher;",
-      "src/auth/passwords.ts: export function createPasswordHasher(",
+      "src/auth/secrets/passwords.ts: export function createPasswordHasher(",
       "src/auth/start-auth.ts: hasher: setup.hasher ?? createPasswordHasher(),",
+      "src/auth/steps/flow.ts: readonly hasher: PasswordHasher;",
       "src/gateway.ts: ...{ config, management, clock, observe, database: core.authPool, hasher: extras.hasher },",
     ]
   `);

@@ -3,7 +3,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { createSystemPool } from '../../src/database/run-system.ts';
+import { createSystemPool } from '../../src/postgres/system/run-system.ts';
 import { runCommand } from '../commands/run-command.ts';
 import { checkSentStatements } from '../support/check-sent-statements.ts';
 import { createDatabase } from '../support/postgres.ts';

@@ -2,12 +2,12 @@
  * The inbox over HTTP: what it says and who may read it. The page that shows it is in test/studio.
  */
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { type AuthValues, layerAuthConfig } from '../../src/config/auth-config.ts';
-import { createInbox } from '../../src/email/inbox.ts';
-import { createMailer } from '../../src/email/mailer.ts';
+import { type AuthValues, layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import type { MessageData } from '../../src/email/message.ts';
-import { createAuthenticator } from '../../src/http/authenticate.ts';
-import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
+import { createInbox } from '../../src/email/transport/inbox.ts';
+import { createMailer } from '../../src/email/transport/mailer.ts';
+import { createAuthenticator } from '../../src/http/server/authenticate.ts';
+import { createHttpServer, type HttpServer } from '../../src/http/server/server.ts';
 import { sampleMessage } from '../support/email.ts';
 import { serviceKey, smallExecutor, testConfig } from '../support/http.ts';
 import { mailDatabase } from '../support/mail-database.ts';

@@ -1,11 +1,11 @@
 import { createHmac, hash } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { authFieldNames } from '../../src/config/auth-fields.ts';
+import { authFieldNames } from '../../src/config/auth/auth-fields.ts';
 import type { Config } from '../../src/config/config.ts';
 import { makeSigningKey } from '../../src/config/keys.ts';
 import { defaultTemplates } from '../../src/email/default-templates.ts';
-import { templateFieldNames } from '../../src/management/check-template.ts';
 import { inertFields } from '../../src/management/inert-fields.ts';
+import { templateFieldNames } from '../../src/management/templates/check-template.ts';
 import { anonKey, serviceKey } from '../support/http.ts';
 import { copyAuthDatabase, createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { addToken, managedGateway, ref } from './management.ts';

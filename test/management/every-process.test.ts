@@ -3,7 +3,7 @@
  */
 import { decodeJwt } from 'jose';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import type { AuthConfig, AuthValues } from '../../src/config/auth-config.ts';
+import type { AuthConfig, AuthValues } from '../../src/config/auth/auth-config.ts';
 import { type ConfigStore, createConfigStore } from '../../src/management/config-store.ts';
 import { startManagement } from '../../src/management/start-management.ts';
 import { systemClock } from '../../src/shared/clock.ts';

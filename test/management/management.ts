@@ -7,8 +7,8 @@ import { buildProgram } from '../../src/commands/build-program.ts';
 import { commands } from '../../src/commands/commands.ts';
 import { describeError } from '../../src/commands/describe-error.ts';
 import type { Config } from '../../src/config/config.ts';
-import { createSystemPool, type SystemPool } from '../../src/database/run-system.ts';
 import { type AccessScope, createAccessToken } from '../../src/management/access-tokens.ts';
+import { createSystemPool, type SystemPool } from '../../src/postgres/system/run-system.ts';
 import { type TestGateway, testGateway } from '../support/gateway.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 

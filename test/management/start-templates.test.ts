@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { AuthValues } from '../../src/config/auth-config.ts';
-import type { TemplateSource, TemplateSources } from '../../src/config/auth-template-source.ts';
-import { fetchTemplate, showAddress } from '../../src/management/fetch-template.ts';
+import type { AuthValues } from '../../src/config/auth/auth-config.ts';
+import type { TemplateSource, TemplateSources } from '../../src/config/auth/auth-template-source.ts';
+import { fetchTemplate, showAddress } from '../../src/management/templates/fetch-template.ts';
 import { createAuthDatabase, type TestAuth, testAuth } from '../support/auth-service.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { isAuthFieldName } from '../../src/config/auth-fields.ts';
+import { isAuthFieldName } from '../../src/config/auth/auth-fields.ts';
 import { configFields } from '../../src/management/config-fields.ts';
 import { copyAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { addToken, type ManagedGateway, managedGateway } from './management.ts';

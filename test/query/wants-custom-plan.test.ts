@@ -3,7 +3,7 @@
  * operator has chosen. What a request was planned for is told by the setting that PostgreSQL goes by.
  */
 import { expect, test } from 'vitest';
-import { runAs } from '../../src/database/run-as.ts';
+import { runAs } from '../../src/postgres/caller/run-as.ts';
 import { flightOf, openPool } from '../support/flights.ts';
 import { startRecordingProxy } from '../support/recording-proxy.ts';
 import { openReader } from './reader.ts';

@@ -12,10 +12,10 @@ import {
 } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readCatalog } from '../../src/catalog/read-catalog.ts';
-import { createSystemPool, type SystemPool } from '../../src/database/run-system.ts';
-import { answerIntrospection } from '../../src/execute/answer-introspection.ts';
+import { answerIntrospection } from '../../src/execute/introspection/answer-introspection.ts';
 import { buildModel } from '../../src/model/build-model.ts';
 import type { Model } from '../../src/model/model.ts';
+import { createSystemPool, type SystemPool } from '../../src/postgres/system/run-system.ts';
 import { buildSchema } from '../../src/schema/build-schema.ts';
 import { buildIntrospectionSchema } from '../../src/schema/prune-schema.ts';
 import { validateDocument } from '../../src/schema/validate.ts';

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { findFreePort } from '../../src/database/embedded-server.ts';
+import { findFreePort } from '../../src/postgres/embedded/embedded-server.ts';
 import { createRandom, type Random } from '../property/random.ts';
 import { type Ledger, openLedger } from '../storm/ledger.ts';
 import { createDatabase, type RestartableDatabase, startGateway } from '../storm/world.ts';

@@ -2,7 +2,7 @@
  * What the clients of a storm do. Each flow is what a person does in one sitting: it begins with a settled model of the account
  * (settle.ts) and ends when it is through, or with the first answer that is lost.
  */
-import { fromBase32, totpCode, totpStep } from '../../src/auth/totp.ts';
+import { fromBase32, totpCode, totpStep } from '../../src/auth/secrets/totp.ts';
 import {
   type Account, type App, adopt, ask, type Device, doubtOthers, expectRefusal, forgetAccount, Lost, NotNow, newDevice, newest, own, type Person, Refused, signedIn, signIn, violation,
 } from './person.ts'; // biome-ignore format: a list of names

@@ -6,7 +6,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { type EmbeddedServer, findFreePort, startEmbeddedServer } from '../../src/database/embedded-server.ts';
+import { type EmbeddedServer, findFreePort, startEmbeddedServer } from '../../src/postgres/embedded/embedded-server.ts';
 import { type Running, runCommand, startCommand } from '../commands/run-command.ts';
 import { secret } from '../support/http.ts';
 import { type ReceivedMessage, startSmtpServer, type TestSmtpServer } from '../support/smtp-server.ts';

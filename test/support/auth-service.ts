@@ -4,11 +4,11 @@
  */
 
 import { expect, onTestFinished, vi } from 'vitest';
-import { createPasswordHasher, type PasswordHasher } from '../../src/auth/passwords.ts';
-import type { AuthValues } from '../../src/config/auth-config.ts';
+import { createPasswordHasher, type PasswordHasher } from '../../src/auth/secrets/passwords.ts';
+import type { AuthValues } from '../../src/config/auth/auth-config.ts';
 import type { Config } from '../../src/config/config.ts';
 import { type Gateway, startGateway } from '../../src/gateway.ts';
-import { setFlowCookie } from '../../src/http/flow-cookie.ts';
+import { setFlowCookie } from '../../src/http/auth/flow-cookie.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import { anonKey, serviceKey, testConfig } from './http.ts';
 import { migrateDatabase } from './migrate-database.ts';

@@ -2,13 +2,13 @@
  * The auth service's parts on a test's database: its tables, a clock that stands still, randomness, and users to try them on.
  */
 
-import { emailIdentityData, insertIdentity } from '../../src/auth/identities.ts';
 import { systemRandom } from '../../src/auth/random.ts';
-import { createSession, type IssuedSession } from '../../src/auth/sessions.ts';
+import { emailIdentityData, insertIdentity } from '../../src/auth/store/identities.ts';
+import { createSession, type IssuedSession } from '../../src/auth/store/sessions.ts';
+import { insertUser, loadUser, updateUser } from '../../src/auth/store/users.ts';
 import type { Tools } from '../../src/auth/tools.ts';
 import type { User } from '../../src/auth/user.ts';
-import { insertUser, loadUser, updateUser } from '../../src/auth/users.ts';
-import { createSystemPool, type SystemPool } from '../../src/database/run-system.ts';
+import { createSystemPool, type SystemPool } from '../../src/postgres/system/run-system.ts';
 import { migrateDatabase } from './migrate-database.ts';
 import { copyAuthDatabase, createDatabase, type TestDatabase } from './postgres.ts';
 import { atEnd } from './when-over.ts';

@@ -8,7 +8,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
-import type { AuthValues } from '../../src/config/auth-config.ts';
+import type { AuthValues } from '../../src/config/auth/auth-config.ts';
 import { temporaryDirectory } from '../commands/run-command.ts';
 import { ref, runHere } from '../management/management.ts';
 import { type TestAuth, testAuth } from './auth-service.ts';

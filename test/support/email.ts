@@ -1,7 +1,7 @@
 /**
  * Facts and messages for tests of emails.
  */
-import { type AuthValues, layerAuthConfig } from '../../src/config/auth-config.ts';
+import { type AuthValues, layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import type { EmailKind } from '../../src/email/email-kind.ts';
 import { buildMessage, type EmailMessage, type MessageData } from '../../src/email/message.ts';
 

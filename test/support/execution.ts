@@ -3,14 +3,14 @@
  * the real thing: catalog, model, schema, compiler, one flight as the login role `authenticator`.
  */
 
-import { coerceVariables } from '../../src/compile/document-variables.ts';
-import type { Statement } from '../../src/compile/print-operation.ts';
-import { createApiPool } from '../../src/database/pool.ts';
-import { createSystemPool } from '../../src/database/run-system.ts';
+import { coerceVariables } from '../../src/compile/plan/document-variables.ts';
+import type { Statement } from '../../src/compile/print/print-operation.ts';
 import { createExecutor } from '../../src/execute/create-executor.ts';
 import type { Answer } from '../../src/execute/executor.ts';
 import type { RoleReflection } from '../../src/execute/reflection.ts';
 import { Reflector, type ReflectorOptions } from '../../src/execute/reflector.ts';
+import { createApiPool } from '../../src/postgres/pool/pool.ts';
+import { createSystemPool } from '../../src/postgres/system/run-system.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import type { TestDatabase } from './postgres.ts';
 import { atEnd } from './when-over.ts';

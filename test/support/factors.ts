@@ -1,7 +1,7 @@
 /**
  * Second factors as a user has them: an authenticator app that knows its secret, and the requests it is used in.
  */
-import { fromBase32, totpCode, totpStep } from '../../src/auth/totp.ts';
+import { fromBase32, totpCode, totpStep } from '../../src/auth/secrets/totp.ts';
 import type { AuthReply, TestAuth } from './auth-service.ts';
 
 /** An app that was enrolled. */

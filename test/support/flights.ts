@@ -2,9 +2,9 @@
  * The shortest way to run statements as a caller in tests of database access.
  */
 import { afterAll, expect, vi } from 'vitest';
-import type { Caller } from '../../src/database/caller.ts';
-import { type ApiPool, type ApiPoolOptions, createApiPool } from '../../src/database/pool.ts';
-import type { RunAsOptions, Step } from '../../src/database/run-as.ts';
+import type { Caller } from '../../src/postgres/caller/caller.ts';
+import type { RunAsOptions, Step } from '../../src/postgres/caller/run-as.ts';
+import { type ApiPool, type ApiPoolOptions, createApiPool } from '../../src/postgres/pool/pool.ts';
 import type { RecordingProxy } from './recording-proxy.ts';
 
 /** A caller with the claims a token of this role would have. */

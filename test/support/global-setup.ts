@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { startEmbeddedServer } from '../../src/database/embedded-server.ts';
+import { startEmbeddedServer } from '../../src/postgres/embedded/embedded-server.ts';
 import { migrateDatabase } from './migrate-database.ts';
 import { usualRoles } from './usual-roles.ts';
 

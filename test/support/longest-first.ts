@@ -25,7 +25,7 @@ const longest = [
   'test/auth/user.test.ts',
   'test/commands/serve.test.ts',
   'test/auth/factors.test.ts',
-  'test/database/embedded-server.test.ts',
+  'test/postgres/embedded-server.test.ts',
   'test/clients/clients.test.ts',
 ];
 

@@ -2,7 +2,7 @@
  * A database with the tables of the auth service, for tests of emails.
  */
 
-import { createSystemPool, type SystemPool } from '../../src/database/run-system.ts';
+import { createSystemPool, type SystemPool } from '../../src/postgres/system/run-system.ts';
 import { copyAuthDatabase, type TestDatabase } from './postgres.ts';
 import { atEnd } from './when-over.ts';
 

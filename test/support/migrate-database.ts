@@ -1,8 +1,8 @@
 /**
  * The tables of the auth service in a database of a test server, made by a superuser. Without vitest, because global-setup.ts runs it, too.
  */
-import { migrate } from '../../src/database/migrate.ts';
-import { createSystemPool } from '../../src/database/run-system.ts';
+import { migrate } from '../../src/postgres/migrations/migrate.ts';
+import { createSystemPool } from '../../src/postgres/system/run-system.ts';
 
 /** Makes the tables for the usual roles. */
 export async function migrateDatabase(connectionString: string): Promise<void> {

@@ -1,7 +1,7 @@
 /**
  * Sign-in with a provider as a browser does it, redirect by redirect, and what the application reads from the last one.
  */
-import type { AuthValues } from '../../src/config/auth-config.ts';
+import type { AuthValues } from '../../src/config/auth/auth-config.ts';
 import type { TestAuth } from './auth-service.ts';
 import { flowCookie } from './auth-service.ts';
 import { browse, type LastStop } from './browse.ts';

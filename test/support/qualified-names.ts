@@ -3,7 +3,7 @@
  * put something there that fits better than what we mean.
  *
  * A name is safe where it stands with its schema. Where the transaction has pinned its path to `pg_catalog, pg_temp` (the pins of
- * src/database/system-connection.ts), names of PostgreSQL's own functions, operators and types may stand alone; relations may
+ * src/postgres/system/system-connection.ts), names of PostgreSQL's own functions, operators and types may stand alone; relations may
  * not, because `pg_temp` is searched for them.
  */
 import { loadModule, parsePlPgSQLSync, parseSync } from 'libpg-query';

@@ -4,10 +4,10 @@
 
 import type { Catalog } from '../../src/catalog/catalog.ts';
 import { readCatalog } from '../../src/catalog/read-catalog.ts';
-import { createSystemPool, type SystemPool } from '../../src/database/run-system.ts';
 import { buildModelParts } from '../../src/model/build-model.ts';
 import type { Column, Model, Routine, Table } from '../../src/model/model.ts';
 import type { Omission } from '../../src/model/model-context.ts';
+import { createSystemPool, type SystemPool } from '../../src/postgres/system/run-system.ts';
 import type { TestDatabase } from './postgres.ts';
 import { atEnd } from './when-over.ts';
 

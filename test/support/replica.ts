@@ -5,7 +5,7 @@ import { chmod, chown, cp, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { type EmbeddedServer, startEmbeddedServer } from '../../src/database/embedded-server.ts';
+import { type EmbeddedServer, startEmbeddedServer } from '../../src/postgres/embedded/embedded-server.ts';
 import type { TestDatabase } from './postgres.ts';
 
 /** A server under test and its database `postgres`. */

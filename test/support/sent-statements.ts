@@ -126,7 +126,7 @@ class Session {
   }
 }
 
-/** Set as in src/database/system-connection.ts, which commands that ask for no database need not load. */
+/** Set as in src/postgres/system/system-connection.ts, which commands that ask for no database need not load. */
 const isPin = /^select pg_catalog\.num_nulls\(pg_catalog\.set_config\('search_path', 'pg_catalog, pg_temp', true\)/;
 const isEnd = /^\s*(commit|rollback)\s*$/i;
 

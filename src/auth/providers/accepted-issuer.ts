@@ -3,8 +3,8 @@
  * the configuration alone: what a request or a token says only chooses among what is there.
  */
 import { decodeJwt } from 'jose';
-import type { AuthConfig } from '../../config/auth-config.ts';
-import { type Provider, providers } from '../../config/auth-provider-fields.ts';
+import type { AuthConfig } from '../../config/auth/auth-config.ts';
+import { type Provider, providers } from '../../config/auth/auth-provider-fields.ts';
 import { AuthError, OAuthStyleError } from '../auth-error.ts';
 import { isUuid } from '../bearer.ts';
 import type { ClaimSource } from './external-user.ts';

@@ -1,8 +1,8 @@
 /**
  * A provider as the configuration has it: its row of the table, our client there, and what is accepted from it.
  */
-import type { AuthConfig } from '../../config/auth-config.ts';
-import { type Provider, providers } from '../../config/auth-provider-fields.ts';
+import type { AuthConfig } from '../../config/auth/auth-config.ts';
+import { type Provider, providers } from '../../config/auth/auth-provider-fields.ts';
 import { AuthError } from '../auth-error.ts';
 import { type ProviderRow, providerTable } from './provider-table.ts';
 

@@ -2,7 +2,7 @@
  * Everything that is known of each provider, as data: where it is, what is asked of it, and in which of its claims it differs
  * from OpenID Connect. Whatever else happens at a sign-in is the same for all.
  */
-import type { Provider } from '../../config/auth-provider-fields.ts';
+import type { Provider } from '../../config/auth/auth-provider-fields.ts';
 import { gitHub } from './github.ts';
 import type { Claims, PlainProvider } from './plain-provider.ts';
 

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { decodeProtectedHeader, jwtVerify } from 'jose';
-import { sameText } from '../one-time-code.ts';
+import { sameText } from '../secrets/one-time-code.ts';
 import type { Time } from '../times.ts';
 import type { Issuer } from './issuers.ts';
 import type { Claims } from './plain-provider.ts';

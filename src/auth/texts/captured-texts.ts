@@ -2,7 +2,7 @@
  * Text messages of the provider `capture`: kept in the inbox beside the captured emails instead of being sent, for tests and
  * for the first steps without a contract with anybody.
  */
-import type { SystemSession } from '../../database/run-system.ts';
+import type { SystemSession } from '../../postgres/system/system-session.ts';
 import { randomUuid } from '../random.ts';
 import { toTimestamp } from '../times.ts';
 import type { Tools } from '../tools.ts';

@@ -4,10 +4,9 @@
  * Within one time limit, which is shorter than that of a request: where a provider is down the request fails in time, and
  * nothing of it stays.
  */
-import type { AuthConfig } from '../../config/auth-config.ts';
-import { checkSmsProvider, type SmsProvider } from '../../config/auth-sms-fields.ts';
-import { parseWebhookSecrets } from '../../config/hook-target.ts';
-import type { SystemSession } from '../../database/run-system.ts';
+import type { AuthConfig } from '../../config/auth/auth-config.ts';
+import { checkSmsProvider, type SmsProvider } from '../../config/auth/auth-sms-fields.ts';
+import { parseWebhookSecrets } from '../../config/auth/hook-target.ts';
 import { renderTemplate } from '../../email/template/template.ts';
 import { TemplateError } from '../../email/template/template-error.ts';
 import { cachedTemplate } from '../../email/template-cache.ts';
@@ -15,9 +14,10 @@ import { HookError } from '../../hooks/hook-error.ts';
 import { type PostAnswer, PostError, type PostFailure, postLimited } from '../../hooks/post-limited.ts';
 import { postWebhook, type WebhookLimits, webhookLimits } from '../../hooks/post-webhook.ts';
 import { openReach, type Reach } from '../../hooks/reach.ts';
+import type { SystemSession } from '../../postgres/system/system-session.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { AuthError } from '../auth-error.ts';
-import type { SendText } from '../flows/text-message.ts';
+import type { SendText } from '../messages/text-message.ts';
 import { toRfc3339 } from '../times.ts';
 import type { Tools } from '../tools.ts';
 import { captureText } from './captured-texts.ts';

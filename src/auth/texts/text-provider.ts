@@ -1,8 +1,8 @@
 /**
  * What differs between providers of text messages: one row of data each. All of them take a form over HTTP and answer JSON.
  */
-import type { AuthConfig } from '../../config/auth-config.ts';
-import type { Channel } from '../flows/text-message.ts';
+import type { AuthConfig } from '../../config/auth/auth-config.ts';
+import type { Channel } from '../messages/text-message.ts';
 
 /** A message that is ready to be sent. */
 export interface OutgoingText {

@@ -1,8 +1,8 @@
 /**
  * The providers of text messages, as their documentation describes the sending of one message.
  */
-import type { AuthConfig } from '../../config/auth-config.ts';
-import type { SmsProvider } from '../../config/auth-sms-fields.ts';
+import type { AuthConfig } from '../../config/auth/auth-config.ts';
+import type { SmsProvider } from '../../config/auth/auth-sms-fields.ts';
 import { memberAt, type OutgoingText, type TextProvider, verdict } from './text-provider.ts';
 
 /** Those that take a form. */

@@ -5,15 +5,15 @@
  * the data it is given and nothing else, and a rendering is bounded in time, output and recursion.
  */
 import { Budget } from './budget.ts';
-import { escapeTree } from './escape-tree.ts';
-import { makeEscapers } from './escapers.ts';
-import { functionNames } from './functions.ts';
-import { parseTree } from './parse-tree.ts';
-import { type TemplateLimits, TemplateRun } from './run-template.ts';
+import { escapeTree } from './escape/escape-tree.ts';
+import { makeEscapers } from './escape/escapers.ts';
+import { parseTree } from './parse/parse-tree.ts';
+import { findVariables } from './parse/template-variables.ts';
+import type { TemplateTree } from './parse/tree.ts';
+import { functionNames } from './run/functions.ts';
+import { type TemplateLimits, TemplateRun } from './run/run-template.ts';
+import { fromData } from './run/value.ts';
 import { EvaluationFailure, placeOf, TemplateError, type TemplateErrorCode } from './template-error.ts';
-import { findVariables } from './template-variables.ts';
-import type { TemplateTree } from './tree.ts';
-import { fromData } from './value.ts';
 
 /** How a source is to be read. */
 export interface TemplateOptions {

@@ -2,8 +2,8 @@
  * The tables of the auth service: made once, whoever starts first; never changed where the original has made them.
  */
 import { describe, expect, test } from 'vitest';
-import { MigrationError, migrate, planMigration } from '../../../src/database/migrate.ts';
-import { loadMigrations } from '../../../src/database/migrations.ts';
+import { MigrationError, migrate, planMigration } from '../../../src/postgres/migrations/migrate.ts';
+import { loadMigrations } from '../../../src/postgres/migrations/migrations.ts';
 import { openSystemPool } from '../../support/auth.ts';
 import { createDatabase, fixture, type TestDatabase } from '../../support/postgres.ts';
 

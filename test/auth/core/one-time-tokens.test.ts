@@ -2,7 +2,7 @@
  * One-time tokens: a link or a code works once, for a while, until the next one of its kind.
  */
 import { expect, test } from 'vitest';
-import { hashCode } from '../../../src/auth/one-time-code.ts';
+import { hashCode } from '../../../src/auth/secrets/one-time-code.ts';
 import {
   clearTokens,
   consumeToken,
@@ -11,7 +11,7 @@ import {
   presentCode,
   presentTokenHash,
   storeToken,
-} from '../../../src/auth/one-time-tokens.ts';
+} from '../../../src/auth/store/one-time-tokens.ts';
 import type { User } from '../../../src/auth/user.ts';
 import { testAuth } from '../../support/auth.ts';
 import { fixture } from '../../support/postgres.ts';

@@ -10,10 +10,10 @@ import {
   type FlowMethod,
   issueFlowCode,
   parsePkce,
-} from '../../../src/auth/pkce.ts';
-import { createSession } from '../../../src/auth/sessions.ts';
+} from '../../../src/auth/store/pkce.ts';
+import { createSession } from '../../../src/auth/store/sessions.ts';
+import { lockUser } from '../../../src/auth/store/users.ts';
 import type { User } from '../../../src/auth/user.ts';
-import { lockUser } from '../../../src/auth/users.ts';
 import { testAuth } from '../../support/auth.ts';
 
 const auth = await testAuth(10);

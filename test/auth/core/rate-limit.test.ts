@@ -9,7 +9,7 @@ import {
   createRateLimiter,
   requestAllowance,
   sendAllowance,
-} from '../../../src/auth/rate-limit.ts';
+} from '../../../src/auth/store/rate-limit.ts';
 import { heldClock, openSystemPool, testAuth } from '../../support/auth.ts';
 
 const auth = await testAuth(10);

@@ -2,10 +2,10 @@
  * Refresh tokens: each gives the next one; a stolen one ends the session for thief and owner alike.
  */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type RefreshConfig, refreshSession } from '../../../src/auth/refresh.ts';
-import { loadSession } from '../../../src/auth/sessions.ts';
-import { updateUser } from '../../../src/auth/users.ts';
-import { defaultAuthConfig } from '../../../src/config/auth-config.ts';
+import { type RefreshConfig, refreshSession } from '../../../src/auth/store/refresh.ts';
+import { loadSession } from '../../../src/auth/store/sessions.ts';
+import { updateUser } from '../../../src/auth/store/users.ts';
+import { defaultAuthConfig } from '../../../src/config/auth/auth-config.ts';
 import { testAuth } from '../../support/auth.ts';
 import { fixture } from '../../support/postgres.ts';
 

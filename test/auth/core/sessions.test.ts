@@ -3,13 +3,19 @@
  */
 import { createLocalJWKSet, decodeProtectedHeader, exportJWK, generateKeyPair, jwtVerify } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { accessTokenClaims, type SessionExtras, toSessionJson } from '../../../src/auth/access-token.ts';
 import { assertNotAnonymous, authenticateAdmin, authenticateUser, requestAudience } from '../../../src/auth/bearer.ts';
-import { addAmr, endSessions, endSessionsBelow, type IssuedSession, loadSession } from '../../../src/auth/sessions.ts';
-import { createTokenSigner, publicKeySet } from '../../../src/auth/signing-keys.ts';
+import { accessTokenClaims, type SessionExtras, toSessionJson } from '../../../src/auth/secrets/access-token.ts';
+import { createTokenSigner, publicKeySet } from '../../../src/auth/secrets/signing-keys.ts';
+import {
+  addAmr,
+  endSessions,
+  endSessionsBelow,
+  type IssuedSession,
+  loadSession,
+} from '../../../src/auth/store/sessions.ts';
+import { updateUser } from '../../../src/auth/store/users.ts';
 import type { User } from '../../../src/auth/user.ts';
-import { updateUser } from '../../../src/auth/users.ts';
-import { defaultAuthConfig } from '../../../src/config/auth-config.ts';
+import { defaultAuthConfig } from '../../../src/config/auth/auth-config.ts';
 import { testAuth } from '../../support/auth.ts';
 
 const auth = await testAuth();

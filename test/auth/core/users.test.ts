@@ -2,9 +2,8 @@
  * Users and identities: written so that the original finds them, read whatever somebody put there by hand.
  */
 import { expect, test } from 'vitest';
-import { userActor, writeAudit } from '../../../src/auth/audit.ts';
-import { insertIdentity, syncProviders, verifyIdentityEmail } from '../../../src/auth/identities.ts';
-import { toUserJson } from '../../../src/auth/user-json.ts';
+import { userActor, writeAudit } from '../../../src/auth/store/audit.ts';
+import { insertIdentity, syncProviders, verifyIdentityEmail } from '../../../src/auth/store/identities.ts';
 import {
   deleteUser,
   findUserByEmail,
@@ -13,7 +12,8 @@ import {
   isEmailTaken,
   loadUser,
   updateUser,
-} from '../../../src/auth/users.ts';
+} from '../../../src/auth/store/users.ts';
+import { toUserJson } from '../../../src/auth/user-json.ts';
 import { testAuth } from '../../support/auth.ts';
 import { fixture } from '../../support/postgres.ts';
 

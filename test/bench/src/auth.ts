@@ -4,8 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { migrate } from '../../../src/database/migrate.ts';
-import { createSystemPool } from '../../../src/database/run-system.ts';
+import { migrate } from '../../../src/postgres/migrations/migrate.ts';
+import { createSystemPool } from '../../../src/postgres/system/run-system.ts';
 import { type AuthCase, authCases, passwordRequest } from './auth-cases.ts';
 import { cases } from './cases.ts';
 import type { BenchDatabase } from './database.ts';

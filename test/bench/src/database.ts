@@ -6,7 +6,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { startEmbeddedServer } from '../../../src/database/embedded-server.ts';
+import { startEmbeddedServer } from '../../../src/postgres/embedded/embedded-server.ts';
 
 /** Whether each commit waits for the disk. */
 export type Fsync = 'on' | 'off';

@@ -1,7 +1,7 @@
 /**
  * What emails cost a process, without any server: messages made from the built-in templates, and a large template read.
  */
-import { defaultAuthConfig } from '../../../src/config/auth-config.ts';
+import { defaultAuthConfig } from '../../../src/config/auth/auth-config.ts';
 import { emailKindNames } from '../../../src/email/email-kind.ts';
 import { buildMessage, type MessageData } from '../../../src/email/message.ts';
 import { parseTemplate } from '../../../src/email/template/template.ts';

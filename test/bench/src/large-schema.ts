@@ -3,8 +3,8 @@
  */
 import { getIntrospectionQuery } from 'graphql';
 import pg from 'pg';
-import { installWatch } from '../../../src/commands/watch-setup.ts';
-import { createSystemPool } from '../../../src/database/run-system.ts';
+import { installWatch } from '../../../src/commands/init/watch-setup.ts';
+import { createSystemPool } from '../../../src/postgres/system/run-system.ts';
 import type { BenchDatabase } from './database.ts';
 import { childrenCpuSeconds, cpuSeconds, residentMib, type Target } from './processes.ts';
 import { anonKey, startGateway } from './targets.ts';

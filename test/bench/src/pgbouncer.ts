@@ -5,8 +5,8 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { findFreePort } from '../../../src/database/embedded-server.ts';
-import { findServerUser } from '../../../src/database/server-user.ts';
+import { findFreePort } from '../../../src/postgres/embedded/embedded-server.ts';
+import { findServerUser } from '../../../src/postgres/embedded/server-user.ts';
 import { startTarget } from './processes.ts';
 
 /** A pooler that listens. */

@@ -3,7 +3,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import type { ServerUser } from '../../../src/database/server-user.ts';
+import type { ServerUser } from '../../../src/postgres/embedded/server-user.ts';
 import { pausesEnvironment } from './pauses-of.ts';
 
 /** A server that listens. */

@@ -3,7 +3,7 @@
  */
 import { createHmac } from 'node:crypto';
 import { join } from 'node:path';
-import { findFreePort } from '../../../src/database/embedded-server.ts';
+import { findFreePort } from '../../../src/postgres/embedded/embedded-server.ts';
 import { type BenchCase, cases, type Operation } from './cases.ts';
 import type { BenchDatabase } from './database.ts';
 import { leaves } from './leaves.ts';

@@ -4,7 +4,7 @@
 import { expect, test } from 'vitest';
 import { AuthError, OAuthStyleError } from '../../../src/auth/auth-error.ts';
 import { readsNewShape, toErrorResponse } from '../../../src/auth/error-response.ts';
-import { DatabaseError } from '../../../src/database/failure.ts';
+import { DatabaseError } from '../../../src/postgres/failure.ts';
 
 test.each([
   [undefined, false],

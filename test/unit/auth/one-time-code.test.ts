@@ -2,8 +2,8 @@
  * One-time codes, their hashes, and the randomness they are made of.
  */
 import { expect, test } from 'vitest';
-import { hashCode, isPkceHash, makeCode, matchesHash, sameText } from '../../../src/auth/one-time-code.ts';
 import { type Random, randomInteger, randomText, randomUuid, systemRandom } from '../../../src/auth/random.ts';
+import { hashCode, isPkceHash, makeCode, matchesHash, sameText } from '../../../src/auth/secrets/one-time-code.ts';
 
 /** Gives these bytes, one after the other. */
 function bytesOf(...chunks: readonly (readonly number[])[]): Random {

@@ -2,9 +2,9 @@
  * Passwords: hashed off the main thread, checked by every kind of hash that a database may hold, held to the policy.
  */
 import { describe, expect, test } from 'vitest';
-import { checkHash, isOutdated, UnreadableHashError } from '../../../src/auth/password-hash.ts';
-import { assertStrong, findWeakness, splitCharacterSets } from '../../../src/auth/password-policy.ts';
-import { createPasswordHasher } from '../../../src/auth/passwords.ts';
+import { checkHash, isOutdated, UnreadableHashError } from '../../../src/auth/secrets/password-hash.ts';
+import { assertStrong, findWeakness, splitCharacterSets } from '../../../src/auth/secrets/password-policy.ts';
+import { createPasswordHasher } from '../../../src/auth/secrets/passwords.ts';
 
 const hasher = createPasswordHasher();
 const notPwned = async () => false;

@@ -4,11 +4,11 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { parseEmail, parsePhone } from '../../../src/auth/addresses.ts';
-import { emailIdentityData } from '../../../src/auth/identities.ts';
 import { mergeMetadata } from '../../../src/auth/metadata.ts';
-import { fitsChallenge, parsePkce } from '../../../src/auth/pkce.ts';
 import { systemRandom } from '../../../src/auth/random.ts';
 import { aalOf, checkSession, type Session, sessionGroup } from '../../../src/auth/session.ts';
+import { emailIdentityData } from '../../../src/auth/store/identities.ts';
+import { fitsChallenge, parsePkce } from '../../../src/auth/store/pkce.ts';
 import { toRfc3339, toTimestamp } from '../../../src/auth/times.ts';
 
 describe('an email address', () => {

@@ -2,7 +2,7 @@
  * Codes of authenticator apps, by the examples of RFC 6238 and RFC 4648, and the address that apps take the secret from.
  */
 import { expect, test } from 'vitest';
-import { findStep, fromBase32, toBase32, totpCode, totpStep, totpUri } from '../../../src/auth/totp.ts';
+import { findStep, fromBase32, toBase32, totpCode, totpStep, totpUri } from '../../../src/auth/secrets/totp.ts';
 
 const key = Buffer.from('12345678901234567890');
 

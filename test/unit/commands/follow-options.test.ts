@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
-import { followOptions } from '../../../src/commands/follow-options.ts';
+import { followOptions } from '../../../src/commands/serve/follow-options.ts';
 import type { Config } from '../../../src/config/config.ts';
-import { DatabaseError } from '../../../src/database/failure.ts';
+import { DatabaseError } from '../../../src/postgres/failure.ts';
 
 const config = { schemas: ['public'], authValues: {}, authTemplates: {} } as unknown as Config;
 const sources = {

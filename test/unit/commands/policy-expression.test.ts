@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { comparesColumn, wrapCalls } from '../../../src/commands/policy-expression.ts';
+import { comparesColumn, wrapCalls } from '../../../src/commands/check/policy-expression.ts';
 
 test.each([
   ['(owner = auth.uid())', '(owner = ( SELECT auth.uid()))'],

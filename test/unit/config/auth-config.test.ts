@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'smol-toml';
 import { describe, expect, test } from 'vitest';
-import { checkAuthConfig, defaultAuthConfig, layerAuthConfig } from '../../../src/config/auth-config.ts';
-import { parseDurationSeconds } from '../../../src/config/auth-field.ts';
-import { authField, authFieldNames, originalVariable } from '../../../src/config/auth-fields.ts';
-import { type AuthSources, loadAuthConfig } from '../../../src/config/load-auth-config.ts';
+import { checkAuthConfig, defaultAuthConfig, layerAuthConfig } from '../../../src/config/auth/auth-config.ts';
+import { parseDurationSeconds } from '../../../src/config/auth/auth-field.ts';
+import { authField, authFieldNames, originalVariable } from '../../../src/config/auth/auth-fields.ts';
+import { type AuthSources, loadAuthConfig } from '../../../src/config/auth/load-auth-config.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'auth-config-'));
 

@@ -1,8 +1,8 @@
 /** Where hooks go, and what signs their requests. */
 import { expect, test } from 'vitest';
-import { checkAuthConfig, layerAuthConfig } from '../../../src/config/auth-config.ts';
-import { parseHookTarget, parseWebhookSecrets } from '../../../src/config/hook-target.ts';
-import { loadAuthConfig } from '../../../src/config/load-auth-config.ts';
+import { checkAuthConfig, layerAuthConfig } from '../../../src/config/auth/auth-config.ts';
+import { parseHookTarget, parseWebhookSecrets } from '../../../src/config/auth/hook-target.ts';
+import { loadAuthConfig } from '../../../src/config/auth/load-auth-config.ts';
 
 test('a hook is a function of the database or a webhook', () => {
   const name = 'Custom_Claims_2';

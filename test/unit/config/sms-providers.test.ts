@@ -1,7 +1,7 @@
 /** What providers of text messages need, and how the file of the original names them. */
 import { expect, test } from 'vitest';
-import { checkAuthConfig, layerAuthConfig } from '../../../src/config/auth-config.ts';
-import { loadAuthConfig } from '../../../src/config/load-auth-config.ts';
+import { checkAuthConfig, layerAuthConfig } from '../../../src/config/auth/auth-config.ts';
+import { loadAuthConfig } from '../../../src/config/auth/load-auth-config.ts';
 
 function load(sms: object) {
   const places = { fileName: 'pgreflect.toml', fileDirectory: '/', workingDirectory: '/' };

@@ -3,7 +3,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { PieceScanner } from '../../../src/email/template/scan-piece.ts';
+import { PieceScanner } from '../../../src/email/template/escape/scan-piece.ts';
 import { parseTemplate, renderTemplate, type TemplateData } from '../../../src/email/template/template.ts';
 import { TemplateError } from '../../../src/email/template/template-error.ts';
 

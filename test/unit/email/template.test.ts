@@ -2,9 +2,9 @@
  * What the engine promises beyond Go: safety from data and from templates, places of faults, options.
  */
 import { describe, expect, test } from 'vitest';
-import { decodeBytes } from '../../../src/email/template/constants.ts';
-import { decodeCss } from '../../../src/email/template/escape-css.ts';
-import { formatFloat } from '../../../src/email/template/format-float.ts';
+import { decodeCss } from '../../../src/email/template/escape/escape-css.ts';
+import { decodeBytes } from '../../../src/email/template/parse/constants.ts';
+import { formatFloat } from '../../../src/email/template/run/format-float.ts';
 import {
   parseTemplate,
   renderTemplate,

@@ -3,7 +3,7 @@
  */
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { bytesOf, joinTexts, PackedText, type Text, TextWriter } from '../../../src/execute/packed-text.ts';
+import { bytesOf, joinTexts, PackedText, type Text, TextWriter } from '../../../src/execute/answer/packed-text.ts';
 
 /** A text of so many lines, written line by line. Its characters have one to four bytes. */
 function lines(count: number): { readonly text: Text; readonly expected: string } {

@@ -3,9 +3,9 @@
  * right all the same.
  */
 import { expect, test } from 'vitest';
-import type { AnswerLayout } from '../../../src/compile/answer-layout.ts';
-import { RowFlow } from '../../../src/database/row-flow.ts';
-import { RowsAnswer } from '../../../src/execute/rows-answer.ts';
+import type { AnswerLayout } from '../../../src/compile/print/answer-layout.ts';
+import { RowsAnswer } from '../../../src/execute/answer/rows-answer.ts';
+import { RowFlow } from '../../../src/postgres/wire/row-flow.ts';
 
 const columns = [{ index: 0, form: 'text' as const }];
 const layout: AnswerLayout = {

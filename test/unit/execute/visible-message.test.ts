@@ -2,8 +2,8 @@
  * Which messages of PostgreSQL name nothing but what a role sees, in the languages that PostgreSQL speaks.
  */
 import { expect, test } from 'vitest';
-import { DatabaseError, type DatabaseErrorFacts } from '../../../src/database/failure.ts';
-import { isVisibleMessage } from '../../../src/execute/visible-message.ts';
+import { isVisibleMessage } from '../../../src/execute/answer/visible-message.ts';
+import { DatabaseError, type DatabaseErrorFacts } from '../../../src/postgres/failure.ts';
 import { column, model, table } from '../../support/model-builder.ts';
 
 const person = table('1', 'Person', [column('id', 'Int'), column('email', 'String')]);

@@ -11,7 +11,7 @@ import { describe, expect, test } from 'vitest';
 import type { Model } from '../../../src/model/model.ts';
 import { buildSchema } from '../../../src/schema/build-schema.ts';
 import { argumentOrigin, fieldOrigin, inputFieldOrigin, typeOrigin } from '../../../src/schema/origin.ts';
-import { RootType } from '../../../src/schema/root-type.ts';
+import { RootType } from '../../../src/schema/types/root-type.ts';
 import { validateDocument } from '../../../src/schema/validate.ts';
 import {
   column,

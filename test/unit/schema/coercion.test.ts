@@ -2,7 +2,7 @@ import { getArgumentValues, getVariableValues, Kind, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import type { ScalarName, ValueType } from '../../../src/model/model.ts';
 import { buildSchema } from '../../../src/schema/build-schema.ts';
-import { scalarTypes } from '../../../src/schema/scalars.ts';
+import { scalarTypes } from '../../../src/schema/types/scalars.ts';
 import { validateDocument } from '../../../src/schema/validate.ts';
 import { column, enumType, enumValue, listOf, model, routine, scalar, table } from '../../support/model-builder.ts';
 

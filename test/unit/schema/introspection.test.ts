@@ -14,7 +14,7 @@ import {
   validateSchema,
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { answerIntrospection } from '../../../src/execute/answer-introspection.ts';
+import { answerIntrospection } from '../../../src/execute/introspection/answer-introspection.ts';
 import type { Model } from '../../../src/model/model.ts';
 import type { LazySchema } from '../../../src/schema/lazy-schema.ts';
 import { printRoleSchema } from '../../../src/schema/print-sdl.ts';

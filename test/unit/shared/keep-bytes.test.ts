@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { encodeSteps } from '../../../src/database/flight.ts';
+import { encodeSteps } from '../../../src/postgres/wire/flight.ts';
 import { keepBytes } from '../../../src/shared/keep-bytes.ts';
 
 test('bytes that are kept are the same bytes, in memory that they have for themselves', () => {

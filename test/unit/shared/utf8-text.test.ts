@@ -6,7 +6,7 @@ import { Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { createGunzip, createGzip } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { bytesOf, joinTexts, TextWriter } from '../../../src/execute/packed-text.ts';
+import { bytesOf, joinTexts, TextWriter } from '../../../src/execute/answer/packed-text.ts';
 import { Utf8Text } from '../../../src/shared/utf8-text.ts';
 
 const expected = '{"data":{"größe":["€", "😀"]}}';

@@ -1,0 +1,71 @@
+/**
+ * An invitation that is accepted by signing in with a provider, in place of opening its link.
+ */
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import { AuthError, type AuthErrorCode } from '../auth-error.ts';
+import { mergeWhatFits } from '../metadata.ts';
+import type { ExternalUser } from '../providers/external-user.ts';
+import { type Flow, nowOf } from '../steps/flow.ts';
+import { reloadUser } from '../steps/issue-session.ts';
+import { findIdentityOwner, syncProviders, updateIdentityData } from '../store/identities.ts';
+import { emailTokenSeconds, presentTokenHash } from '../store/one-time-tokens.ts';
+import { updateUser } from '../store/users.ts';
+import type { User } from '../user.ts';
+import { confirmEmail } from './confirm-user.ts';
+import { addIdentity, note } from './external-account.ts';
+
+/**
+ * Finds whom an invitation is for, and locks them.
+ *
+ * @param unknown What is said where there is nobody, or the invitation is too old.
+ * @throws AuthError `unknown`, `user_banned`.
+ */
+export async function findInvited(
+  session: SystemSession,
+  flow: Flow,
+  token: string,
+  unknown: Extract<AuthErrorCode, 'user_not_found' | 'invite_not_found'>,
+): Promise<User> {
+  const lifetimeSeconds = emailTokenSeconds(flow.config);
+  try {
+    const check = { types: ['confirmation_token'], now: nowOf(flow), lifetimeSeconds } as const;
+    return (await presentTokenHash(session, token, check)).user;
+  } catch (error) {
+    if (!(error instanceof AuthError) || error.code !== 'otp_expired') throw error;
+    throw new AuthError(unknown, 'User identified by token not found', { cause: error });
+  }
+}
+
+/**
+ * Gives the invited user the identity, and uses the invitation up. Whoever has it reads the mail of the address.
+ *
+ * @returns Whose it was.
+ * @throws AuthError `invite_not_found`, `validation_failed`, `identity_already_exists`, `user_banned`.
+ */
+export async function acceptInvitation(
+  session: SystemSession,
+  flow: Flow,
+  external: ExternalUser,
+  token: string,
+): Promise<string> {
+  const user = await findInvited(session, flow, token, 'invite_not_found');
+  const email = user.email?.toLowerCase() ?? '';
+  if (!external.emails.includes(email)) {
+    throw new AuthError('validation_failed', 'Invited email does not match emails from external provider');
+  }
+  await giveIdentity(session, flow, external, user);
+  const userMetadata = mergeWhatFits(user.userMetadata, external.identityData);
+  await updateUser(session, user.id, { userMetadata }, nowOf(flow));
+  await note(session, flow, { action: 'invite_accepted', user, external });
+  await confirmEmail(session, flow, await reloadUser(session, user.id), { by: 'provider', external });
+  await syncProviders(session, user.id, nowOf(flow));
+  return user.id;
+}
+
+async function giveIdentity(session: SystemSession, flow: Flow, external: ExternalUser, user: User): Promise<void> {
+  const known = await findIdentityOwner(session, external.provider, external.subject);
+  if (known?.userId === user.id) {
+    return updateIdentityData(session, known.id, external.identityData, nowOf(flow));
+  }
+  await addIdentity(session, flow, external, user.id);
+}

@@ -1,0 +1,97 @@
+/**
+ * A new password for a user who has a session: what has to be proved before, and what ends with the old one.
+ */
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import { AuthError } from '../auth-error.ts';
+import type { UserBearer } from '../bearer.ts';
+import { queueNotification } from '../messages/queue-notification.ts';
+import { useNonce } from '../requests/reauthenticate.ts';
+import type { Session } from '../session.ts';
+import { type Flow, nowOf } from '../steps/flow.ts';
+import { userActor, writeAudit } from '../store/audit.ts';
+import { clearTokens } from '../store/one-time-tokens.ts';
+import { endFlows } from '../store/pkce.ts';
+import { endSessions } from '../store/sessions.ts';
+import { updateUser } from '../store/users.ts';
+import type { User } from '../user.ts';
+
+const reauthenticationAgeMs = 24 * 3_600_000;
+
+/** A new password, hashed, with what is known of the old one. */
+export interface NewPassword {
+  readonly hash: string;
+  /** The hash that was compared with; null for none. */
+  readonly oldHash: string | null;
+  readonly isSame: boolean;
+  readonly currentPassword: 'absent' | 'right' | 'wrong';
+  readonly nonce: string | null;
+}
+
+/** Does the computing, before the transaction. */
+export async function preparePassword(
+  { services, deadline }: Flow,
+  { user }: UserBearer,
+  given: { readonly password: string; readonly currentPassword: string | null; readonly nonce: string | null },
+): Promise<NewPassword> {
+  const { password, currentPassword, nonce } = given;
+  const { hasher } = services;
+  const oldHash = user.passwordHash;
+  const isSame = oldHash !== null && (await hasher.verify(password, oldHash, deadline));
+  const isRight = currentPassword && oldHash !== null && (await hasher.verify(currentPassword, oldHash, deadline));
+  const hash = await hasher.hash(password, deadline);
+  return { hash, oldHash, isSame, currentPassword: !currentPassword ? 'absent' : isRight ? 'right' : 'wrong', nonce };
+}
+
+/**
+ * Sets the password. Pending links and the user's other sessions end with the old one.
+ *
+ * @throws AuthError `reauthentication_needed`, `reauthentication_not_valid`, `current_password_required`,
+ *   `current_password_invalid`, `same_password`.
+ */
+export async function changePassword(
+  session: SystemSession,
+  flow: Flow,
+  {
+    user,
+    bearerSession,
+    newPassword,
+  }: {
+    readonly user: User;
+    readonly bearerSession: Session | null;
+    readonly newPassword: NewPassword;
+  },
+): Promise<void> {
+  const { config, services } = flow;
+  const now = nowOf(flow);
+  if (user.passwordHash !== newPassword.oldHash) {
+    throw new AuthError('conflict', 'The password has just been changed by another request');
+  }
+  const isRecent = bearerSession?.createdAt != null && now <= bearerSession.createdAt + reauthenticationAgeMs;
+  if (config.security_update_password_require_reauthentication && !isRecent) {
+    if (newPassword.nonce === null) throw new AuthError('reauthentication_needed');
+    await useNonce(session, flow, user, newPassword.nonce);
+  }
+  assertCurrentPassword(flow, user, bearerSession, newPassword);
+  if (newPassword.isSame) throw new AuthError('same_password');
+  await updateUser(session, user.id, { passwordHash: newPassword.hash }, now);
+  await clearTokens(session, user.id, now);
+  await endFlows(session, user.id, now);
+  await endSessions(session, user.id, bearerSession === null ? 'global' : 'others', bearerSession?.id ?? null);
+  await writeAudit(session, { action: 'user_updated_password', actor: userActor(user) }, config, services);
+  await queueNotification(session, flow, { kind: 'password_changed', user });
+}
+
+/** A session that began with a link or a code is how forgotten passwords are replaced. */
+const recoveryMethods = ['otp', 'magiclink', 'recovery'];
+
+function assertCurrentPassword(
+  { config }: Flow,
+  user: User,
+  bearerSession: Session | null,
+  { currentPassword }: NewPassword,
+): void {
+  if (!config.security_update_password_require_current_password || user.passwordHash === null) return;
+  if (bearerSession?.amr.some(({ method }) => recoveryMethods.includes(method))) return;
+  if (currentPassword === 'absent') throw new AuthError('current_password_required');
+  if (currentPassword === 'wrong') throw new AuthError('current_password_invalid');
+}

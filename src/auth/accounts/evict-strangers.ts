@@ -1,0 +1,110 @@
+/**
+ * What becomes of an account at the first proof of its address: somebody else may have signed up with it, and waited.
+ *
+ * Whoever proves the address gets the account. What was entered before survives only where the same person entered it: they
+ * show the code of the sign-up mail or the PKCE verifier of the sign-up, and nobody else has signed up with the address. An
+ * opened link shows nothing: programs open the links of the mails that they look through.
+ */
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { ExternalUser } from '../providers/external-user.ts';
+import { type Flow, nowOf } from '../steps/flow.ts';
+import { reloadUser } from '../steps/issue-session.ts';
+import { takeEntry, withholdEntry } from '../store/entries.ts';
+import {
+  deleteIdentity, emailIdentityData, insertIdentity, phoneIdentityData, syncProviders, updateIdentityData,
+} from '../store/identities.ts'; // biome-ignore format: a list of names
+import { clearTokens } from '../store/one-time-tokens.ts';
+import { endFlows, type FlowMethod } from '../store/pkce.ts';
+import { endSessions } from '../store/sessions.ts';
+import { updateUser } from '../store/users.ts';
+import type { User } from '../user.ts';
+
+/** How an address was proven. */
+export type Proof =
+  /** The code of the sign-up mail or text message. */
+  | { readonly by: 'code' }
+  /** Anything else that was sent to the address. `pkce`: the flow whose verifier is still to come; null for none. */
+  | { readonly by: 'message'; readonly pkce: FlowMethod | null }
+  /** None was needed, or it came in the session or the request that entered what there is. */
+  | { readonly by: 'session' }
+  /** An admin says so. */
+  | { readonly by: 'admin' }
+  /** A provider has seen a proof. */
+  | { readonly by: 'provider'; readonly external: ExternalUser };
+
+/** The identity that stays, as it is to be. */
+type KeptIdentity = Pick<ExternalUser, 'provider' | 'subject' | 'identityData'>;
+
+/**
+ * Settles what stays, before the address counts as proven.
+ *
+ * @param user Locked; the address has never been proven.
+ */
+export async function settleFirstProof(
+  session: SystemSession,
+  flow: Flow,
+  user: User,
+  { address, proof }: { readonly address: 'email' | 'phone'; readonly proof: Proof },
+): Promise<User> {
+  const keptBy = await takeEntry(session, user.id);
+  if (keptBy === 'admin' || proof.by === 'session' || (keptBy === 'code' && proof.by === 'code')) return user;
+  if (proof.by === 'provider') return evictStrangers(session, flow, user, proof.external);
+  const pkce = proof.by === 'message' ? proof.pkce : null;
+  const alone = await evict(session, flow, user, { identity: ownIdentity(user, address), address, pkce });
+  // The verifier of a sign-up is that of whoever entered it; those of other requests are not.
+  const isOwn = pkce === 'email/signup' || pkce === 'email_change';
+  if (keptBy === 'code' && isOwn) await withholdEntry(session, user, pkce);
+  return alone;
+}
+
+/** Takes every way into an account away but the identity of a provider. Where that is the only one nothing happens. */
+export async function evictStrangers(
+  session: SystemSession,
+  flow: Flow,
+  user: User,
+  external: KeptIdentity,
+): Promise<User> {
+  const isAlone = user.identities.every((own) => isSame(own, external)) && !user.passwordHash;
+  return isAlone ? user : evict(session, flow, user, { identity: external, address: 'email', pkce: null });
+}
+
+function ownIdentity({ id, email }: User, address: 'email' | 'phone'): KeptIdentity {
+  const identityData = address === 'email' ? emailIdentityData(id, email ?? '', {}) : phoneIdentityData(id, {});
+  return { provider: address, subject: id, identityData };
+}
+
+function isSame(own: User['identities'][number], { provider, subject }: KeptIdentity): boolean {
+  return own.provider === provider && own.providerId === subject;
+}
+
+interface Kept {
+  readonly identity: KeptIdentity;
+  /** The other one goes. */
+  readonly address: 'email' | 'phone';
+  /** Its flow stays: its code is known to whoever opens the link, and of use only to whoever has the verifier. */
+  readonly pkce: FlowMethod | null;
+}
+
+async function evict(session: SystemSession, flow: Flow, user: User, { identity, address, pkce }: Kept): Promise<User> {
+  const { id } = user;
+  const { provider, subject: providerId, identityData } = identity;
+  const now = nowOf(flow);
+  const kept = user.identities.find((own) => isSame(own, identity));
+  const pending = { emailChange: '', emailChangeConfirmStatus: 0, phoneChange: '' } as const;
+  const other = address === 'email' ? { phone: null, phoneConfirmedAt: null } : { email: null, emailConfirmedAt: null };
+  // One after the other, in one round trip.
+  const writes = [
+    ...user.identities.filter((own) => own !== kept).map((own) => deleteIdentity(session, own.id)),
+    kept === undefined
+      ? insertIdentity(session, { userId: id, provider, providerId, identityData }, flow.services)
+      : updateIdentityData(session, kept.id, identityData, now),
+    endSessions(session, id, 'global', null),
+    session.query('delete from auth.mfa_factors f where f.user_id = $1::uuid', [id]),
+    clearTokens(session, id, now),
+    endFlows(session, id, now, pkce),
+    updateUser(session, id, { ...pending, ...other, passwordHash: '', userMetadata: identityData }, now),
+    syncProviders(session, id, now),
+  ];
+  const [alone] = await Promise.all([reloadUser(session, id), ...writes]);
+  return alone;
+}

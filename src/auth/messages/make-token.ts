@@ -1,0 +1,43 @@
+/**
+ * One-time tokens of emails: the code and the link are made and stored in place of the older ones.
+ */
+import type { LinkKind } from '../../email/confirmation-url.ts';
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import { hashCode, makeCode, makeLinkHash, pkcePrefix } from '../secrets/one-time-code.ts';
+import type { Flow } from '../steps/flow.ts';
+import { type OneTimeTokenType, storeToken } from '../store/one-time-tokens.ts';
+import type { User } from '../user.ts';
+
+/** A new token: the code to type, and what links carry, marked for the PKCE flow. */
+export interface MadeToken {
+  readonly code: string;
+  readonly tokenHash: string;
+}
+
+/** An email with a token. */
+export interface TokenMail {
+  readonly kind: LinkKind | 'reauthentication';
+  readonly user: User;
+  /** Who gets it; also what the code is hashed with. */
+  readonly to: string;
+  readonly tokenType: OneTimeTokenType;
+  readonly isPkce: boolean;
+  /** Only for a change of the address. */
+  readonly newEmail?: string;
+}
+
+/** Stores a new token of the user. The code is for whoever reads mail of the address. */
+export async function makeToken(
+  session: SystemSession,
+  { services, config }: Flow,
+  token: { readonly userId: string; readonly type: OneTimeTokenType; readonly address: string },
+  isPkce: boolean = false,
+): Promise<MadeToken> {
+  const code = makeCode(services.random, config.mailer_otp_length);
+  const address = token.address.toLowerCase();
+  const prefix = isPkce ? pkcePrefix : '';
+  const tokenHash = `${prefix}${hashCode(address, code)}`;
+  const linkHash = `${prefix}${makeLinkHash(services.random)}`;
+  await storeToken(session, { userId: token.userId, type: token.type, tokenHash, linkHash, address }, services);
+  return { code, tokenHash: linkHash };
+}

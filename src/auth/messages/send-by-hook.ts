@@ -1,0 +1,92 @@
+/**
+ * Emails of which the configuration leaves the sending to the hook `send_email`: the facts of one occasion -> what it is told.
+ */
+
+import type { HookEmail, HookEmailData } from '../../email/hook-email.ts';
+import type { MessageData } from '../../email/message.ts';
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import { askHook } from '../steps/ask-hook.ts';
+import type { Flow } from '../steps/flow.ts';
+import { reloadUser } from '../steps/issue-session.ts';
+import { emailTokenSeconds } from '../store/one-time-tokens.ts';
+import type { User } from '../user.ts';
+import { toUserJson } from '../user-json.ts';
+import type { MadeToken, TokenMail } from './make-token.ts';
+
+/** The emails with tokens, by what the ecosystem calls them. */
+const actionTypes = {
+  confirmation: 'signup',
+  invite: 'invite',
+  magic_link: 'magiclink',
+  recovery: 'recovery',
+  email_change: 'email_change',
+  reauthentication: 'reauthentication',
+} as const satisfies Record<TokenMail['kind'], string>;
+
+const nothing = {
+  token: '', token_hash: '', token_new: '', token_hash_new: '', old_email: '', old_phone: '', provider: '', factor_type: '',
+} as const; // biome-ignore format: a list of members
+
+/**
+ * Hands over the emails of one request as one question, within the transaction, or stores it where the configuration has a
+ * queue.
+ *
+ * @param sent Of one kind; two for a change that is confirmed at both addresses.
+ * @throws AuthError What the hook refused or failed with.
+ */
+export async function sendTokensByHook(
+  session: SystemSession,
+  flow: Flow,
+  sent: readonly (readonly [TokenMail, MadeToken])[],
+): Promise<void> {
+  const [first] = sent;
+  if (first === undefined) return;
+  const [{ kind, user }] = first;
+  const message = toHookEmail(flow, kind, await reloadUser(session, user.id), {
+    email_action_type: actionTypes[kind],
+    ...toTokens(sent),
+  });
+  if (flow.config.mailer_delivery === 'direct') {
+    await askHook(session, flow, 'send_email', message.payload);
+    return;
+  }
+  const lifetimeSeconds = emailTokenSeconds(flow.config);
+  await flow.services.outbox.add(session, { userId: user.id, message, lifetimeSeconds });
+}
+
+type Tokens = Pick<HookEmailData, 'token' | 'token_hash' | 'token_new' | 'token_hash_new'>;
+
+/** Crosswise for a change at both addresses, as receivers expect it. */
+function toTokens(sent: readonly (readonly [TokenMail, MadeToken])[]): Tokens {
+  const tokenOf = (isCurrent: boolean) =>
+    sent.find(([{ tokenType }]) => (tokenType === 'email_change_token_current') === isCurrent)?.[1];
+  const [plain, current] = [tokenOf(false), tokenOf(true)];
+  const both = current !== undefined;
+  return {
+    token: (current ?? plain)?.code ?? '',
+    token_hash: plain?.tokenHash ?? '',
+    token_new: both ? (plain?.code ?? '') : '',
+    token_hash_new: current?.tokenHash ?? '',
+  };
+}
+
+/** The email that tells of a change. @param kind `password_changed_notification` and so on. */
+export function toNotificationHookEmail(flow: Flow, kind: HookEmail['kind'], user: User, data: MessageData): HookEmail {
+  return toHookEmail(flow, kind, user, {
+    email_action_type: kind,
+    old_email: data.oldEmail ?? '',
+    old_phone: data.oldPhone ?? '',
+    provider: data.provider ?? '',
+    factor_type: data.factorType ?? '',
+  });
+}
+
+function toHookEmail(
+  { redirectTo, authUrl }: Flow,
+  kind: HookEmail['kind'],
+  user: User,
+  facts: Partial<HookEmailData> & Pick<HookEmailData, 'email_action_type'>,
+): HookEmail {
+  const email_data = { ...nothing, redirect_to: redirectTo, site_url: authUrl, ...facts };
+  return { kind, payload: { user: toUserJson(user), email_data } };
+}

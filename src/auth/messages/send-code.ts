@@ -1,0 +1,132 @@
+/**
+ * Makes a one-time code for a phone, stores it and hands over the text message that carries it, inside the transaction of
+ * the request. Numbers with a fixed test code get no message.
+ */
+import type { AuthConfig } from '../../config/auth/auth-config.ts';
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import { AuthError } from '../auth-error.ts';
+import { hashCode, makeCode, makeLinkHash } from '../secrets/one-time-code.ts';
+import { askHook } from '../steps/ask-hook.ts';
+import { type Flow, nowOf } from '../steps/flow.ts';
+import { reloadUser } from '../steps/issue-session.ts';
+import { storeToken } from '../store/one-time-tokens.ts';
+import { assertNotTooFrequent, assertNumberAllowed, assertSendAllowed } from '../store/rate-limit.ts';
+import { TextError } from '../texts/text-error.ts';
+import type { Time } from '../times.ts';
+import type { User } from '../user.ts';
+import { toUserJson } from '../user-json.ts';
+import type { TextMessage } from './text-message.ts';
+
+/** What a code is for, and where it stands. */
+export type CodePurpose = 'confirmation' | 'phone_change' | 'reauthentication';
+
+const places = {
+  confirmation: { type: 'confirmation_token', sentAt: (user: User) => user.confirmationSentAt },
+  phone_change: { type: 'phone_change_token', sentAt: (user: User) => user.phoneChangeSentAt },
+  reauthentication: { type: 'reauthentication_token', sentAt: (user: User) => user.reauthenticationSentAt },
+} as const satisfies Record<CodePurpose, { type: string; sentAt: (user: User) => Time | null }>;
+
+/** A message with a code. */
+export interface CodeMessage {
+  readonly purpose: CodePurpose;
+  readonly user: User;
+  /** Digits. */
+  readonly phone: string;
+  readonly channel: TextMessage['channel'];
+}
+
+/**
+ * Stores a code and sends it.
+ *
+ * @returns The sender's id of the message; empty for a test number.
+ * @throws AuthError `over_sms_send_rate_limit`, `sms_send_failed`, `unexpected_failure` where nobody sends messages.
+ */
+export async function sendCode(session: SystemSession, flow: Flow, message: CodeMessage): Promise<string> {
+  const { services, config } = flow;
+  const { purpose, user, phone, channel } = message;
+  const { type, sentAt } = places[purpose];
+  const now = nowOf(flow);
+  assertNotTooFrequent('sms', { sentAt: sentAt(user), frequencySeconds: config.sms_max_frequency, now });
+  const { sms_otp_length: digits, sms_template: template } = config;
+  const made = await makePhoneCode(flow, { phone, channel, digits, template, purpose });
+  const hashes = { tokenHash: hashCode(phone, made.code), linkHash: makeLinkHash(services.random) };
+  await storeToken(session, { userId: user.id, type, ...hashes, address: phone }, services);
+  return sendPhoneCode(session, flow, user, made);
+}
+
+/** A message that is to have a code. */
+export interface PhoneCodeRequest {
+  /** Digits. */
+  readonly phone: string;
+  readonly channel: TextMessage['channel'];
+  /** Of the code. */
+  readonly digits: number;
+  /** Text of the message. */
+  readonly template: string;
+  /** What the code is for, in the words of a refusal. */
+  readonly purpose: CodePurpose | 'MFA';
+}
+
+/** A message with its code. */
+export interface PhoneCode extends PhoneCodeRequest {
+  readonly code: string;
+  /** The number has a fixed code, and gets no message. */
+  readonly isTest: boolean;
+}
+
+/** Makes a code, if one more message may be sent. @throws AuthError `over_sms_send_rate_limit` */
+export async function makePhoneCode(flow: Flow, request: PhoneCodeRequest): Promise<PhoneCode> {
+  const { services, config } = flow;
+  const testCode = findTestCode(config, request.phone, nowOf(flow));
+  if (testCode !== null) return { ...request, code: testCode, isTest: true };
+  const frequency = request.purpose === 'MFA' ? config.mfa_phone_max_frequency : config.sms_max_frequency;
+  await assertNumberAllowed(services.limiter, request.phone, frequency);
+  await assertSendAllowed(services.limiter, 'sms', config.rate_limit_sms_sent);
+  return { ...request, code: makeCode(services.random, request.digits), isTest: false };
+}
+
+/**
+ * Hands a message over, to the hook `send_sms` where that is on.
+ *
+ * @returns The sender's id of it; empty for a test number, and from a hook.
+ * @throws AuthError `sms_send_failed`, `unexpected_failure` where nobody sends messages.
+ */
+export async function sendPhoneCode(
+  session: SystemSession,
+  flow: Flow,
+  user: User,
+  message: PhoneCode,
+): Promise<string> {
+  const { services, config } = flow;
+  const { phone, code, channel, template, purpose, isTest } = message;
+  if (isTest) return '';
+  if (config.hook_send_sms_enabled) {
+    // With the number that is pending by now: receivers send to the one of the user.
+    const asked = toUserJson(await reloadUser(session, user.id));
+    await askHook(session, flow, 'send_sms', { user: asked, sms: { otp: code, phone, channel } });
+    return '';
+  }
+  let id: string | null;
+  try {
+    id = await services.sendText({ to: phone, code, channel, template, config });
+  } catch (error) {
+    if (error instanceof AuthError) throw error;
+    const reason = error instanceof TextError ? error.message : 'the message was refused';
+    const text = `Error sending ${purpose} OTP to provider: ${reason}`;
+    throw new AuthError('sms_send_failed', text, { cause: error });
+  }
+  if (id === null) throw new AuthError('unexpected_failure', 'Unable to get SMS provider');
+  return id;
+}
+
+/** The fixed code of a number, for tests of applications; null for none. */
+export function findTestCode(
+  config: Pick<AuthConfig, 'sms_test_otp' | 'sms_test_otp_valid_until'>,
+  phone: string,
+  now: Time,
+): string | null {
+  const until = config.sms_test_otp_valid_until;
+  if (until !== null && until !== '' && now > Date.parse(until)) return null;
+  const pairs = (config.sms_test_otp ?? '').split(',').map((pair) => pair.split('='));
+  return pairs.find(([number]) => number === phone)?.[1] ?? null;
+}

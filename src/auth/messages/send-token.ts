@@ -1,0 +1,116 @@
+/**
+ * Makes one-time tokens, stores them in place of the older ones and hands over the emails that carry them, all inside the
+ * transaction of the request: where an email cannot be sent nothing is stored, and the older tokens stay good. Where the
+ * configuration has a queue, the emails are stored as well, and sent after the commit.
+ */
+
+import { buildConfirmationUrl } from '../../email/confirmation-url.ts';
+import { emailKinds } from '../../email/email-kind.ts';
+import { buildMessage, type EmailMessage } from '../../email/message.ts';
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import { AuthError } from '../auth-error.ts';
+import { type Flow, nowOf, timeLeftMs } from '../steps/flow.ts';
+import { emailTokenSeconds } from '../store/one-time-tokens.ts';
+import { assertNotTooFrequent, assertSendAllowed } from '../store/rate-limit.ts';
+import type { Time } from '../times.ts';
+import { buildEmail } from './build-email.ts';
+import { type MadeToken, makeToken, type TokenMail } from './make-token.ts';
+import { sendTokensByHook } from './send-by-hook.ts';
+
+/**
+ * Stores tokens and sends their emails, which are of one kind. The user should be locked, so that frequency limits see what
+ * was sent a moment ago.
+ *
+ * @throws AuthError `email_address_not_authorized`, `over_email_send_rate_limit`, `unexpected_failure` where one cannot be
+ *   rendered or sent, and what the hook `send_email` refuses with where that sends them.
+ */
+export async function sendTokens(session: SystemSession, flow: Flow, ...mails: readonly TokenMail[]): Promise<void> {
+  const { services, config } = flow;
+  for (const { to } of mails) assertAuthorized(to, config.external_email_authorized_addresses);
+  const sent: [TokenMail, MadeToken][] = [];
+  for (const mail of mails) {
+    await assertSendAllowed(services.limiter, 'email', config.rate_limit_email_sent);
+    const token = { userId: mail.user.id, type: mail.tokenType, address: mail.to };
+    sent.push([mail, await makeToken(session, flow, token, mail.isPkce)]);
+  }
+  if (config.hook_send_email_enabled) return sendTokensByHook(session, flow, sent);
+  try {
+    const messages = sent.map(([mail, token]) => ({ userId: mail.user.id, message: build(flow, mail, token) }));
+    timeLeftMs(flow);
+    await handOver(session, flow, messages);
+  } catch (error) {
+    if (error instanceof AuthError) throw error;
+    const text = mails[0] === undefined ? null : emailKinds[mails[0].kind].failure;
+    throw new AuthError('unexpected_failure', text, { cause: error });
+  }
+}
+
+interface Addressed {
+  readonly userId: string;
+  readonly message: EmailMessage;
+}
+
+/** To the mail server, or to the outbox, from where they go while their tokens are good. */
+async function handOver(session: SystemSession, flow: Flow, emails: readonly Addressed[]): Promise<void> {
+  const { services, config } = flow;
+  if (config.mailer_delivery === 'direct') {
+    return services.mailer.deliver(config, ...emails.map(({ message }) => message));
+  }
+  const lifetimeSeconds = emailTokenSeconds(config);
+  await Promise.all(emails.map((email) => services.outbox.add(session, { ...email, lifetimeSeconds })));
+}
+
+function build(flow: Flow, mail: TokenMail, { code, tokenHash }: MadeToken): EmailMessage {
+  const { config, redirectTo, authUrl } = flow;
+  const { kind, user, to, newEmail } = mail;
+  const data = {
+    to,
+    email: user.email ?? '',
+    userMetadata: user.userMetadata,
+    redirectTo,
+    token: code,
+    tokenHash,
+    ...(kind === 'reauthentication'
+      ? {}
+      : { confirmationUrl: buildConfirmationUrl(kind, config, { authUrl, tokenHash, redirectTo }) }),
+    ...(newEmail === undefined ? {} : { newEmail }),
+  };
+  // Whoever signs up has chosen the metadata in this very request.
+  return kind === 'confirmation' ? buildMessage(kind, config, data) : buildEmail(flow, kind, data);
+}
+
+/**
+ * Whether an email of a kind was sent within the configured time. Callers without a session are not told: for an address
+ * without an account the answer would differ.
+ */
+export function isMailTooFrequent(flow: Flow, sentAt: Time | null): boolean {
+  const frequencyMs = flow.config.smtp_max_frequency * 1000;
+  return sentAt !== null && frequencyMs > 0 && sentAt + frequencyMs > nowOf(flow);
+}
+
+/** Refuses a second email of a kind within the configured time. @param sentAt When the last one was sent. */
+export function assertMailNotTooFrequent(flow: Flow, sentAt: Time | null): void {
+  const frequencySeconds = flow.config.smtp_max_frequency;
+  assertNotTooFrequent('email', { sentAt, frequencySeconds, now: nowOf(flow) });
+}
+
+/** @throws AuthError `email_address_not_authorized` */
+function assertAuthorized(address: string, list: string): void {
+  if (isAuthorized(address, list)) return;
+  const message = `Email address "${address}" cannot be used as it is not authorized`;
+  throw new AuthError('email_address_not_authorized', message);
+}
+
+/** False where there is a list of addresses and this one is not on it. */
+export function isAuthorized(address: string, list: string): boolean {
+  const plain = (text: string) =>
+    text
+      .trim()
+      .toLowerCase()
+      .replace(/\+[^@]*@/, '@');
+  const allowed = list
+    .split(',')
+    .map(plain)
+    .filter((entry) => entry !== '');
+  return allowed.length === 0 || allowed.includes(plain(address));
+}

@@ -1,0 +1,69 @@
+/**
+ * What operators do in the name of a user: the studio's. Each leaves a row in the audit log that names the operator.
+ *
+ * The token shows what the user sees. It belongs to no session, so nothing of the user changes and it cannot be refreshed,
+ * and its claim `act` (RFC 8693) says that somebody else acts: the auth service lets it read the user, and nothing more.
+ */
+
+import { AuthError } from '../../auth-error.ts';
+import { type Flow, nowOf, transact } from '../../steps/flow.ts';
+import { completeSignIn } from '../../steps/issue-session.ts';
+import { type AuditAction, type AuditEvent, writeAudit } from '../../store/audit.ts';
+import { endSessions } from '../../store/sessions.ts';
+import { loadUser, lockUser } from '../../store/users.ts';
+import { toSeconds } from '../../times.ts';
+import { nilUuid } from '../../tools.ts';
+
+/** Who asks. */
+export interface Operator {
+  /** Id of the access token. */
+  readonly tokenId: string;
+  /** For people. */
+  readonly by: string;
+}
+
+/** The token. */
+export interface OperatorToken {
+  readonly accessToken: string;
+  /** Seconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+/** Longest life of the token in seconds: nobody can end it before. */
+const maxSeconds = 3600;
+
+/** @throws AuthError `user_not_found`, or what the hook `custom_access_token` refused or failed with. */
+export async function actAsUser(flow: Flow, operator: Operator, userId: string): Promise<OperatorToken> {
+  const { services } = flow;
+  const user = await loadUser(services.database, userId);
+  if (user === null) throw new AuthError('user_not_found');
+  const now = nowOf(flow);
+  const none = { refreshedAt: null, notAfter: null, factorId: null, userAgent: null, ip: null, tag: null };
+  // What every reader of tokens takes for no session.
+  const session = { ...none, id: nilUuid, userId, createdAt: now, aal: 'aal1', amr: [{ method, at: now }] } as const;
+  const { claims } = await completeSignIn(null, flow, { session, refreshToken: '', user }, method);
+  const exp = Math.min(claims.exp, toSeconds(now) + maxSeconds);
+  // After the hook, which must not take the mark away.
+  const accessToken = await services.signer.sign({ ...claims, exp, act: { sub: operator.tokenId } });
+  const event = eventOf('user_impersonated', operator, userId, flow);
+  await writeAudit(services.database, event, flow.config, services);
+  return { accessToken, expiresAt: exp };
+}
+
+/** In the claim `amr`. */
+const method = 'operator';
+
+/** Ends all sessions of a user. @throws AuthError `user_not_found` */
+export async function signOutUser(flow: Flow, operator: Operator, userId: string): Promise<void> {
+  await transact(flow, async (database) => {
+    if ((await lockUser(database, userId)) === null) throw new AuthError('user_not_found');
+    await endSessions(database, userId, 'global', null);
+    await writeAudit(database, eventOf('logout', operator, userId, flow), flow.config, flow.services);
+  });
+}
+
+function eventOf(action: AuditAction, { tokenId, by }: Operator, userId: string, { client }: Flow): AuditEvent {
+  const actor = { id: nilUuid, username: by, viaSso: false, name: null };
+  const traits = { user_id: userId, access_token_id: tokenId };
+  return { action, actor, traits, ...(client.ip === null ? {} : { ip: client.ip }) };
+}

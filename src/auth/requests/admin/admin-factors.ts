@@ -1,0 +1,91 @@
+/**
+ * What admins do with the second factors of a user.
+ */
+import { parsePhone } from '../../addresses.ts';
+import { type AnswerJson, listOf } from '../../answer-shape.ts';
+import { AuthError } from '../../auth-error.ts';
+import type { AdminBearer } from '../../bearer.ts';
+import { queueAdminNotification } from '../../messages/queue-notification.ts';
+import { requireUser } from '../../steps/admin-user.ts';
+import { type Flow, nowOf, transact } from '../../steps/flow.ts';
+import { reloadUser } from '../../steps/issue-session.ts';
+import { type BodyShape, readMembers } from '../../steps/members.ts';
+import { assertNameFree, requireFactor, writeFactorAudit } from '../../steps/own-factor.ts';
+import { adminActor } from '../../store/audit.ts';
+import { deleteFactor, type FactorChanges, updateFactor } from '../../store/factors.ts';
+import { lowerSessions } from '../../store/sessions.ts';
+import type { Factor, User } from '../../user.ts';
+import { factorShape } from '../../user-json.ts';
+
+/** A factor of a user, by the ids in the path. */
+export interface FactorPath {
+  readonly userId: string;
+  readonly factorId: string;
+}
+
+/** The answer of the list. */
+export const factorListShape = listOf(factorShape);
+
+/** `GET /admin/users/{id}/factors`. */
+export async function listFactors({ services }: Flow, userId: string): Promise<readonly AnswerJson[]> {
+  const { factors } = await requireUser(services.database, userId);
+  return factors.map((factor) => factorShape.toJson(factor));
+}
+
+/** `DELETE /admin/users/{id}/factors/{factor_id}`. @returns The factor as it was. */
+export async function deleteAnyFactor(flow: Flow, admin: AdminBearer, path: FactorPath): Promise<AnswerJson> {
+  return transact(flow, async (session) => {
+    const user = await requireUser(session, path.userId, 'lock');
+    const factor = requireFactor(user, path.factorId);
+    await Promise.all([
+      deleteFactor(session, factor.id),
+      lowerSessions(session, factor.id, nowOf(flow)),
+      writeFactorAudit(session, flow, { action: 'factor_deleted', ...facts(admin, user, factor) }),
+    ]);
+    if (factor.status === 'verified') {
+      const { factorType } = factor;
+      await queueAdminNotification(session, flow, { kind: 'mfa_factor_unenrolled', user, factorType });
+    }
+    return factorShape.toJson(factor);
+  });
+}
+
+/** Members of the body. */
+export const updateFactorBody = { friendly_name: 'text', phone: 'text' } as const satisfies BodyShape;
+
+/** `PUT /admin/users/{id}/factors/{factor_id}`. @returns The factor as it now is. */
+export async function updateAnyFactor(
+  flow: Flow,
+  admin: AdminBearer,
+  path: FactorPath,
+  body: unknown,
+): Promise<AnswerJson> {
+  const members = readMembers(body, updateFactorBody);
+  const changes: FactorChanges = {
+    ...(members.friendly_name ? { friendlyName: members.friendly_name } : {}),
+    ...(members.phone ? { phone: parsePhone(members.phone) } : {}),
+  };
+  return transact(flow, async (session) => {
+    const user = await requireUser(session, path.userId, 'lock');
+    const factor = requireFactor(user, path.factorId);
+    assertChangeable(user, factor, changes);
+    await updateFactor(session, factor.id, changes, nowOf(flow));
+    await writeFactorAudit(session, flow, { action: 'factor_updated', ...facts(admin, user, factor) });
+    return factorShape.toJson(requireFactor(await reloadUser(session, user.id), factor.id));
+  });
+}
+
+function assertChangeable({ factors }: User, factor: Factor, { friendlyName, phone }: FactorChanges): void {
+  const others = factors.filter(({ id }) => id !== factor.id);
+  if (friendlyName !== undefined) assertNameFree(others, friendlyName);
+  if (phone === undefined) return;
+  if (factor.factorType !== 'phone') {
+    throw new AuthError('validation_failed', 'Only a factor of the type phone has a phone number');
+  }
+  if (!others.some((other) => other.phone === phone)) return;
+  throw new AuthError('mfa_verified_factor_exists', 'A factor with this phone number for this user already exists');
+}
+
+function facts({ role }: AdminBearer, user: User, { id, factorType }: Factor) {
+  return { actor: adminActor(role), traits: { user_id: user.id, factor_id: id, factor_type: factorType } };
+}

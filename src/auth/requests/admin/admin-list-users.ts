@@ -1,0 +1,66 @@
+/**
+ * All users, page by page, for admins.
+ */
+import { loadSqlFile } from '../../../postgres/system/sql-file.ts';
+import { type AnswerJson, answerShape, nestedList, text } from '../../answer-shape.ts';
+import { AuthError } from '../../auth-error.ts';
+import type { Flow } from '../../steps/flow.ts';
+import { offsetOf, type Page, pageHeaders, parsePage } from '../../steps/page.ts';
+import { nilUuid } from '../../tools.ts';
+import type { User } from '../../user.ts';
+import { userShape } from '../../user-json.ts';
+
+const condition = `u.instance_id = '${nilUuid}' and u.aud = $1
+  and ($2::text is null or u.email like $2 or u.raw_user_meta_data ->> 'full_name' ilike $2)`;
+const countStatement = `select pg_catalog.count(*)::int4 as total from auth.users u where ${condition}`;
+const pageStatement = (direction: 'asc' | 'desc') => `${loadSqlFile('auth/user.sql')} where ${condition}
+  order by u.created_at ${direction} nulls last, u.id limit $3 offset $4`;
+const statements = { asc: pageStatement('asc'), desc: pageStatement('desc') };
+
+interface Users {
+  readonly users: readonly User[];
+  readonly audience: string;
+}
+
+/** The answer. */
+export const userListShape = answerShape<Users>('AuthUserList', {
+  users: nestedList(userShape, ({ users }) => users),
+  aud: text(({ audience }) => audience),
+});
+
+/** A page of users with the headers that lead to the others. */
+export interface UserList {
+  readonly body: AnswerJson;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** `GET /admin/users`. */
+export async function listUsers(flow: Flow, query: URLSearchParams): Promise<UserList> {
+  const { services, audience, authUrl } = flow;
+  const page: Page = parsePage(query);
+  const direction = parseSort(query.get('sort'));
+  const filter = query.get('filter');
+  const pattern = filter ? `%${filter}%` : null;
+  const [counted] = await services.database.query(countStatement, [audience, pattern]);
+  const rows = await services.database.query(statements[direction], [audience, pattern, page.size, offsetOf(page)]);
+  return {
+    body: userListShape.toJson({ users: rows as unknown as User[], audience }),
+    headers: pageHeaders(`${authUrl}/admin/users`, page, counted?.total as number),
+  };
+}
+
+/** `created_at`, and a direction behind a blank. */
+function parseSort(text: string | null): 'asc' | 'desc' {
+  if (!text) return 'desc';
+  const [column, direction = 'desc'] = text
+    .trim()
+    .toLowerCase()
+    .split(/[\s+]+/);
+  if (column !== 'created_at' || (direction !== 'asc' && direction !== 'desc')) {
+    throw new AuthError(
+      'validation_failed',
+      'Bad Sort Parameters: only created_at asc and created_at desc are possible',
+    );
+  }
+  return direction;
+}

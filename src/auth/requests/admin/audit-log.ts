@@ -1,0 +1,70 @@
+/**
+ * The audit log, page by page, newest first, for admins.
+ */
+import { type AnswerJson, answerShape, knownTime, listOf, object, text, uuid } from '../../answer-shape.ts';
+import { AuthError } from '../../auth-error.ts';
+import type { Metadata } from '../../metadata.ts';
+import type { Flow } from '../../steps/flow.ts';
+import { offsetOf, pageHeaders, parsePage } from '../../steps/page.ts';
+import type { Time } from '../../times.ts';
+import { nilUuid } from '../../tools.ts';
+
+/** Scopes of a search, and the members of an entry in which each looks. */
+const scopes = {
+  author: ['actor_username', 'actor_name'],
+  action: ['action'],
+  type: ['log_type'],
+} as const;
+
+const condition = `a.instance_id = '${nilUuid}' and ($1::text is null or exists (
+    select from pg_catalog.unnest($2::text[]) as m (name) where a.payload ->> m.name ilike $1
+  ))`;
+const countStatement = `select pg_catalog.count(*)::int4 as total from auth.audit_log_entries a where ${condition}`;
+const pageStatement = `select a.id, a.payload, a.ip_address, (extract(epoch from a.created_at) * 1000)::float8 as created_at
+  from auth.audit_log_entries a where ${condition}
+  order by a.created_at desc, a.id limit $3 offset $4`;
+
+interface Entry {
+  readonly id: string;
+  readonly payload: Metadata;
+  readonly created_at: Time;
+  readonly ip_address: string;
+}
+
+/** An entry for an answer. */
+const entryShape = answerShape<Entry>('AuthAuditEntry', {
+  id: uuid(({ id }) => id),
+  payload: object(({ payload }) => payload),
+  created_at: knownTime((entry) => entry.created_at),
+  ip_address: text((entry) => entry.ip_address),
+});
+
+/** The answer. */
+export const auditSchema = listOf(entryShape);
+
+/** A page of entries with the headers that lead to the others. */
+export interface AuditList {
+  readonly body: readonly AnswerJson[];
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** `GET /admin/audit`. */
+export async function listAudit({ services, authUrl }: Flow, query: URLSearchParams): Promise<AuditList> {
+  const page = parsePage(query);
+  const search = parseSearch(query.get('query'));
+  const [counted] = await services.database.query(countStatement, search);
+  const rows = await services.database.query(pageStatement, [...search, page.size, offsetOf(page)]);
+  return {
+    body: rows.map((row) => entryShape.toJson(row as unknown as Entry)),
+    headers: pageHeaders(`${authUrl}/admin/audit`, page, counted?.total as number),
+  };
+}
+
+function parseSearch(text: string | null): readonly [pattern: string | null, members: readonly string[]] {
+  if (!text) return [null, []];
+  const [scope = '', value = ''] = /^([^:]*):?(.*)$/s.exec(text)?.slice(1) ?? [];
+  if (!Object.hasOwn(scopes, scope)) {
+    throw new AuthError('validation_failed', `Invalid query scope: ${scope.slice(0, 100)}`);
+  }
+  return [`%${value}%`, scopes[scope as keyof typeof scopes]];
+}

@@ -1,0 +1,198 @@
+/**
+ * A link for an admin to pass on: the same as an email would carry, and no email is sent.
+ */
+
+import { buildConfirmationUrl, type LinkKind } from '../../../email/confirmation-url.ts';
+import type { SystemSession } from '../../../postgres/system/system-session.ts';
+import { lockKnownUser } from '../../accounts/lock-known-user.ts';
+import { makePassword } from '../../accounts/random-password.ts';
+import { parseEmail } from '../../addresses.ts';
+import { answerShape, member, text, through } from '../../answer-shape.ts';
+import { AuthError } from '../../auth-error.ts';
+import type { AdminBearer } from '../../bearer.ts';
+import { makeToken } from '../../messages/make-token.ts';
+import { enterMetadata, type Metadata } from '../../metadata.ts';
+import { randomUuid } from '../../random.ts';
+import { assertStrong } from '../../secrets/password-policy.ts';
+import { type Flow, nowOf, transact } from '../../steps/flow.ts';
+import { reloadUser } from '../../steps/issue-session.ts';
+import { type BodyShape, readMembers } from '../../steps/members.ts';
+import { type AuditAction, adminActor, userActor, writeAudit } from '../../store/audit.ts';
+import { noteEntry } from '../../store/entries.ts';
+import { emailIdentityData, insertIdentity } from '../../store/identities.ts';
+import type { OneTimeTokenType } from '../../store/one-time-tokens.ts';
+import { findUserByEmail, insertUser, isEmailTaken, updateUser } from '../../store/users.ts';
+import type { User } from '../../user.ts';
+import { type UserJson, userMembers } from '../../user-json.ts';
+import { prepareInvited, takeOver } from './invite.ts';
+
+const rows = {
+  signup: { token: 'confirmation_token', kind: 'confirmation', link: 'signup' },
+  invite: { token: 'confirmation_token', kind: 'invite', link: 'invite' },
+  magiclink: { token: 'recovery_token', kind: 'magic_link', link: 'magiclink' },
+  recovery: { token: 'recovery_token', kind: 'recovery', link: 'recovery' },
+  email_change_current: { token: 'email_change_token_current', kind: 'email_change', link: 'email_change' },
+  email_change_new: { token: 'email_change_token_new', kind: 'email_change', link: 'email_change' },
+} as const satisfies Record<string, { token: OneTimeTokenType; kind: LinkKind; link: string }>;
+
+type LinkType = keyof typeof rows;
+
+interface Link {
+  readonly user: User;
+  readonly actionLink: string;
+  readonly code: string;
+  readonly tokenHash: string;
+  readonly type: LinkType;
+  readonly redirectTo: string;
+}
+
+/** The answer: the user, and the link with its parts. */
+export const linkShape = answerShape<Link>('AuthLink', {
+  ...through(userMembers, ({ user }) => user),
+  action_link: text(({ actionLink }) => actionLink),
+  email_otp: text(({ code }) => code),
+  hashed_token: text(({ tokenHash }) => tokenHash),
+  verification_type: member({ enum: Object.keys(rows) }, ({ type }) => type),
+  redirect_to: text(({ redirectTo }) => redirectTo),
+});
+
+interface Request {
+  readonly type: LinkType;
+  readonly email: string;
+  readonly newEmail: string | null;
+  /** Null unless a user has to be made with one. */
+  readonly passwordHash: string | null;
+  readonly data: Metadata;
+}
+
+const passwordLength = 33;
+
+/** Members of the body. */
+export const linkBody = {
+  type: 'text', email: 'text', new_email: 'text', password: 'text', data: 'metadata', redirect_to: 'text',
+} as const satisfies BodyShape; // biome-ignore format: a list of members
+
+/**
+ * `POST /admin/generate_link`.
+ *
+ * @param isAllowed Whether a redirect of the body may be used; else that of the request is.
+ */
+export async function generateLink(
+  given: Flow,
+  { role }: AdminBearer,
+  body: unknown,
+  isAllowed: (url: string) => boolean,
+): Promise<UserJson> {
+  const members = readMembers(body, linkBody);
+  const own = members.redirect_to;
+  const flow = own && isAllowed(own) ? { ...given, redirectTo: own } : given;
+  const request = await check(flow, members);
+  return transact(flow, async (session) => {
+    const { user, type } = await prepare(session, flow, request, role);
+    return link(session, flow, user, { ...request, type });
+  });
+}
+
+interface LinkMembers {
+  readonly type: string | null;
+  readonly email: string | null;
+  readonly new_email: string | null;
+  readonly password: string | null;
+  readonly data: Metadata | null;
+}
+
+async function check(flow: Flow, members: LinkMembers): Promise<Request> {
+  const { config, services } = flow;
+  const refuse = (message: string) => new AuthError('validation_failed', message);
+  const email = parseEmail(members.email ?? '');
+  const asked = members.type ?? '';
+  if (!Object.hasOwn(rows, asked)) throw refuse(`Invalid email action link type requested: ${asked.slice(0, 100)}`);
+  const type = asked as LinkType;
+  if (type === 'email_change_current' && !config.mailer_secure_email_change_enabled) {
+    throw refuse('Enable secure email change to generate link for current email');
+  }
+  const isChange = type === 'email_change_current' || type === 'email_change_new';
+  const newEmail = isChange ? parseEmail(members.new_email ?? '') : null;
+  const facts = { type, email, newEmail, data: members.data ?? {} };
+  if (type === 'signup') {
+    if (!members.password) throw refuse('Signup requires a valid password');
+    await assertStrong(members.password, config, services.isPwned);
+    return { ...facts, passwordHash: await services.hasher.hash(members.password, flow.deadline) };
+  }
+  if (type !== 'magiclink') return { ...facts, passwordHash: null };
+  const password = makePassword(services.random, passwordLength, config.password_required_characters);
+  return { ...facts, passwordHash: await services.hasher.hash(password, flow.deadline) };
+}
+
+interface Prepared {
+  readonly user: User;
+  /** A magic link for somebody new is a sign-up. */
+  readonly type: LinkType;
+}
+
+async function prepare(session: SystemSession, flow: Flow, request: Request, role: string): Promise<Prepared> {
+  const { type, email, data } = request;
+  const found = await findUserByEmail(session, email, flow.audience);
+  const known = found === null ? null : await lockKnownUser(session, found);
+  const note = (user: User, action: AuditAction) => {
+    const traits = { user_id: user.id, user_email: user.email ?? '' };
+    const actor = action === 'user_recovery_requested' ? userActor(user) : adminActor(role);
+    return writeAudit(session, { action, actor, traits }, flow.config, flow.services);
+  };
+  switch (type) {
+    case 'signup':
+      return { user: await prepareSignUp(session, flow, request, known), type };
+    case 'invite': {
+      const user = await prepareInvited(session, flow, email, data);
+      await note(user, 'user_invited');
+      await updateUser(session, user.id, { invitedAt: nowOf(flow) }, nowOf(flow));
+      return { user, type };
+    }
+    case 'magiclink':
+      if (known === null) return { user: await prepareSignUp(session, flow, request, null), type: 'signup' };
+      await note(known, 'user_recovery_requested');
+      return { user: known, type };
+    default:
+      if (known === null) throw new AuthError('user_not_found', 'User with this email not found');
+      if (type === 'recovery') await note(known, 'user_recovery_requested');
+      else await prepareChange(session, flow, known, request.newEmail ?? '');
+      return { user: known, type };
+  }
+}
+
+async function prepareSignUp(session: SystemSession, flow: Flow, request: Request, known: User | null): Promise<User> {
+  const { services, audience } = flow;
+  const { email, data, passwordHash } = request;
+  if (known !== null) {
+    if (known.emailConfirmedAt !== null) throw new AuthError('email_exists');
+    const user = await takeOver(session, flow, known, {});
+    const userMetadata = enterMetadata(user.userMetadata, data);
+    const password = user.passwordHash === null ? { passwordHash } : {};
+    await updateUser(session, user.id, { userMetadata, ...password }, nowOf(flow));
+    return user;
+  }
+  if (await isEmailTaken(session, email, audience)) throw new AuthError('email_exists');
+  const id = randomUuid(services.random);
+  const identityData = emailIdentityData(id, email, {});
+  const appMetadata = { provider: 'email', providers: ['email'] };
+  const facts = { id, audience, role: services.userRole, email, phone: null, passwordHash };
+  await insertUser(session, { ...facts, appMetadata, userMetadata: data }, services);
+  await insertIdentity(session, { userId: id, provider: 'email', providerId: id, identityData }, services);
+  await noteEntry(session, id, 'admin');
+  return reloadUser(session, id);
+}
+
+async function prepareChange(session: SystemSession, flow: Flow, user: User, newEmail: string): Promise<void> {
+  if (await isEmailTaken(session, newEmail, flow.audience, user.id)) throw new AuthError('email_exists');
+  await updateUser(session, user.id, { emailChange: newEmail, emailChangeConfirmStatus: 0 }, nowOf(flow));
+}
+
+async function link(session: SystemSession, flow: Flow, { id }: User, request: Request): Promise<UserJson> {
+  const { type, email, newEmail } = request;
+  const { token, kind, link: linkType } = rows[type];
+  const address = type === 'email_change_new' ? (newEmail ?? '') : email;
+  const { code, tokenHash } = await makeToken(session, flow, { userId: id, type: token, address });
+  const { redirectTo, authUrl, config } = flow;
+  const actionLink = buildConfirmationUrl(kind, config, { authUrl, tokenHash, redirectTo, type: linkType });
+  return linkShape.toJson({ user: await reloadUser(session, id), actionLink, code, tokenHash, type, redirectTo });
+}

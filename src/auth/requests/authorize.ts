@@ -1,0 +1,158 @@
+/**
+ * The way to a provider: where the browser goes, and what is noted until it comes back.
+ */
+
+import { findInvited } from '../accounts/accept-invitation.ts';
+import { assertManualLinking, assertMayLink } from '../accounts/manual-linking.ts';
+import { AuthError } from '../auth-error.ts';
+import type { UserBearer } from '../bearer.ts';
+import { ProviderError } from '../providers/provider-error.ts';
+import { type ProviderSettings, requireBrowserProvider } from '../providers/provider-settings.ts';
+import { type Flow, nowOf, transact } from '../steps/flow.ts';
+import { errorParameters, withQuery } from '../steps/redirect-target.ts';
+import { parsePkce } from '../store/pkce.ts';
+import {
+  createProviderFlow,
+  findProviderFlow,
+  type ProviderSecrets,
+  readProviderSecrets,
+} from '../store/provider-flow.ts';
+
+/** Parameters of a sign-in that are ours; every other one is for the provider. */
+export const signInQuery = {
+  provider: 'Name of the provider.',
+  scopes: 'What else to ask the provider for, separated by blanks.',
+  redirect_to: 'Where the sign-in leads, if the configuration allows it.',
+  code_challenge: 'Of the PKCE flow; without it the session comes with the redirect.',
+  code_challenge_method: '`s256` or `plain`.',
+  invite_token: 'Hash of the link of an invitation that is accepted in this way.',
+  flow: 'What `/user/identities/authorize` has begun.',
+} as const;
+
+const { invite_token: _invitation, flow: _flow, ...common } = signInQuery;
+
+/** The same for linking. */
+export const linkingQuery = { ...common, skip_http_redirect: '`true`: the address comes as an answer.' } as const;
+
+/** Ours, or such as would let somebody else choose what the provider does. Compared in lower case. */
+const reserved = new Set([
+  ...Object.keys({ ...signInQuery, ...linkingQuery }), 'apikey', 'client_id', 'client_secret', 'redirect_uri', 'response_type', 'state',
+  'code_verifier', 'request', 'request_uri',
+]); // biome-ignore format: a list of names
+
+/** A sign-in that has begun. */
+export interface StartedSignIn {
+  /** The address at the provider; of the application where there is nothing to go on with. */
+  readonly url: string;
+  /** Null where nothing is under way. */
+  readonly state: string | null;
+  /** The provider answers with a form of its own page. */
+  readonly answersByForm: boolean;
+}
+
+/** `GET /authorize`. @throws AuthError */
+export async function startSignIn(flow: Flow, query: URLSearchParams): Promise<StartedSignIn> {
+  const begun = query.get('flow');
+  if (begun) {
+    return goOn(flow, query, begun).catch((refusal: unknown) => {
+      if (!(refusal instanceof AuthError)) throw refusal;
+      // A person is waiting for a page.
+      const url = withQuery(flow.config.site_url, errorParameters(refusal));
+      return { url, state: null, answersByForm: false };
+    });
+  }
+  return start(flow, query, { inviteToken: query.get('invite_token') || null, linkingTargetId: null });
+}
+
+/**
+ * `GET /user/identities/authorize`. Programs ask with a token, and their answers bring the browser no cookie; so it goes to
+ * `/authorize` first, and from there to the provider.
+ *
+ * @returns Where the browser goes. @throws AuthError also `manual_linking_disabled`, `insufficient_aal`
+ */
+export async function startLinking(flow: Flow, bearer: UserBearer, query: URLSearchParams): Promise<string> {
+  assertManualLinking(flow);
+  const { user } = assertMayLink(bearer);
+  const { state } = await start(flow, query, { inviteToken: null, linkingTargetId: user.id });
+  const own = new URLSearchParams([...query].filter(([name]) => !leftOut.has(name)));
+  own.set('flow', state);
+  return `${flow.authUrl}/authorize?${own}`;
+}
+
+/** What the flow knows by now, and what is nobody's business. */
+const leftOut = new Set([
+  'apikey', 'redirect_to', 'code_challenge', 'code_challenge_method', 'invite_token', 'skip_http_redirect', 'flow',
+]); // biome-ignore format: a list of names
+
+/** The second step of linking: nothing is begun, the browser that opens it may finish. */
+async function goOn(flow: Flow, query: URLSearchParams, state: string): Promise<StartedSignIn> {
+  const { database } = flow.services;
+  const begun = await findProviderFlow(database, state, nowOf(flow));
+  const settings = requireBrowserProvider(flow.config, query.get('provider') ?? '');
+  const secrets = await readProviderSecrets(database, begun);
+  if (begun.linkingTargetId === null || begun.provider !== settings.name || secrets === null) {
+    throw new AuthError('bad_oauth_state', 'OAuth state is unknown or has been used');
+  }
+  return leadToProvider(flow, settings, query, { state, ...secrets });
+}
+
+interface Purpose {
+  readonly inviteToken: string | null;
+  readonly linkingTargetId: string | null;
+}
+
+async function start(
+  flow: Flow,
+  query: URLSearchParams,
+  purpose: Purpose,
+): Promise<StartedSignIn & { readonly state: string }> {
+  const { services, config, redirectTo } = flow;
+  const settings = requireBrowserProvider(config, query.get('provider') ?? '');
+  const pkce = parsePkce(query.get('code_challenge'), query.get('code_challenge_method'));
+  const token = () => Buffer.from(services.random.bytes(32)).toString('base64url');
+  const secrets = { verifier: token(), nonce: query.get('nonce') || token() };
+  const { name: provider, isEmailOptional } = settings;
+  const state = await transact(flow, async (session) => {
+    const { inviteToken } = purpose;
+    if (inviteToken !== null) await findInvited(session, flow, inviteToken, 'user_not_found');
+    return createProviderFlow(session, { provider, pkce, redirectTo, isEmailOptional, ...purpose }, secrets, services);
+  });
+  return leadToProvider(flow, settings, query, { state, ...secrets });
+}
+
+async function leadToProvider(
+  flow: Flow,
+  settings: ProviderSettings,
+  query: URLSearchParams,
+  { state, verifier, nonce }: ProviderSecrets & { readonly state: string },
+): Promise<StartedSignIn & { readonly state: string }> {
+  try {
+    const url = await flow.services.providers.startUrl(settings, {
+      ...{ state, verifier, nonce: nonce ?? '', redirectUri: callbackOf(flow, settings) },
+      ...{ scopes: splitScopes(query.get('scopes')), parameters: forProvider(query) },
+    });
+    return { url, state, answersByForm: new URL(url).searchParams.get('response_mode') === 'form_post' };
+  } catch (error) {
+    throw toAuthError(error, settings.name);
+  }
+}
+
+/** Where the provider sends the browser back to. */
+export function callbackOf({ authUrl }: Flow, { redirectUri }: ProviderSettings): string {
+  return redirectUri ?? `${authUrl}/callback`;
+}
+
+/** A provider that does not answer is no fault of the request. */
+export function toAuthError(error: unknown, provider: string): unknown {
+  if (!(error instanceof ProviderError) || error.failure !== 'unreachable') return error;
+  const message = `The provider ${provider} cannot be reached at the moment.`;
+  return new AuthError('unexpected_failure', message, { status: 503, cause: error });
+}
+
+function splitScopes(text: string | null): readonly string[] {
+  return (text ?? '').split(/[\s,]+/).filter((scope) => scope !== '');
+}
+
+function forProvider(query: URLSearchParams): URLSearchParams {
+  return new URLSearchParams([...query].filter(([name]) => !reserved.has(name.toLowerCase())));
+}

@@ -1,0 +1,185 @@
+/**
+ * The way back from a provider: the answer is where the browser goes next, with a session, a code or what went wrong.
+ */
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import { acceptInvitation } from '../accounts/accept-invitation.ts';
+import { type ExternalEntry, enterExternally, transactEntry } from '../accounts/external-account.ts';
+import { linkIdentity } from '../accounts/link-identity.ts';
+import { onceMore } from '../accounts/once-more.ts';
+import { AuthError } from '../auth-error.ts';
+import { ProviderError } from '../providers/provider-error.ts';
+import { requireBrowserProvider } from '../providers/provider-settings.ts';
+import type { ExternalSignIn } from '../providers/provider-sign-in.ts';
+import type { RedirectRules } from '../redirect.ts';
+import { type Flow, nowOf, transact } from '../steps/flow.ts';
+import { issueSession, type SignedIn, sessionAnswer } from '../steps/issue-session.ts';
+import { errorParameters, type Parameters, withFragment, withQuery } from '../steps/redirect-target.ts';
+import {
+  completeProviderFlow,
+  deleteProviderFlow,
+  findProviderFlow,
+  type ProviderFlow,
+  takeProviderSecrets,
+} from '../store/provider-flow.ts';
+import { callbackOf, toAuthError } from './authorize.ts';
+
+/** Parameters, in the query or as a form. */
+export const callbackQuery = {
+  state: 'What the sign-in was begun with.',
+  code: 'Of the provider.',
+  iss: 'How the provider names itself.',
+  error: 'Of the provider.',
+  error_description: 'Of the provider.',
+  user: 'Name of the user as JSON, where the provider tells it to the browser alone.',
+} as const;
+
+/** Where the browser goes next. */
+export interface CallbackTarget {
+  /** 303 where the sign-in is not known, else 302. */
+  readonly status: 302 | 303;
+  readonly location: string;
+  /** What went wrong, which the address says as far as it may be known; null for nothing. */
+  readonly refusal: unknown;
+}
+
+/**
+ * `GET` and `POST /callback`. Never throws: whatever happens, the browser goes to the application.
+ *
+ * @param rules `isOwn`: whether the browser has begun what has that state.
+ */
+export async function finishSignIn(
+  flow: Flow,
+  given: URLSearchParams,
+  { isAllowed, isOwn }: Pick<RedirectRules, 'isAllowed'> & { readonly isOwn: (state: string) => boolean },
+): Promise<CallbackTarget> {
+  let begun: ProviderFlow;
+  try {
+    begun = await findProviderFlow(flow.services.database, given.get('state') ?? '', nowOf(flow));
+    // Nothing is used up: the browser that began it may still finish.
+    if (!isOwn(begun.id)) throw new AuthError('bad_oauth_state', 'The sign-in was begun in another browser');
+  } catch (refusal) {
+    return { status: 303, location: withQuery(flow.config.site_url, errorParameters(refusal)), refusal };
+  }
+  // The list may have changed since.
+  const isGood = begun.redirectTo !== null && isAllowed(begun.redirectTo);
+  const own = { ...flow, redirectTo: isGood ? (begun.redirectTo ?? '') : flow.config.site_url };
+  try {
+    return { status: 302, location: await follow(own, begun, given), refusal: null };
+  } catch (refusal) {
+    const parameters = refusal instanceof ProviderRefusal ? refusal.parameters : errorParameters(refusal);
+    const location = withFragment(withQuery(own.redirectTo, parameters), { ...parameters, sb: '' });
+    return { status: 302, location, refusal };
+  }
+}
+
+/** The provider said no; the application hears it in the provider's words. */
+export class ProviderRefusal extends Error {
+  override readonly name = 'ProviderRefusal';
+  readonly parameters: Parameters;
+
+  constructor(error: string, description: string | null) {
+    super('The provider refused the sign-in.');
+    const short = (text: string) => text.slice(0, 1000);
+    this.parameters = { error: short(error), ...(description && { error_description: short(description) }) };
+  }
+}
+
+async function follow(flow: Flow, begun: ProviderFlow, given: URLSearchParams): Promise<string> {
+  const signIn = await askProvider(flow, begun, given);
+  if (signIn.user.email === null && !begun.isEmailOptional) {
+    throw new AuthError('unexpected_failure', 'Error getting user email from external provider');
+  }
+  const arrival = await onceMore(() =>
+    transactEntry(flow, signIn.user, (session) => arrive(session, flow, begun, signIn)),
+  );
+  if (arrival.kind === 'refused') throw arrival.refusal;
+  if (arrival.kind === 'code') return withQuery(flow.redirectTo, { code: arrival.code });
+  const answer = await sessionAnswer(flow, arrival.signedIn);
+  const names = ['access_token', 'expires_at', 'expires_in', 'refresh_token', 'token_type'];
+  const parameters = Object.fromEntries(names.map((name) => [name, String(answer[name])]));
+  const { accessToken, refreshToken } = signIn;
+  const tokens = { provider_token: accessToken, ...(refreshToken !== '' && { provider_refresh_token: refreshToken }) };
+  return withFragment(flow.redirectTo, { ...parameters, ...tokens, sb: '' });
+}
+
+async function askProvider(flow: Flow, begun: ProviderFlow, given: URLSearchParams): Promise<ExternalSignIn> {
+  const { services, config } = flow;
+  // First of all: an answer is looked at once, whatever it says.
+  const secrets = await transact(flow, (session) => takeProviderSecrets(session, begun, nowOf(flow)));
+  const error = given.get('error');
+  if (error) throw new ProviderRefusal(error, given.get('error_description'));
+  const code = given.get('code');
+  if (!code) throw new AuthError('bad_oauth_callback', 'OAuth callback with missing authorization code');
+  const settings = requireStillServed(config, begun);
+  const answer = {
+    ...{ code, ...secrets, issuer: given.get('iss'), redirectUri: callbackOf(flow, settings) },
+    name: readName(given.get('user')),
+  };
+  try {
+    return await services.providers.finish(settings, answer);
+  } catch (error) {
+    if (!(error instanceof ProviderError) || error.failure === 'unreachable') throw toAuthError(error, begun.provider);
+    const message = `Unable to exchange external code: ${code.slice(0, 4)}`;
+    throw new AuthError('unexpected_failure', message, { cause: error });
+  }
+}
+
+function requireStillServed(config: Flow['config'], { provider }: ProviderFlow) {
+  try {
+    return requireBrowserProvider(config, provider);
+  } catch (error) {
+    if (!(error instanceof AuthError)) throw error;
+    throw new AuthError('oauth_provider_not_supported', error.message, { cause: error });
+  }
+}
+
+/** `{"name": {"firstName": …, "lastName": …}}`. Anybody could have written it, so it is a name and nothing else. */
+function readName(text: string | null): string | null {
+  if (text === null) return null;
+  try {
+    const { name } = JSON.parse(text) as { name?: Readonly<Record<string, unknown>> };
+    const parts = [name?.firstName, name?.lastName].filter((part) => typeof part === 'string' && part !== '');
+    return parts.length === 0 ? null : parts.join(' ');
+  } catch {
+    return null;
+  }
+}
+
+type Arrival =
+  | { readonly kind: 'signed_in'; readonly signedIn: SignedIn }
+  | { readonly kind: 'code'; readonly code: string }
+  | { readonly kind: 'refused'; readonly refusal: AuthError };
+
+async function arrive(
+  session: SystemSession,
+  flow: Flow,
+  begun: ProviderFlow,
+  signIn: ExternalSignIn,
+): Promise<Arrival> {
+  const { userId, refusal } = await findAccount(session, flow, begun, signIn);
+  if (refusal !== null) return { kind: 'refused', refusal };
+  if (begun.isPkce) return { kind: 'code', code: await leaveCode(session, flow, begun, { userId, signIn }) };
+  await deleteProviderFlow(session, begun);
+  return { kind: 'signed_in', signedIn: await issueSession(session, flow, userId, 'oauth') };
+}
+
+async function findAccount(
+  session: SystemSession,
+  flow: Flow,
+  { inviteToken, linkingTargetId, isEmailOptional }: ProviderFlow,
+  { user: external }: ExternalSignIn,
+): Promise<ExternalEntry> {
+  if (linkingTargetId !== null) return linkIdentity(session, flow, external, linkingTargetId);
+  if (inviteToken === null) return enterExternally(session, flow, { external, isEmailOptional });
+  return { userId: await acceptInvitation(session, flow, external, inviteToken), refusal: null };
+}
+
+function leaveCode(
+  session: SystemSession,
+  flow: Flow,
+  begun: ProviderFlow,
+  { userId, signIn }: { readonly userId: string; readonly signIn: ExternalSignIn },
+): Promise<string> {
+  const { accessToken, refreshToken } = signIn;
+  return completeProviderFlow(session, begun, { userId, accessToken, refreshToken }, nowOf(flow));
+}

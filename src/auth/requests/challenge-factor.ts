@@ -1,0 +1,107 @@
+/**
+ * The question for a code of a second factor. A phone gets its code with it.
+ */
+import { DatabaseError } from '../../postgres/failure.ts';
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import { lockAsking } from '../accounts/lock-asking.ts';
+import { type AnswerJson, answerShape, integer, member, uuid } from '../answer-shape.ts';
+import { AuthError } from '../auth-error.ts';
+import type { UserBearer } from '../bearer.ts';
+import { makePhoneCode, type PhoneCode, sendPhoneCode } from '../messages/send-code.ts';
+import { type Channel, parseChannel } from '../messages/text-message.ts';
+import { type Flow, nowOf, transact, transactSending } from '../steps/flow.ts';
+import { type BodyShape, readMembers } from '../steps/members.ts';
+import { assertFactorBearer, type FactorBearer, requireFactor, writeFactorAudit } from '../steps/own-factor.ts';
+import { userActor } from '../store/audit.ts';
+import { challengeLifetimeMs, createChallenge } from '../store/factors.ts';
+import { assertNotTooFrequent } from '../store/rate-limit.ts';
+import { type Time, toSeconds } from '../times.ts';
+import type { Factor } from '../user.ts';
+
+/** Members of the body, which only a phone needs. */
+export const challengeBody = { channel: 'text' } as const satisfies BodyShape;
+
+interface Challenged {
+  readonly id: string;
+  readonly factor: Factor;
+  readonly at: Time;
+}
+
+/** The answer. */
+export const challengeShape = answerShape<Challenged>('AuthFactorChallenge', {
+  id: uuid(({ id }) => id),
+  type: member({ enum: ['totp', 'phone'] }, ({ factor }) => factor.factorType),
+  expires_at: integer(({ at }) => toSeconds(at + challengeLifetimeMs)),
+});
+
+/** `POST /factors/{id}/challenge`. */
+export async function challengeFactor(
+  flow: Flow,
+  bearer: UserBearer,
+  factorId: string,
+  body: unknown,
+): Promise<AnswerJson> {
+  const asking = assertFactorBearer(bearer);
+  const factor = requireFactor(asking.user, factorId);
+  assertVerifyOn(flow, factor);
+  const channel =
+    factor.factorType === 'phone' ? parseChannel(readMembers(body, challengeBody).channel, flow.config) : null;
+  const run = channel === null ? transact : transactSending;
+  const attempt = () => run(flow, (session) => challenge(session, flow, { asking, factorId: factor.id, channel }));
+  return challengeShape.toJson(await retryAtSameInstant(attempt));
+}
+
+/** @throws AuthError `mfa_totp_verify_not_enabled`, `mfa_phone_verify_not_enabled`, `mfa_webauthn_enroll_not_enabled` */
+export function assertVerifyOn({ config }: Flow, { factorType }: Factor): void {
+  if (factorType === 'totp' && !config.mfa_totp_verify_enabled) throw new AuthError('mfa_totp_verify_not_enabled');
+  if (factorType === 'phone' && !config.mfa_phone_verify_enabled) throw new AuthError('mfa_phone_verify_not_enabled');
+  if (factorType === 'webauthn') {
+    throw new AuthError('mfa_webauthn_enroll_not_enabled', 'MFA verification is disabled for WebAuthn');
+  }
+}
+
+interface Asked {
+  readonly asking: FactorBearer;
+  readonly factorId: string;
+  /** Null for an app. */
+  readonly channel: Channel | null;
+}
+
+async function challenge(session: SystemSession, flow: Flow, asked: Asked): Promise<Challenged> {
+  const { services, client } = flow;
+  const { user } = await lockAsking(session, asked.asking);
+  const factor = requireFactor(user, asked.factorId);
+  const message = asked.channel === null ? null : await makeMessage(flow, factor, asked.channel);
+  const given = { factorId: factor.id, ip: client.ip, code: message?.code ?? null };
+  const id = await createChallenge(session, given, services);
+  if (id === null) throw new AuthError('mfa_factor_not_found');
+  const traits = { factor_id: factor.id, factor_status: factor.status };
+  await writeFactorAudit(session, flow, { action: 'challenge_created', actor: userActor(user), traits });
+  if (message !== null) await sendPhoneCode(session, flow, user, message);
+  return { id, factor, at: nowOf(flow) };
+}
+
+function makeMessage(flow: Flow, { phone, lastChallengedAt }: Factor, channel: Channel): Promise<PhoneCode> {
+  const {
+    mfa_phone_max_frequency: frequencySeconds,
+    mfa_phone_otp_length: digits,
+    mfa_phone_template: template,
+  } = flow.config;
+  assertNotTooFrequent('sms', { sentAt: lastChallengedAt, frequencySeconds, now: nowOf(flow) });
+  return makePhoneCode(flow, { phone, channel, digits, template, purpose: 'MFA' });
+}
+
+/** Chances that the microseconds of so many attempts are all taken are nil. */
+const maxAttempts = 20;
+
+/** The database keeps two factors from being challenged at the same microsecond; each attempt has another one. */
+async function retryAtSameInstant<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let count = 1; ; count++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const isTaken = error instanceof DatabaseError && error.constraint === 'mfa_factors_last_challenged_at_key';
+      if (!isTaken || count === maxAttempts) throw error;
+    }
+  }
+}

@@ -1,0 +1,174 @@
+/**
+ * A new second factor: an app gets its secret, once; a phone is noted. It counts when its first code has been verified.
+ */
+import type { AuthConfig } from '../../config/auth/auth-config.ts';
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import { lockAsking } from '../accounts/lock-asking.ts';
+import { parsePhone } from '../addresses.ts';
+import { type AnswerJson, answerShape, member, nested, optional, text, uuid } from '../answer-shape.ts';
+import { AuthError } from '../auth-error.ts';
+import type { UserBearer } from '../bearer.ts';
+import { qrCodeSvg } from '../secrets/qr-code.ts';
+import { toBase32, totpUri } from '../secrets/totp.ts';
+import { type Flow, nowOf, transact } from '../steps/flow.ts';
+import { reloadUser } from '../steps/issue-session.ts';
+import { type BodyShape, readMembers } from '../steps/members.ts';
+import {
+  assertFactorBearer,
+  assertNameFree,
+  assertSecondFactorUsed,
+  type FactorBearer,
+  writeFactorAudit,
+} from '../steps/own-factor.ts';
+import { userActor } from '../store/audit.ts';
+import { deleteAbandonedFactors, deleteFactor, insertFactor, type NewFactor } from '../store/factors.ts';
+import type { User } from '../user.ts';
+
+/** Verified factors that a user may have, whatever the configuration says of all of them. */
+const maxVerifiedFactors = 10;
+
+/** Bytes of a secret, as many as SHA-1 gives. */
+const secretBytes = 20;
+
+/** Longest name of an issuer in bytes: it stands in the QR code twice, which is hard to scan when it is long. */
+const maxIssuerBytes = 100;
+
+/** Members of the body. */
+export const enrollBody = {
+  factor_type: 'text',
+  friendly_name: 'text',
+  issuer: 'text',
+  phone: 'text',
+} as const satisfies BodyShape;
+
+interface Inserted {
+  readonly id: string;
+  readonly factor: NewFactor;
+}
+
+interface Enrolled extends Inserted {
+  /** Null for a phone. */
+  readonly totp: TotpEnrollment | null;
+}
+
+interface TotpSecret {
+  /** In base32. */
+  readonly secret: string;
+  readonly uri: string;
+}
+
+interface TotpEnrollment extends TotpSecret {
+  readonly qrCode: string;
+}
+
+const totpShape = answerShape<TotpEnrollment>('AuthTotp', {
+  qr_code: text(({ qrCode }) => qrCode),
+  secret: text(({ secret }) => secret),
+  uri: text(({ uri }) => uri),
+});
+const totpMember = nested<TotpEnrollment, TotpEnrollment>(totpShape, (own) => own);
+
+/** The only answer that has the secret. */
+export const enrolledShape = answerShape<Enrolled>('AuthEnrolledFactor', {
+  id: uuid(({ id }) => id),
+  type: member({ enum: ['totp', 'phone'] }, ({ factor }) => factor.factorType),
+  friendly_name: text(({ factor }) => factor.friendlyName),
+  totp: optional({ ...totpMember, read: ({ totp }) => (totp === null ? undefined : totpMember.read(totp)) }),
+  phone: optional(text(({ factor }) => factor.phone ?? undefined)),
+});
+
+interface Request {
+  readonly kind: 'totp' | 'phone';
+  readonly friendlyName: string;
+  /** Empty for none. */
+  readonly issuer: string;
+  /** Digits; null for an app. */
+  readonly phone: string | null;
+}
+
+/** `POST /factors`. */
+export async function enrollFactor(flow: Flow, bearer: UserBearer, body: unknown): Promise<AnswerJson> {
+  const asking = assertFactorBearer(bearer);
+  const request = check(flow.config, body);
+  const made = request.kind === 'totp' ? makeSecret(flow, asking.user, request.issuer) : null;
+  const inserted = await transact(flow, (session) => enroll(session, flow, { asking, request, totp: made }));
+  // Drawn at last, because that takes longest: whoever has too many factors already shall not keep us busy with it.
+  const totp = made === null ? null : { ...made, qrCode: await qrCodeSvg(made.uri) };
+  return enrolledShape.toJson({ ...inserted, totp });
+}
+
+function check(config: AuthConfig, body: unknown): Request {
+  const { factor_type: type, friendly_name: name, issuer, phone } = readMembers(body, enrollBody);
+  const common = { friendlyName: name ?? '', issuer: issuer ?? '' };
+  if (type === 'totp') {
+    if (!config.mfa_totp_enroll_enabled) throw new AuthError('mfa_totp_enroll_not_enabled');
+    if (Buffer.byteLength(common.issuer) > maxIssuerBytes) {
+      throw new AuthError('validation_failed', `issuer can be at most ${maxIssuerBytes} bytes long`);
+    }
+    return { kind: 'totp', ...common, phone: null };
+  }
+  if (type === 'phone') {
+    if (!config.mfa_phone_enroll_enabled) throw new AuthError('mfa_phone_enroll_not_enabled');
+    if (!phone) throw new AuthError('validation_failed', 'Phone number required to enroll Phone factor');
+    return { kind: 'phone', ...common, phone: parsePhone(phone) };
+  }
+  if (type === 'webauthn') throw new AuthError('mfa_webauthn_enroll_not_enabled');
+  throw new AuthError('validation_failed', 'factor_type needs to be totp, phone, or webauthn');
+}
+
+function makeSecret({ services, config }: Flow, user: User, issuer: string): TotpSecret {
+  const secret = toBase32(services.random.bytes(secretBytes));
+  const account = user.email ?? user.phone ?? user.id;
+  return { secret, uri: totpUri(secret, { issuer: issuer || usualIssuer(config), account }) };
+}
+
+/** The application, as users see it in their browser. Addresses of apps have a scheme alone. */
+function usualIssuer({ site_url: siteUrl }: AuthConfig): string {
+  const { host, protocol } = new URL(siteUrl);
+  return host || protocol.slice(0, -1);
+}
+
+interface Enrollment {
+  readonly asking: FactorBearer;
+  readonly request: Request;
+  /** Null for a phone. */
+  readonly totp: TotpSecret | null;
+}
+
+async function enroll(session: SystemSession, flow: Flow, { asking, request, totp }: Enrollment): Promise<Inserted> {
+  const { services, config } = flow;
+  const { kind: factorType, friendlyName, phone } = request;
+  const { id: userId } = asking.user;
+  const [{ session: own }, , cleared] = await Promise.all([
+    lockAsking(session, asking),
+    deleteAbandonedFactors(session, nowOf(flow)),
+    reloadUser(session, userId),
+  ]);
+  const user = await makeRoomForPhone(session, cleared, phone);
+  assertNameFree(user.factors, friendlyName);
+  assertNotTooMany(user, config);
+  assertSecondFactorUsed(user, own);
+  const factor = { userId, friendlyName, factorType, secret: totp?.secret ?? null, phone };
+  const id = await insertFactor(session, factor, services);
+  const traits = { factor_id: id, factor_type: factorType };
+  await writeFactorAudit(session, flow, { action: 'factor_in_progress', actor: userActor(user), traits });
+  return { id, factor };
+}
+
+/** An earlier attempt with the number gives way. @throws AuthError `mfa_verified_factor_exists` */
+async function makeRoomForPhone(session: SystemSession, user: User, phone: string | null): Promise<User> {
+  const known = phone === null ? undefined : user.factors.find((factor) => factor.phone === phone);
+  if (known === undefined) return user;
+  if (known.status === 'verified') {
+    const message = 'A verified phone factor already exists, unenroll the existing factor to continue';
+    throw new AuthError('mfa_verified_factor_exists', message);
+  }
+  await deleteFactor(session, known.id);
+  return { ...user, factors: user.factors.filter(({ id }) => id !== known.id) };
+}
+
+function assertNotTooMany({ factors }: User, config: AuthConfig): void {
+  const verified = factors.filter(({ status }) => status === 'verified').length;
+  if (factors.length < config.mfa_max_enrolled_factors && verified < maxVerifiedFactors) return;
+  throw new AuthError('too_many_enrolled_mfa_factors');
+}

@@ -1,0 +1,49 @@
+/**
+ * A forgotten password: an email with a link that signs the user in, so that the application can set a new one.
+ */
+
+import { lockKnownUser } from '../accounts/lock-known-user.ts';
+import { parseEmail } from '../addresses.ts';
+import { AuthError } from '../auth-error.ts';
+import { isMailTooFrequent, sendTokens } from '../messages/send-token.ts';
+import { type Flow, transactSending } from '../steps/flow.ts';
+import { type BodyShape, readMembers } from '../steps/members.ts';
+import { userActor, writeAudit } from '../store/audit.ts';
+import { createFlow, parsePkce } from '../store/pkce.ts';
+import { findUserByEmail } from '../store/users.ts';
+
+/** Members of the body. */
+export const recoverBody = {
+  email: 'text',
+  code_challenge: 'text',
+  code_challenge_method: 'text',
+} as const satisfies BodyShape;
+
+/** `POST /recover`. The answer is the same for unknown users. */
+export async function recover(flow: Flow, body: unknown): Promise<Record<string, never>> {
+  const members = readMembers(body, recoverBody);
+  const { config, services, audience } = flow;
+  if (!config.external_email_enabled) throw new AuthError('email_provider_disabled', null, { status: 400 });
+  if (!members.email) throw new AuthError('validation_failed', 'Password recovery requires an email');
+  const email = parseEmail(members.email);
+  const pkce = parsePkce(members.code_challenge, members.code_challenge_method);
+  const found = await findUserByEmail(services.database, email, audience);
+  if (found === null) return {};
+  await transactSending(flow, async (session) => {
+    const user = await lockKnownUser(session, found);
+    if (isMailTooFrequent(flow, user.recoverySentAt)) return;
+    if (pkce !== null) {
+      const kind = { providerType: 'recovery', method: 'recovery' } as const;
+      await createFlow(session, { userId: user.id, pkce, ...kind }, services);
+    }
+    await writeAudit(session, { action: 'user_recovery_requested', actor: userActor(user) }, config, services);
+    await sendTokens(session, flow, {
+      kind: 'recovery',
+      user,
+      to: email,
+      tokenType: 'recovery_token',
+      isPkce: pkce !== null,
+    });
+  });
+  return {};
+}

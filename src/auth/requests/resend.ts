@@ -1,0 +1,104 @@
+/**
+ * A message once more, for those who did not get or have lost the first: with a new token, the older one is dead.
+ */
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import { askEmailChange } from '../accounts/email-change.ts';
+import { lockKnownUser } from '../accounts/lock-known-user.ts';
+import { parseEmail, parsePhone } from '../addresses.ts';
+import { AuthError } from '../auth-error.ts';
+import { sendCode } from '../messages/send-code.ts';
+import { isMailTooFrequent } from '../messages/send-token.ts';
+import { type Flow, transactSending } from '../steps/flow.ts';
+import { type BodyShape, readMembers } from '../steps/members.ts';
+import { userActor, writeAudit } from '../store/audit.ts';
+import { type PkceChallenge, parsePkce } from '../store/pkce.ts';
+import { findUserByEmail, findUserByPhone } from '../store/users.ts';
+import type { User } from '../user.ts';
+import { type MessageAnswer, messageAnswer } from './sign-in-one-time.ts';
+import { sendConfirmation } from './sign-up.ts';
+
+const types = ['signup', 'email_change', 'sms', 'phone_change'] as const;
+
+interface Request {
+  readonly type: (typeof types)[number];
+  /** Email address or digits. */
+  readonly address: string;
+  readonly pkce: PkceChallenge | null;
+}
+
+/** `POST /resend`. The answer is the same where there is nothing to send. */
+export async function resend(flow: Flow, body: unknown): Promise<MessageAnswer> {
+  const { services, audience } = flow;
+  const request = check(flow, body);
+  const isEmail = request.type === 'signup' || request.type === 'email_change';
+  const find = isEmail ? findUserByEmail : findUserByPhone;
+  const found = await find(services.database, request.address, audience);
+  if (found === null) return {};
+  const messageId = await transactSending(flow, async (session) => {
+    const user = await lockKnownUser(session, found);
+    return isPending(user, request.type) ? send(session, flow, user, request) : '';
+  });
+  return messageAnswer(messageId);
+}
+
+/** Members of the body. */
+export const resendBody = {
+  type: 'text', email: 'text', phone: 'text', code_challenge: 'text', code_challenge_method: 'text',
+} as const satisfies BodyShape; // biome-ignore format: a list of members
+
+function check({ config }: Flow, body: unknown): Request {
+  const members = readMembers(body, resendBody);
+  const { email, phone } = members;
+  const type = types.find((name) => name === members.type);
+  const refuse = (message: string) => new AuthError('validation_failed', message);
+  if (type === undefined) throw refuse('Missing one of these types: signup, email_change, sms, phone_change');
+  if (type === 'signup' && !email) throw refuse('Type provided requires an email address');
+  if (type === 'sms' && !phone) throw refuse('Type provided requires a phone number');
+  if (email && phone) throw refuse('Only an email address or phone number should be provided.');
+  const pkce = parsePkce(members.code_challenge, members.code_challenge_method);
+  if (email) {
+    if (!config.external_email_enabled) throw new AuthError('email_provider_disabled', null, { status: 400 });
+    if (type === 'phone_change') throw refuse('Type provided requires a phone number');
+    return { type, address: parseEmail(email), pkce };
+  }
+  if (!phone) throw refuse('Missing email address or phone number');
+  if (!config.external_phone_enabled) throw new AuthError('phone_provider_disabled', null, { status: 400 });
+  if (type === 'email_change') throw refuse('Type provided requires an email address');
+  return { type, address: parsePhone(phone), pkce };
+}
+
+function isPending(user: User, type: Request['type']): boolean {
+  switch (type) {
+    case 'signup':
+      return user.emailConfirmedAt === null;
+    case 'sms':
+      return user.phoneConfirmedAt === null;
+    case 'email_change':
+      return user.emailChange !== '';
+    case 'phone_change':
+      return user.phoneChange !== '';
+  }
+}
+
+/** @returns The sender's id of a text message; empty for none. */
+async function send(session: SystemSession, flow: Flow, user: User, { type, pkce }: Request): Promise<string> {
+  const { config, services } = flow;
+  const channel = 'sms';
+  switch (type) {
+    case 'signup': {
+      await writeAudit(session, { action: 'user_confirmation_requested', actor: userActor(user) }, config, services);
+      await sendConfirmation(session, flow, user, pkce);
+      return '';
+    }
+    case 'email_change':
+      if (isMailTooFrequent(flow, user.emailChangeSentAt)) return '';
+      await askEmailChange(session, flow, { user, newEmail: user.emailChange, pkce });
+      return '';
+    case 'sms': {
+      await writeAudit(session, { action: 'user_recovery_requested', actor: userActor(user) }, config, services);
+      return sendCode(session, flow, { purpose: 'confirmation', user, phone: user.phone ?? '', channel });
+    }
+    case 'phone_change':
+      return sendCode(session, flow, { purpose: 'phone_change', user, phone: user.phoneChange, channel });
+  }
+}

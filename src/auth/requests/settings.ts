@@ -1,0 +1,45 @@
+/**
+ * What applications may know of the configuration before anybody has signed in.
+ */
+import type { AuthConfig } from '../../config/auth/auth-config.ts';
+import { providers } from '../../config/auth/auth-provider-fields.ts';
+import { type AnswerJson, answerShape, flag, nested, text } from '../answer-shape.ts';
+import { isBrowserProvider, isProviderOn } from '../providers/provider-settings.ts';
+
+/** Names of the sign-in methods that clients look for; providers that are not spoken to are off. */
+const methods = [
+  'anonymous_users', 'apple', 'azure', 'bitbucket', 'discord', 'facebook', 'snapchat', 'figma', 'fly', 'github', 'gitlab',
+  'google', 'keycloak', 'kakao', 'linkedin', 'linkedin_oidc', 'notion', 'spotify', 'slack', 'slack_oidc', 'workos',
+  'twitch', 'twitter', 'email', 'phone', 'zoom',
+] as const; // biome-ignore format: a list of names
+
+const on: Partial<Record<(typeof methods)[number], (config: AuthConfig) => boolean>> = {
+  anonymous_users: (config) => config.external_anonymous_users_enabled,
+  email: (config) => config.external_email_enabled,
+  phone: (config) => config.external_phone_enabled,
+  ...Object.fromEntries(
+    providers.filter(isBrowserProvider).map((name) => [name, (config: AuthConfig) => isProviderOn(config, name)]),
+  ),
+};
+
+const methodsShape = answerShape<AuthConfig>(
+  'AuthMethods',
+  Object.fromEntries(methods.map((name) => [name, flag((config: AuthConfig) => on[name]?.(config) ?? false)])),
+);
+
+/** The answer. */
+export const settingsShape = answerShape<AuthConfig>('AuthSettings', {
+  external: nested(methodsShape, (config) => config),
+  disable_signup: flag((config) => config.disable_signup),
+  mailer_autoconfirm: flag((config) => config.mailer_autoconfirm),
+  phone_autoconfirm: flag((config) => config.sms_autoconfirm),
+  sms_provider: text((config) => config.sms_provider ?? ''),
+  saml_enabled: flag(() => false),
+  saml_private_key_next_configured: flag(() => false),
+  passkeys_enabled: flag(() => false),
+});
+
+/** `GET /settings`. */
+export function publicSettings(config: AuthConfig): AnswerJson {
+  return settingsShape.toJson(config);
+}

@@ -1,0 +1,118 @@
+/**
+ * Sign-in with the ID token that a program of the user has got from a provider, and linking in the same way.
+ */
+import { createHash } from 'node:crypto';
+import { enterExternally, transactEntry } from '../accounts/external-account.ts';
+import { linkIdentity } from '../accounts/link-identity.ts';
+import { lockAsking } from '../accounts/lock-asking.ts';
+import { assertManualLinking, assertMayLink } from '../accounts/manual-linking.ts';
+import { onceMore } from '../accounts/once-more.ts';
+import { OAuthStyleError } from '../auth-error.ts';
+import type { UserBearer } from '../bearer.ts';
+import { type AcceptedIssuer, acceptIssuer } from '../providers/accepted-issuer.ts';
+import { type ExternalUser, toExternalUser } from '../providers/external-user.ts';
+import type { Claims } from '../providers/plain-provider.ts';
+import { ProviderError } from '../providers/provider-error.ts';
+import { verifyIdToken } from '../providers/verify-id-token.ts';
+import { sameText } from '../secrets/one-time-code.ts';
+import { type Flow, nowOf } from '../steps/flow.ts';
+import { issueSession, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
+import { type BodyShape, readMembers } from '../steps/members.ts';
+import { toAuthError } from './authorize.ts';
+
+/** Members of the body. */
+export const idTokenBody = {
+  provider: 'text', id_token: 'text', access_token: 'text', nonce: 'text', client_id: 'text', issuer: 'text',
+  link_identity: 'flag',
+} as const satisfies BodyShape; // biome-ignore format: a list of members
+
+/** Finds out who asks to be linked. @throws AuthError */
+export type AskUser = () => Promise<{ readonly bearer: UserBearer; readonly flow: Flow }>;
+
+/** `POST /token?grant_type=id_token`. */
+export async function signInWithIdToken(given: Flow, body: unknown, askUser: AskUser): Promise<SessionJson> {
+  const members = readMembers(body, idTokenBody);
+  const { id_token: idToken, provider, client_id: clientId, issuer } = members;
+  if (!idToken) throw refuse('id_token required');
+  if (!provider && (!clientId || !issuer)) throw refuse('provider or client_id and issuer required');
+  const asking = members.link_identity ? await askLinked(given, askUser) : null;
+  const flow = asking?.flow ?? given;
+  const origin = { provider: provider ?? '', clientId: clientId ?? '', issuer: issuer ?? '', idToken };
+  const accepted = acceptIssuer(flow.config, origin);
+  const token = { idToken, accessToken: members.access_token || null, nonce: members.nonce ?? '' };
+  const external = await readToken(flow, accepted, token);
+  const arrival = await onceMore(() =>
+    transactEntry(flow, external, async (session) => {
+      const { isEmailOptional } = accepted;
+      const { userId, refusal } =
+        asking === null
+          ? await enterExternally(session, flow, { external, isEmailOptional })
+          : await linkIdentity(
+              session,
+              flow,
+              external,
+              assertMayLink(await lockAsking(session, asking.bearer)).user.id,
+            );
+      return { refusal, signedIn: refusal === null ? await issueSession(session, flow, userId, 'oauth') : null };
+    }),
+  );
+  if (arrival.signedIn === null) throw arrival.refusal;
+  return sessionAnswer(flow, arrival.signedIn);
+}
+
+function askLinked(flow: Flow, askUser: AskUser): ReturnType<AskUser> {
+  assertManualLinking(flow);
+  return askUser();
+}
+
+interface GivenToken {
+  readonly idToken: string;
+  readonly accessToken: string | null;
+  readonly nonce: string;
+}
+
+async function readToken(flow: Flow, accepted: AcceptedIssuer, given: GivenToken): Promise<ExternalUser> {
+  const claims = await verify(flow, accepted, given);
+  if (typeof claims.sub !== 'string' || claims.sub === '') throw refuse('Missing sub claim in id_token');
+  const audiences = [claims.aud ?? []].flat().map(String);
+  // Of several audiences one is who asked for the token (OpenID Connect Core 1.0, 3.1.3.7).
+  const parties = audiences.length > 1 ? [claims.azp] : audiences;
+  const isOurs = (client: unknown) => accepted.clientIds.some((id) => id === client);
+  if (!audiences.some(isOurs) || !parties.some(isOurs)) {
+    throw refuse(`Unacceptable audience in id_token: [${audiences.join(' ').slice(0, 500)}]`);
+  }
+  if (!accepted.skipsNonce) assertNonce(claims, given.nonce);
+  return toExternalUser(accepted.source, claims);
+}
+
+async function verify(
+  flow: Flow,
+  { address, source }: AcceptedIssuer,
+  { idToken, accessToken }: GivenToken,
+): Promise<Claims> {
+  try {
+    const issuer = await flow.services.providers.findIssuer(address);
+    // As it writes itself: a slash at the end is not always there.
+    const { issuer: itself } = issuer.configuration.serverMetadata();
+    return await verifyIdToken(issuer, { idToken, issuer: itself, accessToken }, nowOf(flow));
+  } catch (error) {
+    if (!(error instanceof ProviderError) || error.failure === 'unreachable') throw toAuthError(error, source.provider);
+    throw refuse('Bad ID token', error);
+  }
+}
+
+/** The token names the digest, the request has the nonce itself: who has seen the token alone cannot use it. */
+function assertNonce({ nonce: digest }: Claims, nonce: string): void {
+  if (Boolean(digest) !== (nonce !== '')) {
+    throw refuse('Passed nonce and nonce in id_token should either both exist or not.');
+  }
+  if (nonce === '') return;
+  const computed = createHash('sha256').update(nonce).digest('hex');
+  if (typeof digest !== 'string' || !sameText(computed, digest)) {
+    throw new OAuthStyleError('invalid nonce', 'Nonces mismatch');
+  }
+}
+
+function refuse(description: string, cause?: unknown): OAuthStyleError {
+  return new OAuthStyleError('invalid request', description, cause);
+}

@@ -1,0 +1,149 @@
+/**
+ * Sign-in without a password: a link or a code by email, a code by text message. Users who do not exist yet, or never
+ * confirmed their address, go through the sign-up.
+ */
+
+import { lockKnownUser } from '../accounts/lock-known-user.ts';
+import { parseEmail, parsePhone } from '../addresses.ts';
+import { type AnswerJson, answerShape, optional, text } from '../answer-shape.ts';
+import { AuthError } from '../auth-error.ts';
+import { sendCode } from '../messages/send-code.ts';
+import { isMailTooFrequent, sendTokens } from '../messages/send-token.ts';
+import { type Channel, parseChannel } from '../messages/text-message.ts';
+import type { Metadata } from '../metadata.ts';
+import { type Flow, transactSending } from '../steps/flow.ts';
+import { type BodyShape, readMembers } from '../steps/members.ts';
+import { userActor, writeAudit } from '../store/audit.ts';
+import { createFlow, type PkceChallenge, parsePkce } from '../store/pkce.ts';
+import { findUserByEmail, findUserByPhone } from '../store/users.ts';
+import type { User } from '../user.ts';
+import { runSignUp, type SignUpAddress } from './sign-up.ts';
+
+/** The answer: empty, or with the id of the text message. */
+export const messageShape = answerShape<string>('AuthMessage', { message_id: optional(text((id) => id || undefined)) });
+
+/** Made by `messageShape`. */
+export type MessageAnswer = AnswerJson;
+
+/** Members of the body. */
+export const oneTimeBody = {
+  email: 'text', phone: 'text', create_user: 'flag', data: 'metadata', channel: 'text',
+  code_challenge: 'text', code_challenge_method: 'text',
+} as const satisfies BodyShape; // biome-ignore format: a list of members
+
+/** `POST /otp`. */
+export async function sendOneTimeSignIn(flow: Flow, body: unknown): Promise<MessageAnswer> {
+  const members = readMembers(body, oneTimeBody);
+  const { email, phone, channel } = members;
+  if (email && phone) {
+    throw new AuthError('validation_failed', 'Only an email address or phone number should be provided');
+  }
+  if (email && channel) throw new AuthError('validation_failed', 'Channel should only be specified with Phone OTP');
+  const pkce = parsePkce(members.code_challenge, members.code_challenge_method);
+  if (!email && !phone) throw new AuthError('validation_failed', 'One of email or phone must be set');
+  const request = { data: members.data ?? {}, mayCreate: members.create_user ?? true };
+  if (email) return sendMagicLink(flow, { ...request, email, pkce });
+  return sendPhoneCode(flow, { ...request, phone: phone ?? '', channel: parseChannel(channel, flow.config) });
+}
+
+/** Members of the body. */
+export const magicLinkBody = {
+  email: 'text', data: 'metadata', code_challenge: 'text', code_challenge_method: 'text',
+} as const satisfies BodyShape; // biome-ignore format: a list of members
+
+/** `POST /magiclink`. */
+export async function sendMagicLinkOnly(flow: Flow, body: unknown): Promise<MessageAnswer> {
+  const members = readMembers(body, magicLinkBody);
+  const pkce = parsePkce(members.code_challenge, members.code_challenge_method);
+  if (!members.email) {
+    throw new AuthError('validation_failed', 'Password recovery requires an email', { status: 422 });
+  }
+  return sendMagicLink(flow, { email: members.email, data: members.data ?? {}, pkce, mayCreate: true });
+}
+
+interface Request {
+  readonly data: Metadata;
+  readonly mayCreate: boolean;
+}
+
+async function sendMagicLink(
+  flow: Flow,
+  request: Request & { readonly email: string; readonly pkce: PkceChallenge | null },
+): Promise<MessageAnswer> {
+  const { config, services, audience } = flow;
+  if (!config.external_email_enabled) throw new AuthError('email_provider_disabled');
+  if (!config.external_email_magic_link_enabled) {
+    throw new AuthError('email_provider_disabled', 'Login with magic link is disabled');
+  }
+  const email = parseEmail(request.email);
+  const find = () => findUserByEmail(services.database, email, audience);
+  const known = await find();
+  if (known === null && !request.mayCreate) return {};
+  if (known === null || known.emailConfirmedAt === null) {
+    await signUpSilently(flow, { kind: 'email', email, pkce: request.pkce }, request.data);
+    // What was sent is the sign-up mail; only a user who counts as confirmed by now needs another.
+    if (!config.mailer_autoconfirm) return {};
+  }
+  const user = await find();
+  if (user !== null) await mailMagicLink(flow, user, request.pkce);
+  return {};
+}
+
+function signUpSilently(flow: Flow, address: SignUpAddress, data: Metadata) {
+  return runSignUp(flow, { address, password: null, data }, { startSession: false });
+}
+
+function mailMagicLink(flow: Flow, found: User, pkce: PkceChallenge | null): Promise<void> {
+  return transactSending(flow, async (session) => {
+    const user = await lockKnownUser(session, found);
+    if (isMailTooFrequent(flow, user.recoverySentAt)) return;
+    if (pkce !== null) {
+      const kind = { providerType: 'magiclink', method: 'magiclink' } as const;
+      await createFlow(session, { userId: user.id, pkce, ...kind }, flow.services);
+    }
+    const event = { action: 'user_recovery_requested', actor: userActor(user) } as const;
+    await writeAudit(session, event, flow.config, flow.services);
+    await sendTokens(session, flow, {
+      kind: 'magic_link',
+      user,
+      to: user.email ?? '',
+      tokenType: 'recovery_token',
+      isPkce: pkce !== null,
+    });
+  });
+}
+
+async function sendPhoneCode(
+  flow: Flow,
+  request: Request & { readonly phone: string; readonly channel: Channel },
+): Promise<MessageAnswer> {
+  const { config, services, audience } = flow;
+  if (!config.external_phone_enabled) {
+    throw new AuthError('phone_provider_disabled', 'Unsupported phone provider', { status: 400 });
+  }
+  const phone = parsePhone(request.phone);
+  const { channel } = request;
+  const find = () => findUserByPhone(services.database, phone, audience);
+  const known = await find();
+  if (known === null && !request.mayCreate) return {};
+  if (known === null || known.phoneConfirmedAt === null) {
+    const outcome = await signUpSilently(flow, { kind: 'phone', phone, channel }, request.data);
+    if (!config.sms_autoconfirm)
+      return outcome.kind === 'unconfirmed' && request.mayCreate ? messageAnswer(outcome.messageId) : {};
+  }
+  const found = await find();
+  if (found === null) return {};
+  const messageId = await transactSending(flow, async (session) => {
+    const user = await lockKnownUser(session, found);
+    const event = { action: 'user_recovery_requested', actor: userActor(user), traits: { channel } } as const;
+    await writeAudit(session, event, config, services);
+    return sendCode(session, flow, { purpose: 'confirmation', user, phone, channel });
+  });
+  // The id would tell that there is a user.
+  return request.mayCreate ? messageAnswer(messageId) : {};
+}
+
+/** The answer with the sender's id of a message; empty: there is none. */
+export function messageAnswer(messageId: string): MessageAnswer {
+  return messageShape.toJson(messageId);
+}

@@ -1,0 +1,291 @@
+/**
+ * Sign-up with a password, by email or phone. Also what one-time sign-in does for users who do not exist yet.
+ *
+ * Whether an address has an account does not show: a confirmed user's gets the answer of a new one, made from nothing.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import { confirmEmail, confirmPhone } from '../accounts/confirm-user.ts';
+import { findEmailOwner } from '../accounts/find-user.ts';
+import { imitateNewUser } from '../accounts/imitate-new-user.ts';
+import { lockKnownUser } from '../accounts/lock-known-user.ts';
+import { onceMore } from '../accounts/once-more.ts';
+import { parseEmail, parsePhone } from '../addresses.ts';
+import { AuthError } from '../auth-error.ts';
+import { sendCode } from '../messages/send-code.ts';
+import { isMailTooFrequent, sendTokens } from '../messages/send-token.ts';
+import { type Channel, parseChannel } from '../messages/text-message.ts';
+import { type Metadata, mergeWhatFits } from '../metadata.ts';
+import { randomUuid } from '../random.ts';
+import { assertStrong } from '../secrets/password-policy.ts';
+import { assertNotTooLong } from '../secrets/passwords.ts';
+import { askBeforeUserCreated } from '../steps/before-user-created.ts';
+import { type Flow, nowOf, transactSending } from '../steps/flow.ts';
+import { issueSession, reloadUser, type SessionJson, type SignedIn, sessionAnswer } from '../steps/issue-session.ts';
+import { type BodyShape, readMembers } from '../steps/members.ts';
+import { type AuditAction, userActor, writeAudit } from '../store/audit.ts';
+import { contestEntry, noteEntry } from '../store/entries.ts';
+import { emailIdentityData, insertIdentity, phoneIdentityData } from '../store/identities.ts';
+import { createFlow, type PkceChallenge, parsePkce } from '../store/pkce.ts';
+import { findUserByPhone, insertUser, updateUser } from '../store/users.ts';
+import type { User } from '../user.ts';
+import { toUserJson, type UserJson } from '../user-json.ts';
+
+/** Who wants to be a user. */
+export type SignUpAddress =
+  | { readonly kind: 'email'; readonly email: string; readonly pkce: PkceChallenge | null }
+  | { readonly kind: 'phone'; readonly phone: string; readonly channel: Channel };
+
+/** A checked sign-up. */
+export interface SignUpRequest {
+  readonly address: SignUpAddress;
+  /** Null: the user signs in without one, or sets one later. */
+  readonly password: string | null;
+  readonly data: Metadata;
+}
+
+/** What came of it. */
+export type SignUpOutcome =
+  | { readonly kind: 'signed_in'; readonly signedIn: SignedIn }
+  /** A user who has to confirm the address, as JSON; perhaps one that does not exist. */
+  | { readonly kind: 'unconfirmed'; readonly user: UserJson; readonly messageId: string };
+
+/** `POST /signup` with an address. @returns A session where the address counts as confirmed, else the user. */
+export async function signUp(flow: Flow, body: unknown): Promise<SessionJson | UserJson> {
+  const request = await checkSignUp(flow, body);
+  const outcome = await runSignUp(flow, request, { startSession: true });
+  return outcome.kind === 'signed_in' ? sessionAnswer(flow, outcome.signedIn) : outcome.user;
+}
+
+/** Members of the body. */
+export const signUpBody = {
+  email: 'text', phone: 'text', password: 'text', data: 'metadata', channel: 'text',
+  code_challenge: 'text', code_challenge_method: 'text',
+} as const satisfies BodyShape; // biome-ignore format: a list of members
+
+async function checkSignUp(flow: Flow, body: unknown): Promise<SignUpRequest> {
+  const members = readMembers(body, signUpBody);
+  if (flow.config.disable_signup) throw new AuthError('signup_disabled');
+  if (!members.password) throw new AuthError('validation_failed', 'Signup requires a valid password');
+  await assertStrong(members.password, flow.config, flow.services.isPwned);
+  if (members.email && members.phone) {
+    throw new AuthError('validation_failed', 'Only an email address or phone number should be provided on signup.');
+  }
+  const pkce = { challenge: members.code_challenge, method: members.code_challenge_method };
+  const address = members.phone
+    ? checkPhone(flow, members.phone, members.channel, pkce)
+    : checkEmail(flow, members.email ?? '', pkce);
+  return { address, password: members.password, data: members.data ?? {} };
+}
+
+interface PkceMembers {
+  readonly challenge: string | null;
+  readonly method: string | null;
+}
+
+function checkEmail(flow: Flow, email: string, { challenge, method }: PkceMembers): SignUpAddress {
+  const pkce = parsePkce(challenge, method);
+  assertEmailOn(flow);
+  return { kind: 'email', email: parseEmail(email), pkce };
+}
+
+function checkPhone(flow: Flow, phone: string, channel: string | null, pkce: PkceMembers): SignUpAddress {
+  const parsed = parseChannel(channel, flow.config);
+  if (pkce.challenge) throw new AuthError('validation_failed', 'PKCE not supported for phone signups');
+  parsePkce(pkce.challenge, pkce.method);
+  if (!flow.config.external_phone_enabled) {
+    throw new AuthError('phone_provider_disabled', 'Phone signups are disabled', { status: 400 });
+  }
+  return { kind: 'phone', phone: parsePhone(phone), channel: parsed };
+}
+
+function assertEmailOn({ config }: Flow): void {
+  if (config.external_email_enabled) return;
+  throw new AuthError('email_provider_disabled', 'Email signups are disabled', { status: 400 });
+}
+
+/**
+ * Signs a user up, or goes on with the sign-up of one who never confirmed.
+ *
+ * @param startSession False: a user who counts as confirmed at once is told by `unconfirmed` all the same, without a session.
+ * @throws AuthError `signup_disabled`, `user_already_exists`, and what sending can throw; nothing is stored then.
+ */
+export async function runSignUp(
+  flow: Flow,
+  request: SignUpRequest,
+  { startSession }: { readonly startSession: boolean },
+): Promise<SignUpOutcome> {
+  if (flow.config.disable_signup) throw new AuthError('signup_disabled');
+  return onceMore(async () => {
+    const known = await findKnown(flow.services.database, flow, request.address);
+    const password = await checkPassword(flow, known, request);
+    return transactSending(flow, (session) => enter(session, flow, { ...request, ...password, startSession }));
+  });
+}
+
+interface CheckedPassword {
+  /** Null for none, and where nobody will need it. */
+  readonly passwordHash: string | null;
+  /** Whether it is the one that an unconfirmed account has already. */
+  readonly isKnown: boolean;
+  /** Of that account; null for none. */
+  readonly knownHash: string | null;
+}
+
+interface Entry extends SignUpRequest, CheckedPassword {
+  readonly startSession: boolean;
+}
+
+/** Outside the transaction, because it takes long; as long for every address, so that it tells nothing. */
+async function checkPassword(
+  flow: Flow,
+  known: User | null,
+  { address, password }: SignUpRequest,
+): Promise<CheckedPassword> {
+  const { hasher } = flow.services;
+  const knownHash = known?.passwordHash ?? null;
+  if (password === null) return { passwordHash: null, isKnown: known !== null && knownHash === null, knownHash };
+  assertNotTooLong(password);
+  const mayBeKnown = known !== null && knownHash !== null && !isConfirmed(known, address);
+  const isKnown = mayBeKnown && (await hasher.verify(password, knownHash, flow.deadline));
+  const isNeeded = !mayBeKnown || (!isKnown && countsAsConfirmed(flow, address));
+  return { passwordHash: isNeeded ? await hasher.hash(password, flow.deadline) : null, isKnown, knownHash };
+}
+
+async function enter(session: SystemSession, flow: Flow, entry: Entry): Promise<SignUpOutcome> {
+  const { address } = entry;
+  const found = await findKnown(session, flow, address);
+  const known = found === null ? null : await lockKnownUser(session, found);
+  if (known !== null && isConfirmed(known, address)) {
+    await note(session, flow, { action: 'user_repeated_signup', user: known, provider: address.kind });
+    if (flow.config.mailer_autoconfirm || flow.config.sms_autoconfirm) throw new AuthError('user_already_exists');
+    return { kind: 'unconfirmed', user: imitate(flow, entry), messageId: '' };
+  }
+  // Somebody has just signed up; their password has to be looked at.
+  if (known !== null && known.passwordHash !== entry.knownHash) throw new AuthError('email_exists');
+  const isStrange = known !== null && !isSameEntry(known, entry);
+  if (isStrange) await contestEntry(session, known.id);
+  const user = known ?? (await insert(session, flow, entry));
+  const { confirmed, messageId } = await confirmOrAsk(session, flow, { user, entry });
+  if (confirmed !== null && entry.startSession) {
+    await note(session, flow, { action: 'login', user: confirmed, provider: address.kind });
+    return { kind: 'signed_in', signedIn: await issueSession(session, flow, user.id, 'password') };
+  }
+  // What is there was put there by somebody else, and is not for everyone.
+  const json = isStrange ? imitate(flow, entry) : toUserJson(confirmed ?? (await reloadUser(session, user.id)));
+  return { kind: 'unconfirmed', user: json, messageId };
+}
+
+function imitate(flow: Flow, { address, data }: SignUpRequest): UserJson {
+  const id = randomUuid(flow.services.random);
+  return imitateNewUser(flow, address, id, { ...data, ...identityDataOf(id, address, data) });
+}
+
+async function findKnown(session: SystemSession, flow: Flow, address: SignUpAddress): Promise<User | null> {
+  return address.kind === 'email'
+    ? findEmailOwner(session, address.email, flow.audience)
+    : findUserByPhone(session, address.phone, flow.audience);
+}
+
+/** Whether the account may be of the same person: who has its password is, and without one the data have to be the same. */
+function isSameEntry(known: User, { address, data, password, isKnown }: Entry): boolean {
+  if (!isKnown || password !== null) return isKnown;
+  return isDeepStrictEqual(known.userMetadata, { ...data, ...identityDataOf(known.id, address, data) });
+}
+
+function identityDataOf(id: string, address: SignUpAddress, data: Metadata): Metadata {
+  return address.kind === 'email' ? emailIdentityData(id, address.email, data) : phoneIdentityData(id, data);
+}
+
+/** One who has the address through another identity has confirmed it there. */
+function isConfirmed(user: User, address: SignUpAddress): boolean {
+  if (address.kind === 'phone') return user.phoneConfirmedAt !== null;
+  return user.emailConfirmedAt !== null || user.email?.toLowerCase() !== address.email;
+}
+
+async function insert(session: SystemSession, flow: Flow, { address, data, passwordHash }: Entry): Promise<User> {
+  const { services, audience } = flow;
+  const id = randomUuid(services.random);
+  const { kind } = address;
+  const identityData = identityDataOf(id, address, data);
+  const facts = {
+    id, audience, role: services.userRole, passwordHash,
+    email: kind === 'email' ? address.email : null,
+    phone: kind === 'phone' ? address.phone : null,
+    appMetadata: { provider: kind, providers: [kind] },
+    userMetadata: { ...data, ...identityData },
+  }; // biome-ignore format: one user
+  await askBeforeUserCreated(session, flow, facts);
+  await insertUser(session, facts, services);
+  await insertIdentity(session, { userId: id, provider: kind, providerId: id, identityData }, services);
+  await noteEntry(session, id, 'code');
+  return reloadUser(session, id);
+}
+
+/** Confirms the user where the configuration says so; else asks for the proof. */
+async function confirmOrAsk(
+  session: SystemSession,
+  flow: Flow,
+  { user, entry }: { readonly user: User; readonly entry: Entry },
+): Promise<{ readonly confirmed: User | null; readonly messageId: string }> {
+  const { address } = entry;
+  const isAuto = countsAsConfirmed(flow, address);
+  const action = isAuto ? 'user_signedup' : 'user_confirmation_requested';
+  await note(session, flow, { action, user, provider: address.kind });
+  if (isAuto) {
+    const confirm = address.kind === 'email' ? confirmEmail : confirmPhone;
+    const confirmed = await confirm(session, flow, user, { by: 'code' });
+    return { confirmed: await enterAnew(session, flow, confirmed, entry), messageId: '' };
+  }
+  if (address.kind === 'phone') {
+    const { phone, channel } = address;
+    return {
+      confirmed: null,
+      messageId: await sendCode(session, flow, { purpose: 'confirmation', user, phone, channel }),
+    };
+  }
+  await sendConfirmation(session, flow, user, address.pkce);
+  return { confirmed: null, messageId: '' };
+}
+
+/** The account of somebody else who never confirmed is now that of whoever signs up. */
+async function enterAnew(session: SystemSession, flow: Flow, user: User, entry: Entry): Promise<User> {
+  const { passwordHash, data } = entry;
+  if (user.passwordHash !== null || passwordHash === null) return user;
+  const changes = { passwordHash, userMetadata: mergeWhatFits(data, user.userMetadata) };
+  await updateUser(session, user.id, changes, nowOf(flow));
+  return reloadUser(session, user.id);
+}
+
+function countsAsConfirmed({ config }: Flow, { kind }: SignUpAddress): boolean {
+  return kind === 'email' ? config.mailer_autoconfirm : config.sms_autoconfirm;
+}
+
+/** Sends the sign-up mail, unless one was sent a moment ago. @param user Locked, with an email address. */
+export async function sendConfirmation(
+  session: SystemSession,
+  flow: Flow,
+  user: User,
+  pkce: PkceChallenge | null,
+): Promise<void> {
+  if (isMailTooFrequent(flow, user.confirmationSentAt)) return;
+  if (pkce !== null) {
+    const kind = { providerType: 'email', method: 'email/signup' } as const;
+    await createFlow(session, { userId: user.id, pkce, ...kind }, flow.services);
+  }
+  await sendTokens(session, flow, {
+    kind: 'confirmation',
+    user,
+    to: user.email ?? '',
+    tokenType: 'confirmation_token',
+    isPkce: pkce !== null,
+  });
+}
+
+function note(
+  session: SystemSession,
+  { config, services }: Flow,
+  { action, user, provider }: { readonly action: AuditAction; readonly user: User; readonly provider: string },
+): Promise<void> {
+  return writeAudit(session, { action, actor: userActor(user), traits: { provider } }, config, services);
+}

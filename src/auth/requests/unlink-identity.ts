@@ -1,0 +1,70 @@
+/**
+ * A way to sign in that a user gives up. One has to be left, and the user gets the address of one that is left where their
+ * own goes with it. Whoever has come in by it is out: the other sessions end, and what is under way.
+ */
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import { adoptEmail, deriveEmail } from '../accounts/derive-email.ts';
+import { type Asking, lockAsking } from '../accounts/lock-asking.ts';
+import { assertManualLinking, assertMayLink } from '../accounts/manual-linking.ts';
+import { type AnswerJson, answerShape } from '../answer-shape.ts';
+import { AuthError } from '../auth-error.ts';
+import { isUuid, type UserBearer } from '../bearer.ts';
+import { queueNotification } from '../messages/queue-notification.ts';
+import type { Session } from '../session.ts';
+import { type Flow, nowOf, transact } from '../steps/flow.ts';
+import { userActor, writeAudit } from '../store/audit.ts';
+import { deleteIdentity, syncProviders } from '../store/identities.ts';
+import { endFlows } from '../store/pkce.ts';
+import { endSessions } from '../store/sessions.ts';
+import { updateUser } from '../store/users.ts';
+import type { Identity, User } from '../user.ts';
+
+/** The answer: there is nothing to tell. */
+export const unlinkedShape = answerShape<null>('AuthUnlinked', {});
+
+/**
+ * `DELETE /user/identities/{id}`.
+ *
+ * @throws AuthError `manual_linking_disabled`, `validation_failed` (404), `unexpected_audience`,
+ *   `single_identity_not_deletable`, `identity_not_found`, `email_conflict_identity_not_deletable`, `email_exists`, `insufficient_aal`.
+ */
+export async function unlinkIdentity(flow: Flow, bearer: UserBearer, id: string): Promise<AnswerJson> {
+  assertManualLinking(flow);
+  if (!isUuid(id)) throw new AuthError('validation_failed', 'identity_id must be an UUID', { status: 404 });
+  if (bearer.claims.aud !== flow.audience) throw new AuthError('unexpected_audience');
+  // Of two requests at the same time for the last two identities the second finds one.
+  await transact(flow, async (session) => unlink(session, flow, assertMayLink(await lockAsking(session, bearer)), id));
+  return unlinkedShape.toJson(null);
+}
+
+async function unlink(session: SystemSession, flow: Flow, asking: Asking<Session | null>, id: string): Promise<void> {
+  const { services, config, client } = flow;
+  const { user, session: own } = asking;
+  const { identities } = user;
+  if (identities.length <= 1) throw new AuthError('single_identity_not_deletable');
+  const identity = identities.find((own) => own.id === id.toLowerCase());
+  if (identity === undefined) throw new AuthError('identity_not_found');
+  const { provider, providerId } = identity;
+  const traits = { identity_id: identity.id, provider, provider_id: providerId };
+  const event = { action: 'identity_unlinked', actor: userActor(user), traits, ip: client.ip ?? '' } as const;
+  await Promise.all([writeAudit(session, event, config, services), deleteIdentity(session, identity.id)]);
+  const left = identities.filter((own) => own !== identity);
+  if (provider === 'phone') {
+    await updateUser(session, user.id, { phone: null, phoneConfirmedAt: null }, nowOf(flow));
+  } else {
+    await replaceEmail(session, flow, user, left);
+  }
+  await syncProviders(session, user.id, nowOf(flow));
+  await endFlows(session, user.id, nowOf(flow));
+  await endSessions(session, user.id, own === null ? 'global' : 'others', own?.id ?? null);
+  await queueNotification(session, flow, { kind: 'identity_unlinked', user, provider });
+}
+
+/** Does nothing where one of the identities that are left has the address of the user. */
+async function replaceEmail(session: SystemSession, flow: Flow, user: User, left: readonly Identity[]): Promise<void> {
+  const own = user.email?.toLowerCase() ?? '';
+  if (left.some(({ email }) => (email ?? '') === own)) return;
+  const derived = await deriveEmail(session, flow, user, left);
+  if (derived === null) throw new AuthError('email_conflict_identity_not_deletable');
+  await adoptEmail(session, flow, user, derived);
+}

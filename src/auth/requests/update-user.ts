@@ -1,0 +1,168 @@
+/**
+ * What users change of themselves: password, metadata, email address, phone number. All of a request or nothing.
+ *
+ * What takes long (comparing passwords) comes before the transaction; what decides is looked at again in it.
+ */
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import { changePassword, type NewPassword, preparePassword } from '../accounts/change-password.ts';
+import { applyEmailChange, askEmailChange } from '../accounts/email-change.ts';
+import { lockAsking } from '../accounts/lock-asking.ts';
+import { applyPhoneChange } from '../accounts/phone-change.ts';
+import { parseEmail, parsePhone } from '../addresses.ts';
+import { AuthError } from '../auth-error.ts';
+import type { UserBearer } from '../bearer.ts';
+import { sendCode } from '../messages/send-code.ts';
+import { type Channel, parseChannel } from '../messages/text-message.ts';
+import { enterMetadata, type Metadata } from '../metadata.ts';
+import { assertStrong } from '../secrets/password-policy.ts';
+import { type Flow, nowOf, transact, transactSending } from '../steps/flow.ts';
+import { reloadUser } from '../steps/issue-session.ts';
+import { type BodyShape, readMembers } from '../steps/members.ts';
+import { userActor, writeAudit } from '../store/audit.ts';
+import { noteEntry } from '../store/entries.ts';
+import { type PkceChallenge, parsePkce } from '../store/pkce.ts';
+import { findUserByPhone, isEmailTaken, updateUser } from '../store/users.ts';
+import { hasVerifiedFactor, type User } from '../user.ts';
+import { toUserJson, type UserJson } from '../user-json.ts';
+
+interface Changes {
+  /** Null: not given, or the present one. */
+  readonly email: string | null;
+  readonly phone: string | null;
+  readonly channel: Channel;
+  readonly password: string | null;
+  readonly currentPassword: string | null;
+  readonly nonce: string | null;
+  readonly data: Metadata | null;
+  readonly appMetadata: Metadata | null;
+  readonly pkce: PkceChallenge | null;
+}
+
+/** `PUT /user`. @returns The user as it now is. */
+export async function updateOwnUser(flow: Flow, bearer: UserBearer, body: unknown): Promise<UserJson> {
+  const changes = await check(flow, bearer, body);
+  await assertAllowed(flow, bearer, changes);
+  const { password, currentPassword, nonce } = changes;
+  const given = password === null ? null : { password, currentPassword, nonce };
+  const newPassword = given === null ? null : await preparePassword(flow, bearer, given);
+  const isSending = changes.email !== null || changes.phone !== null;
+  const user = await (isSending ? transactSending : transact)(flow, (session) =>
+    apply(session, flow, { bearer, changes, newPassword }),
+  );
+  return toUserJson(user);
+}
+
+/** Members of the body. */
+export const updateUserBody = {
+  email: 'text', phone: 'text', channel: 'text', password: 'text', current_password: 'text', nonce: 'text',
+  data: 'metadata', app_metadata: 'object', code_challenge: 'text', code_challenge_method: 'text',
+} as const satisfies BodyShape; // biome-ignore format: a list of members
+
+async function check(flow: Flow, { user }: UserBearer, body: unknown): Promise<Changes> {
+  const members = readMembers(body, updateUserBody);
+  const email = members.email ? parseEmail(members.email) : null;
+  const phone = members.phone ? parsePhone(members.phone) : null;
+  if (members.password !== null) await assertStrong(members.password, flow.config, flow.services.isPwned);
+  return {
+    email: email === user.email?.toLowerCase() ? null : email,
+    phone: phone === user.phone ? null : phone,
+    channel: parseChannel(members.channel, flow.config),
+    password: members.password,
+    currentPassword: members.current_password,
+    nonce: members.nonce || null,
+    data: members.data,
+    appMetadata: members.app_metadata,
+    pkce: parsePkce(members.code_challenge, members.code_challenge_method),
+  };
+}
+
+async function assertAllowed(flow: Flow, bearer: UserBearer, changes: Changes): Promise<void> {
+  const { user, session, claims } = bearer;
+  const { email, phone, password, nonce, appMetadata } = changes;
+  const { database, adminRoles } = flow.services;
+  if (appMetadata !== null && !adminRoles.includes(String(claims.role))) {
+    throw new AuthError('not_admin', 'Updating app_metadata requires admin privileges');
+  }
+  assertSecondFactor({ user, session }, changes);
+  if (user.isAnonymous && password !== null && email === null && phone === null) {
+    const message = 'Updating password of an anonymous user without an email or phone is not allowed';
+    throw new AuthError('validation_failed', message, { status: 422 });
+  }
+  if (user.isSsoUser && (isSensitive(changes) || nonce !== null)) {
+    throw new AuthError('user_sso_managed', 'Updating email, phone, password of a SSO account only possible via SSO');
+  }
+  if (email !== null && (await isEmailTaken(database, email, flow.audience, user.id))) {
+    throw new AuthError('email_exists');
+  }
+  if (phone !== null && (await findUserByPhone(database, phone, flow.audience)) !== null) {
+    throw new AuthError('phone_exists');
+  }
+}
+
+function isSensitive({ password, email, phone }: Changes): boolean {
+  return password !== null || email !== null || phone !== null;
+}
+
+function assertSecondFactor({ user, session }: Pick<UserBearer, 'user' | 'session'>, changes: Changes): void {
+  if (!isSensitive(changes) || !hasVerifiedFactor(user) || (session?.aal ?? 'aal1') !== 'aal1') return;
+  const message = 'AAL2 session is required to update email or password when MFA is enabled.';
+  throw new AuthError('insufficient_aal', message);
+}
+
+interface Application {
+  readonly bearer: UserBearer;
+  readonly changes: Changes;
+  readonly newPassword: NewPassword | null;
+}
+
+async function apply(session: SystemSession, flow: Flow, application: Application): Promise<User> {
+  const { bearer, changes, newPassword } = application;
+  const { config, services } = flow;
+  const { data, appMetadata, email, phone } = changes;
+  const asking = await lockAsking(session, bearer);
+  assertSecondFactor(asking, changes);
+  let { user } = asking;
+  if (newPassword !== null) {
+    await changePassword(session, flow, { user, bearerSession: bearer.session, newPassword });
+    user = await reloadUser(session, user.id);
+  }
+  if (data !== null || appMetadata !== null) {
+    const metadata = {
+      ...(data === null ? {} : { userMetadata: enterMetadata(user.userMetadata, data) }),
+      ...(appMetadata === null ? {} : { appMetadata: enterMetadata(user.appMetadata, appMetadata) }),
+    };
+    await updateUser(session, user.id, metadata, nowOf(flow));
+    user = await reloadUser(session, user.id);
+  }
+  if (email !== null) user = await changeEmail(session, flow, user, { email, pkce: changes.pkce });
+  if (phone !== null) user = await changePhone(session, flow, user, { phone, channel: changes.channel });
+  await writeAudit(session, { action: 'user_modified', actor: userActor(user) }, config, services);
+  return reloadUser(session, user.id);
+}
+
+async function changeEmail(
+  session: SystemSession,
+  flow: Flow,
+  user: User,
+  { email, pkce }: { readonly email: string; readonly pkce: PkceChallenge | null },
+): Promise<User> {
+  if (user.isAnonymous && flow.config.mailer_autoconfirm) {
+    return applyEmailChange(session, flow, { ...user, emailChange: email }, { by: 'session' });
+  }
+  // Until the address is proven, what the account has was entered by whoever has its session.
+  if (user.isAnonymous) await noteEntry(session, user.id, 'code');
+  await askEmailChange(session, flow, { user, newEmail: email, pkce });
+  return reloadUser(session, user.id);
+}
+
+async function changePhone(
+  session: SystemSession,
+  flow: Flow,
+  user: User,
+  { phone, channel }: { readonly phone: string; readonly channel: Channel },
+): Promise<User> {
+  if (flow.config.sms_autoconfirm) return applyPhoneChange(session, flow, user, phone);
+  await updateUser(session, user.id, { phoneChange: phone }, nowOf(flow));
+  await sendCode(session, flow, { purpose: 'phone_change', user, phone, channel });
+  return reloadUser(session, user.id);
+}

@@ -1,0 +1,150 @@
+/**
+ * Verification by a program: a code that the user typed, or the hash of a link that a server received.
+ */
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import { isSecureChange } from '../accounts/email-change.ts';
+import { parseEmail, parsePhone } from '../addresses.ts';
+import { type AnswerJson, answerShape, member, text } from '../answer-shape.ts';
+import { AuthError } from '../auth-error.ts';
+import { completeVerification } from '../steps/complete-verification.ts';
+import { type Flow, nowOf } from '../steps/flow.ts';
+import { takeGuesses } from '../steps/guesses.ts';
+import { issueSession, type SignedIn, sessionAnswer, transactSignIn } from '../steps/issue-session.ts';
+import { type BodyShape, readMembers } from '../steps/members.ts';
+import {
+  findVerificationType,
+  isPhoneType,
+  resolveKind,
+  tokensOf,
+  type VerificationType,
+} from '../steps/verification-types.ts';
+import {
+  checkCode,
+  emailTokenSeconds,
+  findUserIdByCode,
+  type PresentedToken,
+  presentTokenHash,
+  smsTokenSeconds,
+  type TokenCheck,
+} from '../store/one-time-tokens.ts';
+import { findUserByPhone, lockUser, lockUserByEmail } from '../store/users.ts';
+import type { User } from '../user.ts';
+
+/** Text for the first of two confirmations of an email change. */
+export const otherAddressMessage = 'Confirmation link accepted. Please proceed to confirm link sent to the other email';
+
+/** The answer to that first confirmation. */
+export const otherAddressShape = answerShape<string>('AuthOtherAddress', {
+  msg: text((message) => message),
+  code: member({ const: '200' }, () => '200'),
+});
+
+type Given =
+  | { readonly kind: 'hash'; readonly type: VerificationType; readonly tokenHash: string }
+  | { readonly kind: 'code'; readonly type: VerificationType; readonly address: string; readonly code: string };
+
+/** `POST /verify`. */
+export async function verify(flow: Flow, body: unknown): Promise<AnswerJson> {
+  const given = check(body);
+  const signedIn = await transactSignIn(flow, (session) => enter(session, flow, given));
+  return signedIn === null ? otherAddressShape.toJson(otherAddressMessage) : sessionAnswer(flow, signedIn);
+}
+
+async function enter(session: SystemSession, flow: Flow, given: Given): Promise<SignedIn | null> {
+  const presented =
+    given.kind === 'hash' ? await presentHash(session, flow, given) : await present(session, flow, given);
+  const kind = resolveKind(given.type, presented.type);
+  const enterNow = () => issueSession(session, flow, presented.user.id, 'otp');
+  const by = given.kind === 'hash' ? 'link' : 'code';
+  return completeVerification(session, flow, { presented, kind, by }, enterNow);
+}
+
+const refuse = (message: string) => new AuthError('validation_failed', message);
+
+/** Members of the body. */
+export const verifyBody = {
+  type: 'text', token: 'text', token_hash: 'text', email: 'text', phone: 'text', redirect_to: 'text',
+} as const satisfies BodyShape; // biome-ignore format: a list of members
+
+function check(body: unknown): Given {
+  const members = readMembers(body, verifyBody);
+  const { type: name, token, token_hash: tokenHash, email, phone, redirect_to: redirectTo } = members;
+  if (!name) throw refuse('Verify requires a verification type');
+  if (Boolean(token) === Boolean(tokenHash)) throw refuse('Verify requires either a token or a token hash');
+  const type = findVerificationType(name);
+  if (tokenHash) {
+    if (email || phone || redirectTo) throw refuse('Only the token_hash and type should be provided');
+    if (type === null || isPhoneType(type)) throw refuse('Invalid email verification type');
+    return { kind: 'hash', type, tokenHash };
+  }
+  const addressMessage = 'Only an email address or phone number should be provided on verify';
+  if (Boolean(email) === Boolean(phone)) throw refuse(addressMessage);
+  const address = phone ? parsePhone(phone) : parseCodeEmail(email ?? '');
+  if (type === null) throw refuse('Unsupported verification type');
+  if (isPhoneType(type) !== Boolean(phone)) throw refuse(addressMessage);
+  return { kind: 'code', type, address, code: token ?? '' };
+}
+
+function parseCodeEmail(email: string): string {
+  try {
+    return parseEmail(email);
+  } catch (error) {
+    throw new AuthError('validation_failed', 'Invalid email format', { status: 422, cause: error });
+  }
+}
+
+/** Presents what a link carries. @throws AuthError `otp_expired`, `user_banned` */
+export async function presentHash(
+  session: SystemSession,
+  flow: Flow,
+  { type, tokenHash }: { readonly type: VerificationType; readonly tokenHash: string },
+): Promise<PresentedToken> {
+  const presented = await presentTokenHash(session, tokenHash, checkOf(flow, type));
+  const isDead = await takeGuesses(session, flow, { userId: presented.user.id }, [presented.type]);
+  if (isDead(presented.user.id, presented.type)) throw new AuthError('otp_expired');
+  return presented;
+}
+
+async function present(
+  session: SystemSession,
+  flow: Flow,
+  given: Extract<Given, { kind: 'code' }>,
+): Promise<PresentedToken> {
+  const { type, address, code } = given;
+  const [isDead, owner] = await Promise.all([
+    takeGuesses(session, flow, { address }, tokensOf(type)),
+    lockOwner(session, flow, given),
+  ]);
+  const presented = checkCode(owner, { address, code }, { ...checkOf(flow, type), isDead });
+  if (type !== 'email_change') return presented;
+  const { user } = presented;
+  // The address of the current token is that of the user, and its turn comes only with a secure change.
+  const isKnown = address === user.email?.toLowerCase() || address === user.emailChange.toLowerCase();
+  const isCurrentToken = presented.type === 'email_change_token_current';
+  if (!isKnown || (isCurrentToken && !isSecureChange(flow, user))) throw new AuthError('otp_expired');
+  return presented;
+}
+
+/** The user to whom the code must belong, for this transaction alone; null for nobody. */
+async function lockOwner(
+  session: SystemSession,
+  { audience }: Flow,
+  { type, address, code }: Extract<Given, { kind: 'code' }>,
+): Promise<User | null> {
+  const lockKnown = (id: string | null) => (id === null ? null : lockUser(session, id));
+  switch (type) {
+    case 'sms':
+      return lockKnown((await findUserByPhone(session, address, audience))?.id ?? null);
+    // Several users may wait for the same number or address.
+    case 'phone_change':
+    case 'email_change':
+      return lockKnown(await findUserIdByCode(session, { address, code }, tokensOf(type)));
+    default:
+      return lockUserByEmail(session, address, audience);
+  }
+}
+
+function checkOf(flow: Flow, type: VerificationType): TokenCheck {
+  const lifetimeSeconds = isPhoneType(type) ? smsTokenSeconds(flow.config) : emailTokenSeconds(flow.config);
+  return { types: tokensOf(type), now: nowOf(flow), lifetimeSeconds };
+}

@@ -1,0 +1,114 @@
+/**
+ * The claims of an access token, and the answer that carries one together with its refresh token.
+ */
+import type { AuthConfig } from '../../config/auth/auth-config.ts';
+import { type AnswerJson, answerShape, integer, member, nested, optional, text } from '../answer-shape.ts';
+import { weakPasswordReasons } from '../auth-error.ts';
+import type { Session, SessionLimits } from '../session.ts';
+import { type Time, toSeconds } from '../times.ts';
+import { highestAal, type User } from '../user.ts';
+import { userShape } from '../user-json.ts';
+import type { PasswordWeakness } from './password-policy.ts';
+import type { TokenSigner } from './signing-keys.ts';
+
+/** What claims are made with. */
+export interface ClaimsContext {
+  /** Claim `iss`: the configured issuer, else the public address of the auth service. */
+  readonly issuer: string;
+  readonly config: Pick<AuthConfig, 'jwt_exp'> & SessionLimits;
+  readonly now: Time;
+}
+
+/** Life of an access token in seconds. */
+export function accessTokenSeconds({ jwt_exp }: Pick<AuthConfig, 'jwt_exp'>): number {
+  return jwt_exp || 3600;
+}
+
+/** What an access token says. */
+export interface AccessClaims {
+  readonly [claim: string]: unknown;
+  /** Seconds since the epoch. */
+  readonly exp: number;
+  readonly iat: number;
+}
+
+/** All claims, in the order of the original. */
+export function accessTokenClaims(user: User, session: Session, { issuer, config, now }: ClaimsContext): AccessClaims {
+  const iat = toSeconds(now);
+  return {
+    iss: issuer,
+    sub: user.id,
+    aud: user.audience ?? '',
+    exp: expiry(user, session, iat, config),
+    iat,
+    email: user.email ?? '',
+    phone: user.phone ?? '',
+    app_metadata: user.appMetadata,
+    user_metadata: user.userMetadata,
+    role: user.role ?? '',
+    aal: session.aal,
+    amr: session.amr.map(({ method, at }) => ({ method, timestamp: toSeconds(at) })),
+    session_id: session.id,
+    is_anonymous: user.isAnonymous,
+  };
+}
+
+/** A session that lacks the second factor of its user ends early; its token must not live on. */
+function expiry(user: User, session: Session, iat: number, config: ClaimsContext['config']): number {
+  const usual = iat + accessTokenSeconds(config);
+  if (config.sessions_allow_low_aal <= 0 || session.aal >= highestAal(user)) return usual;
+  const end = toSeconds((session.createdAt ?? iat * 1000) + config.sessions_allow_low_aal * 3_600_000);
+  return Math.min(usual, end);
+}
+
+/** What an answer with a session may have beside it. */
+export interface SessionExtras {
+  /** Of the provider, where there was one. */
+  readonly providerToken?: string | null;
+  readonly providerRefreshToken?: string | null;
+  /** For the password grant only: what the policy has against the password, or null. */
+  readonly weakPassword?: PasswordWeakness | null;
+}
+
+/** What a sign-in gives. */
+export interface SessionTokens {
+  /** As of the sign-in. */
+  readonly user: User;
+  readonly refreshToken: string;
+  readonly claims: AccessClaims;
+  /** When the claims were made, in seconds since the epoch; `iat` may say something else. */
+  readonly issuedAt: number;
+}
+
+interface SessionFacts extends SessionTokens {
+  readonly accessToken: string;
+  readonly extras: SessionExtras;
+}
+
+const weakness = {
+  type: ['object', 'null'],
+  properties: { reasons: { type: 'array', items: { enum: weakPasswordReasons } }, message: { type: 'string' } },
+  required: ['reasons', 'message'],
+};
+
+/** The answer of a sign-in. */
+export const sessionShape = answerShape<SessionFacts>('AuthSession', {
+  access_token: text(({ accessToken }) => accessToken),
+  token_type: member({ const: 'bearer' }, () => 'bearer'),
+  expires_in: integer(({ claims, issuedAt }) => claims.exp - issuedAt),
+  expires_at: integer(({ claims }) => claims.exp),
+  refresh_token: text(({ refreshToken }) => refreshToken),
+  user: nested(userShape, ({ user }) => user),
+  provider_token: optional(text(({ extras }) => extras.providerToken || undefined)),
+  provider_refresh_token: optional(text(({ extras }) => extras.providerRefreshToken || undefined)),
+  weak_password: optional(member(weakness, ({ extras }) => extras.weakPassword)),
+});
+
+/** The answer of every successful sign-in: tokens, times and the user. */
+export async function toSessionJson(
+  tokens: SessionTokens,
+  signer: TokenSigner,
+  extras: SessionExtras = {},
+): Promise<AnswerJson> {
+  return sessionShape.toJson({ ...tokens, accessToken: await signer.sign(tokens.claims), extras });
+}

@@ -1,0 +1,48 @@
+/**
+ * One-time codes and their hashes: what a mail carries, and what is stored instead of it.
+ *
+ * The hash covers the address as well, so a code works for the address it was sent to. Links carry something random, which
+ * nobody can guess by guessing codes. The PKCE flow marks both with a prefix.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { type Random, randomInteger } from '../random.ts';
+
+/** Start of the hashes of the PKCE flow. */
+export const pkcePrefix = 'pkce_';
+
+/** A code of `digits` decimal digits, all equally likely. Lengths other than 6 to 10 count as 6. */
+export function makeCode(random: Random, digits: number): string {
+  const length = digits >= 6 && digits <= 10 ? digits : 6;
+  return String(randomInteger(random, 10 ** length)).padStart(length, '0');
+}
+
+/**
+ * Lower-case hex of SHA-224 over address and code, 56 characters.
+ *
+ * @param address The email address in lower case, or the digits of the phone number.
+ */
+export function hashCode(address: string, code: string): string {
+  return createHash('sha224').update(address).update(code).digest('hex');
+}
+
+/** What a link carries: as long as a hash of a code, and random. */
+export function makeLinkHash(random: Random): string {
+  return Buffer.from(random.bytes(28)).toString('hex');
+}
+
+/** Whether a link or hash belongs to the PKCE flow. */
+export function isPkceHash(hash: string): boolean {
+  return hash.startsWith(pkcePrefix);
+}
+
+/** Whether a stored value is that hash, with or without the prefix. Takes the same time wherever they differ. */
+export function matchesHash(stored: string, hash: string): boolean {
+  const bare = stored.startsWith(pkcePrefix) ? stored.slice(pkcePrefix.length) : stored;
+  return sameText(bare, hash);
+}
+
+/** Compares two texts without telling by time where they differ. */
+export function sameText(a: string, b: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(a), digest(b)) && a.length === b.length;
+}

@@ -1,0 +1,61 @@
+/**
+ * What a new password must be like: long enough, of the required characters, not known from leaks.
+ *
+ * Log-in does not refuse by the policy, it only reports (`weak_password` in the session).
+ */
+import type { AuthConfig } from '../../config/auth/auth-config.ts';
+import { AuthError, type WeakPasswordReason } from '../auth-error.ts';
+import type { IsPwned } from './leaked-passwords.ts';
+import { assertNotTooLong } from './passwords.ts';
+
+/** The fields that make the policy. */
+export type PasswordPolicy = Pick<
+  AuthConfig,
+  'password_min_length' | 'password_required_characters' | 'password_hibp_enabled'
+>;
+
+/** What is wrong with a password. */
+export interface PasswordWeakness {
+  /** One sentence per reason, joined by a blank. */
+  readonly message: string;
+  readonly reasons: readonly WeakPasswordReason[];
+}
+
+/** What the policy has against a password; null for nothing. */
+export async function findWeakness(
+  password: string,
+  policy: PasswordPolicy,
+  isPwned: IsPwned,
+): Promise<PasswordWeakness | null> {
+  const found: [WeakPasswordReason, string][] = [];
+  if (Buffer.byteLength(password) < policy.password_min_length) {
+    found.push(['length', `Password should be at least ${policy.password_min_length} characters.`]);
+  }
+  const sets = splitCharacterSets(policy.password_required_characters);
+  if (!sets.every((set) => [...set].some((character) => password.includes(character)))) {
+    found.push(['characters', `Password should contain at least one character of each: ${sets.join(', ')}.`]);
+  }
+  if (policy.password_hibp_enabled && (await isPwned(password))) {
+    found.push(['pwned', 'Password is known to be weak and easy to guess, please choose a different one.']);
+  }
+  if (found.length === 0) return null;
+  return { reasons: found.map(([reason]) => reason), message: found.map(([, message]) => message).join(' ') };
+}
+
+/** @throws AuthError `validation_failed` (too long), `weak_password`. */
+export async function assertStrong(password: string, policy: PasswordPolicy, isPwned: IsPwned): Promise<void> {
+  assertNotTooLong(password);
+  const weakness = await findWeakness(password, policy, isPwned);
+  if (weakness) throw new AuthError('weak_password', weakness.message, { weakPassword: weakness.reasons });
+}
+
+/** `abc:0123:\:` -> the sets; a colon behind a backslash is a character. */
+export function splitCharacterSets(text: string): readonly string[] {
+  const sets: string[] = [];
+  for (const part of text.split(':')) {
+    const last = sets.at(-1);
+    if (last?.endsWith('\\')) sets[sets.length - 1] = `${last.slice(0, -1)}:${part}`;
+    else sets.push(part);
+  }
+  return sets.filter((set) => set !== '');
+}

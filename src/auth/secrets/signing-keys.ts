@@ -1,0 +1,53 @@
+/**
+ * The key that signs access tokens, and the public keys that others verify them with.
+ *
+ * The one of the configured keys whose `key_ops` has `sign` signs; without one, the project's secret does (HS256).
+ */
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { importJWK, type JWK, SignJWT } from 'jose';
+import type { Config, JsonWebKeyMember } from '../../config/config.ts';
+import { findSigningKey, toPublicKey } from '../../config/keys.ts';
+
+/** Signs claims. */
+export interface TokenSigner {
+  readonly algorithm: string;
+  /** @param claims Complete: nothing is added. */
+  sign(claims: Readonly<Record<string, unknown>>): Promise<string>;
+}
+
+/** @throws Error where there is neither a key that signs nor a secret, or a key is malformed. */
+export async function createTokenSigner(config: Pick<Config, 'jwtSecret' | 'jwtKeys'>): Promise<TokenSigner> {
+  const jwk = findSigningKey(config.jwtKeys);
+  if (jwk === null && config.jwtSecret === null) {
+    throw new Error('No key signs tokens: give --jwt-secret, or a key with `sign` in key_ops in --jwt-keys.');
+  }
+  if (jwk === null) return secretSigner(createSecretKey(config.jwtSecret ?? '', 'utf8'));
+  const algorithm = jwk.alg ?? 'HS256';
+  const key = await importJWK({ ...jwk, key_ops: ['sign'] } as JWK, algorithm);
+  const header = { alg: algorithm, typ: 'JWT', ...(jwk.kid === undefined ? {} : { kid: jwk.kid }) };
+  return { algorithm, sign: (claims) => new SignJWT({ ...claims }).setProtectedHeader(header).sign(key) };
+}
+
+/** A digest of a few hundred bytes is made at once; handing it to another thread and back would take ten times as long. */
+function secretSigner(secret: KeyObject): TokenSigner {
+  const header = Buffer.from(JSON.stringify({ alg: 'HS256', typ: 'JWT' })).toString('base64url');
+  return {
+    algorithm: 'HS256',
+    async sign(claims) {
+      const content = `${header}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`;
+      return `${content}.${createHmac('sha256', secret).update(content).digest('base64url')}`;
+    },
+  };
+}
+
+/** The public part of all asymmetric keys, as `/.well-known/jwks.json` shows it; empty where a secret signs. */
+export function publicKeySet(keys: readonly JsonWebKeyMember[]): { readonly keys: readonly JsonWebKeyMember[] } {
+  const asymmetric = keys.filter(({ kty }) => kty !== 'oct');
+  return { keys: asymmetric.map((key) => ({ ...withoutPrivateParts(toPublicKey(key)), use: 'sig' })) };
+}
+
+/** What a verifier needs, and no member that somebody may have put beside it. */
+function withoutPrivateParts(key: JsonWebKeyMember): JsonWebKeyMember {
+  const members = ['kty', 'kid', 'alg', 'crv', 'x', 'y', 'n', 'e', 'key_ops'];
+  return Object.fromEntries(Object.entries(key).filter(([member]) => members.includes(member))) as JsonWebKeyMember;
+}

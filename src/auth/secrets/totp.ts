@@ -1,0 +1,75 @@
+/**
+ * Codes of authenticator apps (RFC 6238 with SHA-1, six digits, steps of 30 seconds), and the address by which an app takes
+ * over a secret. A library would bring its own crypto for what `node:crypto` does in a few lines.
+ */
+import { createHmac } from 'node:crypto';
+import { type Time, toSeconds } from '../times.ts';
+import { sameText } from './one-time-code.ts';
+
+/** Seconds for which a code is shown. */
+const stepSeconds = 30;
+
+/** How far the clock of the app may be away, in steps. */
+const tolerance = 1;
+
+const digits = 6;
+const base32Alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+/** Bytes -> base32 of RFC 4648 without padding. */
+export function toBase32(bytes: Uint8Array): string {
+  const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, '0')).join('');
+  const groups = bits.match(/.{1,5}/g) ?? [];
+  return groups.map((group) => base32Alphabet[Number.parseInt(group.padEnd(5, '0'), 2)]).join('');
+}
+
+/** The bytes of a base32 text, with or without padding; null where it is none. */
+export function fromBase32(text: string): Uint8Array | null {
+  const letters = text.toUpperCase().replace(/=+$/, '');
+  if (!/^[A-Z2-7]*$/.test(letters)) return null;
+  const bits = Array.from(letters, (letter) => base32Alphabet.indexOf(letter).toString(2).padStart(5, '0')).join('');
+  return Uint8Array.from(bits.match(/.{8}/g) ?? [], (byte) => Number.parseInt(byte, 2));
+}
+
+/** Number of the step of a time. */
+export function totpStep(now: Time): number {
+  return Math.floor(toSeconds(now) / stepSeconds);
+}
+
+/** The code of a step. @param key The bytes of the secret. */
+export function totpCode(key: Uint8Array, step: number): string {
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(step));
+  const digest = createHmac('sha1', key).update(counter).digest();
+  const offset = (digest.at(-1) ?? 0) & 0x0f;
+  const number = digest.readUInt32BE(offset) & 0x7fff_ffff;
+  return String(number % 10 ** digits).padStart(digits, '0');
+}
+
+/** The step whose code was given, which may be the one before or after now; null where the code is of none of them. */
+export function findStep(key: Uint8Array, code: string, now: Time): number | null {
+  const current = totpStep(now);
+  const steps = Array.from({ length: 2 * tolerance + 1 }, (_, index) => current + index - tolerance);
+  // All are computed, so that the time taken tells nothing.
+  const matching = steps.filter((step) => sameText(totpCode(key, step), code));
+  return matching.at(-1) ?? null;
+}
+
+/** What an app shows beside the code. */
+export interface TotpLabel {
+  /** Whose codes these are. */
+  readonly issuer: string;
+  /** The user's address, for example. */
+  readonly account: string;
+}
+
+/** The address that QR codes carry. @param secret In base32. */
+export function totpUri(secret: string, { issuer, account }: TotpLabel): string {
+  const name = encode(issuer);
+  const parameters = `algorithm=SHA1&digits=${digits}&issuer=${name}&period=${stepSeconds}&secret=${secret}`;
+  return `otpauth://totp/${name}:${encode(account)}?${parameters}`;
+}
+
+/** Ports and addresses stay readable: colon and at sign mean nothing in these places. */
+function encode(text: string): string {
+  return encodeURIComponent(text).replaceAll('%40', '@').replaceAll('%3A', ':');
+}

@@ -1,0 +1,84 @@
+/**
+ * One user by the id in the path, and what admins may say of users.
+ */
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import { parseEmail, parsePhone } from '../addresses.ts';
+import { AuthError } from '../auth-error.ts';
+import { isUuid } from '../bearer.ts';
+import type { Metadata } from '../metadata.ts';
+import { loadUser, lockUser } from '../store/users.ts';
+import type { Time } from '../times.ts';
+import type { User } from '../user.ts';
+import { parseGoDuration } from './go-duration.ts';
+import { type BodyShape, readMembers } from './members.ts';
+
+/** Loads the user. @param lock Keeps the row for the transaction. @throws AuthError `validation_failed` (404), `user_not_found` */
+export async function requireUser(session: SystemSession, id: string, lock: 'lock' | 'read' = 'read'): Promise<User> {
+  if (!isUuid(id)) throw new AuthError('validation_failed', 'user_id must be an UUID', { status: 404 });
+  const user = await (lock === 'lock' ? lockUser(session, id) : loadUser(session, id));
+  if (user === null) throw new AuthError('user_not_found');
+  return user;
+}
+
+/** What an admin says of a user; null where nothing is said. */
+export interface AdminUserFacts {
+  readonly id: string | null;
+  readonly audience: string | null;
+  readonly role: string | null;
+  readonly email: string | null;
+  /** Digits. */
+  readonly phone: string | null;
+  readonly password: string | null;
+  readonly passwordHash: string | null;
+  readonly isEmailConfirmed: boolean;
+  readonly isPhoneConfirmed: boolean;
+  readonly userMetadata: Metadata | null;
+  readonly appMetadata: Metadata | null;
+  /** Milliseconds; 0 ends a ban. */
+  readonly banMs: number | null;
+}
+
+/** Members of the body. */
+export const adminUserBody = {
+  id: 'text', aud: 'text', role: 'text', email: 'text', phone: 'text', password: 'text', password_hash: 'text',
+  email_confirm: 'flag', phone_confirm: 'flag', user_metadata: 'metadata', app_metadata: 'object', ban_duration: 'text',
+} as const satisfies BodyShape; // biome-ignore format: a list of members
+
+/** Reads and checks the body of a request about a user. @throws AuthError `bad_json`, `validation_failed` */
+export function readAdminUser(body: unknown): AdminUserFacts {
+  const members = readMembers(body, adminUserBody);
+  return {
+    id: members.id || null,
+    audience: members.aud || null,
+    role: members.role || null,
+    email: members.email ? parseEmail(members.email) : null,
+    phone: members.phone ? parsePhone(members.phone) : null,
+    password: members.password,
+    passwordHash: members.password_hash || null,
+    isEmailConfirmed: members.email_confirm ?? false,
+    isPhoneConfirmed: members.phone_confirm ?? false,
+    userMetadata: members.user_metadata,
+    appMetadata: members.app_metadata,
+    banMs: members.ban_duration ? parseBan(members.ban_duration) : null,
+  };
+}
+
+/** Refuses a hash that no sign-in could be checked with. @throws AuthError `validation_failed` */
+export function assertKnownHash(passwordHash: string | null): void {
+  if (passwordHash === null || /^\$(2[aby]|argon2id?|argon2i|fbscrypt)\$.{20,220}$/s.test(passwordHash)) return;
+  throw new AuthError('validation_failed', 'The password hash is of no supported kind');
+}
+
+/** The end of a ban from now on; undefined where nothing is said of it. */
+export function bannedUntil({ banMs }: AdminUserFacts, now: Time): { readonly bannedUntil?: Time | null } {
+  if (banMs === null) return {};
+  return { bannedUntil: banMs === 0 ? null : now + banMs };
+}
+
+function parseBan(text: string): number {
+  if (text === 'none') return 0;
+  const ms = parseGoDuration(text);
+  if (ms !== null) return ms;
+  const shown = text.slice(0, 100);
+  throw new AuthError('validation_failed', `invalid format for ban duration: time: invalid duration "${shown}"`);
+}

@@ -1,0 +1,39 @@
+/**
+ * Asks a hook on behalf of a request: what it refuses, and how it fails, becomes the answer of the request.
+ */
+import type { HookName } from '../../config/auth/auth-hook-fields.ts';
+import { HookError } from '../../hooks/hook-error.ts';
+import { type HookAnswer, isWebhook } from '../../hooks/hooks.ts';
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import { AuthError } from '../auth-error.ts';
+import { type Flow, transact, transactSending } from './flow.ts';
+
+/**
+ * Asks a hook that is switched on.
+ *
+ * @param session Of the transaction of the request; null where there is none.
+ * @throws AuthError `hook_timeout` and so on, or what the hook refused with (`unknown`).
+ */
+export async function askHook(
+  session: SystemSession | null,
+  { services, config }: Flow,
+  name: HookName,
+  payload: unknown,
+): Promise<HookAnswer> {
+  try {
+    return await services.hooks.ask(session, { name, config, payload });
+  } catch (error) {
+    if (!(error instanceof HookError)) throw error;
+    throw new AuthError(error.code, error.message, { status: error.status, cause: error });
+  }
+}
+
+/** As `transact`, for work that asks these hooks where they are on: a slow webhook holds up nothing but more of it. */
+export function transactAsking<T>(
+  flow: Flow,
+  names: readonly HookName[],
+  run: (session: SystemSession) => Promise<T>,
+): Promise<T> {
+  const isWaiting = names.some((name) => isWebhook(name, flow.config));
+  return (isWaiting ? transactSending : transact)(flow, run);
+}

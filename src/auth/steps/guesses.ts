@@ -1,0 +1,43 @@
+/**
+ * Guesses at codes: each counts before it is looked at, in the database and outside the transaction of the request, so that
+ * neither many addresses nor many processes nor an undone transaction give anybody more of them.
+ */
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { OneTimeTokenType } from '../store/one-time-tokens.ts';
+import type { Flow } from './flow.ts';
+
+/** Longer than any code lives. */
+const windowMs = 86_400_000;
+
+/** Counts a guess. @returns False where there have been too many; the guess must not be looked at then. */
+export async function takeGuess({ services, config }: Flow, name: string): Promise<boolean> {
+  const allowance = { kind: 'window', limit: config.mailer_otp_attempts, windowMs } as const;
+  return (await services.limiter.take(`guess:${name}`, allowance)) === null;
+}
+
+/** Whose tokens a guess is about: those that were sent to an address, or those of a user. */
+export type GuessedAt = { readonly address: string } | { readonly userId: string };
+
+/** Tokens that have died of guesses. */
+export type DeadTokens = (userId: string, type: OneTimeTokenType) => boolean;
+
+/** Counts a guess at each of the tokens; an address without any costs as much. */
+export async function takeGuesses(
+  session: SystemSession,
+  flow: Flow,
+  at: GuessedAt,
+  types: readonly OneTimeTokenType[],
+): Promise<DeadTokens> {
+  const [column, value] = 'address' in at ? ['t.relates_to', at.address.toLowerCase()] : ['t.user_id::text', at.userId];
+  const rows = await session.query(
+    `select t.id, t.user_id, t.token_type::text as type from auth.one_time_tokens t
+    where ${column} = $1 and t.token_type::text = any ($2::text[])`,
+    [value, types],
+  );
+  if (rows.length === 0) await takeGuess(flow, `none:${value}`);
+  const dead = new Set<string>();
+  for (const { id, user_id, type } of rows) {
+    if (!(await takeGuess(flow, String(id)))) dead.add(`${user_id} ${type}`);
+  }
+  return (userId, type) => dead.has(`${userId} ${type}`);
+}

@@ -1,0 +1,72 @@
+/**
+ * The end of every successful sign-in: a new session and what its access token says inside the transaction, the answer with
+ * the tokens after it. Nobody makes an access token anywhere else.
+ */
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import { AuthError } from '../auth-error.ts';
+import { accessTokenClaims, type SessionExtras, type SessionTokens, toSessionJson } from '../secrets/access-token.ts';
+import { createSession, type IssuedSession } from '../store/sessions.ts';
+import { loadUser } from '../store/users.ts';
+import { toSeconds } from '../times.ts';
+import type { User } from '../user.ts';
+import { transactAsking } from './ask-hook.ts';
+import { customizeClaims, type SignInMethod } from './custom-claims.ts';
+import { type Flow, nowOf } from './flow.ts';
+
+/** A session with its user as of the sign-in, and what its access token says. */
+export interface SignedIn extends IssuedSession, SessionTokens {}
+
+/** The answer of a sign-in: tokens, times and the user. */
+export type SessionJson = Readonly<Record<string, unknown>>;
+
+/** As `transact`, for work that signs a user in. */
+export function transactSignIn<T>(flow: Flow, run: (session: SystemSession) => Promise<T>): Promise<T> {
+  return transactAsking(flow, ['custom_access_token'], run);
+}
+
+/** Starts a session. @param method How the user proved to be the one, for the claim `amr`. */
+export async function issueSession(
+  session: SystemSession,
+  flow: Flow,
+  userId: string,
+  method: string,
+): Promise<SignedIn> {
+  const { services, client } = flow;
+  const [issued, user] = await Promise.all([
+    createSession(session, { userId, method, client }, services),
+    reloadUser(session, userId),
+  ]);
+  return completeSignIn(session, flow, { ...issued, user }, method);
+}
+
+/**
+ * Decides what the access token of a session says.
+ *
+ * @param session Of the transaction of the sign-in, so that nothing of it stays where the hook refuses; null where there is
+ *   none.
+ * @throws AuthError What the hook `custom_access_token` refused or failed with.
+ */
+export async function completeSignIn(
+  session: SystemSession | null,
+  flow: Flow,
+  issued: IssuedSession & { readonly user: User },
+  method: SignInMethod,
+): Promise<SignedIn> {
+  const { services, config } = flow;
+  const now = nowOf(flow);
+  const claims = accessTokenClaims(issued.user, issued.session, { issuer: services.issuer, config, now });
+  return { ...issued, claims: await customizeClaims(session, flow, claims, method), issuedAt: toSeconds(now) };
+}
+
+/** The answer. */
+export function sessionAnswer({ services }: Flow, signedIn: SignedIn, extras?: SessionExtras): Promise<SessionJson> {
+  return toSessionJson(signedIn, services.signer, extras);
+}
+
+/** The user as it is after what was written in this transaction. */
+export async function reloadUser(session: SystemSession, userId: string): Promise<User> {
+  const user = await loadUser(session, userId);
+  // Only a user that somebody deletes at this moment is gone.
+  if (user === null) throw new AuthError('user_not_found');
+  return user;
+}

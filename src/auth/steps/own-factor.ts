@@ -1,0 +1,68 @@
+/**
+ * A second factor by the id in the path, who may ask about one, and what is noted of it.
+ */
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import { AuthError } from '../auth-error.ts';
+import { assertNotAnonymous, isUuid, type UserBearer } from '../bearer.ts';
+import type { Session } from '../session.ts';
+import { type AuditEvent, writeAudit } from '../store/audit.ts';
+import { type Factor, hasVerifiedFactor, type User } from '../user.ts';
+import type { Flow } from './flow.ts';
+
+/** Who asks about a factor of theirs: a user with an account and a session. */
+export interface FactorBearer {
+  readonly user: User;
+  readonly session: Session;
+}
+
+/** @throws AuthError `no_authorization` (403) for anonymous users, `session_not_found` for tokens without a session. */
+export function assertFactorBearer({ claims, user, session }: UserBearer): FactorBearer {
+  assertNotAnonymous(claims);
+  if (session === null) throw new AuthError('session_not_found', 'Second factors need a token with a session');
+  return { user, session };
+}
+
+/** The factor of that user. @throws AuthError `validation_failed` (404), `mfa_factor_not_found` */
+export function requireFactor(user: User, id: string): Factor {
+  if (!isUuid(id)) throw new AuthError('validation_failed', 'factor_id must be an UUID', { status: 404 });
+  const factor = user.factors.find((own) => own.id === id.toLowerCase());
+  if (factor === undefined) throw new AuthError('mfa_factor_not_found');
+  return factor;
+}
+
+/**
+ * Refuses sessions without the second factor that the user already has.
+ *
+ * @param own The session as it is under the lock of the user: the factor that gave its level may just have been removed.
+ * @throws AuthError `insufficient_aal` (403)
+ */
+export function assertSecondFactorUsed(user: User, own: Session): void {
+  if (!hasVerifiedFactor(user) || own.aal !== 'aal1') return;
+  throw new AuthError('insufficient_aal', 'AAL2 required to enroll a new factor', { status: 403 });
+}
+
+/** Longest name in characters; PostgreSQL has to have room for it in an index. */
+const maxNameLength = 255;
+
+/**
+ * Refuses a name that another factor of the user has. The empty one counts as well: apps list factors by name.
+ *
+ * @throws AuthError `mfa_factor_name_conflict`, `validation_failed` where it is too long.
+ */
+export function assertNameFree(factors: readonly Factor[], friendlyName: string): void {
+  if (friendlyName.length > maxNameLength) {
+    throw new AuthError('validation_failed', `friendly_name can be at most ${maxNameLength} characters long`);
+  }
+  if (!factors.some((factor) => factor.friendlyName === friendlyName)) return;
+  const message = `A factor with the friendly name "${friendlyName}" for this user already exists`;
+  throw new AuthError('mfa_factor_name_conflict', message);
+}
+
+/** Writes an event about a factor, with the address that the request comes from. */
+export function writeFactorAudit(
+  session: SystemSession,
+  { services, config, client }: Flow,
+  event: Pick<AuditEvent, 'action' | 'actor' | 'traits'>,
+): Promise<void> {
+  return writeAudit(session, { ...event, ip: client.ip ?? '' }, config, services);
+}

@@ -1,0 +1,57 @@
+/**
+ * The types of verification that requests name: which tokens each may present, and what a token then stands for.
+ */
+import type { OneTimeTokenType } from '../store/one-time-tokens.ts';
+import type { FlowMethod } from '../store/pkce.ts';
+
+/** What a token was made for, once it is known. */
+export type VerificationKind =
+  | 'signup' | 'invite' | 'magiclink' | 'recovery' | 'email_change' | 'sms' | 'phone_change'; // biome-ignore format: a list
+
+/** A type of a request. `email` leaves open which of two tokens it is. */
+export type VerificationType = VerificationKind | 'email';
+
+const tokens = {
+  signup: ['confirmation_token'],
+  invite: ['confirmation_token'],
+  magiclink: ['recovery_token'],
+  recovery: ['recovery_token'],
+  email: ['confirmation_token', 'recovery_token'],
+  email_change: ['email_change_token_current', 'email_change_token_new'],
+  sms: ['confirmation_token'],
+  phone_change: ['phone_change_token'],
+} as const satisfies Record<VerificationType, readonly OneTimeTokenType[]>;
+
+/** The type of that name, or null. */
+export function findVerificationType(name: string): VerificationType | null {
+  return Object.hasOwn(tokens, name) ? (name as VerificationType) : null;
+}
+
+/** Tokens that may be presented under a type, in the order in which they are tried. */
+export function tokensOf(type: VerificationType): readonly OneTimeTokenType[] {
+  return tokens[type];
+}
+
+/** Whether the address of the type is a phone number. */
+export function isPhoneType(type: VerificationType): boolean {
+  return type === 'sms' || type === 'phone_change';
+}
+
+/** What a token of a type stands for. */
+export function resolveKind(type: VerificationType, token: OneTimeTokenType): VerificationKind {
+  if (type !== 'email') return type;
+  return token === 'recovery_token' ? 'magiclink' : 'signup';
+}
+
+/** The flow that the request of such a token left, in the PKCE flow. Text messages leave none. */
+export function flowMethodOf(kind: VerificationKind): FlowMethod | null {
+  switch (kind) {
+    case 'signup':
+      return 'email/signup';
+    case 'sms':
+    case 'phone_change':
+      return null;
+    default:
+      return kind;
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * Whose proof of an address keeps what was entered in the account before it. No row: nobody's does.
+ */
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { User } from '../user.ts';
+import type { FlowMethod } from './pkce.ts';
+
+/** `code`: the code of the sign-up mail, or the PKCE verifier of the sign-up. `admin`: every proof, an admin entered it. */
+export type KeptBy = 'code' | 'admin';
+
+/** Notes who entered what an account without a proven address has. */
+export async function noteEntry(database: SystemSession, userId: string, keptBy: KeptBy): Promise<void> {
+  await database.query(
+    `insert into auth.pgreflect_entries (user_id, kept_by) values ($1::uuid, $2)
+    on conflict (user_id) do update set kept_by = excluded.kept_by, flow_id = null, password_hash = null, user_metadata = null`,
+    [userId, keptBy],
+  );
+}
+
+/** Two have asked for the address, and nobody can tell which of them entered what is there. An admin's word stays. */
+export async function contestEntry(database: SystemSession, userId: string): Promise<void> {
+  await database.query(`delete from auth.pgreflect_entries e where e.user_id = $1::uuid and e.kept_by = 'code'`, [
+    userId,
+  ]);
+}
+
+/** Whose proof keeps what the account has; null: nobody's. */
+export async function readEntry(database: SystemSession, userId: string): Promise<KeptBy | null> {
+  const [row] = await database.query('select e.kept_by from auth.pgreflect_entries e where e.user_id = $1::uuid', [
+    userId,
+  ]);
+  return (row?.kept_by as KeptBy | undefined) ?? null;
+}
+
+/** Forgets the entry, because the address is about to be proven. @returns Null where there was none. */
+export async function takeEntry(database: SystemSession, userId: string): Promise<KeptBy | null> {
+  const [row] = await database.query(
+    'delete from auth.pgreflect_entries e where e.user_id = $1::uuid returning e.kept_by',
+    [userId],
+  );
+  return (row?.kept_by as KeptBy | undefined) ?? null;
+}
+
+/** Keeps what the user had until the verifier of the newest flow of that method comes; it goes with the flow. */
+export async function withholdEntry(
+  database: SystemSession,
+  { id, passwordHash, userMetadata }: User,
+  method: FlowMethod,
+): Promise<void> {
+  await database.query(
+    `insert into auth.pgreflect_entries (user_id, kept_by, flow_id, password_hash, user_metadata)
+    select $1::uuid, 'code', f.id, $3, $4::jsonb from auth.flow_state f
+    where f.user_id = $1::uuid and f.authentication_method = $2
+    order by f.created_at desc, f.id limit 1`,
+    [id, method, passwordHash, JSON.stringify(userMetadata)],
+  );
+}

@@ -1,0 +1,185 @@
+/**
+ * Reads and writes second factors (`auth.mfa_factors`) and the challenges that are put to them (`auth.mfa_challenges`).
+ *
+ * Functions that write belong to a transaction that holds the lock on the user: of two requests about the factors of a user
+ * the second sees what the first has done.
+ */
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import { type Random, randomInteger, randomUuid } from '../random.ts';
+import { readTime, type Time, toTimestamp } from '../times.ts';
+import type { Tools } from '../tools.ts';
+import type { Factor } from '../user.ts';
+import { toStorableIp } from './sessions.ts';
+
+/** Life of a challenge in milliseconds; as long may a factor be left alone that nobody has challenged. */
+export const challengeLifetimeMs = 300_000;
+
+/** A factor that is to be. */
+export interface NewFactor {
+  readonly userId: string;
+  /** Empty for none. */
+  readonly friendlyName: string;
+  readonly factorType: Factor['factorType'];
+  /** In base32; null for a phone. */
+  readonly secret: string | null;
+  /** Digits; null for an app. */
+  readonly phone: string | null;
+}
+
+/** Inserts an unverified factor. @returns Its id. */
+export async function insertFactor(database: SystemSession, factor: NewFactor, tools: Tools): Promise<string> {
+  const id = randomUuid(tools.random);
+  await database.query(
+    `insert into auth.mfa_factors (
+      id, user_id, friendly_name, factor_type, status, created_at, updated_at, secret, phone
+    ) values ($1::uuid, $2::uuid, $3, $4::auth.factor_type, 'unverified', $5::timestamptz, $5::timestamptz, $6, $7)`,
+    [
+      id,
+      factor.userId,
+      factor.friendlyName,
+      factor.factorType,
+      toTimestamp(tools.clock.now()),
+      factor.secret,
+      factor.phone,
+    ],
+  );
+  return id;
+}
+
+/** What changes of a factor; what is absent stays. */
+export interface FactorChanges {
+  readonly friendlyName?: string;
+  /** Digits. */
+  readonly phone?: string;
+  readonly status?: 'verified';
+}
+
+/** Writes changes. */
+export async function updateFactor(
+  database: SystemSession,
+  id: string,
+  { friendlyName, phone, status }: FactorChanges,
+  now: Time,
+): Promise<void> {
+  await database.query(
+    `update auth.mfa_factors set
+      friendly_name = coalesce($2, friendly_name), phone = coalesce($3, phone),
+      status = coalesce($4::auth.factor_status, status), updated_at = $5::timestamptz
+    where id = $1::uuid`,
+    [id, friendlyName ?? null, phone ?? null, status ?? null, toTimestamp(now)],
+  );
+}
+
+/** Deletes a factor with its challenges. */
+export async function deleteFactor(database: SystemSession, id: string): Promise<void> {
+  await database.query('delete from auth.mfa_factors f where f.id = $1::uuid', [id]);
+}
+
+/** Deletes factors, of whomever, that nobody went on with, at most a hundred. */
+export async function deleteAbandonedFactors(database: SystemSession, now: Time): Promise<void> {
+  await database.query(
+    `delete from auth.mfa_factors d
+    where d.id in (
+      select f.id from auth.mfa_factors f
+      where f.status = 'unverified' and f.created_at < $1::timestamptz
+        and not exists (select from auth.mfa_challenges c where c.factor_id = f.id)
+      limit 100 for update skip locked
+    )`,
+    [toTimestamp(now - challengeLifetimeMs)],
+  );
+}
+
+/** Deletes the other attempts of a user to enroll a factor of the same type. */
+export async function deleteOtherAttempts(database: SystemSession, userId: string, verified: Factor): Promise<void> {
+  await database.query(
+    `delete from auth.mfa_factors f
+    where f.user_id = $1::uuid and f.factor_type = $2::auth.factor_type and f.status = 'unverified' and f.id <> $3::uuid`,
+    [userId, verified.factorType, verified.id],
+  );
+}
+
+/** A challenge with what its answer is held against. */
+export interface Challenge {
+  readonly id: string;
+  readonly createdAt: Time;
+  readonly isVerified: boolean;
+  /** It comes from the address that asks now. */
+  readonly isSameAddress: boolean;
+  /** Of the message; null for an app. */
+  readonly code: string | null;
+  /** Of the app, in base32; null for a phone. Text that begins with `{` is encrypted and cannot be read. */
+  readonly secret: string | null;
+}
+
+/** Stands for the address of a connection that has none. */
+const noAddress = '0.0.0.0';
+
+/**
+ * Makes a challenge.
+ *
+ * @param given `code` is that of the message; null for an app.
+ * @returns Its id; null where the factor has just been deleted.
+ * @throws DatabaseError of `mfa_factors_last_challenged_at_key` where another factor was challenged at the same instant.
+ */
+export async function createChallenge(
+  database: SystemSession,
+  given: { readonly factorId: string; readonly ip: string | null; readonly code: string | null },
+  { clock, random }: Tools,
+): Promise<string | null> {
+  const id = randomUuid(random);
+  const now = clock.now();
+  const rows = await database.query(
+    `with challenged as (
+      update auth.mfa_factors set last_challenged_at = $6::timestamptz, updated_at = $3::timestamptz where id = $2::uuid
+      returning id
+    )
+    insert into auth.mfa_challenges (id, factor_id, created_at, ip_address, otp_code)
+    select $1::uuid, f.id, $3::timestamptz, $4::inet, $5 from challenged f
+    returning id`,
+    [id, given.factorId, toTimestamp(now), toStorableIp(given.ip) ?? noAddress, given.code, toInstant(now, random)],
+  );
+  return rows.length === 0 ? null : id;
+}
+
+/** No two factors may have been challenged at the same microsecond; our clock counts milliseconds. */
+function toInstant(now: Time, random: Random): string | null {
+  return toTimestamp(now - randomInteger(random, 1000) / 1000);
+}
+
+/** The challenge, kept for this transaction; null where the factor has no such. @param id A UUID. */
+export async function lockChallenge(
+  database: SystemSession,
+  { id, factorId, ip }: { readonly id: string; readonly factorId: string; readonly ip: string | null },
+): Promise<Challenge | null> {
+  const [row] = await database.query(
+    `select c.id, (extract(epoch from c.created_at) * 1000)::float8 as "createdAt",
+      c.verified_at is not null as "isVerified", c.ip_address = $3::inet as "isSameAddress", c.otp_code as code, f.secret
+    from auth.mfa_challenges c join auth.mfa_factors f on f.id = c.factor_id
+    where c.id = $1::uuid and f.id = $2::uuid
+    for update`,
+    [id, factorId, toStorableIp(ip) ?? noAddress],
+  );
+  return row === undefined ? null : ({ ...row, createdAt: readTime(row.createdAt) ?? 0 } as Challenge);
+}
+
+/** Deletes a challenge. */
+export async function deleteChallenge(database: SystemSession, id: string): Promise<void> {
+  await database.query('delete from auth.mfa_challenges c where c.id = $1::uuid', [id]);
+}
+
+/** Notes that a challenge was answered. */
+export async function noteAnswered(database: SystemSession, id: string, now: Time): Promise<void> {
+  const text = 'update auth.mfa_challenges set verified_at = $2::timestamptz where id = $1::uuid';
+  await database.query(text, [id, toTimestamp(now)]);
+}
+
+/** Uses up the code of a step, and those before it. @returns False where it had been used up. */
+export async function useStep(database: SystemSession, factorId: string, step: number): Promise<boolean> {
+  const rows = await database.query(
+    `insert into auth.pgreflect_totp_steps as s (factor_id, step) values ($1::uuid, $2::bigint)
+    on conflict (factor_id) do update set step = excluded.step where s.step < excluded.step
+    returning s.step`,
+    [factorId, step],
+  );
+  return rows.length > 0;
+}

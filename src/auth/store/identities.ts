@@ -1,0 +1,138 @@
+/**
+ * Reads and writes `auth.identities`: the ways in which a user can sign in. `email` is a generated column, never written;
+ * `identity_data.email` is stored in lower case, because it is made of it.
+ */
+import { DatabaseError } from '../../postgres/failure.ts';
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import { AuthError } from '../auth-error.ts';
+import type { Metadata } from '../metadata.ts';
+import { randomUuid } from '../random.ts';
+import { type Time, toTimestamp } from '../times.ts';
+import type { Tools } from '../tools.ts';
+import type { User } from '../user.ts';
+
+/** What a new identity is made of. */
+export interface NewIdentity {
+  readonly userId: string;
+  readonly provider: string;
+  /** The provider's name for the user; for email and phone the user's id. */
+  readonly providerId: string;
+  /** Has at least `sub`. */
+  readonly identityData: Metadata;
+}
+
+/** The data of the identity of an email sign-up: what the client sent cannot replace what we know. */
+export function emailIdentityData(userId: string, email: string, data: Metadata): Metadata {
+  return { ...data, sub: userId, email, email_verified: false, phone_verified: false };
+}
+
+/**
+ * The same for a phone sign-up; the number is not part of it. Nor is an email address of the client's: in an identity it would
+ * keep its owner from having it.
+ */
+export function phoneIdentityData(userId: string, { email: _claimed, ...data }: Metadata): Metadata {
+  return { ...data, sub: userId, email_verified: false, phone_verified: false };
+}
+
+/** Inserts an identity; its row id comes back. @throws AuthError `identity_already_exists` */
+export async function insertIdentity(
+  database: SystemSession,
+  identity: NewIdentity,
+  { clock, random }: Tools,
+): Promise<string> {
+  const id = randomUuid(random);
+  const { userId, provider, providerId, identityData } = identity;
+  try {
+    await database.query(
+      `insert into auth.identities (id, user_id, provider, provider_id, identity_data, last_sign_in_at, created_at, updated_at)
+      values ($1::uuid, $2::uuid, $3, $4, $5::jsonb, $6::timestamptz, $6::timestamptz, $6::timestamptz)`,
+      [id, userId, provider, providerId, JSON.stringify(withLowerCaseEmail(identityData)), toTimestamp(clock.now())],
+    );
+  } catch (error) {
+    if (error instanceof DatabaseError && error.constraint === 'identities_provider_id_provider_unique') {
+      throw new AuthError('identity_already_exists', null, { cause: error });
+    }
+    throw error;
+  }
+  return id;
+}
+
+/** Replaces the data of an identity. */
+export async function updateIdentityData(
+  database: SystemSession,
+  id: string,
+  identityData: Metadata,
+  now: Time,
+): Promise<void> {
+  await database.query(
+    'update auth.identities set identity_data = $2::jsonb, updated_at = $3::timestamptz where id = $1::uuid',
+    [id, JSON.stringify(withLowerCaseEmail(identityData)), toTimestamp(now)],
+  );
+}
+
+/** Notes a sign-in through the identity. */
+export async function touchIdentity(database: SystemSession, id: string, now: Time): Promise<void> {
+  await database.query(
+    'update auth.identities set last_sign_in_at = $2::timestamptz, updated_at = $2::timestamptz where id = $1::uuid',
+    [id, toTimestamp(now)],
+  );
+}
+
+/** Who has the identity, or null. */
+export async function findIdentityOwner(
+  database: SystemSession,
+  provider: string,
+  providerId: string,
+): Promise<{ readonly id: string; readonly userId: string } | null> {
+  const [row] = await database.query(
+    'select i.id, i.user_id from auth.identities i where i.provider = $1 and i.provider_id = $2',
+    [provider, providerId],
+  );
+  return row === undefined ? null : { id: row.id as string, userId: row.user_id as string };
+}
+
+/** Deletes an identity. */
+export async function deleteIdentity(database: SystemSession, id: string): Promise<void> {
+  await database.query('delete from auth.identities i where i.id = $1::uuid', [id]);
+}
+
+/** Marks the address as verified in every identity of the user that has it. */
+export async function verifyIdentityEmail(database: SystemSession, user: User, now: Time): Promise<void> {
+  if (user.email === null) return;
+  await database.query(
+    `update auth.identities set identity_data = identity_data || '{"email_verified": true}', updated_at = $3::timestamptz
+    where user_id = $1::uuid and email = $2`,
+    [user.id, user.email.toLowerCase(), toTimestamp(now)],
+  );
+}
+
+/** As user.sql reads it: what is no object cannot be added to. */
+const appMetadata = `case when pg_catalog.jsonb_typeof(u.raw_app_meta_data) = 'object' then u.raw_app_meta_data else '{}' end`;
+
+/**
+ * Writes the names of the user's providers into the app metadata: that of the oldest identity, and all of them. A user
+ * without identities keeps what there is, and where nothing differs nothing is written.
+ */
+export async function syncProviders(database: SystemSession, userId: string, now: Time): Promise<void> {
+  await database.query(
+    `update auth.users u set
+      raw_app_meta_data = ${appMetadata} || p.metadata, updated_at = $2::timestamptz
+    from (
+      select pg_catalog.jsonb_build_object(
+        'provider', (pg_catalog.array_agg(n.provider order by n.since, n.provider))[1],
+        'providers', pg_catalog.jsonb_agg(n.provider order by n.since, n.provider)
+      ) as metadata
+      from (
+        select i.provider, pg_catalog.min(i.created_at) as since
+        from auth.identities i where i.user_id = $1::uuid group by i.provider
+      ) n
+      having pg_catalog.count(*) > 0
+    ) p
+    where u.id = $1::uuid and u.raw_app_meta_data is distinct from ${appMetadata} || p.metadata`,
+    [userId, toTimestamp(now)],
+  );
+}
+
+function withLowerCaseEmail(data: Metadata): Metadata {
+  return typeof data.email === 'string' ? { ...data, email: data.email.toLowerCase() } : data;
+}

@@ -1,0 +1,279 @@
+/**
+ * One-time tokens in the database: stored once, presented by link or by code, consumed exactly once.
+ *
+ * A token stands in a column of the user and in a row of `auth.one_time_tokens`. Links are found by the row, codes by the
+ * column. Whoever presents a token holds the lock on the user until the end of the transaction and sees what those before
+ * it left, so of any number of simultaneous presenters one finds it.
+ */
+import type { AuthConfig } from '../../config/auth/auth-config.ts';
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import { AuthError } from '../auth-error.ts';
+import { randomUuid } from '../random.ts';
+import { hashCode, matchesHash } from '../secrets/one-time-code.ts';
+import { type Time, toTimestamp } from '../times.ts';
+import type { Tools } from '../tools.ts';
+import { isBanned, type User } from '../user.ts';
+import { lockUser, selectUser, toUser } from './users.ts';
+
+interface TokenPlace {
+  /** Columns of `auth.users`. */
+  readonly column: string;
+  readonly sentAtColumn: string;
+  readonly token: (user: User) => string;
+  readonly sentAt: (user: User) => Time | null;
+}
+
+const places = {
+  confirmation_token: {
+    column: 'confirmation_token',
+    sentAtColumn: 'confirmation_sent_at',
+    token: (user) => user.confirmationToken,
+    sentAt: (user) => user.confirmationSentAt,
+  },
+  recovery_token: {
+    column: 'recovery_token',
+    sentAtColumn: 'recovery_sent_at',
+    token: (user) => user.recoveryToken,
+    sentAt: (user) => user.recoverySentAt,
+  },
+  email_change_token_new: {
+    column: 'email_change_token_new',
+    sentAtColumn: 'email_change_sent_at',
+    token: (user) => user.emailChangeTokenNew,
+    sentAt: (user) => user.emailChangeSentAt,
+  },
+  email_change_token_current: {
+    column: 'email_change_token_current',
+    sentAtColumn: 'email_change_sent_at',
+    token: (user) => user.emailChangeTokenCurrent,
+    sentAt: (user) => user.emailChangeSentAt,
+  },
+  phone_change_token: {
+    column: 'phone_change_token',
+    sentAtColumn: 'phone_change_sent_at',
+    token: (user) => user.phoneChangeToken,
+    sentAt: (user) => user.phoneChangeSentAt,
+  },
+  reauthentication_token: {
+    column: 'reauthentication_token',
+    sentAtColumn: 'reauthentication_sent_at',
+    token: (user) => user.reauthenticationToken,
+    sentAt: (user) => user.reauthenticationSentAt,
+  },
+} as const satisfies Record<string, TokenPlace>;
+
+/** Kind of a token, as the database names it. */
+export type OneTimeTokenType = keyof typeof places;
+
+/** A row of the token whose hash is `$1`, of the first of the types `$2`. */
+const isToken = 't.token_hash = $1 and t.token_type::text = any ($2::text[])';
+const first = 'order by pg_catalog.array_position($2::text[], t.token_type::text) limit 1';
+const ownerOfToken = `(select t.user_id from auth.one_time_tokens t where ${isToken} ${first})`;
+
+/**
+ * Hashes are those of links, which prove an email address: the one that the user still has, or waits for. A number's code stands
+ * in the same places, and anybody who got it can make its hash.
+ */
+const isForAddress = `pg_catalog.lower(t.relates_to) = pg_catalog.lower(
+      case t.token_type when 'email_change_token_new' then x."emailChange" else x."email" end
+    )`;
+
+/** Locks the user that the token belongs to. */
+const lockByHash = `select u.id from auth.users u where u.id = ${ownerOfToken} for update`;
+
+/** The user `$3` with the type of the token, which is null where the user has not got it. */
+const givenUserWithToken = `select pg_catalog.row_to_json(x) as "user",
+    (
+      select t.token_type::text from auth.one_time_tokens t
+      where t.user_id = x.id and ${isToken} and ${isForAddress} ${first}
+    ) as "type"
+  from (${selectUser} where u.id = $3::uuid) x`;
+
+/** A token to store. */
+export interface NewOneTimeToken {
+  readonly userId: string;
+  readonly type: OneTimeTokenType;
+  /** Of the code; with `pkce_` in front in the PKCE flow. */
+  readonly tokenHash: string;
+  /** What a link carries. Random, so that no guess at a code is one at a link; the same as the other where none is given. */
+  readonly linkHash?: string;
+  /** Address that the code was hashed with. */
+  readonly address: string;
+}
+
+/**
+ * Stores a token in place of the older one of that user and type, which is dead then, and sets its `*_sent_at` to now.
+ */
+export async function storeToken(database: SystemSession, token: NewOneTimeToken, tools: Tools): Promise<void> {
+  const { column, sentAtColumn } = places[token.type];
+  await database.query(
+    `with stored as (
+      insert into auth.one_time_tokens as t (id, user_id, token_type, token_hash, relates_to, created_at, updated_at)
+      values ($1::uuid, $2::uuid, '${token.type}', $6, $4, $5::timestamptz at time zone 'UTC', $5::timestamptz at time zone 'UTC')
+      on conflict (user_id, token_type) do update set
+        id = excluded.id, token_hash = excluded.token_hash, relates_to = excluded.relates_to,
+        created_at = excluded.created_at, updated_at = excluded.updated_at
+    )
+    update auth.users set ${column} = $3, ${sentAtColumn} = $5::timestamptz, updated_at = $5::timestamptz where id = $2::uuid`,
+    [
+      randomUuid(tools.random),
+      token.userId,
+      token.tokenHash,
+      token.address.toLowerCase(),
+      toTimestamp(tools.clock.now()),
+      token.linkHash ?? token.tokenHash,
+    ],
+  );
+}
+
+/** A token that was good when it was presented. The user is locked; `consumeToken` must follow in the transaction. */
+export interface PresentedToken {
+  readonly user: User;
+  readonly type: OneTimeTokenType;
+}
+
+/** What a token is checked against. */
+export interface TokenCheck {
+  readonly types: readonly OneTimeTokenType[];
+  readonly now: Time;
+  /** Life of the token in seconds; see `emailTokenSeconds`, `smsTokenSeconds`. */
+  readonly lifetimeSeconds: number;
+  /** Those that are good no more, whatever is presented; none where nothing is said. */
+  readonly isDead?: (userId: string, type: OneTimeTokenType) => boolean;
+}
+
+/** Life of the tokens of emails in seconds. */
+export function emailTokenSeconds(config: Pick<AuthConfig, 'mailer_otp_exp'>): number {
+  return config.mailer_otp_exp || 3600;
+}
+
+/** Life of the codes of text messages in seconds. */
+export function smsTokenSeconds(config: Pick<AuthConfig, 'sms_otp_exp'>): number {
+  return config.sms_otp_exp || 60;
+}
+
+/**
+ * Finds what a link or a `token_hash` stands for.
+ *
+ * @param tokenHash As it was stored, prefix included.
+ * @throws AuthError `otp_expired`, the same whether unknown, used or too old; `user_banned`.
+ */
+export async function presentTokenHash(
+  database: SystemSession,
+  tokenHash: string,
+  check: TokenCheck,
+): Promise<PresentedToken> {
+  const [held] = await database.query(lockByHash, [tokenHash, check.types]);
+  if (held === undefined) throw new AuthError('otp_expired');
+  // Somebody may have consumed or replaced it while we waited for the lock, so it is looked up again with the user.
+  const [row] = await database.query(givenUserWithToken, [tokenHash, check.types, held.id]);
+  return checkTokenRow(row, check);
+}
+
+function checkTokenRow(row: Record<string, unknown> | undefined, check: TokenCheck): PresentedToken {
+  const user = toUser(row?.user);
+  if (user === null) throw new AuthError('otp_expired');
+  if (isBanned(user, check.now)) throw new AuthError('user_banned');
+  const type = row?.type as OneTimeTokenType | null;
+  if (type === null || isExpired(user, type, check)) throw new AuthError('otp_expired');
+  return { user, type };
+}
+
+/** A code, and the address that it was sent to. */
+export interface GivenCode {
+  readonly address: string;
+  readonly code: string;
+}
+
+/**
+ * Checks a code that a user typed, against the first of the types that it fits.
+ *
+ * @param given The user it is for, the address that it was sent to, and the code.
+ * @throws AuthError as `presentTokenHash`.
+ */
+export async function presentCode(
+  database: SystemSession,
+  { userId, ...given }: GivenCode & { readonly userId: string },
+  check: TokenCheck,
+): Promise<PresentedToken> {
+  return checkCode(await lockUser(database, userId), given, check);
+}
+
+/** The same for a user who is locked already; null for none. @throws AuthError as `presentTokenHash`. */
+export function checkCode(user: User | null, given: GivenCode, check: TokenCheck): PresentedToken {
+  if (user === null) throw new AuthError('otp_expired');
+  if (isBanned(user, check.now)) throw new AuthError('user_banned');
+  const hash = hashCode(given.address.toLowerCase(), given.code);
+  const type = check.types.find((candidate) => {
+    const stored = places[candidate].token(user);
+    const isGood = stored !== '' && !check.isDead?.(user.id, candidate) && !isExpired(user, candidate, check);
+    return isGood && matchesHash(stored, hash);
+  });
+  if (type === undefined) throw new AuthError('otp_expired');
+  return { user, type };
+}
+
+/**
+ * Finds the user to whom a code belongs by the address that it was sent to: that of an email change may not be the user's yet,
+ * and several may have asked for it. Consumes and locks nothing.
+ */
+export async function findUserIdByCode(
+  database: SystemSession,
+  { address, code }: GivenCode,
+  types: readonly OneTimeTokenType[],
+): Promise<string | null> {
+  const rows = await database.query(
+    `select pg_catalog.row_to_json(x) as "user", t.token_type::text as type
+    from auth.one_time_tokens t
+    cross join lateral (${selectUser} where u.id = t.user_id) x
+    where t.relates_to = $1 and t.token_type::text = any ($2::text[])
+    order by pg_catalog.array_position($2::text[], t.token_type::text)`,
+    [address.toLowerCase(), types],
+  );
+  const hash = hashCode(address.toLowerCase(), code);
+  const users = rows.map((row) => ({ user: toUser(row.user), type: row.type as OneTimeTokenType }));
+  const found = users.find(({ user, type }) => user !== null && matchesHash(places[type].token(user), hash));
+  return found?.user?.id ?? null;
+}
+
+function isExpired(user: User, type: OneTimeTokenType, { now, lifetimeSeconds }: TokenCheck): boolean {
+  const sentAt = places[type].sentAt(user);
+  return sentAt === null || now > sentAt + lifetimeSeconds * 1000;
+}
+
+/**
+ * Uses up a presented token: its column is emptied, and all rows of the user go.
+ *
+ * @param rows `own`: only its own row goes, for the first of two confirmations of an email change.
+ */
+export async function consumeToken(
+  database: SystemSession,
+  { user, type }: PresentedToken,
+  now: Time,
+  rows: 'all' | 'own' = 'all',
+): Promise<void> {
+  await database.query(
+    `with gone as (
+      delete from auth.one_time_tokens t where t.user_id = $1::uuid and (t.token_type = '${type}' or $3)
+    )
+    update auth.users set ${places[type].column} = '', updated_at = $2::timestamptz where id = $1::uuid`,
+    [user.id, toTimestamp(now), rows === 'all'],
+  );
+}
+
+/**
+ * Kills everything that is pending, as a new password does: all token columns and their times, and all rows. Pending new
+ * addresses stay.
+ */
+export async function clearTokens(database: SystemSession, userId: string, now: Time): Promise<void> {
+  await database.query(
+    `with gone as (delete from auth.one_time_tokens t where t.user_id = $1::uuid)
+    update auth.users set
+      confirmation_token = '', confirmation_sent_at = null, recovery_token = '', recovery_sent_at = null,
+      email_change_token_new = '', email_change_token_current = '', email_change_sent_at = null,
+      phone_change_token = '', phone_change_sent_at = null, reauthentication_token = '', reauthentication_sent_at = null,
+      updated_at = $2::timestamptz
+    where id = $1::uuid`,
+    [userId, toTimestamp(now)],
+  );
+}

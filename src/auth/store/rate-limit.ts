@@ -1,0 +1,211 @@
+/**
+ * Counts what may be done only so often: requests of an address, messages to everybody. The counts live in the database
+ * and are shared by all processes; where it cannot be reached each process counts for itself.
+ */
+import type { SendLimit } from '../../config/auth/auth-delivery-fields.ts';
+import { parseDurationSeconds } from '../../config/auth/auth-field.ts';
+import { DatabaseError } from '../../postgres/failure.ts';
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import { AuthError } from '../auth-error.ts';
+import { type Time, toTimestamp } from '../times.ts';
+
+/** How much of something there may be. */
+export type Allowance =
+  /** `burst` at once; `perMs` come back in a millisecond. */
+  | { readonly kind: 'bucket'; readonly burst: number; readonly perMs: number }
+  /** `limit` in every window of that length; the first use opens a window. */
+  | { readonly kind: 'window'; readonly limit: number; readonly windowMs: number };
+
+/** The limit that an endpoint puts on an address. Null: none, as 0 in the configuration says. */
+export function requestAllowance(perInterval: number, intervalSeconds: number, burst: number = 30): Allowance | null {
+  return perInterval <= 0 ? null : { kind: 'bucket', burst, perMs: perInterval / (intervalSeconds * 1000) };
+}
+
+/** The limit on messages: a number is that many an hour, `n/duration` a bucket of n. Nought allows none. */
+export function sendAllowance(limit: SendLimit): Allowance {
+  if (typeof limit === 'number') return { kind: 'window', limit, windowMs: 3_600_000 };
+  const [count = '', duration = ''] = limit.split('/');
+  const windowMs = parseDurationSeconds(duration) * 1000;
+  return { kind: 'bucket', burst: Number(count), perMs: Number(count) / windowMs };
+}
+
+/** Counts uses under names. */
+export interface RateLimiter {
+  /**
+   * Takes one of what is left under a name.
+   *
+   * @param name What is counted, for example `otp:192.0.2.1`; its first 190 characters tell it from others.
+   * @returns Null where there was one; else the milliseconds until there will be.
+   */
+  take(name: string, allowance: Allowance): Promise<number | null>;
+}
+
+/** Longest name of a count, in characters. */
+const maxNameLength = 200;
+
+/** Names that one process counts by itself, at most. */
+const maxLocalNames = 10_000;
+
+/**
+ * @param database Outside the transaction of the request: a use counts even where the request fails.
+ * @param now The time in milliseconds.
+ */
+export function createRateLimiter(database: SystemSession, now: () => Time): RateLimiter {
+  const local = new Map<string, Count>();
+  return {
+    async take(name, allowance) {
+      // Counted apart, because the two kinds count in opposite directions.
+      const key = `${allowance.kind}:${name}`.slice(0, maxNameLength);
+      try {
+        return await takeShared(database, key, allowance, now());
+      } catch (error) {
+        const isAway = error instanceof DatabaseError && (error.kind === 'unavailable' || error.kind === 'overloaded');
+        if (!isAway) throw error;
+        return takeLocal(local, key, allowance, now());
+      }
+    },
+  };
+}
+
+/** Refuses a request whose address has done too much. @throws AuthError `over_request_rate_limit` */
+export async function assertRequestAllowed(
+  limiter: RateLimiter,
+  name: string,
+  allowance: Allowance | null,
+): Promise<void> {
+  const waitMs = allowance === null ? null : await limiter.take(name, allowance);
+  if (waitMs === null) return;
+  throw new AuthError('over_request_rate_limit', null, { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });
+}
+
+/** Refuses a message where too many were sent. @throws AuthError `over_email_send_rate_limit`, `over_sms_send_rate_limit` */
+export async function assertSendAllowed(limiter: RateLimiter, kind: 'email' | 'sms', limit: SendLimit): Promise<void> {
+  const allowance = sendAllowance(limit);
+  const isNone = allowance.kind === 'window' ? allowance.limit <= 0 : allowance.burst <= 0;
+  const code = kind === 'email' ? 'over_email_send_rate_limit' : 'over_sms_send_rate_limit';
+  if (isNone) throw new AuthError(code);
+  const waitMs = await limiter.take(`sent:${kind}`, allowance);
+  if (waitMs !== null) throw new AuthError(code, null, { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });
+}
+
+/** Text messages that a number may get at once; one more may follow after each configured pause. */
+const numberBurst = 3;
+
+/**
+ * Refuses a text message to a number that has got too many, from whomever: pauses are kept with users and factors, of which
+ * anybody may make new ones.
+ *
+ * @throws AuthError `over_sms_send_rate_limit`
+ */
+export async function assertNumberAllowed(
+  limiter: RateLimiter,
+  phone: string,
+  frequencySeconds: number,
+): Promise<void> {
+  if (frequencySeconds <= 0) return;
+  const waitMs = await limiter.take(`sms_to:${phone}`, {
+    kind: 'bucket',
+    burst: numberBurst,
+    perMs: 1 / (frequencySeconds * 1000),
+  });
+  if (waitMs === null) return;
+  throw new AuthError('over_sms_send_rate_limit', null, { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });
+}
+
+/**
+ * Refuses a second message of a kind to the same user within the configured time.
+ *
+ * @param sentAt When the last one was sent; null for never.
+ * @throws AuthError with the remaining seconds, rounded down, in its text.
+ */
+export function assertNotTooFrequent(
+  kind: 'email' | 'sms',
+  {
+    sentAt,
+    frequencySeconds,
+    now,
+  }: { readonly sentAt: Time | null; readonly frequencySeconds: number; readonly now: Time },
+): void {
+  if (sentAt === null || frequencySeconds <= 0) return;
+  const remainingMs = sentAt + frequencySeconds * 1000 - now;
+  if (remainingMs <= 0) return;
+  const seconds = Math.floor(remainingMs / 1000);
+  const message = `For security purposes, you can only request this after ${seconds} seconds.`;
+  const code = kind === 'email' ? 'over_email_send_rate_limit' : 'over_sms_send_rate_limit';
+  throw new AuthError(code, message, { retryAfterSeconds: Math.max(1, Math.ceil(remainingMs / 1000)) });
+}
+
+// Both statements: $1 name, $2 now, $3 size of the bucket or window's limit, $4 tokens a millisecond or window in ms.
+// The clocks of processes may differ, so time never runs backwards in a row. A bucket's row holds the tokens that are left.
+const takeFromBucket = `insert into auth.pgreflect_rate_limits as l (name, tokens, updated_at)
+  values ($1, $3::float8 - 1, $2::timestamptz)
+  on conflict (name) do update set
+    tokens = least($3::float8, l.tokens
+      + greatest(0, extract(epoch from $2::timestamptz - l.updated_at)::float8 * 1000) * $4::float8) - 1,
+    updated_at = greatest(l.updated_at, $2::timestamptz)
+  where least($3::float8, l.tokens
+    + greatest(0, extract(epoch from $2::timestamptz - l.updated_at)::float8 * 1000) * $4::float8) >= 1
+  returning l.name`;
+
+// A window's row holds the tokens that were taken: a limit that is changed meanwhile counts at once.
+const takeFromWindow = `insert into auth.pgreflect_rate_limits as l (name, tokens, updated_at)
+  select $1, 1, $2::timestamptz where $3::float8 >= 1
+  on conflict (name) do update set
+    tokens = case when extract(epoch from $2::timestamptz - l.updated_at)::float8 * 1000 >= $4::float8
+      then 0 else l.tokens end + 1,
+    updated_at = case when extract(epoch from $2::timestamptz - l.updated_at)::float8 * 1000 >= $4::float8
+      then $2::timestamptz else l.updated_at end
+  where l.tokens + 1 <= $3::float8 or extract(epoch from $2::timestamptz - l.updated_at)::float8 * 1000 >= $4::float8
+  returning l.name`;
+
+async function takeShared(
+  database: SystemSession,
+  name: string,
+  allowance: Allowance,
+  now: Time,
+): Promise<number | null> {
+  const [text, size, pace] =
+    allowance.kind === 'bucket'
+      ? [takeFromBucket, allowance.burst, allowance.perMs]
+      : [takeFromWindow, allowance.limit, allowance.windowMs];
+  const taken = await database.query(text, [name, toTimestamp(now), size, pace]);
+  if (taken.length > 0) return null;
+  const [row] = await database.query(
+    `select l.tokens, (extract(epoch from l.updated_at) * 1000)::float8 as updated_at
+    from auth.pgreflect_rate_limits l where l.name = $1`,
+    [name],
+  );
+  return waitMs({ tokens: Number(row?.tokens ?? 0), updatedAt: Number(row?.updated_at ?? now) }, allowance, now);
+}
+
+/** As a row: of a bucket the tokens that are left, of a window those that were taken. */
+interface Count {
+  readonly tokens: number;
+  readonly updatedAt: Time;
+}
+
+function waitMs({ tokens, updatedAt }: Count, allowance: Allowance, now: Time): number {
+  if (allowance.kind === 'window') return Math.max(1, updatedAt + allowance.windowMs - now);
+  return Math.max(1, (1 - tokens) / allowance.perMs - Math.max(0, now - updatedAt));
+}
+
+function takeLocal(local: Map<string, Count>, name: string, allowance: Allowance, now: Time): number | null {
+  const count = refill(local.get(name) ?? null, allowance, now);
+  const left = allowance.kind === 'bucket' ? count.tokens : allowance.limit - count.tokens;
+  if (left < 1) return waitMs(count, allowance, now);
+  local.delete(name);
+  local.set(name, { ...count, tokens: count.tokens + (allowance.kind === 'bucket' ? -1 : 1) });
+  // Behind the newest names stands the one that was not used for longest.
+  const oldest = local.size > maxLocalNames ? local.keys().next().value : undefined;
+  if (oldest !== undefined) local.delete(oldest);
+  return null;
+}
+
+function refill(count: Count | null, allowance: Allowance, now: Time): Count {
+  const sinceMs = count === null ? 0 : Math.max(0, now - count.updatedAt);
+  if (allowance.kind === 'window') {
+    return count === null || sinceMs >= allowance.windowMs ? { tokens: 0, updatedAt: now } : count;
+  }
+  const left = count === null ? allowance.burst : count.tokens + sinceMs * allowance.perMs;
+  return { tokens: Math.min(allowance.burst, left), updatedAt: now };
+}

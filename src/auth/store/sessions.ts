@@ -1,0 +1,207 @@
+/**
+ * Reads, makes and ends sessions. A session lives in `auth.sessions`; its refresh tokens and methods go with it.
+ */
+import { isIP } from 'node:net';
+import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import { type Random, randomText, randomUuid } from '../random.ts';
+import { aalOf, type Session, secondFactorMethods } from '../session.ts';
+import { type Time, toTimestamp } from '../times.ts';
+import { nilUuid, type Tools } from '../tools.ts';
+
+/** Selects sessions as `s`, up to the `where`; rows are of type `Session`. */
+export const selectSession = loadSqlFile('auth/session.sql');
+const createStatement = loadSqlFile('auth/create-session.sql');
+
+/** Where a request comes from, as sessions note it. */
+export interface ClientOrigin {
+  readonly userAgent: string | null;
+  /** An IP address; anything else is not stored. */
+  readonly ip: string | null;
+}
+
+/** A session that is to be. */
+export interface NewSession {
+  readonly userId: string;
+  /** `password`, `otp`, `oauth`, `anonymous`, or the method of a PKCE flow. */
+  readonly method: string;
+  readonly client: ClientOrigin;
+  readonly tag?: string;
+}
+
+/** A session and the token that refreshes it. */
+export interface IssuedSession {
+  readonly session: Session;
+  readonly refreshToken: string;
+}
+
+/** A new refresh token: 12 letters and digits. */
+export function makeRefreshToken(random: Random): string {
+  return randomText(random, 'abcdefghijklmnopqrstuvwxyz234567', 12);
+}
+
+/** The address where it is one; null else, because the column takes nothing else. */
+export function toStorableIp(ip: string | null): string | null {
+  return ip !== null && isIP(ip) !== 0 ? ip : null;
+}
+
+/** A session that begins now, before it is stored. */
+export interface MadeSession extends IssuedSession {
+  /** Of the row of its first method. */
+  readonly methodId: string;
+}
+
+/** Makes a session of level `aal1`, and stores nothing. */
+export function makeSession({ userId, method, client, tag }: NewSession, { clock, random }: Tools): MadeSession {
+  const now = clock.now();
+  const session: Session = {
+    id: randomUuid(random),
+    userId,
+    createdAt: now,
+    refreshedAt: null,
+    notAfter: null,
+    factorId: null,
+    aal: 'aal1',
+    userAgent: client.userAgent,
+    ip: toStorableIp(client.ip),
+    tag: tag ?? null,
+    amr: [{ method, at: now }],
+  };
+  return { session, refreshToken: makeRefreshToken(random), methodId: randomUuid(random) };
+}
+
+/** Starts a session of level `aal1` and sets `last_sign_in_at`; a user read before has the old value. */
+export async function createSession(database: SystemSession, plan: NewSession, tools: Tools): Promise<IssuedSession> {
+  const { session, refreshToken, methodId } = makeSession(plan, tools);
+  await database.query(createStatement, [
+    session.id,
+    session.userId,
+    toTimestamp(session.createdAt),
+    session.userAgent,
+    session.ip,
+    session.tag,
+    refreshToken,
+    methodId,
+    plan.method,
+  ]);
+  return { session, refreshToken };
+}
+
+/** The session, or null. @param id A UUID. */
+export async function loadSession(database: SystemSession, id: string): Promise<Session | null> {
+  return toSessions(await database.query(`${selectSession} where s.id = $1::uuid`, [id]))[0] ?? null;
+}
+
+/** As `loadSession`, and keeps the row for this transaction: a refresh of the session waits. */
+export async function lockSession(database: SystemSession, id: string): Promise<Session | null> {
+  // What is read with the lock would be as old as the wait for it.
+  const [, rows] = await Promise.all([
+    database.query('select s.id from auth.sessions s where s.id = $1::uuid for update', [id]),
+    database.query(`${selectSession} where s.id = $1::uuid`, [id]),
+  ]);
+  return toSessions(rows)[0] ?? null;
+}
+
+/** All sessions of a user. */
+export async function loadSessionsOf(database: SystemSession, userId: string): Promise<readonly Session[]> {
+  return toSessions(await database.query(`${selectSession} where s.user_id = $1::uuid`, [userId]));
+}
+
+function toSessions(rows: readonly Record<string, unknown>[]): readonly Session[] {
+  return rows.map((row) => Object.freeze(row) as unknown as Session);
+}
+
+/**
+ * Notes a method of a session, a repeated one as new, and the level that all of them amount to.
+ *
+ * @param factorId The factor that was used; null keeps the one before.
+ */
+export async function addAmr(
+  database: SystemSession,
+  session: Session,
+  { method, factorId }: { readonly method: string; readonly factorId: string | null },
+  { clock, random }: Tools,
+): Promise<void> {
+  const now = clock.now();
+  const aal = aalOf([...session.amr, { method, at: now }]);
+  await database.query(
+    `with method as (
+      insert into auth.mfa_amr_claims as m (id, session_id, created_at, updated_at, authentication_method)
+      values ($1::uuid, $2::uuid, $3::timestamptz, $3::timestamptz, $4)
+      on conflict (session_id, authentication_method) do update set updated_at = excluded.updated_at
+    )
+    update auth.sessions set
+      aal = $5::auth.aal_level, factor_id = coalesce($6::uuid, factor_id), updated_at = $3::timestamptz
+    where id = $2::uuid`,
+    [randomUuid(random), session.id, toTimestamp(now), method, aal, factorId],
+  );
+}
+
+/** Whose sessions end: all of the user, this one, or all but this one. */
+export type LogoutScope = 'global' | 'local' | 'others';
+
+/** Ends sessions of a user. Without a session of the request every scope means all. @returns How many ended. */
+export async function endSessions(
+  database: SystemSession,
+  userId: string,
+  scope: LogoutScope,
+  sessionId: string | null,
+): Promise<number> {
+  const rows = await database.query(
+    `delete from auth.sessions s
+    where s.user_id = $1::uuid and ($2::uuid is null or case $3 when 'local' then s.id = $2::uuid when 'others' then s.id <> $2::uuid else true end)
+    returning s.id`,
+    [userId, sessionId, scope],
+  );
+  return rows.length;
+}
+
+/** Ends the sessions of a user that are below a level, as a second factor does. */
+export async function endSessionsBelow(database: SystemSession, userId: string, aal: 'aal2'): Promise<void> {
+  await database.query(
+    `delete from auth.sessions s where s.user_id = $1::uuid and coalesce(s.aal, 'aal1') < $2::auth.aal_level`,
+    [userId, aal],
+  );
+}
+
+/**
+ * Uses up the active refresh token of a session and issues the next one. As after a refresh, the old one still gives the
+ * new one, because the answer with it may be lost.
+ *
+ * @param session Locked.
+ * @returns The token.
+ */
+export async function replaceRefreshToken(
+  database: SystemSession,
+  { id, userId }: Session,
+  { clock, random }: Tools,
+): Promise<string> {
+  const token = makeRefreshToken(random);
+  await database.query(
+    `with used as (
+      update auth.refresh_tokens set revoked = true, updated_at = $4::timestamptz
+      where session_id = $1::uuid and revoked is not true
+      returning id, token
+    )
+    insert into auth.refresh_tokens (instance_id, token, user_id, revoked, created_at, updated_at, parent, session_id)
+    select '${nilUuid}', $2, $3, false, $4::timestamptz, $4::timestamptz,
+      (select u.token from used u order by u.id desc limit 1), $1::uuid`,
+    [id, token, userId, toTimestamp(clock.now())],
+  );
+  return token;
+}
+
+/** Takes the level away from the sessions that a factor has raised. */
+export async function lowerSessions(database: SystemSession, factorId: string, now: Time): Promise<void> {
+  await database.query(
+    `with lowered as (
+      update auth.sessions set aal = 'aal1', factor_id = null, updated_at = $2::timestamptz
+      where factor_id = $1::uuid
+      returning id
+    )
+    delete from auth.mfa_amr_claims m
+    using lowered l
+    where m.session_id = l.id and m.authentication_method = any ($3::text[])`,
+    [factorId, toTimestamp(now), secondFactorMethods],
+  );
+}

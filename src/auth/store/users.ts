@@ -1,0 +1,279 @@
+/**
+ * Reads and writes `auth.users` by the rules that keep the table usable for the original: the nil instance id on every
+ * row, no empty address but null, no null token but empty, generated columns never written.
+ *
+ * Functions take the session of the transaction they belong to. Unique indexes, not look-ups, decide between two requests
+ * for the same address: their refusal comes out as `email_exists` or `phone_exists`.
+ */
+import { DatabaseError } from '../../postgres/failure.ts';
+import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import { AuthError } from '../auth-error.ts';
+import type { Metadata } from '../metadata.ts';
+import { randomUuid } from '../random.ts';
+import { type Time, toTimestamp } from '../times.ts';
+import { nilUuid, type Tools } from '../tools.ts';
+import type { User } from '../user.ts';
+
+/** Selects users as `u`, up to the `where`; a row as JSON is read by `toUser`. */
+export const selectUser = loadSqlFile('auth/user.sql');
+
+const byId = `u.id = $1::uuid and u.instance_id = '${nilUuid}'`;
+const userById = asJson(`${selectUser} where ${byId}`);
+const byEmail = `u.instance_id = '${nilUuid}' and lower(u.email) = $1 and u.aud = $2 and u.is_sso_user = false`;
+const userByEmail = asJson(`${selectUser} where ${byEmail} limit 1`);
+const userByPhone = asJson(`${selectUser}
+  where u.instance_id = '${nilUuid}' and u.phone = $1 and u.aud = $2 and u.is_sso_user = false limit 1`);
+
+/** One JSON text is read faster than forty columns. */
+function asJson(select: string): string {
+  return `select pg_catalog.row_to_json(x) as "user" from (${select}) x`;
+}
+
+/** Reads the JSON of a row of `selectUser`; null stays null. */
+export function toUser(json: unknown): User | null {
+  if (json === null || json === undefined) return null;
+  const user = json as User;
+  // JSON has no infinite number, so PostgreSQL writes a text.
+  return Object.freeze(
+    typeof user.bannedUntil === 'string' ? { ...user, bannedUntil: Number(user.bannedUntil) } : user,
+  );
+}
+
+/** The user, or null. @param id A UUID; anything else is refused by PostgreSQL. */
+export async function loadUser(database: SystemSession, id: string): Promise<User | null> {
+  return readUser(await database.query(userById, [id]));
+}
+
+/** As `loadUser`, and keeps the row for this transaction: every other one that wants it waits. */
+export function lockUser(database: SystemSession, id: string): Promise<User | null> {
+  return lockAndRead(database, `select u.id from auth.users u where ${byId} for update`, userById, [id]);
+}
+
+/** As `findUserByEmail`, with the lock of `lockUser`. */
+export function lockUserByEmail(database: SystemSession, email: string, audience: string): Promise<User | null> {
+  const lock = `select u.id from auth.users u where ${byEmail} limit 1 for update`;
+  return lockAndRead(database, lock, userByEmail, [email.toLowerCase(), audience]);
+}
+
+/** Two statements, in one round trip: what is read with the lock would be as old as the wait for it. */
+async function lockAndRead(
+  database: SystemSession,
+  lock: string,
+  read: string,
+  values: readonly string[],
+): Promise<User | null> {
+  const [held, rows] = await Promise.all([database.query(lock, values), database.query(read, values)]);
+  const user = readUser(rows);
+  // During the wait the address may have become that of another user, who is not locked.
+  return user !== null && user.id === held[0]?.id ? user : null;
+}
+
+/** The user with that address, whatever its case, or null. */
+export async function findUserByEmail(database: SystemSession, email: string, audience: string): Promise<User | null> {
+  return readUser(await database.query(userByEmail, [email.toLowerCase(), audience]));
+}
+
+/** The user with that number (digits), or null. */
+export async function findUserByPhone(database: SystemSession, phone: string, audience: string): Promise<User | null> {
+  return readUser(await database.query(userByPhone, [phone, audience]));
+}
+
+function readUser(rows: readonly Record<string, unknown>[]): User | null {
+  return toUser(rows[0]?.user);
+}
+
+/**
+ * Whether the address belongs to another user of the audience: as the address of the user, or through an identity for which it
+ * was proved. One that is only claimed at a provider would keep its owner from having it.
+ *
+ * @param exceptUserId A user who does not count; null for none.
+ */
+export async function isEmailTaken(
+  database: SystemSession,
+  email: string,
+  audience: string,
+  exceptUserId: string | null = null,
+): Promise<boolean> {
+  const [row] = await database.query(
+    `select exists (
+      select from auth.users u
+      where u.instance_id = '${nilUuid}' and lower(u.email) = $1 and u.aud = $2 and u.is_sso_user = false
+        and u.id is distinct from $3::uuid
+    ) or exists (
+      select from auth.identities i join auth.users u on u.id = i.user_id
+      where i.email = $1 and i.identity_data -> 'email_verified' = 'true' and u.instance_id = '${nilUuid}' and u.aud = $2
+        and u.is_sso_user = false and u.id is distinct from $3::uuid
+    ) as taken`,
+    [email.toLowerCase(), audience, exceptUserId],
+  );
+  return row?.taken === true;
+}
+
+/** What a new user has beside defaults. */
+export interface NewUser {
+  /** A random one where none is given. */
+  readonly id?: string;
+  readonly audience: string;
+  readonly role: string;
+  /** In lower case; null for none. */
+  readonly email: string | null;
+  /** Digits; null for none. */
+  readonly phone: string | null;
+  readonly passwordHash: string | null;
+  readonly appMetadata: Metadata;
+  readonly userMetadata: Metadata;
+  readonly isAnonymous?: boolean;
+}
+
+/**
+ * Inserts a user without identities and without confirmation.
+ *
+ * @returns The user as it is now.
+ * @throws AuthError `email_exists`, `phone_exists`, or `conflict` (422) where the id is taken.
+ */
+export async function insertUser(database: SystemSession, user: NewUser, { clock, random }: Tools): Promise<User> {
+  const id = user.id ?? randomUuid(random);
+  await refuseDuplicates(
+    database.query(
+      `insert into auth.users (
+        instance_id, id, aud, role, email, phone, encrypted_password, raw_app_meta_data, raw_user_meta_data,
+        is_super_admin, is_sso_user, is_anonymous, created_at, updated_at,
+        confirmation_token, recovery_token, email_change_token_new, email_change_token_current, email_change,
+        phone_change, phone_change_token, reauthentication_token, email_change_confirm_status
+      ) values (
+        '${nilUuid}', $1::uuid, $2, $3, $4, $5, coalesce($6, ''), $7::jsonb, $8::jsonb, false, false, $9, $10::timestamptz,
+        $10::timestamptz, '', '', '', '', '', '', '', '', 0
+      )`,
+      [
+        id,
+        user.audience,
+        user.role,
+        user.email,
+        user.phone,
+        user.passwordHash,
+        JSON.stringify(user.appMetadata),
+        JSON.stringify(user.userMetadata),
+        user.isAnonymous ?? false,
+        toTimestamp(clock.now()),
+      ],
+    ),
+  );
+  const inserted = await loadUser(database, id);
+  if (inserted === null) throw new AuthError('unexpected_failure');
+  return inserted;
+}
+
+/** Columns that flows write; what is absent stays. Null clears where the type has it. */
+export interface UserChanges {
+  readonly audience?: string;
+  readonly role?: string;
+  readonly email?: string | null;
+  readonly passwordHash?: string | null;
+  readonly emailConfirmedAt?: Time | null;
+  readonly invitedAt?: Time | null;
+  readonly confirmationToken?: string;
+  readonly confirmationSentAt?: Time | null;
+  readonly recoveryToken?: string;
+  readonly recoverySentAt?: Time | null;
+  readonly emailChangeTokenNew?: string;
+  readonly emailChangeTokenCurrent?: string;
+  readonly emailChange?: string;
+  readonly emailChangeSentAt?: Time | null;
+  readonly emailChangeConfirmStatus?: 0 | 1 | 2;
+  readonly lastSignInAt?: Time | null;
+  readonly appMetadata?: Metadata;
+  readonly userMetadata?: Metadata;
+  readonly phone?: string | null;
+  readonly phoneConfirmedAt?: Time | null;
+  readonly phoneChange?: string;
+  readonly phoneChangeToken?: string;
+  readonly phoneChangeSentAt?: Time | null;
+  readonly bannedUntil?: Time | null;
+  readonly reauthenticationToken?: string;
+  readonly reauthenticationSentAt?: Time | null;
+  readonly deletedAt?: Time | null;
+  readonly isAnonymous?: boolean;
+}
+
+type Kind = 'text' | 'timestamptz' | 'jsonb' | 'smallint' | 'boolean';
+
+const columns = {
+  audience: ['aud', 'text'],
+  role: ['role', 'text'],
+  email: ['email', 'text'],
+  passwordHash: ['encrypted_password', 'text'],
+  emailConfirmedAt: ['email_confirmed_at', 'timestamptz'],
+  invitedAt: ['invited_at', 'timestamptz'],
+  confirmationToken: ['confirmation_token', 'text'],
+  confirmationSentAt: ['confirmation_sent_at', 'timestamptz'],
+  recoveryToken: ['recovery_token', 'text'],
+  recoverySentAt: ['recovery_sent_at', 'timestamptz'],
+  emailChangeTokenNew: ['email_change_token_new', 'text'],
+  emailChangeTokenCurrent: ['email_change_token_current', 'text'],
+  emailChange: ['email_change', 'text'],
+  emailChangeSentAt: ['email_change_sent_at', 'timestamptz'],
+  emailChangeConfirmStatus: ['email_change_confirm_status', 'smallint'],
+  lastSignInAt: ['last_sign_in_at', 'timestamptz'],
+  appMetadata: ['raw_app_meta_data', 'jsonb'],
+  userMetadata: ['raw_user_meta_data', 'jsonb'],
+  phone: ['phone', 'text'],
+  phoneConfirmedAt: ['phone_confirmed_at', 'timestamptz'],
+  phoneChange: ['phone_change', 'text'],
+  phoneChangeToken: ['phone_change_token', 'text'],
+  phoneChangeSentAt: ['phone_change_sent_at', 'timestamptz'],
+  bannedUntil: ['banned_until', 'timestamptz'],
+  reauthenticationToken: ['reauthentication_token', 'text'],
+  reauthenticationSentAt: ['reauthentication_sent_at', 'timestamptz'],
+  deletedAt: ['deleted_at', 'timestamptz'],
+  isAnonymous: ['is_anonymous', 'boolean'],
+} as const satisfies Record<keyof UserChanges, readonly [column: string, kind: Kind]>;
+
+/**
+ * Writes the given columns and `updated_at`.
+ *
+ * @throws AuthError `email_exists`, `phone_exists`.
+ */
+export async function updateUser(database: SystemSession, id: string, changes: UserChanges, now: Time): Promise<void> {
+  const values: unknown[] = [id, toTimestamp(now)];
+  // Names come from the table above alone; what is in `changes` only chooses among them.
+  const assignments = (Object.keys(columns) as (keyof UserChanges)[]).flatMap((name) => {
+    const value = changes[name];
+    if (value === undefined) return [];
+    const [column, kind] = columns[name];
+    values.push(toParameter(value, kind));
+    return [`${column} = $${values.length}::${kind}`];
+  });
+  const text = `update auth.users set ${[...assignments, 'updated_at = $2::timestamptz'].join(', ')}
+    where id = $1::uuid and instance_id = '${nilUuid}'`;
+  await refuseDuplicates(database.query(text, values));
+}
+
+function toParameter(value: unknown, kind: Kind): unknown {
+  if (kind === 'jsonb') return JSON.stringify(value);
+  return kind === 'timestamptz' ? toTimestamp(value as Time | null) : value;
+}
+
+/** Deletes the row; identities, sessions, factors and tokens go with it. @returns False where there was none. */
+export async function deleteUser(database: SystemSession, id: string): Promise<boolean> {
+  const rows = await database.query(
+    `delete from auth.users u where u.id = $1::uuid and u.instance_id = '${nilUuid}' returning u.id`,
+    [id],
+  );
+  return rows.length > 0;
+}
+
+async function refuseDuplicates<T>(statement: Promise<T>): Promise<T> {
+  try {
+    return await statement;
+  } catch (error) {
+    if (!(error instanceof DatabaseError) || error.sqlstate !== '23505' || error.table !== 'users') throw error;
+    const details = { cause: error };
+    if (error.constraint === 'users_email_partial_key') throw new AuthError('email_exists', null, details);
+    if (error.constraint === 'users_phone_key') throw new AuthError('phone_exists', null, details);
+    if (error.constraint === 'users_pkey') {
+      throw new AuthError('conflict', 'A user with this id exists', { ...details, status: 422 });
+    }
+    throw error;
+  }
+}

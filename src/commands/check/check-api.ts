@@ -1,0 +1,86 @@
+/**
+ * Checks of `pgreflect check` for the API itself: what keeps the gateway from serving, what each role sees, and what is left
+ * out of its schema and why.
+ */
+
+import type { Catalog } from '../../catalog/catalog.ts';
+import { quoteName } from '../../catalog/quote-name.ts';
+import { buildModelParts } from '../../model/build-model.ts';
+import type { Model } from '../../model/model.ts';
+import type { Omission } from '../../model/model-context.ts';
+import type { Findings } from '../preflight.ts';
+import { asStatement, type Finding } from './finding.ts';
+
+/** What a start would refuse or warn of. */
+export function describePreflight({ problems, warnings }: Findings): readonly Finding[] {
+  return [
+    ...problems.map(({ problem, fix }): Finding => setup('error', problem, fix)),
+    ...warnings.map(({ problem, fix }): Finding => setup('warning', problem, fix)),
+  ];
+}
+
+function setup(severity: Finding['severity'], message: string, fix: string | null): Finding {
+  return { check: 'setup', severity, object: null, message, fix };
+}
+
+/** What each role sees, what is left out of it and why. Equal sentences of several roles become one. */
+export function checkModels(catalog: Catalog, roles: readonly string[]): readonly Finding[] {
+  const models = roles
+    .filter((role) => catalog.roles.has(role))
+    .map((role) => ({ role, ...buildModelParts(catalog, role) }));
+  const findings = [
+    ...models.flatMap(({ model }) => findMalformedDirective(model)),
+    ...models.flatMap(({ omissions }) => describeOmissions(omissions)),
+    ...models.flatMap(({ role, model }) => findMissingUsage(role, model, catalog)),
+    ...models.map(({ role, model }) => describeRole(role, model)),
+  ];
+  return [...new Map(findings.map((finding) => [finding.message, finding])).values()];
+}
+
+function findMalformedDirective({ directiveError }: Model): readonly Finding[] {
+  if (directiveError === null) return [];
+  const { object, problem } = directiveError;
+  const message = `The comment directive of ${object} is invalid: ${problem}`;
+  return [{ check: 'directive_malformed', severity: 'error', object, message, fix: null }];
+}
+
+/** A grant that is not there is how an operator keeps things to a role: worth a note, not a warning. */
+function describeOmissions(omissions: readonly Omission[]): readonly Finding[] {
+  return omissions.map(({ kind, object, reason, fix }) => ({
+    check: 'left_out',
+    severity: kind === 'privilege' ? 'note' : 'warning',
+    object,
+    message: reason,
+    fix: asStatement(fix),
+  }));
+}
+
+function findMissingUsage(role: string, model: Model, catalog: Catalog): readonly Finding[] {
+  if (model.namespaces.length > 0) return [];
+  const schemas = catalog.namespaces.map(({ nspname }) => quoteName(nspname)).join(', ');
+  const message = `Role "${role}" has no usage on any exposed schema, so its API is empty.`;
+  const fix = schemas === '' ? null : `grant usage on schema ${schemas} to ${quoteName(role)};`;
+  return [{ check: 'usage_missing', severity: 'warning', object: role, message, fix }];
+}
+
+function describeRole(role: string, model: Model): Finding {
+  const tables = [...model.tables.values()];
+  const number = (key: 'insert' | 'update' | 'delete') => tables.filter((table) => table[key]).length;
+  const functions = [...model.routines.values()].filter(({ use }) => use !== 'computed').length;
+  const message =
+    `Role "${role}" reads ${plural(tables.length, 'table')}, inserts into ${number('insert')}, updates ${number('update')}, ` +
+    `deletes from ${number('delete')}, and calls ${plural(functions, 'function')}.`;
+  return { check: 'role_summary', severity: 'note', object: role, message, fix: null };
+}
+
+/** Whether changes of the database are told or asked for. */
+export function checkTrigger({ watched }: Catalog): readonly Finding[] {
+  if (watched) return [];
+  const message = 'The schema-change trigger is not installed. The gateway polls for changes every --schema-poll-ms.';
+  return [{ check: 'trigger_missing', severity: 'note', object: null, message, fix: 'pgreflect init --watch' }];
+}
+
+/** A number with its noun: `1 table`, `2 tables`. */
+export function plural(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}

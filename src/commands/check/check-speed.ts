@@ -1,0 +1,79 @@
+/**
+ * Checks of `pgreflect check` for what makes requests slow as tables grow: missing indexes, and policies that ask for every
+ * row what is the same for all. One check per function; the statements are in `sql/`.
+ */
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import { readSqlFile } from '../package-files.ts';
+import { asStatement, type Check, type CheckScope, type Finding } from './finding.ts';
+import { comparesColumn, wrapCalls } from './policy-expression.ts';
+
+/** All checks of this file. */
+export const speedChecks: readonly Check[] = [findUnindexedKeys, findUnindexedPolicies, findCallsPerRow];
+
+/** Foreign keys that no index serves. */
+async function findUnindexedKeys({ session, schemas }: CheckScope): Promise<readonly Finding[]> {
+  const rows = await session.query(readSqlFile('check-foreign-keys.sql'), [schemas]);
+  return rows.map(({ name, constraint, fix }) => ({
+    check: 'foreign_key_unindexed',
+    severity: 'warning',
+    object: String(name),
+    message: `The foreign key "${constraint}" of ${name} has no index, so nested collections scan the whole table.`,
+    fix: asStatement(fix),
+  }));
+}
+
+/** Columns that policies compare with something of the caller and that no index leads with. */
+async function findUnindexedPolicies({ session, schemas }: CheckScope): Promise<readonly Finding[]> {
+  const found = new Map<string, Finding>();
+  for (const { name, using, columns } of await readPolicies(session, schemas)) {
+    for (const { table, column, indexed, fix } of columns) {
+      if (indexed || found.has(fix) || using === null || !comparesColumn(using, column)) continue;
+      const message = `The column ${column} of ${table}, used by the policy "${name}", has no index, so every request scans the whole table.`;
+      found.set(fix, {
+        check: 'policy_column_unindexed',
+        severity: 'warning',
+        object: `${table}.${column}`,
+        message,
+        fix: asStatement(fix),
+      });
+    }
+  }
+  return [...found.values()];
+}
+
+/** Policies that ask for each row who the caller is. */
+async function findCallsPerRow({ session, schemas }: CheckScope): Promise<readonly Finding[]> {
+  return (await readPolicies(session, schemas)).flatMap((policy): readonly Finding[] => {
+    const parts = [
+      { word: 'using', before: policy.using },
+      { word: 'with check', before: policy.check },
+    ]
+      .map(({ word, before }) => ({ word, before, after: before === null ? null : wrapCalls(before) }))
+      .filter(({ before, after }) => after !== before);
+    if (parts.length === 0) return [];
+    const message = `The policy "${policy.name}" of ${policy.table} reads the claims for every row. In a sub-select it reads them once.`;
+    const fix = [`alter policy ${policy.target}`, ...parts.map(({ word, after }) => `  ${word} (${after})`)].join('\n');
+    return [
+      { check: 'policy_call_per_row', severity: 'warning', object: policy.table, message, fix: asStatement(fix) },
+    ];
+  });
+}
+
+/** One row of sql/check-policies.sql. */
+interface PolicyRow {
+  readonly name: string;
+  readonly table: string;
+  readonly target: string;
+  readonly using: string | null;
+  readonly check: string | null;
+  readonly columns: readonly {
+    readonly table: string;
+    readonly column: string;
+    readonly indexed: boolean;
+    readonly fix: string;
+  }[];
+}
+
+async function readPolicies(session: SystemSession, schemas: readonly string[]): Promise<readonly PolicyRow[]> {
+  return (await session.query(readSqlFile('check-policies.sql'), [schemas])) as readonly unknown[] as PolicyRow[];
+}

@@ -1,0 +1,43 @@
+/**
+ * What `pgreflect check` finds: one shape for every check, printed for people or as JSON for programs.
+ */
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+
+/**
+ * Errors keep the API from working or let a visitor do what nobody can have meant; warnings may be meant so; notes say what
+ * is.
+ */
+export type Severity = 'error' | 'warning' | 'note';
+
+/** One line of the report. */
+export interface Finding {
+  /** Stable name of what was looked for, for programs that read the report. */
+  readonly check: string;
+  readonly severity: Severity;
+  /** The role, table, routine or policy it is about, as SQL names it; null: the database. */
+  readonly object: string | null;
+  /** One sentence. */
+  readonly message: string;
+  /** The SQL that changes it, ready to run, or in few cases a command of `pgreflect`; null where somebody has to decide. */
+  readonly fix: string | null;
+}
+
+/** What a check may look at. */
+export interface CheckScope {
+  /** Has an empty search path, so that PostgreSQL prints every name with its schema. */
+  readonly session: SystemSession;
+  /** Exposed schemas that exist. */
+  readonly schemas: readonly string[];
+  /** API roles but the service role; the visitor's first. */
+  readonly roles: readonly string[];
+}
+
+/** One check: asks the database, changes nothing. @throws DatabaseError */
+export type Check = (scope: CheckScope) => Promise<readonly Finding[]>;
+
+/** A statement as it is printed, with one semicolon; null stays null. */
+export function asStatement(fix: unknown): string | null {
+  if (fix === null) return null;
+  const statement = String(fix);
+  return statement.endsWith(';') ? statement : `${statement};`;
+}

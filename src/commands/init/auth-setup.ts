@@ -1,0 +1,57 @@
+/**
+ * Brings the tables of the auth service into a database (sql/auth), as one step of `init` and of every start of a local
+ * project.
+ */
+import { DatabaseError } from '../../postgres/failure.ts';
+import { MigrationError, migrate, planMigration } from '../../postgres/migrations/migrate.ts';
+import type { SystemPool } from '../../postgres/system/run-system.ts';
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import { type OwnSchemas, printGuarded, refuseForeign } from './own-schemas.ts';
+import type { RoleNames, StepOutcome } from './role-setup.ts';
+
+const topic = 'tables of the auth service';
+
+const own: OwnSchemas = ['auth', 'pgreflect_queue'];
+
+/** Makes what is missing. A database of the original service is left as it is. */
+export async function installAuth(pool: SystemPool, roles: RoleNames): Promise<StepOutcome> {
+  try {
+    await pool.transaction((session) => refuseForeign(session, own));
+    const statements = await migrate(pool, { apiRoles: apiRoles(roles) });
+    // Somebody may have been faster.
+    await pool.transaction((session) => refuseForeign(session, own));
+    const isUnchanged = statements.length === 0;
+    const step = { topic, statement: isUnchanged ? null : 'sql/auth', advice: null };
+    return { step, result: isUnchanged ? 'unchanged' : 'done', reason: null };
+  } catch (error) {
+    const reason = refusalOf(error);
+    if (reason === null) throw error;
+    return { step: { topic, statement: 'sql/auth', advice: null }, result: 'refused', reason };
+  }
+}
+
+/** What PostgreSQL said; null where it was something else. */
+function refusalOf(error: unknown): string | null {
+  if (error instanceof MigrationError) return error.reason;
+  return error instanceof DatabaseError && error.kind === 'statement' ? error.primary : null;
+}
+
+/** The SQL that `installAuth` would run; empty where nothing is missing. */
+export async function printAuth(session: SystemSession, roles: RoleNames): Promise<string> {
+  const statements = await planMigration(session, { apiRoles: apiRoles(roles) });
+  if (statements.length === 0) return '';
+  return printGuarded(own, statements.map((text) => (text.endsWith(';') ? text : `${text};`)).join('\n\n'));
+}
+
+/** Whether the database has tables of the auth service that we brought. */
+export async function hasAuth(session: SystemSession): Promise<boolean> {
+  // By the catalog: this login may have no right to look into the schema.
+  const rows = await session.query(`select c.oid
+    from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = 'auth' and c.relname = 'pgreflect_migrations'`);
+  return rows.length > 0;
+}
+
+function apiRoles({ anon, authenticated, service }: RoleNames): readonly string[] {
+  return [anon, authenticated, service];
+}

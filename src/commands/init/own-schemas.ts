@@ -1,0 +1,27 @@
+/**
+ * Makes sure that what is in our schemas is ours before anything is put there: a tenant of the database may have made them first
+ * (sql/own-schemas.sql).
+ */
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import { readSqlFile } from '../package-files.ts';
+
+/** Schemas that only we, or the original auth service, put something into. */
+export type OwnSchemas = readonly ('auth' | 'pgreflect' | 'pgreflect_queue')[];
+
+/**
+ * Refuses where somebody else made them or anything in them.
+ *
+ * @param session Of a transaction.
+ * @throws DatabaseError `statement`, 42501
+ */
+export async function refuseForeign(session: SystemSession, schemas: OwnSchemas): Promise<void> {
+  await session.query(`select pg_catalog.set_config('pgreflect.own_schemas', $1, true)`, [schemas.join()]);
+  await session.query(readSqlFile('own-schemas.sql'));
+}
+
+/** The same as SQL for a person, around what is made there. */
+export function printGuarded(schemas: OwnSchemas, text: string): string {
+  const guard = readSqlFile('own-schemas.sql');
+  const setting = `select pg_catalog.set_config('pgreflect.own_schemas', '${schemas.join()}', true);`;
+  return ['begin;', setting, guard, text, guard, 'commit;'].join('\n');
+}

@@ -1,0 +1,66 @@
+/**
+ * Installs and removes the schema-change trigger (sql/watch.sql, sql/unwatch.sql), which needs a superuser or what a
+ * provider offers instead of one.
+ */
+import { DatabaseError } from '../../postgres/failure.ts';
+import type { SystemPool } from '../../postgres/system/run-system.ts';
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import { readSqlFile } from '../package-files.ts';
+import { type OwnSchemas, printGuarded, refuseForeign } from './own-schemas.ts';
+import type { StepOutcome } from './role-setup.ts';
+
+const topic = 'schema-change trigger';
+
+const own: OwnSchemas = ['pgreflect'];
+
+/** Whether both event triggers are there and enabled. */
+export async function isWatched(session: SystemSession): Promise<boolean> {
+  const [row] = await session.query(`select count(*)::pg_catalog.int4 as number
+    from pg_catalog.pg_event_trigger t
+    where t.evtname in ('pgreflect_ddl', 'pgreflect_drop') and t.evtenabled <> 'D'`);
+  return row?.number === 2;
+}
+
+/** Installs the trigger, readable for the login role. A second time changes nothing. */
+export async function installWatch(pool: SystemPool, loginRole: string): Promise<StepOutcome> {
+  if (await isWatched(pool))
+    return { step: { topic, statement: null, advice: null }, result: 'unchanged', reason: null };
+  return runFile(pool, 'watch.sql', loginRole);
+}
+
+/** Removes the trigger and its table. */
+export async function removeWatch(pool: SystemPool): Promise<StepOutcome> {
+  const [row] = await pool.query(`select pg_catalog.to_regclass('pgreflect.catalog_change') is null as missing`);
+  if (row?.missing === true && !(await isWatched(pool))) {
+    return { step: { topic, statement: null, advice: null }, result: 'unchanged', reason: null };
+  }
+  return runFile(pool, 'unwatch.sql', '');
+}
+
+/** The SQL of the installation, as a person would run it. */
+export async function printWatch(session: SystemSession, loginRole: string): Promise<string> {
+  const [row] = await session.query(
+    `select pg_catalog.format('select pg_catalog.set_config(%L, %L, false);', 'pgreflect.login_role', $1::text) as line`,
+    [loginRole],
+  );
+  return printGuarded(own, `${String(row?.line)}\n${readSqlFile('watch.sql')}`);
+}
+
+async function runFile(pool: SystemPool, file: 'watch.sql' | 'unwatch.sql', loginRole: string): Promise<StepOutcome> {
+  const statement = `sql/${file}`;
+  const step = { topic, statement, advice: null };
+  try {
+    await pool.transaction(async (session) => {
+      await session.query(`select pg_catalog.set_config('pgreflect.login_role', $1, true)`, [loginRole]);
+      const isMade = file === 'watch.sql';
+      if (isMade) await refuseForeign(session, own);
+      await session.query(readSqlFile(file));
+      // Somebody may have been faster.
+      if (isMade) await refuseForeign(session, own);
+    });
+    return { step, result: 'done', reason: null };
+  } catch (error) {
+    if (!(error instanceof DatabaseError) || error.kind !== 'statement') throw error;
+    return { step, result: 'refused', reason: error.primary };
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * What `pgreflect serve` tells whoever has started it, once it serves.
+ */
+import type { Config } from '../../config/config.ts';
+import type { Gateway } from '../../gateway.ts';
+import { createProjectRef } from '../../management/project-ref.ts';
+import { hasConfigTables } from '../../management/stored-config.ts';
+import type { Omission } from '../../model/model-context.ts';
+import { DatabaseError } from '../../postgres/failure.ts';
+import { onOneLine, pasteable } from '../../shared/one-line.ts';
+import { type CommandContext, CommandError } from '../command.ts';
+import { describePlace } from '../describe-error.ts';
+import { makeFirstOperation, printCurl } from '../start/first-operation.ts';
+import { withDatabase } from '../with-database.ts';
+
+/** Says what is served, and where. */
+export async function noteServing(config: Config, url: string, context: CommandContext): Promise<void> {
+  context.note(`pgreflect serves ${describePlace(config.databaseUrl)}.`);
+  context.note(`GraphQL and GraphiQL: ${url}/graphql/v1`);
+  await noteManagement(config, url, context);
+}
+
+/** Says where the auth configuration can be changed, with the ref of the project; nothing where it cannot. */
+async function noteManagement(config: Config, url: string, context: CommandContext): Promise<void> {
+  if (!config.managementApiEnabled) return;
+  const ref = await withDatabase(config.adminDatabaseUrl, async (pool) =>
+    (await hasConfigTables(pool)) ? await createProjectRef(config.projectRef)(pool) : null,
+  ).catch((error) => {
+    if (error instanceof CommandError || error instanceof DatabaseError) return null;
+    throw error;
+  });
+  if (ref === null) return;
+  context.note(`Management API: ${url}/v1/projects/${ref}/config/auth`);
+  context.note(`Studio: ${url}/studio   (needs an access token: pgreflect tokens create)`);
+}
+
+/** Prints a line that can be pasted, or why the API is empty and what fills it. */
+export async function noteFirstOperation(config: Config, gateway: Gateway, context: CommandContext): Promise<void> {
+  const { schemas, anonRole } = config;
+  const model = await gateway.model(anonRole).catch((error) => {
+    if (error instanceof DatabaseError) return null;
+    throw error;
+  });
+  if (model === null) return;
+  const operation = makeFirstOperation(model);
+  if (operation !== null) {
+    context.note(`Try:\n  ${printCurl(`${gateway.url}/graphql/v1`, '$PGREFLECT_ANON_KEY', operation)}`);
+    return;
+  }
+  context.note(`The API of the role "${anonRole}" is empty:`);
+  if (model.namespaces.length === 0) {
+    const names = (schemas ?? ['public']).join(', ');
+    context.note(
+      `  - The role has no usage on any exposed schema.\n      grant usage on schema ${names} to ${anonRole};`,
+    );
+  }
+  const omissions = await gateway.omissions(anonRole);
+  for (const omission of omissions.slice(0, 5)) context.note(printOmission(omission));
+  const example = 'create table note (id bigint generated always as identity primary key, body text not null);';
+  context.note(`  A table needs a primary key and a grant, for example:
+      ${example}
+      grant select on note to ${anonRole};
+  The gateway takes notice by itself.`);
+}
+
+function printOmission({ reason, fix }: Omission): string {
+  const statement = fix === null ? null : pasteable(fix);
+  return `  - ${onOneLine(reason)}${statement === null ? '' : `\n      ${statement}`}`;
+}

@@ -1,0 +1,92 @@
+/**
+ * One of the processes of `pgreflect serve --workers`: a gateway as any other, but that the port, the watch over the catalog and
+ * the metrics of all are the supervisor's (serve-workers.ts).
+ */
+import cluster from 'node:cluster';
+import { loadConfig } from '../../config/load-config.ts';
+import type { Sources } from '../../config/load-options.ts';
+import { type Gateway, startGateway } from '../../gateway.ts';
+import type { MetricSeries } from '../../http/metrics/metrics.ts';
+import { obeySignals } from '../../signals.ts';
+import type { CommandContext } from '../command.ts';
+import { describeError } from '../describe-error.ts';
+import { describeListenError } from '../listen-error.ts';
+import { followOptions, type OptionsFollower } from './follow-options.ts';
+import { noteFirstOperation } from './serve-notes.ts';
+import { type FromWorker, Questions, type ToWorker } from './worker-messages.ts';
+
+/** Longest wait for the metrics of all processes, in milliseconds. */
+const gatherMs = 3000;
+
+/** Serves until it is told to stop. @returns The exit code. */
+export async function serveAsWorker(context: CommandContext): Promise<number> {
+  try {
+    return await serve(context);
+  } finally {
+    // The connection to the supervisor would keep the process alive.
+    cluster.worker?.disconnect();
+  }
+}
+
+async function serve(context: CommandContext): Promise<number> {
+  const load = (sources: Sources) => loadConfig(sources).config;
+  const config = load(context.sources);
+  const questions = new Questions<readonly MetricSeries[]>();
+  const gather = async () => (await questions.ask((id) => tell({ kind: 'all_series_wanted', id }), gatherMs)) ?? [];
+  const gateway = await startGateway({ ...config, metricsPort: null }, { watchesCatalog: false, gather }).catch(
+    (error) => {
+      throw describeListenError(error, config) ?? error;
+    },
+  );
+  // The supervisor says what is to be said of them.
+  const options = followOptions({ gateway, config, sources: context.sources, load, note: () => {} });
+  const introduce = () =>
+    void noteFirstOperation(config, gateway, context).catch((error) => context.note(describeError(error)));
+  const stopped = new Promise<void>((onStopped) => obeySignals(gateway, { onStopped, onHangup: options.readAgain }));
+  process.on('message', (message: ToWorker) => obey(message, { gateway, options, questions, introduce }));
+  // Counts from the start where somebody will look.
+  if (config.metricsPort !== null) await gateway.readMetrics();
+  tell({ kind: 'ready', url: gateway.url });
+  await stopped;
+  options.stop();
+  return 0;
+}
+
+interface Parts {
+  readonly gateway: Gateway;
+  readonly options: OptionsFollower;
+  readonly questions: Questions<readonly MetricSeries[]>;
+  readonly introduce: () => void;
+}
+
+function obey(message: ToWorker, { gateway, options, questions, introduce }: Parts): void {
+  // A failed reload is in the log, and the old model stays.
+  const ignore = () => {};
+  switch (message.kind) {
+    case 'reload':
+      gateway.reload(message.reason).catch(ignore);
+      break;
+    case 'hangup':
+      options.readAgain();
+      break;
+    case 'catalog':
+      gateway.compareCatalog(message.fingerprint).catch(ignore);
+      break;
+    case 'introduce':
+      introduce();
+      break;
+    case 'series_wanted': {
+      const { id } = message;
+      gateway.readMetrics().then((series) => tell({ kind: 'series', id, series }), ignore);
+      break;
+    }
+    case 'all_series':
+      questions.answer(message.id, message.processes);
+      break;
+  }
+}
+
+/** Says something to the supervisor, which may be gone. */
+function tell(message: FromWorker): void {
+  if (process.connected) process.send?.(message, undefined, undefined, () => {});
+}

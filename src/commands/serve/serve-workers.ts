@@ -1,0 +1,120 @@
+/**
+ * `pgreflect serve --workers N`: this process supervises N others that answer the requests.
+ *
+ * They share the port through `node:cluster`: this process accepts connections and hands each to the next worker. Sharing by the
+ * kernel (`reusePort`) would spare the handing over, but gives each process a queue of its own, with which connections that
+ * wait in it are lost when the process ends, lets a second gateway take the same port without a word, and spreads few
+ * connections badly; handing over costs once for each connection, not for each request.
+ *
+ * Here too: the watch over the catalog and the metrics of all. A worker that ends without being told to is replaced, later and
+ * later where it keeps ending.
+ */
+import { type CatalogWatch, watchCatalog } from '../../catalog/catalog-watch.ts';
+import type { Config } from '../../config/config.ts';
+import { loadConfig } from '../../config/load-config.ts';
+import type { Sources } from '../../config/load-options.ts';
+import { Meter } from '../../http/metrics/meter.ts';
+import { type MetricSeries, printMetrics } from '../../http/metrics/metrics.ts';
+import { type MetricsServer, serveMetrics } from '../../http/metrics/metrics-route.ts';
+import { createLogger } from '../../shared/logger.ts';
+import type { Observe } from '../../shared/observation.ts';
+import { obeyStopSignals } from '../../signals.ts';
+import type { CommandContext } from '../command.ts';
+import { describeListenError } from '../listen-error.ts';
+import { followOptions } from './follow-options.ts';
+import { noteServing } from './serve-notes.ts';
+import { Workers } from './workers.ts';
+
+/** Serves until a signal ends it. @returns The exit code. */
+export async function serveWithWorkers(config: Config, context: CommandContext): Promise<number> {
+  const { logLevel: level, logFormat: format, slowMs } = config;
+  const logger = await createLogger({ level, format, slowMs, sharesOutput: true });
+  const meter = new Meter(() => nothing);
+  const observe: Observe = (observation) => {
+    meter.observe(observation);
+    logger.observe(observation);
+  };
+  const gather = async () => [await meter.read(), ...(await workers.series())];
+  const workers: Workers = new Workers({
+    ...{ count: config.workers, drainTimeoutMs: config.drainTimeoutMs, observe, gather },
+    fingerprint: () => watch.fingerprint(),
+  });
+  const watch = startWatch(config, workers);
+  const stopped = new Promise<void>((onStopped) => {
+    // Where this process ends at once, so do they: they lose it.
+    obeyStopSignals(() => void workers.stop().then(onStopped));
+  });
+  process.on('SIGUSR2', () => workers.tell({ kind: 'reload', reason: 'signal' }));
+  let metrics: MetricsServer | null = null;
+  try {
+    metrics = await openMetricsPort(config, meter, gather);
+    const url = await workers.start();
+    if (url === null) {
+      // A signal came first, or nobody could serve, and the worker has said why.
+      const code = workers.wasTold ? 0 : 1;
+      await workers.stop();
+      return code;
+    }
+    const options = followFor(config, { context, watch, workers });
+    // The database may stop to answer in the middle of it.
+    await Promise.race([noteServing(config, url, context), stopped]);
+    if (metrics !== null) context.note(`Metrics: http://${config.host}:${metrics.port}/metrics`);
+    workers.introduce();
+    await stopped;
+    options.stop();
+    return 0;
+  } finally {
+    await Promise.all([watch.stop(), metrics?.stop()]);
+    logger.flush();
+  }
+}
+
+function startWatch(config: Config, workers: Workers): CatalogWatch {
+  return watchCatalog({
+    ...{ connectionString: config.databaseUrl, schemas: config.schemas },
+    ...{ pollMs: config.schemaPollMs, waitMs: config.poolWaitMs },
+    onFingerprint: (fingerprint) => workers.tell({ kind: 'catalog', fingerprint }),
+  });
+}
+
+async function openMetricsPort(
+  config: Config,
+  meter: Meter,
+  gather: () => Promise<readonly MetricSeries[]>,
+): Promise<MetricsServer | null> {
+  const { host, metricsPort } = config;
+  if (metricsPort === null) return null;
+  await meter.begin();
+  const address = { host, port: metricsPort };
+  return serveMetrics(address, async () => printMetrics(await gather())).catch((error) => {
+    throw describeListenError(error, config) ?? error;
+  });
+}
+
+/** Each worker follows the file by itself; here it is said, and decides what is watched. */
+function followFor(
+  config: Config,
+  {
+    context,
+    watch,
+    workers,
+  }: { readonly context: CommandContext; readonly watch: CatalogWatch; readonly workers: Workers },
+) {
+  const load = (sources: Sources) => loadConfig(sources).config;
+  const gateway = { expose: watch.expose, configureAuth: async () => {} };
+  const options = followOptions({ gateway, config, sources: context.sources, load, note: context.note });
+  process.on('SIGHUP', () => {
+    options.readAgain();
+    workers.tell({ kind: 'hangup' });
+  });
+  return options;
+}
+
+/** The supervisor has no parts of a gateway. */
+const nothing = {
+  pools: () => ({}),
+  replicas: () => [],
+  modelAgeMs: () => null,
+  documents: () => ({ hits: 0, misses: 0 }),
+  outbox: async () => null,
+};

@@ -1,0 +1,105 @@
+/**
+ * `pgreflect serve`: serves a database that exists already. Creates nothing in it.
+ *
+ * Refuses with one list of everything that is wrong. Only a database that is away is no reason to refuse: the gateway
+ * then answers 503 until it comes, because in a group of containers it may come later.
+ */
+import cluster from 'node:cluster';
+import type { Config } from '../../config/config.ts';
+import { ConfigError, type Problem, printProblem } from '../../config/config-error.ts';
+import { loadConfig, loadServeOptions } from '../../config/load-config.ts';
+import type { Sources } from '../../config/load-options.ts';
+import { type Gateway, startGateway } from '../../gateway.ts';
+import { endSoon, obeySignals } from '../../signals.ts';
+import { type Command, type CommandContext, CommandError } from '../command.ts';
+import { describeError, isAway } from '../describe-error.ts';
+import { describeListenError } from '../listen-error.ts';
+import { type Findings, findProblems, type PreflightConfig } from '../preflight.ts';
+import { withDatabase } from '../with-database.ts';
+import { followOptions } from './follow-options.ts';
+import { noteFirstOperation, noteServing } from './serve-notes.ts';
+import { serveAsWorker } from './serve-worker.ts';
+import { serveWithWorkers } from './serve-workers.ts';
+
+/** The command `pgreflect serve`. */
+export const serve: Command = {
+  name: 'serve',
+  summary: 'Serve the database of --database-url.',
+  operand: null,
+  flags: [],
+  notes: `Prepare the database once with \`pgreflect init\`. Create the secret and the keys with \`pgreflect keys\`.
+
+Signals: SIGTERM finishes open requests and stops. SIGUSR2 reloads the catalog. SIGHUP reloads --schemas and the
+auth configuration from the configuration file; a change of the file does the same. With --workers, send signals
+to the process you started. A worker that exits is replaced.
+
+Example:
+  pgreflect serve --database-url postgresql://authenticator:PASSWORD@localhost:5432/shop --jwt-secret SECRET`,
+  run: runServe,
+};
+
+async function runServe(context: CommandContext): Promise<number> {
+  // Its supervisor has looked for problems.
+  if (!cluster.isWorker) await refuseProblems(context);
+  const code = await serveUntilStopped(context);
+  endSoon();
+  return code;
+}
+
+async function serveUntilStopped(context: CommandContext): Promise<number> {
+  if (cluster.isWorker) return serveAsWorker(context);
+  const { config } = loadConfig(context.sources);
+  if (config.workers > 1) return serveWithWorkers(config, context);
+  const gateway = await startGateway(config).catch((error) => {
+    throw describeListenError(error, config) ?? error;
+  });
+  const load = (sources: Sources) => loadConfig(sources).config;
+  const options = followOptions({ gateway, config, sources: context.sources, load, note: context.note });
+  // Before anything is printed: whoever reads that the gateway serves may stop it.
+  const stopped = new Promise<void>((onStopped) => obeySignals(gateway, { onStopped, onHangup: options.readAgain }));
+  // The database may stop to answer in the middle of it.
+  await Promise.race([introduce(config, gateway, context), stopped]);
+  await stopped;
+  options.stop();
+  return 0;
+}
+
+async function introduce(config: Config, gateway: Gateway, context: CommandContext): Promise<void> {
+  await noteServing(config, gateway.url, context);
+  if (gateway.metricsPort !== null) context.note(`Metrics: http://${config.host}:${gateway.metricsPort}/metrics`);
+  await noteFirstOperation(config, gateway, context).catch((error) => context.note(describeError(error)));
+}
+
+/** Throws one list of what is wrong with options and database; warnings are printed. */
+async function refuseProblems(context: CommandContext): Promise<void> {
+  const loaded = loadServeOptions(context.sources);
+  for (const warning of loaded.warnings) context.note(`Warning: ${warning}`);
+  const { values } = loaded;
+  const problems: Problem[] = [...loaded.allProblems];
+  if (values.databaseUrl !== null && values.anonRole && values.authenticatedRole && values.serviceRole) {
+    const roles = [values.anonRole, values.authenticatedRole, values.serviceRole] as const;
+    const [anonRole, authenticatedRole, serviceRole] = roles;
+    const asked = {
+      databaseUrl: values.databaseUrl,
+      schemas: values.schemas,
+      anonRole,
+      authenticatedRole,
+      serviceRole,
+    };
+    const findings = await inspectDatabase({ ...asked, allowedRoles: values.allowedRoles ?? roles });
+    problems.push(...findings.problems);
+    for (const warning of findings.warnings) context.note(`Warning:\n${printProblem(warning)}`);
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+}
+
+async function inspectDatabase(config: PreflightConfig): Promise<Findings> {
+  try {
+    return await withDatabase(config.databaseUrl, (pool) => findProblems(pool, config));
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    if (!isAway(error.cause)) return { problems: error.problems, warnings: [] };
+    const later = { problem: 'Requests get 503 until the database responds.', fix: null };
+    return { problems: [], warnings: [...error.problems, later] };
+  }
+}

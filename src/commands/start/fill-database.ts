@@ -1,0 +1,101 @@
+/**
+ * Makes and fills the database of a local project on its first start: roles, the schema and data asked for, grants and the
+ * schema-change trigger. On later starts only what is missing of roles and trigger is added: the grants are the user's then.
+ */
+import { readFileSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import { DatabaseError } from '../../postgres/failure.ts';
+import type { SystemPool } from '../../postgres/system/run-system.ts';
+import { CommandError, refuse } from '../command.ts';
+import { setUpDatabase } from '../init/init.ts';
+import type { RoleSetup, StepOutcome } from '../init/role-setup.ts';
+import { readPackageFile } from '../package-files.ts';
+import { withDatabase } from '../with-database.ts';
+import type { LocalProject } from './local-project.ts';
+
+/** The name of the database. */
+export const localDatabase = 'pgreflect';
+
+/** What to fill a new database with. `title` names each text in messages. */
+export interface Content {
+  readonly kind: 'example' | 'empty' | 'file';
+  readonly scripts: readonly { readonly title: string; readonly text: string }[];
+}
+
+/** Reads what the flags ask for. @throws CommandError where the file cannot be read. */
+export function readContent(empty: boolean, schemaFile: string | null, workingDirectory: string): Content {
+  if (empty && schemaFile !== null) refuse('--empty and --schema-file cannot be combined.', 'Use one of them.');
+  if (empty) return { kind: 'empty', scripts: [] };
+  if (schemaFile === null) {
+    const paths = ['examples/shop/schema.sql', 'examples/shop/data.sql'];
+    return { kind: 'example', scripts: paths.map((title) => ({ title, text: readPackageFile(title) })) };
+  }
+  try {
+    const path = isAbsolute(schemaFile) ? schemaFile : join(workingDirectory, schemaFile);
+    return { kind: 'file', scripts: [{ title: schemaFile, text: readFileSync(path, 'utf8') }] };
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    refuse(`--schema-file: "${schemaFile}" cannot be read (${code}).`, 'Check the name.');
+  }
+}
+
+/** Makes the database where it is missing. `pool` is connected to another one. */
+export async function createLocalDatabase(pool: SystemPool): Promise<void> {
+  const [row] = await pool.query('select from pg_catalog.pg_database d where d.datname = $1', [localDatabase]);
+  if (row === undefined) await pool.outsideTransaction('create database pgreflect');
+}
+
+/** Brings the database of `url` (the superuser's) into the state a start needs. @throws CommandError */
+export async function fillDatabase(
+  url: string,
+  project: LocalProject,
+  setup: RoleSetup,
+  content: Content,
+): Promise<void> {
+  await withDatabase(url, async (pool) => {
+    const isNew = project.content === null;
+    // The user's schema may ask auth.uid() in its policies.
+    assertDone(await setUpDatabase(pool, { ...setup, grantDefaults: false }, { watch: false, auth: true }, () => {}));
+    if (isNew) await runScripts(pool, content);
+    assertDone(await setUpDatabase(pool, { ...setup, grantDefaults: isNew }, { watch: true, auth: false }, () => {}));
+  });
+}
+
+function assertDone(outcomes: readonly StepOutcome[]): void {
+  const refused = outcomes.filter(({ result }) => result === 'refused');
+  if (refused.length === 0) return;
+  throw new CommandError(refused.map(({ step, reason }) => ({ problem: `${step.topic}: ${reason}.`, fix: null })));
+}
+
+/** All scripts in one transaction, with a mark, so that a start that was killed half-way neither repeats nor skips them. */
+async function runScripts(pool: SystemPool, content: Content): Promise<void> {
+  const [row] = await pool.query(`select pg_catalog.shobj_description(d.oid, 'pg_database') as mark
+    from pg_catalog.pg_database d where d.datname = pg_catalog.current_database()`);
+  if (row?.mark === 'pgreflect: filled') return;
+  await pool.transaction(async (session) => {
+    // The user's script, not ours: it runs with the settings of an ordinary session.
+    await session.query('reset all');
+    for (const script of content.scripts) {
+      try {
+        await session.query(withoutRestrictions(script.text));
+      } catch (error) {
+        throw error instanceof DatabaseError ? scriptError(script.title, script.text, error) : error;
+      }
+    }
+    // A dump sets an empty search path for the session.
+    await session.query(`reset all; comment on database pgreflect is 'pgreflect: filled'`);
+  });
+}
+
+/** Dumps of recent versions begin and end with these two commands of psql, which mean nothing here. */
+function withoutRestrictions(text: string): string {
+  return text.replaceAll(/^\\(un)?restrict .*$/gm, '');
+}
+
+function scriptError(title: string, text: string, error: DatabaseError): CommandError {
+  const fromPsql = /^\\[a-z]/m.test(withoutRestrictions(text)) || /^copy .* from stdin/im.test(text);
+  const fix = fromPsql
+    ? 'The file has psql commands or `copy ... from stdin`. Dump with --inserts, or run: pgreflect start --empty, then psql DATABASE_URL -f FILE'
+    : 'Correct the file and start again. Nothing was stored.';
+  return new CommandError([{ problem: `${title}: ${error.primary}`, fix }], error);
+}

@@ -1,0 +1,38 @@
+/**
+ * An operation that answers with real rows, for the `curl` line of a start: an example's, or one made of a role's model.
+ */
+
+import { rootCollectionField } from '../../model/inflect.ts';
+import type { Model, Table } from '../../model/model.ts';
+
+/** The document on one line, without comments. */
+export function toOneLine(document: string): string {
+  return document
+    .split('\n')
+    .map((line) => line.replace(/^\s*#.*$/, ''))
+    .join(' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+}
+
+/** Three rows of the first table that has a collection: its first readable columns. Null for an empty model. */
+export function makeFirstOperation(model: Model): string | null {
+  for (const table of model.tables.values()) {
+    const fields = scalarFields(table);
+    if (table.rootField && fields.length > 0) {
+      return `{ ${rootCollectionField(table.baseName)}(first: 3) { edges { node { ${fields.join(' ')} } } } }`;
+    }
+  }
+  return null;
+}
+
+function scalarFields(table: Table): readonly string[] {
+  const columns = table.columns.filter(({ readable, type }) => readable && type?.kind !== 'list');
+  return columns.flatMap(({ fieldName }) => (fieldName === null ? [] : [fieldName])).slice(0, 4);
+}
+
+/** A `curl` line for a POSIX shell. `key` is put in double quotes: a key, or a variable like `$PGREFLECT_ANON_KEY`. */
+export function printCurl(url: string, key: string, operation: string): string {
+  const body = JSON.stringify({ query: operation }).replaceAll("'", "'\\''");
+  return `curl -sS ${url} -H "apiKey: ${key}" -H 'Content-Type: application/json' -d '${body}'`;
+}

@@ -1,0 +1,190 @@
+/**
+ * What `pgreflect start` keeps between two starts, in `.pgreflect/project.json`: the project's ref, secret, keys and the
+ * passwords of its database. Readable for its owner only, and ignored by Git. Beside it, `process` names the process that
+ * runs the project and its address.
+ */
+import { randomBytes } from 'node:crypto';
+import { chmodSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeApiKeys, makeSecret } from '../../config/keys.ts';
+import { makeAccessToken } from '../../management/access-tokens.ts';
+import { refuse } from '../command.ts';
+
+/** The content of project.json. */
+export interface LocalProject {
+  /** Of this file's form; 1. */
+  readonly version: number;
+  readonly ref: string;
+  readonly jwtSecret: string;
+  readonly anonKey: string;
+  readonly serviceKey: string;
+  /** Of the management API. */
+  readonly accessToken: string;
+  readonly superuserPassword: string;
+  /** Of the login role `authenticator`. */
+  readonly loginPassword: string;
+  /** What the database was filled with; null until it has been filled and its grants were made. */
+  readonly content: 'example' | 'empty' | 'file' | null;
+}
+
+/** The directory of a project in a working directory. */
+export function projectDirectory(workingDirectory: string): string {
+  return join(workingDirectory, '.pgreflect');
+}
+
+/**
+ * Reads the project, or makes a new one with random secrets.
+ *
+ * @throws CommandError where the file is there but cannot be used, or belongs to another user.
+ */
+export async function loadProject(
+  directory: string,
+  roles: { anonRole: string; serviceRole: string },
+): Promise<LocalProject> {
+  makeDirectory(directory);
+  const path = join(directory, 'project.json');
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return makeProject(directory, roles);
+  }
+  const project = readJson(text);
+  if (project?.version === 1 && typeof project.jwtSecret === 'string') {
+    return completeProject(directory, project as unknown as LocalProject);
+  }
+  refuse(
+    `${path} is damaged, or a newer pgreflect wrote it.`,
+    `Use that version, or start over (all data is lost): rm -rf '${directory}'`,
+  );
+}
+
+function makeDirectory(directory: string): void {
+  const path = findForeign(directory);
+  if (path !== null) {
+    refuse(
+      `${path} belongs to another user, who may have chosen the secrets in it.`,
+      'Start in a directory of your own.',
+    );
+  }
+  // Others may pass through, not list: as root the database server runs as another user below it.
+  mkdirSync(directory, { recursive: true, mode: 0o711 });
+  // What is in it must not be committed.
+  writeFileSync(join(directory, '.gitignore'), '*\n');
+}
+
+/** What of a project another user has made, who may know or have chosen what is in it; null: nothing. A link is its maker's, too. */
+function findForeign(directory: string): string | null {
+  const own = process.getuid?.();
+  const owners = (path: string) =>
+    [lstatSync, statSync].map((look) => look(path, { throwIfNoEntry: false })?.uid ?? own);
+  const paths = [directory, ...['project.json', 'process'].map((name) => join(directory, name))];
+  return paths.find((path) => owners(path).some((owner) => owner !== own)) ?? null;
+}
+
+/** A project that an earlier version made has no token yet. */
+function completeProject(directory: string, project: LocalProject): LocalProject {
+  if (typeof project.accessToken === 'string') return project;
+  const complete = { ...project, accessToken: makeAccessToken() };
+  writeProject(directory, complete);
+  return complete;
+}
+
+function readJson(text: string): Record<string, unknown> | null {
+  try {
+    return JSON.parse(text) as Record<string, unknown> | null;
+  } catch {
+    return null;
+  }
+}
+
+async function makeProject(directory: string, roles: { anonRole: string; serviceRole: string }): Promise<LocalProject> {
+  const jwtSecret = makeSecret();
+  const keys = await makeApiKeys({ kind: 'secret', secret: jwtSecret }, roles.anonRole, roles.serviceRole);
+  const project: LocalProject = {
+    version: 1,
+    ref: makeRef(),
+    jwtSecret,
+    ...keys,
+    accessToken: makeAccessToken(),
+    superuserPassword: randomBytes(18).toString('base64url'),
+    loginPassword: randomBytes(18).toString('base64url'),
+    content: null,
+  };
+  writeProject(directory, project);
+  return project;
+}
+
+/** Twenty lower-case letters. */
+function makeRef(): string {
+  return [...randomBytes(20)].map((byte) => String.fromCharCode(97 + (byte % 26))).join('');
+}
+
+/** Writes the whole file or nothing. */
+export function writeProject(directory: string, project: LocalProject): void {
+  const path = join(directory, 'project.json');
+  writeFileSync(`${path}.new`, `${JSON.stringify(project, null, 2)}\n`, { mode: 0o600 });
+  chmodSync(`${path}.new`, 0o600);
+  renameSync(`${path}.new`, path);
+}
+
+/**
+ * Marks the project as running in this process.
+ *
+ * @returns Takes the mark away again.
+ * @throws CommandError where another process that lives runs it.
+ */
+export function claimProject(directory: string): () => void {
+  const path = join(directory, 'process');
+  const owner = readOwner(path);
+  if (owner !== null) {
+    refuse(
+      `This project is running already, as process ${owner}.`,
+      `Use that one, stop it (kill ${owner}), or start in another directory with another --port.`,
+    );
+  }
+  makeDirectory(directory);
+  writeFileSync(path, `${process.pid}\n`);
+  return () => rmSync(path, { force: true });
+}
+
+/** Tells other commands where the project that this process runs can be reached. */
+export function publishAddress(directory: string, url: string): void {
+  writeFileSync(join(directory, 'process'), `${process.pid}\n${url}\n`);
+}
+
+/** The project of a directory while a process runs it, and where; null where none does. */
+export function findRunningProject(
+  directory: string,
+): (Pick<LocalProject, 'ref' | 'accessToken'> & { url: string }) | null {
+  try {
+    const [pid = '', url = ''] = readFileSync(join(directory, 'process'), 'utf8').split('\n');
+    process.kill(Number.parseInt(pid, 10), 0);
+    // A checkout of somebody else's may bring such files along.
+    return !isLoopback(new URL(url)) || findForeign(directory) !== null
+      ? null
+      : { ...JSON.parse(readFileSync(join(directory, 'project.json'), 'utf8')), url };
+  } catch {
+    return null;
+  }
+}
+
+/** Whether an address leads to this machine, whatever names mean here. */
+export function isLoopback({ protocol, hostname }: URL): boolean {
+  return protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+}
+
+/** The process that the mark names, if it lives and is one of ours. A killed one leaves its mark behind. */
+function readOwner(path: string): number | null {
+  try {
+    const owner = Number.parseInt(readFileSync(path, 'utf8'), 10);
+    process.kill(owner, 0);
+    const isOurs =
+      owner !== process.pid &&
+      (process.platform !== 'linux' || /start/.test(readFileSync(`/proc/${owner}/cmdline`, 'utf8')));
+    return isOurs ? owner : null;
+  } catch {
+    return null;
+  }
+}

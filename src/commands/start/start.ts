@@ -1,0 +1,206 @@
+/**
+ * `pgreflect start`: everything on one machine with nothing to prepare. Runs an embedded PostgreSQL in `.pgreflect/`, fills
+ * it on the first start, serves it, and prints what a person needs for the first request.
+ */
+import { join } from 'node:path';
+import type { Config } from '../../config/config.ts';
+import { type ApiKeys, makeApiKeys } from '../../config/keys.ts';
+import { loadLocalConfig, loadStartOptions } from '../../config/load-config.ts';
+import type { Sources } from '../../config/load-options.ts';
+import { type Gateway, startGateway } from '../../gateway.ts';
+import { type EmbeddedServer, startEmbeddedServer } from '../../postgres/embedded/embedded-server.ts';
+import { endSoon, obeySignals } from '../../signals.ts';
+import { type Command, type CommandContext, flagText } from '../command.ts';
+import { assertFree, describeListenError } from '../listen-error.ts';
+import { readExampleOperations } from '../package-files.ts';
+import { followOptions } from '../serve/follow-options.ts';
+import { withDatabase } from '../with-database.ts';
+import { type Content, createLocalDatabase, fillDatabase, localDatabase, readContent } from './fill-database.ts';
+import { makeFirstOperation, printCurl, toOneLine } from './first-operation.ts';
+import {
+  claimProject,
+  type LocalProject,
+  loadProject,
+  projectDirectory,
+  publishAddress,
+  writeProject,
+} from './local-project.ts';
+
+/** The command `pgreflect start`. */
+export const start: Command = {
+  name: 'start',
+  summary: 'Start the gateway with an embedded PostgreSQL and an example schema.',
+  operand: null,
+  flags: [
+    { flag: 'empty', placeholder: null, doc: 'Start with an empty database instead of the example.' },
+    {
+      flag: 'schema-file',
+      placeholder: 'FILE.sql',
+      doc: 'Load this SQL file instead of the example.',
+    },
+  ],
+  notes: `Data, secret and keys are stored in .pgreflect/ of the working directory. Remove the directory to start over.
+--jwt-secret and --jwt-keys take precedence and are not stored.
+
+Examples:
+  pgreflect start
+  pgreflect start --empty --port 8000
+  pgreflect start --schema-file schema.sql`,
+  run: runStart,
+};
+
+async function runStart(context: CommandContext): Promise<number> {
+  const { values, warnings } = loadStartOptions(context.sources);
+  for (const warning of warnings) context.note(`Warning: ${warning}`);
+  const { workingDirectory } = context.sources;
+  const content = readContent(context.flags.empty === true, flagText(context, 'schema-file'), workingDirectory);
+  const directory = projectDirectory(workingDirectory);
+  const release = claimProject(directory);
+  try {
+    await assertFree({ host: values.host!, port: values.port! });
+    return await startProject(directory, { context, content, values });
+  } finally {
+    release();
+    endSoon();
+  }
+}
+
+interface ProjectStart {
+  readonly context: CommandContext;
+  readonly content: Content;
+  readonly values: ReturnType<typeof loadStartOptions>['values'];
+}
+
+async function startProject(directory: string, { context, content, values }: ProjectStart): Promise<number> {
+  const [anonRole, serviceRole, secret] = [values.anonRole!, values.serviceRole!, values.jwtSecret ?? null];
+  const project = await loadProject(directory, { anonRole, serviceRole });
+  const apiKeys = secret === null ? project : await makeApiKeys({ kind: 'secret', secret }, anonRole, serviceRole);
+  const asked = content.kind !== 'example';
+  if (asked && project.content !== null && project.content !== content.kind) {
+    context.note(
+      'Warning: the project already has data, so --empty and --schema-file are ignored. To start over: rm -rf .pgreflect',
+    );
+  }
+  context.note(project.content === null ? 'Preparing a new PostgreSQL in .pgreflect/ ...' : 'Starting PostgreSQL ...');
+  const server = await startEmbeddedServer({
+    dataDirectory: join(directory, 'data'),
+    password: project.superuserPassword,
+    persistent: true,
+  });
+  try {
+    return await serveProject({ context, server, directory, project, apiKeys, content });
+  } finally {
+    await server.stop();
+  }
+}
+
+interface LocalStart {
+  readonly context: CommandContext;
+  readonly server: EmbeddedServer;
+  readonly directory: string;
+  readonly project: LocalProject;
+  /** Of the secret in use. */
+  readonly apiKeys: ApiKeys;
+  readonly content: Content;
+}
+
+async function serveProject(run: LocalStart): Promise<number> {
+  const { context, server, project, content } = run;
+  const config = localConfig(run, context.sources);
+  if (project.content === null && content.kind !== 'empty')
+    context.note(`Loading ${content.scripts.map(({ title }) => title).join(', ')} ...`);
+  await withDatabase(server.url, createLocalDatabase);
+  const { anonRole, authenticatedRole, serviceRole, schemas } = config;
+  const names = { anon: anonRole, authenticated: authenticatedRole, service: serviceRole, login: 'authenticator' };
+  const setup = { ...names, loginPassword: project.loginPassword, schemas, grantDefaults: true };
+  await fillDatabase(config.adminDatabaseUrl, project, setup, content);
+  if (project.content === null) writeProject(run.directory, { ...project, content: content.kind });
+  const gateway = await startGateway(config).catch((error) => {
+    throw describeListenError(error, config) ?? error;
+  });
+  publishAddress(run.directory, gateway.url);
+  const stopped = new Promise<void>((onStopped) => {
+    // Without a terminal nobody is left to use a local project.
+    obeySignals(gateway, { onStopped, onHangup: () => process.kill(process.pid, 'SIGTERM') });
+  });
+  // The database may stop to answer in the middle of it.
+  await Promise.race([printWelcome(config, gateway).then(context.print), stopped]);
+  const load = (sources: Sources) => localConfig(run, sources);
+  const options = followOptions({ gateway, config, sources: context.sources, load, note: context.note });
+  await stopped;
+  options.stop();
+  return 0;
+}
+
+function localConfig({ server, project, apiKeys, content }: LocalStart, sources: Sources): Config {
+  const isExample = (project.content ?? content.kind) === 'example';
+  const adminDatabaseUrl = toDatabase(server.url, 'postgres', project.superuserPassword);
+  return loadLocalConfig(sources, {
+    databaseUrl: toDatabase(server.url, 'authenticator', project.loginPassword),
+    adminDatabaseUrl,
+    projectRef: project.ref,
+    jwtSecret: project.jwtSecret,
+    anonKey: apiKeys.anonKey,
+    serviceKey: apiKeys.serviceKey,
+    accessToken: project.accessToken,
+    exampleOperations: isExample ? readExampleOperations() : [],
+  }).config;
+}
+
+function toDatabase(serverUrl: string, user: string, password: string): string {
+  const url = new URL(serverUrl);
+  url.pathname = `/${localDatabase}`;
+  url.username = user;
+  url.password = password;
+  return url.href;
+}
+
+async function printWelcome(config: Config, gateway: Gateway): Promise<string> {
+  const graphql = `${externalOrigin(config, gateway)}/graphql/v1`;
+  const operation = await findFirstOperation(config, gateway);
+  return `
+pgreflect is ready. Ctrl-C stops it.
+
+  Studio       ${externalOrigin(config, gateway)}${gateway.studioEntry()}   (signs in once)
+  GraphQL      ${graphql}
+  GraphiQL     ${graphql}   (in a browser)
+  Auth         ${externalOrigin(config, gateway)}/auth/v1
+  Inbox        ${externalOrigin(config, gateway)}/studio/inbox   (emails are kept here until a mail server is named)
+  Database     ${config.adminDatabaseUrl}
+  anon key     ${config.anonKey}
+  service key  ${config.serviceKey}   (for servers only: passes row security)
+  Management   ${externalOrigin(config, gateway)}/v1/projects/${config.projectRef}/config/auth
+  access token ${config.accessToken}   (of the management API)
+
+Try it:
+
+  ${printCurl(graphql, config.anonKey ?? '', operation ?? '{ __typename }')}
+${operation === null ? emptyAdvice(config) : ''}`;
+}
+
+/** The default names the port that was asked for, which 0 leaves open. */
+function externalOrigin(config: Config, gateway: Gateway): string {
+  return config.port === 0 ? gateway.url : config.externalUrl;
+}
+
+async function findFirstOperation(config: Config, gateway: Gateway): Promise<string | null> {
+  const [example] = config.exampleOperations;
+  if (example !== undefined) return toOneLine(example);
+  const model = await gateway.model(config.anonRole);
+  return model === null ? null : makeFirstOperation(model);
+}
+
+/**
+ * Tables made by this connection are granted to the API roles by the default privileges of the start. The password is no argument,
+ * which every user of the machine could read.
+ */
+function emptyAdvice(config: Config): string {
+  const url = new URL(config.adminDatabaseUrl);
+  const password = decodeURIComponent(url.password);
+  url.password = '';
+  return `
+There is no table yet. Make one, and its fields are there at once:
+
+  PGPASSWORD='${password}' psql '${url.href}' -c 'create table note (id bigint generated always as identity primary key, body text)'
+`;
+}

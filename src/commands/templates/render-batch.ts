@@ -1,0 +1,97 @@
+/**
+ * Renders templates in batch: one request a line in, one answer a line out, in the same order and as soon as it is there.
+ *
+ * For tests of templates in CI and for comparisons with Go's engine. Needs neither configuration nor a database.
+ */
+import { parseTemplate, renderTemplate, type TemplateData } from '../../email/template/template.ts';
+import { TemplateError, type TemplatePhase } from '../../email/template/template-error.ts';
+
+/** An answer; `line` counts from 1 and is there where the fault has a place. */
+export interface BatchAnswer {
+  readonly id: string | number | null;
+  readonly output?: string;
+  readonly error?: TemplatePhase | 'input';
+  readonly message?: string;
+  readonly line?: number;
+}
+
+/** What a line is answered that is no request. */
+type Refusal = BatchAnswer & { readonly error: 'input' };
+
+interface BatchRequest {
+  readonly id: string | number;
+  readonly kind: 'html' | 'text';
+  readonly template: string;
+  readonly data: TemplateData;
+}
+
+/**
+ * Answers every line of an input.
+ *
+ * @param input Pieces of UTF-8, cut anywhere.
+ * @returns Whether all lines were requests.
+ */
+export async function renderBatch(
+  input: AsyncIterable<Uint8Array>,
+  answer: (answer: BatchAnswer) => void,
+): Promise<boolean> {
+  let sound = true;
+  for await (const line of linesOf(input)) {
+    const result = answerLine(line);
+    if (result.error === 'input') sound = false;
+    answer(result);
+  }
+  return sound;
+}
+
+/** Lines end with a line feed and nothing else: JSON may hold other separators as they are. */
+async function* linesOf(input: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest: string[] = [];
+  for await (const bytes of input) {
+    const [first = '', ...lines] = decoder.decode(bytes, { stream: true }).split('\n');
+    rest.push(first);
+    for (const line of lines) {
+      yield rest.join('');
+      rest = [line];
+    }
+  }
+  const last = rest.join('') + decoder.decode();
+  if (last !== '') yield last;
+}
+
+function answerLine(line: string): BatchAnswer {
+  const request = readRequest(line);
+  if ('error' in request) return request;
+  const { id, kind, template, data } = request;
+  try {
+    return { id, output: renderTemplate(parseTemplate(template, { kind }), data) };
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    const answer = { id, error: error.phase, message: error.message };
+    return error.line === null ? answer : { ...answer, line: error.line };
+  }
+}
+
+function readRequest(line: string): BatchRequest | Refusal {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return { id: null, error: 'input', message: 'The line is not JSON.' };
+  }
+  const request = isObject(value) ? value : {};
+  const { kind, template, data } = request;
+  const id = typeof request.id === 'string' || typeof request.id === 'number' ? request.id : null;
+  const refuse = (message: string): Refusal => ({ id, error: 'input', message });
+  if (!isObject(value)) return refuse('A request is a JSON object.');
+  if (id === null) return refuse('"id" must be a string or a number.');
+  if (kind !== 'html' && kind !== 'text') return refuse('"kind" must be "html" or "text".');
+  if (typeof template !== 'string') return refuse('"template" must be a string.');
+  if (!isObject(data)) return refuse('"data" must be an object.');
+  return { id, kind, template, data };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

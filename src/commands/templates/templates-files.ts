@@ -1,0 +1,99 @@
+/**
+ * Emails as files, the form in which `pgreflect templates pull|push|diff` reads and writes them: `NAME.html` is the body of an
+ * email, `subjects.json` an object of all subjects by name.
+ */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { nearestName } from '../../config/nearest-name.ts';
+import { emailKindNames } from '../../email/email-kind.ts';
+import { refuse } from '../command.ts';
+
+/** Texts by the name of their field; emails or parts that are absent are not concerned. */
+export type TemplateTexts = ReadonlyMap<string, string>;
+
+const subjectsFile = 'subjects.json';
+
+/** Where the text of a field lies, for messages. */
+export function placeOfField(field: string): string {
+  const [, content] = /^mailer_templates_(.+)_content$/.exec(field) ?? [];
+  return content === undefined ? `${subjectsFile}: ${field.replace('mailer_subjects_', '')}` : `${content}.html`;
+}
+
+/** Writes both files of every email into a directory, which is made where it is missing. @returns The written files. */
+export function writeTemplates(directory: string, texts: TemplateTexts): readonly string[] {
+  mkdirSync(directory, { recursive: true });
+  const subjects: Record<string, string> = {};
+  const written: string[] = [];
+  for (const email of emailKindNames) {
+    const content = texts.get(`mailer_templates_${email}_content`);
+    const subject = texts.get(`mailer_subjects_${email}`);
+    if (subject !== undefined) subjects[email] = subject;
+    if (content === undefined) continue;
+    writeFileSync(join(directory, `${email}.html`), content);
+    written.push(`${email}.html`);
+  }
+  writeFileSync(join(directory, subjectsFile), `${JSON.stringify(subjects, null, 2)}\n`);
+  return [...written, subjectsFile];
+}
+
+/**
+ * Reads what there is in a directory.
+ *
+ * @throws CommandError where it cannot be read, holds no email, or a name is none of an email.
+ */
+export function readTemplates(directory: string): TemplateTexts {
+  const files = listDirectory(directory);
+  const texts = new Map<string, string>();
+  for (const file of files.filter((name) => name.endsWith('.html'))) {
+    const email = assertEmail(file.slice(0, -'.html'.length), file);
+    texts.set(`mailer_templates_${email}_content`, readText(directory, file));
+  }
+  if (files.includes(subjectsFile)) {
+    for (const [name, subject] of readSubjects(directory))
+      texts.set(`mailer_subjects_${assertEmail(name, subjectsFile)}`, subject);
+  }
+  if (texts.size === 0)
+    refuse(`The directory "${directory}" has no email templates.`, 'To create them: pgreflect templates pull');
+  return texts;
+}
+
+function listDirectory(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory).sort();
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    refuse(`The directory "${directory}" cannot be read (${code}).`, 'To create it: pgreflect templates pull');
+  }
+}
+
+/** Without the mark that some editors put before UTF-8. Bytes of another encoding would be sent to users as question marks. */
+function readText(directory: string, file: string): string {
+  const bytes = readFileSync(join(directory, file));
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    refuse(`${file} is not UTF-8.`, 'Save it as UTF-8.');
+  }
+}
+
+function readSubjects(directory: string): readonly (readonly [string, string])[] {
+  const text = readText(directory, subjectsFile);
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    refuse(`${subjectsFile} is not valid JSON.`);
+  }
+  const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
+  const entries = isObject ? Object.entries(json as object) : [];
+  if (!isObject || entries.some(([, subject]) => typeof subject !== 'string'))
+    refuse(`${subjectsFile} must be an object of subjects by the name of their email.`);
+  return entries as [string, string][];
+}
+
+function assertEmail(name: string, place: string): string {
+  if ((emailKindNames as readonly string[]).includes(name)) return name;
+  const nearest = nearestName(name, emailKindNames);
+  const fix = nearest === null ? `Emails are: ${emailKindNames.join(', ')}.` : `Did you mean "${nearest}"?`;
+  refuse(`${place}: there is no email "${name}".`, fix);
+}

@@ -1,0 +1,70 @@
+/**
+ * `pgreflect templates`: what a developer of email templates does from the command line.
+ *
+ * `render` needs neither server nor database; `pull`, `push` and `diff` talk to the management API of a running project
+ * (templates-sync.ts).
+ */
+import { type Command, type CommandContext, CommandError, refuse } from '../command.ts';
+import { renderBatch } from './render-batch.ts';
+import { defaultTemplateDirectory, diffTemplates, pullTemplates, pushTemplates } from './templates-sync.ts';
+
+const actions = ['pull', 'push', 'diff', 'render'] as const;
+
+/** The command `pgreflect templates`. */
+export const templates: Command = {
+  name: 'templates',
+  summary: 'Copy email templates between files and a project, or render them for tests.',
+  operand: actions.join('|'),
+  flags: [
+    {
+      flag: 'dir',
+      placeholder: 'DIRECTORY',
+      doc: `pull, push, diff: directory of the files (default: ${defaultTemplateDirectory}).`,
+    },
+    { flag: 'dry-run', placeholder: null, doc: 'push: print the changes without storing them.' },
+    { flag: 'batch', placeholder: null, doc: 'render: read requests from standard input, one JSON object per line.' },
+  ],
+  notes: `pull writes subjects.json and a file NAME.html for the body of each email. push stores the differences. diff prints
+them and exits with 1 if there are any. A local project running in the working directory needs no options; others
+need --external-url, --project-ref and --access-token.
+
+render --batch answers each line {"id", "kind": "html"|"text", "template", "data"} with {"id", "output"} or
+{"id", "error": "parse"|"escape"|"exec", "message", "line"}. An invalid line gets the error "input", and the exit code is 2.
+
+Examples:
+  pgreflect templates pull && pgreflect templates push
+  pgreflect templates diff --external-url https://db.example.net --project-ref REF   (token in PGREFLECT_ACCESS_TOKEN)
+  pgreflect templates render --batch < requests.ndjson > answers.ndjson`,
+  run: runTemplates,
+};
+
+async function runTemplates(context: CommandContext): Promise<number> {
+  const { problems } = context.sources;
+  if (problems.length > 0) throw new CommandError(problems);
+  switch (actions.find((word) => word === context.operand)) {
+    case 'pull':
+      return pullTemplates(context);
+    case 'push':
+      return pushTemplates(context);
+    case 'diff':
+      return diffTemplates(context);
+    case 'render':
+      return runRender(context);
+    default:
+      return refuse(
+        `pgreflect templates needs one of: ${actions.join(', ')}.`,
+        'Example: pgreflect templates render --batch < requests.ndjson',
+      );
+  }
+}
+
+/** Exit code 0 whatever the outcomes, 2 where a line was no request. */
+async function runRender(context: CommandContext): Promise<number> {
+  if (context.flags.batch !== true)
+    refuse(
+      'pgreflect templates render needs --batch.',
+      'Example: pgreflect templates render --batch < requests.ndjson',
+    );
+  const sound = await renderBatch(process.stdin, (answer) => context.print(JSON.stringify(answer)));
+  return sound ? 0 : 2;
+}

@@ -1,0 +1,119 @@
+/**
+ * Collects the fields of selection sets for one object type: fragments spread, `@skip` and `@include` applied, fields of
+ * one response key brought together (GraphQL specification, CollectFields and MergeSelectionSets).
+ *
+ * The document is valid, so fragments exist and do not form cycles, and fields of one key can be merged.
+ */
+import {
+  type DirectiveNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  GraphQLIncludeDirective,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  GraphQLSkipDirective,
+  isAbstractType,
+  Kind,
+  type SelectionSetNode,
+  type TypeNode,
+  type ValueNode,
+} from 'graphql';
+import type { PublicError } from '../../shared/errors.ts';
+import { invariant } from '../../shared/invariant.ts';
+import { type InputScope, RequestRefusal } from './input.ts';
+
+/** What collecting needs to know of the document. */
+export interface SelectionScope {
+  readonly schema: GraphQLSchema;
+  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly input: InputScope;
+  /** How many selections may still be collected; counts down, fragments spread out. */
+  readonly budget: { selections: number };
+}
+
+/**
+ * Most selections of one operation, fragments spread out. Thirty fragments that spread each other twice are a thousand
+ * million fields: a document that is small by every other measure.
+ */
+export const maxSelections = 50_000;
+
+/** Response key to the fields merged under it, in the order of the document. */
+export type CollectedFields = ReadonlyMap<string, readonly FieldNode[]>;
+
+/** Collects what `nodes` select on `type`. @throws RequestRefusal `LIMIT_EXCEEDED` past `maxSelections`. */
+export function collectFields(
+  scope: SelectionScope,
+  type: GraphQLObjectType,
+  selectionSets: readonly SelectionSetNode[],
+): CollectedFields {
+  const fields = new Map<string, FieldNode[]>();
+  const visited = new Set<string>();
+  for (const selectionSet of selectionSets) collect(scope, type, selectionSet, { fields, visited });
+  return fields;
+}
+
+/** The selection sets below fields of one response key. */
+export function selectionSetsOf(fields: readonly FieldNode[]): readonly SelectionSetNode[] {
+  return fields.flatMap((field) => (field.selectionSet ? [field.selectionSet] : []));
+}
+
+function collect(
+  scope: SelectionScope,
+  type: GraphQLObjectType,
+  selectionSet: SelectionSetNode,
+  state: { readonly fields: Map<string, FieldNode[]>; readonly visited: Set<string> },
+): void {
+  for (const selection of selectionSet.selections) {
+    scope.budget.selections -= 1;
+    if (scope.budget.selections < 0) throw tooManySelections();
+    if (!isIncluded(scope, selection.directives ?? [])) continue;
+    if (selection.kind === Kind.FIELD) {
+      const key = selection.alias?.value ?? selection.name.value;
+      const merged = state.fields.get(key);
+      if (merged) merged.push(selection);
+      else state.fields.set(key, [selection]);
+    } else if (selection.kind === Kind.INLINE_FRAGMENT) {
+      if (applies(scope, selection.typeCondition, type)) collect(scope, type, selection.selectionSet, state);
+    } else {
+      const name = selection.name.value;
+      if (state.visited.has(name)) continue;
+      state.visited.add(name);
+      const fragment = scope.fragments.get(name);
+      invariant(fragment, 'validation found every fragment');
+      if (applies(scope, fragment.typeCondition, type)) collect(scope, type, fragment.selectionSet, state);
+    }
+  }
+}
+
+function tooManySelections(): PublicError {
+  const message = `The operation selects more than ${maxSelections} fields when its fragments are spread out.`;
+  return new RequestRefusal('LIMIT_EXCEEDED', message, { extensions: { limit: 'selections' } });
+}
+
+function applies(scope: SelectionScope, condition: TypeNode | undefined, type: GraphQLObjectType): boolean {
+  if (condition === undefined || condition.kind !== Kind.NAMED_TYPE) return true;
+  if (condition.name.value === type.name) return true;
+  const conditional = scope.schema.getType(condition.name.value);
+  return isAbstractType(conditional) && scope.schema.isSubType(conditional, type);
+}
+
+function isIncluded(scope: SelectionScope, directives: readonly DirectiveNode[]): boolean {
+  return directives.every((directive) => {
+    if (directive.name.value === GraphQLSkipDirective.name) return !condition(scope, directive);
+    if (directive.name.value === GraphQLIncludeDirective.name) return condition(scope, directive);
+    return true;
+  });
+}
+
+function condition(scope: SelectionScope, directive: DirectiveNode): boolean {
+  const value: ValueNode | undefined = directive.arguments?.find((argument) => argument.name.value === 'if')?.value;
+  invariant(value, 'validation demands the argument');
+  if (value.kind === Kind.VARIABLE) {
+    const path = [scope.input.variableKey(value)];
+    const answer = scope.input.decisions.ask({ kind: 'choice', path });
+    if (answer === 'true' || answer === 'false') return answer === 'true';
+    const message = `Variable "$${value.name.value}" must not be null where "Boolean!" is expected.`;
+    throw new RequestRefusal('BAD_USER_INPUT', message);
+  }
+  return value.kind === Kind.BOOLEAN && value.value;
+}

@@ -1,0 +1,144 @@
+/**
+ * What compiled text may depend on. The planner never looks at a variable directly: it asks a question with few possible
+ * answers (is it there? which keys? which direction?), and every question and answer is recorded.
+ *
+ * The record is the operation's shape: two requests whose variables give the same answers get the same text, so compiled
+ * operations are kept in a tree of questions. No scalar value can become part of an answer, or one client could fill the
+ * cache for everyone; the questions that look at values (`fits`, `sign`, `cursor`, `node`) have a handful of answers each.
+ *
+ * Used by input.ts (asks) and compile-operation.ts (keeps the tree).
+ */
+import { unreachable } from '../../shared/invariant.ts';
+import { decodeOnce, type Elements, readNodeId } from './cursor.ts';
+import { areSparse } from './insert-limits.ts';
+import { haveSameKeys } from './plain-record.ts';
+import { type Path, patternOf, type Variables, valueAt } from './slot.ts';
+
+/** A question about the variables of a request. */
+export type Question =
+  /** `absent`, `null` or `value`. */
+  | { readonly kind: 'state'; readonly path: Path }
+  /** Keys of an input object, separated by commas. */
+  | { readonly kind: 'keys'; readonly path: Path }
+  /** Length of a list of input objects; `one` where a single object stands for a list. */
+  | { readonly kind: 'length'; readonly path: Path }
+  /** A value that chooses SQL: an order direction, `NULL`/`NOT_NULL`, a boolean of a directive. */
+  | { readonly kind: 'choice'; readonly path: Path }
+  /** `negative` or `ok`. */
+  | { readonly kind: 'sign'; readonly path: Path }
+  /** `long` when the string, or one of the list, has more characters than allowed, else `ok`. */
+  | { readonly kind: 'fits'; readonly path: Path; readonly maxLength: number }
+  /**
+   * What a list of objects to insert has in common: its keys separated by commas, those that only some objects have with a
+   * question mark; or what is wrong with them, which no key begins like: `!empty`, `!sparse` (insert-limits.ts), and `!long:title`
+   * when a string is longer than the column of that key allows.
+   */
+  | { readonly kind: 'rows'; readonly path: Path; readonly limits: readonly LengthLimit[] }
+  /** Which of the named keys the objects to insert have: the patterns that occur (slot.ts), sorted, between commas. */
+  | { readonly kind: 'row_patterns'; readonly path: Path; readonly fieldNames: readonly string[] }
+  /** Which elements of a cursor are null: one letter an element (`n` or `v`); `bad` when it cannot be decoded or is longer than `maxElements`. */
+  | { readonly kind: 'cursor'; readonly path: Path; readonly maxElements: number }
+  /** The table a node id names, as the text `namespace` NUL `table` NUL `number of keys`; `other` when it is not known, `bad` when it is no node id. */
+  | {
+      readonly kind: 'node';
+      readonly path: Path;
+      readonly known: (namespace: string, table: string, keys: number) => boolean;
+    };
+
+/** Most characters of one key of inserted objects. */
+export interface LengthLimit {
+  readonly fieldName: string;
+  readonly maxLength: number;
+}
+
+/** Records the questions that were asked, with their answers. */
+export class Decisions {
+  readonly trace: { readonly question: Question; readonly answer: string }[] = [];
+  readonly #variables: Variables;
+
+  constructor(variables: Variables) {
+    this.#variables = variables;
+  }
+
+  /** Asks and records. */
+  ask(question: Question): string {
+    const answer = answerQuestion(question, this.#variables);
+    this.trace.push({ question, answer });
+    return answer;
+  }
+}
+
+/** The answer for the given variables. */
+export function answerQuestion(question: Question, variables: Variables): string {
+  const value = valueAt(variables, question.path);
+  switch (question.kind) {
+    case 'state':
+      return value === undefined ? 'absent' : value === null ? 'null' : 'value';
+    case 'keys':
+      return Object.keys(value as object).join(',');
+    case 'length':
+      return Array.isArray(value) ? String(value.length) : 'one';
+    case 'choice':
+      return String(value);
+    case 'sign':
+      return (value as number) < 0 ? 'negative' : 'ok';
+    case 'fits':
+      return fits(value, question.maxLength) ? 'ok' : 'long';
+    case 'rows':
+      return describeRows(value as readonly Readonly<Record<string, unknown>>[], question.limits);
+    case 'row_patterns': {
+      const rows = value as readonly Readonly<Record<string, unknown>>[];
+      const patterns = rows.map((row) => patternOf(question.fieldNames, (name) => Object.hasOwn(row, name)));
+      return [...new Set(patterns)].sort().join(',');
+    }
+    case 'cursor':
+      return describeCursor(decodeOnce(variables, String(value)), question.maxElements);
+    case 'node': {
+      const id = readNodeId(decodeOnce(variables, String(value)));
+      if (id === null) return 'bad';
+      if (!question.known(id.namespace, id.table, id.keys)) return 'other';
+      return `${id.namespace}\0${id.table}\0${id.keys}`;
+    }
+    default:
+      return unreachable(question);
+  }
+}
+
+/** One letter for each element of a cursor, `n` for null and `v` for a value; `bad` or `long` where it cannot be used. */
+export function describeCursor(elements: Elements, maxElements: number): string {
+  if (elements === null) return 'bad';
+  if (elements.length > maxElements) return 'long';
+  return `=${elements.map((element) => (element === null ? 'n' : 'v')).join('')}`;
+}
+
+/** Whether a string, or every string of a list, has at most so many characters (code points, not bytes). */
+export function fits(value: unknown, maxLength: number): boolean {
+  if (Array.isArray(value)) return value.every((item) => fits(item, maxLength));
+  if (typeof value !== 'string' || value.length <= maxLength) return true;
+  let characters = 0;
+  for (const _character of value) characters++;
+  return characters <= maxLength;
+}
+
+function describeRows(rows: readonly Readonly<Record<string, unknown>>[], limits: readonly LengthLimit[]): string {
+  if (rows.length === 0) return '!empty';
+  const keys = keysOfRows(rows);
+  if (keys === null) return '!sparse';
+  for (const { fieldName, maxLength } of limits) {
+    if (!rows.every((row) => fits(row[fieldName], maxLength))) return `!long:${fieldName}`;
+  }
+  // Sorted, so that the order in which keys were met makes no second shape.
+  return keys.sort().join(',');
+}
+
+function keysOfRows(rows: readonly object[]): string[] | null {
+  const first = Object.keys(rows[0] as object);
+  if (rows.every((row) => haveSameKeys(first, Object.keys(row)))) return first;
+  const counts = new Map<string, number>();
+  for (const row of rows) {
+    for (const key of Object.keys(row)) counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  const values = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  if (areSparse({ objects: rows.length, keys: counts.size, values })) return null;
+  return [...counts].map(([key, count]) => (count === rows.length ? key : `${key}?`));
+}

@@ -1,0 +1,282 @@
+/**
+ * Arguments as the planner sees them: one way to read a value, whether it was written in the document or comes from a
+ * variable, whole or in part. What the planner learns about a variable is recorded as a decision; everything else about
+ * it becomes a slot.
+ *
+ * `absent` is kept apart from `null` all the way (graphql.md 12.4).
+ */
+import {
+  coerceInputLiteral,
+  type FieldNode,
+  type GraphQLArgument,
+  type GraphQLInputField,
+  type GraphQLInputType,
+  getNullableType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  Kind,
+  type ObjectValueNode,
+  type ValueNode,
+  type VariableNode,
+} from 'graphql';
+import { PublicError } from '../../shared/errors.ts';
+import { invariant } from '../../shared/invariant.ts';
+import { decodeOnce, type Elements } from './cursor.ts';
+import { type Decisions, describeCursor, fits, type LengthLimit } from './decisions.ts';
+import { type Path, type Slot, scalarText } from './slot.ts';
+import { printPath, textProblem } from './storable-text.ts';
+
+/** A value that makes the whole request invalid, not just the field it stands in (graphql.md 12.3, 12.4). */
+export class RequestRefusal extends PublicError {}
+
+/** Whether a value was given: nothing at all, an explicit null, or a value. */
+export type InputState = 'absent' | 'null' | 'value';
+
+/** What reading a variable needs besides its node. */
+export interface InputScope {
+  readonly decisions: Decisions;
+  /**
+   * By place in the document, or by place in the variables and what is taken from there. A value that is used many times is one
+   * parameter: a variable is written once, and a fragment too.
+   */
+  readonly slots: Map<ValueNode | string, Slot[]>;
+  /** The key under which a variable's value, coerced for this place of the document, is found. */
+  variableKey(node: VariableNode): string;
+}
+
+/** A value of an input type, not yet known to be there. */
+export class Input {
+  readonly type: GraphQLInputType;
+  readonly #scope: InputScope;
+  readonly #node: ValueNode | null;
+  readonly #path: Path | null;
+  /** Where it is written, for messages: `filter.dueOn.eq`, `objects[1].title`. */
+  readonly #name: string;
+
+  private constructor(scope: InputScope, name: string, type: GraphQLInputType, source: ValueNode | Path | null) {
+    this.#scope = scope;
+    this.#name = name;
+    this.type = type;
+    const isPath = Array.isArray(source);
+    const node = source === null || isPath ? null : (source as ValueNode);
+    this.#node = node?.kind === Kind.VARIABLE ? null : node;
+    this.#path = isPath ? (source as Path) : node?.kind === Kind.VARIABLE ? [scope.variableKey(node)] : null;
+  }
+
+  /** The value given for an argument of a field. */
+  static argument(scope: InputScope, field: FieldNode, argument: GraphQLArgument): Input {
+    const given = field.arguments?.find((node) => node.name.value === argument.name);
+    return new Input(scope, argument.name, argument.type, given?.value ?? null);
+  }
+
+  /** Whether there is a value. A missing or null value in a non-null place is a request error. */
+  state(): InputState {
+    const state = this.#state();
+    if (state !== 'value' && isNonNullType(this.type)) {
+      const name = this.#path ? `Variable "$${String(this.#path[0]).split('#')[0]}"` : 'The value';
+      throw new RequestRefusal('BAD_USER_INPUT', `${name} must not be null where "${String(this.type)}" is expected.`);
+    }
+    return state;
+  }
+
+  #state(): InputState {
+    if (this.#path) return this.#scope.decisions.ask({ kind: 'state', path: this.#path }) as InputState;
+    if (this.#node === null) return 'absent';
+    return this.#node.kind === Kind.NULL ? 'null' : 'value';
+  }
+
+  /** The fields of an input object that were named, absent variables left out, in the order of the input type. */
+  fields(): readonly { readonly field: GraphQLInputField; readonly input: Input }[] {
+    const type = getNullableType(this.type);
+    invariant(isInputObjectType(type), 'not an input object');
+    const given = this.#path ? this.#pathFields(this.#path) : nodeFields(this.#node as ObjectValueNode);
+    return Object.values(type.getFields()).flatMap((field) => {
+      const source = given.get(field.name);
+      if (source === undefined) return [];
+      const input = new Input(this.#scope, `${this.#name}.${field.name}`, field.type, source);
+      return input.#state() === 'absent' ? [] : [{ field, input }];
+    });
+  }
+
+  #pathFields(path: Path): Map<string, Path> {
+    const keys = this.#scope.decisions.ask({ kind: 'keys', path });
+    return new Map(keys === '' ? [] : keys.split(',').map((key) => [key, [...path, key]]));
+  }
+
+  /** The elements of a list of input objects, made as they are taken; a single value is a list of one. */
+  *items(): Generator<Input, void> {
+    const elementType = this.#elementType();
+    if (this.#path) {
+      const path = this.#path;
+      const length = this.#scope.decisions.ask({ kind: 'length', path });
+      if (length === 'one') yield new Input(this.#scope, this.#name, elementType, path);
+      else
+        for (let index = 0; index < Number(length); index += 1)
+          yield new Input(this.#scope, this.#name, elementType, [...path, index]);
+      return;
+    }
+    for (const [index, node] of this.#listNodes().entries())
+      yield new Input(this.#scope, `${this.#name}[${index}]`, elementType, node);
+  }
+
+  /** A value that decides SQL: an order direction, a null test. */
+  choice(): string {
+    if (this.#path) return this.#scope.decisions.ask({ kind: 'choice', path: this.#path });
+    return String(this.#constant());
+  }
+
+  /** The slot of a scalar or enum that may be null. */
+  slot(): Slot {
+    const path = this.#path;
+    if (path) return this.#onlySlot(`scalar ${path.join()}`, () => ({ kind: 'scalar', path }));
+    return this.#onlySlot(this.#node, () => this.#constantSlot());
+  }
+
+  /** The slot of an element of a cursor or node id. */
+  elementSlot(index: number): Slot {
+    const path = this.#path;
+    if (path) return this.#onlySlot(`element ${index} ${path.join()}`, () => ({ kind: 'element', path, index }));
+    return this.#onlySlot(this.#node, () => ({ kind: 'constant', value: this.elements()?.[index] ?? null }), index);
+  }
+
+  #onlySlot(place: ValueNode | string | null, make: () => Slot, index = 0): Slot {
+    if (place === null) return make();
+    const { slots } = this.#scope;
+    const known = slots.get(place) ?? [];
+    slots.set(place, known);
+    known[index] ??= make();
+    return known[index];
+  }
+
+  #constantSlot(): Slot {
+    const value = this.#node?.kind === Kind.NULL ? null : scalarText(this.#constant());
+    const problem = value === null ? null : textProblem(value);
+    if (problem !== null) {
+      throw new PublicError(
+        'BAD_USER_INPUT',
+        `The value of "${this.#name}" holds ${problem}, which PostgreSQL cannot store.`,
+      );
+    }
+    return { kind: 'constant', value, name: this.#name };
+  }
+
+  /** The slot of a list of scalars that may be null. */
+  listSlot(): Slot {
+    const path = this.#path;
+    if (path) return this.#onlySlot(`list ${path.join()}`, () => ({ kind: 'list', path }));
+    return this.#onlySlot(this.#node, () => this.#arraySlot());
+  }
+
+  #arraySlot(): Slot {
+    if (this.#node === null || this.#node.kind === Kind.NULL) return { kind: 'constant', value: null };
+    const elementType = this.#elementType();
+    const items = this.#listNodes().map((node) => {
+      const item = new Input(this.#scope, this.#name, elementType, node);
+      return item.state() === 'value' ? item.slot() : ({ kind: 'constant', value: null } as const);
+    });
+    return { kind: 'array', items };
+  }
+
+  /** The value itself where it is written in the document, undefined where it comes from a variable. */
+  known(): unknown {
+    return this.#path ? undefined : this.#constant();
+  }
+
+  /** The path into the variables, null where the value is written in the document. */
+  path(): Path | null {
+    return this.#path;
+  }
+
+  /** Whether an integer is negative. */
+  isNegative(): boolean {
+    if (this.#path) return this.#scope.decisions.ask({ kind: 'sign', path: this.#path }) === 'negative';
+    return (this.#constant() as number) < 0;
+  }
+
+  /** Whether a string, or every string of a list, has at most so many characters. */
+  fits(maxLength: number): boolean {
+    if (this.#path) return this.#scope.decisions.ask({ kind: 'fits', path: this.#path, maxLength }) === 'ok';
+    if (!isListType(getNullableType(this.type))) return fits(this.#constant(), maxLength);
+    const elementType = this.#elementType();
+    return this.#listNodes().every((node) => {
+      const item = new Input(this.#scope, this.#name, elementType, node);
+      return item.#state() !== 'value' || item.fits(maxLength);
+    });
+  }
+
+  /** Where the value comes from, for people: `$name`, `$objects[1].title`, or `set.title` for a literal. */
+  place(): string {
+    return this.#path ? printPath(this.#path) : this.#name;
+  }
+
+  /** Whether anything was given, null included. */
+  isGiven(): boolean {
+    return this.#state() !== 'absent';
+  }
+
+  /** What a variable with objects to insert has in common, see decisions.ts, `rows`. */
+  describeRows(limits: readonly LengthLimit[]): {
+    readonly keys: ReadonlyMap<string, 'all' | 'some'>;
+    /** The key of a string that is too long. */
+    readonly tooLong: string | null;
+    readonly isEmpty: boolean;
+    readonly isSparse: boolean;
+  } {
+    invariant(this.#path, 'the objects come from a variable');
+    const answer = this.#scope.decisions.ask({ kind: 'rows', path: this.#path, limits });
+    const tooLong = answer.startsWith('!long:') ? answer.slice(6) : null;
+    const names = answer === '' || answer.startsWith('!') ? [] : answer.split(',');
+    const keys = names.map((name) =>
+      name.endsWith('?') ? ([name.slice(0, -1), 'some'] as const) : ([name, 'all'] as const),
+    );
+    return { keys: new Map(keys), tooLong, isEmpty: answer === '!empty', isSparse: answer === '!sparse' };
+  }
+
+  /** Which of the named keys the objects of a variable have, see decisions.ts, `row_patterns`. */
+  rowPatterns(fieldNames: readonly string[]): readonly string[] {
+    invariant(this.#path, 'the objects come from a variable');
+    return this.#scope.decisions.ask({ kind: 'row_patterns', path: this.#path, fieldNames }).split(',');
+  }
+
+  /** The pattern of a cursor (decisions.ts, `cursor`). */
+  cursorPattern(maxElements: number): string {
+    if (this.#path) return this.#scope.decisions.ask({ kind: 'cursor', path: this.#path, maxElements });
+    return describeCursor(this.elements(), maxElements);
+  }
+
+  /** What a cursor or node id holds that is written in the document. */
+  elements(): Elements {
+    invariant(this.#node !== null, 'a value is there');
+    return decodeOnce(this.#node, String(this.#constant()));
+  }
+
+  /** Asks which table a node id names, see decisions.ts. */
+  ask(kind: 'node', known: (namespace: string, table: string, keys: number) => boolean): string | undefined {
+    return this.#path ? this.#scope.decisions.ask({ kind, path: this.#path, known }) : undefined;
+  }
+
+  #constant(): unknown {
+    invariant(this.#node !== null, 'a value is there');
+    const value = coerceInputLiteral(this.#node, getNullableType(this.type));
+    if (value === undefined) {
+      throw new PublicError('BAD_USER_INPUT', `A value does not fit the type "${String(this.type)}".`);
+    }
+    return value;
+  }
+
+  #elementType(): GraphQLInputType {
+    const type = getNullableType(this.type);
+    invariant(isListType(type), 'not a list');
+    return type.ofType as GraphQLInputType;
+  }
+
+  #listNodes(): readonly ValueNode[] {
+    invariant(this.#node !== null, 'a value is there');
+    return this.#node.kind === Kind.LIST ? this.#node.values : [this.#node];
+  }
+}
+
+function nodeFields(node: ObjectValueNode): Map<string, ValueNode> {
+  return new Map(node.fields.map((field) => [field.name.value, field.value]));
+}

@@ -1,0 +1,209 @@
+/**
+ * Plans a root field of a mutation that writes a table (graphql.md 10).
+ *
+ * Refuses empty `objects` and too different ones, an empty `set`, and strings over the declared length.
+ */
+import type { FieldNode, GraphQLField, GraphQLInputObjectType } from 'graphql';
+import { getNamedType } from 'graphql';
+import type { Column, Table } from '../../model/model.ts';
+import { fieldOrigin, inputFieldOrigin } from '../../schema/origin.ts';
+import { PublicError } from '../../shared/errors.ts';
+import { invariant } from '../../shared/invariant.ts';
+import { selectionSetsOf } from './collect-fields.ts';
+import type { Input } from './input.ts';
+import { areSparse, assertFewInserts, refuseSparse } from './insert-limits.ts';
+import type { Assignment, InsertColumn, WriteChange, WriteEntry, WritePlan } from './plan.ts';
+import { eachField } from './plan-connection.ts';
+import { assertFits, planFilter, refuseLength } from './plan-filter.ts';
+import { definitionOf, descend, firstOf, inputOf, inputsOf, objectTypeOf, type Planner } from './planner.ts';
+import { groupsText, patternOf, presenceText, type RowGrouping, type Slot } from './slot.ts';
+
+/** Plans one insert, update or delete with what it returns. */
+export function planWrite(
+  planner: Planner,
+  field: {
+    readonly kind: 'insert' | 'update' | 'delete';
+    readonly table: Table;
+    readonly definition: GraphQLField<unknown, unknown>;
+    readonly fields: readonly FieldNode[];
+  },
+): WritePlan {
+  const { kind, table, definition, fields } = field;
+  const inputs = inputsOf(planner, definition, firstOf(fields));
+  const change =
+    kind === 'insert'
+      ? planInsert(inputOf(inputs, 'objects'))
+      : planChange(planner, kind, table, (name) => inputOf(inputs, name));
+  const entries = eachField(planner, objectTypeOf(definition), fields, (key, type, below): WriteEntry => {
+    const node = firstOf(below);
+    if (node.name.value === '__typename') return { key, kind: 'typename', name: type.name };
+    const child = definitionOf(type, node);
+    if (fieldOrigin(child).kind === 'affected_count') return { key, kind: 'affected_count' };
+    const place = descend(planner, { pages: [], depth: 0 });
+    const row = { type: objectTypeOf(child), table, place };
+    return { key, kind: 'records', object: planner.planObject(planner, row, selectionSetsOf(below)) };
+  });
+  return { table, change, entries };
+}
+
+function planChange(
+  { budget }: Planner,
+  kind: 'update' | 'delete',
+  table: Table,
+  input: (name: 'set' | 'filter' | 'at_most') => Input,
+): WriteChange {
+  const atMost = planAtMost(input('at_most'));
+  if (kind === 'delete') return { kind, filter: planFilter(budget, table, input('filter')), atMost };
+  const set = planSet(input('set'));
+  return { kind, set, filter: planFilter(budget, table, input('filter')), atMost };
+}
+
+// An absent variable leaves the default of the schema in force; null is refused by `state`.
+function planAtMost(input: Input): Slot {
+  if (!input.isGiven()) return { kind: 'constant', value: '1' };
+  input.state();
+  return input.slot();
+}
+
+function planSet(set: Input): readonly Assignment[] {
+  set.state();
+  const assignments = set.fields().map(({ field, input }): Assignment => {
+    const origin = inputFieldOrigin(field);
+    invariant(origin.kind === 'column', 'update inputs hold columns');
+    return { column: origin.column, type: typeOf(origin.column), slot: planValue(origin.column, input) };
+  });
+  if (assignments.length === 0) {
+    throw new PublicError('BAD_USER_INPUT', 'At least one mapping must be provided to set argument');
+  }
+  return assignments;
+}
+
+function planValue(column: Column, input: Input): Slot {
+  if (input.state() === 'value') assertFits(column, input);
+  return column.type?.kind === 'list' ? input.listSlot() : input.slot();
+}
+
+function planInsert(objects: Input): WriteChange {
+  objects.state();
+  const columns = insertableColumns(objects);
+  const rows = objects.path() === null ? planRows(objects, columns) : planVariableRows(objects, columns);
+  const named = columns.filter(({ fieldName }) => rows.keys.has(fieldName));
+  const used = named.length > 0 ? named : columns.slice(0, 1);
+  const insert = used.map(({ column, fieldName }): InsertColumn => {
+    const type = typeOf(column);
+    const named = rows.keys.get(fieldName) === 'all' ? null : rows.presence(fieldName);
+    return { column, type, values: rows.values(fieldName, type.kind === 'list'), named };
+  });
+  const grouping = planGrouping(used, rows);
+  assertFewInserts(grouping?.patterns.length ?? 1, used.length);
+  const groups = (grouping?.patterns ?? ['']).map((pattern) => columnsOf(used, grouping, pattern));
+  const groupOf = grouping === null || groups.length === 1 ? null : rows.groups(grouping);
+  return { kind: 'insert', columns: insert, groups, groupOf };
+}
+
+// A default applies only to an insert that does not name the column. Its text is never printed: read anew, it would find whatever
+// fits best on the search path of the request.
+function planGrouping(columns: readonly InsertableColumn[], rows: PlannedRows): RowGrouping | null {
+  const isLeftToDefault = ({ fieldName, column }: InsertableColumn) =>
+    rows.keys.get(fieldName) !== 'all' && column.hasDefault;
+  const fieldNames = columns.filter(isLeftToDefault).map(({ fieldName }) => fieldName);
+  return fieldNames.length === 0 ? null : { fieldNames, patterns: rows.patterns(fieldNames) };
+}
+
+function columnsOf(
+  columns: readonly InsertableColumn[],
+  grouping: RowGrouping | null,
+  pattern: string,
+): readonly number[] {
+  const isLeftOut = ({ fieldName }: InsertableColumn) => pattern[grouping?.fieldNames.indexOf(fieldName) ?? -1] === '0';
+  return columns.flatMap((column, index) => (isLeftOut(column) ? [] : [index]));
+}
+
+interface InsertableColumn {
+  readonly column: Column;
+  readonly fieldName: string;
+}
+
+function insertableColumns(objects: Input): readonly InsertableColumn[] {
+  const type = getNamedType(objects.type) as GraphQLInputObjectType;
+  return Object.values(type.getFields()).map((field) => {
+    const origin = inputFieldOrigin(field);
+    invariant(origin.kind === 'column', 'insert inputs hold columns');
+    return { column: origin.column, fieldName: field.name };
+  });
+}
+
+interface PlannedRows {
+  /** Field names that occur, with whether every object has them. */
+  readonly keys: ReadonlyMap<string, 'all' | 'some'>;
+  /** Which of these names the objects have: the patterns that occur (slot.ts), sorted. */
+  patterns(fieldNames: readonly string[]): readonly string[];
+  /** The values of a key. */
+  values(fieldName: string, isList: boolean): Slot;
+  /** Which objects have a key. */
+  presence(fieldName: string): Slot;
+  groups(grouping: RowGrouping): Slot;
+}
+
+// Objects of a variable are looked at together: which keys occur, and whether all objects have them. Their number is not
+// part of the shape, so inserts of any size share one text.
+function planVariableRows(objects: Input, columns: readonly InsertableColumn[]): PlannedRows {
+  const limits = columns.flatMap(({ column, fieldName }) =>
+    column.cast.maxLength === null ? [] : [{ fieldName, maxLength: column.cast.maxLength }],
+  );
+  const { keys, tooLong, isEmpty, isSparse } = objects.describeRows(limits);
+  if (isEmpty) throw refuseEmpty();
+  if (isSparse) throw refuseSparse();
+  const limit = limits.find(({ fieldName }) => fieldName === tooLong);
+  if (limit) throw refuseLength(limit.maxLength, `${objects.place()}[*].${limit.fieldName}`);
+  const path = objects.path();
+  invariant(path, 'the objects come from a variable');
+  return {
+    keys,
+    patterns: (fieldNames) => objects.rowPatterns(fieldNames),
+    values: (fieldName, isList) => ({ kind: 'key_values', path, fieldName, isList }),
+    presence: (fieldName) => ({ kind: 'key_presence', path, fieldName }),
+    groups: (grouping) => ({ kind: 'row_groups', path, grouping }),
+  };
+}
+
+const absent: Slot = { kind: 'constant', value: null };
+
+function planRows(objects: Input, columns: readonly InsertableColumn[]): PlannedRows {
+  const items = [...objects.items()];
+  if (items.length === 0) throw refuseEmpty();
+  const byName = new Map(columns.map(({ column, fieldName }) => [fieldName, column]));
+  const occurrences = new Map<string, number>();
+  const rows = items.map((item): ReadonlyMap<string, Slot> => {
+    item.state();
+    return new Map(
+      item.fields().map(({ field, input }) => {
+        occurrences.set(field.name, (occurrences.get(field.name) ?? 0) + 1);
+        return [field.name, planValue(byName.get(field.name)!, input)];
+      }),
+    );
+  });
+  const values = [...occurrences.values()].reduce((sum, count) => sum + count, 0);
+  if (areSparse({ objects: items.length, keys: occurrences.size, values })) throw refuseSparse();
+  const keys = new Map(
+    [...occurrences].map(([name, count]) => [name, count === items.length ? 'all' : 'some'] as const),
+  );
+  const patternsOf = (fieldNames: readonly string[]) =>
+    rows.map((row) => patternOf(fieldNames, (name) => row.has(name)));
+  return {
+    keys,
+    patterns: (fieldNames) => [...new Set(patternsOf(fieldNames))].sort(),
+    values: (name) => ({ kind: 'array', items: rows.map((row) => row.get(name) ?? absent) }),
+    presence: (name) => ({ kind: 'constant', value: presenceText(rows.map((row) => row.has(name))) }),
+    groups: (grouping) => ({ kind: 'constant', value: groupsText(grouping, patternsOf(grouping.fieldNames)) }),
+  };
+}
+
+function typeOf(column: Column): NonNullable<Column['type']> {
+  invariant(column.type, `column ${column.name} has a type`);
+  return column.type;
+}
+
+function refuseEmpty(): PublicError {
+  return new PublicError('BAD_USER_INPUT', 'At least one record must be provided to objects');
+}

@@ -1,0 +1,210 @@
+/**
+ * The plan: what a compiled operation will read or write, decided but not yet printed. Plain data between the planner, which
+ * may refuse a request (plan-*.ts), and the printers, which may not fail (print-*.ts).
+ *
+ * `key` is always a response key: a GraphQL name, so letters, digits and underscores.
+ */
+import type {
+  Column,
+  EnumType,
+  Oid,
+  Relationship,
+  Routine,
+  RoutineArgument,
+  ScalarName,
+  Table,
+  ValueType,
+} from '../../model/model.ts';
+import type { AggregateFunction } from '../../schema/origin.ts';
+import type { PublicError } from '../../shared/errors.ts';
+import type { Slot } from './slot.ts';
+
+/** One operation. `errors` holds the root fields that were refused (graphql.md 12.6). */
+export interface OperationPlan {
+  readonly kind: 'query' | 'mutation';
+  readonly fields: readonly Entry[];
+  readonly errors: readonly PublicError[];
+  /** Page sizes along the path of each collection, for the cost limit. */
+  readonly costs: readonly (readonly LimitPlan[])[];
+  /** Most fields leading to another table on one path. */
+  readonly depth: number;
+  /** Enums by oid, for the printers. */
+  readonly enums: ReadonlyMap<Oid, EnumType>;
+}
+
+/** One key of an object of the answer. */
+export interface Entry {
+  readonly key: string;
+  readonly value: ValuePlan;
+}
+
+/** A JSON object: its members in the order of the selection. */
+export interface ObjectPlan {
+  readonly entries: readonly Entry[];
+}
+
+/** What stands behind a response key. */
+export type ValuePlan =
+  | { readonly kind: 'typename'; readonly name: string }
+  | { readonly kind: 'introspection'; readonly key: string }
+  /** A column of the current row. */
+  | { readonly kind: 'column'; readonly column: Column }
+  | { readonly kind: 'node_id'; readonly table: Table }
+  /** A routine's scalar, list, record or void. */
+  | { readonly kind: 'call'; readonly call: CallPlan }
+  /** One row of a table or routine, null without one. */
+  | { readonly kind: 'row'; readonly source: RowSource; readonly object: ObjectPlan }
+  | { readonly kind: 'connection'; readonly connection: ConnectionPlan }
+  | { readonly kind: 'write'; readonly write: WritePlan };
+
+/** Where the one row of a `row` value comes from. */
+export type RowSource =
+  | { readonly kind: 'key'; readonly table: Table; readonly slots: readonly Slot[] }
+  | { readonly kind: 'relationship'; readonly relationship: Relationship; readonly from: Table; readonly table: Table }
+  | { readonly kind: 'routine'; readonly call: CallPlan; readonly table: Table };
+
+/** Where the rows of a connection come from. */
+export type SetSource =
+  | { readonly kind: 'table'; readonly table: Table }
+  | { readonly kind: 'relationship'; readonly relationship: Relationship; readonly from: Table; readonly table: Table }
+  | { readonly kind: 'routine'; readonly call: CallPlan; readonly table: Table };
+
+/** A call; a computed field takes the current row instead of arguments. */
+export interface CallPlan {
+  readonly routine: Routine;
+  readonly arguments: readonly { readonly argument: RoutineArgument; readonly slot: Slot }[];
+}
+
+/** A connection: which rows, in which order, which page of them, and what is selected of it. */
+export interface ConnectionPlan {
+  readonly source: SetSource;
+  readonly filter: Condition | null;
+  /** Effective order (graphql.md 6.1): the requested terms, then the whole primary key. */
+  readonly order: readonly OrderTerm[];
+  readonly page: PagePlan;
+  readonly entries: readonly ConnectionEntry[];
+}
+
+/** Which part of the ordered rows is shown (graphql.md 6.4). */
+export interface PagePlan {
+  /** The scan runs in reverse and the page is presented the right way round. */
+  readonly backward: boolean;
+  readonly cursor: CursorPlan | null;
+  readonly limit: LimitPlan;
+  readonly offset: LimitPlan | null;
+}
+
+/** A number of rows: written into the text, or bound. */
+export type LimitPlan =
+  | { readonly kind: 'constant'; readonly value: number }
+  | { readonly kind: 'slot'; readonly slot: Slot };
+
+/** A cursor: one slot an element, null where the element is known to be null. */
+export interface CursorPlan {
+  readonly elements: readonly (Slot | null)[];
+}
+
+/** One column of an order, with its direction and the place of its nulls. */
+export interface OrderTerm {
+  readonly column: Column;
+  readonly descending: boolean;
+  readonly nullsFirst: boolean;
+}
+
+/** A key of a connection object. */
+export type ConnectionEntry =
+  | { readonly key: string; readonly kind: 'typename'; readonly name: string }
+  | { readonly key: string; readonly kind: 'edges'; readonly entries: readonly EdgeEntry[] }
+  | { readonly key: string; readonly kind: 'page_info'; readonly entries: readonly PageInfoEntry[] }
+  | { readonly key: string; readonly kind: 'total_count' }
+  | { readonly key: string; readonly kind: 'aggregate'; readonly entries: readonly AggregateEntry[] };
+
+/** A key of an edge. */
+export type EdgeEntry =
+  | { readonly key: string; readonly kind: 'typename'; readonly name: string }
+  | { readonly key: string; readonly kind: 'cursor' }
+  | { readonly key: string; readonly kind: 'node'; readonly object: ObjectPlan };
+
+/** A key of the page info. */
+export type PageInfoEntry =
+  | { readonly key: string; readonly kind: 'typename'; readonly name: string }
+  | { readonly key: string; readonly kind: 'start_cursor' | 'end_cursor' | 'has_next_page' | 'has_previous_page' };
+
+/** A key of the `aggregate` object. */
+export type AggregateEntry =
+  | { readonly key: string; readonly kind: 'typename'; readonly name: string }
+  | { readonly key: string; readonly kind: 'count' }
+  | { readonly key: string; readonly kind: 'function'; readonly entries: readonly AggregateColumnEntry[] };
+
+/** A key below `sum`, `avg`, `min` or `max`. */
+export type AggregateColumnEntry =
+  | { readonly key: string; readonly kind: 'typename'; readonly name: string }
+  | {
+      readonly key: string;
+      readonly kind: 'column';
+      readonly function: AggregateFunction;
+      readonly column: Column;
+      readonly scalar: ScalarName;
+    };
+
+/** A filter, ready to print. Empty conjunctions do not occur: they are null one level up. */
+export type Condition =
+  | { readonly kind: 'and' | 'or'; readonly items: readonly Condition[] }
+  | { readonly kind: 'not'; readonly item: Condition }
+  | { readonly kind: 'compare'; readonly column: Column; readonly operator: ComparisonOperator; readonly slot: Slot }
+  | { readonly kind: 'null_test'; readonly column: Column; readonly negated: boolean }
+  /** All primary key columns of `table` equal the slots. */
+  | { readonly kind: 'key'; readonly table: Table; readonly slots: readonly Slot[] };
+
+/** Filter operators that compare a column with one operand. */
+export type ComparisonOperator =
+  | 'eq' | 'neq' | 'lt' | 'lte' | 'gt' | 'gte' | 'in' | 'startsWith' | 'like' | 'ilike' | 'regex' | 'iregex'
+  | 'contains' | 'containedBy' | 'overlaps'; // biome-ignore format: a table of names
+
+/** A root field of a mutation that writes a table. */
+export interface WritePlan {
+  readonly table: Table;
+  readonly change: WriteChange;
+  readonly entries: readonly WriteEntry[];
+}
+
+/** What a root field of a mutation does to its table. */
+export type WriteChange =
+  | {
+      readonly kind: 'insert';
+      readonly columns: readonly InsertColumn[];
+      /** One insert each; the columns it names are indexes into `columns`. More than one only for views. */
+      readonly groups: readonly (readonly number[])[];
+      /** The group of each object; null where there is one. */
+      readonly groupOf: Slot | null;
+    }
+  | {
+      readonly kind: 'update';
+      readonly set: readonly Assignment[];
+      readonly filter: Condition | null;
+      readonly atMost: Slot;
+    }
+  | { readonly kind: 'delete'; readonly filter: Condition | null; readonly atMost: Slot };
+
+/** A column that at least one inserted object names. */
+export interface InsertColumn {
+  readonly column: Column;
+  readonly type: ValueType;
+  /** An array of texts, an element for each object. */
+  readonly values: Slot;
+  /** An array that says which objects name it; null where all do. The others get the column's default. */
+  readonly named: Slot | null;
+}
+
+/** A column that an update sets. */
+export interface Assignment {
+  readonly column: Column;
+  readonly type: ValueType;
+  readonly slot: Slot;
+}
+
+/** A key of a mutation payload. */
+export type WriteEntry =
+  | { readonly key: string; readonly kind: 'typename'; readonly name: string }
+  | { readonly key: string; readonly kind: 'affected_count' }
+  | { readonly key: string; readonly kind: 'records'; readonly object: ObjectPlan };

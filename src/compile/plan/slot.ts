@@ -1,0 +1,152 @@
+/**
+ * Where the value of a statement's parameter comes from, and how it is filled from the coerced variables of a request.
+ *
+ * Binding cannot fail: everything about a value that could be refused was asked before (decisions.ts), so a statement
+ * that was compiled for the same decisions takes any values. All parameters travel as text.
+ */
+import { invariant, unreachable } from '../../shared/invariant.ts';
+import { decodeOnce } from './cursor.ts';
+
+/** Path into the coerced variables: first the variable's key, then input fields and list positions. */
+export type Path = readonly (string | number)[];
+
+/** Coerced variables by key; a missing key is an absent variable. */
+export type Variables = Readonly<Record<string, unknown>>;
+
+/** Source of one parameter. */
+export type Slot =
+  /** Written in the document, where `name` is the argument or input field it stands for, or made by the compiler. */
+  | { readonly kind: 'constant'; readonly value: string | null; readonly name?: string }
+  /** A scalar or enum of the variables. */
+  | { readonly kind: 'scalar'; readonly path: Path }
+  /** A list of scalars: the whole of it from the variables, as a PostgreSQL array. */
+  | { readonly kind: 'list'; readonly path: Path }
+  /** A list written in the document whose elements are slots. */
+  | { readonly kind: 'array'; readonly items: readonly Slot[] }
+  /** A page size from the variables, cut to the ceiling; a null or absent one is the ceiling. */
+  | { readonly kind: 'limit'; readonly path: Path; readonly ceiling: number }
+  /** Element of a cursor or node id from the variables. */
+  | { readonly kind: 'element'; readonly path: Path; readonly index: number }
+  /**
+   * The values of one key of the objects to insert, from the variables: a PostgreSQL array of texts, with an element for each
+   * object; null where it lacks the key.
+   */
+  | { readonly kind: 'key_values'; readonly path: Path; readonly fieldName: string; readonly isList: boolean }
+  /** Which of these objects have the key, as an array of booleans. */
+  | { readonly kind: 'key_presence'; readonly path: Path; readonly fieldName: string }
+  /** The group of each of these objects, as an array of numbers. */
+  | { readonly kind: 'row_groups'; readonly path: Path; readonly grouping: RowGrouping }
+  /** The answer of a meta field, as JSON text. */
+  | { readonly kind: 'introspection'; readonly responseKey: string };
+
+/** Rows that lack different keys among `fieldNames` are inserted apart: a row's group is the place of its pattern (`patternOf`). */
+export interface RowGrouping {
+  readonly fieldNames: readonly string[];
+  readonly patterns: readonly string[];
+}
+
+/** Which of the names a row has: `1` or `0` for each of them. */
+export function patternOf(fieldNames: readonly string[], has: (fieldName: string) => boolean): string {
+  return fieldNames.map((name) => (has(name) ? '1' : '0')).join('');
+}
+
+/** What slots are filled from. */
+export interface BindingSource {
+  readonly variables: Variables;
+  /** JSON text by response key, for operations that ask for `__schema` or `__type` beside data. */
+  readonly introspection: ReadonlyMap<string, string>;
+}
+
+/** Fills slots in order. */
+export function bindSlots(slots: readonly Slot[], source: BindingSource): (string | null)[] {
+  return slots.map((slot) => bindSlot(slot, source));
+}
+
+/** The value of one slot as text, null for SQL null. */
+export function bindSlot(slot: Slot, source: BindingSource): string | null {
+  switch (slot.kind) {
+    case 'constant':
+      return slot.value;
+    case 'scalar':
+      return scalarText(valueAt(source.variables, slot.path));
+    case 'list':
+      return listText(valueAt(source.variables, slot.path));
+    case 'array':
+      return arrayText(slot.items.map((item) => bindSlot(item, source)));
+    case 'limit': {
+      const value = valueAt(source.variables, slot.path);
+      return String(typeof value === 'number' ? Math.min(value, slot.ceiling) : slot.ceiling);
+    }
+    case 'element': {
+      const elements = decodeOnce(source.variables, String(valueAt(source.variables, slot.path)));
+      invariant(elements !== null && slot.index < elements.length, 'the element was asked for before');
+      return elements[slot.index] ?? null;
+    }
+    case 'key_values': {
+      const text = slot.isList ? listText : scalarText;
+      return arrayText(rowsAt(source.variables, slot.path).map((row) => text(row[slot.fieldName])));
+    }
+    case 'key_presence':
+      return presenceText(rowsAt(source.variables, slot.path).map((row) => Object.hasOwn(row, slot.fieldName)));
+    case 'row_groups': {
+      const { fieldNames } = slot.grouping;
+      const patterns = rowsAt(source.variables, slot.path).map((row) =>
+        patternOf(fieldNames, (fieldName) => Object.hasOwn(row, fieldName)),
+      );
+      return groupsText(slot.grouping, patterns);
+    }
+    case 'introspection':
+      return source.introspection.get(slot.responseKey) ?? null;
+    default:
+      return unreachable(slot);
+  }
+}
+
+/** Follows a path; undefined where it leads nowhere. */
+export function valueAt(variables: Variables, path: Path): unknown {
+  let value: unknown = variables;
+  for (const step of path) {
+    // Own keys only: a variable or column may be called `constructor`.
+    if (value === null || typeof value !== 'object' || !Object.hasOwn(value, step)) return undefined;
+    value = (value as Record<string | number, unknown>)[step];
+  }
+  return value;
+}
+
+/** Text form of a coerced scalar, as PostgreSQL reads it. */
+export function scalarText(value: unknown): string | null {
+  return value === null || value === undefined ? null : String(value);
+}
+
+/** What ends a quoted element, or a character of it. */
+const syntax = /["\\]/;
+const everySyntax = /["\\]/g;
+
+/** PostgreSQL's array literal; every element is quoted, so that no element can be taken for syntax. */
+export function arrayText(elements: readonly (string | null)[]): string {
+  const items = elements.map((element) => {
+    if (element === null) return 'NULL';
+    return syntax.test(element) ? `"${element.replaceAll(everySyntax, '\\$&')}"` : `"${element}"`;
+  });
+  return `{${items.join(',')}}`;
+}
+
+function listText(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  return arrayText((Array.isArray(value) ? value : [value]).map(scalarText));
+}
+
+/** An array of booleans. */
+export function presenceText(presence: readonly boolean[]): string {
+  return `{${presence.map((has) => (has ? 't' : 'f')).join(',')}}`;
+}
+
+/** The groups of rows with these patterns, as an array of numbers. */
+export function groupsText({ patterns }: RowGrouping, ofRows: readonly string[]): string {
+  return `{${ofRows.map((pattern) => patterns.indexOf(pattern)).join(',')}}`;
+}
+
+/** Objects to insert; coerced objects have no prototype's keys. */
+export function rowsAt(variables: Variables, path: Path): readonly Readonly<Record<string, unknown>>[] {
+  return valueAt(variables, path) as readonly Readonly<Record<string, unknown>>[];
+}

@@ -1,0 +1,86 @@
+/**
+ * Prints the `aggregate` object of a connection: one scan computes every value once, objects are put around them.
+ *
+ * Numeric results are JSON numbers (graphql.md 9.3): whole ones exact, fractional ones as double precision.
+ */
+import type { Column } from '../../model/model.ts';
+import type { AggregateFunction } from '../../schema/origin.ts';
+import type { AggregateColumnEntry, AggregateEntry } from '../plan/plan.ts';
+import { where } from './print-condition.ts';
+import { type Member, printObject } from './print-object.ts';
+import { printOperand } from './print-operator.ts';
+import { list } from './print-row.ts';
+import { type Printer, printTypename } from './printer.ts';
+import type { RowSet } from './row-set.ts';
+import { empty, ident, join, type Sql, sql } from './sql.ts';
+
+/** The aggregate object as json. */
+export function printAggregate(printer: Printer, entries: readonly AggregateEntry[], rows: RowSet): Sql {
+  const { from, row, condition } = rows.scan();
+  const name = printer.names.next('g');
+  const columns = new Map<string, Sql>();
+  const laterals: Sql[] = [];
+  const compute = (id: string, expression: Sql): Sql => {
+    columns.set(id, expression);
+    return ident(name, id);
+  };
+  const members = entries.map((entry): Member => {
+    const { key } = entry;
+    if (entry.kind === 'typename') return { key, value: printTypename(entry.name) };
+    if (entry.kind === 'count') return { key, value: compute('n', sql`pg_catalog.count(*)`) };
+    const inner = entry.entries.map((item): Member => {
+      if (item.kind === 'typename') return { key: item.key, value: printTypename(item.name) };
+      const value = compute(`${item.function}${item.column.number}`, printFunction(item, row.column(item.column)));
+      return { key: item.key, value: printNumber(value, item) };
+    });
+    const object = printObject(printer.names, inner);
+    laterals.push(sql` cross join ${object.from}`);
+    return { key, value: object.value };
+  });
+  const object = printObject(printer.names, members);
+  const values = [...columns].map(([id, expression]) => sql`${expression} as ${ident(id)}`);
+  const scan = values.length === 0 ? sql`select` : sql`select ${list(values)} from ${from}${where(condition)}`;
+  const joined = join([sql`(${scan}) as ${ident(name)}`, ...laterals], empty);
+  return sql`(select ${object.json} from ${joined} cross join ${object.from})`;
+}
+
+type ColumnEntry = Extract<AggregateColumnEntry, { kind: 'column' }>;
+
+const functions = {
+  sum: (value) => sql`pg_catalog.sum(${value})`,
+  avg: (value) => sql`pg_catalog.avg(${value}::pg_catalog.numeric)`,
+  min: (value, column) =>
+    isBoolean(column) ? sql`pg_catalog.bool_and(${value})` : printExtreme(sql`min`, value, column),
+  max: (value, column) =>
+    isBoolean(column) ? sql`pg_catalog.bool_or(${value})` : printExtreme(sql`max`, value, column),
+} satisfies Record<AggregateFunction, (value: Sql, column: Column) => Sql>;
+
+function printFunction(entry: ColumnEntry, value: Sql): Sql {
+  return functions[entry.function](value, entry.column);
+}
+
+function printExtreme(aggregate: Sql, value: Sql, { cast }: Column): Sql {
+  // citext compares in its own way.
+  if (cast.own !== null) return sql`${ident(cast.own.type.namespace)}.${aggregate}(${printOperand(cast, value)})`;
+  // There is none of "char" or of name.
+  const isText = ['char', 'name'].includes(cast.name);
+  return sql`pg_catalog.${aggregate}(${isText ? sql`${value}::pg_catalog.text` : value})`;
+}
+
+function isBoolean(column: Column): boolean {
+  return column.cast.namespace === 'pg_catalog' && column.cast.name === 'bool';
+}
+
+function printNumber(value: Sql, entry: ColumnEntry): Sql {
+  const { name } = entry.column.cast;
+  const isNumeric =
+    entry.function === 'avg' ||
+    (entry.function === 'sum' && (name === 'int8' || name === 'numeric')) ||
+    name === 'numeric';
+  if (!isNumeric) return value;
+  const whole = sql`when ${value} operator(pg_catalog.=) pg_catalog.trunc(${value}) then pg_catalog.to_json(pg_catalog.trunc(${value}))`;
+  // What is out of the range of double precision keeps its digits: the cast would fail.
+  const size = sql`pg_catalog.abs(${value})`;
+  const inRange = sql`${size} operator(pg_catalog.>=) 1e-307 and ${size} operator(pg_catalog.<=) 1e308`;
+  return sql`case ${whole} when ${inRange} then pg_catalog.to_json(${value}::pg_catalog.float8) else pg_catalog.to_json(${value}) end`;
+}

@@ -1,0 +1,135 @@
+/**
+ * Prints the rows that an insert writes (graphql.md 10.2). Each column travels as one array, an element for each object, so that
+ * their number is no part of the text: `c0` is a value as text, `p0` tells that the object names it, `g` is the group.
+ * A single object that stands in the document is a row of parameters.
+ *
+ * An object that lacks a key gets the column's default. `insert … select` knows no `default`, so the column is left out: objects
+ * that lack different columns with defaults are separate inserts of one statement.
+ */
+import type { Column, SqlType, Table } from '../../model/model.ts';
+import type { InsertColumn, WriteChange } from '../plan/plan.ts';
+import type { Slot } from '../plan/slot.ts';
+import { directRow, list, type Names, type SubqueryRow } from './print-row.ts';
+import { tableName } from './printer.ts';
+import { builtin, empty, ident, integer, join, param, type Sql, sql, typeName } from './sql.ts';
+
+type InsertChange = Extract<WriteChange, { kind: 'insert' }>;
+
+/** Common table expressions; the last of them, named after `written`, is the written rows in the order of the objects. */
+export function printInserts(names: Names, table: Table, change: InsertChange, written: SubqueryRow): Sql {
+  const returned = (target: string) => list(written.selectList(directRow(target, table)));
+  if (change.groups.length <= 1) {
+    const target = names.next('t');
+    return sql`${ident(written.alias)} as (${printInsert(names, table, change, target)} returning ${returned(target)})`;
+  }
+  // Read by each insert, and made once.
+  const objects = names.next('o');
+  const groups = change.groups.map((columns, group) => {
+    const [name, target] = [names.next('x'), names.next('t')];
+    const insert = printGroup(names, { change, columns, group, objects }, { table, alias: target });
+    return { name, group, insert: sql`${insert} returning ${returned(target)}` };
+  });
+  const inserts = groups.map(({ name, insert }) => sql`${ident(name)} as (${insert}), `);
+  // The k-th row that comes out of a group is the k-th object that went in; without triggers that suppress rows that is so.
+  const place = names.next('p');
+  const source = names.next('r');
+  const placed = sql`select ${ident(source, 'g')} as "g", ${ident(source, 'n')} as "n", pg_catalog.row_number() over (partition by ${ident(source, 'g')} order by ${ident(source, 'n')}) as "k" from ${ident(objects)} as ${ident(source)}`;
+  const all = names.next('u');
+  const parts = groups.map(
+    ({ name, group }) =>
+      sql`select ${integer(group)} as "g", pg_catalog.row_number() over () as "k", ${list(written.passList(name))} from ${ident(name)}`,
+  );
+  const rows = sql`select ${list(written.passList(all))} from (${join(parts, sql` union all `)}) as ${ident(all)} left join ${ident(place)} on ${ident(place, 'g')} operator(pg_catalog.=) ${ident(all, 'g')} and ${ident(place, 'k')} operator(pg_catalog.=) ${ident(all, 'k')} order by ${ident(place, 'n')}`;
+  const made = sql`select ${list(fieldsOf(change).map(({ name }) => ident(source, name)))}, ${ident(source, 'n')} from ${printObjects(change, source)}`;
+  return sql`${ident(objects)} as materialized (${made}), ${join(inserts, empty)}${ident(place)} as (${placed}), ${ident(written.alias)} as (${rows})`;
+}
+
+/**
+ * The insert of all objects, of which there is one group, into the table, which is then `alias`, up to its `returning`. Rows are
+ * written and returned in the order of the objects: functions are scanned in their order, and an insert is never parallel.
+ */
+export function printInsert(names: Names, table: Table, change: InsertChange, alias: string): Sql {
+  const target = { table, alias };
+  const row = onlyRow(change);
+  if (row !== null) {
+    const given = list(row.map(({ column, slot }) => param(slot, column.cast)));
+    return sql`${printTarget(target, row)} values (${given})`;
+  }
+  const source = names.next('r');
+  const columns = change.groups[0] ?? [];
+  return sql`${printSelected(change, columns, target, source)} from ${printObjects(change, source)}`;
+}
+
+interface InsertTarget {
+  readonly table: Table;
+  /** Its name in the statement. */
+  readonly alias: string;
+}
+
+function printTarget({ table, alias }: InsertTarget, columns: readonly { readonly column: Column }[]): Sql {
+  const named = columns.length === 0 ? empty : sql` (${list(columns.map(({ column }) => ident(column.name)))})`;
+  return sql`insert into ${tableName(table)} as ${ident(alias)}${named}`;
+}
+
+/** The values of an object that is the only one and stands in the document: all there is to know is known. Else null. */
+function onlyRow({ columns }: InsertChange): readonly { readonly column: Column; readonly slot: Slot }[] | null {
+  const row = columns.flatMap(({ column, values, named }) => {
+    const slot = values.kind === 'array' && values.items.length === 1 ? values.items[0] : undefined;
+    return slot === undefined || named !== null ? [] : [{ column, slot }];
+  });
+  return row.length === columns.length ? row : null;
+}
+
+interface GroupInsert {
+  readonly change: InsertChange;
+  /** Indexes into the columns of the change. */
+  readonly columns: readonly number[];
+  readonly group: number;
+  /** Name of the expression that has the objects. */
+  readonly objects: string;
+}
+
+function printGroup(names: Names, { change, columns, group, objects }: GroupInsert, target: InsertTarget): Sql {
+  const source = names.next('r');
+  const insert = printSelected(change, columns, target, source);
+  return sql`${insert} from ${ident(objects)} as ${ident(source)} where ${ident(source, 'g')} operator(pg_catalog.=) ${integer(group)} order by ${ident(source, 'n')}`;
+}
+
+/** `insert into … select …`; the values come from `source`. */
+function printSelected(change: InsertChange, columns: readonly number[], target: InsertTarget, source: string): Sql {
+  const named = columns.map((index) => ({ index, ...change.columns[index]! }));
+  const values = named.map((column) => printInserted(source, column));
+  const select = values.length === 0 ? sql`select` : sql`select ${list(values)}`;
+  return sql`${printTarget(target, named)} ${select}`;
+}
+
+interface ObjectField {
+  readonly name: string;
+  readonly slot: Slot;
+  readonly type: SqlType;
+}
+
+function fieldsOf({ columns, groupOf }: InsertChange): readonly ObjectField[] {
+  const fields = columns.flatMap(({ values, named }, index): readonly ObjectField[] => [
+    { name: `c${index}`, slot: values, type: builtin.text },
+    ...(named === null ? [] : [{ name: `p${index}`, slot: named, type: builtin.bool }]),
+  ]);
+  return groupOf === null ? fields : [...fields, { name: 'g', slot: groupOf, type: builtin.int8 }];
+}
+
+/** The objects as a from item: `c0`, `p0`, …, and where there are groups `g` and the position `n`. */
+function printObjects(change: InsertChange, alias: string): Sql {
+  const fields = fieldsOf(change);
+  const lists = list(fields.map(({ slot, type }) => sql`pg_catalog.unnest(${param(slot, type, { array: true })})`));
+  const names = list(fields.map(({ name }) => ident(name)));
+  return change.groupOf === null
+    ? sql`rows from (${lists}) as ${ident(alias)}(${names})`
+    : sql`rows from (${lists}) with ordinality as ${ident(alias)}(${names}, "n")`;
+}
+
+function printInserted(source: string, { column, named, index }: InsertColumn & { readonly index: number }): Sql {
+  const value = sql`${ident(source, `c${index}`)}::${typeName(column.cast)}`;
+  // All objects of a group have the columns with defaults that it names.
+  if (named === null || column.hasDefault) return value;
+  return sql`case when ${ident(source, `p${index}`)} then ${value} end`;
+}

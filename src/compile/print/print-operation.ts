@@ -1,0 +1,111 @@
+/**
+ * Prints a planned operation. A query is one statement: it returns rows that are plainly laid out in the answer (print-rows.ts), or
+ * the whole `data` object as text. A mutation is one statement for each root field, each returning the value of its field.
+ */
+
+import type { Entry, OperationPlan } from '../plan/plan.ts';
+import type { Slot } from '../plan/slot.ts';
+import { type AnswerLayout, layOutAll } from './answer-layout.ts';
+import { printCalledValue } from './print-called-value.ts';
+import { printConnectionText } from './print-connection.ts';
+import { type Member, printObject } from './print-object.ts';
+import { Names } from './print-row.ts';
+import { printRows } from './print-rows.ts';
+import { jsonText, printText } from './print-text.ts';
+import { printTypeCheck } from './print-type-check.ts';
+import { printValue } from './print-value.ts';
+import { printWrite } from './print-write.ts';
+import { printWrittenRows } from './print-written-rows.ts';
+import type { Printer } from './printer.ts';
+import { integer, printSql, type Sql, sql } from './sql.ts';
+
+/** One SQL text and what fills its parameters. */
+export interface Statement {
+  readonly text: string;
+  readonly slots: readonly Slot[];
+  /** How its rows become JSON; null: it returns one row with one column, which is the JSON. */
+  readonly layout: AnswerLayout | null;
+}
+
+/** Prints the statements of an operation; none where every field was refused. */
+export function printOperation(plan: OperationPlan, maxResponseBytes: number): readonly Statement[] {
+  if (plan.fields.length === 0 && plan.errors.length > 0) return [];
+  if (plan.kind === 'mutation') {
+    return plan.fields.map((field) => printMutationField(plan, field, maxResponseBytes));
+  }
+  const check = offsetCheck(plan.fields);
+  const rows = printRows(makePrinter(plan), plan.fields);
+  if (rows !== null) return [{ ...printSql(sql`${rows.select}${check}`), layout: rows.layout }];
+  const printer = makePrinter(plan);
+  const select = plan.fields.some(hasEdges) ? printDataText(printer, plan.fields) : printData(printer, plan.fields);
+  return [textStatement(sql`${guardSize(null, select, maxResponseBytes)}${check}`)];
+}
+
+// Parsed after all other parts of a select.
+function offsetCheck(fields: readonly Entry[]): Sql {
+  const check = printTypeCheck(fields);
+  return check === null ? sql`` : sql` offset ${check}`;
+}
+
+function textStatement(piece: Sql): Statement {
+  return { ...printSql(piece), layout: null };
+}
+
+function hasEdges({ value }: Entry): boolean {
+  return value.kind === 'connection' && value.connection.entries.some(({ kind }) => kind === 'edges');
+}
+
+function printData(printer: Printer, fields: readonly Entry[]): Sql {
+  const members = fields.map(({ key, value }): Member => ({ key, value: printValue(printer, value, null) }));
+  const object = printObject(printer.names, members);
+  return sql`select ${object.json} from ${object.from}`;
+}
+
+function printDataText(printer: Printer, fields: readonly Entry[]): Sql {
+  const texts = fields.map((field, index): Sql => {
+    const { key, value } = field;
+    const frame = { before: `${index === 0 ? '{' : ','}"${key}":`, after: index === fields.length - 1 ? '}' : '' };
+    return value.kind === 'connection' && hasEdges(field)
+      ? printConnectionText(printer, value.connection, frame)
+      : printText([frame.before, jsonText(printValue(printer, value, null)), frame.after]);
+  });
+  return sql`select ${printText(texts)}`;
+}
+
+function printMutationField(plan: OperationPlan, field: Entry, maxResponseBytes: number): Statement {
+  const { value } = field;
+  if (value.kind === 'write') {
+    const written = printWrittenRows(makePrinter(plan), value.write, printTypeCheck([field]));
+    if (written !== null) return { ...printSql(written.statement), layout: written.layout };
+  }
+  const called = value.kind === 'call' ? printCalledValue(value.call) : null;
+  if (called !== null) {
+    return { ...printSql(sql`${called.select}${offsetCheck([field])}`), layout: layOutAll([called.column]) };
+  }
+  return textStatement(sql`${printMutationText(plan, field, maxResponseBytes)}${offsetCheck([field])}`);
+}
+
+function printMutationText(plan: OperationPlan, field: Entry, maxResponseBytes: number): Sql {
+  const printer = makePrinter(plan);
+  if (field.value.kind === 'write') {
+    const { expressions, select } = printWrite(printer, field.value.write);
+    return guardSize(expressions, select, maxResponseBytes);
+  }
+  const value = printValue(printer, field.value, null);
+  return guardSize(null, sql`select coalesce(pg_catalog.to_json(${value}), 'null'::pg_catalog.json)`, maxResponseBytes);
+}
+
+function makePrinter(plan: OperationPlan): Printer {
+  return { names: new Names(), enums: plan.enums, printValue };
+}
+
+// Too large an answer fails inside the database, before anything is sent. `offset 0` keeps the planner from merging the
+// subquery into the outer select, which would make the text twice. Expressions that write stand in front: PostgreSQL
+// accepts them at the top of a statement only.
+function guardSize(expressions: Sql | null, select: Sql, maxResponseBytes: number): Sql {
+  const bytes = sql`pg_catalog.octet_length(d."t")`;
+  const marker = sql`('pgreflect:too_large:' operator(pg_catalog.||) ${bytes})::pg_catalog.int4`;
+  const before = expressions === null ? sql`` : sql`with ${expressions} `;
+  const text = sql`(select v."j"::pg_catalog.text as "t" from (${select}) as v("j") offset 0) as d`;
+  return sql`${before}select case when ${bytes} operator(pg_catalog.>) ${integer(maxResponseBytes)} then (${marker})::pg_catalog.text else d."t" end from ${text}`;
+}

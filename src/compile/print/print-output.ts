@@ -1,0 +1,113 @@
+/**
+ * Prints a value the way it goes into the answer (graphql.md 4.2, 4.3, 4.5): big numbers as strings, JSON as text, enums
+ * under their GraphQL names.
+ */
+import type { EnumType, Oid, ScalarName, ValueType } from '../../model/model.ts';
+import { invariant, unreachable } from '../../shared/invariant.ts';
+import { join, literal, type Sql, sql } from './sql.ts';
+
+/** An expression whose conversion to JSON is the value's JSON result. */
+export function printOutput(value: Sql, type: ValueType, enums: ReadonlyMap<Oid, EnumType>): Sql {
+  switch (type.kind) {
+    case 'scalar':
+      return printScalar(value, type.scalar);
+    case 'enum':
+      return printEnum(value, enumOf(enums, type.enum));
+    case 'list':
+      return printList(value, type, enums);
+    default:
+      return unreachable(type);
+  }
+}
+
+/** Whether the printed expression names the value more than once, so that a call must not stand for it. */
+export function isReadTwice(type: ValueType, enums: ReadonlyMap<Oid, EnumType>): boolean {
+  return type.kind === 'enum' && enumOf(enums, type.enum).mapped;
+}
+
+function printScalar(value: Sql, scalar: ScalarName): Sql {
+  switch (scalar) {
+    case 'BigInt':
+    case 'BigFloat':
+      return sql`${value}::pg_catalog.text`;
+    case 'JSON':
+      // The text at the root path: a JSON string loses its quotes, JSON null is SQL null.
+      return sql`(${value} operator(pg_catalog.#>>) '{}')`;
+    case 'Opaque':
+      return sql`pg_catalog.to_jsonb(${value})`;
+    default:
+      return value;
+  }
+}
+
+function printEnum(value: Sql, type: EnumType): Sql {
+  return type.mapped ? printMapping(value, type) : value;
+}
+
+// Labels are compared as text: a label that was added after the model was read still has its raw name. The array finds the equality
+// of texts by their type, where a `case` would look for an operator by its name.
+function printMapping(value: Sql, type: EnumType): Sql {
+  const renamed = renamedLabels(type);
+  if (renamed.length === 0) return value;
+  const label = sql`${value}::pg_catalog.text`;
+  const [labels, names] = [textArray(renamed.map(({ label }) => label)), textArray(renamed.map(({ name }) => name))];
+  return sql`coalesce((${names})[pg_catalog.array_position(${labels}, ${label})], ${label})`;
+}
+
+function textArray(texts: readonly string[]): Sql {
+  const elements = join(texts.map(literal), sql`, `);
+  return sql`array[${elements}]::pg_catalog.text[]`;
+}
+
+// One label after the other is replaced, which keeps the dimensions of the array. A name that is the label of another value
+// waits until all labels are replaced, as a text that is longer than any label.
+function printListMapping(value: Sql, type: EnumType): Sql {
+  const renamed = renamedLabels(type);
+  if (renamed.length === 0) return value;
+  const labels = new Set(renamed.map(({ label }) => label));
+  const waiting: { readonly from: string; readonly to: string }[] = [];
+  let replaced = sql`${value}::pg_catalog.text[]`;
+  const replace = (from: string, to: string): void => {
+    replaced = sql`pg_catalog.array_replace(${replaced}, ${literal(from)}::pg_catalog.text, ${literal(to)}::pg_catalog.text)`;
+  };
+  for (const [index, { label, name }] of renamed.entries()) {
+    const stand = labels.has(name) ? String(index).padStart(maxLabelBytes + 1, '0') : name;
+    replace(label, stand);
+    if (stand !== name) waiting.push({ from: stand, to: name });
+  }
+  for (const { from, to } of waiting) replace(from, to);
+  return replaced;
+}
+
+const maxLabelBytes = 63;
+
+function renamedLabels(type: EnumType): readonly { readonly label: string; readonly name: string }[] {
+  return type.values.flatMap(({ label, graphqlName }) =>
+    graphqlName === null || graphqlName === label ? [] : [{ label, name: graphqlName }],
+  );
+}
+
+function printList(value: Sql, type: Extract<ValueType, { kind: 'list' }>, enums: ReadonlyMap<Oid, EnumType>): Sql {
+  const { element } = type;
+  if (element.kind === 'enum') {
+    const enumType = enumOf(enums, element.enum);
+    return enumType.mapped ? printListMapping(value, enumType) : value;
+  }
+  switch (element.scalar) {
+    case 'BigInt':
+    case 'BigFloat':
+    case 'JSON':
+      return sql`${value}::pg_catalog.text[]`;
+    case 'Opaque':
+      return sql`pg_catalog.to_jsonb(${value})`;
+    default:
+      return value;
+  }
+}
+
+/** An enum of the model. */
+export function enumOf(enums: ReadonlyMap<Oid, EnumType>, oid: Oid): EnumType {
+  const type = enums.get(oid);
+  invariant(type, `the model has no enum ${oid}`);
+  return type;
+}

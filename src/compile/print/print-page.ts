@@ -1,0 +1,236 @@
+/**
+ * Prints the page of a connection: one from item with a single row, whose columns are the edges and the page info.
+ *
+ * Without page info the page is read with its limit alone. With it one row more is read, rows are numbered in the order of
+ * the scan, and the flags follow from counts and from the first row of the whole set (graphql.md 6.5).
+ */
+
+import type { ConnectionEntry, ConnectionPlan, EdgeEntry, LimitPlan, ObjectPlan, PageInfoEntry } from '../plan/plan.ts';
+import { columnOf } from '../plan/plan-order.ts';
+import { runsVolatile } from '../plan/runs-volatile.ts';
+import { objectPieces } from './json-pieces.ts';
+import { conjunction, printAfter, printOrder, printOtherKey, scanOrder, where } from './print-condition.ts';
+import { printCursor } from './print-encoded.ts';
+import { type Member, type PrintedObject, printObject } from './print-object.ts';
+import { list, SubqueryRow } from './print-row.ts';
+import { printText, type TextPart } from './print-text.ts';
+import { type Printer, printMembers, printTypename } from './printer.ts';
+import type { RowSet } from './row-set.ts';
+import { builtin, empty, ident, integer, join, param, type Sql, sql } from './sql.ts';
+
+/** How the members of a connection object are printed: as values of JSON, or as JSON text. */
+export type Form = 'json' | 'text';
+
+/** A page as part of a from clause, and what the connection object takes from it. */
+export interface PrintedPage {
+  readonly from: Sql;
+  /** The members of the connection object that come from the page. */
+  readonly members: ReadonlyMap<ConnectionEntry, Sql>;
+}
+
+/** Prints the page; the plan selects edges or page info. */
+export function printPage(printer: Printer, plan: ConnectionPlan, rows: RowSet, form: Form): PrintedPage {
+  const page = new SubqueryRow(printer.names.next('p'));
+  const name = printer.names.next('g');
+  const columns: Sql[] = [];
+  const context: PageContext = {
+    printer,
+    plan,
+    rows,
+    page,
+    counted: plan.entries.some((entry) => entry.kind === 'page_info' && entry.entries.some(isCounted)),
+    laterals: [],
+    aggregate(value) {
+      columns.push(sql`${value} as ${ident(`a${columns.length + 1}`)}`);
+      return ident(name, `a${columns.length}`);
+    },
+  };
+  const members = new Map<ConnectionEntry, Sql>();
+  const objects: Sql[] = [];
+  for (const entry of plan.entries) {
+    if (entry.kind === 'edges') {
+      const edges = form === 'json' ? printEdges(context, entry) : printEdgesText(context, entry);
+      members.set(entry, context.aggregate(edges));
+    }
+    if (entry.kind === 'page_info') {
+      const object = printPageInfo(context, entry);
+      objects.push(sql` cross join ${object.from}`);
+      members.set(entry, form === 'json' ? object.value : sql`${object.json}::pg_catalog.text`);
+    }
+  }
+  // Page info of nothing but `__typename` aggregates nothing, and a select without aggregates has a row for each edge.
+  if (columns.length === 0) context.aggregate(sql`pg_catalog.count(*)`);
+  const scan = printScan(context);
+  const from =
+    context.counted || plan.page.backward ? printNumbered(context, scan) : sql`(${scan}) as ${ident(page.alias)}`;
+  const aggregated = sql`select ${list(columns)} from ${from}${join(context.laterals, empty)}`;
+  return { from: sql`lateral (${aggregated}) as ${ident(name)}${join(objects, empty)}`, members };
+}
+
+interface PageContext {
+  readonly printer: Printer;
+  readonly plan: ConnectionPlan;
+  readonly rows: RowSet;
+  readonly page: SubqueryRow;
+  /** One row more than the page is read and counted. */
+  readonly counted: boolean;
+  /** From items that the aggregates read, joined to the page. */
+  readonly laterals: Sql[];
+  /** Adds an aggregate over the page and returns the reference to its value. */
+  aggregate(value: Sql): Sql;
+}
+
+/** A page with such an entry is read with one row more. */
+export function isCounted(entry: PageInfoEntry): boolean {
+  return entry.kind !== 'typename';
+}
+
+/** The rows of the page in the order of the scan, and one more where they are counted. */
+export function printScan(context: Pick<PageContext, 'plan' | 'page' | 'rows' | 'counted'>): Sql {
+  const { plan, page } = context;
+  const { from, row, condition } = context.rows.scan();
+  const order = scanOrder(plan.order, plan.page.backward);
+  const after = plan.page.cursor === null ? null : printAfter(plan.page.cursor, order, row);
+  const limit = context.counted ? printOneMore(plan.page.limit) : printLimit(plan.page.limit);
+  const offset = plan.page.offset === null ? sql`` : sql` offset ${printLimit(plan.page.offset)}`;
+  const selected = page.selectList(row);
+  const select = selected.length === 0 ? sql`select` : sql`select ${list(selected)}`;
+  const filtered = where(conjunction([condition, after]));
+  return sql`${select} from ${from}${filtered}${printOrder(order, row, context.rows.isStored)} limit ${limit}${offset}`;
+}
+
+function printNumbered(context: PageContext, scan: Sql): Sql {
+  const alias = ident(context.page.alias);
+  const inner = context.printer.names.next('q');
+  const numbers = sql`pg_catalog.row_number() over () as "n", pg_catalog.count(*) over () as "m"`;
+  return sql`(select ${list([...context.page.passList(inner), numbers])} from (${scan}) as ${ident(inner)}) as ${alias}`;
+}
+
+type EdgesEntry = Extract<ConnectionEntry, { kind: 'edges' }>;
+
+function printEdges(context: PageContext, entry: EdgesEntry): Sql {
+  const { printer, plan, page } = context;
+  const kept = keptEdges(context);
+  const members = entry.entries.map((edge): Member => {
+    const { key } = edge;
+    if (edge.kind === 'typename') return { key, value: printTypename(edge.name) };
+    if (edge.kind === 'cursor') return { key, value: printCursor(plan.order, page) };
+    return { key, value: printNode(context, edge.object, kept).value };
+  });
+  const edge = printObject(printer.names, members);
+  context.laterals.push(sql` cross join ${edge.from}`);
+  const aggregated = sql`pg_catalog.json_agg(${edge.value}${edgeOrder(context)})${filter(kept)}`;
+  return sql`coalesce(${aggregated}, '[]'::pg_catalog.json)`;
+}
+
+// The elements of the list, without the brackets.
+function printEdgesText(context: PageContext, entry: EdgesEntry): Sql {
+  const kept = keptEdges(context);
+  const members = entry.entries.map((edge) => ({ key: edge.key, pieces: printEdgeParts(context, edge, kept) }));
+  const edge = printText(objectPieces<Sql>(members));
+  return sql`coalesce(pg_catalog.string_agg(${edge}, ','${edgeOrder(context)})${filter(kept)}, '')`;
+}
+
+function printEdgeParts(context: PageContext, edge: EdgeEntry, kept: Sql | null): readonly TextPart[] {
+  switch (edge.kind) {
+    case 'typename':
+      return [JSON.stringify(edge.name)];
+    case 'cursor':
+      // Base64 needs no escapes.
+      return ['"', printCursor(context.plan.order, context.page), '"'];
+    case 'node':
+      return [sql`${printNode(context, edge.object, kept).json}::pg_catalog.text`];
+  }
+}
+
+function keptEdges(context: PageContext): Sql | null {
+  return conjunction([context.counted ? inPage(context) : null, firstKeyPresent(context)]);
+}
+
+function edgeOrder({ plan, page }: PageContext): Sql {
+  return plan.page.backward ? sql` order by ${ident(page.alias, 'n')} desc` : empty;
+}
+
+function filter(kept: Sql | null): Sql {
+  return kept === null ? empty : sql` filter (where ${kept})`;
+}
+
+// What volatile routines do must not happen for rows that are read but are no edges.
+function printNode(context: PageContext, node: ObjectPlan, kept: Sql | null): PrintedObject {
+  const { printer, page } = context;
+  const members = printMembers(printer, node, page);
+  const isGuarded = kept !== null && runsVolatile(node);
+  const object = printObject(printer.names, members, isGuarded ? where(kept) : sql``);
+  context.laterals.push(isGuarded ? sql` left join ${object.from} on true` : sql` cross join ${object.from}`);
+  return object;
+}
+
+// Rows without a first key value count for the page but are no edges (graphql.md 5.3).
+function firstKeyPresent(context: PageContext): Sql | null {
+  const { table } = context.rows;
+  const first = columnOf(table, table.primaryKey[0]!);
+  // A routine may make rows that its table could not hold.
+  const isCertain = first.notNull && context.plan.source.kind !== 'routine';
+  return isCertain ? null : sql`${context.page.column(first)} is not null`;
+}
+
+function inPage(context: PageContext): Sql {
+  return sql`${ident(context.page.alias, 'n')} operator(pg_catalog.<=) ${printLimit(context.plan.page.limit)}`;
+}
+
+function printPageInfo(context: PageContext, entry: Extract<ConnectionEntry, { kind: 'page_info' }>): PrintedObject {
+  const members = entry.entries.map((item): Member => {
+    return { key: item.key, value: printInfo(context, item) };
+  });
+  return printObject(context.printer.names, members);
+}
+
+function printInfo(context: PageContext, item: PageInfoEntry): Sql {
+  if (item.kind === 'typename') return printTypename(item.name);
+  const { backward, cursor, offset } = context.plan.page;
+  const isBehind = item.kind === (backward ? 'has_next_page' : 'has_previous_page');
+  // Nothing comes before a page that begins with the first row; a constant is no aggregate.
+  if (isBehind && cursor === null && offset === null) return sql`false`;
+  return context.aggregate(printFlag(context, item.kind));
+}
+
+function printFlag(context: PageContext, kind: Exclude<PageInfoEntry['kind'], 'typename'>): Sql {
+  const { backward } = context.plan.page;
+  const number = ident(context.page.alias, 'n');
+  const limit = printLimit(context.plan.page.limit);
+  const last = sql`least(${ident(context.page.alias, 'm')}, ${limit})`;
+  switch (kind) {
+    case 'has_next_page':
+      return backward ? printBeyondPage(context) : sql`(pg_catalog.count(*) operator(pg_catalog.>) ${limit})`;
+    case 'has_previous_page':
+      return backward ? sql`(pg_catalog.count(*) operator(pg_catalog.>) ${limit})` : printBeyondPage(context);
+    case 'start_cursor':
+    case 'end_cursor': {
+      const wantsFirst = (kind === 'start_cursor') !== backward;
+      const cursor = printCursor(context.plan.order, context.page);
+      const position = wantsFirst ? sql`1` : last;
+      const kept = conjunction([sql`${number} operator(pg_catalog.=) ${position}`, inPage(context)])!;
+      return sql`pg_catalog.max(${cursor}) filter (where ${kept})`;
+    }
+  }
+}
+
+// Whether the page is not empty and does not hold the row that the whole set begins with, in the order of the scan.
+function printBeyondPage(context: PageContext): Sql {
+  const { plan, page, rows } = context;
+  const { from, row, condition } = rows.scan();
+  const order = printOrder(scanOrder(plan.order, plan.page.backward), row, rows.isStored);
+  const other = printOtherKey(rows, page, { row, read: (key) => key });
+  const first = sql`(select ${other} from ${from}${where(condition)}${order} limit 1)`;
+  const kept = conjunction([sql`${ident(page.alias, 'n')} operator(pg_catalog.=) 1`, inPage(context)])!;
+  return sql`coalesce(pg_catalog.bool_or(${first}) filter (where ${kept}), false)`;
+}
+
+// A page size may be the largest `integer` there is, so PostgreSQL must not add to it as to one.
+function printOneMore(limit: LimitPlan): Sql {
+  return limit.kind === 'constant' ? integer(limit.value + 1) : sql`${printLimit(limit)} operator(pg_catalog.+) 1`;
+}
+
+function printLimit(limit: LimitPlan): Sql {
+  return limit.kind === 'constant' ? integer(limit.value) : param(limit.slot, builtin.int8);
+}

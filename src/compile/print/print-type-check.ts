@@ -1,0 +1,104 @@
+/**
+ * Prints a condition that PostgreSQL parses only where the values of an answer have the types that the statement was made for.
+ *
+ * A statement may wait for a lock while somebody changes the type of a column, or be older than a change that no trigger tells of.
+ * It must fail then, before it does anything: what it returns would fit neither the old schema nor the new one. The refusal is what
+ * makes the gateway read the catalog again (execute/newer-model.ts).
+ *
+ * An array of a value overlaps an array of the type only where both are of one type. The other side is null, so the planner knows the
+ * result, and nothing of it runs. It stands where it is parsed last, when the tables are locked.
+ */
+import type { Column, SqlType, Table } from '../../model/model.ts';
+import type { AggregateEntry, CallPlan, ConnectionPlan, Entry, ObjectPlan, ValuePlan } from '../plan/plan.ts';
+import { keyColumns } from '../plan/plan-order.ts';
+import type { Row } from './print-row.ts';
+import { printCall, tableName } from './printer.ts';
+import { ident, join, type Sql, sql } from './sql.ts';
+
+/** A number that is always null; null where nothing is to be checked. */
+export function printTypeCheck(fields: readonly Entry[]): Sql | null {
+  const checks: Checks = new Map();
+  for (const { value } of fields) visitValue(checks, value, null);
+  return checks.size === 0 ? null : sql`case when ${join([...checks.values()], sql` and `)} then 0 end`;
+}
+
+/** By what they are about, so that each is printed once. */
+type Checks = Map<unknown, Sql>;
+
+function visitValue(checks: Checks, value: ValuePlan, table: Table | null): void {
+  switch (value.kind) {
+    case 'column':
+      if (table !== null) checkColumns(checks, table, [value.column]);
+      break;
+    case 'node_id':
+      checkColumns(checks, value.table, keyColumns(value.table));
+      break;
+    case 'call':
+      checkCall(checks, value.call, table);
+      break;
+    case 'row':
+      visitObject(checks, value.object, value.source.table);
+      break;
+    case 'connection':
+      visitConnection(checks, value.connection);
+      break;
+    case 'write':
+      for (const entry of value.write.entries) {
+        if (entry.kind === 'records') visitObject(checks, entry.object, value.write.table);
+      }
+      break;
+    default:
+  }
+}
+
+function visitObject(checks: Checks, { entries }: ObjectPlan, table: Table): void {
+  for (const { value } of entries) visitValue(checks, value, table);
+}
+
+function visitConnection(checks: Checks, { source: { table }, order, entries }: ConnectionPlan): void {
+  const orderColumns = order.map(({ column }) => column);
+  for (const entry of entries) {
+    if (entry.kind === 'edges') {
+      for (const edge of entry.entries) {
+        if (edge.kind === 'cursor') checkColumns(checks, table, orderColumns);
+        if (edge.kind === 'node') visitObject(checks, edge.object, table);
+      }
+    }
+    if (entry.kind === 'page_info') checkColumns(checks, table, orderColumns);
+    if (entry.kind === 'aggregate') checkColumns(checks, table, entry.entries.flatMap(aggregated));
+  }
+}
+
+function aggregated(entry: AggregateEntry): readonly Column[] {
+  if (entry.kind !== 'function') return [];
+  return entry.entries.flatMap((item) => (item.kind === 'column' ? [item.column] : []));
+}
+
+function checkColumns(checks: Checks, table: Table, columns: readonly Column[]): void {
+  for (const column of columns) {
+    if (checks.has(column)) continue;
+    add(checks, column, column.cast, sql`(null::${tableName(table)}).${ident(column.name)}`);
+  }
+}
+
+function checkCall(checks: Checks, call: CallPlan, table: Table | null): void {
+  const { result, returnsSet } = call.routine;
+  // A set is made JSON by PostgreSQL, whatever its type is.
+  if (returnsSet || result.kind !== 'value' || checks.has(call.routine)) return;
+  add(checks, call.routine, result.type.cast, sql`(select ${printCall(call, table && nullRow(table))} where false)`);
+}
+
+function nullRow(table: Table): Row {
+  const whole = sql`null::${tableName(table)}`;
+  return { column: ({ name }) => sql`(${whole}).${ident(name)}`, whole: () => whole };
+}
+
+function add(checks: Checks, key: unknown, type: SqlType, value: Sql): void {
+  const name = ident(type.namespace, type.name);
+  if (type.arrays === 'of_it') {
+    // Not `array[…]`, which is of the same type for a value and for a list of them.
+    const array = sql`pg_catalog.array_fill(${value}, '{1}'::pg_catalog.int4[])`;
+    checks.set(key, sql`${array} operator(pg_catalog.&&) null::${name}[]`);
+  }
+  if (type.arrays === 'itself') checks.set(key, sql`${value} operator(pg_catalog.&&) null::${name}`);
+}

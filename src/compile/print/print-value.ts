@@ -1,0 +1,93 @@
+/**
+ * Prints what stands behind a response key, inside a statement that has the current row in scope.
+ */
+import { invariant, unreachable } from '../../shared/invariant.ts';
+import type { CallPlan, ObjectPlan, RowSource, ValuePlan } from '../plan/plan.ts';
+import { printJoin, printKey, where } from './print-condition.ts';
+import { printConnection } from './print-connection.ts';
+import { printNodeId } from './print-encoded.ts';
+import { printObject } from './print-object.ts';
+import { isReadTwice, printOutput } from './print-output.ts';
+import { directRow, type Row } from './print-row.ts';
+import { current, type Printer, printCall, printMembers, printTypename, tableName } from './printer.ts';
+import { builtin, ident, param, type Sql, sql } from './sql.ts';
+
+/** An expression for a value; `row` is the current row, null at the root. */
+export function printValue(printer: Printer, value: ValuePlan, row: Row | null): Sql {
+  switch (value.kind) {
+    case 'typename':
+      return printTypename(value.name);
+    case 'introspection':
+      return param({ kind: 'introspection', responseKey: value.key }, builtin.json);
+    case 'column':
+      return printOutput(current(row).column(value.column), value.column.type!, printer.enums);
+    case 'node_id':
+      return printNodeId(value.table, current(row));
+    case 'call':
+      return printCallResult(printer, value.call, row);
+    case 'row':
+      return printRow(printer, value.source, value.object, row);
+    case 'connection':
+      return printConnection(printer, value.connection, row);
+    case 'write':
+      invariant(false, 'a write stands at the root of a mutation only');
+      break;
+    default:
+      return unreachable(value);
+  }
+}
+
+function printCallResult(printer: Printer, call: CallPlan, row: Row | null): Sql {
+  const { routine } = call;
+  const invoked = printCall(call, row);
+  const output = (value: Sql): Sql => {
+    switch (routine.result.kind) {
+      case 'value':
+        return printOutput(value, routine.result.type, printer.enums);
+      case 'record':
+        return sql`pg_catalog.to_jsonb(${value})`;
+      default:
+        // void: its text form is empty.
+        return sql`${value}::pg_catalog.text`;
+    }
+  };
+  const { result } = routine;
+  const alias = printer.names.next('f');
+  const value = ident(alias, 'v');
+  if (routine.returnsSet) {
+    // In the from clause a row would be taken apart, and a domain may stand for one.
+    const isRow = result.kind === 'value' && result.type.kind === 'scalar' && result.type.scalar === 'Opaque';
+    const from = isRow ? sql`(select ${invoked} as "v") as ${ident(alias)}` : sql`${invoked} as ${ident(alias)}("v")`;
+    return sql`(select ${output(value)} from ${from} limit 1)`;
+  }
+  if (result.kind !== 'value' || !isReadTwice(result.type, printer.enums)) return output(invoked);
+  // `offset 0` keeps the planner from putting the call wherever its value is named.
+  return sql`(select ${output(value)} from (select ${invoked} as "v" offset 0) as ${ident(alias)})`;
+}
+
+function printRow(printer: Printer, source: RowSource, object: ObjectPlan, parent: Row | null): Sql {
+  const alias = printer.names.next('t');
+  const row = directRow(alias, source.table);
+  const printed = printObject(printer.names, printMembers(printer, object, row));
+  const select = (from: Sql, condition: Sql | null): Sql =>
+    sql`select ${printed.json} from ${from} as ${ident(alias)} cross join ${printed.from}${where(condition)}`;
+  switch (source.kind) {
+    case 'key': {
+      const { table, slots } = source;
+      // A key that a directive declares, or that inheritance children repeat, may have several rows.
+      const limit = table.uniqueKey ? sql`` : sql` limit 1`;
+      return sql`(${select(tableName(table), printKey(table, slots, row))}${limit})`;
+    }
+    case 'relationship': {
+      const { relationship, from, table } = source;
+      const joined = printJoin(relationship, { table: from, row: current(parent) }, { table, row });
+      const limit = relationship.unique ? sql`` : sql` limit 1`;
+      return sql`(${select(tableName(table), joined)}${limit})`;
+    }
+    case 'routine':
+      // A row of nothing but nulls is no row (graphql.md 11.3).
+      return sql`(${select(printCall(source.call, parent), sql`not (${row.whole()} is null)`)})`;
+    default:
+      return unreachable(source);
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * What the printing functions share: names of the statement, enums of the model, and the small pieces most of them need.
+ */
+import type { EnumType, Oid } from '../../model/model.ts';
+import { invariant } from '../../shared/invariant.ts';
+import type { CallPlan, ObjectPlan, ValuePlan } from '../plan/plan.ts';
+import type { Member } from './print-object.ts';
+import { list, type Names, type Row } from './print-row.ts';
+import { ident, literal, param, type Sql, sql } from './sql.ts';
+
+/** What printing needs beside the plan. */
+export interface Printer {
+  readonly names: Names;
+  readonly enums: ReadonlyMap<Oid, EnumType>;
+  /** Values contain each other; the recursion runs through here, so that no two files import each other. */
+  printValue(printer: Printer, value: ValuePlan, row: Row | null): Sql;
+}
+
+/** The members of an object over a row. */
+export function printMembers(printer: Printer, object: ObjectPlan, row: Row | null): readonly Member[] {
+  return object.entries.map(({ key, value }) => ({ key, value: printer.printValue(printer, value, row) }));
+}
+
+/** `'Volume'`, as text. */
+export function printTypename(name: string): Sql {
+  return sql`${literal(name)}::pg_catalog.text`;
+}
+
+/** A call with its arguments, or with the current row for a computed field. */
+export function printCall(call: CallPlan, row: Row | null): Sql {
+  const { routine } = call;
+  const name = ident(routine.namespace, routine.name);
+  if (routine.use === 'computed') return sql`${name}(${current(row).whole()})`;
+  // By name, so that an argument with a default may be left out anywhere.
+  const given = call.arguments.map(
+    ({ argument, slot }) => sql`${ident(argument.name)} => ${param(slot, argument.type.cast)}`,
+  );
+  return sql`${name}(${list(given)})`;
+}
+
+/** A table's qualified name. */
+export function tableName(table: { readonly namespace: string; readonly name: string }): Sql {
+  return ident(table.namespace, table.name);
+}
+
+/** The row in scope. */
+export function current(row: Row | null): Row {
+  invariant(row !== null, 'there is a current row');
+  return row;
+}

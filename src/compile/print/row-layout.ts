@@ -1,0 +1,142 @@
+/**
+ * Lays out one row: which columns a select needs for it, and how they become JSON (answer-layout.ts).
+ */
+import type { Column, ScalarName, ValueType } from '../../model/model.ts';
+import type { ObjectPlan, OrderTerm, ValuePlan } from '../plan/plan.ts';
+import type { AnswerColumn, ColumnForm, RowPiece } from './answer-layout.ts';
+import { objectPieces } from './json-pieces.ts';
+import { list, type Row } from './print-row.ts';
+import type { Printer } from './printer.ts';
+import { type Sql, sql } from './sql.ts';
+
+type RowPart = Exclude<RowPiece, string>;
+
+/** The columns of a select, each of them once. */
+export class Selection {
+  readonly #columns: Sql[] = [];
+  readonly #indexes = new Map<string, number>();
+
+  /** @param key Equal keys stand for equal values; null: like no other. */
+  add(key: string | null, value: Sql): number {
+    const known = key === null ? undefined : this.#indexes.get(key);
+    if (known !== undefined) return known;
+    this.#columns.push(value);
+    if (key !== null) this.#indexes.set(key, this.#columns.length - 1);
+    return this.#columns.length - 1;
+  }
+
+  get count(): number {
+    return this.#columns.length;
+  }
+
+  print(): Sql {
+    return list(this.#columns);
+  }
+}
+
+/** A row in scope, and the select that reads from it. */
+export interface RowContext {
+  readonly printer: Printer;
+  readonly row: Row;
+  readonly selection: Selection;
+  /** Holds where there is a row; null: there is one. Nothing is called for a row of nulls that stands for none. */
+  readonly isRow: Sql | null;
+}
+
+/** Other rows inside a row are JSON anyway, which PostgreSQL then makes best in one go. */
+export function isFlat({ entries }: ObjectPlan): boolean {
+  return entries.every(({ value: { kind } }) => kind !== 'row' && kind !== 'connection');
+}
+
+/** Whether a computed field is among the entries. */
+export function callsRoutine({ entries }: ObjectPlan): boolean {
+  return entries.some(({ value }) => value.kind === 'call');
+}
+
+/** The pieces of an object of the row; its entries are flat (`isFlat`). */
+export function layOutRow(context: RowContext, object: ObjectPlan): RowPiece[] {
+  return objectPieces<RowPart>(object.entries.map(({ key, value }) => ({ key, pieces: [valuePiece(context, value)] })));
+}
+
+function valuePiece(context: RowContext, value: ValuePlan): RowPiece {
+  const { printer, row, selection, isRow } = context;
+  if (value.kind === 'typename') return JSON.stringify(value.name);
+  if (value.kind === 'column') return { kind: 'column', ...columnIn(context, value.column) };
+  const printed = printer.printValue(printer, value, row);
+  if (value.kind === 'node_id') return { kind: 'column', index: selection.add('node_id', printed), form: 'text' };
+  const json = sql`pg_catalog.to_json(${printed})`;
+  const called = isRow === null ? json : sql`case when ${isRow} then ${json} end`;
+  return { kind: 'column', index: selection.add(null, called), form: 'json' };
+}
+
+/** How a scalar travels where its text is sent as PostgreSQL prints it; null: it is made JSON there. */
+export const plainForms: Partial<Readonly<Record<ScalarName, ColumnForm>>> = {
+  Int: 'json',
+  Float: 'number',
+  BigInt: 'quoted',
+  BigFloat: 'quoted',
+  Boolean: 'boolean',
+  String: 'text',
+  UUID: 'quoted',
+  Time: 'quoted',
+};
+
+function columnIn(context: RowContext, column: Column): AnswerColumn {
+  const type = column.type!;
+  const form = type.kind === 'scalar' ? plainForms[type.scalar] : undefined;
+  if (form !== undefined) return { ...rawColumn(context, column), form };
+  const { printer, row, selection } = context;
+  if (isJson(type)) return jsonColumn(context, column);
+  // Enums and JSON scalars are strings, under another text than the column's own.
+  const text = printer.printValue(printer, { kind: 'column', column }, row);
+  return { index: selection.add(`text ${column.number}`, text), form: 'text' };
+}
+
+/** Times depend on settings of the role in every other form than JSON. */
+function isJson(type: ValueType): boolean {
+  return type.kind === 'list' || (type.kind === 'scalar' && type.scalar !== 'JSON');
+}
+
+function jsonColumn({ printer, row, selection }: RowContext, column: Column): AnswerColumn {
+  const value = printer.printValue(printer, { kind: 'column', column }, row);
+  return { index: selection.add(`json ${column.number}`, sql`pg_catalog.to_json(${value})`), form: 'json' };
+}
+
+/** A column as it is, for `AnswerLayout.marker` and the like. */
+export function rawColumn({ row, selection }: RowContext, column: Column): { readonly index: number } {
+  return { index: selection.add(`raw ${column.number}`, row.column(column)) };
+}
+
+/**
+ * How a column travels for a cursor, which holds what `jsonb` would print (graphql.md 6.2); null where that is not plain, for
+ * example for floats, whose digits `jsonb` writes out.
+ */
+export function cursorForm({ type }: Column): ColumnForm | null {
+  if (type?.kind !== 'scalar') return null;
+  switch (type.scalar) {
+    case 'Int':
+    case 'BigInt':
+      return 'json';
+    case 'BigFloat':
+      return 'number';
+    case 'Boolean':
+    case 'String':
+    case 'UUID':
+    case 'Time':
+      return plainForms[type.scalar]!;
+    case 'Date':
+    case 'Datetime':
+      return 'json';
+    default:
+      return null;
+  }
+}
+
+/** The columns of a cursor of this order, whose columns all have a `cursorForm`. */
+export function cursorColumns(context: RowContext, order: readonly OrderTerm[]): readonly AnswerColumn[] {
+  return order.map(({ column }) => {
+    const isTime =
+      column.type?.kind === 'scalar' && (column.type.scalar === 'Date' || column.type.scalar === 'Datetime');
+    return isTime ? jsonColumn(context, column) : { ...rawColumn(context, column), form: cursorForm(column)! };
+  });
+}

@@ -1,0 +1,169 @@
+/**
+ * The only maker of SQL text. A piece of SQL is an opaque object; the tag accepts pieces only, so text can enter in three
+ * ways: as a template literal in our source, as `ident()`, which always quotes, and as `literal()`, which always escapes.
+ * Values never enter the text: `param()` stands for a slot that is filled when the statement runs.
+ *
+ * Pieces are immutable; `printSql` numbers the parameters in the order of their first appearance, so equal pieces print
+ * equal text.
+ */
+import type { SqlType } from '../../model/model.ts';
+import { invariant } from '../../shared/invariant.ts';
+import type { Slot } from '../plan/slot.ts';
+
+type Part = string | { readonly slot: Slot; readonly cast: string } | Sql;
+
+/** A piece of SQL. Made by the functions of this file only. */
+export class Sql {
+  readonly #parts: readonly Part[];
+
+  private constructor(parts: readonly Part[]) {
+    this.#parts = parts;
+  }
+
+  /** Joins source text and pieces; the tag below is its only caller. */
+  static compose(texts: readonly string[], pieces: readonly Sql[]): Sql {
+    const parts: Part[] = [];
+    texts.forEach((text, index) => {
+      if (text !== '') parts.push(text);
+      const piece = pieces[index];
+      if (index < texts.length - 1) {
+        invariant(piece instanceof Sql, 'only pieces of SQL may be interpolated into SQL');
+        // Not its parts: those of a piece that is deep inside would be copied once for each level.
+        if (piece.#parts.length > 0) parts.push(piece);
+      }
+    });
+    return new Sql(parts);
+  }
+
+  /** An escaped or quoted text; `ident` and `literal` are its only callers. */
+  static quoted(text: string): Sql {
+    return new Sql([text]);
+  }
+
+  /** A placeholder for `slot`, cast to a type. */
+  static placeholder(slot: Slot, cast: string): Sql {
+    return new Sql([{ slot, cast }]);
+  }
+
+  /** Text with numbered parameters, and the slots that fill them in order. */
+  static print(piece: Sql): { readonly text: string; readonly slots: readonly Slot[] } {
+    const numbers = new Map<string, Map<Slot, number>>();
+    const slots: Slot[] = [];
+    let text = '';
+    for (const part of piece.#flat()) {
+      if (typeof part === 'string') {
+        text += part;
+        continue;
+      }
+      // A parameter takes its type from its first cast, so only equal casts may share a number.
+      const byCast = numbers.get(part.cast) ?? new Map<Slot, number>();
+      numbers.set(part.cast, byCast);
+      let number = byCast.get(part.slot);
+      if (number === undefined) {
+        slots.push(part.slot);
+        number = slots.length;
+        byCast.set(part.slot, number);
+      }
+      text += `$${number}::${part.cast}`;
+    }
+    return { text, slots };
+  }
+
+  /** All there is inside, in order. Without recursion: pieces may be as deep as a stack is not. */
+  *#flat(): Generator<Exclude<Part, Sql>> {
+    const open = [{ parts: this.#parts, at: 0 }];
+    for (let piece = open.at(-1); piece !== undefined; piece = open.at(-1)) {
+      const part = piece.parts[piece.at];
+      piece.at += 1;
+      if (part === undefined) open.pop();
+      else if (part instanceof Sql) open.push({ parts: part.#parts, at: 0 });
+      else yield part;
+    }
+  }
+}
+
+/** Composes SQL from source text and pieces. */
+export function sql(texts: TemplateStringsArray, ...pieces: readonly Sql[]): Sql {
+  // `raw` proves that the texts come from a template literal of our source and not from an array somebody built.
+  invariant(Array.isArray(texts.raw), 'sql is a template tag');
+  return Sql.compose(texts, pieces);
+}
+
+/** A quoted identifier, qualified where several names are given. */
+export function ident(...names: readonly string[]): Sql {
+  return Sql.quoted(names.map(quoteIdent).join('.'));
+}
+
+/** `operator(schema.<)`, for an operator of the catalog. */
+export function operatorIn(namespace: string, name: string): Sql {
+  invariant(/^[-+*/<>=~!@#%^&|`?]+$/.test(name), 'an operator is made of the characters of operators');
+  return Sql.quoted(`operator(${quoteIdent(namespace)}.${name})`);
+}
+
+/** A string constant. For names from the catalog and the schema only; values from requests are parameters. */
+export function literal(text: string): Sql {
+  const quoted = `'${text.replaceAll("'", "''").replaceAll('\\', '\\\\')}'`;
+  return Sql.quoted(text.includes('\\') ? `e${quoted}` : quoted);
+}
+
+/** An integer constant. */
+export function integer(value: number): Sql {
+  invariant(Number.isSafeInteger(value) && value >= 0, 'not a non-negative integer');
+  return Sql.quoted(String(value));
+}
+
+/** A value that is given when the statement runs, cast to the declared type, or to an array of it. */
+export function param(slot: Slot, type: SqlType, options: { readonly array?: boolean } = {}): Sql {
+  return Sql.placeholder(slot, castText(type) + (options.array ? '[]' : ''));
+}
+
+/** The declared type as text, modifier included; also usable after `::`. */
+export function typeName(type: SqlType): Sql {
+  return Sql.quoted(castText(type));
+}
+
+/** Pieces separated by source text. */
+export function join(pieces: readonly Sql[], separator: Sql): Sql {
+  return Sql.compose(
+    ['', ...pieces.map(() => '')],
+    pieces.map((piece, index) => (index === 0 ? piece : sql`${separator}${piece}`)),
+  );
+}
+
+/** Nothing. */
+export const empty = sql``;
+
+/** Text with numbered parameters, and the slots that fill them in order. */
+export const printSql = Sql.print;
+
+/** A few types of PostgreSQL that the printers cast to. */
+export const builtin = {
+  text: builtinType('text', '25'),
+  json: builtinType('json', '114'),
+  int8: builtinType('int8', '20'),
+  bool: builtinType('bool', '16'),
+  bpchar: { ...builtinType('bpchar', '1042'), blankPadded: true },
+} as const;
+
+function builtinType(name: string, oid: string): SqlType {
+  const plain = {
+    modifier: null,
+    maxLength: null,
+    blankPadded: false,
+    fromTexts: false,
+    arrays: 'of_it',
+    own: null,
+  } as const;
+  return { oid, namespace: 'pg_catalog', name, ...plain };
+}
+
+function castText(type: SqlType): string {
+  invariant(type.modifier === null || /^[-0-9, ]+$/.test(type.modifier), 'a modifier is made of digits');
+  const name = `${quoteIdent(type.namespace)}.${quoteIdent(type.name)}`;
+  return `${type.fromTexts ? 'pg_catalog.text[]::' : ''}${name}${type.modifier === null ? '' : `(${type.modifier})`}`;
+}
+
+function quoteIdent(name: string): string {
+  invariant(!name.includes('\0'), 'a name cannot hold NUL');
+  return `"${name.replaceAll('"', '""')}"`;
+}

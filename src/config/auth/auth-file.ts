@@ -1,0 +1,189 @@
+/**
+ * The tables of the configuration file that concern the auth service: `[auth]`, `[auth.email.smtp]` and so on, or fields
+ * under their own names at the top.
+ *
+ * A key that nearly is one of ours is a problem, because a mistyped setting that is silently ignored is the worst outcome;
+ * keys of the original without effect here are a warning, so that its files can be used as they are.
+ */
+import { isAbsolute, join } from 'node:path';
+import type { Problem } from '../config-error.ts';
+import { nearestName } from '../nearest-name.ts';
+import { type AuthFieldName, authField, authFieldNames, isAuthFieldName } from './auth-fields.ts';
+import { smsProviders } from './auth-sms-fields.ts';
+import type { TemplateSource } from './auth-template-source.ts';
+
+/** A value as TOML has it, in the meaning of the field: inverted switches are turned already. Or where the value is. */
+export type AuthFileValue =
+  | { readonly kind: 'json'; readonly value: unknown }
+  | { readonly kind: 'template'; readonly source: TemplateSource };
+
+/** What the file says about a field, and where. */
+export interface AuthFileEntry {
+  /** `pgreflect.toml: auth.email.otp_length` */
+  readonly origin: string;
+  readonly value: AuthFileValue;
+}
+
+interface FileSources {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly file: Readonly<Record<string, unknown>>;
+  readonly fileName: string;
+  readonly fileDirectory: string;
+}
+
+interface Report {
+  readonly problems: Problem[];
+  readonly warnings: string[];
+}
+
+const fieldByPlace: ReadonlyMap<string, AuthFieldName> = new Map(
+  authFieldNames.flatMap((name) => {
+    const { file } = authField(name);
+    return file === undefined ? [] : [[`${file.table}.${file.key}`, name] as const];
+  }),
+);
+const tables = new Set([...fieldByPlace.keys()].flatMap(withParents));
+
+/** Names under which fields may stand at the top of the file, and the table of all others. */
+export function isAuthFileKey(key: string): boolean {
+  return key === 'auth' || isAuthFieldName(key);
+}
+
+/** Reads what the file says about each field. Problems and warnings go to `report`. */
+export function readAuthTables(sources: FileSources, report: Report): ReadonlyMap<AuthFieldName, AuthFileEntry> {
+  const entries = new Map<AuthFieldName, AuthFileEntry>();
+  const add = (name: AuthFieldName, place: string, value: unknown) => {
+    const origin = `${sources.fileName}: ${place}`;
+    const earlier = entries.get(name);
+    if (earlier) {
+      const problem = `${origin} says the same as ${earlier.origin.slice(sources.fileName.length + 2)}.`;
+      report.problems.push({ problem, fix: 'Keep one of them.' });
+      return;
+    }
+    const converted = convert(name, { place, origin, value }, sources, report);
+    if (converted !== null) entries.set(name, { origin, value: converted });
+  };
+  for (const [key, value] of Object.entries(sources.file)) {
+    if (isAuthFieldName(key)) add(key, key, value);
+    else if (key === 'auth') readTable('auth', value, { add, sources, report });
+  }
+  return entries;
+}
+
+interface TableReader {
+  readonly add: (name: AuthFieldName, place: string, value: unknown) => void;
+  readonly sources: FileSources;
+  readonly report: Report;
+}
+
+function readTable(path: string, table: unknown, reader: TableReader): void {
+  if (!isTable(table)) {
+    const problem = `${reader.sources.fileName}: "${path}" must be a table.`;
+    reader.report.problems.push({ problem, fix: `Write [${path}].` });
+    return;
+  }
+  const isOff = table.enabled === false;
+  for (const [key, value] of Object.entries(table)) {
+    const place = `${path}.${key}`;
+    const name = fieldByPlace.get(place) ?? fieldByPlace.get(place.replace(/content_path$/, 'content'));
+    // Files of the original name secrets of what is not used; and its mail server counts only where it is switched on.
+    if (isOff && (place === 'auth.email.smtp.host' || isUnset(value, reader.sources.environment))) continue;
+    if (name !== undefined) reader.add(name, place, value);
+    else if (place === 'auth.sms.test_otp') reader.add('sms_test_otp', place, value);
+    else if (place === 'auth.email.smtp.enabled') assertSwitch(place, value, reader);
+    else if (isProviderSwitch(path, key)) addProvider(path, place, value, reader);
+    else if (tables.has(place)) readTable(place, value, reader);
+    else reportUnknown(path, key, reader);
+  }
+}
+
+/** The file of the original switches providers of text messages on one by one: `[auth.sms.twilio] enabled = true`. */
+function isProviderSwitch(path: string, key: string): boolean {
+  return key === 'enabled' && smsProviders.some((provider) => path === `auth.sms.${provider}`);
+}
+
+function addProvider(path: string, place: string, value: unknown, reader: TableReader): void {
+  if (value === true) reader.add('sms_provider', place, path.slice('auth.sms.'.length));
+  else assertSwitch(place, value, reader);
+}
+
+function assertSwitch(place: string, value: unknown, { sources, report }: TableReader): void {
+  if (typeof value === 'boolean') return;
+  report.problems.push({ problem: `${sources.fileName}: ${place} must be true or false.`, fix: null });
+}
+
+function reportUnknown(path: string, key: string, { sources, report }: TableReader): void {
+  const known = [...fieldByPlace.keys(), ...tables]
+    .filter((place) => place.startsWith(`${path}.`))
+    .map((place) => place.slice(path.length + 1))
+    .filter((rest) => !rest.includes('.'));
+  const nearest = nearestName(key, known, 2);
+  if (nearest === null) report.warnings.push(`${sources.fileName}: "${path}.${key}" has no effect here.`);
+  else {
+    const problem = `${sources.fileName}: there is no setting "${path}.${key}".`;
+    report.problems.push({ problem, fix: `Did you mean "${nearest}"?` });
+  }
+}
+
+/** The value in the field's meaning; null where it cannot be had, which has been reported then. */
+function convert(
+  name: AuthFieldName,
+  { place, origin, value }: { readonly place: string; readonly origin: string; readonly value: unknown },
+  sources: FileSources,
+  { problems }: Report,
+): AuthFileValue | null {
+  try {
+    const resolved = resolveVariables(value, sources.environment);
+    if (place.endsWith('.content_path')) return { kind: 'template', source: toFile(resolved, origin, sources) };
+    return { kind: 'json', value: toValue(name, place, resolved) };
+  } catch (error) {
+    problems.push({ problem: `${origin} ${(error as Error).message}.`, fix: null });
+    return null;
+  }
+}
+
+/** Relative to the directory of the configuration file. @throws Error */
+function toFile(path: unknown, origin: string, { fileDirectory }: FileSources): TemplateSource {
+  if (typeof path !== 'string' || path === '') throw new Error('must be the name of a file');
+  return { kind: 'file', path: isAbsolute(path) ? path : join(fileDirectory, path), origin };
+}
+
+function toValue(name: AuthFieldName, place: string, value: unknown): unknown {
+  if (place === 'auth.sms.test_otp' && isTable(value)) {
+    return Object.entries(value)
+      .map(([phone, code]) => `${phone}=${String(code)}`)
+      .join(',');
+  }
+  const { file } = authField(name);
+  return place === name ? value : (file?.convert?.(value) ?? value);
+}
+
+/** The name in `env(NAME)` as a whole text; undefined for any other value. */
+function variableIn(value: unknown): string | undefined {
+  return typeof value === 'string' ? /^env\(([A-Za-z_][A-Za-z0-9_]*)\)$/.exec(value)?.[1] : undefined;
+}
+
+function isUnset(value: unknown, environment: FileSources['environment']): boolean {
+  const name = variableIn(value);
+  return name !== undefined && environment[name] === undefined;
+}
+
+/** `env(NAME)` as a whole text is the variable. @throws Error where it is not set. */
+function resolveVariables(value: unknown, environment: FileSources['environment']): unknown {
+  if (Array.isArray(value)) return value.map((item) => resolveVariables(item, environment));
+  const name = variableIn(value);
+  if (name === undefined) return value;
+  const text = environment[name];
+  if (text === undefined) throw new Error(`names the variable ${name}, which is not set`);
+  return text;
+}
+
+function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
+}
+
+/** `auth.email.smtp.host` -> `auth`, `auth.email`, `auth.email.smtp`. */
+function withParents(place: string): readonly string[] {
+  const parts = place.split('.').slice(0, -1);
+  return parts.map((_, index) => parts.slice(0, index + 1).join('.'));
+}

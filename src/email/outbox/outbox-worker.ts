@@ -1,0 +1,118 @@
+/**
+ * Sends what waits in the outbox: at once after a commit of this process, and for those of others, of dead processes and of
+ * refused attempts whenever it looks. Any number of processes may do so on one database.
+ */
+import type { AuthConfig } from '../../config/auth/auth-config.ts';
+import { DatabaseError } from '../../postgres/failure.ts';
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import { claimEmails, type QueuedEmail, storeEmail } from './outbox.ts';
+import { type SendingParts, sendQueued } from './send-queued.ts';
+
+/** What the outbox works with. */
+export interface OutboxParts extends SendingParts {
+  /** The configuration of the moment: the mail server of an email is that of its sending. */
+  readonly currentConfig: () => Promise<AuthConfig>;
+  /** Until the database has the tables of the auth service nobody can have stored anything. @throws DatabaseError */
+  readonly isInstalled: () => Promise<boolean>;
+}
+
+/** The outbox as flows see it. */
+export interface Outbox {
+  /** Stores an email in the transaction of the session. */
+  add(session: SystemSession, email: QueuedEmail): Promise<void>;
+  /** Sends what was added in the transaction of the session, which was committed. Does not wait. */
+  committed(session: SystemSession): void;
+}
+
+/** Time between two looks. */
+const lookEveryMs = 5000;
+
+/** Emails of one claim, which are sent at the same time. */
+const claimSize = 4;
+
+/** Longer than a delivery can take (mailer.ts), and than clocks of processes differ. */
+const leaseMs = 60_000;
+
+/** The outbox of a process, with its worker. */
+export class OutboxWorker implements Outbox {
+  readonly #parts: OutboxParts;
+  /** Transactions in which something was added. */
+  readonly #filled = new WeakSet<SystemSession>();
+  /** Null where it does not work. */
+  #timer: NodeJS.Timeout | null = null;
+  #running: Promise<void> | null = null;
+  /** There may be something that the current round has not seen. */
+  #isWoken = false;
+  #lastComplaint: string | null = null;
+
+  constructor(parts: OutboxParts) {
+    this.#parts = parts;
+  }
+
+  /** Begins to look. */
+  start(): void {
+    this.#timer ??= setInterval(() => this.#wake(), lookEveryMs).unref();
+    this.#wake();
+  }
+
+  /** Looks no more, and waits for what is on its way. */
+  async stop(): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+    await this.#running;
+  }
+
+  async add(session: SystemSession, email: QueuedEmail): Promise<void> {
+    this.#filled.add(session);
+    await storeEmail(session, email, this.#parts.clock.now());
+  }
+
+  committed(session: SystemSession): void {
+    if (this.#filled.has(session)) this.#wake();
+  }
+
+  #wake(): void {
+    if (this.#timer === null) return;
+    this.#isWoken = true;
+    this.#running ??= this.#run().finally(() => {
+      this.#running = null;
+    });
+  }
+
+  async #run(): Promise<void> {
+    while (this.#isWoken && this.#timer !== null) {
+      this.#isWoken = false;
+      try {
+        await this.#drain();
+        this.#lastComplaint = null;
+      } catch (error) {
+        this.#complain(error);
+      }
+    }
+  }
+
+  /** Goes on while the mail server takes something: where it takes nothing, the next look is early enough. */
+  async #drain(): Promise<void> {
+    const { database, clock, currentConfig, isInstalled } = this.#parts;
+    if (!(await isInstalled())) return;
+    let goOn: boolean;
+    do {
+      const claimed = await claimEmails(database, { now: clock.now(), leaseMs, limit: claimSize });
+      if (claimed.length === 0) return;
+      const config = await currentConfig();
+      const ends = await Promise.all(claimed.map((email) => sendQueued(this.#parts, config, email)));
+      goOn = ends.includes('gone');
+    } while (goOn && this.#timer !== null);
+  }
+
+  /** A database that is away is observed elsewhere; what was claimed comes back by itself. */
+  #complain(error: unknown): void {
+    if (error instanceof DatabaseError && (error.kind === 'unavailable' || error.kind === 'overloaded')) return;
+    const reason = error instanceof Error ? error.message : 'unknown reason';
+    if (reason === this.#lastComplaint) return;
+    this.#lastComplaint = reason;
+    const message = `The emails that wait could not be looked at: ${reason}`;
+    const hint = 'Tables of an earlier version? Run `pgreflect init --auth`.';
+    this.#parts.observe({ kind: 'warning', message, ...(error instanceof DatabaseError && { hint }) });
+  }
+}

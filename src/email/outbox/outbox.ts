@@ -1,0 +1,118 @@
+/**
+ * Emails that are stored in the transaction of the change that causes them, and sent after its commit: never for a change
+ * that was undone, and at least once for one that was not, whatever happens to the process or the mail server.
+ *
+ * One table and three statements. A queue library would bring tables, schedules and workers of its own for what is here a
+ * row, a claim with `for update skip locked` and a deletion, and would still leave the joining of transactions to us.
+ *
+ * A claim is a lease: the row stays, due again when its process must be dead (outbox-worker.ts). So no transaction waits for
+ * a mail server, and what a killed process had claimed is the next one's.
+ */
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { OutgoingEmail } from '../hook-email.ts';
+
+/** An email to be sent later. */
+export interface QueuedEmail {
+  readonly message: OutgoingEmail;
+  /** Whom it is about, for the log. */
+  readonly userId: string;
+  /** In seconds; older than that it is not worth sending. */
+  readonly lifetimeSeconds: number;
+}
+
+/** An email whose turn has come, and that no other process takes for the time of the lease. */
+export interface ClaimedEmail {
+  readonly id: string;
+  readonly message: OutgoingEmail;
+  readonly userId: string;
+  /** Attempts that have begun, with this one. */
+  readonly attempts: number;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+/**
+ * Stores an email in the transaction of the session.
+ *
+ * @param now Milliseconds since the epoch.
+ */
+export async function storeEmail(session: SystemSession, email: QueuedEmail, now: number): Promise<void> {
+  const { message, userId, lifetimeSeconds } = email;
+  const createdAt = new Date(now);
+  const expiresAt = new Date(now + lifetimeSeconds * 1000);
+  await session.query(
+    `insert into pgreflect_queue.emails (kind, user_id, message, created_at, expires_at, due_at)
+    values ($1, $2::uuid, $3::json, $4::timestamptz, $5::timestamptz, $4::timestamptz)`,
+    [message.kind, userId, JSON.stringify(message), createdAt, expiresAt],
+  );
+}
+
+// First the rows, then the change: a condition with a limit may be asked several times in one plan.
+const claim = `with due as materialized (
+    select e.id from pgreflect_queue.emails e where e.due_at <= $1::timestamptz
+    order by e.due_at, e.id limit $3::integer for update skip locked
+  )
+  update pgreflect_queue.emails e set attempts = e.attempts + 1, due_at = $2::timestamptz
+  from due where e.id = due.id
+  returning e.id::text as id, e.message, e.user_id::text as user_id, e.attempts, e.expires_at`;
+
+/**
+ * Takes emails that are due, the longest waiting first.
+ *
+ * @param leaseMs For how long they are nobody else's.
+ * @returns At most `limit`.
+ */
+export async function claimEmails(
+  database: SystemSession,
+  { now, leaseMs, limit }: { readonly now: number; readonly leaseMs: number; readonly limit: number },
+): Promise<readonly ClaimedEmail[]> {
+  const rows = await database.query(claim, [new Date(now), new Date(now + leaseMs), limit]);
+  return (rows as unknown as readonly Row[]).map(toClaimed);
+}
+
+interface Row {
+  readonly id: string;
+  readonly message: OutgoingEmail;
+  readonly user_id: string;
+  readonly attempts: number;
+  readonly expires_at: Date;
+}
+
+function toClaimed({ id, message, user_id, attempts, expires_at }: Row): ClaimedEmail {
+  return { id, message, userId: user_id, attempts, expiresAt: expires_at.getTime() };
+}
+
+/** Takes an email out: it was sent, or nobody tries any more. */
+export async function removeEmail(database: SystemSession, { id }: ClaimedEmail): Promise<void> {
+  await database.query('delete from pgreflect_queue.emails e where e.id = $1::bigint', [id]);
+}
+
+/** What waits in the outbox. */
+export interface OutboxState {
+  readonly waiting: number;
+  /** Of the one that waits longest; 0 where none does. */
+  readonly oldestSeconds: number;
+}
+
+/** Looks at what waits. @param now Milliseconds since the epoch. */
+export async function readOutboxState(database: SystemSession, now: number): Promise<OutboxState> {
+  const [row] = await database.query(
+    `select count(*)::integer as waiting,
+      coalesce(extract(epoch from $1::timestamptz - min(e.created_at)), 0)::double precision as oldest_seconds
+    from pgreflect_queue.emails e`,
+    [new Date(now)],
+  );
+  return { waiting: Number(row?.waiting), oldestSeconds: Number(row?.oldest_seconds) };
+}
+
+/** Ends the lease of an email that is still ours. @param dueAt When to try again, in milliseconds since the epoch. */
+export async function postponeEmail(
+  database: SystemSession,
+  { id, attempts }: ClaimedEmail,
+  dueAt: number,
+): Promise<void> {
+  await database.query(
+    `update pgreflect_queue.emails e set due_at = $3::timestamptz where e.id = $1::bigint and e.attempts = $2::integer`,
+    [id, attempts, new Date(dueAt)],
+  );
+}

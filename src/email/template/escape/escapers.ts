@@ -1,0 +1,61 @@
+/**
+ * All escapers by name. The escaper of the tree chooses names; rendering applies the functions one after the other.
+ */
+
+import { printShown, stringify } from '../run/stringify.ts';
+import type { Value } from '../run/value.ts';
+import { escapeCssString, filterCssValue } from './escape-css.ts';
+import { escapeHtmlFunction, escapeMarkup, escapeUnquoted, filterName } from './escape-html.ts';
+import { escapeRegexp, escapeScriptString, escapeScriptValue, escapeTemplateLiteral } from './escape-script.ts';
+import { encodeQueryFunction, encodeUrl, makeSchemeFilter, makeSrcsetEscaper, normalizeUrl } from './escape-url.ts';
+
+/** Turns a value into text that is safe in one context. Never fails. */
+export type Escaper = (value: Value) => string;
+
+/** Names of escapers; `html` and `urlquery` are the functions a template may call itself. */
+export type EscaperName =
+  | 'text' | 'markup' | 'unquoted' | 'name' | 'comment' | 'scheme' | 'normalUrl' | 'fullUrl' | 'srcset'
+  | 'cssString' | 'cssValue' | 'scriptValue' | 'scriptString' | 'templateLiteral' | 'regexp'
+  | 'html' | 'urlquery'; // biome-ignore format: a list
+
+/** The functions of all names. */
+export type Escapers = Readonly<Record<EscaperName, Escaper>>;
+
+/** @param extraSchemes Lower-case schemes that URLs may have beside http, https and mailto. */
+export function makeEscapers(extraSchemes: readonly string[]): Escapers {
+  const ofText =
+    (change: (text: string) => string): Escaper =>
+    (value) =>
+      change(stringify(value));
+  return {
+    text: stringify,
+    markup: ofText(escapeMarkup),
+    unquoted: ofText(escapeUnquoted),
+    name: ofText(filterName),
+    comment: () => '',
+    scheme: ofText(makeSchemeFilter(extraSchemes)),
+    normalUrl: ofText(normalizeUrl),
+    fullUrl: ofText(encodeUrl),
+    srcset: ofText(makeSrcsetEscaper(extraSchemes)),
+    cssString: ofText(escapeCssString),
+    cssValue: ofText(filterCssValue),
+    scriptValue: escapeScriptValue,
+    scriptString: ofText(escapeScriptString),
+    templateLiteral: ofText(escapeTemplateLiteral),
+    regexp: ofText(escapeRegexp),
+    html: (value) => escapeHtmlFunction(printShown([value])),
+    urlquery: (value) => encodeQueryFunction(printShown([value])),
+  };
+}
+
+/** The predefined escaper that may stand in for one of a context. */
+const equals: Partial<Record<EscaperName, EscaperName>> = {
+  markup: 'html',
+  normalUrl: 'urlquery',
+  fullUrl: 'urlquery',
+};
+
+/** Whether a function that the template calls at the end does what this escaper does. */
+export function isReplacedBy(escaper: EscaperName, called: string): boolean {
+  return equals[escaper] === called;
+}

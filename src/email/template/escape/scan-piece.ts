@@ -1,0 +1,158 @@
+/**
+ * One step of scanning a piece of literal text: from a context to the next one.
+ *
+ * Inside an attribute value a piece that does not reach the end of the value is scanned whole, decoded; a piece that does is
+ * not scanned but left behind, for nothing that follows depends on it.
+ */
+import type { Budget } from '../budget.ts';
+import type { Context, ContextElement, ContextState, Delimiter } from './context.ts';
+import { isComment, isScriptLiteral, startContext } from './context.ts';
+import { decodeEntities } from './decode-entities.ts';
+import { failScan, type Scan } from './scan.ts';
+import { scanCss, scanCssBlockComment, scanCssLineComment, scanCssString } from './scan-css.ts';
+import {
+  scanAfterName,
+  scanAttributeName,
+  scanBeforeValue,
+  scanHtmlComment,
+  scanMetaContent,
+  scanMetaUrl,
+  scanTag,
+  scanText,
+  scanUrl,
+} from './scan-markup.ts';
+import {
+  scanBlockComment,
+  scanLineComment,
+  scanRegexp,
+  scanScript,
+  scanScriptString,
+  scanTemplateLiteral,
+} from './scan-script.ts';
+
+const scanAll = (context: Context, text: string): Scan => ({ context, read: text.length });
+
+const scanners = {
+  tag: scanTag,
+  attributeName: scanAttributeName,
+  afterName: scanAfterName,
+  beforeValue: scanBeforeValue,
+  htmlComment: scanHtmlComment,
+  keptComment: scanHtmlComment,
+  rcdata: scanAll,
+  attribute: scanAll,
+  url: scanUrl,
+  srcset: scanAll,
+  metaContent: scanMetaContent,
+  metaUrl: scanMetaUrl,
+  script: scanScript,
+  doubleString: scanScriptString,
+  singleString: scanScriptString,
+  templateLiteral: scanTemplateLiteral,
+  regexp: scanRegexp,
+  blockComment: scanBlockComment,
+  lineComment: scanLineComment,
+  htmlOpenComment: scanLineComment,
+  htmlCloseComment: scanLineComment,
+  css: scanCss,
+  cssDoubleString: scanCssString,
+  cssSingleString: scanCssString,
+  cssDoubleUrl: scanCssString,
+  cssSingleUrl: scanCssString,
+  cssUrl: scanCssString,
+  cssBlockComment: scanCssBlockComment,
+  cssLineComment: scanCssLineComment,
+  dead: scanAll,
+} as const satisfies Record<Exclude<ContextState, 'text'>, (context: Context, text: string) => Scan>;
+
+/** Scans a piece step by step, remembering where the next end tag is. */
+export class PieceScanner {
+  readonly #piece: string;
+  readonly #keepsConditional: boolean;
+  readonly #budget: Budget;
+  #endTag: { readonly element: ContextElement; readonly from: number; readonly at: number } | null = null;
+
+  constructor(piece: string, keepsConditional: boolean, budget: Budget) {
+    this.#piece = piece;
+    this.#keepsConditional = keepsConditional;
+    this.#budget = budget;
+  }
+
+  /** The step from an offset of the piece. Reads nothing only where the context changes. */
+  step(context: Context, from: number): Scan {
+    if (context.delimiter !== 'none') return this.#value(context, this.#piece.slice(from));
+    const end = this.#contentEnd(context, from);
+    if (end === from) return { context: startContext, read: 0 };
+    return this.move(context, this.#piece.slice(from, end));
+  }
+
+  /** One transition of the context, by a text that is already decoded and that nothing but the state can end. */
+  move(context: Context, text: string): Scan {
+    this.#budget.step();
+    if (context.state === 'text') return scanText(context, text, this.#keepsConditional);
+    return scanners[context.state](context, text);
+  }
+
+  #value(context: Context, text: string): Scan {
+    const delimiter = context.delimiter as Exclude<Delimiter, 'none'>;
+    const found = text.search(valueEnds[delimiter]);
+    const end = found < 0 ? text.length : found;
+    const value = text.slice(0, end);
+    if (delimiter === 'space') {
+      const bad = value.search(/["'<=`]/);
+      if (bad >= 0)
+        failScan('bad_markup', `${JSON.stringify(value[bad])} in unquoted attr: ${JSON.stringify(value.slice(0, 32))}`);
+    }
+    if (found < 0) return { context: this.#decoded(context, decodeEntities(value)), read: end };
+    const changesScript =
+      context.attribute === 'scriptType' && context.element === 'script' && context.state === 'attribute';
+    const element = changesScript && !isScriptType(value) ? 'none' : context.element;
+    return { context: { ...startContext, state: 'tag', element }, read: delimiter === 'space' ? end : end + 1 };
+  }
+
+  #decoded(context: Context, text: string): Context {
+    let current = context;
+    for (let from = 0; from < text.length; ) {
+      const scan = this.move(current, text.slice(from));
+      current = scan.context;
+      from += scan.read;
+    }
+    return current;
+  }
+
+  /** Where the content of a script, style, title or textarea ends: at its end tag or with the piece. */
+  #contentEnd({ state, element }: Context, from: number): number {
+    const length = this.#piece.length;
+    const pattern = endTags[element];
+    if (pattern === undefined || (element === 'script' && (isScriptLiteral(state) || isComment(state)))) return length;
+    const known = this.#endTag;
+    if (known?.element === element && known.from <= from && known.at >= from) return known.at;
+    pattern.lastIndex = from;
+    const at = pattern.exec(this.#piece)?.index ?? length;
+    this.#endTag = { element, from, at };
+    return at;
+  }
+}
+
+const endTags: Partial<Record<ContextElement, RegExp>> = {
+  script: /<\/script[> \t\n\f/]/gi,
+  style: /<\/style[> \t\n\f/]/gi,
+  textarea: /<\/textarea[> \t\n\f/]/gi,
+  title: /<\/title[> \t\n\f/]/gi,
+};
+
+const valueEnds: Readonly<Record<Exclude<Delimiter, 'none'>, RegExp>> = {
+  double: /"/,
+  single: /'/,
+  space: /[ \t\n\f\r>]/,
+};
+
+const scriptTypes: ReadonlySet<string> = new Set([
+  '', 'module', 'application/json', 'application/ld+json', 'text/jscript', 'text/livescript',
+  ...['1.0', '1.1', '1.2', '1.3', '1.4', '1.5'].map((version) => `text/javascript${version}`),
+  ...['javascript', 'ecmascript', 'x-javascript', 'x-ecmascript'].flatMap((name) => [`application/${name}`, `text/${name}`]),
+]); // biome-ignore format: a list
+
+function isScriptType(value: string): boolean {
+  return scriptTypes.has((value.split(';')[0] as string).toLowerCase().trim());
+}

@@ -1,0 +1,368 @@
+/**
+ * Makes the tree of a template from its source.
+ *
+ * The order in which faults are found, and what counts as one, is Go's. Nothing here knows HTML; what a function does is
+ * known to functions.ts alone, the parser is only told which names exist.
+ */
+import type { Budget } from '../budget.ts';
+import { placeOf, TemplateError, type TemplateErrorCode } from '../template-error.ts';
+import { parseCharacter, parseComplex, parseNumber, parseText } from './constants.ts';
+import { TokenReader } from './token-reader.ts';
+import { type Token, type TokenKind, tokenize } from './tokenize.ts';
+import type { Branch, Command, Operand, Pipeline, TemplateNode, TemplateTree } from './tree.ts';
+
+/** Levels of blocks and parentheses; deeper ones would exhaust the stack of whoever walks the tree. */
+const maxNesting = 500;
+
+const operandKinds: ReadonlySet<TokenKind> = new Set<TokenKind>([
+  'boolean', 'character', 'complex', 'dot', 'field', 'identifier', 'number', 'nil', 'raw string', 'string', 'variable', '(',
+]); // biome-ignore format: a list
+
+/** A body, and the token kind that ended it. */
+interface Body {
+  readonly list: TemplateNode[];
+  readonly end: 'end' | 'else';
+}
+
+/**
+ * Parses a source.
+ *
+ * @param functions Names that may stand as functions.
+ * @throws TemplateError of the phase `parse`; EvaluationFailure of the budget.
+ */
+export function parseTree(source: string, functions: ReadonlySet<string>, budget: Budget): TemplateTree {
+  const reader = new TokenReader(tokenize(source), budget);
+  const shared: Shared = { source, functions, reader, named: new Map(), depth: 0 };
+  return { main: new Parser(shared).parseMain(), named: shared.named };
+}
+
+/** What the parsers of one source share. */
+interface Shared {
+  readonly source: string;
+  readonly functions: ReadonlySet<string>;
+  readonly reader: TokenReader;
+  readonly named: Map<string, readonly TemplateNode[]>;
+  depth: number;
+}
+
+/** Parses one body of a template or definition: variables and ranges are its own. */
+class Parser {
+  readonly #shared: Shared;
+  readonly #reader: TokenReader;
+  #variables: string[] = ['$'];
+  #ranges = 0;
+
+  constructor(shared: Shared) {
+    this.#shared = shared;
+    this.#reader = shared.reader;
+  }
+
+  parseMain(): readonly TemplateNode[] {
+    const list: TemplateNode[] = [];
+    while (this.#reader.peek().kind !== 'eof') {
+      if (this.#reader.startsDefinition()) {
+        new Parser(this.#shared).#definition();
+        continue;
+      }
+      const node = this.#textOrAction();
+      if (node === 'end' || node === 'else') this.#fail(`unexpected {{${node}}}`);
+      list.push(node);
+    }
+    return list;
+  }
+
+  #definition(): void {
+    const name = this.#name('define clause');
+    this.#expect('close', 'define clause');
+    this.#define(name, 'define clause');
+  }
+
+  /** Reads a body up to its end and keeps it under the name. An `else` in it is blamed on what stands at `blamed`, if given. */
+  #define(name: string, context: string, blamed?: number): void {
+    const { list, end } = this.#body();
+    if (end !== 'end') {
+      const at = blamed ?? this.#reader.last().at;
+      throw new TemplateError('syntax', `unexpected {{${end}}} in ${context}`, placeOf(this.#shared.source, at));
+    }
+    const before = this.#shared.named.get(name);
+    if (before === undefined || isEmpty(before)) this.#shared.named.set(name, list);
+    else if (!isEmpty(list))
+      this.#fail(`template: multiple definition of template ${JSON.stringify(name)}`, 'duplicate_template');
+  }
+
+  #name(context: string): string {
+    const token = this.#reader.nextSolid();
+    if (token.kind !== 'string' && token.kind !== 'raw string') this.#unexpected(token, context);
+    return this.#constant(token, () => parseText(token.text));
+  }
+
+  #expect(kind: TokenKind, context: string): Token {
+    const token = this.#reader.nextSolid();
+    if (token.kind !== kind) this.#unexpected(token, context);
+    return token;
+  }
+
+  #body(): Body {
+    this.#descend();
+    const list: TemplateNode[] = [];
+    while (this.#reader.peekSolid().kind !== 'eof') {
+      const node = this.#textOrAction();
+      if (node === 'end' || node === 'else') {
+        this.#shared.depth -= 1;
+        return { list, end: node };
+      }
+      list.push(node);
+    }
+    return this.#fail('unexpected EOF');
+  }
+
+  #textOrAction(): TemplateNode | 'end' | 'else' {
+    const token = this.#reader.nextSolid();
+    if (token.kind === 'text') return { kind: 'text', at: token.at, text: token.text };
+    if (token.kind !== 'open') this.#unexpected(token, 'input');
+    const first = this.#reader.nextSolid();
+    switch (first.kind) {
+      case 'block':
+        return this.#block();
+      case 'break':
+      case 'continue':
+        return this.#leave(first.kind, first.at);
+      case 'else':
+        return this.#else();
+      case 'end':
+        this.#expect('close', 'end');
+        return 'end';
+      case 'if':
+      case 'with':
+      case 'range':
+        return this.#branch(first.kind);
+      case 'template':
+        return this.#call();
+      default:
+        this.#reader.back();
+        return { kind: 'action', at: first.at, pipeline: this.#pipeline('command', 'close'), escapers: [] };
+    }
+  }
+
+  #leave(kind: 'break' | 'continue', at: number): TemplateNode {
+    const token = this.#reader.nextSolid();
+    if (token.kind !== 'close') this.#unexpected(token, `{{${kind}}}`);
+    if (this.#ranges === 0) this.#fail(`{{${kind}}} outside {{range}}`);
+    return { kind, at };
+  }
+
+  #else(): 'else' {
+    const kind = this.#reader.peekSolid().kind;
+    // What `else if` and `else with` begin is read by the branch they belong to.
+    if (kind !== 'if' && kind !== 'with') this.#expect('close', 'else');
+    return 'else';
+  }
+
+  #branch(kind: Branch['kind']): Branch {
+    const known = this.#variables.length;
+    const pipeline = this.#pipeline(kind, 'close');
+    if (kind === 'range') this.#ranges += 1;
+    const { list, end } = this.#body();
+    if (kind === 'range') this.#ranges -= 1;
+    const otherwise = end === 'else' ? this.#otherwise(kind) : null;
+    this.#variables.length = known;
+    return { kind, at: pipeline.at, pipeline, list, otherwise };
+  }
+
+  #otherwise(kind: Branch['kind']): readonly TemplateNode[] {
+    if (kind !== 'range' && this.#reader.peek().kind === kind) {
+      this.#reader.next();
+      this.#descend();
+      const inner = this.#branch(kind);
+      this.#shared.depth -= 1;
+      return [inner];
+    }
+    const { list, end } = this.#body();
+    if (end !== 'end') this.#fail(`expected end; found {{${end}}}`);
+    return list;
+  }
+
+  #call(): TemplateNode {
+    const at = this.#reader.peekSolid().at;
+    const name = this.#name('template clause');
+    if (this.#reader.nextSolid().kind === 'close') return { kind: 'call', at, name, pipeline: null };
+    this.#reader.back();
+    return { kind: 'call', at, name, pipeline: this.#pipeline('template clause', 'close') };
+  }
+
+  #block(): TemplateNode {
+    const at = this.#reader.peekSolid().at;
+    const name = this.#name('block clause');
+    const pipeline = this.#pipeline('block clause', 'close');
+    // A body that does not end well is the fault of the block that began it.
+    new Parser(this.#shared).#define(name, 'block clause', this.#reader.last().at);
+    return { kind: 'call', at, name, pipeline };
+  }
+
+  #pipeline(context: string, end: 'close' | ')'): Pipeline {
+    const { at } = this.#reader.peekSolid();
+    const { variables, assigns } = this.#declarations(context);
+    const commands: Command[] = [];
+    for (;;) {
+      const token = this.#reader.nextSolid();
+      if (token.kind === end) break;
+      if (!operandKinds.has(token.kind)) this.#unexpected(token, context);
+      this.#reader.back();
+      commands.push(this.#command());
+    }
+    if (commands.length === 0) this.#fail(`missing value for ${context}`);
+    const stage = commands.findIndex(({ operands: [first] }, index) => index > 0 && isConstant(first));
+    if (stage > 0) this.#fail(`non executable command in pipeline stage ${stage + 1}`);
+    return { kind: 'pipeline', at, variables, assigns, commands };
+  }
+
+  /** `$x :=`, `$x =`, and in a range `$i, $x :=`. */
+  #declarations(context: string): { readonly variables: string[]; readonly assigns: boolean } {
+    const variables: string[] = [];
+    for (;;) {
+      const mark = this.#reader.position;
+      const variable = this.#reader.peekSolid();
+      if (variable.kind !== 'variable') return { variables, assigns: false };
+      this.#reader.nextSolid();
+      const next = this.#reader.nextSolid();
+      const comma = next.kind === 'sign' && next.text === ',';
+      if (next.kind !== 'assign' && next.kind !== 'declare' && !comma) {
+        this.#reader.position = mark;
+        return { variables, assigns: false };
+      }
+      variables.push(variable.text);
+      this.#variables.push(variable.text);
+      if (!comma) return { variables, assigns: next.kind === 'assign' };
+      if (context !== 'range' || variables.length > 1) this.#fail(`too many declarations in ${context}`);
+      if (!['variable', 'close', ')'].includes(this.#reader.peekSolid().kind))
+        this.#fail('range can only initialize variables');
+    }
+  }
+
+  #command(): Command {
+    const { at } = this.#reader.peekSolid();
+    const operands: Operand[] = [];
+    for (;;) {
+      const operand = this.#operand();
+      if (operand !== null) operands.push(operand);
+      const token = this.#reader.next();
+      if (token.kind === 'space') continue;
+      if (token.kind === 'close' || token.kind === ')') this.#reader.back();
+      else if (token.kind !== 'pipe') this.#unexpected(token, 'operand');
+      break;
+    }
+    const [first, ...rest] = operands;
+    if (first === undefined) this.#fail('empty command');
+    return { at, operands: [first, ...rest] };
+  }
+
+  #operand(): Operand | null {
+    const operand = this.#term();
+    if (operand === null || this.#reader.peek().kind !== 'field') return operand;
+    const at = this.#reader.peek().at;
+    const path: string[] = [];
+    while (this.#reader.peek().kind === 'field') path.push(this.#reader.next().text.slice(1));
+    switch (operand.kind) {
+      case 'field':
+      case 'variable':
+        return { ...operand, path: [...operand.path, ...path] };
+      case 'boolean':
+      case 'string':
+      case 'number':
+      case 'nil':
+      case 'dot':
+        return this.#fail(`unexpected . after term ${JSON.stringify(this.#shared.source.slice(operand.at, at))}`);
+      default:
+        return { kind: 'chain', at, of: operand, path };
+    }
+  }
+
+  #term(): Operand | null {
+    const token = this.#reader.nextSolid();
+    const { at, text } = token;
+    switch (token.kind) {
+      case 'identifier':
+        if (!this.#shared.functions.has(text)) this.#fail(`function "${text}" not defined`, 'unknown_function', token);
+        return { kind: 'function', at, name: text };
+      case 'dot':
+      case 'nil':
+        return { kind: token.kind, at };
+      case 'variable':
+        if (!this.#variables.includes(text)) this.#fail(`undefined variable "${text}"`, 'unknown_variable', token);
+        return { kind: 'variable', at, name: text, path: [] };
+      case 'field':
+        return { kind: 'field', at, path: [text.slice(1)] };
+      case 'boolean':
+        return { kind: 'boolean', at, value: text === 'true' };
+      case 'character':
+        return { kind: 'number', at, value: this.#constant(token, () => parseCharacter(text)), text };
+      case 'number':
+        return { kind: 'number', at, value: this.#constant(token, () => parseNumber(text)), text };
+      case 'complex':
+        return { kind: 'number', at, value: this.#constant(token, () => parseComplex(text)), text };
+      case 'string':
+      case 'raw string':
+        return { kind: 'string', at, value: this.#constant(token, () => parseText(text)) };
+      case '(':
+        return this.#parenthesized();
+      default:
+        this.#reader.back();
+        return null;
+    }
+  }
+
+  #parenthesized(): Pipeline {
+    this.#descend();
+    const pipeline = this.#pipeline('parenthesized pipeline', ')');
+    this.#shared.depth -= 1;
+    return pipeline;
+  }
+
+  #constant<T>(token: Token, parse: () => T): T {
+    try {
+      return parse();
+    } catch (error) {
+      return this.#fail(error instanceof Error ? error.message : String(error), 'syntax', token);
+    }
+  }
+
+  #descend(): void {
+    this.#shared.depth += 1;
+    if (this.#shared.depth > maxNesting) this.#fail(`nested deeper than ${maxNesting} levels`, 'nested_too_deep');
+  }
+
+  #unexpected(token: Token, context: string): never {
+    if (token.kind === 'error') this.#fail(token.text);
+    if (token.kind === 'eof') this.#fail('unexpected EOF');
+    const shown = token.kind === 'string' || token.kind === 'raw string' ? token.text : JSON.stringify(token.text);
+    this.#fail(`unexpected ${token.kind in keywordNames ? `<${token.text}>` : shown} in ${context}`);
+  }
+
+  /**
+   * Fails at the furthest token that was looked at, which gives the line; where the token at fault is on the same line, it
+   * gives the column.
+   */
+  #fail(message: string, code: TemplateErrorCode = 'syntax', fault: Token | null = null): never {
+    const { source } = this.#shared;
+    const last = this.#reader.last();
+    const isNear = fault !== null && !source.slice(fault.at, last.at).includes('\n');
+    throw new TemplateError(code, message, placeOf(source, isNear ? fault.at : last.at));
+  }
+}
+
+const keywordNames = {
+  block: 0, break: 0, continue: 0, define: 0, else: 0, end: 0, if: 0, range: 0, nil: 0, template: 0, with: 0,
+}; // biome-ignore format: a list
+
+function isConstant(operand: Operand): boolean {
+  return ['boolean', 'dot', 'nil', 'number', 'string'].includes(operand.kind);
+}
+
+/** Whether a body may be replaced by a later definition: it has nothing but white space. */
+function isEmpty(list: readonly TemplateNode[]): boolean {
+  return list.every(
+    (node) =>
+      node.kind === 'text' &&
+      /^[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]*$/.test(node.text),
+  );
+}

@@ -1,0 +1,198 @@
+/**
+ * Evaluates pipelines: operands, fields, function calls and variables, with a budget of time.
+ *
+ * Fields are keys of maps and nothing else. Whatever goes wrong is thrown as an `EvaluationFailure`; `at` then says where.
+ */
+import { unreachable } from '../../../shared/invariant.ts';
+import type { Budget } from '../budget.ts';
+import type { Command, Operand, Pipeline } from '../parse/tree.ts';
+import { EvaluationFailure, failValue } from '../template-error.ts';
+import type { Comparison } from './compare-values.ts';
+import { type TemplateFunction, templateFunctions } from './functions.ts';
+import { isTrue, kindOf, type MapValue, mapEntry, typeName, type Value } from './value.ts';
+
+/** No piped value; not the same as a piped "no value". */
+const absent: unique symbol = Symbol('absent');
+
+/** Longest text that a function may make, in UTF-16 units. */
+const maxTextLength = 4 * 1024 * 1024;
+
+/** The variables of one template, by name; of equal names the last counts. */
+export interface Variables {
+  readonly names: string[];
+  readonly values: Value[];
+}
+
+/** Evaluates with one set of variables; `enter` and `leave` change the set for a named template. */
+export class Evaluator {
+  /** Offset of what is being evaluated, for the place of an error. */
+  at = 0;
+  readonly #comparison: Comparison;
+  readonly #budget: Budget;
+  #names: string[] = [];
+  #values: Value[] = [];
+
+  constructor(comparison: Comparison, budget: Budget) {
+    this.#comparison = comparison;
+    this.#budget = budget;
+  }
+
+  /** Begins a template with its argument as `$`; what is returned goes to `leave`. */
+  enter(argument: Value): Variables {
+    const outer = { names: this.#names, values: this.#values };
+    this.#names = ['$'];
+    this.#values = [argument];
+    return outer;
+  }
+
+  /** Ends a template: the variables of the caller are back. */
+  leave(outer: Variables): void {
+    this.#names = outer.names;
+    this.#values = outer.values;
+  }
+
+  /** Number of variables so far, for `forget`. */
+  mark(): number {
+    return this.#names.length;
+  }
+
+  /** Forgets variables declared since the mark. */
+  forget(mark: number): void {
+    this.#names.length = mark;
+    this.#values.length = mark;
+  }
+
+  /** Sets the variable declared last but `back`. */
+  setRecent(back: number, value: Value): void {
+    this.#values[this.#values.length - 1 - back] = value;
+  }
+
+  /** Assigns to the innermost variable of a name. */
+  assign(name: string, value: Value): void {
+    const index = this.#names.lastIndexOf(name);
+    if (index < 0) throw new EvaluationFailure('unset_variable', `undefined variable: ${name}`);
+    this.#values[index] = value;
+  }
+
+  /** The value of a pipeline, after its variables have it. Null has become "no value". */
+  pipeline(pipeline: Pipeline, dot: Value): Value {
+    this.step();
+    let value: Value | typeof absent = absent;
+    for (const command of pipeline.commands) value = this.#command(command, dot, value) ?? undefined;
+    // A pipeline without commands is what is left of `{{ html }}`.
+    const result = value === absent ? '' : value;
+    for (const name of pipeline.variables) {
+      if (pipeline.assigns) this.assign(name, result);
+      else {
+        this.#names.push(name);
+        this.#values.push(result);
+      }
+    }
+    return result;
+  }
+
+  /** Counts a piece of work. */
+  step(): void {
+    this.#budget.step();
+  }
+
+  #command({ operands }: Command, dot: Value, piped: Value | typeof absent): Value {
+    const [first, ...rest] = operands;
+    this.at = first.at;
+    switch (first.kind) {
+      case 'function':
+        return this.#call(first.name, rest, dot, piped);
+      case 'field':
+        return this.#fields(dot, first.path, rest.length > 0 || piped !== absent);
+      case 'chain':
+        return this.#fields(this.#chained(first.of, dot), first.path, rest.length > 0 || piped !== absent);
+      case 'variable':
+        if (first.path.length > 0)
+          return this.#fields(this.#variable(first.name), first.path, rest.length > 0 || piped !== absent);
+        break;
+      case 'nil':
+        failValue('nil is not a command');
+        break;
+      default:
+    }
+    if (rest.length > 0 || piped !== absent) failValue("can't give argument to non-function");
+    return this.#operand(first, dot);
+  }
+
+  #operand(operand: Operand, dot: Value): Value {
+    this.at = operand.at;
+    switch (operand.kind) {
+      case 'dot':
+        return dot;
+      case 'nil':
+        return undefined;
+      case 'boolean':
+      case 'string':
+        return operand.value;
+      case 'number':
+        return operand.value ?? failValue(`${operand.text} overflows int`);
+      case 'field':
+        return this.#fields(dot, operand.path, false);
+      case 'variable':
+        return this.#fields(this.#variable(operand.name), operand.path, false);
+      case 'function':
+        return this.#call(operand.name, [], dot, absent);
+      case 'chain':
+        return this.#fields(this.#chained(operand.of, dot), operand.path, false);
+      case 'pipeline':
+        return this.pipeline(operand, dot);
+      default:
+        return unreachable(operand);
+    }
+  }
+
+  #chained(operand: Operand, dot: Value): Value {
+    if (operand.kind === 'nil') failValue('indirection through explicit nil');
+    return this.#operand(operand, dot);
+  }
+
+  #variable(name: string): Value {
+    const index = this.#names.lastIndexOf(name);
+    if (index < 0) throw new EvaluationFailure('unset_variable', `undefined variable: ${name}`);
+    return this.#values[index];
+  }
+
+  #fields(start: Value, path: readonly string[], hasArguments: boolean): Value {
+    let value = start;
+    for (const [index, name] of path.entries()) {
+      if (value === undefined) return undefined;
+      if (value === null) failValue(`nil pointer evaluating interface {}.${name}`);
+      if (kindOf(value) !== 'map') failValue(`can't evaluate field ${name} in type ${typeName(value)}`);
+      if (hasArguments && index === path.length - 1) failValue(`${name} is not a method but has arguments`);
+      value = mapEntry(value as MapValue, name);
+    }
+    return value;
+  }
+
+  #call(name: string, operands: readonly Operand[], dot: Value, piped: Value | typeof absent): Value {
+    const at = this.at;
+    const called = templateFunctions.get(name) as TemplateFunction;
+    const count = operands.length + (piped === absent ? 0 : 1);
+    if (count < called.least || count > called.most) {
+      const wanted = called.most === called.least ? called.least : `at least ${called.least}`;
+      throw new EvaluationFailure('wrong_arguments', `wrong number of args for ${name}: want ${wanted} got ${count}`);
+    }
+    if (name === 'and' || name === 'or') return this.#shortCircuit(name, operands, dot, piped);
+    const values = operands.map((operand) => this.#operand(operand, dot));
+    if (piped !== absent) values.push(piped);
+    this.at = at;
+    const result = called.call(values, this.#comparison);
+    if (typeof result === 'string' && result.length > maxTextLength)
+      throw new EvaluationFailure('output_limit', `the result of ${name} is longer than any output may be`);
+    return result;
+  }
+
+  #shortCircuit(name: 'and' | 'or', operands: readonly Operand[], dot: Value, piped: Value | typeof absent): Value {
+    let value: Value;
+    for (const operand of operands) {
+      value = this.#operand(operand, dot);
+      if (isTrue(value) === (name === 'or')) return value;
+    }
+    return piped === absent ? value : piped;
+  }
+}

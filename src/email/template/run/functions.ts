@@ -1,0 +1,76 @@
+/**
+ * The functions a template may call: all there are, with the number of arguments each takes.
+ *
+ * `and` and `or` stand here only with their numbers; evaluate.ts runs them, because they need not evaluate every argument.
+ */
+
+import { joinFunction } from '../escape/escape-action.ts';
+import { escapeHtmlFunction } from '../escape/escape-html.ts';
+import { escapeScriptFunction } from '../escape/escape-script.ts';
+import { encodeQueryFunction } from '../escape/escape-url.ts';
+import { failValue } from '../template-error.ts';
+import { indexInto, lengthOf, sliceOf } from './collections.ts';
+import { type Comparison, compareOrder, equalsAny } from './compare-values.ts';
+import { printValue } from './format-value.ts';
+import { printf } from './printf.ts';
+import { printAll, printShown } from './stringify.ts';
+import { isTrue, typeName, type Value } from './value.ts';
+
+/** A function of the language. */
+export interface TemplateFunction {
+  readonly least: number;
+  readonly most: number;
+  /** Gets as many values as it allows. @throws EvaluationFailure */
+  call(values: readonly Value[], comparison: Comparison): Value;
+}
+
+const many = Number.POSITIVE_INFINITY;
+
+function row(least: number, most: number, call: TemplateFunction['call']): TemplateFunction {
+  return { least, most, call };
+}
+
+/** A comparison of two, by the sign of their order. */
+function ordering(name: string, accepts: (order: number) => boolean): TemplateFunction {
+  return row(2, 2, ([a, b]) => accepts(compareOrder(name, a, b)));
+}
+
+function runPrintf([format, ...values]: readonly Value[]): string {
+  if (typeof format !== 'string') failValue(`wrong type for value; expected string; got ${typeName(format)}`);
+  return printf(format, values);
+}
+
+function refuseCall([target]: readonly Value[]): never {
+  return failValue(`error calling call: non-function of type ${typeName(target)}`);
+}
+
+/** All functions by name, the internal one included. */
+export const templateFunctions: ReadonlyMap<string, TemplateFunction> = new Map(
+  Object.entries({
+    and: row(1, many, () => undefined),
+    or: row(1, many, () => undefined),
+    not: row(1, 1, ([value]) => !isTrue(value)),
+    eq: row(1, many, (values, comparison) => equalsAny(values, comparison)),
+    ne: row(2, 2, (values, comparison) => !equalsAny(values, comparison)),
+    lt: ordering('lt', (order) => order < 0),
+    le: ordering('le', (order) => order <= 0),
+    gt: ordering('gt', (order) => order > 0),
+    ge: ordering('ge', (order) => order >= 0),
+    len: row(1, 1, ([value]) => lengthOf(value)),
+    index: row(1, many, ([item, ...indexes]) => indexInto(item, indexes)),
+    slice: row(1, many, ([item, ...indexes]) => sliceOf(item, indexes)),
+    print: row(0, many, (values) => printAll(values)),
+    println: row(0, many, (values) => `${values.map(printValue).join(' ')}\n`),
+    printf: row(1, many, runPrintf),
+    html: row(0, many, (values) => escapeHtmlFunction(printShown(values))),
+    js: row(0, many, (values) => escapeScriptFunction(printShown(values))),
+    urlquery: row(0, many, (values) => encodeQueryFunction(printShown(values))),
+    call: row(1, many, refuseCall),
+    [joinFunction]: row(0, many, (values) => printAll(values)),
+  }),
+);
+
+/** Names that a template may use. */
+export const functionNames: ReadonlySet<string> = new Set(
+  [...templateFunctions.keys()].filter((name) => name !== joinFunction),
+);

@@ -1,0 +1,84 @@
+/**
+ * A message -> the bytes that go over the wire (auth.md 5.5): headers encoded by RFC 2047, one HTML part in
+ * quoted-printable.
+ *
+ * The SMTP transport and the inbox use the same bytes, so what the inbox shows as the source is what would be sent.
+ */
+import type { EmailMessage } from '../message.ts';
+
+/** Words of a header that are longer are encoded, so that lines can be broken inside them. */
+const maxWordLength = 70;
+
+/**
+ * The whole message with CRLF line ends.
+ *
+ * @param date Time of sending.
+ */
+export async function composeMessage(message: EmailMessage, date: Date): Promise<Buffer> {
+  // Loaded with the first message, as everything that only emails need.
+  const { default: MailComposer } = await import('nodemailer/lib/mail-composer');
+  const extra = Object.entries(message.headers).map(([name, value]) => [
+    name,
+    isReady(name, value) ? prepared(value) : value,
+  ]);
+  return new MailComposer({
+    from: { ...message.from },
+    to: { name: '', address: message.to },
+    date,
+    messageId: message.messageId,
+    headers: { ...Object.fromEntries(extra), Subject: headerText(message.subject) },
+    // As an alternative also a body without text stays HTML.
+    alternatives: [{ contentType: 'text/html; charset=UTF-8', content: message.html }],
+    encoding: 'quoted-printable',
+    textEncoding: 'Q',
+    newline: 'win',
+    // No file and no URL is ever read for a message, whatever stands in it.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+    .compile()
+    .build();
+}
+
+/** A header's value that is written as it is, in lines that are not too long. */
+interface PreparedHeader {
+  readonly value: string;
+  readonly prepared: true;
+  readonly foldLines: true;
+}
+
+const prepared = (value: string): PreparedHeader => ({ value, prepared: true, foldLines: true });
+
+/** Headers that nodemailer takes apart and writes itself: addresses and ids. */
+const structured = ['reply-to', 'sender', 'references'];
+
+/**
+ * Programs read the others, and hardly one of them decodes words: JSON and addresses in angle brackets arrive as they were
+ * written. nodemailer would encode what has a quote.
+ */
+function isReady(name: string, text: string): boolean {
+  return !structured.includes(name.toLowerCase()) && /^[\x20-\x7e]*$/.test(text);
+}
+
+/**
+ * What nodemailer does well as it is. Encoded here: long words, because it folds lines only between words, and text that
+ * looks like an encoded word, which a reader would decode.
+ */
+function headerText(text: string): string | PreparedHeader {
+  const isPlain = /^[\x20-\x7e]*$/.test(text);
+  const needsWords = text.includes('=?') || text.split(' ').some((word) => word.length > maxWordLength);
+  if (!isPlain || !needsWords) return text;
+  return prepared(encodeWords(text));
+}
+
+/** RFC 2047 words of at most 75 characters, joined by blanks that a reader drops. For printable ASCII. */
+function encodeWords(text: string): string {
+  const pieces = text.match(/.{1,20}/g) ?? [];
+  return pieces.map((piece) => `=?UTF-8?Q?${encodePiece(piece)}?=`).join(' ');
+}
+
+function encodePiece(piece: string): string {
+  return piece
+    .replace(/[^A-Za-z0-9!*+\-/ ]/g, (character) => `=${character.charCodeAt(0).toString(16).toUpperCase()}`)
+    .replaceAll(' ', '_');
+}

@@ -1,0 +1,78 @@
+/**
+ * Reads the emails that a project without a mail server has kept (captured-transport.ts), newest first.
+ */
+import type { SystemSession } from '../../postgres/system/system-session.ts';
+import { maxCapturedEmails } from './captured-transport.ts';
+
+/** A kept email. */
+export interface CapturedEmail {
+  /** Grows with time. */
+  readonly id: number;
+  /** ISO 8601 in UTC. */
+  readonly capturedAt: string;
+  /** See email-kind.ts. */
+  readonly kind: string;
+  /** `Name <address>`, or the address alone. */
+  readonly from: string;
+  readonly to: string;
+  readonly subject: string;
+  readonly html: string;
+  /** The HTML as text. */
+  readonly text: string;
+  /** The whole message as it would have been sent. */
+  readonly source: string;
+}
+
+/** Which emails are asked for. */
+export interface InboxFilter {
+  /** Only those to this address, whatever its case; null: to anybody. */
+  readonly to?: string | null;
+  /** Only those whose id is greater. */
+  readonly after?: number;
+}
+
+/** What can be read of the inbox. */
+export interface Inbox {
+  /** Newest first. @throws DatabaseError */
+  read(filter?: InboxFilter): Promise<readonly CapturedEmail[]>;
+}
+
+const select = `select c.id, c.captured_at, c.kind, c.sender, c.recipient, c.subject, c.html, c.text, c.source
+  from auth.pgreflect_captured_email c
+  where ($1::text is null or pg_catalog.lower(c.recipient) = pg_catalog.lower($1::text)) and c.id > $2::bigint
+  order by c.id desc limit ${maxCapturedEmails}`;
+
+/** The inbox in a database. */
+export function createInbox(database: SystemSession): Inbox {
+  return {
+    async read({ to = null, after = 0 } = {}) {
+      return ((await database.query(select, [to, after])) as unknown as readonly Row[]).map(toEmail);
+    },
+  };
+}
+
+interface Row {
+  readonly id: string;
+  readonly captured_at: Date;
+  readonly kind: string;
+  readonly sender: string;
+  readonly recipient: string;
+  readonly subject: string;
+  readonly html: string;
+  readonly text: string;
+  readonly source: string;
+}
+
+function toEmail(row: Row): CapturedEmail {
+  return {
+    id: Number(row.id),
+    capturedAt: row.captured_at.toISOString(),
+    kind: row.kind,
+    from: row.sender,
+    to: row.recipient,
+    subject: row.subject,
+    html: row.html,
+    text: row.text,
+    source: row.source,
+  };
+}

@@ -1,0 +1,112 @@
+/**
+ * Sends messages the way the configuration of the moment says: to its mail server, or into the inbox where it names none.
+ *
+ * The configuration may change at any time, so it comes with every call. A transport is kept as long as its settings stay,
+ * and when they change the old one finishes what it has.
+ */
+import type { AuthConfig } from '../../config/auth/auth-config.ts';
+import { openReach, type Reach } from '../../hooks/reach.ts';
+import { type Clock, systemClock } from '../../shared/clock.ts';
+import type { Observe } from '../../shared/observation.ts';
+import type { EmailMessage } from '../message.ts';
+import { type CapturedTransportParts, createCapturedTransport } from './captured-transport.ts';
+import { parseExtraHeaders } from './extra-headers.ts';
+import { MailError } from './mail-error.ts';
+import { type SmtpConfig, type SmtpSettings, smtpSettings } from './smtp-settings.ts';
+import { createSmtpTransport } from './smtp-transport.ts';
+import type { EmailTransport } from './transport.ts';
+
+/** What the mailer works with. */
+export interface MailerParts {
+  /** See `CapturedTransportParts`: connections that no waiting request holds. */
+  readonly database: CapturedTransportParts['database'];
+  /** Public base of the auth service: `https://db.example.net/auth/v1`. */
+  readonly authUrl: string;
+  /** Where captured emails can be read. */
+  readonly inboxUrl: string;
+  readonly observe: Observe;
+  readonly clock?: Clock;
+  /** Time for one delivery in milliseconds; 10 s where nothing is said. */
+  readonly timeoutMs?: number;
+  /** Where the mail server may be; anywhere where nothing is said. */
+  readonly reach?: Reach;
+  /** As of `SmtpTransportOptions`. */
+  readonly allowUnencrypted?: boolean;
+}
+
+/** Sends messages. */
+export interface Mailer {
+  /**
+   * Hands the messages over, at the same time where they are several (both halves of an email change), and waits for all.
+   * Takes at most the time limit, so a caller may hold a transaction open and undo it when this fails.
+   *
+   * @throws MailError of the first message that did not get through. The others may have.
+   */
+  deliver(config: AuthConfig, ...messages: readonly EmailMessage[]): Promise<void>;
+  /** Refuses new messages and waits for those on their way. */
+  stop(): Promise<void>;
+}
+
+/** Whether a configuration sends nothing and keeps emails in the inbox. */
+export function isMailCaptured(config: Pick<SmtpConfig, 'smtp_host'>): boolean {
+  return !config.smtp_host;
+}
+
+interface Current {
+  readonly key: string;
+  readonly transport: EmailTransport;
+}
+
+/** Makes the mailer; connects when first used. */
+export function createMailer(parts: MailerParts): Mailer {
+  const captured = createCapturedTransport(parts);
+  const retired = new Set<Promise<void>>();
+  let current: Current | null = null;
+  let warnedOf: string | null = null;
+  let stopped = false;
+
+  function transportFor(config: AuthConfig): EmailTransport {
+    const settings = smtpSettings(config, parts.authUrl);
+    if (settings === null) return captured;
+    const key = JSON.stringify(settings);
+    if (current?.key === key) return current.transport;
+    if (current !== null) retire(current.transport);
+    current = { key, transport: open(settings) };
+    return current.transport;
+  }
+
+  function open(settings: SmtpSettings): EmailTransport {
+    const { clock = systemClock, timeoutMs, reach = openReach, allowUnencrypted = false } = parts;
+    const options = { clock, reach, allowUnencrypted };
+    return createSmtpTransport(settings, { ...options, ...(timeoutMs !== undefined && { timeoutMs }) });
+  }
+
+  function retire(transport: EmailTransport): void {
+    const end = transport.stop().finally(() => retired.delete(end));
+    retired.add(end);
+  }
+
+  function warn({ smtp_headers }: AuthConfig): void {
+    if (smtp_headers === warnedOf) return;
+    warnedOf = smtp_headers;
+    if (parseExtraHeaders(smtp_headers) !== null) return;
+    const hint = 'Write it as {"Header-Name": ["value"]}.';
+    parts.observe({ kind: 'warning', message: 'smtp_headers is not a JSON object and is ignored.', hint });
+  }
+
+  return {
+    async deliver(config, ...messages) {
+      if (stopped) throw new MailError('stopped', 'The gateway is stopping and sends no more emails.');
+      warn(config);
+      const transport = transportFor(config);
+      const results = await Promise.allSettled(messages.map((message) => transport.send(message)));
+      const failed = results.find((result) => result.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
+    },
+    async stop() {
+      stopped = true;
+      if (current !== null) retire(current.transport);
+      await Promise.all([captured.stop(), ...retired]);
+    },
+  };
+}

@@ -1,0 +1,41 @@
+/**
+ * The part of the auth configuration that says which mail server there is; null where there is none.
+ */
+import type { AuthConfig } from '../../config/auth/auth-config.ts';
+
+/** How to reach the mail server. */
+export interface SmtpSettings {
+  readonly host: string;
+  readonly port: number;
+  /** Encrypted from the first byte; else by STARTTLS when the server offers it. */
+  readonly implicitTls: boolean;
+  /** Null: no login. */
+  readonly login: { readonly user: string; readonly password: string } | null;
+  /** What the gateway calls itself. */
+  readonly greetingName: string;
+}
+
+/** The fields that decide. */
+export type SmtpConfig = Pick<AuthConfig, 'smtp_host' | 'smtp_port' | 'smtp_user' | 'smtp_pass'>;
+
+const implicitTlsPort = '465';
+
+/** @param authUrl Public base of the auth service; its host is the name in the greeting. */
+export function smtpSettings(config: SmtpConfig, authUrl: string): SmtpSettings | null {
+  const { smtp_host: host, smtp_port: port, smtp_user: user, smtp_pass: password } = config;
+  if (!host) return null;
+  const login = user ? { user, password: password ?? '' } : null;
+  return {
+    host,
+    port: Number(port),
+    implicitTls: port === implicitTlsPort,
+    login,
+    greetingName: greetingName(authUrl),
+  };
+}
+
+function greetingName(authUrl: string): string {
+  const host = new URL(authUrl).hostname;
+  if (host.startsWith('[')) return `[IPv6:${host.slice(1)}`;
+  return /^[0-9.]+$/.test(host) ? `[${host}]` : host;
+}

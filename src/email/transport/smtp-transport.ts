@@ -1,0 +1,124 @@
+/**
+ * Hands messages to a mail server over SMTP, on a few connections that are kept and used again (auth.md 5.5).
+ *
+ * Encrypted: from the first byte on port 465, else by STARTTLS, and the certificate must be trusted. Only to this machine, or
+ * where the operator allows it, may messages go in the clear; a login only to this machine.
+ */
+import type { NodemailerError } from 'nodemailer/lib/errors';
+import { openReach, type Reach } from '../../hooks/reach.ts';
+import { type Clock, systemClock } from '../../shared/clock.ts';
+import type { EmailMessage } from '../message.ts';
+import { composeMessage } from './compose-message.ts';
+import { MailError } from './mail-error.ts';
+import { toMailError } from './smtp-failure.ts';
+import type { SmtpSettings } from './smtp-settings.ts';
+import type { EmailTransport } from './transport.ts';
+
+/** Longest wait for a connection, its greeting and its encryption, in milliseconds. */
+const connectTimeoutMs = 10_000;
+
+/** Limits, and what a test may change. */
+export interface SmtpTransportOptions {
+  /** Time for one message in milliseconds, the wait for a free connection included. */
+  readonly timeoutMs?: number;
+  readonly clock?: Clock;
+  readonly reach?: Reach;
+  /** Messages, with links and codes, may go to another machine in the clear. */
+  readonly allowUnencrypted?: boolean;
+}
+
+/** Connections to the server at the same time. */
+const maxConnections = 5;
+
+/** Makes the transport; connects when first used. */
+export function createSmtpTransport(settings: SmtpSettings, options: SmtpTransportOptions = {}): EmailTransport {
+  const { timeoutMs = 10_000, clock = systemClock, reach = openReach, allowUnencrypted = false } = options;
+  let pool: ReturnType<typeof openPool> | null = null;
+  const underway = new Set<Promise<unknown>>();
+  let stopped = false;
+
+  async function hand(message: EmailMessage): Promise<void> {
+    const raw = await composeMessage(message, new Date(clock.now()));
+    const signal = AbortSignal.timeout(timeoutMs);
+    const envelope = { from: message.from.address, to: [message.to] };
+    try {
+      pool ??= openPool(settings, reach, allowUnencrypted);
+      await (await pool).sendMail({ envelope, raw, messageId: message.messageId, signal });
+    } catch (error) {
+      throw toMailError(error as NodemailerError, settings, signal.aborted);
+    }
+  }
+
+  return {
+    async send(message) {
+      if (stopped) throw new MailError('stopped', 'The mail transport has been stopped.');
+      assertAddress(message.to, 'recipient');
+      assertAddress(message.from.address, 'sender');
+      const work = hand(message);
+      underway.add(work);
+      try {
+        await work;
+      } finally {
+        underway.delete(work);
+      }
+    },
+    async stop() {
+      stopped = true;
+      await Promise.allSettled(underway);
+      (await pool)?.close({ force: true });
+    },
+  };
+}
+
+/** The mailer is only loaded where there is a mail: most processes of a large deployment send none. */
+async function openPool(settings: SmtpSettings, reach: Reach, allowUnencrypted: boolean) {
+  const { createTransport } = await import('nodemailer');
+  return createTransport({ ...poolOptions(settings, allowUnencrypted), getSocket: socketFinder(settings, reach) });
+}
+
+/** Asked for each connection: the server's name stays that of its certificate. */
+function socketFinder({ host, port }: SmtpSettings, reach: Reach) {
+  type Answer = (error: Error | null, options?: object) => void;
+  return (_options: unknown, answer: Answer): void => {
+    const found = reach.resolve(host, port);
+    found.then(
+      (address) => answer(null, address === host ? {} : { host: address, servername: host }),
+      (error) => answer(error),
+    );
+  };
+}
+
+function poolOptions({ host, port, implicitTls, login, greetingName }: SmtpSettings, allowUnencrypted: boolean) {
+  return {
+    pool: true as const,
+    host,
+    port,
+    secure: implicitTls,
+    // Whatever somebody between us and the server takes out of its greeting.
+    requireTLS: !implicitTls && !isThisMachine(host) && (login !== null || !allowUnencrypted),
+    ...(login !== null && { auth: { user: login.user, pass: login.password } }),
+    name: greetingName,
+    maxConnections,
+    // A kept connection that the server has closed in the meantime is replaced; a new one is not tried twice.
+    maxRequeues: 1,
+    connectionTimeout: connectTimeoutMs,
+    greetingTimeout: connectTimeoutMs,
+    socketTimeout: 60_000,
+    dnsTimeout: connectTimeoutMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    logger: false,
+  };
+}
+
+function isThisMachine(host: string): boolean {
+  const name = host.toLowerCase();
+  return name === 'localhost' || name.endsWith('.localhost') || name === '::1' || /^127(\.\d{1,3}){3}$/.test(name);
+}
+
+/** One address and nothing that could end a command of the protocol. Addresses of users were checked long before. */
+function assertAddress(address: string, role: 'recipient' | 'sender'): void {
+  const isAddress = /^[^\s<>@",;:\\]+@[^\s<>@",;\\]+$/.test(address) && !/\p{Cc}/u.test(address);
+  if (!isAddress)
+    throw new MailError(`${role}_refused`, `The address of the ${role} is not one that mail can be sent to.`);
+}

@@ -1,0 +1,58 @@
+/**
+ * Finds the input whose value PostgreSQL cites in the message of a failed conversion, because the message itself names no
+ * field: `invalid input syntax for type date: "yesterday-ish"` came from `$objects[3].dueOn`.
+ */
+import { rowsAt, type Slot, type Variables, valueAt } from '../../compile/plan/slot.ts';
+import { printPath } from '../../compile/plan/storable-text.ts';
+
+/**
+ * The place of the cited value: `$objects[3].dueOn` for a variable, `objects[3].dueOn` for a literal. Null where
+ * no value is cited, none of the statement's inputs is equal to it, or inputs of different names are.
+ */
+export function citedInput(message: string, slots: readonly Slot[], variables: Variables): string | null {
+  const cited = citedText(message);
+  if (cited === null) return null;
+  const found = slots.flatMap((slot) => placesOf(slot, cited, variables));
+  const [first] = found;
+  return first !== undefined && found.every(({ field }) => field === first.field) ? first.place : null;
+}
+
+// Up to the last quote, because a value may hold quotes itself. `value "300" is out of range` ends in words.
+function citedText(message: string): string | null {
+  const match = /(?::|^value|^) "(.*)"/s.exec(message) ?? /^"(.*)"/s.exec(message);
+  return match?.[1] ?? null;
+}
+
+interface Place {
+  /** The place without positions in lists: one key of two objects is the same field. */
+  readonly field: string;
+  readonly place: string;
+}
+
+function placesOf(slot: Slot, cited: string, variables: Variables): Place[] {
+  switch (slot.kind) {
+    case 'constant':
+      return slot.value === cited && slot.name !== undefined ? [toPlace(slot.name)] : [];
+    case 'scalar':
+    case 'list':
+      return isCited(valueAt(variables, slot.path), cited) ? [toPlace(printPath(slot.path))] : [];
+    case 'array':
+      return slot.items.flatMap((item) => placesOf(item, cited, variables)).slice(0, 1);
+    case 'key_values': {
+      const { path, fieldName } = slot;
+      return rowsAt(variables, path).flatMap((row, index) =>
+        isCited(row[fieldName], cited) ? [toPlace(printPath([...path, index, fieldName]))] : [],
+      );
+    }
+    default:
+      return [];
+  }
+}
+
+function toPlace(place: string): Place {
+  return { place, field: place.replaceAll(/\[\d+\]/g, '') };
+}
+
+function isCited(value: unknown, cited: string): boolean {
+  return Array.isArray(value) ? value.some((item) => String(item) === cited) : String(value) === cited;
+}

@@ -1,0 +1,251 @@
+/**
+ * What a client may learn of a failure (operations.md, "Errors"): PostgreSQL's own message for what the client or its data
+ * did, a sentence of ours for limits and outages, and for everything else an id under which the cause is in the log.
+ *
+ * No SQL text, no stack and no value of another row passes. Messages and names of a table, column or constraint pass only where
+ * the model shows the table to the role (visible-message.ts).
+ */
+import { randomUUID } from 'node:crypto';
+import type { GraphQLError } from 'graphql';
+import type { Model } from '../../model/model.ts';
+import { DatabaseError } from '../../postgres/failure.ts';
+import { type Code, PublicError } from '../../shared/errors.ts';
+import type { Observe } from '../../shared/observation.ts';
+import { isVisibleMessage, visibleTable } from './visible-message.ts';
+
+/** What the translation of an error needs to know. */
+export interface ErrorScope {
+  readonly model: Model | null;
+  readonly requestId: string;
+  readonly observe: Observe;
+  /** What is hidden may be told as a hint: to the service role, and on a local project. */
+  readonly showHints: boolean;
+  /** Largest answer in bytes, for the message about it. */
+  readonly maxResponseBytes: number;
+  /** Contract message of `atMost` by main step, null where the step is no update or delete. */
+  readonly atMostMessages: readonly (string | null)[];
+  /** Response key of the root field by main step; null where one step serves several. */
+  readonly keys: readonly (string | null)[];
+  /** The input whose value a message of this main step cites (cited-input.ts), null where that is not known. */
+  readonly citedInput: (step: number, message: string) => string | null;
+}
+
+/** One member of `errors` in a response. */
+export interface ErrorEntry {
+  readonly message: string;
+  readonly path?: readonly (string | number)[];
+  readonly locations?: readonly { readonly line: number; readonly column: number }[];
+  readonly extensions: Readonly<Record<string, unknown>> & { readonly code: Code };
+}
+
+/** The error as a client may see it. Masked ones are observed under the id that stands in their extensions. */
+export function toPublicError(error: unknown, scope: ErrorScope): PublicError {
+  if (error instanceof PublicError) return error;
+  if (error instanceof DatabaseError) return fromDatabase(error, scope);
+  if (isStackOverflow(error)) return tooDeep(error);
+  return mask(error, scope);
+}
+
+/** A member of `errors`. */
+export function toErrorEntry(error: PublicError): ErrorEntry {
+  const { path, locations, hint, sqlstate, extensions } = error.details;
+  return {
+    message: error.message,
+    ...(locations && locations.length > 0 && { locations }),
+    ...(path && { path }),
+    extensions: { code: error.code, ...(sqlstate && { sqlstate }), ...extensions, ...(hint && { hint }) },
+  };
+}
+
+/** An error of graphql-js: its message and places, under a code of ours. */
+export function fromGraphQLError(error: GraphQLError, code: Code): PublicError {
+  const { message, path, locations, originalError } = error;
+  if (isStackOverflow(originalError)) return tooDeep(originalError);
+  // What graphql-js says where comparing the fields of a document takes too many steps.
+  if (message === 'Validation aborted.') {
+    const limit = 'The document repeats the same fields too often to be checked.';
+    return new PublicError('LIMIT_EXCEEDED', limit, { extensions: { limit: 'validation' } });
+  }
+  // Messages of graphql-js repeat the value that was sent, which may be as large as the request.
+  const shown = message.length > maxMessageLength ? `${message.slice(0, maxMessageLength)}…` : message;
+  return new PublicError(code, shown, { ...(path && { path }), ...(locations && { locations }) });
+}
+
+/** Most characters of a message that cites the request. */
+const maxMessageLength = 1000;
+
+/** Documents and variables are walked recursively, so those that are nested too deeply for that end here. */
+export function isStackOverflow(error: unknown): boolean {
+  return error instanceof RangeError && error.message.includes('call stack');
+}
+
+/** The refusal of a request that recursion cannot master. */
+export function tooDeep(cause: unknown): PublicError {
+  const message = 'The request is too large or nested too deeply.';
+  return new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'nesting' }, cause });
+}
+
+const atMostMarker = 'pgreflect:at_most:';
+const tooLargeMarker = 'pgreflect:too_large:';
+
+function fromDatabase(error: DatabaseError, scope: ErrorScope): PublicError {
+  if (error.maybeCommitted) return outcomeUnknown(error);
+  switch (error.kind) {
+    case 'unavailable':
+      return new PublicError('UNAVAILABLE', 'The database is not available. Try again in a moment.', { cause: error });
+    case 'overloaded':
+      return new PublicError('UNAVAILABLE', 'All database connections are busy. Try again in a moment.', {
+        cause: error,
+      });
+    case 'stale':
+      return new PublicError('UNAVAILABLE', 'The schema is changing faster than it can be read. Try again.', {
+        cause: error,
+      });
+    case 'cancelled':
+      return new PublicError('TIMEOUT', 'The request was cancelled by the client.', { cause: error });
+    case 'timeout':
+      return new PublicError('TIMEOUT', 'canceling statement due to statement timeout', {
+        cause: error,
+        sqlstate: error.sqlstate ?? '57014',
+      });
+    case 'cut':
+      return new PublicError('UNAVAILABLE', 'The response ended early.', { cause: error });
+    case 'too_large':
+      return tooLarge(error, scope);
+    case 'statement':
+      return fromStatement(error, scope);
+  }
+}
+
+/** No answer came after a write had been sent: a client that repeats it has to look first. */
+function outcomeUnknown(error: DatabaseError): PublicError {
+  const isLate = error.kind === 'timeout';
+  const reason = isLate
+    ? 'The time limit passed before the database answered'
+    : 'The connection to the database was lost';
+  const message = `${reason}; the mutation may or may not have been committed.`;
+  return new PublicError(isLate ? 'TIMEOUT' : 'UNAVAILABLE', message, {
+    extensions: { outcome: 'unknown' },
+    cause: error,
+  });
+}
+
+function tooLarge(error: DatabaseError, scope: ErrorScope): PublicError {
+  const message = `The answer is larger than the limit of ${scope.maxResponseBytes} bytes. Ask for less, or page.`;
+  const extensions = { limit: 'max-response-bytes' };
+  return new PublicError('LIMIT_EXCEEDED', message, { ...placeOf(error, scope), extensions });
+}
+
+/** The rows of a mutation were more than the limit; by then it was too late to undo it. */
+export function committedTooLarge(maxResponseBytes: number, key: string): PublicError {
+  const message = `The mutation has been committed, but its answer is larger than the limit of ${maxResponseBytes} bytes. Read what it wrote with a query.`;
+  const extensions = { limit: 'max-response-bytes', outcome: 'committed' };
+  return new PublicError('LIMIT_EXCEEDED', message, { path: [key], extensions });
+}
+
+function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
+  const { sqlstate, primary } = error;
+  if (sqlstate === null) return mask(error, scope);
+  if (error.step === 0) return fromSettings(error, scope);
+  if (sqlstate === '22P02' && primary.includes(tooLargeMarker)) return tooLarge(error, scope);
+  const place = placeOf(error, scope);
+  const atMost = scope.atMostMessages[error.step - 1];
+  if (sqlstate === '22P02' && atMost && primary.includes(atMostMarker)) {
+    return new PublicError('BAD_USER_INPUT', atMost, place);
+  }
+  if (sqlstate.startsWith('54')) {
+    return new PublicError('LIMIT_EXCEEDED', 'The operation is too complex for the database.', {
+      ...place,
+      sqlstate,
+      cause: error,
+    });
+  }
+  const code = passingCode(sqlstate);
+  if (code === null) return mask(error, scope);
+  const neutral = neutralMessages[code];
+  if (neutral !== undefined && !isVisibleMessage(error, scope.model)) {
+    const id = observeMasked(error, scope);
+    const hint = scope.showHints && { hint: primary };
+    return new PublicError(code, neutral, { ...place, sqlstate, cause: error, extensions: { id }, ...hint });
+  }
+  const input = code === 'BAD_USER_INPUT' ? scope.citedInput(error.step, primary) : null;
+  const hint = code === 'RAISED' ? error.hint : (ownHints[sqlstate] ?? null);
+  return new PublicError(code, primary, {
+    ...place,
+    sqlstate,
+    cause: error,
+    extensions: { ...visibleNames(error, scope.model), ...(input !== null && { input }) },
+    ...(hint !== null && { hint }),
+  });
+}
+
+/** In place of messages that name what the role does not see. */
+const neutralMessages: Partial<Readonly<Record<Code, string>>> = {
+  CONSTRAINT_VIOLATION:
+    'A constraint on related data was violated. Change the values, or the rows that depend on this one.',
+  PERMISSION_DENIED: 'The role lacks a right that this operation needs. Use a role that has it.',
+};
+
+/** Where the server's message says what it met and not what to do. */
+const ownHints: Readonly<Record<string, string>> = {
+  '22P05': 'PostgreSQL stores no character U+0000, neither in text nor, written as \\u0000, in jsonb. Leave it out.',
+  '40001': 'Another transaction changed the same rows. Nothing was written; send the request again.',
+  '40P01': 'Another transaction waited for this one. Nothing was written; send the request again.',
+};
+
+/** The failed root field; at the commit (a deferred constraint) there is none. */
+function placeOf(error: DatabaseError, scope: ErrorScope): { readonly path?: readonly string[] } {
+  const key = scope.keys[error.step - 1];
+  return key == null ? {} : { path: [key] };
+}
+
+// Step 0 sets role and claims. The caller can be at fault for the role only.
+function fromSettings(error: DatabaseError, scope: ErrorScope): PublicError {
+  if (error.sqlstate === '22023' || error.sqlstate === '42501' || error.sqlstate === '42704') {
+    return new PublicError('ROLE_NOT_ALLOWED', 'The role of this token is not available.', { cause: error });
+  }
+  return mask(error, scope);
+}
+
+/** The code of a SQLSTATE whose message passes through; null for those that are masked. */
+function passingCode(sqlstate: string): Code | null {
+  if (sqlstate.startsWith('22')) return 'BAD_USER_INPUT';
+  if (sqlstate.startsWith('23')) return 'CONSTRAINT_VIOLATION';
+  return passingStates[sqlstate] ?? null;
+}
+
+const passingStates: Readonly<Record<string, Code>> = {
+  '25006': 'READ_ONLY',
+  '42501': 'PERMISSION_DENIED',
+  P0001: 'RAISED',
+  '40001': 'CONFLICT',
+  '40P01': 'CONFLICT',
+  '57014': 'TIMEOUT',
+};
+
+function visibleNames(error: DatabaseError, model: Model | null): Record<string, string> {
+  const table = visibleTable(error, model);
+  const raised: Record<string, string> =
+    error.sqlstate === 'P0001' && error.detail !== null ? { detail: error.detail } : {};
+  if (table === null) return raised;
+  const column = table.columns.find(({ name, selectable }) => selectable && name === error.column);
+  return {
+    ...raised,
+    table: table.name,
+    ...(column && { column: column.name }),
+    ...(error.constraint !== null && { constraint: error.constraint }),
+  };
+}
+
+function mask(error: unknown, scope: ErrorScope): PublicError {
+  const id = observeMasked(error, scope);
+  const place = error instanceof DatabaseError && error.step > 0 ? placeOf(error, scope) : {};
+  return new PublicError('INTERNAL', 'Unexpected error.', { ...place, extensions: { id }, cause: error });
+}
+
+/** Returns the id under which the error is in the log. */
+function observeMasked(error: unknown, { observe, requestId }: ErrorScope): string {
+  const id = randomUUID();
+  observe({ kind: 'masked_error', id, requestId, error });
+  return id;
+}

@@ -1,0 +1,262 @@
+/**
+ * Makes the JSON text of an answer from the rows of a statement, by its layout (compile/answer-layout.ts).
+ *
+ * Bytes in, bytes out: columns arrive as the text that PostgreSQL prints, in UTF-8. Most of it is JSON already or only needs
+ * quotes; nothing becomes a JavaScript string, number or date on the way. Byte for byte what `to_json` makes.
+ */
+import type { AnswerColumn, AnswerLayout, AnswerPiece, RowPiece } from '../../compile/print/answer-layout.ts';
+import type { FlightResult, RowCollector } from '../../postgres/wire/flight.ts';
+import type { RowFlow } from '../../postgres/wire/row-flow.ts';
+import { unreachable } from '../../shared/invariant.ts';
+import { keepBytes } from '../../shared/keep-bytes.ts';
+import { Utf8Text } from '../../shared/utf8-text.ts';
+import type { Handing } from './handing.ts';
+import { isNull, JsonWriter, maxInitialBytes, type RowPart, readColumns, viewOf } from './json-writer.ts';
+
+/** What is known of one answer. */
+export interface AnswerContext {
+  /** Rows past this number are not on the page; null: all are. */
+  readonly limit: number | null;
+  /** Of the finished text, in bytes. */
+  readonly maxBytes: number;
+  /** What is too large is dropped, not cancelled: its statement may be committed before it can be cancelled. */
+  readonly isMutation: boolean;
+  readonly flow: RowFlow;
+  /** Takes the text in parts, where it is too large to be kept; null: it is kept. */
+  readonly handing: Handing | null;
+}
+
+/** A row as it came. */
+interface Row {
+  readonly bytes: Buffer;
+  readonly at: number;
+  /** The bytes are its own. */
+  readonly isKept: boolean;
+}
+
+/** What is made of a layout once. */
+interface Prepared {
+  readonly row: readonly RowPart[];
+  /** Which piece is the rows, and the constants before it; null where that is not all, or the rows come in reverse. */
+  readonly rowsAt: number;
+  readonly beforeRows: string | null;
+  /** Some pieces are made of the first or the last row, after all have come. */
+  readonly rereads: boolean;
+  /** Columns up to the last one that is used. */
+  readonly columns: number;
+  /** About as many bytes as the last answer had. */
+  expectedBytes: number;
+}
+
+const prepared = new WeakMap<AnswerLayout, Prepared>();
+/** Texts are handed on from this size, in parts of this size. */
+const firstPartBytes = 128 * 1024;
+const partBytes = 64 * 1024;
+
+/** Rows of so many bytes stay bytes; a shorter text goes to the socket in one piece with its headers. */
+const minUtf8Bytes = 8 * 1024;
+
+const rereadKinds: ReadonlySet<string> = new Set(['column', 'of_first', 'cursor']);
+
+const comma = 0x2c;
+
+/** The rows of one statement on their way to text. */
+export class RowsAnswer implements RowCollector {
+  readonly #layout: AnswerLayout;
+  readonly #context: AnswerContext;
+  readonly #prepared: Prepared;
+  readonly #row: readonly RowPart[];
+  #writer: JsonWriter;
+  /** Where each row of a page that comes in reverse begins. */
+  readonly #starts: number[] = [];
+  #count = 0;
+  #first: Row | null = null;
+  #last: Row | null = null;
+  #isOver = false;
+  /** Bytes that have been handed on; 0: none were. */
+  #handedBytes = 0;
+
+  constructor(layout: AnswerLayout, context: AnswerContext) {
+    this.#layout = layout;
+    this.#context = context;
+    this.#prepared = prepare(layout);
+    this.#row = this.#prepared.row;
+    this.#writer = new JsonWriter(this.#prepared.expectedBytes);
+  }
+
+  get isTooLarge(): boolean {
+    return this.#isOver;
+  }
+
+  add(bytes: Buffer, at: number): void {
+    if (this.#isOver || this.#context.flow.isOver) return;
+    const { marker, backward } = this.#layout;
+    const { limit } = this.#context;
+    const writer = this.#writer;
+    readColumns(bytes, at, this.#prepared.columns);
+    this.#first ??= { bytes, at, isKept: false };
+    if (marker !== null && isNull(marker)) return;
+    this.#count += 1;
+    if (limit !== null && this.#count > limit) return;
+    if (backward) this.#starts.push(writer.length);
+    else if (this.#last !== null) writer.byte(comma);
+    writer.row(this.#row);
+    this.#last = { bytes, at, isKept: false };
+    if (this.#handedBytes + writer.length > this.#context.maxBytes) this.#overflow();
+    else if (writer.length >= (this.#handedBytes === 0 ? firstPartBytes : partBytes)) this.#handOn();
+  }
+
+  addLarge(): void {
+    if (this.#isOver || this.#context.flow.isOver) return;
+    const { limit } = this.#context;
+    this.#count += 1;
+    if (limit === null || this.#count <= limit) this.#overflow();
+  }
+
+  keep(): void {
+    if (!this.#prepared.rereads) return;
+    this.#first = this.#keptRow(this.#first);
+    this.#last = this.#keptRow(this.#last);
+  }
+
+  #keptRow(row: Row | null): Row | null {
+    if (row === null || row.isKept) return row;
+    const end = readColumns(row.bytes, row.at, this.#prepared.columns);
+    return { bytes: Buffer.from(row.bytes.subarray(row.at, end)), at: 0, isKept: true };
+  }
+
+  #handOn(): void {
+    const { flow, handing } = this.#context;
+    const before = this.#prepared.beforeRows;
+    if (handing === null || before === null || !flow.canHandOn) return;
+    flow.noteHandedOn();
+    const start = this.#handedBytes === 0 ? before : '';
+    this.#handedBytes += start.length + this.#writer.length;
+    const { part, release } = this.#writer.take();
+    this.#writer = new JsonWriter(firstPartBytes);
+    if (!handing.write(start, part, release) && !flow.isPaused) {
+      flow.pause();
+      handing.onDrain(() => flow.resume());
+    }
+  }
+
+  finish(): FlightResult {
+    if (this.#isOver || this.#context.flow.isOver) return '';
+    this.#prepared.expectedBytes = Math.min(maxInitialBytes, this.#writer.length + 64);
+    const text = this.#text();
+    const maxBytes = this.#context.maxBytes - this.#handedBytes;
+    if (typeof text === 'string' ? isLarger(text, maxBytes) : text.bytes > maxBytes) this.#overflow();
+    return text;
+  }
+
+  #text(): FlightResult {
+    const { beforeRows, rowsAt } = this.#prepared;
+    if (beforeRows !== null && this.#writer.length >= minUtf8Bytes) {
+      const after = this.#joined(rowsAt + 1);
+      const { part, release } = this.#writer.take();
+      // What was handed on begins with the constants in front of the rows.
+      return new Utf8Text(this.#handedBytes === 0 ? beforeRows : '', part, after, release);
+    }
+    const text = this.#joined(this.#handedBytes === 0 ? 0 : rowsAt);
+    this.#writer.close();
+    return text;
+  }
+
+  /** The pieces of the answer from this one on. */
+  #joined(start: number): string {
+    const { pieces } = this.#layout;
+    let text = '';
+    for (let index = start; index < pieces.length; index += 1) {
+      const piece = pieces[index] as AnswerPiece;
+      text += typeof piece === 'string' ? piece : this.#pieceText(piece);
+    }
+    return text;
+  }
+
+  #overflow(): void {
+    this.#isOver = true;
+    this.#writer.close();
+    if (!this.#context.isMutation) this.#context.flow.overflow();
+  }
+
+  #pieceText(piece: Exclude<AnswerPiece, string>): string {
+    switch (piece.kind) {
+      case 'rows':
+        return this.#layout.backward ? this.#reversedRows() : this.#writer.text(0);
+      case 'row':
+        return this.#count === 0 ? 'null' : this.#writer.text(0);
+      case 'column':
+        return this.#columnText([piece], this.#first);
+      case 'count':
+        return String(this.#count);
+      case 'has_more':
+        return this.#context.limit !== null && this.#count > this.#context.limit ? 'true' : 'false';
+      case 'of_first':
+        return this.#last === null ? 'false' : this.#columnText([{ index: piece.index, form: 'boolean' }], this.#first);
+      case 'cursor': {
+        const isFirst = (piece.of === 'start') !== this.#layout.backward;
+        const { columns } = piece;
+        return this.#last === null
+          ? 'null'
+          : this.#columnText([{ kind: 'cursor', columns }], isFirst ? this.#first : this.#last);
+      }
+      default:
+        return unreachable(piece);
+    }
+  }
+
+  #reversedRows(): string {
+    const ends = [...this.#starts.slice(1), this.#writer.length];
+    return this.#starts
+      .map((start, index) => this.#writer.text(start, ends[index]))
+      .reverse()
+      .join(',');
+  }
+
+  // Written behind the rows and taken away again.
+  #columnText(pieces: readonly (AnswerColumn | Exclude<RowPiece, string>)[], row: Row | null): string {
+    if (row === null) return 'null';
+    readColumns(row.bytes, row.at, this.#prepared.columns);
+    const start = this.#writer.length;
+    const own = pieces.map((piece) => ('form' in piece ? { kind: 'column' as const, ...piece } : piece));
+    this.#writer.row(own);
+    const text = this.#writer.text(start);
+    this.#writer.length = start;
+    return text;
+  }
+}
+
+function prepare(layout: AnswerLayout): Prepared {
+  const known = prepared.get(layout);
+  if (known !== undefined) return known;
+  const row = layout.pieces.flatMap((piece): readonly RowPiece[] =>
+    typeof piece !== 'string' && (piece.kind === 'rows' || piece.kind === 'row') ? piece.row : [],
+  );
+  const kept = keepBytes(row.map((piece) => Buffer.from(typeof piece === 'string' ? piece : '')));
+  const rowsAt = layout.pieces.findIndex((piece) => typeof piece !== 'string' && piece.kind === 'rows');
+  const before = layout.pieces.slice(0, Math.max(0, rowsAt));
+  const isPlain = rowsAt !== -1 && !layout.backward && before.every((piece) => typeof piece === 'string');
+  const made: Prepared = {
+    rereads: layout.pieces.some((piece) => typeof piece !== 'string' && rereadKinds.has(piece.kind)),
+    rowsAt,
+    beforeRows: isPlain ? before.join('') : null,
+    row: row.map((piece, index) =>
+      typeof piece === 'string' ? { kind: 'constant', bytes: viewOf(kept[index]!) } : piece,
+    ),
+    columns: 1 + Math.max(layout.marker ?? -1, ...row.map(lastColumn), ...layout.pieces.map(lastColumn)),
+    expectedBytes: 256,
+  };
+  prepared.set(layout, made);
+  return made;
+}
+
+function lastColumn(piece: AnswerPiece | RowPiece): number {
+  if (typeof piece === 'string') return -1;
+  if ('index' in piece) return piece.index;
+  return 'columns' in piece ? Math.max(-1, ...piece.columns.map(({ index }) => index)) : -1;
+}
+
+/** A character takes three bytes at most, so the bytes of most texts need not be counted. */
+function isLarger(text: string, maxBytes: number): boolean {
+  return text.length * 3 > maxBytes && (text.length > maxBytes || Buffer.byteLength(text) > maxBytes);
+}

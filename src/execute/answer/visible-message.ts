@@ -1,0 +1,79 @@
+/**
+ * Whether a message of PostgreSQL about a constraint (class 23) or a right (42501) names nothing but what the role's model shows.
+ *
+ * Messages come in the language of the server, and name more than the fields of the error do. So nothing hidden is looked for: a
+ * message passes where everything in it is found to be visible. What an author wrote in `raise` is meant to be read.
+ */
+
+import type { Model, Table } from '../../model/model.ts';
+import type { DatabaseError } from '../../postgres/failure.ts';
+
+/** Whether a client may read the message. */
+export function isVisibleMessage(error: DatabaseError, model: Model | null): boolean {
+  if (error.raised) return true;
+  if (model === null) return false;
+  return error.sqlstate === '42501' ? isVisibleRight(error.primary, model) : isVisibleConstraint(error, model);
+}
+
+/** The table that the error is about; null where there is none or the role does not see it. */
+export function visibleTable({ schema, table }: DatabaseError, model: Model | null): Table | null {
+  if (model === null || table === null) return null;
+  for (const each of model.tables.values()) if (each.namespace === schema && each.name === table) return each;
+  return null;
+}
+
+/** Errors of rights have no fields. In other languages than English nothing is known of their messages. */
+function isVisibleRight(message: string, model: Model): boolean {
+  const table = ofTable.exec(message)?.[1] ?? ofPolicies.exec(message)?.[1];
+  return table !== undefined && tableNames(model).has(table);
+}
+
+const ofTable = /^permission denied for (?:table|view|materialized view|foreign table) (.+)$/s;
+const ofPolicies = /^new row violates row-level security policy (?:\(USING expression\) )?for table "(.+)"$/s;
+
+function isVisibleConstraint(error: DatabaseError, model: Model): boolean {
+  const names = namesOf(error, model);
+  if (names === null) return false;
+  // Longest first: a name may stand in another one, and may have quotes itself.
+  const known = [...names, ...tableNames(model)].filter((name) => error.primary.includes(name));
+  const rest = known.sort((x, y) => y.length - x.length).reduce(withoutQuoted, error.primary);
+  return !anyQuote.test(rest);
+}
+
+/** Of all languages that PostgreSQL speaks. */
+const quotes = '["«»„“”‘’‚「」『』]';
+const anyQuote = new RegExp(quotes);
+
+function withoutQuoted(message: string, name: string): string {
+  return message.replace(new RegExp(`${quotes}\\s?${RegExp.escape(name)}\\s?${quotes}`, 'gu'), '');
+}
+
+/** Names in the fields of the error; null where one of them is hidden, or there are none. */
+function namesOf(error: DatabaseError, model: Model): readonly string[] | null {
+  const { dataType, column, constraint } = error;
+  const own = constraint === null ? [] : [constraint];
+  if (error.table === null) {
+    return dataType !== null && usesType(model, error.schema, dataType) ? [...own, dataType] : null;
+  }
+  const table = visibleTable(error, model);
+  if (table === null) return null;
+  if (column === null) return [...own, table.name];
+  const isShown = table.columns.some(
+    ({ name, readable, insertable, updatable }) => name === column && (readable || insertable || updatable),
+  );
+  return isShown ? [...own, table.name, column] : null;
+}
+
+function usesType({ tables, routines }: Model, namespace: string | null, name: string): boolean {
+  const is = (type: { readonly namespace: string; readonly name: string }) =>
+    type.namespace === namespace && type.name === name;
+  for (const { columns } of tables.values()) {
+    if (columns.some(({ cast, readable, insertable }) => (readable || insertable) && is(cast))) return true;
+  }
+  for (const routine of routines.values()) if (routine.arguments.some(({ type }) => is(type.cast))) return true;
+  return false;
+}
+
+function tableNames({ tables }: Model): ReadonlySet<string> {
+  return new Set([...tables.values()].map(({ name }) => name));
+}

@@ -1,0 +1,231 @@
+/**
+ * Writes the JSON text of introspection fields straight from a schema: by graphql-js's own definitions of what `__Type` and the
+ * others hold, but without a tree of results beside the text and without keeping the types that were described.
+ *
+ * A selection is compiled once and run for each value: the standard introspection of a thousand tables visits half a million.
+ */
+import {
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  GraphQLError,
+  type GraphQLField,
+  GraphQLIncludeDirective,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLResolveInfo,
+  GraphQLSkipDirective,
+  getArgumentValues,
+  getDirectiveValues,
+  getNamedType,
+  getOperationAST,
+  getVariableValues,
+  isLeafType,
+  isListType,
+  isNamedType,
+  isNonNullType,
+  isObjectType,
+  Kind,
+  SchemaMetaFieldDef,
+  type SelectionNode,
+  type SelectionSetNode,
+  TypeMetaFieldDef,
+  TypeNameMetaFieldDef,
+  type VariableValues,
+} from 'graphql';
+import type { LazySchema } from '../../schema/lazy-schema.ts';
+import { invariant } from '../../shared/invariant.ts';
+import { type KeptText, TextWriter } from '../answer/packed-text.ts';
+
+/**
+ * The JSON text of every field of the operation by response key; fields that `@skip` or `@include` takes out are absent.
+ *
+ * @param document One operation that selects introspection fields only, valid against the schema.
+ * @throws GraphQLError where a variable does not fit, with the path of the field whose argument it is.
+ */
+export function writeIntrospection(
+  schema: LazySchema,
+  document: DocumentNode,
+  variableValues: Readonly<Record<string, unknown>>,
+): ReadonlyMap<string, KeptText> {
+  const operation = getOperationAST(document);
+  invariant(operation, 'there is one operation');
+  const coerced = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues);
+  if (coerced.errors !== undefined) throw coerced.errors[0]!;
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const node of document.definitions) {
+    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
+  }
+  const scope: Scope = { schema, fragments, variables: coerced.variableValues };
+  const answer = new Map<string, KeptText>();
+  for (const field of compileFields(scope, schema.getQueryType(), [operation.selectionSet])) {
+    const text = new TextWriter();
+    atPath(field.key, () => field.write(field.resolve(undefined), text));
+    answer.set(field.key, text.end());
+  }
+  return answer;
+}
+
+interface Scope {
+  readonly schema: LazySchema;
+  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly variables: VariableValues;
+}
+
+/** Writes one value of one place in the operation. */
+type Writer = (value: unknown, text: TextWriter) => void;
+
+interface CompiledField {
+  /** Response key. */
+  readonly key: string;
+  resolve(source: unknown): unknown;
+  readonly write: Writer;
+  /** A leaf, or what a list or non-null type is made of. */
+  readonly isShort: boolean;
+}
+
+function compileFields(
+  scope: Scope,
+  type: GraphQLObjectType,
+  selectionSets: readonly SelectionSetNode[],
+): readonly CompiledField[] {
+  const selected = new Map<string, FieldNode[]>();
+  const spread = new Set<string>();
+  for (const { selections } of selectionSets) collect(scope, selections, { selected, spread });
+  return [...selected].map(([key, nodes]) => compileField(scope, type, key, nodes));
+}
+
+/** Every type of introspection is an object type, so in a valid operation each fragment applies where it is spread. */
+function collect(
+  scope: Scope,
+  selections: readonly SelectionNode[],
+  found: { readonly selected: Map<string, FieldNode[]>; readonly spread: Set<string> },
+): void {
+  for (const node of selections) {
+    if (!isIncluded(scope, node)) continue;
+    if (node.kind === Kind.FIELD) {
+      const key = (node.alias ?? node.name).value;
+      const nodes = found.selected.get(key);
+      if (nodes === undefined) found.selected.set(key, [node]);
+      else nodes.push(node);
+    } else if (node.kind === Kind.INLINE_FRAGMENT) {
+      collect(scope, node.selectionSet.selections, found);
+    } else if (!found.spread.has(node.name.value)) {
+      found.spread.add(node.name.value);
+      collect(scope, scope.fragments.get(node.name.value)?.selectionSet.selections ?? [], found);
+    }
+  }
+}
+
+function isIncluded({ variables }: Scope, node: SelectionNode): boolean {
+  if (getDirectiveValues(GraphQLSkipDirective, node, variables)?.if === true) return false;
+  return getDirectiveValues(GraphQLIncludeDirective, node, variables)?.if !== false;
+}
+
+function compileField(
+  scope: Scope,
+  parentType: GraphQLObjectType,
+  key: string,
+  nodes: readonly FieldNode[],
+): CompiledField {
+  const node = nodes[0]!;
+  const field = fieldOf(parentType, node.name.value);
+  const info = { schema: scope.schema, parentType } as unknown as GraphQLResolveInfo;
+  // Not before the field is reached: an argument that does not fit is an error there, and none where nothing is described.
+  let values: Record<string, unknown> | null = null;
+  const resolve = (source: unknown): unknown => {
+    values ??= getArgumentValues(field, node, scope.variables);
+    return field.resolve?.(source, values, undefined, info);
+  };
+  const describesAll = field.name === 'types' && parentType.name === '__Schema';
+  const write = compileValue(scope, field.type, nodes);
+  const isShort = isLeafType(getNamedType(field.type)) || field.name === 'ofType';
+  return { key, resolve: describesAll ? () => scope.schema.passingTypes() : resolve, write, isShort };
+}
+
+function fieldOf(type: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> {
+  const metaField = metaFields.get(name);
+  const field = metaField ?? type.getFields()[name];
+  invariant(field, `${type.name} has a field ${name}`);
+  return field;
+}
+
+const metaFields: ReadonlyMap<string, GraphQLField<unknown, unknown>> = new Map(
+  [SchemaMetaFieldDef, TypeMetaFieldDef, TypeNameMetaFieldDef].map((field) => [field.name, field]),
+);
+
+function compileValue(scope: Scope, type: GraphQLOutputType, nodes: readonly FieldNode[]): Writer {
+  if (isNonNullType(type)) return compileValue(scope, type.ofType, nodes);
+  if (isListType(type)) return compileList(compileValue(scope, type.ofType, nodes));
+  if (!isObjectType(type)) return writeLeaf;
+  const selectionSets = nodes.flatMap(({ selectionSet }) => (selectionSet ? [selectionSet] : []));
+  const fields = compileFields(scope, type, selectionSets);
+  const write = compileObject(fields);
+  return type.name === '__Type' && fields.every(({ isShort }) => isShort) ? compileReference(write) : write;
+}
+
+/** Most places name one of a few types: what is written of it there is remembered. Lists and non-null types are never the same twice. */
+function compileReference(write: Writer): Writer {
+  const known = new Map<unknown, string>();
+  return (value, text) => {
+    if (!isNamedType(value)) {
+      write(value, text);
+      return;
+    }
+    let piece = known.get(value);
+    if (piece === undefined) {
+      const own = new TextWriter();
+      write(value, own);
+      piece = String(own.end());
+      known.set(value, piece);
+    }
+    text.write(piece);
+  };
+}
+
+function compileObject(fields: readonly CompiledField[]): Writer {
+  const starts = fields.map(({ key }, index) => `${index === 0 ? '{' : ','}${JSON.stringify(key)}:`);
+  return (value, text) => {
+    if (value == null) {
+      text.write('null');
+      return;
+    }
+    fields.forEach((field, index) => {
+      text.write(starts[index]!);
+      atPath(field.key, () => field.write(field.resolve(value), text));
+    });
+    text.write(fields.length === 0 ? '{}' : '}');
+  };
+}
+
+function compileList(writeItem: Writer): Writer {
+  return (value, text) => {
+    if (value == null) {
+      text.write('null');
+      return;
+    }
+    let index = 0;
+    text.write('[');
+    for (const item of value as Iterable<unknown>) {
+      if (index > 0) text.write(',');
+      atPath(index, () => writeItem(item, text));
+      index += 1;
+    }
+    text.write(']');
+  };
+}
+
+/** Names and texts are strings, the rest is true or false. */
+function writeLeaf(value: unknown, text: TextWriter): void {
+  text.write(value == null ? 'null' : JSON.stringify(value));
+}
+
+/** Tells whoever fails inside where it was: the path is made on the way out, because hardly anything fails. */
+function atPath(step: string | number, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if (!(error instanceof GraphQLError)) throw error;
+    throw new GraphQLError(error.message, { nodes: error.nodes, path: [step, ...(error.path ?? [])] });
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * The routes of the auth service for servers that hold the service key.
+ */
+import { createUser } from '../../auth/requests/admin/admin-create-user.ts';
+import { deleteAnyUser, deletedShape, deleteUserBody } from '../../auth/requests/admin/admin-delete-user.ts';
+import { listUsers, userListShape } from '../../auth/requests/admin/admin-list-users.ts';
+import { updateAnyUser } from '../../auth/requests/admin/admin-update-user.ts';
+import { auditSchema, listAudit } from '../../auth/requests/admin/audit-log.ts';
+import { generateLink, linkBody, linkShape } from '../../auth/requests/admin/generate-link.ts';
+import { invite, inviteBody } from '../../auth/requests/admin/invite.ts';
+import { adminUserBody, requireUser } from '../../auth/steps/admin-user.ts';
+import { toUserJson, userShape } from '../../auth/user-json.ts';
+import { adminFactorRoutes } from './auth-factor-routes.ts';
+import { type AuthRow, asAdmin, json, redirectQuery } from './auth-rows.ts';
+
+const pages = { page: 'Number of the page, from 1.', per_page: 'Size of a page.' };
+
+/** The rows. */
+export const adminRoutes: readonly AuthRow[] = [
+  {
+    method: 'POST',
+    path: '/invite',
+    summary: 'Invite a user by email',
+    caller: 'admin',
+    query: redirectQuery,
+    body: [inviteBody],
+    answer: userShape,
+    run: asAdmin((request, admin) => json(invite(request.flow, admin, request.body()))),
+  },
+  {
+    method: 'GET',
+    path: '/admin/users',
+    summary: 'List the users',
+    caller: 'admin',
+    query: { ...pages, sort: '`created_at asc` or `created_at desc`.', filter: 'Part of the address or the name.' },
+    answer: userListShape,
+    run: asAdmin(({ flow, query }) => listUsers(flow, query)),
+  },
+  {
+    method: 'POST',
+    path: '/admin/users',
+    summary: 'Create a user',
+    caller: 'admin',
+    body: [adminUserBody],
+    answer: userShape,
+    run: asAdmin((request, admin) => json(createUser(request.flow, admin, request.body()))),
+  },
+  {
+    method: 'GET',
+    path: '/admin/users/:id',
+    summary: 'Read a user',
+    caller: 'admin',
+    answer: userShape,
+    run: asAdmin(async ({ flow, path }) => json(toUserJson(await requireUser(flow.services.database, path('id'))))),
+  },
+  {
+    method: 'PUT',
+    path: '/admin/users/:id',
+    summary: 'Update a user',
+    caller: 'admin',
+    body: [adminUserBody],
+    answer: userShape,
+    run: asAdmin((request, admin) => json(updateAnyUser(request.flow, admin, request.path('id'), request.body()))),
+  },
+  {
+    method: 'DELETE',
+    path: '/admin/users/:id',
+    summary: 'Delete a user',
+    caller: 'admin',
+    body: [deleteUserBody],
+    isBodyOptional: true,
+    answer: deletedShape,
+    run: asAdmin((request, admin) =>
+      json(deleteAnyUser(request.flow, admin, request.path('id'), request.optionalBody())),
+    ),
+  },
+  {
+    method: 'POST',
+    path: '/admin/generate_link',
+    summary: 'Create an email link without sending it',
+    caller: 'admin',
+    query: redirectQuery,
+    body: [linkBody],
+    answer: linkShape,
+    run: asAdmin((request, admin) =>
+      json(generateLink(request.flow, admin, request.body(), request.redirects.isAllowed)),
+    ),
+  },
+  {
+    method: 'GET',
+    path: '/admin/audit',
+    summary: 'Read the audit log',
+    caller: 'admin',
+    query: { ...pages, query: '`author`, `action` or `type`, a colon, and a part of it.' },
+    answer: auditSchema,
+    run: asAdmin(({ flow, query }) => listAudit(flow, query)),
+  },
+  ...adminFactorRoutes,
+];

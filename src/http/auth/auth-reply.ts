@@ -1,0 +1,65 @@
+/**
+ * Answers of the auth service: JSON and redirects, and every error in the shape that its client reads.
+ */
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { AuthError } from '../../auth/auth-error.ts';
+import { apiVersionHeader, toErrorResponse } from '../../auth/error-response.ts';
+import { PublicError } from '../../shared/errors.ts';
+import type { Observe } from '../../shared/observation.ts';
+
+/** An answer. */
+export interface AuthReply {
+  /** 200 where nothing else is said. */
+  readonly status?: number;
+  /** JSON; undefined: no body. */
+  readonly body?: unknown;
+  /** Lower-case names. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** For the log: the code of an error that the answer tells of. */
+  readonly errorCode?: string | null;
+}
+
+/** Sends an answer. */
+export function sendReply(request: FastifyRequest, reply: FastifyReply, answer: AuthReply): FastifyReply {
+  reply.code(answer.status ?? 200).headers(answer.headers ?? {});
+  request.state.errorCode = answer.errorCode ?? null;
+  if (answer.body === undefined) return reply.send();
+  const text = JSON.stringify(answer.body);
+  request.state.bytes = Buffer.byteLength(text);
+  return reply.header('content-type', 'application/json').send(text);
+}
+
+/** Sends an error; one that the client is told nothing of is observed under the id of the request. */
+export function sendAuthError(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  problem: unknown,
+  observe: Observe,
+): FastifyReply {
+  const error = toAuthError(problem);
+  const version = request.headers[apiVersionHeader];
+  const { status, headers, body, code, masked } = toErrorResponse(
+    error,
+    typeof version === 'string' ? version : undefined,
+    request.id,
+  );
+  if (masked) observe({ kind: 'masked_error', id: request.id, requestId: request.id, error });
+  // The gateway's own refusals are read by clients that know nothing of this service.
+  const gateway = problem instanceof PublicError ? { message: problem.message } : {};
+  return sendReply(request, reply, { status, headers, body: { ...body, ...gateway }, errorCode: code });
+}
+
+function toAuthError(problem: unknown): unknown {
+  if (problem instanceof PublicError) {
+    if (problem.code === 'UNAUTHENTICATED')
+      return new AuthError('no_authorization', problem.message, { cause: problem });
+    const status = problem.code === 'UNAVAILABLE' ? 503 : 500;
+    return new AuthError('unexpected_failure', problem.message, { status, cause: problem });
+  }
+  const { statusCode, code } = problem as Partial<FastifyError>;
+  if (statusCode === 413) return new AuthError('request_entity_too_large');
+  if (statusCode === 400 && code?.startsWith('FST_ERR_')) {
+    return new AuthError('bad_json', 'Could not parse request body as JSON: the request is malformed');
+  }
+  return problem;
+}

@@ -1,0 +1,171 @@
+/**
+ * A request to the auth service, read as its routes need it: parameters, body, where it comes from, who asks.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyRequest } from 'fastify';
+import {
+  type AdminBearer,
+  authenticateAdmin,
+  authenticateUser,
+  type BearerUse,
+  requestAudience,
+  type UserBearer,
+} from '../../auth/bearer.ts';
+import { createRedirectRules, type RedirectRules } from '../../auth/redirect.ts';
+import type { Flow } from '../../auth/steps/flow.ts';
+import { badJson } from '../../auth/steps/members.ts';
+import { type Allowance, assertRequestAllowed } from '../../auth/store/rate-limit.ts';
+import type { AuthConfig } from '../../config/auth/auth-config.ts';
+import { type IsTrusted, networkOf, parseAddress } from '../server/client-address.ts';
+import type { AuthParts } from '../server/parts.ts';
+
+/** A limit on requests of an address. */
+export interface AddressLimit {
+  /** Routes with the same name are counted together. */
+  readonly bucket: string;
+  /** Null: none. */
+  readonly allowance: Allowance | null;
+}
+
+/** One request. */
+export interface AuthRequest {
+  /** For the log. */
+  readonly id: string;
+  readonly flow: Flow;
+  readonly redirects: RedirectRules;
+  readonly query: URLSearchParams;
+  /** A part of the path by its name in the route; empty where there is none. */
+  path(name: string): string;
+  /** The parsed body. @throws AuthError `bad_json` */
+  body(): unknown;
+  /** The parsed body, or an empty object where there is none. @throws AuthError `bad_json` */
+  optionalBody(): unknown;
+  /** The body as browsers send forms; empty where there is none. */
+  form(): URLSearchParams;
+  /** The header `Cookie`. */
+  readonly cookies: string | undefined;
+  /** Whether there is a header `Authorization`: without it the API key stands in for a token. */
+  readonly hasAuthorization: boolean;
+  /** Counts the request for its address. @throws AuthError `over_request_rate_limit` */
+  count({ bucket, allowance }: AddressLimit): Promise<void>;
+  /** The user who asks, usually for a change, and the flow in the audience of the token. @throws AuthError */
+  asUser(use?: BearerUse): Promise<{ readonly bearer: UserBearer; readonly flow: Flow }>;
+  /** The admin who asks. @throws AuthError */
+  asAdmin(): Promise<AdminBearer>;
+}
+
+/** Reads a request. @param deadline Of `performance.now()`. */
+export function readAuthRequest(
+  request: FastifyRequest,
+  parts: AuthParts,
+  config: AuthConfig,
+  deadline: number,
+): AuthRequest {
+  const { services } = parts;
+  const { headers } = request;
+  const query = queryOf(request);
+  const redirects = createRedirectRules(config);
+  const referer = headers.referer;
+  const redirectTo = redirects.resolve({
+    header: one(headers.redirect_to),
+    query: query.get('redirect_to') ?? undefined,
+    referer,
+  });
+  const client = { userAgent: headers['user-agent'] ?? null, ip: clientAddress(request, config, parts.isFromProxy) };
+  const { audience: usual, adminRoles } = services;
+  const header = config.security_jwt_aud_header_enabled ? one(headers['x-jwt-aud']) : undefined;
+  const audience = requestAudience({ header, claims: null, adminRoles, usual });
+  const authUrl = linkBase(headers, parts.authUrl, config.mailer_external_hosts);
+  const flow: Flow = { services, config, client, audience, redirectTo, authUrl, deadline };
+  const bearerContext = () => ({ verify: services.verify, database: services.database, now: services.clock.now() });
+  return {
+    id: request.id,
+    flow,
+    redirects,
+    query,
+    path: (name) => (request.params as Readonly<Record<string, string>>)[name] ?? '',
+    body: () => parseBody(request.body),
+    optionalBody: () => (isEmpty(request.body) ? {} : parseBody(request.body)),
+    form: () => new URLSearchParams(isEmpty(request.body) ? '' : Buffer.from(request.body as Uint8Array).toString()),
+    cookies: headers.cookie,
+    hasAuthorization: headers.authorization !== undefined,
+    count: ({ bucket, allowance }) =>
+      assertRequestAllowed(services.requestLimiter, `${bucket}:${networkOf(client.ip)}`, allowance),
+    async asUser(use = 'change') {
+      const bearer = await authenticateUser(authorizationOf(request), bearerContext(), use);
+      const own = requestAudience({ header, claims: bearer.claims, adminRoles, usual });
+      return { bearer, flow: { ...flow, audience: own } };
+    },
+    asAdmin: () => authenticateAdmin(authorizationOf(request), bearerContext(), config, adminRoles),
+  };
+}
+
+/** The key of a request: header or parameter. */
+export function apiKeyOf(request: FastifyRequest): string | undefined {
+  return one(request.headers.apikey) || queryOf(request).get('apikey') || undefined;
+}
+
+/** Where there is no such header, the key stands in for it. */
+function authorizationOf(request: FastifyRequest): string | undefined {
+  const key = apiKeyOf(request);
+  return request.headers.authorization ?? (key === undefined ? undefined : `Bearer ${key}`);
+}
+
+function queryOf({ url }: FastifyRequest): URLSearchParams {
+  const start = url.indexOf('?');
+  return new URLSearchParams(start === -1 ? '' : url.slice(start + 1));
+}
+
+function one(value: string | readonly string[] | undefined): string | undefined {
+  return typeof value === 'string' ? value : value?.[0];
+}
+
+/** The header of the original's platform, where the configuration says that a trusted proxy sets it; else as for all requests. */
+function clientAddress(request: FastifyRequest, config: AuthConfig, isFromProxy: IsTrusted): string {
+  const { headers, state, raw } = request;
+  const isBelieved = config.security_sb_forwarded_for_enabled && isFromProxy(raw.socket.remoteAddress);
+  const forwarded = isBelieved ? one(headers['sb-forwarded-for']) : undefined;
+  return parseAddress(forwarded?.split(',')[0]) ?? state.address ?? '';
+}
+
+/** Links name the public address, or another host that the configuration allows: a header alone must not choose it. */
+function linkBase(headers: IncomingHttpHeaders, authUrl: string, externalHosts: string): string {
+  const allowed = externalHosts
+    .split(',')
+    .map(hostOf)
+    .filter((host) => host !== '');
+  if (allowed.length === 0) return authUrl;
+  // With its port, where it has one: who listens at another port of the host may be somebody else.
+  const given = hostOf(one(headers['x-forwarded-host']) ?? headers.host ?? '');
+  if (!allowed.includes(given)) return authUrl;
+  const isPlain = /^localhost(?::|$)/.test(given) && one(headers['x-forwarded-proto']) === 'http';
+  return `${isPlain ? 'http' : 'https'}://${given}${new URL(authUrl).pathname}`;
+}
+
+/** In lower case, without the usual port. */
+function hostOf(text: string): string {
+  return text.trim().toLowerCase().replace(/:443$/, '');
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function isEmpty(body: unknown): boolean {
+  return !(body instanceof Uint8Array) || body.length === 0;
+}
+
+/** The content type does not matter. */
+function parseBody(body: unknown): unknown {
+  if (!(body instanceof Uint8Array) || body.length === 0) throw badJson('the body is empty');
+  let text: string;
+  try {
+    text = utf8.decode(body);
+  } catch {
+    throw badJson('the body is not UTF-8');
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    // What the parser says repeats the text, which may hold a password.
+    throw badJson('the body is not JSON');
+  }
+}

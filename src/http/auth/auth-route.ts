@@ -1,0 +1,120 @@
+/**
+ * Mounts the auth service: the rules that hold for all of its routes (keys, time limit, errors, methods), around the rows
+ * that say what each does.
+ */
+import type { FastifyInstance, FastifyRequest, HTTPMethods } from 'fastify';
+import { AuthError } from '../../auth/auth-error.ts';
+import type { AuthConfig } from '../../config/auth/auth-config.ts';
+import { authCors } from '../server/cors.ts';
+import { type AuthParts, authPath, type HttpParts } from '../server/parts.ts';
+import { adminRoutes } from './auth-admin-routes.ts';
+import { authDocuments, registerAuthDocuments } from './auth-documents.ts';
+import { type AuthReply, sendAuthError, sendReply } from './auth-reply.ts';
+import { type AuthRequest, apiKeyOf, readAuthRequest } from './auth-request.ts';
+import type { AuthRow } from './auth-rows.ts';
+import { refuseUnserved, unservedPaths } from './auth-unserved.ts';
+import { createUserRoutes } from './auth-user-routes.ts';
+
+/** Largest body in bytes. */
+const maxBodyBytes = 1_048_576;
+
+const methods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** Adds the routes. */
+export async function registerAuth(app: FastifyInstance, parts: HttpParts, auth: AuthParts): Promise<void> {
+  await app.register(
+    async (scope) => {
+      scope.setErrorHandler((error, request, reply) => sendAuthError(request, reply, error, parts.observe));
+      scope.setNotFoundHandler(() => {
+        throw new AuthError('unknown', 'Nothing is served at this path.', { status: 404 });
+      });
+      // The CORS plugin answers before the handler is reached; the route is there for its configuration.
+      scope.options('/*', { config: authCors }, (_request, reply) => reply.code(204).send());
+      registerAuthDocuments(scope, parts.config, auth);
+      const rows = [...createUserRoutes(parts.observe), ...adminRoutes];
+      for (const row of rows) addRow(scope, row, parts, auth);
+      refuseOtherMethods(scope, [...authDocuments.map(({ path }) => ({ path, method: 'GET' })), ...rows]);
+      for (const unserved of unservedPaths) scope.all(unserved.path, () => refuseUnserved(unserved));
+    },
+    { prefix: authPath },
+  );
+}
+
+function addRow(scope: FastifyInstance, row: AuthRow, parts: HttpParts, auth: AuthParts): void {
+  scope.route({
+    method: row.method,
+    url: row.path,
+    // A look at a link must not use it up.
+    exposeHeadRoute: false,
+    config: authCors,
+    bodyLimit: maxBodyBytes,
+    onRequest: async (request) => {
+      if (row.access !== 'anyone') await checkKey(request, parts);
+    },
+    handler: async (request, reply) => sendReply(request, reply, await run(row, request, auth)),
+  });
+}
+
+/** Checks the API key; the routes find out who asks. @throws PublicError `UNAUTHENTICATED` */
+async function checkKey(request: FastifyRequest, { authenticate }: HttpParts): Promise<void> {
+  const key = apiKeyOf(request);
+  request.state.identity = await authenticate(key === undefined ? {} : { apikey: key });
+}
+
+/** Answers in time or not at all: the flow knows the same deadline and writes nothing after it. */
+async function run(row: AuthRow, request: FastifyRequest, auth: AuthParts): Promise<AuthReply> {
+  const limitMs = auth.knownConfig().api_max_request_duration * 1000;
+  const deadline = request.state.startedAt + limitMs;
+  const work = async (): Promise<AuthReply> => {
+    await assertInstalled(auth);
+    return row.run(await admit(row, auth, (config) => readAuthRequest(request, auth, config, deadline)));
+  };
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new AuthError('request_timeout')), Math.max(0, deadline - performance.now()));
+  });
+  try {
+    return await Promise.race([work(), timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Counts the request under the configuration that this process knows while it looks for a newer one, both in one round trip.
+ * Where there is a newer one, it alone decides.
+ */
+async function admit(row: AuthRow, auth: AuthParts, read: (config: AuthConfig) => AuthRequest): Promise<AuthRequest> {
+  const known = auth.knownConfig();
+  const enter = async (config: AuthConfig): Promise<AuthRequest> => {
+    const request = read(config);
+    const limit = row.limit?.(request) ?? null;
+    if (limit !== null) await request.count(limit);
+    return request;
+  };
+  const [config, [entered]] = await Promise.all([auth.currentConfig(), Promise.allSettled([enter(known)])]);
+  if (config !== known) return enter(config);
+  if (entered.status === 'rejected') throw entered.reason;
+  return entered.value;
+}
+
+async function assertInstalled({ isInstalled }: AuthParts): Promise<void> {
+  if (await isInstalled()) return;
+  const message =
+    'The auth service is not set up in this database: `pgreflect init --auth` makes its tables, --admin-database-url names their owner.';
+  throw new AuthError('feature_disabled', message);
+}
+
+function refuseOtherMethods(scope: FastifyInstance, rows: readonly { path: string; method: string }[]): void {
+  for (const path of new Set(rows.map((row) => row.path))) {
+    const known = rows.filter((row) => row.path === path).map(({ method }) => method);
+    scope.route({
+      method: methods.filter((method) => !known.includes(String(method))) as HTTPMethods[],
+      url: path,
+      handler: (_request, reply) => {
+        reply.header('allow', [...known, 'OPTIONS'].join(', '));
+        throw new AuthError('unknown', 'The path does not support this method.', { status: 405 });
+      },
+    });
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * Starts the auth service and joins it with what HTTP needs of it: routes, and the inbox for captured messages.
+ */
+import type { Auth, AuthSetup } from '../../auth/start-auth.ts';
+import { createReach } from '../../hooks/reach.ts';
+import type { Management } from '../../management/start-management.ts';
+import { createTrust } from '../server/client-address.ts';
+import { type AuthParts, authPath, type InboxParts } from '../server/parts.ts';
+import { inboxPath } from '../studio/inbox-route.ts';
+import { createClaimsVerifier } from './verify-claims.ts';
+
+/** What the service is started with. */
+export interface OpenAuthOptions
+  extends Omit<AuthSetup, 'authUrl' | 'inboxUrl' | 'verify' | 'reach' | 'currentConfig'> {
+  readonly management: Management;
+}
+
+/** The started service; the caller stops it. */
+export interface OpenAuth {
+  readonly auth: AuthParts;
+  readonly inbox: InboxParts;
+  stop(): Promise<void>;
+}
+
+/** Null where no key could sign tokens: the gateway then serves without the service. */
+export async function openAuth({ management, ...setup }: OpenAuthOptions): Promise<OpenAuth | null> {
+  const { config, database, clock, observe } = setup;
+  if (config.jwtSecret === null && config.jwtKeys.every(({ key_ops }) => !key_ops?.includes('sign'))) {
+    const message = 'No key signs tokens, so there is no auth service.';
+    observe({ kind: 'warning', message, hint: 'Set --jwt-secret, or add a key with `sign` in key_ops to --jwt-keys.' });
+    return null;
+  }
+  // Loaded here, so that a gateway without the service does without its code.
+  const [{ startAuth }, { isMailCaptured }] = await Promise.all([
+    import('../../auth/start-auth.ts'),
+    import('../../email/transport/mailer.ts'),
+  ]);
+  const authUrl = `${config.externalUrl}${authPath}`;
+  const inboxUrl = `${config.externalUrl}${inboxPath}`;
+  const verify = await createClaimsVerifier(config, clock);
+  const { store } = management;
+  const currentConfig = () => store.refreshIfNewer(database.shared);
+  const addresses = { authUrl, inboxUrl };
+  const reach = createReach(config.allowPrivateNetworks ? null : () => store.snapshot().start);
+  const auth: Auth = await startAuth({ ...setup, ...addresses, verify, reach, currentConfig });
+  const { services, inbox, isInstalled, stop } = auth;
+  const isCaptured = () => isMailCaptured(store.current()) || store.current().sms_provider === 'capture';
+  const verifyAccessToken = async (token: string) =>
+    management.api.authorize(await management.ref(), `Bearer ${token}`).then(
+      () => true,
+      () => false,
+    );
+  return {
+    auth: {
+      services,
+      authUrl,
+      knownConfig: () => store.current(),
+      currentConfig,
+      isInstalled,
+      isFromProxy: createTrust(config.trustedProxies),
+    },
+    inbox: { inbox, isCaptured, verifyAccessToken, isOpen: config.localProject },
+    stop,
+  };
+}

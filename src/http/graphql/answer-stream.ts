@@ -1,0 +1,85 @@
+/**
+ * Writes a large answer while it is made, compressed where the client wishes.
+ *
+ * Only where an operator has raised `--max-response-bytes`: an answer over the usual limit is then not kept in memory. Up to the
+ * usual limit an answer is kept until it is whole, so that whatever goes wrong becomes an error that a client can read;
+ * one that was begun can only be broken off.
+ */
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { pipeline, type Transform, type Writable } from 'node:stream';
+import { constants, createBrotliCompress, createGzip } from 'node:zlib';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { defaultConfig } from '../../config/config.ts';
+import type { Answer, AnswerStream } from '../../execute/executor.ts';
+import { acceptedEncodings } from '../server/compress.ts';
+import type { HttpParts } from '../server/parts.ts';
+import { sniffHeaders } from '../server/refuse-request.ts';
+import { appendVary } from './graphql-answer.ts';
+import type { AnswerType } from './media-types.ts';
+
+/** Whether large answers are streamed: to clients who can tell a body that was broken off from a whole one, unlike those of HTTP/1.0. */
+export function streamsAnswers({ config }: HttpParts, { raw }: FastifyRequest): boolean {
+  return raw.httpVersion !== '1.0' && config.limits.maxResponseBytes > defaultConfig.limits.maxResponseBytes;
+}
+
+/** The body of one response. */
+export class ResponseStream implements AnswerStream {
+  readonly #request: FastifyRequest;
+  readonly #response: ServerResponse;
+  readonly #body: Writable;
+
+  /** Begins the response, past the framework, which would keep the parts for longer. */
+  constructor(request: FastifyRequest, reply: FastifyReply, answerType: AnswerType) {
+    this.#request = request;
+    this.#response = reply.raw;
+    const encoder = openEncoder(request.headers['accept-encoding'] as string | undefined);
+    reply.hijack();
+    reply.raw.writeHead(200, {
+      ...(reply.getHeaders() as OutgoingHttpHeaders),
+      'content-type': `${answerType}; charset=utf-8`,
+      vary: appendVary(reply.getHeader('vary'), 'Accept-Encoding'),
+      'x-request-id': request.id,
+      'cache-control': 'no-store',
+      ...sniffHeaders,
+      ...(encoder && { 'content-encoding': encoder.encoding }),
+    });
+    this.#body = encoder?.stream ?? reply.raw;
+    // Once the client has left, nobody needs to hear of it from the encoder.
+    if (encoder !== null) pipeline(encoder.stream, reply.raw, () => {});
+  }
+
+  write(part: Buffer, release: () => void): boolean {
+    this.#request.state.bytes += part.length;
+    return this.#body.write(part, (problem) => {
+      if (!problem) release();
+    });
+  }
+
+  onDrain(listener: () => void): void {
+    this.#body.once('drain', listener);
+  }
+
+  /** Ends the response, or breaks the connection off: a client sees that the body has no end. */
+  end({ body, stream }: Answer): void {
+    if (stream !== 'whole') {
+      this.#response.destroy();
+      return;
+    }
+    const rest = String(body);
+    this.#request.state.bytes += Buffer.byteLength(rest);
+    this.#body.end(rest);
+  }
+}
+
+interface Encoder {
+  readonly stream: Transform;
+  readonly encoding: string;
+}
+
+function openEncoder(acceptEncoding: string | undefined): Encoder | null {
+  const accepted = acceptedEncodings(acceptEncoding ?? '');
+  if (accepted.br) {
+    return { stream: createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }), encoding: 'br' };
+  }
+  return accepted.gzip ? { stream: createGzip({ level: 1 }), encoding: 'gzip' } : null;
+}

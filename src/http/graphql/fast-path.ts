@@ -1,0 +1,107 @@
+/**
+ * The fast path for JSON in and JSON out, which is nearly every request and must be fast: it reads the body and writes the answer
+ * itself, from a hook, and so goes past the parts of the framework that other routes need.
+ *
+ * Measured: the framework's way from the last hook to the body of the answer takes a tenth of what a small request takes.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { bytesOf, PackedText } from '../../execute/answer/packed-text.ts';
+import type { Answer } from '../../execute/executor.ts';
+import { PublicError } from '../../shared/errors.ts';
+import type { Utf8Text } from '../../shared/utf8-text.ts';
+import { minCompressedBytes } from '../server/compress.ts';
+import type { Hook, HttpParts } from '../server/parts.ts';
+import { ResponseStream, streamsAnswers } from './answer-stream.ts';
+import { run, sendText, writeHead, writeRawHead } from './graphql-answer.ts';
+import { type AnswerType, answerTypeOf, requestTypeOf } from './media-types.ts';
+import { decodeText, readRequest } from './read-request.ts';
+
+/** The hook, last of its route: answers what is JSON both ways and leaves the rest to the route's handler. */
+export function createFastPath(parts: HttpParts): Hook {
+  const { maxBodyBytes } = parts.config.limits;
+  return (request, reply, done) => {
+    const { headers } = request;
+    const answerType = answerTypeOf(headers.accept);
+    const isJson = answerType === 'application/json' || answerType === 'application/graphql-response+json';
+    if (!isJson || headers['content-encoding'] !== undefined || requestTypeOf(headers['content-type']) !== 'json') {
+      return done();
+    }
+    readBody(request.raw, maxBodyBytes, (problem, body) => {
+      if (problem !== null) reply.send(problem);
+      else answerJson(parts, request, reply, { body, answerType }).catch((error: unknown) => reply.send(error));
+    });
+  };
+}
+
+/** Reads a body of at most `limit` bytes. A client that leaves before its end gets no callback: nobody waits for it. */
+function readBody(
+  raw: IncomingMessage,
+  limit: number,
+  done: (problem: PublicError | null, body: Buffer) => void,
+): void {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const refuse = () => {
+    raw.off('data', onData).off('end', onEnd);
+    const message = 'The request body exceeds --max-body-bytes.';
+    done(new PublicError('BODY_TOO_LARGE', message), Buffer.alloc(0));
+  };
+  const onData = (chunk: Buffer) => {
+    length += chunk.length;
+    if (length > limit) refuse();
+    else chunks.push(chunk);
+  };
+  const onEnd = () => done(null, chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length));
+  if (Number(raw.headers['content-length']) > limit) refuse();
+  else raw.on('data', onData).on('end', onEnd).on('error', ignore);
+}
+
+/** An error of the socket: the request is over, and observed as one whose client has left. */
+function ignore(): void {}
+
+async function answerJson(
+  parts: HttpParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { body, answerType }: { readonly body: Buffer; readonly answerType: AnswerType },
+): Promise<void> {
+  let stream: ResponseStream | null = null;
+  const openStream = () => {
+    stream = new ResponseStream(request, reply, answerType);
+    return stream;
+  };
+  const graphql = readRequest(decodeText(body));
+  const answer = await run(parts, request, graphql, streamsAnswers(parts, request) ? openStream : undefined);
+  if (answer.stream !== undefined) {
+    (stream as ResponseStream | null)?.end(answer);
+    return;
+  }
+  const { body: text } = answer;
+  if (!(text instanceof PackedText) && isPlain(parts, request, answer)) {
+    return sendPlain(request, reply, text, answerType);
+  }
+  writeHead(parts, request, reply, { answer, answerType });
+  await sendText(request, reply, text);
+}
+
+/** Nothing about the answer depends on the request: no compression, no list of origins, no error of the transport, no write. */
+function isPlain({ config }: HttpParts, { headers }: FastifyRequest, answer: Answer): boolean {
+  const isSmall = headers['accept-encoding'] === undefined || bytesOf(answer.body) < minCompressedBytes;
+  const isOrdinary = answer.codes.length === 0 && answer.writtenAt === undefined;
+  return isSmall && isOrdinary && config.corsOrigins === '*' && !config.serverTiming;
+}
+
+/** Writes most answers past the framework, which would put the same headers together one by one. */
+function sendPlain(
+  { id, state }: FastifyRequest,
+  reply: FastifyReply,
+  text: string | Utf8Text,
+  answerType: AnswerType,
+): void {
+  state.bytes = bytesOf(text);
+  reply.hijack();
+  writeRawHead(reply.raw, 200, { id, type: answerType, bytes: state.bytes });
+  if (typeof text === 'string') reply.raw.end(text);
+  else text.end(reply.raw);
+}

@@ -1,0 +1,103 @@
+/**
+ * What fast path and yoga share at `/graphql/v1`: run a request for its caller, and write the answer.
+ */
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { bytesOf, PackedText, type Text } from '../../execute/answer/packed-text.ts';
+import type { Answer, GraphQLRequest, OpenStream } from '../../execute/executor.ts';
+import type { Caller } from '../../postgres/caller/caller.ts';
+import { countedAs } from '../server/client-address.ts';
+import { acceptedEncodings, compress } from '../server/compress.ts';
+import { anyOriginHeaders } from '../server/cors.ts';
+import { retryAfterSeconds, statusOf } from '../server/error-body.ts';
+import type { HttpParts } from '../server/parts.ts';
+import { sniffHeaders } from '../server/refuse-request.ts';
+import type { AnswerType } from './media-types.ts';
+import { readPosition, writePosition } from './own-writes.ts';
+
+/** An answer and the type it is written as. */
+export interface TypedAnswer {
+  readonly answer: Answer;
+  readonly answerType: AnswerType;
+}
+
+/** Runs a request whose caller has been verified. Rejects only where we are at fault. */
+export async function run(
+  { config, executor }: HttpParts,
+  { id, state, headers }: FastifyRequest,
+  graphql: GraphQLRequest,
+  openStream?: OpenStream,
+): Promise<Answer> {
+  const caller = state.caller as Caller;
+  const isService = caller.role === config.serviceRole;
+  const answer = await executor.execute(caller, graphql, {
+    requestId: id,
+    queuedAs: countedAs(state.identity?.subject ?? null, state.address),
+    signal: state,
+    showHints: config.localProject || isService,
+    unlimited: isService && !config.limits.limitServiceRole,
+    mustSee: config.readReplicaUrls.length === 0 ? null : readPosition(headers),
+    ...(openStream && { openStream }),
+  });
+  state.answer = answer;
+  return answer;
+}
+
+/** Writes a head past the framework, which would put the same headers together one by one; for where all origins are allowed. */
+export function writeRawHead(
+  response: ServerResponse,
+  status: number,
+  { id, type, bytes }: { readonly id: string; readonly type: AnswerType; readonly bytes: number },
+): void {
+  const own = ['content-length', String(bytes), 'content-type', `${type}; charset=utf-8`, 'x-request-id', id];
+  const retryAfter = retryAfterSeconds(status);
+  if (retryAfter !== null) own.push('retry-after', String(retryAfter));
+  response.writeHead(status, own.concat(rawHeaders));
+}
+
+const rawHeaders: readonly string[] = [
+  ...['vary', 'Accept-Encoding', 'cache-control', 'no-store'],
+  ...Object.entries({ ...sniffHeaders, ...anyOriginHeaders }).flat(),
+];
+
+/** Sets status and headers. */
+export function writeHead(
+  { config }: HttpParts,
+  { state }: FastifyRequest,
+  reply: FastifyReply,
+  { answer, answerType }: TypedAnswer,
+): void {
+  const status = statusOf(answer, answerType);
+  reply.code(status).header('content-type', `${answerType}; charset=utf-8`);
+  const retryAfter = retryAfterSeconds(status);
+  if (retryAfter !== null) reply.header('retry-after', retryAfter);
+  if (answer.writtenAt !== undefined) writePosition(config, reply, answer.writtenAt);
+  state.bytes = bytesOf(answer.body);
+  if (!config.serverTiming) return;
+  const { parseMs, compileMs, runMs } = answer.stages;
+  const stages = Object.entries({ authenticate: state.authenticateMs, parse: parseMs, compile: compileMs, run: runMs });
+  reply.header('server-timing', stages.map(([name, ms]) => `${name};dur=${ms.toFixed(3)}`).join(', '));
+}
+
+/** Sends a body, compressed where the client wishes. */
+export async function sendText(request: FastifyRequest, reply: FastifyReply, text: Text): Promise<FastifyReply> {
+  const acceptEncoding = request.headers['accept-encoding'] as string | undefined;
+  reply.header('vary', appendVary(reply.getHeader('vary'), 'Accept-Encoding'));
+  if (text instanceof PackedText) return sendPacked(reply, text, acceptedEncodings(acceptEncoding ?? '').gzip);
+  const { body, encoding } = await compress(typeof text === 'string' ? text : text.take(), acceptEncoding);
+  if (encoding !== null) reply.header('content-encoding', encoding);
+  return reply.send(body);
+}
+
+/** Part by part, no faster than the client reads. */
+function sendPacked(reply: FastifyReply, text: PackedText, gzip: boolean): FastifyReply {
+  if (gzip) reply.header('content-encoding', 'gzip');
+  reply.header('content-length', gzip ? text.gzipBytes : text.bytes);
+  return reply.send(Readable.from(gzip ? text.gzip() : text.utf8(), { objectMode: false }));
+}
+
+/** A `Vary` header with one more name. */
+export function appendVary(given: unknown, name: string): string {
+  return typeof given === 'string' && given !== '' ? `${given}, ${name}` : name;
+}

@@ -1,0 +1,114 @@
+/**
+ * `/graphql/v1`: POST answers GraphQL requests, GET shows GraphiQL to browsers, everything else is refused.
+ *
+ * Two handlers lead to one executor. JSON in, JSON out has a fast path (fast-path.ts), because it is nearly every request
+ * and must be fast; the other media types go through graphql-yoga (yoga-handler.ts). Authentication comes before the body is read.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Answer, GraphQLRequest } from '../../execute/executor.ts';
+import { PublicError } from '../../shared/errors.ts';
+import { corsOfGraphql } from '../server/cors.ts';
+import { graphqlPath, type Hook, type HttpParts } from '../server/parts.ts';
+import { createRateLimit } from '../server/rate-limit.ts';
+import { type CallerMemory, type KnownCaller, rememberCallers } from '../server/remember-callers.ts';
+import { LoadShedding, refuseOnArrival, refuseWhenKnown } from '../server/shed-load.ts';
+import { createFastPath } from './fast-path.ts';
+import { createGraphiqlPage } from './graphiql-page.ts';
+import { run, sendText, writeHead } from './graphql-answer.ts';
+import { acceptsHtml, answerTypeOf, type RequestType, requestTypeOf } from './media-types.ts';
+import type { YogaHandler } from './yoga-handler.ts';
+
+/** Methods of the path, for `Allow`. */
+export const graphqlMethods = 'GET, HEAD, POST, OPTIONS';
+
+/** Adds the routes. */
+export async function registerGraphqlRoutes(app: FastifyInstance, parts: HttpParts): Promise<void> {
+  const { config } = parts;
+  const callers = rememberCallers(parts.authenticate);
+  const shedding = new LoadShedding(parts);
+  refuseOnArrival(app.server, shedding, { ...parts, callers });
+  const onRequest: Hook[] = [authenticateHook(callers), refuseWhenKnown(shedding, parts)];
+  // Who is refused for the load has used up nothing.
+  if (config.rateLimit !== null) onRequest.push(await createRateLimit(app, config.rateLimit));
+  onRequest.push(createFastPath(parts));
+  app.post(graphqlPath, { onRequest, config: corsOfGraphql(config.corsOrigins) }, createPostHandler(parts));
+  const showPage = createGraphiqlPage(parts);
+  app.get(graphqlPath, (request, reply) => {
+    if (acceptsHtml(request.headers.accept)) return showPage(request, reply);
+    return refuseMethod(reply, 'POST', 'Send GraphQL requests with POST; a browser gets GraphiQL here.');
+  });
+  app.route({
+    method: ['PUT', 'PATCH', 'DELETE'],
+    url: graphqlPath,
+    handler: (_request, reply) => refuseOtherMethod(reply),
+  });
+}
+
+function refuseOtherMethod(reply: FastifyReply): never {
+  return refuseMethod(reply, graphqlMethods, 'Send GraphQL requests with POST.');
+}
+
+function refuseMethod(reply: FastifyReply, allow: string, message: string): never {
+  reply.header('allow', allow);
+  throw new PublicError('METHOD_NOT_ALLOWED', message);
+}
+
+function authenticateHook(callers: CallerMemory): Hook {
+  return (request, _reply, done) => {
+    const { state } = request;
+    const accept = ({ identity, caller }: KnownCaller): void => {
+      state.identity = identity;
+      state.caller = caller;
+      state.authenticateMs = performance.now() - state.startedAt;
+      done();
+    };
+    try {
+      const found = callers.find(request);
+      if (found instanceof Promise) found.then(accept, done);
+      else accept(found);
+    } catch (error) {
+      done(error as Error);
+    }
+  };
+}
+
+function createPostHandler(parts: HttpParts): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> {
+  let handler: Promise<YogaHandler> | null = null;
+  return async (request, reply) => {
+    const requestType = acceptedRequestType(request);
+    const answerType = answerTypeOf(request.headers.accept);
+    const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
+    const execute = (graphql: GraphQLRequest): Promise<Answer> => run(parts, request, graphql);
+    const contentType = request.headers['content-type'] ?? '';
+    handler ??= openYogaHandler();
+    const yoga = await handler;
+    const { answer, response } = await yoga({ requestType, contentType, answerType, body, execute });
+    writeHead(parts, request, reply, { answer, answerType });
+    reply.header('content-type', response.headers.get('content-type') ?? `${answerType}; charset=utf-8`);
+    if (answerType === 'text/event-stream') return reply.send(response.body);
+    return sendText(request, reply, await response.text());
+  };
+}
+
+/** Loaded when somebody first comes this way: yoga is 20 MB of memory that most gateways never need. */
+async function openYogaHandler(): Promise<YogaHandler> {
+  const { createYogaHandler } = await import('./yoga-handler.ts');
+  return createYogaHandler();
+}
+
+function acceptedRequestType({ headers }: FastifyRequest): RequestType {
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') {
+    throw new PublicError('UNSUPPORTED_MEDIA_TYPE', 'Compressed request bodies are not supported.');
+  }
+  const type = requestTypeOf(headers['content-type']);
+  if (type === null) {
+    throw new PublicError('UNSUPPORTED_MEDIA_TYPE', 'Send the request as "Content-Type: application/json" in UTF-8.');
+  }
+  // Any web page may post a form to any address; a header of ours proves that the browser asked for permission first.
+  const isForm = type === 'urlencoded' || type === 'multipart';
+  if (isForm && headers.apikey === undefined && headers.authorization === undefined) {
+    throw new PublicError('UNSUPPORTED_MEDIA_TYPE', 'Forms need the header "apikey". Or send application/json.');
+  }
+  return type;
+}

@@ -1,0 +1,240 @@
+/**
+ * Request headers -> who asks (operations.md, "Caller").
+ *
+ * The `apikey` header decides the base role; a Bearer token, when present, is verified and its role claim wins. Verified
+ * headers are remembered under their hash, so that a client's next request costs one hash and one look-up (on the same
+ * socket not even that, see remember-callers.ts), and no token is kept. Refusals are not remembered.
+ */
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { LRUCache } from 'lru-cache';
+import type { Config } from '../../config/config.ts';
+import type { Caller } from '../../postgres/caller/caller.ts';
+import { type Clock, systemClock } from '../../shared/clock.ts';
+import { PublicError } from '../../shared/errors.ts';
+import {
+  createTokenVerifier,
+  payloadText,
+  type TokenOptions,
+  unverifiedClaims,
+  type VerifiedToken,
+  type VerifyToken,
+} from './verify-token.ts';
+
+/** A verified caller, apart from the single request. */
+export interface Identity {
+  /** Never empty, never `none`. */
+  readonly role: string;
+  /** Text of `request.jwt.claims`. */
+  readonly claims: string;
+  /** The token's `sub`; null for a caller without a user. */
+  readonly subject: string | null;
+  /** When the headers must be verified again, in milliseconds since the epoch. */
+  readonly validUntil: number;
+}
+
+/** Verifies headers; answers at once where it has seen them before. @throws PublicError (or rejects with one). */
+export interface Authenticate {
+  (headers: IncomingHttpHeaders): Identity | Promise<Identity>;
+  /** The time that `Identity.validUntil` is compared with. */
+  now(): number;
+}
+
+/** The part of the configuration that says which API keys there are. */
+export type KeyOptions = Pick<Config, 'anonRole' | 'serviceRole' | 'anonKey' | 'serviceKey'>;
+
+/** The part of the configuration that decides who may ask. */
+export type AuthenticationOptions = TokenOptions &
+  KeyOptions &
+  Pick<Config, 'jwtRoleClaim' | 'allowedRoles' | 'requireApiKey'>;
+
+/** Who a key or token stands for. */
+export interface FoundCaller {
+  readonly identity: Omit<Identity, 'validUntil'>;
+  /** Milliseconds since the epoch; null: as long as the keys stay. */
+  readonly validUntil: number | null;
+}
+
+// 10,000 callers in about 10 MB; five minutes bound how long a key that was withdrawn at the JWKS URL still works.
+const maxRemembered = 10_000;
+const maxRememberedBytes = 32 * 1024 * 1024;
+const maxRememberedMs = 5 * 60 * 1000;
+
+/** Builds the check. Rejects where a configured key is malformed. */
+export async function createAuthenticator(
+  options: AuthenticationOptions,
+  clock: Clock = systemClock,
+): Promise<Authenticate> {
+  const verify = await createTokenVerifier(options, clock);
+  const known = new LRUCache<string, Identity>({
+    max: maxRemembered,
+    maxSize: maxRememberedBytes,
+    sizeCalculation: ({ claims }) => 1000 + claims.length,
+    perf: { now: () => clock.now() },
+    ttlResolution: 0,
+  });
+
+  async function find(apiKey: string | undefined, bearer: string | null, cacheKey: string): Promise<Identity> {
+    const found = await identify(apiKey, bearer, { options, verify, clock });
+    const now = clock.now();
+    const ttl = found.validUntil === null ? maxRememberedMs : Math.min(maxRememberedMs, found.validUntil - now);
+    const identity = { ...found.identity, validUntil: now + ttl };
+    if (ttl >= 1) known.set(cacheKey, identity, { ttl });
+    return identity;
+  }
+
+  const authenticate = (headers: IncomingHttpHeaders): Identity | Promise<Identity> => {
+    const apiKey = headers.apikey as string | undefined;
+    const { authorization } = headers;
+    const cacheKey = hash(
+      'sha256',
+      `${apiKey === undefined ? '-' : apiKey.length}:${apiKey ?? ''}${authorization ?? ''}`,
+      'base64',
+    );
+    return known.get(cacheKey) ?? find(apiKey, bearerToken(authorization), cacheKey);
+  };
+  return Object.assign(authenticate, { now: () => clock.now() });
+}
+
+/** What the database is told about one request. */
+export function callerOf(identity: Identity, headers: IncomingHttpHeaders, method: string, path: string): Caller {
+  const { authorization: _token, apikey: _key, cookie: _cookie, ...visible } = headers;
+  return { role: identity.role, claims: identity.claims, headers: JSON.stringify(visible), method, path };
+}
+
+/** What API keys are recognized with. */
+export interface KeyParts {
+  readonly options: KeyOptions;
+  readonly verify: VerifyToken;
+  readonly clock: Clock;
+}
+
+interface Parts extends KeyParts {
+  readonly options: AuthenticationOptions;
+}
+
+async function identify(apiKey: string | undefined, bearer: string | null, parts: Parts): Promise<FoundCaller> {
+  const { options } = parts;
+  const base = apiKey === undefined ? keylessCaller(options) : await findKey(apiKey, parts);
+  if (base === null) {
+    throw new PublicError('UNAUTHENTICATED', 'Invalid API key', { hint: 'Double check your API key.' });
+  }
+  if (bearer === null || bearer === apiKey) return base;
+  const asKey = await findKey(bearer, parts);
+  const caller = asKey ?? (await findUser(bearer, parts));
+  return { identity: caller.identity, validUntil: earlier(base.validUntil, caller.validUntil) };
+}
+
+function keylessCaller(options: AuthenticationOptions): FoundCaller {
+  if (options.requireApiKey) {
+    const hint = 'No `apikey` request header or url param was found.';
+    throw new PublicError('UNAUTHENTICATED', 'No API key found in request', { hint });
+  }
+  return { identity: roleAlone(options.anonRole), validUntil: null };
+}
+
+/** The caller of an API key; null where it is none of ours. */
+export async function findKey(key: string, { options, verify, clock }: KeyParts): Promise<FoundCaller | null> {
+  for (const [configured, role] of [
+    [options.anonKey, options.anonRole],
+    [options.serviceKey, options.serviceRole],
+  ] as const) {
+    // biome-ignore format: pairs
+    if (configured !== null && sameText(configured, key)) return configuredKey(key, role, clock);
+  }
+  const claims = unverifiedClaims(key);
+  if (claims === null || !isKey(claims, options) || isWithdrawn(claims, options)) return null;
+  try {
+    const { text, validUntil } = await verify(key, { ownKeysOnly: true, checkAudience: false });
+    return { identity: { role: claims.role, claims: text, subject: null }, validUntil };
+  } catch (error) {
+    if (error instanceof PublicError && error.code === 'UNAUTHENTICATED') return null;
+    throw error;
+  }
+}
+
+type KeyClaims = Readonly<Record<string, unknown>> & { readonly role: string };
+
+/** Whether claims are those of an API key: nobody's, and of one of the two roles. */
+function isKey(claims: Readonly<Record<string, unknown>>, options: KeyOptions): claims is KeyClaims {
+  return claims.sub === undefined && (claims.role === options.anonRole || claims.role === options.serviceRole);
+}
+
+/** Where a key is configured for the role, it is the only one: that is how keys are withdrawn. */
+function isWithdrawn({ role }: KeyClaims, options: KeyOptions): boolean {
+  return (role === options.anonRole ? options.anonKey : options.serviceKey) !== null;
+}
+
+/** Refuses a key of ours that is not in use any more, which is still well signed. @throws PublicError `UNAUTHENTICATED` */
+export function refuseWithdrawnKey({ claims, isOwn }: VerifiedToken, options: KeyOptions): void {
+  if (!isOwn || !isKey(claims, options) || !isWithdrawn(claims, options)) return;
+  const hint = 'Use the key that is configured now; tokens of a server need the claim "sub".';
+  throw new PublicError('UNAUTHENTICATED', 'This API key was replaced.', { hint });
+}
+
+/** A configured key needs no signature, but a token among them still ends when it says so. */
+function configuredKey(key: string, role: string, clock: Clock): FoundCaller | null {
+  const claims = unverifiedClaims(key);
+  if (claims === null) return { identity: roleAlone(role), validUntil: null };
+  const validUntil = typeof claims.exp === 'number' ? claims.exp * 1000 : null;
+  if (validUntil !== null && validUntil <= clock.now()) return null;
+  return { identity: { role, claims: payloadText(key), subject: null }, validUntil };
+}
+
+async function findUser(token: string, { options, verify }: Parts): Promise<FoundCaller> {
+  const verified = await verify(token, { ownKeysOnly: false, checkAudience: true });
+  refuseWithdrawnKey(verified, options);
+  const { claims, text, validUntil } = verified;
+  const role = roleClaim(claims, options.jwtRoleClaim) ?? options.anonRole;
+  assertAllowed(role, options);
+  return { identity: { role, claims: text, subject: typeof claims.sub === 'string' ? claims.sub : null }, validUntil };
+}
+
+/** The value of the role claim: a member of that very name, else a path of names joined by dots; undefined where there is none. */
+function roleClaim(claims: Readonly<Record<string, unknown>>, name: string): unknown {
+  if (Object.hasOwn(claims, name)) return claims[name] ?? undefined;
+  let value: unknown = claims;
+  for (const part of name.replace(/^\./, '').split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined;
+    value = (value as Record<string, unknown>)[part];
+  }
+  return value ?? undefined;
+}
+
+function assertAllowed(role: unknown, options: AuthenticationOptions): asserts role is string {
+  // To PostgreSQL these two are not roles: `set role` with them means the login role.
+  if (typeof role !== 'string' || role === '' || role === 'none' || !canBeName(role)) {
+    throw new PublicError(
+      'ROLE_NOT_ALLOWED',
+      `The token's claim "${options.jwtRoleClaim}" does not contain a role name.`,
+    );
+  }
+  if (options.allowedRoles !== '*' && !options.allowedRoles.includes(role)) {
+    const message = `The token's role "${role}" is not allowed here.`;
+    throw new PublicError('ROLE_NOT_ALLOWED', message, { hint: 'Add the role to --allowed-roles.' });
+  }
+}
+
+/** PostgreSQL cuts longer names, and cannot read a NUL at all. */
+function canBeName(text: string): boolean {
+  return Buffer.byteLength(text) <= 63 && !text.includes('\0') && text.isWellFormed();
+}
+
+function bearerToken(authorization: string | undefined): string | null {
+  if (authorization === undefined) return null;
+  const match = /^bearer(?: +(.*))?$/is.exec(authorization);
+  // Other schemes belong to whatever stands in front of the gateway.
+  return match === null ? null : (match[1] ?? '').trim();
+}
+
+function roleAlone(role: string): FoundCaller['identity'] {
+  return { role, claims: JSON.stringify({ role }), subject: null };
+}
+
+function sameText(a: string, b: string): boolean {
+  return timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'));
+}
+
+function earlier(a: number | null, b: number | null): number | null {
+  return a === null ? b : b === null ? a : Math.min(a, b);
+}

@@ -1,0 +1,108 @@
+/**
+ * Refuses what is no request, or none that any route could answer: bytes that are not HTTP, more than one host, methods of other
+ * protocols. And gives those who are still sending a body time to hear of its refusal.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Code, PublicError } from '../../shared/errors.ts';
+import { errorAnswer } from './error-body.ts';
+
+/** Browsers believe the type that we say. */
+export const sniffHeaders = { 'x-content-type-options': 'nosniff' } as const;
+
+const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** What is wrong with any request, wherever it goes; null: nothing. */
+export function generalRefusal({ method, headers, httpVersion }: IncomingMessage): PublicError | null {
+  if (!methods.has(method ?? ''))
+    return new PublicError('METHOD_NOT_ALLOWED', 'The server does not support this HTTP method.');
+  const { host } = headers;
+  // Where a header comes twice its values are joined.
+  if (host?.includes(',') || (host === undefined && httpVersion !== '1.0')) {
+    return new PublicError('BAD_REQUEST', 'The request must have exactly one Host header.');
+  }
+  return null;
+}
+
+/** For `Allow`. */
+export const allowedMethods = [...methods].join(', ');
+
+/** How long a connection stays after the last word, so that a client who is still sending can read it, in milliseconds. */
+const lingerMs = 2000;
+const lingering = new WeakSet<Duplex>();
+
+/** Answers bytes that are not an HTTP request, or not a finished one. */
+export function refuseConnection(error: Error & { code?: string }, socket: Duplex): void {
+  if (lingering.has(socket)) return;
+  const response = (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? null;
+  // Whoever gets this for the answer to the request before would be misled.
+  const isAnswering = response !== null && (response.headersSent || response.req.complete);
+  if (error.code === 'ECONNRESET' || !socket.writable || isAnswering) return void socket.destroy();
+  if (error.code === 'HPE_HEADER_OVERFLOW') {
+    endWith(socket, '431 Request Header Fields Too Large', 'The request headers are too large.');
+  } else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    endWith(socket, '408 Request Timeout', 'The request did not arrive in time.');
+  } else endWith(socket, '400 Bad Request', 'The HTTP request is malformed.');
+}
+
+/** A proxy is asked for. */
+export function refuseTunnel(_request: IncomingMessage, socket: Duplex): void {
+  socket.on('error', () => {});
+  endWith(socket, '405 Method Not Allowed', 'The server does not support this HTTP method.', 'METHOD_NOT_ALLOWED');
+}
+
+function endWith(socket: Duplex, line: string, message: string, code: Code = 'BAD_REQUEST'): void {
+  const { body } = errorAnswer(new PublicError(code, message));
+  const headers = {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+    ...sniffHeaders,
+    ...(code === 'METHOD_NOT_ALLOWED' && { allow: allowedMethods }),
+  };
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  lingering.add(socket);
+  socket.end(`HTTP/1.1 ${line}\r\n${head.join('')}\r\n${body}`);
+  const timer = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once('close', () => clearTimeout(timer));
+}
+
+/** Of a body that was refused, what is read and dropped, in bytes. */
+const droppedBytes = 32 * 1024 * 1024;
+
+/**
+ * The payload of an answer to a request whose body is not all there: the whole answer at once, but not the end of it, which would close
+ * the connection under a client that is still sending and reads only then.
+ */
+export function outlastBody(
+  { raw }: FastifyRequest,
+  reply: FastifyReply,
+  payload: string | Buffer,
+): string | Buffer | Readable {
+  const { headers } = raw;
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  if (!hasBody || raw.complete || raw.readableEnded) return payload;
+  reply.removeHeader('connection').header('content-length', Buffer.byteLength(payload));
+  return Readable.from(sendThenRead(raw, reply, payload), { objectMode: false });
+}
+
+async function* sendThenRead(raw: IncomingMessage, reply: FastifyReply, payload: string | Buffer) {
+  yield Buffer.from(payload as string);
+  if (await isRead(raw)) return;
+  reply.raw.once('finish', () => raw.socket.destroySoon());
+}
+
+/** Reads and drops the rest of a body; false: it is too long. */
+function isRead(raw: IncomingMessage): Promise<boolean> {
+  return new Promise((resolve) => {
+    let left = droppedBytes;
+    raw.on('data', (chunk: Buffer) => {
+      left -= chunk.length;
+      if (left < 0) resolve(false);
+    });
+    raw.once('end', () => resolve(true)).once('close', () => resolve(true));
+    if (raw.complete || raw.destroyed) resolve(true);
+  });
+}

@@ -1,0 +1,202 @@
+/**
+ * Builds the HTTP server: every route, and the rules that hold for all of them (ids, caching, CORS, errors, the log).
+ *
+ * The only place where an error of any kind becomes a response: public errors as they are, everything else masked under
+ * an id.
+ */
+import { randomUUID } from 'node:crypto';
+import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { PublicError } from '../../shared/errors.ts';
+import { InvariantError } from '../../shared/invariant.ts';
+import { graphqlMethods, registerGraphqlRoutes } from '../graphql/graphql-route.ts';
+import { answerTypeOf } from '../graphql/media-types.ts';
+import { registerMetrics } from '../metrics/metrics-route.ts';
+import { registerInbox } from '../studio/inbox-route.ts';
+import { allowStudioFiles, registerStudio } from '../studio/studio-route.ts';
+import { createClientAddress } from './client-address.ts';
+import { guardConnections, readTimeoutMs } from './connections.ts';
+import { anyOriginHeaders, registerCors } from './cors.ts';
+import { errorAnswer, retryAfterSeconds } from './error-body.ts';
+import { registerHealth } from './health.ts';
+import { type ApiDescription, registerOpenApi } from './openapi-route.ts';
+import { graphqlPath, type HttpParts } from './parts.ts';
+import {
+  allowedMethods,
+  generalRefusal,
+  outlastBody,
+  refuseConnection,
+  refuseTunnel,
+  sniffHeaders,
+} from './refuse-request.ts';
+import { requestId } from './request-id.ts';
+import { noStages, pathOf, trackRequest, trackRequests } from './track-requests.ts';
+
+/** The server: Fastify's, with every route in place. */
+export type HttpServer = FastifyInstance;
+
+/** Time for a client to send its whole request, in milliseconds. */
+const receiveTimeoutMs = 30_000;
+/** How often it is looked at, in milliseconds. */
+const receiveCheckMs = 5000;
+
+/** Of a request, its path among them. A token with all the metadata that a user may have has 45 kB. */
+const maxHeaderSize = 65_536;
+
+/** Builds the server without listening. */
+export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
+  const { observe, config } = parts;
+  const addressOf = createClientAddress(config.trustedProxies, observe);
+  const answerError = createErrorHandler(parts);
+  const app = fastify({
+    logger: false,
+    bodyLimit: config.limits.maxBodyBytes,
+    requestTimeout: receiveTimeoutMs,
+    connectionTimeout: readTimeoutMs,
+    // The first of two headers of a name is not more right than the other. Who names no host is refused in our words.
+    http: {
+      maxHeaderSize,
+      joinDuplicateHeaders: true,
+      requireHostHeader: false,
+      connectionsCheckingInterval: receiveCheckMs,
+    },
+    // The framework's own would load a compiler of JSON Schema for nothing.
+    schemaController: { compilersFactory: { buildValidator: refuseSchemas, buildSerializer: refuseSchemas } },
+    genReqId: (request) => requestId(request.headers['x-request-id']),
+    forceCloseConnections: 'idle',
+    // While the server drains, connections that are still open get answers.
+    return503OnClosing: false,
+    clientErrorHandler: refuseConnection,
+    // What is too long for a route to make sense of, the route refuses.
+    routerOptions: { maxParamLength: maxHeaderSize },
+    // A path that cannot be decoded has no route, and gets no hooks.
+    frameworkErrors: (error, request, reply) => {
+      trackRequest(request, reply, { observe, address: addressOf(request.raw) });
+      reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store', ...sniffHeaders });
+      if (config.corsOrigins === '*') reply.headers(anyOriginHeaders);
+      answerError(error, request, reply);
+    },
+  });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  guardConnections(app, config, observe);
+  app.server.on('connect', refuseTunnel);
+  trackRequests(app, observe, addressOf);
+  refuseInGeneral(app, answerError);
+  app.setErrorHandler(answerError);
+  answerUnknownPaths(app);
+  await registerCors(app, config);
+  registerHealth(app, parts);
+  if (parts.metrics) registerMetrics(app, parts.metrics);
+  await addPages(app, parts);
+  registerOpenApi(app, parts.config.externalUrl, [
+    ...(await addAuth(app, parts)),
+    ...(await addManagement(app, parts)),
+  ]);
+  await registerGraphqlRoutes(app, parts);
+  return app;
+}
+
+async function addPages(app: FastifyInstance, parts: HttpParts): Promise<void> {
+  const { inbox, studio } = parts;
+  if (!inbox && !studio) return;
+  await allowStudioFiles(app);
+  if (inbox) registerInbox(app, inbox);
+  registerStudio(app, parts);
+}
+
+// Code of services that a gateway may be without is loaded where they are added.
+
+async function addAuth(app: FastifyInstance, parts: HttpParts): Promise<readonly ApiDescription[]> {
+  const { auth } = parts;
+  if (!auth) return [];
+  const [{ registerAuth }, { describeAuth }] = await Promise.all([
+    import('../auth/auth-route.ts'),
+    import('../auth/auth-description.ts'),
+  ]);
+  await registerAuth(app, parts, auth);
+  return [describeAuth()];
+}
+
+async function addManagement(
+  app: FastifyInstance,
+  { management, observe }: HttpParts,
+): Promise<readonly ApiDescription[]> {
+  if (!management) return [];
+  const [{ registerManagementRoutes }, { describeManagement }] = await Promise.all([
+    import('../management/management-route.ts'),
+    import('../management/management-description.ts'),
+  ]);
+  await registerManagementRoutes(app, management, observe);
+  return [describeManagement()];
+}
+
+/** Requests are checked by what reads them, and answers are text by the time the framework gets them. */
+function refuseSchemas(): never {
+  throw new InvariantError('a route has a schema');
+}
+
+/** In front of all routes, and in words that are the same for all. */
+function refuseInGeneral(app: FastifyInstance, answerError: ErrorHandler): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    const problem = generalRefusal(request.raw);
+    if (problem === null) return done();
+    if (problem.code === 'METHOD_NOT_ALLOWED')
+      reply.header('allow', pathOf(request) === graphqlPath ? graphqlMethods : allowedMethods);
+    answerError(problem, request, reply);
+  });
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const isWhole = typeof payload === 'string' || payload instanceof Buffer;
+    done(null, isWhole ? outlastBody(request, reply, payload) : payload);
+  });
+}
+
+function answerUnknownPaths(app: FastifyInstance): void {
+  app.setNotFoundHandler((request) => {
+    const path = pathOf(request);
+    const hint = path === `${graphqlPath}/` ? 'without the slash at the end' : 'for POST requests';
+    throw new PublicError(
+      'NOT_FOUND',
+      `Nothing is served at this path. The GraphQL API is at "${graphqlPath}", ${hint}.`,
+    );
+  });
+}
+
+type ErrorHandler = (error: FastifyError | PublicError, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
+
+function createErrorHandler({ observe }: HttpParts): ErrorHandler {
+  return (error, request, reply) => {
+    const shown = toPublicError(error, () => {
+      const id = randomUUID();
+      observe({ kind: 'masked_error', id, requestId: request.id, error });
+      return id;
+    });
+    const wished = answerTypeOf(request.headers.accept);
+    const type = wished === 'application/graphql-response+json' ? wished : 'application/json';
+    // Only clients of GraphQL expect a refusal to be 200.
+    const isGraphql = request.routeOptions.url === graphqlPath;
+    const { status, body, code } = errorAnswer(shown, isGraphql ? type : 'application/graphql-response+json');
+    request.state.answer ??= {
+      executed: false,
+      codes: [code],
+      operationName: null,
+      documentHash: null,
+      stages: noStages,
+    };
+    request.state.bytes = Buffer.byteLength(body);
+    const retryAfter = retryAfterSeconds(status);
+    if (retryAfter !== null && !reply.hasHeader('retry-after')) reply.header('retry-after', retryAfter);
+    return reply.code(status).type(`${type}; charset=utf-8`).send(body);
+  };
+}
+
+function toPublicError(error: FastifyError | PublicError, mask: () => string): PublicError {
+  if (error instanceof PublicError) return error;
+  if (error.statusCode === 413) return new PublicError('BODY_TOO_LARGE', 'The request body exceeds --max-body-bytes.');
+  if (error.statusCode === 415) return new PublicError('UNSUPPORTED_MEDIA_TYPE', 'The content type is not supported.');
+  if (error.code?.startsWith('FST_ERR_') && error.statusCode === 400) {
+    return new PublicError('BAD_REQUEST', 'The HTTP request is malformed.', { cause: error });
+  }
+  return new PublicError('INTERNAL', 'Internal error. The log has the cause under this id.', {
+    extensions: { id: mask() },
+  });
+}

@@ -1,0 +1,231 @@
+/**
+ * Verifies JSON Web Tokens against the configured keys.
+ *
+ * Every key is pinned to one algorithm: the token's header chooses among keys, never how a key is used. So `none`, or
+ * HS256 "signed" with the text of a public key, finds no key. A `kid` that names one of our keys uses that key only.
+ */
+import {
+  type CryptoKey,
+  createRemoteJWKSet,
+  customFetch,
+  decodeJwt,
+  decodeProtectedHeader,
+  errors,
+  importJWK,
+  type JWK,
+  jwtVerify,
+} from 'jose';
+import type { Config, JsonWebKeyMember } from '../../config/config.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { PublicError } from '../../shared/errors.ts';
+import { invariant } from '../../shared/invariant.ts';
+
+type ImportedKey = CryptoKey | Uint8Array;
+
+interface PinnedKey {
+  readonly kid: string | null;
+  readonly alg: string;
+  readonly key: ImportedKey;
+  /** Signs API keys: the secret and our own keys do, keys of others do not. */
+  readonly own: boolean;
+}
+
+type RemoteKeys = ReturnType<typeof createRemoteJWKSet>;
+
+/** The claims of a token whose signature and times have been checked. */
+export interface VerifiedToken {
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** The payload exactly as it was signed. */
+  readonly text: string;
+  /** End of validity in milliseconds since the epoch, leeway included; null without `exp`. */
+  readonly validUntil: number | null;
+  /** Whether the secret or a key of our own signed it. */
+  readonly isOwn: boolean;
+}
+
+/** Checks to make. */
+export interface VerifyOptions {
+  /** Accept only the secret and our own keys. */
+  readonly ownKeysOnly: boolean;
+  /** Check `aud` and `iss` where the configuration demands values. */
+  readonly checkAudience: boolean;
+}
+
+/** Verifies a token. @throws PublicError `UNAUTHENTICATED`; `UNAVAILABLE` where remote keys cannot be loaded. */
+export type VerifyToken = (token: string, options: VerifyOptions) => Promise<VerifiedToken>;
+
+/** The part of the configuration that decides which tokens are good. */
+export type TokenOptions = Pick<Config, 'jwtSecret' | 'jwtKeys' | 'jwks' | 'jwksUrl' | 'jwtAud' | 'jwtIssuer'>;
+
+/** Allowed difference between clocks, for `exp` and `nbf`. */
+export const leewaySeconds = 30;
+
+/** Imports the keys. Rejects where a key is malformed. */
+export async function createTokenVerifier(options: TokenOptions, clock: Clock): Promise<VerifyToken> {
+  const keys = await importKeys(options);
+  const remote = options.jwksUrl === null ? null : remoteKeys(new URL(options.jwksUrl), clock);
+  return async (token, { ownKeysOnly, checkAudience }) => {
+    const candidates = await candidateKeys(
+      token,
+      ownKeysOnly ? keys.filter(({ own }) => own) : keys,
+      ownKeysOnly ? null : remote,
+    );
+    let failure: unknown = new errors.JWKSNoMatchingKey();
+    for (const { key, alg, own } of candidates) {
+      try {
+        const { payload } = await jwtVerify(token, key, {
+          algorithms: [alg],
+          clockTolerance: leewaySeconds,
+          currentDate: new Date(clock.now()),
+          ...(checkAudience && options.jwtAud !== null ? { audience: [...options.jwtAud] } : {}),
+          ...(checkAudience && options.jwtIssuer !== null ? { issuer: options.jwtIssuer } : {}),
+        });
+        const validUntil = payload.exp === undefined ? null : (payload.exp + leewaySeconds) * 1000;
+        return { claims: payload, text: payloadText(token), validUntil, isOwn: own };
+      } catch (error) {
+        failure = error;
+        if (!(error instanceof errors.JWSSignatureVerificationFailed)) break;
+      }
+    }
+    throw refusal(failure);
+  };
+}
+
+/** The claims of a token that nobody has verified; null where it is not a token at all. Decide nothing by them alone. */
+export function unverifiedClaims(token: string): Readonly<Record<string, unknown>> | null {
+  try {
+    return decodeJwt(token);
+  } catch {
+    return null;
+  }
+}
+
+/** The payload of a well-formed token as it was written. */
+export function payloadText(token: string): string {
+  return Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8');
+}
+
+async function importKeys(options: TokenOptions): Promise<readonly PinnedKey[]> {
+  const keys: PinnedKey[] = [];
+  for (const [jwks, own] of [
+    [options.jwtKeys, true],
+    [options.jwks, false],
+  ] as const) {
+    // biome-ignore format: pairs
+    for (const jwk of jwks) keys.push(await importKey(jwk, own));
+  }
+  if (options.jwtSecret !== null) {
+    keys.push({ kid: null, alg: 'HS256', key: new TextEncoder().encode(options.jwtSecret), own: true });
+  }
+  return keys;
+}
+
+const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth'];
+
+async function importKey(jwk: JsonWebKeyMember, own: boolean): Promise<PinnedKey> {
+  const alg = jwk.alg ?? usualAlgorithm(jwk);
+  const publicEntries = Object.entries(jwk).filter(([member]) => !privateMembers.includes(member));
+  const key = await importJWK({ ...Object.fromEntries(publicEntries), key_ops: ['verify'] } as JWK, alg);
+  invariant(typeof alg === 'string', 'a key without algorithm cannot be imported');
+  return { kid: jwk.kid ?? null, alg, key: key as ImportedKey, own };
+}
+
+/** What a key without `alg` is pinned to. */
+function usualAlgorithm({ kty, crv }: JsonWebKeyMember): string | undefined {
+  if (kty === 'oct') return 'HS256';
+  if (kty === 'RSA') return 'RS256';
+  if (kty === 'OKP') return 'EdDSA';
+  return crv === 'P-256' ? 'ES256' : crv === 'P-384' ? 'ES384' : crv === 'P-521' ? 'ES512' : undefined;
+}
+
+async function candidateKeys(
+  token: string,
+  keys: readonly PinnedKey[],
+  remote: RemoteKeys | null,
+): Promise<readonly Omit<PinnedKey, 'kid'>[]> {
+  const { alg, kid } = readHeader(token);
+  if (typeof kid === 'string') {
+    const named = keys.filter((key) => key.kid === kid);
+    if (named.length > 0) return named.filter((key) => key.alg === alg);
+  }
+  const usable = keys.filter((key) => key.alg === alg && (key.kid === null || kid === undefined));
+  if (remote === null || typeof alg !== 'string' || alg === 'none' || alg.startsWith('HS')) return usable;
+  return [...usable, ...(await remoteCandidates(remote, alg, kid))];
+}
+
+function readHeader(token: string): { alg?: unknown; kid?: unknown } {
+  try {
+    return decodeProtectedHeader(token);
+  } catch (error) {
+    throw refusal(error);
+  }
+}
+
+async function remoteCandidates(remote: RemoteKeys, alg: string, kid: unknown): Promise<Omit<PinnedKey, 'kid'>[]> {
+  try {
+    return [{ alg, own: false, key: await remote({ alg, ...(typeof kid === 'string' ? { kid } : {}) }) }];
+  } catch (error) {
+    if (error instanceof errors.JWKSMultipleMatchingKeys) {
+      const found: Omit<PinnedKey, 'kid'>[] = [];
+      for await (const key of error) found.push({ alg, key, own: false });
+      return found;
+    }
+    if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JOSENotSupported) return [];
+    throw new PublicError('UNAVAILABLE', 'The keys that verify tokens cannot be loaded. Try again.', {
+      cause: error,
+    });
+  }
+}
+
+const maxKeyAgeMs = 24 * 60 * 60 * 1000;
+const failureCooldownMs = 5000;
+
+/**
+ * Keys of a URL: cached 10 minutes, fetched again for an unknown `kid` every 30 seconds at most. While the URL fails the
+ * last good answer serves for up to a day, and it is asked every five seconds at most.
+ */
+function remoteKeys(url: URL, clock: Clock): RemoteKeys {
+  let good: { readonly body: string; readonly at: number } | null = null;
+  let failedAt = Number.NEGATIVE_INFINITY;
+  return createRemoteJWKSet(url, {
+    [customFetch]: async (address, init) => {
+      try {
+        if (clock.now() - failedAt < failureCooldownMs) throw new Error('the keys could not be loaded a moment ago');
+        const response = await fetch(address, init);
+        if (response.status !== 200) throw new Error(`the address of the keys answered ${response.status}`);
+        good = { body: pinAlgorithms(await response.text()), at: clock.now() };
+      } catch (error) {
+        if (clock.now() - failedAt >= failureCooldownMs) failedAt = clock.now();
+        if (good === null || clock.now() - good.at > maxKeyAgeMs) throw error;
+      }
+      return new Response(good.body);
+    },
+  });
+}
+
+function pinAlgorithms(text: string): string {
+  const { keys } = JSON.parse(text) as { keys: JsonWebKeyMember[] };
+  const pinned = keys
+    .filter(({ kty }) => kty !== 'oct')
+    .map((key) => ({ ...key, alg: key.alg ?? usualAlgorithm(key) }));
+  return JSON.stringify({ keys: pinned });
+}
+
+function refusal(cause: unknown): PublicError {
+  if (cause instanceof PublicError) return cause;
+  if (cause instanceof errors.JWTExpired) {
+    return new PublicError('UNAUTHENTICATED', 'The token has expired.', {
+      hint: 'Sign in again or refresh the token.',
+      cause,
+    });
+  }
+  if (cause instanceof errors.JWTClaimValidationFailed) {
+    const message = `The token's claim "${cause.claim}" is not accepted.`;
+    return new PublicError('UNAUTHENTICATED', message, {
+      hint: 'The token is for another audience or issuer, or not valid yet.',
+      cause,
+    });
+  }
+  const hint = 'It must be a JSON Web Token signed by a key of this project.';
+  return new PublicError('UNAUTHENTICATED', 'The token could not be verified.', { hint, cause });
+}

@@ -1,0 +1,71 @@
+/**
+ * What only operators may ask, and only the studio does: the SQL and the plan of an operation, a token of a user, and
+ * the end of their sessions.
+ *
+ * All need an access token with the scope `project:operate`, which no token has unless somebody gave it one.
+ */
+
+import type { FastifyRequest } from 'fastify';
+import { AuthError } from '../../auth/auth-error.ts';
+import { actAsUser, type Operator, type OperatorToken, signOutUser } from '../../auth/requests/admin/act-as-user.ts';
+import type { Flow } from '../../auth/steps/flow.ts';
+import type { ExplainedStatement } from '../../execute/explain-operation.ts';
+import { type Code, PublicError } from '../../shared/errors.ts';
+import { readAuthRequest } from '../auth/auth-request.ts';
+import { decodeText, readRequest } from '../graphql/read-request.ts';
+import type { Explain, HttpParts } from '../server/parts.ts';
+
+/** Answers with the statements; the body is a GraphQL request with the members `role` and `claims` beside. */
+export async function answerExplain(
+  { body }: FastifyRequest,
+  { config }: HttpParts,
+  explain: Explain,
+): Promise<{ readonly statements: readonly ExplainedStatement[] }> {
+  const text = decodeText((body as Buffer | undefined) ?? Buffer.alloc(0));
+  const request = readRequest(text);
+  const { role, claims } = JSON.parse(text) as { readonly role?: unknown; readonly claims?: unknown };
+  const { allowedRoles } = config;
+  if (typeof role !== 'string' || !(allowedRoles === '*' || allowedRoles.includes(role))) {
+    throw new PublicError('BAD_USER_INPUT', 'role must be one of the roles that requests may have.');
+  }
+  if (typeof claims !== 'object' || claims === null || Array.isArray(claims)) {
+    throw new PublicError('BAD_USER_INPUT', 'claims must be an object.');
+  }
+  return { statements: await explain(role, JSON.stringify(claims), request) };
+}
+
+/** A user's token may be made in no more time than any other sign-in; milliseconds. */
+const actWithinMs = 10_000;
+
+/** Answers with a token; the body is `{"user": <id>}`. */
+export function answerActAs(request: FastifyRequest, parts: HttpParts, operator: Operator): Promise<OperatorToken> {
+  return forUser(request, parts, (flow, id) => actAsUser(flow, operator, id));
+}
+
+/** Ends all sessions of a user; the body is `{"user": <id>}`. */
+export async function answerSignOut(request: FastifyRequest, parts: HttpParts, operator: Operator): Promise<object> {
+  await forUser(request, parts, (flow, id) => signOutUser(flow, operator, id));
+  return {};
+}
+
+async function forUser<T>(
+  request: FastifyRequest,
+  { auth }: HttpParts,
+  run: (flow: Flow, id: string) => Promise<T>,
+): Promise<T> {
+  if (!auth) throw new PublicError('NOT_FOUND', 'This gateway has no auth service.');
+  const id = readUserId(request.body as Buffer | undefined);
+  const { flow } = readAuthRequest(request, auth, await auth.currentConfig(), performance.now() + actWithinMs);
+  return run(flow, id).catch((error) => {
+    if (!(error instanceof AuthError)) throw error;
+    const code: Code = error.code === 'user_not_found' ? 'NOT_FOUND' : 'BAD_USER_INPUT';
+    throw new PublicError(code, error.message, { cause: error });
+  });
+}
+
+function readUserId(body: Buffer | undefined): string {
+  const text = decodeText(body ?? Buffer.alloc(0));
+  const [, id] = /^\s*\{\s*"user"\s*:\s*"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"\s*\}\s*$/i.exec(text) ?? [];
+  if (id === undefined) throw new PublicError('BAD_USER_INPUT', 'user must be the id of a user.');
+  return id;
+}

@@ -1,0 +1,163 @@
+/**
+ * `/studio`: the pages of the browser application, and the questions that only they ask: what a one-time token is worth,
+ * what the project is, and what operators may see of it (studio-operations.ts).
+ *
+ * The pages are the same for everyone and hold no data; what they show they ask of the APIs, with the token of the person
+ * before them. None of these answers reaches another origin.
+ */
+
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import fastifyStatic from '@fastify/static';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ManagementCaller } from '../../management/management-caller.ts';
+import { ManagementError } from '../../management/management-error.ts';
+import { PublicError } from '../../shared/errors.ts';
+import { graphqlPath, type HttpParts, type StudioParts } from '../server/parts.ts';
+
+/** The path of the studio. */
+export const studioPath = '/studio';
+
+/**
+ * Everything comes from here, no script is written in a page and none is made of text. Styles may be written anywhere and
+ * images come from anywhere, because frames with emails have to live under the same rules; the editor of GraphiQL works in
+ * workers and brings its font in its style sheet.
+ */
+const contentSecurityPolicy =
+  "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self' data:; " +
+  "img-src 'self' https: http: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const closed = { config: { cors: false } } as const;
+
+/** The same from src/http and from dist/http. */
+const root = fileURLToPath(new URL('../../../dist/studio/', import.meta.url));
+
+/** Lets replies send the files; they were compressed when they were built. */
+export async function allowStudioFiles(app: FastifyInstance): Promise<void> {
+  await app.register(fastifyStatic, {
+    root,
+    serve: false,
+    dotfiles: 'ignore',
+    preCompressed: true,
+    suppressWarning: true,
+  });
+}
+
+/** Sends the page; the application finds out by itself which of its pages is asked for. */
+export function sendStudioPage(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (!existsSync(`${root}index.html`)) {
+    throw new PublicError('NOT_FOUND', 'The studio is not built.', { hint: 'Run npm run build:studio.' });
+  }
+  reply.header('content-security-policy', contentSecurityPolicy).header('cache-control', 'no-cache');
+  reply.header('cross-origin-opener-policy', 'same-origin');
+  return reply.sendFile('index.html', { cacheControl: false });
+}
+
+/** A changed file has another name. A worker gets its policy from its own answer. */
+function sendStudioFile(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { '*': name } = request.params as { readonly '*': string };
+  reply.header('content-security-policy', contentSecurityPolicy);
+  return reply.sendFile(`assets/${name}`, { maxAge: '1y', immutable: true });
+}
+
+/** Adds the routes; without a management API those of the pages alone, of which the inbox needs no more. */
+export function registerStudio(app: FastifyInstance, parts: HttpParts): void {
+  const { studio } = parts;
+  app.register(async (scope) => {
+    scope.addHook('onSend', keepToThisOrigin);
+    scope.get(studioPath, closed, sendStudioPage);
+    scope.get(`${studioPath}/*`, closed, sendStudioPage);
+    scope.get(`${studioPath}/assets/*`, closed, sendStudioFile);
+    if (!studio) return;
+    scope.post(`${studioPath}/session`, { ...closed, bodyLimit: 4096 }, async (request, reply) => {
+      const token = parts.config.accessToken;
+      const ticket = readTicket(request.body as Buffer | undefined);
+      if (token === null || ticket === null || !studio.tickets.redeem(ticket)) {
+        throw new PublicError(
+          'UNAUTHENTICATED',
+          'The one-time token is invalid, already used, or older than ten minutes.',
+        );
+      }
+      return sendJson(reply, { accessToken: token });
+    });
+    scope.get(`${studioPath}/project`, closed, async (request, reply) => {
+      const caller = await authorize(request, studio);
+      return sendJson(reply, await describeProject(caller, parts, studio));
+    });
+    scope.post(`${studioPath}/explain`, closed, async (request, reply) => {
+      await authorizeOperator(request, studio);
+      const { answerExplain } = await loadOperations();
+      return sendJson(reply, await answerExplain(request, parts, studio.explain));
+    });
+    scope.post(`${studioPath}/act-as`, { ...closed, bodyLimit: 4096 }, async (request, reply) => {
+      const operator = await authorizeOperator(request, studio);
+      const { answerActAs } = await loadOperations();
+      return sendJson(reply, await answerActAs(request, parts, operator));
+    });
+    scope.post(`${studioPath}/sign-out`, { ...closed, bodyLimit: 4096 }, async (request, reply) => {
+      const operator = await authorizeOperator(request, studio);
+      const { answerSignOut } = await loadOperations();
+      return sendJson(reply, await answerSignOut(request, parts, operator));
+    });
+  });
+}
+
+// They need the auth service, which a gateway may be without.
+const loadOperations = () => import('./studio-operations.ts');
+
+async function authorize({ headers }: FastifyRequest, { ref, api }: StudioParts): Promise<ManagementCaller> {
+  return api.authorize(await ref(), headers.authorization).catch((error) => {
+    if (!(error instanceof ManagementError)) throw error;
+    throw new PublicError('UNAUTHENTICATED', 'The studio needs an access token of this project.');
+  });
+}
+
+async function authorizeOperator(request: FastifyRequest, studio: StudioParts): Promise<ManagementCaller> {
+  const caller = await authorize(request, studio);
+  if (caller.scopes.includes('project:operate')) return caller;
+  throw new PublicError('ROLE_NOT_ALLOWED', 'The access token lacks the scope "project:operate".');
+}
+
+/** Who may see what of the project: whoever may read its configuration. The keys are told on a local project only. */
+async function describeProject(caller: ManagementCaller, { config, inbox }: HttpParts, studio: StudioParts) {
+  const ref = await studio.ref();
+  const mayUseKeys = config.localProject && caller.scopes.includes('auth_config:write');
+  return {
+    ref,
+    isLocal: config.localProject,
+    mayWrite: caller.scopes.includes('auth_config:write'),
+    mayOperate: caller.scopes.includes('project:operate'),
+    keys: mayUseKeys ? { anon: config.anonKey, service: config.serviceKey } : null,
+    roles: { anon: config.anonRole, authenticated: config.authenticatedRole, service: config.serviceRole },
+    graphqlPath,
+    isMailCaptured: inbox?.isCaptured() ?? false,
+    exampleOperations: config.exampleOperations,
+  };
+}
+
+function readTicket(body: Buffer | undefined): string | null {
+  try {
+    const { token } = JSON.parse((body ?? '').toString()) as { readonly token?: unknown };
+    return typeof token === 'string' ? token : null;
+  } catch {
+    return null;
+  }
+}
+
+function sendJson(reply: FastifyReply, value: unknown): FastifyReply {
+  reply.header('cache-control', 'no-store');
+  return reply.type('application/json; charset=utf-8').send(JSON.stringify(value));
+}
+
+/** Runs behind the hooks of the whole server, one of which opens the APIs to pages of other origins. */
+export function keepToThisOrigin(
+  _request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  done: (error: null, payload: unknown) => void,
+): void {
+  reply.removeHeader('access-control-allow-origin').removeHeader('access-control-expose-headers');
+  // A link in an email must look as if it was opened from a mail client: without a referrer.
+  reply.header('referrer-policy', 'no-referrer').header('cross-origin-resource-policy', 'same-origin');
+  done(null, payload);
+}

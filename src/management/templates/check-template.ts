@@ -1,0 +1,92 @@
+/**
+ * Tries subjects and bodies of emails before they are stored: what would fail for every mail is a problem, what is valid and
+ * most likely a mistake a warning.
+ *
+ * Faults that depend on the data do not count: a template may rely on metadata that the samples here do not have.
+ */
+import { type EmailKind, emailKindNames, emailKinds } from '../../email/email-kind.ts';
+import { parseOptions, type TemplatePart, type TemplateSwitches } from '../../email/parse-options.ts';
+import { parseTemplate, renderTemplate, type Template, templateVariables } from '../../email/template/template.ts';
+import { TemplateError } from '../../email/template/template-error.ts';
+import { sampleData, variablesThatAct } from './template-samples.ts';
+
+/** What was found; sentences without the field's name. */
+export interface TemplateFindings {
+  readonly problem: string | null;
+  readonly warnings: readonly string[];
+}
+
+/** The template that a field holds. */
+export interface TemplateField {
+  readonly part: TemplatePart;
+  readonly email: EmailKind;
+}
+
+const fields: ReadonlyMap<string, TemplateField> = new Map(
+  emailKindNames.flatMap((email): [string, TemplateField][] => [
+    [`mailer_subjects_${email}`, { part: 'subject', email }],
+    [`mailer_templates_${email}_content`, { part: 'content', email }],
+  ]),
+);
+
+/** Names of the fields that hold subject or body of an email, email by email. */
+export const templateFieldNames: readonly string[] = [...fields.keys()];
+
+/** What the field holds; null for a field that is no subject or body. */
+export function templateField(name: string): TemplateField | null {
+  return fields.get(name) ?? null;
+}
+
+/** Checks one subject or body. Empty text stands for the built-in one and is always right. */
+export function checkTemplate(field: TemplateField, text: string, switches: TemplateSwitches): TemplateFindings {
+  if (text === '') return { problem: null, warnings: [] };
+  try {
+    const template = parseTemplate(text, { ...parseOptions(field.part, switches), maxMs: trialMs });
+    tryTemplate(template, field.email);
+    return { problem: null, warnings: warningsOf(template, field) };
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    return { problem: describe(error), warnings: [] };
+  }
+}
+
+/** Checks the text of a message to a phone. */
+export function checkMessageTemplate(text: string): TemplateFindings {
+  try {
+    parseTemplate(text, { kind: 'text', maxMs: trialMs });
+    return { problem: null, warnings: [] };
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    return { problem: describe(error), warnings: [] };
+  }
+}
+
+/** Milliseconds for what sends nothing, once for the reading and once for each rendering: it runs beside the requests of everybody. */
+export const trialMs = 250;
+const limitCodes = ['depth_limit', 'iteration_limit', 'output_limit', 'time_limit'];
+
+function tryTemplate(template: Template, email: EmailKind): void {
+  for (const data of sampleData(email)) {
+    try {
+      renderTemplate(template, data, { maxMs: trialMs });
+    } catch (error) {
+      if (!(error instanceof TemplateError)) throw error;
+      if (error.phase === 'escape' || limitCodes.includes(error.code)) throw error;
+    }
+  }
+}
+
+/** What is valid and most likely a mistake; sentences without the field's name. */
+export function warningsOf(template: Template, { part, email }: TemplateField): readonly string[] {
+  const used = templateVariables(template);
+  const known: readonly string[] = emailKinds[email].variables;
+  const empty = used.filter((name) => !known.includes(name)).map((name) => `.${name} is always empty in this email`);
+  const act = part === 'content' ? variablesThatAct(email) : [];
+  const leadsNowhere = act.length > 0 && !act.some((name) => used.includes(name));
+  const names = act.map((name) => `.${name}`).join(', ');
+  return [...empty, ...(leadsNowhere ? [`the email uses none of ${names}, so recipients cannot continue`] : [])];
+}
+
+function describe({ line, message }: TemplateError): string {
+  return line === null ? message : `line ${line}: ${message}`;
+}

@@ -1,0 +1,211 @@
+/**
+ * What people see of an email before they store it: what there is to edit, a draft rendered with sample data or chosen data, and
+ * the message of a trial.
+ *
+ * A draft is anybody's text: it is rendered within the limits of the check before storing, and its faults are part of the answer.
+ */
+import type { AuthConfig } from '../../config/auth/auth-config.ts';
+import { notificationEmails } from '../../config/auth/auth-template-fields.ts';
+import { checkEmail } from '../../config/auth/auth-value-checks.ts';
+import { defaultTemplates } from '../../email/default-templates.ts';
+import { type EmailKind, type EmailVariable, emailKindNames, emailKinds } from '../../email/email-kind.ts';
+import { buildMessage, type EmailMessage, templateTexts } from '../../email/message.ts';
+import { parseOptions, type TemplatePart } from '../../email/parse-options.ts';
+import { toPlainText } from '../../email/plain-text.ts';
+import { cleanSubject } from '../../email/subject.ts';
+import { parseTemplate, renderTemplate, type TemplateData } from '../../email/template/template.ts';
+import { TemplateError } from '../../email/template/template-error.ts';
+import { ManagementError } from '../management-error.ts';
+import { trialMs, warningsOf } from './check-template.ts';
+import { sampleData } from './template-samples.ts';
+
+/** An email and the names of its fields. */
+export interface DescribedEmail {
+  readonly email: EmailKind;
+  readonly group: 'authentication' | 'notification';
+  readonly subjectField: string;
+  readonly contentField: string;
+  /** Null: the email cannot be switched off. */
+  readonly enabledField: string | null;
+  readonly variables: readonly EmailVariable[];
+  /** The built-in texts; an empty field stands for them. */
+  readonly defaults: { readonly subject: string; readonly content: string };
+  /** The texts where nothing is stored: those that the project starts with, else the built-in ones. */
+  readonly start: { readonly subject: string; readonly content: string };
+  /** What a draft is rendered with where nothing else is said. */
+  readonly sample: TemplateData;
+}
+
+/** All emails, in the order of their table. @param start What is in force where nothing is stored. */
+export function describeEmails(config: Pick<AuthConfig, 'site_url'>, start: AuthConfig): readonly DescribedEmail[] {
+  return emailKindNames.map((email) => {
+    const change = notificationEmails.find((name) => `${name}_notification` === email) ?? null;
+    return {
+      email,
+      group: change === null ? 'authentication' : 'notification',
+      subjectField: `mailer_subjects_${email}`,
+      contentField: `mailer_templates_${email}_content`,
+      enabledField: change === null ? null : `mailer_notifications_${change}_enabled`,
+      variables: emailKinds[email].variables,
+      defaults: defaultTemplates[email],
+      start: startTexts(email, start),
+      sample: sampleOf(email, config),
+    };
+  });
+}
+
+function startTexts(email: EmailKind, start: AuthConfig): DescribedEmail['start'] {
+  const { subject, content } = templateTexts(email, start);
+  const builtIn = defaultTemplates[email];
+  return { subject: subject || builtIn.subject, content: content || builtIn.content };
+}
+
+function sampleOf(email: EmailKind, { site_url }: Pick<AuthConfig, 'site_url'>): TemplateData {
+  return { ...sampleData(email)[0], SiteURL: site_url };
+}
+
+/** A checked request. */
+export interface EmailDraft {
+  readonly email: EmailKind;
+  readonly subject: string;
+  readonly content: string;
+  readonly data: TemplateData;
+}
+
+/**
+ * Reads the members `email`, `subject`, `content` and `data`. Texts that are missing are those in force, empty ones the built-in
+ * ones; data that are missing are the sample's.
+ *
+ * @throws ManagementError `invalid_body`, `validation_failed`
+ */
+export function readDraft(body: unknown, config: AuthConfig): EmailDraft {
+  const { email: name, subject, content, data } = readObject(body);
+  const email = emailKindNames.find((known) => known === name);
+  if (email === undefined) refuse(`email must be one of ${emailKindNames.join(', ')}`);
+  const inForce = templateTexts(email, config);
+  return {
+    email,
+    subject: readText('subject', subject, inForce.subject) || defaultTemplates[email].subject,
+    content: readText('content', content, inForce.content) || defaultTemplates[email].content,
+    data: { ...sampleOf(email, config), ...readData(email, data ?? {}) },
+  };
+}
+
+function readObject(body: unknown): Readonly<Record<string, unknown>> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new ManagementError('invalid_body');
+  return body as Readonly<Record<string, unknown>>;
+}
+
+function readText(name: string, value: unknown, inForce: string): string {
+  if (value === undefined || value === null) return inForce;
+  return typeof value === 'string' ? value : refuse(`${name} must be a string`);
+}
+
+function readData(email: EmailKind, data: unknown): TemplateData {
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) refuse('data must be a JSON object');
+  const known: readonly string[] = emailKinds[email].variables;
+  for (const [name, value] of Object.entries(data)) {
+    if (!known.includes(name)) refuse(`data: the email ${email} has no variable "${name.slice(0, 80)}"`);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    if (name === 'Data' ? !isObject : typeof value !== 'string') {
+      refuse(`data.${name} must be ${name === 'Data' ? 'a JSON object' : 'a string'}`);
+    }
+  }
+  return data as TemplateData;
+}
+
+function refuse(message: string): never {
+  throw new ManagementError('validation_failed', message);
+}
+
+/** Where and why a text cannot be rendered. */
+export interface DraftFault {
+  readonly phase: string;
+  readonly code: string;
+  readonly message: string;
+  /** From 1; null where the fault has no place. */
+  readonly line: number | null;
+  /** From 1, in UTF-16 units; null where `line` is. */
+  readonly column: number | null;
+}
+
+/** What came of one text. */
+export interface RenderedText {
+  /** Null where there is a fault. */
+  readonly output: string | null;
+  readonly fault: DraftFault | null;
+  /** Sentences about what is valid and most likely not meant. */
+  readonly warnings: readonly string[];
+}
+
+/** What came of a draft. */
+export interface RenderedDraft {
+  readonly subject: RenderedText;
+  readonly content: RenderedText;
+  /** The body as a client without HTML shows it; null where there is a fault. */
+  readonly text: string | null;
+}
+
+/** Renders a draft. */
+export async function renderDraft(draft: EmailDraft, config: AuthConfig): Promise<RenderedDraft> {
+  const subject = renderText('subject', draft, config);
+  const content = renderText('content', draft, config);
+  const text = content.output === null ? null : await toPlainText(content.output);
+  return { subject, content, text };
+}
+
+function renderText(part: TemplatePart, { email, data, ...texts }: EmailDraft, config: AuthConfig): RenderedText {
+  const warnings: string[] = [];
+  const options = parseOptions(part, config);
+  const tolerant = config.mailer_template_lenient_compare && {
+    onUnequalKinds: (message: string) => void warnings.push(message),
+  };
+  try {
+    const template = parseTemplate(texts[part], { ...options, ...tolerant, maxMs: trialMs });
+    const output = renderTemplate(template, data, { maxMs: trialMs });
+    warnings.push(...warningsOf(template, { part, email }));
+    return { output: part === 'subject' ? cleanSubject(output) : output, fault: null, warnings };
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    const { phase, code, message, line, column } = error;
+    return { output: null, fault: { phase, code, message, line, column }, warnings };
+  }
+}
+
+/**
+ * The message of a trial: the draft as an email to `to`.
+ *
+ * @throws ManagementError `validation_failed` where the address or the draft is wrong.
+ */
+export function buildTrial(draft: EmailDraft, config: AuthConfig, to: unknown): EmailMessage {
+  if (typeof to !== 'string' || to.length > 255) refuse('to must be an email address');
+  const problem = checkEmail(to);
+  if (problem !== null) refuse(`to ${problem}`);
+  const { email, subject, content, data } = draft;
+  const texts = { [`mailer_subjects_${email}`]: subject, [`mailer_templates_${email}_content`]: content };
+  const text = (name: EmailVariable) => String(data[name] ?? '');
+  try {
+    const facts = { ...factsOf(data, text), to };
+    return buildMessage(email, { ...config, ...texts, site_url: text('SiteURL') }, facts);
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    return refuse(error.line === null ? error.message : `line ${error.line}: ${error.message}`);
+  }
+}
+
+function factsOf(data: TemplateData, text: (name: EmailVariable) => string) {
+  return {
+    email: text('Email'),
+    userMetadata: (data.Data ?? {}) as Readonly<Record<string, unknown>>,
+    redirectTo: text('RedirectTo'),
+    token: text('Token'),
+    tokenHash: text('TokenHash'),
+    confirmationUrl: text('ConfirmationURL'),
+    newEmail: text('NewEmail'),
+    oldEmail: text('OldEmail'),
+    phone: text('Phone'),
+    oldPhone: text('OldPhone'),
+    provider: text('Provider'),
+    factorType: text('FactorType'),
+  };
+}

@@ -1,0 +1,181 @@
+/**
+ * Bodies of emails that live in files and at addresses: read at the start and whenever they change, and laid into the start
+ * values together with what the configuration holds itself.
+ *
+ * Subject and body of an email stand and fall together. Where one of them cannot be had or is no template, the pair that was
+ * used before stays in force, or the built-in one where there is none; that is observed once for each mistake, with its place.
+ */
+import { type AuthConfig, type AuthValues, layerAuthConfig } from '../../config/auth/auth-config.ts';
+import type { TemplateSource, TemplateSources } from '../../config/auth/auth-template-source.ts';
+import { type EmailKind, emailKindNames } from '../../email/email-kind.ts';
+import { parseOptions, type TemplatePart } from '../../email/parse-options.ts';
+import { parseTemplate } from '../../email/template/template.ts';
+import { TemplateError } from '../../email/template/template-error.ts';
+import type { Clock } from '../../shared/clock.ts';
+import type { Observe } from '../../shared/observation.ts';
+import { createTemplateReader, type TemplateReader } from './template-reader.ts';
+
+/** The start values, and where the bodies are that they do not hold. */
+export interface AuthStart {
+  readonly authValues: AuthValues;
+  readonly authTemplates: TemplateSources;
+}
+
+/** Keeps the start values up to date. */
+export interface StartTemplates {
+  /**
+   * Takes start values, the first time or in place of others, for example when the configuration file was read again.
+   * Resolves when every body was read or could not be, after 10 s at most.
+   */
+  replace(start: AuthStart): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** What it works with. */
+export interface StartTemplatesParts {
+  /** The configuration that is in force above start values: its switches decide what templates mean. */
+  readonly configWith: (values: AuthValues) => AuthConfig;
+  /** Takes the start values whenever they have changed. */
+  readonly onChange: (values: AuthValues) => void;
+  readonly clock: Clock;
+  readonly observe: Observe;
+}
+
+/** Milliseconds between two looks at the files and at what is due to be fetched again. */
+const lookMs = 500;
+
+/** Subject and body of an email; null: the built-in one. */
+interface Pair {
+  readonly subject: string | null;
+  readonly content: string | null;
+}
+
+/** Makes it; it reads nothing yet. */
+export function createStartTemplates(parts: StartTemplatesParts): StartTemplates {
+  return new Templates(parts);
+}
+
+type Readers = ReadonlyMap<EmailKind, TemplateReader>;
+
+class Templates implements StartTemplates {
+  readonly #parts: StartTemplatesParts;
+  #authValues: AuthValues = {};
+  #readers: Readers = new Map();
+  /** Pairs that were right when they were last looked at. */
+  readonly #good = new Map<EmailKind, Pair>();
+  /** What was last said of each email. */
+  readonly #told = new Map<EmailKind, string>();
+  /** A slow address keeps nobody else from being looked at. */
+  readonly #busy = new Set<TemplateReader>();
+  #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  constructor(parts: StartTemplatesParts) {
+    this.#parts = parts;
+  }
+
+  async replace({ authValues, authTemplates }: AuthStart): Promise<void> {
+    const { clock } = this.#parts;
+    await this.#end();
+    if (this.#stopped) return;
+    // The start value: whoever may change the configuration must not choose machines for the gateway to read from.
+    const readers = createReaders(authTemplates, layerAuthConfig(authValues).site_url, clock);
+    this.#authValues = authValues;
+    this.#readers = readers;
+    await Promise.all([...readers.values()].map((reader) => reader.read()));
+    if (this.#stopped || readers !== this.#readers) return;
+    this.#apply();
+    if (readers.size === 0) return;
+    this.#timer = setInterval(() => {
+      for (const reader of readers.values()) void this.#look(reader);
+    }, lookMs).unref();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#end();
+  }
+
+  async #end(): Promise<void> {
+    clearInterval(this.#timer);
+    await Promise.all([...this.#readers.values()].map((reader) => reader.stop()));
+  }
+
+  async #look(reader: TemplateReader): Promise<void> {
+    if (this.#busy.has(reader)) return;
+    this.#busy.add(reader);
+    const isChanged = await reader.read();
+    this.#busy.delete(reader);
+    const isCurrent = !this.#stopped && [...this.#readers.values()].includes(reader);
+    if (isChanged && isCurrent) this.#apply();
+  }
+
+  #apply(): void {
+    const values: Record<string, unknown> = { ...this.#authValues };
+    const config = this.#parts.configWith(this.#authValues);
+    for (const email of emailKindNames) {
+      const { subject, content } = this.#pairOf(email, config);
+      setOrDelete(values, subjectField(email), subject);
+      setOrDelete(values, contentField(email), content);
+    }
+    this.#parts.onChange(values as AuthValues);
+  }
+
+  #pairOf(email: EmailKind, config: AuthConfig): Pair {
+    const reader = this.#readers.get(email);
+    const given: Pair = {
+      subject: this.#authValues[subjectField(email)] ?? null,
+      content: reader?.text() ?? this.#authValues[contentField(email)] ?? null,
+    };
+    const problem = reader?.problem() ?? findProblem(given, config);
+    if (problem === null) {
+      this.#good.set(email, given);
+      this.#told.delete(email);
+      return given;
+    }
+    const kept = this.#good.get(email) ?? null;
+    this.#tell(email, problem, kept !== null);
+    return kept ?? { subject: null, content: null };
+  }
+
+  #tell(email: EmailKind, problem: string, isKept: boolean): void {
+    if (this.#told.get(email) === problem) return;
+    this.#told.set(email, problem);
+    const source = this.#readers.get(email)?.name ?? 'configuration';
+    this.#parts.observe({ kind: 'template_refused', email, source, problem, kept: isKept ? 'previous' : 'built-in' });
+  }
+}
+
+function createReaders(sources: TemplateSources, siteUrl: string, clock: Clock): Readers {
+  const entries = Object.entries(sources) as [EmailKind, TemplateSource][];
+  return new Map(entries.map(([email, source]) => [email, createTemplateReader(source, siteUrl, clock)]));
+}
+
+function findProblem({ subject, content }: Pair, config: AuthConfig): string | null {
+  return problemOf('subject', subject, config) ?? problemOf('content', content, config);
+}
+
+function problemOf(part: TemplatePart, text: string | null, config: AuthConfig): string | null {
+  if (text === null || text === '') return null;
+  try {
+    parseTemplate(text, parseOptions(part, config));
+    return null;
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    const place = error.line === null ? '' : `, line ${error.line}, column ${error.column}`;
+    return `${part}${place}: ${error.message}`;
+  }
+}
+
+function setOrDelete(values: Record<string, unknown>, name: string, value: string | null): void {
+  if (value === null) delete values[name];
+  else values[name] = value;
+}
+
+function subjectField<K extends EmailKind>(email: K): `mailer_subjects_${K}` {
+  return `mailer_subjects_${email}`;
+}
+
+function contentField<K extends EmailKind>(email: K): `mailer_templates_${K}_content` {
+  return `mailer_templates_${email}_content`;
+}

@@ -1,0 +1,46 @@
+/**
+ * What a template can be tried with before it is stored: sample data for each email, and the variables that lead somewhere.
+ */
+import { type EmailKind, emailKinds } from '../../email/email-kind.ts';
+
+/** Variables of which a body must use one, because the mail would lead nowhere otherwise; empty for notices. */
+export function variablesThatAct(email: EmailKind): readonly string[] {
+  if (email === 'reauthentication') return ['Token'];
+  const names: readonly string[] = emailKinds[email].variables;
+  return names.includes('ConfirmationURL') ? ['ConfirmationURL', 'TokenHash', 'Token'] : [];
+}
+
+const samples: Readonly<Record<string, unknown>> = {
+  SiteURL: 'https://app.example.com',
+  Email: 'ada@example.com',
+  RedirectTo: 'https://app.example.com/welcome',
+  Token: '123456',
+  TokenHash: '5f4dcc3b5aa765d61d8327deb882cf99f4dcc3b5aa765d61d8327deb',
+  ConfirmationURL:
+    'https://api.example.com/auth/v1/verify?token=5f4dcc3b&type=email&redirect_to=https://app.example.com',
+  NewEmail: 'ada.lovelace@example.com',
+  SendingTo: 'ada.lovelace@example.com',
+  OldEmail: 'ada@example.org',
+  Phone: '15555550100',
+  OldPhone: '15555550199',
+  Provider: 'google',
+  FactorType: 'totp',
+};
+
+const metadata = {
+  sub: '11111111-2222-3333-4444-555555555555',
+  email: 'ada@example.com',
+  email_verified: false,
+  phone_verified: false,
+  name: 'Ada Lovelace',
+  locale: 'en',
+  age: 36,
+  tags: ['one', 'two'],
+  address: { city: 'London' },
+};
+
+/** Data as a request would give it: once with what applications usually keep of a user, once with nothing. */
+export function sampleData(email: EmailKind): readonly Readonly<Record<string, unknown>>[] {
+  const values = emailKinds[email].variables.filter((name) => name !== 'Data').map((name) => [name, samples[name]]);
+  return [metadata, {}].map((Data) => ({ ...Object.fromEntries(values), Data }));
+}

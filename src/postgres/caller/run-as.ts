@@ -1,0 +1,346 @@
+/**
+ * Runs the statements of one request under its caller's role: one flight, one transaction, and what belongs around it:
+ * a connection, a limit of time, cancelling, and repeating where that is certain to be harmless.
+ *
+ * Promises: nothing runs without the caller's settings; a mutation is sent again only where it is certain to be
+ * undone; a connection is given back only when nothing of this request can reach it any more. The only way of API requests to the database.
+ */
+
+import pg from 'pg';
+import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
+import { DatabaseError, sessionMarker, temporaryMarker, toDatabaseError } from '../failure.ts';
+import type { ApiConnection } from '../pool/api-connection.ts';
+import type { FlightHow, QueuedRequest, Slot } from '../pool/flight-slot.ts';
+import type { ApiPool } from '../pool/pool.ts';
+import type { FlightCounts } from '../pool/pool-state.ts';
+import { Flight, type FlightOutcome, type FlightResult, type FlightStep, type RowCollector } from '../wire/flight.ts';
+import { MessageReader } from '../wire/message-reader.ts';
+import { RowFlow } from '../wire/row-flow.ts';
+import type { StatementNames } from '../wire/statement-names.ts';
+import type { Caller } from './caller.ts';
+import { type Opening, openingOf, openingSteps, planningStep, sharedOpeningSteps } from './opening.ts';
+
+/** One main statement. */
+export interface Step {
+  /** Must not be able to end a transaction: no `call`, `do`, `commit`. */
+  readonly text: string;
+  /** In the order of `$1`, `$2`, ...; null is SQL null. */
+  readonly values: readonly (string | null)[];
+  /**
+   * Makes what takes its rows, anew each time the statement is sent; absent: the first column of its only row is the
+   * result.
+   * The statement is cancelled, and fails as `too_large`, once it says `overflow`.
+   */
+  readonly collect?: (flow: RowFlow) => RowCollector;
+}
+
+/** One request to the database: who asks, under which limits, and what to run. */
+export interface RunAsOptions {
+  readonly caller: Caller;
+  /** Whom the queue for connections takes it for: the user, or the network that a caller without a user comes from. */
+  readonly queuedAs: string;
+  /** Value for `set_config('search_path', ...)`: a list of quoted names. */
+  readonly searchPath: string;
+  /** The role's own settings (`alter role ... set`), without `statement_timeout`. */
+  readonly settings: ReadonlyMap<string, string>;
+  /** Server-side limit of each statement in milliseconds, the smaller of the role's and the gateway's; 0 = none. */
+  readonly timeoutMs: number;
+  /** Limit of the whole call in milliseconds, kept by our own timer, which cancels. 0 = none. */
+  readonly requestTimeoutMs: number;
+  /** What the model was made from; null = run without a check. */
+  readonly freshness: { readonly snapshot: string; readonly memberships: string | null } | null;
+  readonly readOnly: boolean;
+  /** The steps may write: never repeated unless undone. */
+  readonly mutation: boolean;
+  /** The steps may run code of a user (a function, trigger, policy, view): nothing in the session is to be trusted afterwards. */
+  readonly runsUserCode: boolean;
+  /** May be empty: then only the settings run, and with them the freshness check. */
+  readonly steps: readonly Step[];
+  /** The best plan of a step depends on its values: it is made anew for each where one for any has taken long, and for each write. */
+  readonly wantsCustomPlan: boolean;
+  /** Aborted when the client goes away; cancels the statement. */
+  readonly signal: DisconnectSignal | null;
+}
+
+/**
+ * Runs the steps in order in one transaction, each seeing what the one before it wrote, and returns what was made of the
+ * rows of each, for the first column of the only row null where there is no row. An error in any of them undoes all.
+ *
+ * One network round trip. A read is repeated once when its connection is lost. Anything is repeated where it has not run, because
+ * code of a user had changed the session, and once with unnamed statements when the server does not know a named one, or it has other
+ * columns by now: everything is undone then.
+ *
+ * @throws DatabaseError Every kind; for `statement`, `step` tells where.
+ * @throws PublicError `ROLE_NOT_ALLOWED` for the role names `none` and empty; nothing is sent.
+ */
+export async function runAs(pool: ApiPool, options: RunAsOptions): Promise<readonly (FlightResult | null)[]> {
+  const request: Request = {
+    options,
+    opening: openingOf(options, options.readOnly),
+    deadline: options.requestTimeoutMs === 0 ? null : performance.now() + options.requestTimeoutMs,
+  };
+  let named = true;
+  let alone = false;
+  let repeatedAfterLoss = false;
+  for (;;) {
+    const attempt = await send(pool, request, { named, alone });
+    if (attempt === 'requeued') {
+      alone = true;
+      continue;
+    }
+    if (attempt.isCut) throw cutOff(attempt.outcome);
+    if (attempt.cancelled === 'size') throw tooLarge();
+    // Its rows have been dropped. A mutation is committed all the same, and says so.
+    if (attempt.cancelled !== null && attempt.outcome.kind === 'done' && !options.mutation) {
+      throw givenUp(attempt.cancelled, { step: 1, before: 'the answer was whole' });
+    }
+    if (attempt.outcome.kind === 'done') return attempt.outcome.results;
+    // Nothing has run, and this connection is cleaned from now on, or thrown away.
+    if (attempt.isRefusedSession) continue;
+    if (named && (lostStatement(attempt.outcome.problem, attempt.names) || hasOtherColumns(attempt.outcome.problem))) {
+      named = false;
+      continue;
+    }
+    const error = toDatabaseError(attempt.outcome.problem, {
+      step: attempt.outcome.step,
+      cancelled: attempt.cancelled,
+      mutation: options.mutation,
+      lost: attempt.outcome.lost,
+    });
+    if (error.kind !== 'unavailable' || options.mutation || repeatedAfterLoss) throw error;
+    repeatedAfterLoss = true;
+    // Another one of its batch may be what ended the connection.
+    alone = true;
+  }
+}
+
+interface Request {
+  readonly options: RunAsOptions;
+  readonly opening: Opening;
+  /** On the clock of `performance.now()`. */
+  readonly deadline: number | null;
+}
+
+/** Why a slot was given up. */
+type Reason = 'client' | 'timer' | 'size';
+
+interface Attempt {
+  readonly outcome: FlightOutcome;
+  readonly cancelled: Reason | null;
+  readonly names: readonly string[];
+  /** Rows had been handed on when it failed or was given up. */
+  readonly isCut: boolean;
+  /** Refused before the settings, because of what another request has left in the session. */
+  readonly isRefusedSession: boolean;
+}
+
+interface AttemptOptions {
+  readonly named: boolean;
+  /** Shares the connection with nobody. */
+  readonly alone: boolean;
+}
+
+/** One flight, in a batch with others where it may. */
+async function send(pool: ApiPool, request: Request, { named, alone }: AttemptOptions): Promise<Attempt | 'requeued'> {
+  refuseIfOver(request);
+  let watch: FlightWatch | null = null;
+  const queued = new FlightRequest(pool, request, { named, alone, onOverflow: () => watch?.giveUp('size') });
+  const slot = pool.batches.enqueue(queued, {
+    role: request.options.caller.role,
+    caller: request.options.queuedAs,
+  });
+  watch = new FlightWatch(queued, slot, request);
+  const end = await slot.end;
+  watch.stop();
+  switch (end.kind) {
+    case 'answered': {
+      const { sent: names, isRefusedSession } = queued;
+      const isCut = queued.flow.isHandedOn && (end.outcome.kind === 'failed' || watch.reason !== null);
+      return { outcome: end.outcome, cancelled: watch.reason, names, isCut, isRefusedSession };
+    }
+    case 'requeued':
+      return 'requeued';
+    case 'refused':
+      if (end.problem instanceof DatabaseError && end.problem.kind === 'overloaded') pool.counts.refused += 1;
+      throw end.problem;
+    case 'withdrawn':
+      throw leftEarly(watch.reason);
+  }
+}
+
+/** A request in a batch. */
+class FlightRequest implements QueuedRequest {
+  readonly #request: Request;
+  readonly #counts: FlightCounts;
+  readonly #names: StatementNames | null;
+  #main: readonly FlightStep[];
+  readonly #plansForValues: boolean;
+  readonly statement: string;
+  readonly shares: boolean;
+  runsUserCode: boolean;
+  readonly flow: RowFlow;
+  /** Names of the statements that were sent. */
+  sent: readonly string[] = noNames;
+  /** Refused before the settings, because of what another request has left in the session. */
+  isRefusedSession = false;
+
+  constructor(
+    pool: ApiPool,
+    request: Request,
+    { named, alone, onOverflow }: AttemptOptions & { readonly onOverflow: () => void },
+  ) {
+    this.#request = request;
+    this.#counts = pool.counts;
+    this.#names = named ? pool.names : null;
+    this.flow = new RowFlow(onOverflow);
+    this.#main = mainSteps(pool, request, { named, flow: this.flow });
+    this.statement = this.#main.length === 1 ? (this.#main[0]?.name ?? '') : '';
+    const { mutation, runsUserCode, wantsCustomPlan } = request.options;
+    this.shares = !alone && !mutation && this.statement !== '';
+    this.runsUserCode = runsUserCode;
+    this.#plansForValues = wantsCustomPlan && (mutation || pool.pace.wantsPlanForValues(this.statement));
+  }
+
+  makeFlight(connection: ApiConnection, how: FlightHow, onEnd: (outcome: FlightOutcome) => void): Flight {
+    const { options, opening } = this.#request;
+    const own = how.readOnly ? openingOf(options, true) : opening;
+    const { dirty, hasTemporaryTables, shared } = connection;
+    // That there is a pooler may have been found out a moment ago.
+    const names = this.#names?.enabled ? this.#names : null;
+    const state = hasTemporaryTables ? 'temporary' : dirty ? 'dirty' : 'plain';
+    const opened = shared === null ? openingSteps(own, state, names) : sharedOpeningSteps(own, shared);
+    const first = this.#plansForValues ? [...opened, planningStep(names)] : opened;
+    this.#first = first;
+    if (names === null) {
+      this.#main = this.#main.map((step) => ({ ...step, name: '' }));
+      // The session has not been looked at, or may be another one the next time.
+      this.runsUserCode = true;
+    }
+    this.flow.begin(MessageReader.of(connection.client.connection), how.isAlone && !options.mutation);
+    this.#counts.flights += 1;
+    return new Flight(connection.prepared, { first, main: this.#main }, onEnd);
+  }
+
+  ended(connection: ApiConnection, outcome: FlightOutcome): void {
+    this.flow.end();
+    if (outcome.kind === 'done') return;
+    this.sent = [...this.#first, ...this.#main].map((step) => step.name);
+    if (hasOtherColumns(outcome.problem)) connection.prepared.doubtAll();
+    const hasTables = says(outcome, temporaryMarker);
+    const isChanged = says(outcome, sessionMarker);
+    if (hasTables) connection.hasTemporaryTables = true;
+    // Somebody has taken our statements away, or put others beside them.
+    if (isChanged || lostStatement(outcome.problem, this.sent)) connection.isSpoiled = true;
+    this.isRefusedSession = hasTables || isChanged;
+  }
+
+  #first: readonly FlightStep[] = noSteps;
+}
+
+const noNames: readonly string[] = [];
+const noSteps: readonly FlightStep[] = [];
+
+/** The steps of the request; before each but the first the settings again. */
+function mainSteps(
+  pool: ApiPool,
+  { options, opening }: Request,
+  { named, flow }: { readonly named: boolean; readonly flow: RowFlow },
+): readonly FlightStep[] {
+  const { caller, steps } = options;
+  const { again } = opening.settings;
+  const main: FlightStep[] = [];
+  for (const { text, values, collect } of steps) {
+    if (main.length > 0) main.push({ ...again, name: named ? pool.names.fixedNameOf(again.text) : '', isGuard: true });
+    const name = named ? pool.names.nameOf(caller.role, text) : '';
+    main.push(collect === undefined ? { text, values, name } : { text, values, name, collector: collect(flow) });
+  }
+  return main;
+}
+
+/** The opening refused the session, see settings.ts. A user's value could spell the marker in the other steps only. */
+function says({ problem, step }: FlightOutcome & { readonly kind: 'failed' }, marker: string): boolean {
+  const { code, message } = problem as { readonly code?: string; readonly message?: string };
+  return step === 0 && code === '22P02' && message?.includes(marker) === true;
+}
+
+/** Before anything is sent, at no risk of having run half. */
+function refuseIfOver({ options, deadline }: Request): void {
+  if (options.signal?.aborted) throw leftEarly('client');
+  if (deadline !== null && performance.now() >= deadline) throw leftEarly('timer');
+}
+
+function cutOff(outcome: FlightOutcome): DatabaseError {
+  const cause = outcome.kind === 'failed' ? outcome.problem : undefined;
+  return new DatabaseError({ kind: 'cut', step: 1, primary: 'The response ended early.', cause });
+}
+
+function tooLarge(): DatabaseError {
+  return new DatabaseError({ kind: 'too_large', step: 1, primary: 'The response exceeds the size limit.' });
+}
+
+/** Before the statement ran. */
+function leftEarly(reason: Reason | null): DatabaseError {
+  return givenUp(reason, { step: 0, before: 'the statement ran' });
+}
+
+function givenUp(
+  reason: Reason | null,
+  { step, before }: { readonly step: number; readonly before: string },
+): DatabaseError {
+  return reason === 'client'
+    ? new DatabaseError({ kind: 'cancelled', step, primary: `The client went away before ${before}.` })
+    : new DatabaseError({ kind: 'timeout', step, primary: `The time limit passed before ${before}.` });
+}
+
+/** Gives the slot up when the time is over or the client goes away, whichever comes first. */
+class FlightWatch {
+  readonly #queued: FlightRequest;
+  readonly #slot: Slot;
+  readonly #mutation: boolean;
+  readonly #signal: DisconnectSignal | null;
+  readonly #onLeave: (() => void) | null;
+  readonly #timer: NodeJS.Timeout | null;
+  reason: Reason | null = null;
+
+  constructor(queued: FlightRequest, slot: Slot, { options, deadline }: Request) {
+    this.#queued = queued;
+    this.#slot = slot;
+    this.#mutation = options.mutation;
+    this.#signal = options.signal;
+    this.#onLeave = options.signal === null ? null : () => this.giveUp('client');
+    this.#timer =
+      deadline === null ? null : setTimeout(() => this.giveUp('timer'), Math.max(deadline - performance.now(), 1));
+    if (this.#onLeave !== null) this.#signal?.addEventListener('abort', this.#onLeave);
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    if (this.#onLeave !== null) this.#signal?.removeEventListener('abort', this.#onLeave);
+  }
+
+  giveUp(why: Reason): void {
+    if (this.reason !== null) return;
+    this.reason = why;
+    // What a mutation returns is wanted whenever it comes: it may be committed before it can be cancelled.
+    if (!this.#mutation) this.#queued.flow.abandon();
+    this.#slot.cancel();
+  }
+}
+
+/**
+ * The server does not know a name that we have prepared (26000), or knows one that we have not (42P05). The
+ * message must name one of ours: a user's function can raise these codes too, after it has done something.
+ */
+function lostStatement(problem: unknown, names: readonly string[]): boolean {
+  const { code, message } = problem as { readonly code?: string; readonly message?: string };
+  if (code !== '26000' && code !== '42P05') return false;
+  return names.some((name) => name !== '' && message?.includes(name));
+}
+
+/**
+ * A named statement was prepared before a column changed its type: PostgreSQL refuses to run it until it is prepared anew. Known
+ * by the server's routine, because the message is in its language and the code is that of whatever is not supported.
+ */
+function hasOtherColumns(problem: unknown): boolean {
+  return problem instanceof pg.DatabaseError && problem.code === '0A000' && problem.routine === 'RevalidateCachedQuery';
+}

@@ -1,0 +1,190 @@
+/**
+ * Starts and stops the PostgreSQL server that ships with the package, for `pgreflect start` and for the tests.
+ *
+ * Listens on loopback only. As root the server runs as the operating system's user `postgres`, which is made if it is
+ * missing. The server is not part of our process group, so Ctrl-C reaches only us and requests in flight can finish; a
+ * small shell waits for our end and stops it should we be killed, so no server is ever left behind.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { lstatSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { within } from '../../shared/within.ts';
+import { findBinaries } from './embedded-binaries.ts';
+import { awaitUnused, initialiseData, locateData, serverEnvironment } from './embedded-data.ts';
+import { EmbeddedServerError } from './embedded-server-error.ts';
+import { findServerUser, type ServerUser } from './server-user.ts';
+
+/** A running server. */
+export interface EmbeddedServer {
+  /** Connection string of the superuser, for the database `postgres`. */
+  readonly url: string;
+  readonly port: number;
+  /** Ends connections and stops, within seconds; may be called again. Removes the data unless it is persistent. */
+  stop(): Promise<void>;
+}
+
+/** Where and how the embedded server runs. */
+export interface EmbeddedServerOptions {
+  /** Made where it is missing. */
+  readonly dataDirectory: string;
+  /** The superuser's; must be the same for the life of the data. */
+  readonly password: string;
+  /** Keep the data when the server stops. */
+  readonly persistent: boolean;
+  /** Further `-c name=value` settings. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Listen here; a free port by default. */
+  readonly port?: number;
+  /** Receives the server's log, line by line. */
+  readonly onLog?: (line: string) => void;
+}
+
+/** How long a server may take to recover its data before the start counts as failed. */
+const startLimitMs = 60_000;
+/** How long a server may take to stop with a checkpoint, and then without one. */
+const fastStopLimitMs = 10_000;
+const immediateStopLimitMs = 5000;
+
+/**
+ * Starts a server, initialising the data directory first where it is new (2-3 s).
+ *
+ * @throws EmbeddedServerError With a hint for the person at the terminal.
+ */
+export async function startEmbeddedServer(options: EmbeddedServerOptions): Promise<EmbeddedServer> {
+  const log = options.onLog ?? (() => {});
+  const user = await findServerUser();
+  const binaries = await findBinaries(user);
+  const directory = await locateData(options.dataDirectory, user, log);
+  await awaitUnused(directory);
+  await initialiseData(directory, options.password, binaries, user);
+
+  for (let attempt = 1; ; attempt += 1) {
+    const port = options.port ?? (await findFreePort());
+    try {
+      const child = await launch({ ...options, program: binaries.postgres, directory, port, user, log });
+      return {
+        url: `postgresql://postgres:${encodeURIComponent(options.password)}@127.0.0.1:${port}/postgres`,
+        port,
+        stop: () => stop(child, options.persistent ? [] : [directory, options.dataDirectory]),
+      };
+    } catch (problem) {
+      // Somebody may have taken the port since it was found free.
+      const taken = problem instanceof EmbeddedServerError && problem.message.includes('could not bind');
+      if (!taken || options.port !== undefined || attempt === 3) throw problem;
+    }
+  }
+}
+
+/** A TCP port on loopback that nothing listens on at the moment. */
+export function findFreePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() =>
+        address && typeof address === 'object' ? resolve(address.port) : reject(new Error('no port')),
+      );
+    });
+  });
+}
+
+interface Launch {
+  readonly program: string;
+  readonly directory: string;
+  readonly port: number;
+  readonly user: ServerUser | null;
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly log: (line: string) => void;
+}
+
+/** Runs the server program and waits until it accepts connections. */
+async function launch(options: Launch): Promise<ChildProcess> {
+  const settings = {
+    listen_addresses: '127.0.0.1', unix_socket_directories: '', lc_messages: 'C', log_destination: 'stderr',
+    logging_collector: 'off', ...options.settings,
+  }; // biome-ignore format: pairs
+  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const child = spawn(options.program, ['-D', options.directory, '-p', String(options.port), ...flags], {
+    ...(options.user ?? {}),
+    cwd: '/',
+    env: serverEnvironment(),
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const guard = child.pid === undefined ? null : spawnGuard(child.pid);
+  child.once('exit', () => guard?.kill('SIGKILL'));
+  await awaitReady(child, options.log);
+  return child;
+}
+
+function awaitReady(child: ChildProcess, log: (line: string) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const recent: string[] = [];
+    const fail = (reason: string, cause?: unknown) => {
+      clearTimeout(timer);
+      const said = [reason, ...recent].join('\n  ');
+      const hint = 'The lines above are the log of the server; where nothing else helps, start with a new directory.';
+      reject(new EmbeddedServerError('failed', `PostgreSQL did not start: ${said}`, { hint, cause }));
+    };
+    const timer = setTimeout(() => {
+      child.kill('SIGQUIT');
+      fail(`not ready after ${startLimitMs / 1000} s`);
+    }, startLimitMs);
+    let rest = '';
+    // Read to the end of the server's life: a full pipe would block it.
+    child.stderr?.on('data', (chunk: Buffer) => {
+      const lines = (rest + chunk.toString()).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) {
+        log(line);
+        if (recent.push(line) > 8) recent.shift();
+        // A standby says that its connections are read-only.
+        if (!/database system is ready to accept (read-only )?connections/.test(line)) continue;
+        clearTimeout(timer);
+        resolve();
+      }
+    });
+    child.once('error', (problem) => fail(problem.message, problem));
+    child.once('close', (code) => fail(`it ended with code ${code}`));
+  });
+}
+
+/**
+ * A shell that reads from us until we are gone, however we end, and then stops the server. It takes no part in Ctrl-C
+ * and does not keep us alive.
+ */
+function spawnGuard(serverPid: number): ChildProcess | null {
+  if (process.platform === 'win32') return null;
+  const guard = spawn('/bin/sh', ['-c', 'trap "" INT TERM HUP; read -r line; kill -INT "$0"', String(serverPid)], {
+    cwd: '/',
+    detached: true,
+    env: {},
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  guard.on('error', () => {});
+  guard.unref();
+  (guard.stdin as unknown as { unref(): void } | null)?.unref();
+  return guard;
+}
+
+/** Fast shutdown: ends connections, undoes what is open, writes a checkpoint. */
+async function stop(child: ChildProcess, remove: readonly string[]): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) await end(child);
+  for (const path of remove) {
+    if (lstatSync(path, { throwIfNoEntry: false })) await rm(path, { recursive: true, force: true });
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGINT');
+  if (await within(fastStopLimitMs, ended)) return;
+  // Without a checkpoint; the next start recovers from the log.
+  child.kill('SIGQUIT');
+  if (await within(immediateStopLimitMs, ended)) return;
+  // It hangs, and hears nothing else.
+  child.kill('SIGKILL');
+  await ended;
+}

@@ -1,0 +1,151 @@
+/**
+ * Brings the auth schema of a database to the version of this program, or says which statements that would take.
+ *
+ * Everything is one transaction under an advisory lock: two processes that start at once do the work once, and a killed one
+ * leaves nothing half-made. Objects that exist are left as they are, whoever made them, so a database of the original
+ * service stays one; only names in them that others could capture are replaced (0010). Migrations only go forward; one of a
+ * later version than ours is no concern of ours.
+ */
+import { DatabaseError } from '../failure.ts';
+import type { SystemPool } from '../system/run-system.ts';
+import type { SystemSession } from '../system/system-session.ts';
+import { loadMigrations, type Migration, type MigrationPiece } from './migrations.ts';
+
+/** What to bring in. */
+export interface MigrateOptions {
+  /** Roles of API requests; they get `usage` on the schema, so that policies may call the helper functions. */
+  readonly apiRoles: readonly string[];
+  /** The migrations of this program where nothing else is given. */
+  readonly migrations?: readonly Migration[];
+}
+
+/** The statements that ran, or would run, one text for each object, in order. Empty: the schema was complete. */
+export type MigrationStatements = readonly string[];
+
+/** The database refused; `cause` is the `DatabaseError`. `message` says what to do. */
+export class MigrationError extends Error {
+  override readonly name = 'MigrationError';
+  /** What PostgreSQL said, without advice. */
+  readonly reason: string;
+
+  constructor(message: string, cause: DatabaseError) {
+    super(message, { cause });
+    this.reason = cause.primary;
+  }
+}
+
+/** "pgr" and "auth" in ASCII, so that nobody else's lock is met by chance. */
+const lockKey = '34748012344437256';
+
+const createBookkeeping = `create table auth.pgreflect_migrations (
+  version integer not null,
+  title text not null,
+  applied_at timestamptz not null default now(),
+  constraint pgreflect_migrations_pkey primary key (version)
+);
+alter table auth.pgreflect_migrations enable row level security;`;
+
+/**
+ * Makes what is missing. A complete schema costs one look.
+ *
+ * @throws MigrationError where the login may not do it; nothing has been changed then. DatabaseError `unavailable` and so on.
+ */
+export async function migrate(pool: SystemPool, options: MigrateOptions): Promise<MigrationStatements> {
+  const migrations = options.migrations ?? loadMigrations();
+  try {
+    if (await isComplete(pool, migrations, options.apiRoles)) return [];
+    return await pool.transaction(async (session) => {
+      await session.query('select pg_catalog.pg_advisory_xact_lock($1)', [lockKey]);
+      const statements = await planMigration(session, { ...options, migrations });
+      for (const text of statements) await session.query(text);
+      return statements;
+    });
+  } catch (error) {
+    throw error instanceof DatabaseError && error.kind === 'statement' ? describe(error) : error;
+  }
+}
+
+/** The statements that `migrate` would run now. Writes nothing. */
+export async function planMigration(session: SystemSession, options: MigrateOptions): Promise<MigrationStatements> {
+  const statements: string[] = [];
+  const applied = await readApplied(session);
+  for (const { version, title, pieces } of options.migrations ?? loadMigrations()) {
+    if (applied?.has(version)) continue;
+    for (const piece of pieces) if (await isMissing(session, piece)) statements.push(piece.text);
+    // The first migration has made the schema in which the bookkeeping lives.
+    if (applied === null && version === 1) statements.push(createBookkeeping);
+    statements.push(noteMigration(version, title));
+  }
+  return [...statements, ...(await planGrants(session, options.apiRoles, applied === null))];
+}
+
+/** Version and title are ours: a number and the letters of a file name. */
+function noteMigration(version: number, title: string): string {
+  return `insert into auth.pgreflect_migrations (version, title) values (${version}, '${title.replaceAll("'", "''")}')
+  on conflict (version) do nothing;`;
+}
+
+async function isComplete(
+  session: SystemSession,
+  migrations: readonly Migration[],
+  apiRoles: readonly string[],
+): Promise<boolean> {
+  const applied = await readApplied(session);
+  if (applied === null || migrations.some(({ version }) => !applied.has(version))) return false;
+  return (await planGrants(session, apiRoles, false)).length === 0;
+}
+
+/** Null where there is no bookkeeping yet. */
+async function readApplied(session: SystemSession): Promise<ReadonlySet<number> | null> {
+  // Reads a table on purpose: after the wait for the lock, only opening one makes the server notice what others have made,
+  // and every `to_reg...` after it is right too.
+  const found = await session.query(`select c.oid
+    from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = 'auth' and c.relname = 'pgreflect_migrations'`);
+  if (found.length === 0) return null;
+  const rows = await session.query(`select m.version from auth.pgreflect_migrations m`);
+  return new Set(rows.map(({ version }) => version as number));
+}
+
+const presence = {
+  always: 'select $1::text is not null as missing',
+  schema: 'select pg_catalog.to_regnamespace($1) is null as missing',
+  type: 'select pg_catalog.to_regtype($1) is null as missing',
+  table: 'select pg_catalog.to_regclass($1) is null as missing',
+  function: 'select pg_catalog.to_regprocedure($1) is null as missing',
+  column: `select not exists (
+    select from pg_catalog.pg_attribute a
+    where a.attrelid = pg_catalog.to_regclass(pg_catalog.regexp_replace($1, '\\.[^.]+$', ''))
+      and a.attname = pg_catalog.substring($1, '[^.]+$') and not a.attisdropped
+  ) as missing`,
+} satisfies Record<MigrationPiece['kind'], string>;
+
+async function isMissing(session: SystemSession, piece: MigrationPiece): Promise<boolean> {
+  const [row] = await session.query(presence[piece.kind], [piece.name]);
+  return row?.missing === true;
+}
+
+async function planGrants(
+  session: SystemSession,
+  apiRoles: readonly string[],
+  isNew: boolean,
+): Promise<readonly string[]> {
+  const rows = await session.query(
+    `select pg_catalog.format('grant usage on schema auth to %I', r.rolname) as text
+    from pg_catalog.pg_roles r
+    left join pg_catalog.pg_namespace n on n.nspname = 'auth'
+    where r.rolname = any ($1::text[])
+      and case when n.oid is null then $2::boolean else not pg_catalog.has_schema_privilege(r.oid, n.oid, 'usage') end
+    order by r.rolname`,
+    [apiRoles, isNew],
+  );
+  return rows.map(({ text }) => text as string);
+}
+
+function describe(error: DatabaseError): MigrationError {
+  const advice =
+    'The tables of the auth service have to be made by a login that may create them: ' +
+    'give it as --admin-database-url, or let a superuser run `pgreflect init --auth`.';
+  const message = error.sqlstate === '42501' ? `${error.primary}. ${advice}` : error.primary;
+  return new MigrationError(`The auth schema could not be prepared: ${message}`, error);
+}

@@ -1,0 +1,71 @@
+/**
+ * Whether the database answers: the one place that finds out, and says so once.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Observe } from '../../shared/observation.ts';
+import { DatabaseError } from '../failure.ts';
+import type { SystemPool } from '../system/run-system.ts';
+
+/** Whether an error says that the database does not answer, and may answer later. */
+export function isAway(error: unknown): error is DatabaseError {
+  return error instanceof DatabaseError && (error.kind === 'unavailable' || error.kind === 'overloaded');
+}
+
+/** What failed, for operators: our own words for clients say no more than that the database is away. */
+function reasonOf(problem: Error): string {
+  const reason = problem instanceof DatabaseError && problem.cause instanceof Error ? problem.cause.message : '';
+  return reason || problem.message;
+}
+
+const firstDelayMs = 250;
+const longestDelayMs = 5000;
+
+/**
+ * Knows whether the database answers. Any part that loses a connection reports it here; one question to the database tells
+ * a lost connection from a lost database, and an outage is observed once, with its end.
+ */
+export class Availability {
+  readonly #pool: SystemPool;
+  readonly #observe: Observe;
+  readonly #onBack: () => void;
+  readonly #stopping = new AbortController();
+  #asking = false;
+
+  constructor(pool: SystemPool, observe: Observe, onBack: () => void) {
+    this.#pool = pool;
+    this.#observe = observe;
+    this.#onBack = onBack;
+  }
+
+  /** Somebody lost a connection. */
+  suspect(problem: Error): void {
+    if (this.#asking || this.#stopping.signal.aborted) return;
+    this.#asking = true;
+    void this.#ask(problem).finally(() => {
+      this.#asking = false;
+    });
+  }
+
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  async #ask(problem: Error): Promise<void> {
+    const { signal } = this.#stopping;
+    let delayMs = firstDelayMs;
+    for (let outage = false; !signal.aborted; outage = true) {
+      const answers = await this.#pool.query('select 1').then(
+        () => true,
+        (error) => !isAway(error),
+      );
+      if (answers && outage) {
+        this.#observe({ kind: 'database_back' });
+        this.#onBack();
+      }
+      if (answers || signal.aborted) return;
+      if (!outage) this.#observe({ kind: 'database_lost', reason: reasonOf(problem) });
+      await sleep(delayMs, undefined, { signal }).catch(() => {});
+      delayMs = Math.min(delayMs * 2, longestDelayMs);
+    }
+  }
+}

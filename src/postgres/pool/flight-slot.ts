@@ -1,0 +1,68 @@
+/**
+ * A request in a batch (flight-batch.ts), and how it ended.
+ */
+import type { Flight, FlightOutcome } from '../wire/flight.ts';
+import type { ApiConnection } from './api-connection.ts';
+
+/** How a flight differs from what was asked for. */
+export interface FlightHow {
+  /** Writes are refused, with SQLSTATE 25006. */
+  readonly readOnly: boolean;
+  /** Shares with nobody, so nothing but itself can have it sent again. */
+  readonly isAlone: boolean;
+}
+
+/** A request that waits for its flight. */
+export interface QueuedRequest {
+  /** Name of the statement that its duration is noted under; empty: not noted. */
+  readonly statement: string;
+  /** Whether others may share its batch. */
+  readonly shares: boolean;
+  /** Code of a user may run in it: nothing in the session is to be trusted afterwards. */
+  readonly runsUserCode: boolean;
+  /** Makes its flight, when there is a connection. */
+  makeFlight(connection: ApiConnection, how: FlightHow, onEnd: (outcome: FlightOutcome) => void): Flight;
+  /** Told of the outcome before the next flight on the connection is answered. */
+  ended(connection: ApiConnection, outcome: FlightOutcome): void;
+}
+
+/** How it ended for one request. */
+export type SlotEnd =
+  | { readonly kind: 'answered'; readonly outcome: FlightOutcome }
+  /** There was no connection. */
+  | { readonly kind: 'refused'; readonly problem: unknown }
+  /** Sent again, alone: nothing is known of it. Never said of a mutation. */
+  | { readonly kind: 'requeued' }
+  /** Given up before the server was at it. */
+  | { readonly kind: 'withdrawn' };
+
+/** Sent again, alone. */
+export const requeued: SlotEnd = { kind: 'requeued' };
+
+/** The place of a request in a batch. */
+export class Slot {
+  readonly request: QueuedRequest;
+  readonly end: Promise<SlotEnd>;
+  readonly #onCancel: (slot: Slot) => void;
+  #resolve: (end: SlotEnd) => void = () => {};
+  isOver = false;
+
+  constructor(request: QueuedRequest, onCancel: (slot: Slot) => void) {
+    this.request = request;
+    this.#onCancel = onCancel;
+    this.end = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  /** Gives up: at once where the server is not at it yet, else by a cancel request and the server's answer to that. */
+  cancel(): void {
+    if (!this.isOver) this.#onCancel(this);
+  }
+
+  settle(end: SlotEnd): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.#resolve(end);
+  }
+}

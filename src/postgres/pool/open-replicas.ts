@@ -1,0 +1,38 @@
+/**
+ * Makes the pools of the read replicas that the configuration names: for each one like the primary's for queries, and a
+ * small one for looking at it.
+ */
+import type { Config } from '../../config/config.ts';
+import type { Observe } from '../../shared/observation.ts';
+import { createSystemPool, type SystemPool } from '../system/run-system.ts';
+import { type ApiPoolOptions, createApiPool } from './pool.ts';
+import { type ReplicaPools, Replicas } from './replicas.ts';
+
+/** What the replicas share with the primary. */
+export interface ReplicaSetup {
+  readonly config: Config;
+  /** As of the primary's pool. */
+  readonly api: Omit<ApiPoolOptions, 'connectionString' | 'onEvent'>;
+  readonly primary: SystemPool;
+  readonly observe: Observe;
+}
+
+/** Null where there are none. Nothing is asked of them yet. */
+export function openReplicas({ config, api, primary, observe }: ReplicaSetup): Replicas | null {
+  const { readReplicaUrls, maxReplicaLagMs } = config;
+  if (readReplicaUrls.length === 0) return null;
+  const replicas = readReplicaUrls.map((connectionString): ReplicaPools => {
+    // A broken connection is no event: the request or the look that it was for finds out.
+    const pool = createApiPool({ ...api, connectionString, onEvent: (event) => tell(event.kind, observe) });
+    const monitor = createSystemPool({
+      ...{ connectionString, size: 1, waitMs: config.poolWaitMs },
+      ...{ applicationName: 'pgreflect replica', onError: () => {} },
+    });
+    return { pool, monitor };
+  });
+  return new Replicas({ replicas, primary, maxLagMs: maxReplicaLagMs, observe });
+}
+
+function tell(kind: 'connection_lost' | 'prepared_statements_off', observe: Observe): void {
+  if (kind === 'prepared_statements_off') observe({ kind });
+}

@@ -1,0 +1,146 @@
+/**
+ * The connections of API requests, each with what we know of its named statements and of its cleanliness.
+ *
+ * The queue does the waiting (connection-queue.ts), the driver's pool the connecting and the closing; this adds the
+ * knowledge that outlives a flight.
+ */
+
+import {
+  createDriverPool,
+  type DriverClient,
+  lookAtSession,
+  type NewSession,
+  takeConnection,
+  takeKnown,
+} from '../wire/driver.ts';
+import { PreparedStatements } from '../wire/prepared-statements.ts';
+import { StatementNames } from '../wire/statement-names.ts';
+import type { ApiConnection } from './api-connection.ts';
+import { ConnectionQueue, type Turn } from './connection-queue.ts';
+import { FlightBatches } from './flight-batches.ts';
+import { type FlightCounts, type PoolState, poolState } from './pool-state.ts';
+import { StatementPace } from './statement-pace.ts';
+
+/** Settings of a session, reported by the server when they change, that only a new session is without. */
+const spoiling: ReadonlySet<string> = new Set(['default_transaction_read_only', 'session_authorization']);
+
+/** What runs requests; see run-as.ts. */
+export interface ApiPool {
+  readonly names: StatementNames;
+  readonly queue: ConnectionQueue;
+  readonly batches: FlightBatches;
+  readonly pace: StatementPace;
+  readonly counts: FlightCounts;
+  state(): PoolState;
+  /** Opens a connection, so that the first request has one. Where none can be had, requests will say so. */
+  open(): Promise<void>;
+  /** Refuses new work, waits a moment for what runs, closes the connections. */
+  stop(): Promise<void>;
+}
+
+/** What the pool has to tell an operator. */
+export type PoolEvent =
+  /** A connection broke while idle or in use. */
+  | { readonly kind: 'connection_lost'; readonly problem: Error }
+  /** A pooler sits between us and PostgreSQL: its sessions are others' as well, so nothing is prepared from now on. */
+  | { readonly kind: 'prepared_statements_off'; readonly option: '--prepared-statements' };
+
+/** Size and behaviour of the pool for API requests. */
+export interface ApiPoolOptions {
+  readonly connectionString: string;
+  readonly size: number;
+  /** Longest wait for a connection, in milliseconds. */
+  readonly waitMs: number;
+  readonly applicationName: string;
+  /** As of `DriverPoolOptions`. */
+  readonly maxMessageBytes?: number;
+  /** Where the connection is PostgreSQL's own. */
+  readonly preparedStatements: boolean;
+  /** Ceiling of named statements in one server process; a nested one can hold 100 KB there. */
+  readonly maxStatementsPerConnection: number;
+  readonly onEvent: (event: PoolEvent) => void;
+}
+
+/** Makes the pool; connects when first used. */
+export function createApiPool(options: ApiPoolOptions): ApiPool {
+  const { pool, end } = createDriverPool({
+    ...options,
+    onError: (problem) => options.onEvent({ kind: 'connection_lost', problem }),
+  });
+  const counts: FlightCounts = { flights: 0, batches: 0, refused: 0 };
+  const queue = new ConnectionQueue(options);
+  const connections = new WeakMap<DriverClient, ApiConnection>();
+  const names = new StatementNames(options.preparedStatements);
+  const pooler = new PoolerWatch(names, () =>
+    options.onEvent({ kind: 'prepared_statements_off', option: '--prepared-statements' }),
+  );
+  const acquire = async (turn: Turn): Promise<ApiConnection> => {
+    let client: DriverClient;
+    try {
+      client = await takeKnown(
+        () => takeConnection(pool, options.waitMs),
+        (taken) => (connections.has(taken) ? null : pooler.lookAt(taken)),
+      );
+    } catch (problem) {
+      queue.leave(turn);
+      throw problem;
+    }
+    counts.batches += 1;
+    const known = connections.get(client);
+    if (known) return known;
+    queue.restart(turn);
+    const prepared = new PreparedStatements(options.maxStatementsPerConnection);
+    // Behind a transaction pooler the first session is not a new one.
+    const state = { dirty: true, hasTemporaryTables: false, isSpoiled: false };
+    const connection: ApiConnection = { client, prepared, shared: pooler.shared, ...state };
+    client.connection.on('parameterStatus', ({ parameterName }) => {
+      if (spoiling.has(parameterName)) connection.isSpoiled = true;
+    });
+    connections.set(client, connection);
+    return connection;
+  };
+  // One that is broken or spoiled is thrown away.
+  const release = (turn: Turn, connection: ApiConnection, broken: boolean) => {
+    connection.client.release(broken || connection.isSpoiled);
+    queue.leave(turn);
+  };
+  const pace = new StatementPace();
+  return {
+    names,
+    queue,
+    batches: new FlightBatches({ queue, acquire, release }, pace),
+    pace,
+    counts,
+    state: () => ({ ...poolState(pool), ...counts, waiting: queue.waiting }),
+    open: () =>
+      takeConnection(pool, options.waitMs).then(
+        (client) => client.release(false),
+        () => {},
+      ),
+    stop: end,
+  };
+}
+
+/** Finds out whether there is a pooler before PostgreSQL; once there is one, there is one. */
+class PoolerWatch {
+  readonly #names: StatementNames;
+  readonly #onOff: () => void;
+  /** What its sessions begin with; null: there is none. */
+  shared: NewSession | null = null;
+
+  constructor(names: StatementNames, onOff: () => void) {
+    this.#names = names;
+    this.#onOff = onOff;
+  }
+
+  /** Looks at a connection that has just been opened. @throws DatabaseError `unavailable`. */
+  async lookAt(client: DriverClient): Promise<void> {
+    if (this.shared !== null) return;
+    const session = await lookAtSession(client);
+    if (session.isDirect && this.#names.enabled) return;
+    this.shared = session;
+    if (!this.#names.enabled) return;
+    this.#names.disable();
+    this.#onOff();
+  }
+}

@@ -1,0 +1,200 @@
+/**
+ * Statements of our own on one connection: pinned settings, names for those that are prepared, values as text, errors as ours.
+ *
+ * Every transaction begins with the pins, in the same round trip: the session may be another program's as well (behind a pooler),
+ * and its settings are whatever an administrator has given to the login or the database.
+ */
+import { createHmac, randomBytes } from 'node:crypto';
+import { afterAwake } from '../../shared/awake.ts';
+import { invariant } from '../../shared/invariant.ts';
+import { type DatabaseError, toDatabaseError } from '../failure.ts';
+import { terminate } from '../wire/cancel.ts';
+import type { DriverClient } from '../wire/driver.ts';
+import { Flight, type FlightOutcome } from '../wire/flight.ts';
+import type { PreparedStatements } from '../wire/prepared-statements.ts';
+import { ObjectRows, type Rows } from './system-rows.ts';
+
+/** A connection while one user has it. */
+export interface SystemConnection {
+  readonly client: DriverClient;
+  readonly prepared: PreparedStatements;
+  readonly names: SystemNames;
+  /** Longest wait for an answer, in milliseconds; null: there is no limit. */
+  readonly answerWithinMs: number | null;
+  /** Code of a user has run, and may have left anything in the session. */
+  ranUserCode: boolean;
+}
+
+/** One statement with its values. */
+export interface SystemStatement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+/** What became of a flight: the rows of every statement before the one that failed, if one did. */
+export interface SystemResult {
+  readonly results: readonly Rows[];
+  readonly error: DatabaseError | null;
+  /** The reason is that the server has lost prepared statements: the one at fault has not run, and will when it is prepared anew. */
+  readonly isPreparedLost: boolean;
+}
+
+/** A server process keeps what was ever prepared, so their number is bounded. */
+export const maxSystemNames = 300;
+
+/** The names under which texts are prepared: hashes under a key of this pool, so that nobody can know them in advance. */
+export class SystemNames {
+  #enabled: boolean;
+  readonly #key = randomBytes(32);
+  readonly #names = new Map<string, string>();
+
+  constructor(enabled: boolean) {
+    this.#enabled = enabled;
+  }
+
+  /** False: nothing is prepared. */
+  get enabled(): boolean {
+    return this.#enabled;
+  }
+
+  /** Ends naming for good. */
+  disable(): void {
+    this.#enabled = false;
+  }
+
+  /** Empty: not prepared. */
+  nameOf(text: string): string {
+    if (!this.#enabled) return '';
+    const known = this.#names.get(text);
+    if (known !== undefined || this.#names.size >= maxSystemNames) return known ?? '';
+    const name = `pgreflect_system_${createHmac('sha256', this.#key).update(text).digest('hex').slice(0, 32)}`;
+    this.#names.set(text, name);
+    return name;
+  }
+}
+
+/**
+ * Whether the server refused because it does not know a name that we have prepared (26000), or knows one that we have not (42P05): a
+ * trigger has thrown it away. The message must have one of the names: a trigger can raise these codes too, after it has done something.
+ */
+function isLoss({ sqlstate, primary }: DatabaseError, steps: readonly { readonly name: string }[]): boolean {
+  if (sqlstate !== '26000' && sqlstate !== '42P05') return false;
+  return steps.some(({ name }) => name !== '' && primary.includes(name));
+}
+
+/**
+ * What our own statements depend on, for the transaction. Names are looked up among PostgreSQL's own alone: whoever may create in
+ * a schema of the login's search path could offer functions and operators that fit our arguments better than those that we mean.
+ * `pg_temp` is named, because it would come first otherwise. The rest is how values are written and read.
+ */
+const pins = {
+  search_path: 'pg_catalog, pg_temp',
+  DateStyle: 'ISO, MDY',
+  IntervalStyle: 'postgres',
+  TimeZone: 'UTC',
+  bytea_output: 'hex',
+  extra_float_digits: '1',
+  standard_conforming_strings: 'on',
+};
+
+/** Sets the pins, for this transaction. The outer function keeps what they were set to from being sent back. */
+export const pin: SystemStatement = {
+  text: `select pg_catalog.num_nulls(${Object.entries(pins)
+    .map(([name, value]) => `pg_catalog.set_config('${name}', '${value}', true)`)
+    .join(', ')})`,
+  values: [],
+};
+
+/** Whether a transaction has been begun, as of the last answer. */
+export function isInTransaction({ client }: SystemConnection): boolean {
+  const status = client.getTransactionStatus();
+  return status === 'T' || status === 'E';
+}
+
+/**
+ * Runs statements with values in one flight; outside of a transaction they are one, with the pins.
+ *
+ * @param begin Begins a transaction that outlives the flight.
+ */
+export async function runSystemSteps(
+  connection: SystemConnection,
+  statements: readonly SystemStatement[],
+  begin: string | null = null,
+): Promise<SystemResult> {
+  const opening: SystemStatement[] = begin === null ? [] : [{ text: begin, values: [] }];
+  if (!isInTransaction(connection)) opening.push(pin);
+  const { results, ...rest } = await send(connection, [...opening, ...statements]);
+  return { ...rest, results: results.slice(opening.length) };
+}
+
+/** Runs one statement that PostgreSQL refuses inside of a transaction. Nothing is pinned, so it must not have anything looked up. */
+export async function runSystemAlone(connection: SystemConnection, text: string): Promise<void> {
+  const { error } = await send(connection, [{ text, values: [] }]);
+  if (error !== null) throw error;
+}
+
+async function send(connection: SystemConnection, statements: readonly SystemStatement[]): Promise<SystemResult> {
+  const { client, prepared, names } = connection;
+  // What code of a user has run in has no names that are ours for certain.
+  const nameOf = (text: string) => (connection.ranUserCode ? '' : names.nameOf(text));
+  const results: Rows[] = [];
+  const main = statements.map(({ text, values }) => ({
+    ...{ name: nameOf(text), text, values: values.map(toText) },
+    collector: new ObjectRows((rows) => results.push(rows)),
+  }));
+  const answer = new Promise<FlightOutcome>((resolve) => {
+    client.query(new Flight(prepared, { first: [], main }, resolve));
+  });
+  const outcome = await inTime(connection, answer);
+  if (outcome.kind === 'done') return { results, error: null, isPreparedLost: false };
+  const error = systemError(outcome.problem, outcome.lost);
+  const isPreparedLost = isLoss(error, main);
+  if (isPreparedLost) prepared.doubtAll();
+  return { results, error, isPreparedLost };
+}
+
+/** Runs one text without values inside of a transaction, of one statement or several; the rows are the last one's. */
+export async function runSystemTexts(connection: SystemConnection, text: string): Promise<Rows> {
+  invariant(isInTransaction(connection), 'a text of several statements runs outside of a transaction');
+  try {
+    const result: unknown = await inTime(connection, connection.client.query(text));
+    const last = (Array.isArray(result) ? result.at(-1) : result) as { readonly rows: Rows };
+    return last.rows;
+  } catch (problem) {
+    throw systemError(problem, !(problem instanceof Error && 'severity' in problem));
+  }
+}
+
+/**
+ * Closes the connection where no answer comes: the machine of the server may be gone without a word, or whatever lies between
+ * has forgotten the connection. The operating system finds that out after a quarter of an hour. Or code of a user does not end.
+ */
+async function inTime<T>({ client, answerWithinMs }: SystemConnection, answer: Promise<T>): Promise<T> {
+  if (answerWithinMs === null) return answer;
+  const problem = `The server did not answer within ${answerWithinMs} ms.`;
+  const timer = afterAwake(answerWithinMs, () => terminate(client, new Error(problem)));
+  try {
+    return await answer;
+  } finally {
+    timer.clear();
+  }
+}
+
+function systemError(problem: unknown, lost: boolean): DatabaseError {
+  return toDatabaseError(problem, { step: 1, cancelled: null, mutation: true, lost });
+}
+
+function toText(value: unknown): string | null {
+  if (value === null) return null;
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (value instanceof Date) return value.toISOString();
+  if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`;
+  invariant(Array.isArray(value), 'a value of a statement is of a type that has no text');
+  return `{${value.map(toElement).join(',')}}`;
+}
+
+function toElement(text: unknown): string {
+  invariant(typeof text === 'string', 'a list of a statement has an element that is not text');
+  return `"${text.replace(/["\\]/g, '\\$&')}"`;
+}

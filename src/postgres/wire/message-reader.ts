@@ -1,0 +1,214 @@
+/**
+ * Reads the messages of flights, before the driver does: rows stay the bytes that came, and the messages that say no more
+ * than "done" cost nothing. The rest (ready, errors, notices, settings) goes on to the driver, whose business it is.
+ *
+ * A message that comes in parts is put together here, so the driver is handed whole ones. What user code makes too long is never
+ * kept: its announced length decides, and the rest is dropped as it arrives (`#cut`).
+ *
+ * Message formats: PostgreSQL manual, "Message Formats".
+ */
+import { invariant } from '../../shared/invariant.ts';
+import { DatabaseError } from '../failure.ts';
+import { takeDirectly } from './direct-socket.ts';
+import type { DriverConnection, DriverStream } from './driver-connection.ts';
+
+/** Who is told of what arrives. Must not throw. */
+export interface MessageReceiver {
+  /** DataRow. `at` is where the length of the first column stands in `bytes`, which stay as they are until `handleEndOfRead`. */
+  handleRow(bytes: Buffer, at: number): void;
+  /** In place of `handleRow`: a row that is too long to be kept. False: nobody takes rows. */
+  handleLargeRow(): boolean;
+  /** CommandComplete, or EmptyQueryResponse, which takes its place for an empty text. */
+  handleComplete(): void;
+  /** The bytes that were given may be written over from now on; more may follow. */
+  handleEndOfRead(): void;
+}
+
+/** The longest message of a connection that is made for no answer of a known size: a catalog is one row. */
+export const usualMessageBytes = 256 * 1024 * 1024;
+
+const parseComplete = 0x31;
+const bindComplete = 0x32;
+const closeComplete = 0x33;
+const dataRow = 0x44;
+const commandComplete = 0x43;
+const emptyQueryResponse = 0x49;
+const errorResponse = 0x45;
+const noticeResponse = 0x4e;
+const parameterStatus = 0x53;
+const copyData = 0x64;
+/** Code and length; the length counts itself. */
+const headerBytes = 5;
+/** What is kept of an error or a notice. User code writes their texts. */
+const textBytes = 64 * 1024;
+
+const readers = new WeakMap<DriverConnection, MessageReader>();
+
+/** The reader of one connection. */
+export class MessageReader {
+  readonly #stream: DriverStream;
+  readonly #forward: (messages: Buffer) => void;
+  readonly #maxBytes: number;
+  /** What is kept of the message that has begun to arrive, or its header where that is not complete; null: none has. */
+  #part: Buffer | null = null;
+  /** Of that, what has arrived. */
+  #partBytes = 0;
+  /** The rest of the message, which is dropped. */
+  #droppedBytes = 0;
+  /** The flight that the server is answering; null: everything is the driver's. */
+  receiver: MessageReceiver | null = null;
+
+  private constructor(stream: DriverStream, forward: (messages: Buffer) => void, maxBytes: number) {
+    this.#stream = stream;
+    this.#forward = forward;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** The reader of a connection that is open; from the first call on, which says how long messages may be, it stands before the driver. */
+  static of(connection: DriverConnection, maxBytes: number = usualMessageBytes): MessageReader {
+    const known = readers.get(connection);
+    if (known !== undefined) return known;
+    const { stream } = connection;
+    const [listener, ...others] = stream.listeners('data');
+    invariant(listener !== undefined && others.length === 0, 'the driver alone reads its socket');
+    const reader = new MessageReader(stream, listener.bind(stream), maxBytes);
+    stream.off('data', listener);
+    if (!takeDirectly(stream, (room, length) => reader.read(room, length))) {
+      stream.on('data', (bytes) => reader.read(bytes, bytes.length));
+    }
+    readers.set(connection, reader);
+    return reader;
+  }
+
+  /** Reads no more until `resume`. */
+  pause(): void {
+    this.#stream.pause();
+  }
+
+  resume(): void {
+    this.#stream.resume();
+  }
+
+  /** Takes what has arrived: so many bytes, from the beginning. */
+  read(bytes: Buffer, length: number): void {
+    try {
+      this.#read(bytes, length);
+      this.receiver?.handleEndOfRead();
+    } catch (problem) {
+      // Thrown on, it would end the process.
+      this.#stream.destroy(problem as Error);
+    }
+  }
+
+  #read(bytes: Buffer, length: number): void {
+    let at = this.#continue(bytes, 0, length);
+    while (at + headerBytes <= length) {
+      const wholeBytes = 1 + bytes.readUInt32BE(at + 1);
+      const end = at + wholeBytes;
+      const isShort = wholeBytes <= textBytes || (bytes[at] === dataRow && wholeBytes <= this.#maxBytes);
+      if (isShort && end <= length) {
+        this.#message(bytes, at, end);
+        at = end;
+      } else {
+        this.#begin(bytes[at] as number, wholeBytes);
+        at = this.#continue(bytes, at, length);
+      }
+    }
+    if (at === length) return;
+    this.#part = Buffer.allocUnsafe(headerBytes);
+    this.#continue(bytes, at, length);
+  }
+
+  /** Makes room for what is kept of a message. */
+  #begin(code: number, wholeBytes: number): void {
+    const isText = code === errorResponse || code === noticeResponse;
+    const isTooLong = wholeBytes > (isText ? textBytes : this.#maxBytes);
+    const keptBytes = !isTooLong ? wholeBytes : isText ? textBytes : headerBytes;
+    this.#part = Buffer.allocUnsafeSlow(keptBytes);
+    this.#partBytes = 0;
+    this.#droppedBytes = wholeBytes - keptBytes;
+  }
+
+  /** Goes on with the message that has begun; returns where the next one begins. */
+  #continue(bytes: Buffer, start: number, length: number): number {
+    let at = start;
+    while (at < length) {
+      const part = this.#part;
+      if (part !== null) {
+        const copied = bytes.copy(part, this.#partBytes, at, length);
+        this.#partBytes += copied;
+        at += copied;
+        if (this.#partBytes === part.length) this.#takePart(part);
+      } else if (this.#droppedBytes > 0) {
+        const dropped = Math.min(this.#droppedBytes, length - at);
+        this.#droppedBytes -= dropped;
+        at += dropped;
+      } else break;
+    }
+    return at;
+  }
+
+  #takePart(part: Buffer): void {
+    const wholeBytes = 1 + part.readUInt32BE(1);
+    if (part.length < wholeBytes && this.#droppedBytes === 0) {
+      this.#begin(part[0] as number, wholeBytes);
+      this.#partBytes = part.copy(this.#part as Buffer);
+      if (this.#partBytes < (this.#part as Buffer).length) return;
+    }
+    this.#part = null;
+    this.#partBytes = 0;
+    if (this.#droppedBytes > 0) this.#cut(part);
+    else this.#message(part, 0, part.length);
+  }
+
+  /** The beginning of a message that is too long to be kept. */
+  #cut(part: Buffer): void {
+    switch (part[0]) {
+      case errorResponse:
+      case noticeResponse:
+        this.#forward(endText(part));
+        return;
+      // Nobody asks for settings so long, nor for copies.
+      case parameterStatus:
+      case copyData:
+        return;
+    }
+    if (part[0] === dataRow && this.receiver?.handleLargeRow()) return;
+    const primary = `The database sent a message of more than ${this.#maxBytes} bytes.`;
+    this.#stream.destroy(new DatabaseError({ kind: 'too_large', step: 1, primary }));
+  }
+
+  #message(bytes: Buffer, at: number, end: number): void {
+    const { receiver } = this;
+    if (receiver !== null) {
+      switch (bytes[at]) {
+        case dataRow:
+          receiver.handleRow(bytes, at + headerBytes + 2);
+          return;
+        case commandComplete:
+        case emptyQueryResponse:
+          receiver.handleComplete();
+          return;
+        case parseComplete:
+        case bindComplete:
+        case closeComplete:
+          return;
+      }
+    }
+    this.#forward(bytes.subarray(at, end));
+  }
+}
+
+/** The first fields of an error or a notice, code byte and text each, as a whole message: the last text is shortened. */
+function endText(part: Buffer): Buffer {
+  const last = part.length - 1;
+  let start = headerBytes;
+  for (let next = part.indexOf(0, start); next !== -1 && next < last; next = part.indexOf(0, start)) start = next + 1;
+  let end = last - 1;
+  // Not within a character.
+  while (end > start && ((part[end] as number) & 0xc0) === 0x80) end -= 1;
+  const length = end > start ? end + 2 : start + 1;
+  part.fill(0, Math.max(start, end));
+  part.writeUInt32BE(length - 1, 1);
+  return part.subarray(0, length);
+}

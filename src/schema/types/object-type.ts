@@ -1,0 +1,76 @@
+/**
+ * The object type of a table: its rows as a graph (graphql.md 5.5, 2.6).
+ */
+import { type GraphQLFieldConfig, GraphQLNonNull, GraphQLObjectType } from 'graphql';
+import { connectionName } from '../../model/inflect.ts';
+import type { Relationship, Table } from '../../model/model.ts';
+import { fieldMap } from '../field-map.ts';
+import { withOrigin } from '../origin.ts';
+import type { SchemaContext } from '../schema-context.ts';
+import { connectionArguments } from './connection-types.ts';
+import { nodeIdField, nodeIdName, nodeInterface } from './node-interface.ts';
+import { buildRoutineField } from './routine-field.ts';
+import { valueType } from './value-type.ts';
+
+type Entry = readonly [string, GraphQLFieldConfig<unknown, unknown> | null];
+
+/**
+ * *B*: the global id, columns, relationships, computed fields.
+ *
+ * Of several with one name the last one is reachable, except that nothing replaces the global id.
+ */
+export function buildObjectType(context: SchemaContext, table: Table): GraphQLObjectType {
+  return new GraphQLObjectType({
+    name: table.baseName,
+    description: table.description,
+    interfaces: [nodeInterface],
+    fields: () => {
+      const own = [...columns(context, table), ...relationships(context, table), ...computedFields(context, table)];
+      return fieldMap([[nodeIdName, nodeIdField], ...own.filter(([name]) => name !== nodeIdName)]);
+    },
+    extensions: withOrigin({ kind: 'table', table, namespace: table.namespace }),
+  });
+}
+
+function columns(context: SchemaContext, table: Table): Entry[] {
+  return table.columns.flatMap((column): Entry[] => {
+    if (!column.readable || column.fieldName === null || column.type === null) return [];
+    const type = valueType(context, column.type);
+    if (type === null) return [[column.fieldName, null]];
+    const field = {
+      type: column.notNull ? new GraphQLNonNull(type) : type,
+      description: column.description,
+      extensions: withOrigin({ kind: 'column', column }),
+    };
+    return [[column.fieldName, field]];
+  });
+}
+
+function relationships(context: SchemaContext, table: Table): Entry[] {
+  return table.relationships.flatMap((relationship): Entry[] => {
+    const target = context.model.tables.get(relationship.target);
+    return target ? [[relationship.fieldName, relationshipField(context, relationship, target)]] : [];
+  });
+}
+
+function relationshipField(
+  context: SchemaContext,
+  relationship: Relationship,
+  target: Table,
+): GraphQLFieldConfig<unknown, unknown> | null {
+  const isMany = relationship.cardinality === 'many';
+  const type = context.types.object(isMany ? connectionName(target.baseName) : target.baseName);
+  if (type === null) return null;
+  return {
+    type: relationship.nullable ? type : new GraphQLNonNull(type),
+    ...(isMany && { args: connectionArguments(context, target) }),
+    extensions: withOrigin({ kind: 'relationship', relationship, target }),
+  };
+}
+
+function computedFields(context: SchemaContext, table: Table): Entry[] {
+  return table.computedFields.flatMap((oid): Entry[] => {
+    const routine = context.model.routines.get(oid);
+    return routine ? [[routine.fieldName, buildRoutineField(context, routine)]] : [];
+  });
+}

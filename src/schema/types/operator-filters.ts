@@ -1,0 +1,85 @@
+/**
+ * The filter inputs over single columns: one per scalar, per list of a scalar and per enum (graphql.md 7.1).
+ *
+ * Those of scalars and lists exist in every schema, used or not, and hold nothing of a database, so they are shared.
+ */
+import { GraphQLInputObjectType, GraphQLList, GraphQLNonNull, type GraphQLNullableInputType } from 'graphql';
+import { enumFilterName } from '../../model/inflect.ts';
+import type { EnumType, ScalarName } from '../../model/model.ts';
+import { type FilterOperator, type TypeOrigin, withOrigin } from '../origin.ts';
+import { scalarTypes } from './scalars.ts';
+import { StringEnumType } from './string-enum-type.ts';
+
+const equality = ['eq', 'is'] as const;
+const membership = ['eq', 'in', 'is', 'neq'] as const;
+const comparison = ['eq', 'gt', 'gte', 'in', 'is', 'lt', 'lte', 'neq'] as const;
+
+const scalarOperators: Readonly<Partial<Record<ScalarName, readonly FilterOperator[]>>> = {
+  ID: ['eq'],
+  Boolean: equality,
+  Opaque: equality,
+  UUID: membership,
+  Int: comparison,
+  Float: comparison,
+  BigInt: comparison,
+  BigFloat: comparison,
+  Date: comparison,
+  Time: comparison,
+  Datetime: comparison,
+  String: [...comparison, 'ilike', 'iregex', 'like', 'regex', 'startsWith'],
+};
+
+const listOperators: readonly FilterOperator[] = ['containedBy', 'contains', 'eq', 'is', 'overlaps'];
+
+/** Scalars whose lists can be filtered. */
+const listScalars: readonly ScalarName[] = [
+  'Int', 'Float', 'String', 'Boolean', 'BigInt', 'BigFloat', 'UUID', 'Date', 'Time', 'Datetime',
+]; // biome-ignore format: a table of names
+
+/** The operand of `is`: `NULL` and `NOT_NULL`, coerced to their names. */
+export const filterIsType = new StringEnumType({ name: 'FilterIs', values: { NULL: {}, NOT_NULL: {} } });
+
+/** Name of the filter input of a scalar. */
+export function scalarFilterName(scalar: ScalarName): string {
+  return `${scalar}Filter`;
+}
+
+/** Name of the filter input of a list of a scalar. */
+export function listFilterName(scalar: ScalarName): string {
+  return `${scalar}ListFilter`;
+}
+
+/** The filter inputs of all scalars and lists. */
+export const operatorFilterTypes: readonly GraphQLInputObjectType[] = [
+  ...Object.entries(scalarOperators).map(([scalar, operators]) =>
+    operatorFilter(scalarFilterName(scalar as ScalarName), scalarTypes[scalar as ScalarName], operators),
+  ),
+  ...listScalars.map((scalar) => operatorFilter(listFilterName(scalar), scalarTypes[scalar], listOperators)),
+];
+
+/** The filter input of an enum; `type` is the enum itself. */
+export function buildEnumFilterType(enumType: EnumType, type: GraphQLNullableInputType): GraphQLInputObjectType {
+  const origin: TypeOrigin = { kind: 'enum', enum: enumType, namespace: enumType.namespace };
+  return operatorFilter(enumFilterName(enumType.graphqlName), type, membership, origin);
+}
+
+function operatorFilter(
+  name: string,
+  type: GraphQLNullableInputType,
+  operators: readonly FilterOperator[],
+  origin?: TypeOrigin,
+): GraphQLInputObjectType {
+  const list = new GraphQLList(new GraphQLNonNull(type));
+  const takesList = (operator: FilterOperator) => operator === 'in' || operators === listOperators;
+  return new GraphQLInputObjectType({
+    name,
+    fields: () =>
+      Object.fromEntries(
+        [...operators].sort().map((operator) => {
+          const operand = operator === 'is' ? filterIsType : takesList(operator) ? list : type;
+          return [operator, { type: operand, extensions: withOrigin({ kind: 'operator', operator }) }];
+        }),
+      ),
+    ...(origin && { extensions: withOrigin(origin) }),
+  });
+}

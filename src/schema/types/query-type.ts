@@ -1,0 +1,80 @@
+/**
+ * The query root: `node`, every table's collection and lookup by key, and the routines that only read (graphql.md 5.1).
+ */
+import {
+  type GraphQLFieldConfig,
+  type GraphQLFieldConfigArgumentMap,
+  GraphQLNonNull,
+  type GraphQLObjectType,
+} from 'graphql';
+import { byPkField, connectionName, rootCollectionField } from '../../model/inflect.ts';
+import type { Column, Table } from '../../model/model.ts';
+import { withOrigin } from '../origin.ts';
+import type { SchemaContext } from '../schema-context.ts';
+import { connectionArguments } from './connection-types.ts';
+import { nodeIdName, nodeInterface } from './node-interface.ts';
+import { compareOids, rootRoutines } from './root-routines.ts';
+import { type FieldMaker, type RootEntry, RootType } from './root-type.ts';
+import { scalarTypes } from './scalars.ts';
+import { valueType } from './value-type.ts';
+
+/** `Query`; never empty, because `node` is always there. Fields of tables win over routines. */
+export function buildQueryType(context: SchemaContext): GraphQLObjectType {
+  const node = ['node', () => nodeField] as const;
+  return new RootType('Query', () => [...rootRoutines(context, 'query'), ...tableEntries(context), node]);
+}
+
+const nodeField: GraphQLFieldConfig<unknown, unknown> = {
+  type: nodeInterface,
+  args: { [nodeIdName]: { type: new GraphQLNonNull(scalarTypes.ID), extensions: withOrigin({ kind: 'node_id' }) } },
+  extensions: withOrigin({ kind: 'node' }),
+};
+
+function tableEntries(context: SchemaContext): RootEntry[] {
+  // Tables that differ only in the case of the first letter share their root names; the older one keeps them (1.8).
+  const youngestFirst = [...context.model.tables.values()].sort((a, b) => compareOids(b.oid, a.oid));
+  return youngestFirst.flatMap((table) => {
+    const { baseName } = table;
+    return [
+      ...(table.rootField ? [[rootCollectionField(baseName), collection(context, table)] as const] : []),
+      ...(keyArguments(context, table) ? [[byPkField(baseName), byPk(context, table)] as const] : []),
+    ];
+  });
+}
+
+function collection(context: SchemaContext, table: Table): FieldMaker | null {
+  const name = connectionName(table.baseName);
+  if (!context.types.has(name)) return null;
+  return () => ({
+    type: new GraphQLNonNull(context.types.object(name)!),
+    args: connectionArguments(context, table),
+    extensions: withOrigin({ kind: 'collection', table }),
+  });
+}
+
+function byPk(context: SchemaContext, table: Table): FieldMaker | null {
+  if (!context.types.has(table.baseName)) return null;
+  return () => ({
+    type: context.types.object(table.baseName)!,
+    args: keyArguments(context, table)!,
+    extensions: withOrigin({ kind: 'by_pk', table }),
+  });
+}
+
+/** One required argument per key column, in key order; null when there is no lookup or not every column can be one. */
+function keyArguments(context: SchemaContext, table: Table): GraphQLFieldConfigArgumentMap | null {
+  if (!table.byPk) return null;
+  const args: GraphQLFieldConfigArgumentMap = {};
+  for (const number of table.primaryKey) {
+    const column = table.columns.find((each) => each.number === number);
+    const type = column?.type ? valueType(context, column.type) : null;
+    if (!column || !type || column.fieldName === null) return null;
+    args[column.fieldName] = { type: new GraphQLNonNull(type), extensions: keyOrigin(column) };
+  }
+  // Two key columns with one field name leave no way to give both values.
+  return Object.keys(args).length === table.primaryKey.length ? args : null;
+}
+
+function keyOrigin(column: Column) {
+  return withOrigin({ kind: 'key', column });
+}

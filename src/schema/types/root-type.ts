@@ -1,0 +1,51 @@
+/**
+ * A root type whose fields are made one by one, when they are first asked for: ten thousand tables have twenty thousand of them, each
+ * with arguments and types of their own, and an operation names a few.
+ */
+import { type GraphQLField, type GraphQLFieldConfig, type GraphQLFieldMap, GraphQLObjectType } from 'graphql';
+import { fieldMap, sortByName } from '../field-map.ts';
+import { lazyRecord } from '../lazy-record.ts';
+
+/** Makes a root field. */
+export type FieldMaker = () => GraphQLFieldConfig<unknown, unknown>;
+/** Null takes the name for a field that this schema does not show (field-map.ts). */
+export type RootEntry = readonly [name: string, make: FieldMaker | null];
+
+type Field = GraphQLField<unknown, unknown>;
+
+/** `Query` or `Mutation`. */
+export class RootType extends GraphQLObjectType<unknown, unknown> {
+  readonly #entries: () => readonly RootEntry[];
+  #fields: GraphQLFieldMap<unknown, unknown> | null = null;
+
+  /** @param entries Asked for once; of several with one name the last one wins. */
+  constructor(name: string, entries: () => readonly RootEntry[]) {
+    super({ name, fields: {} });
+    this.#entries = entries;
+  }
+
+  /** The fields by name, ordered by name. */
+  override getFields(): GraphQLFieldMap<unknown, unknown> {
+    this.#fields ??= this.#lazyFields();
+    return this.#fields;
+  }
+
+  #lazyFields(): GraphQLFieldMap<unknown, unknown> {
+    const makers = new Map(Object.entries(sortByName(fieldMap(this.#entries()))));
+    const names = [...makers.keys()];
+    const made = new Map<string, Field>();
+    const find = (name: string): Field | undefined => {
+      const config = made.has(name) ? undefined : makers.get(name)?.();
+      if (config !== undefined) made.set(name, this.#makeField(name, config));
+      return made.get(name);
+    };
+    return lazyRecord({ names: () => names, has: (name) => makers.has(name), find });
+  }
+
+  /** graphql-js makes fields of whole types only. */
+  #makeField(name: string, config: GraphQLFieldConfig<unknown, unknown>): Field {
+    const field = new GraphQLObjectType({ name: this.name, fields: { [name]: config } }).getFields()[name]!;
+    field.parentType = this;
+    return field;
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * The field of a routine, at the root or on a row (graphql.md 11.3, 11.4, 11.6).
+ */
+import {
+  type GraphQLArgumentConfig,
+  type GraphQLFieldConfig,
+  type GraphQLFieldConfigArgumentMap,
+  GraphQLNonNull,
+  type GraphQLOutputType,
+  parseConstValue,
+} from 'graphql';
+import { connectionName } from '../../model/inflect.ts';
+import type { Routine, RoutineArgument, RoutineResult, Table } from '../../model/model.ts';
+import { invariant, unreachable } from '../../shared/invariant.ts';
+import { withOrigin } from '../origin.ts';
+import type { SchemaContext } from '../schema-context.ts';
+import { connectionArguments } from './connection-types.ts';
+import { scalarTypes } from './scalars.ts';
+import { valueType } from './value-type.ts';
+
+/** The field, always nullable; null when the type of the result is not part of this schema. */
+export function buildRoutineField(
+  context: SchemaContext,
+  routine: Routine,
+): GraphQLFieldConfig<unknown, unknown> | null {
+  const type = resultType(context, routine.result);
+  if (type === null) return null;
+  const isConnection = routine.result.kind === 'set';
+  return {
+    type,
+    description: routine.description,
+    args: {
+      ...Object.fromEntries(routine.arguments.map((a) => [a.fieldName, routineArgument(context, a)])),
+      ...(isConnection ? connectionArguments(context, resultTable(context, routine.result)) : {}),
+    } satisfies GraphQLFieldConfigArgumentMap,
+    extensions: withOrigin({ kind: routine.use === 'computed' ? 'computed' : 'routine', routine }),
+  };
+}
+
+function resultType(context: SchemaContext, result: RoutineResult): GraphQLOutputType | null {
+  switch (result.kind) {
+    case 'value':
+      return valueType(context, result.type);
+    case 'void':
+    case 'record':
+      return scalarTypes.Opaque;
+    case 'row':
+      return context.types.object(resultTable(context, result).baseName);
+    case 'set':
+      return context.types.object(connectionName(resultTable(context, result).baseName));
+    default:
+      return unreachable(result);
+  }
+}
+
+function resultTable({ model }: SchemaContext, result: RoutineResult): Table {
+  const table = result.kind === 'row' || result.kind === 'set' ? model.tables.get(result.table) : undefined;
+  invariant(table !== undefined, 'a routine returns rows of a table of the model');
+  return table;
+}
+
+function routineArgument(context: SchemaContext, argument: RoutineArgument): GraphQLArgumentConfig {
+  const type = valueType(context, argument.type);
+  invariant(type !== null, `argument ${argument.name} is of a scalar type`);
+  const shown = context.displayDefaults ? argument.displayDefault : null;
+  return {
+    type: argument.required ? new GraphQLNonNull(type) : type,
+    ...(shown !== null && { default: { literal: parseConstValue(shown) } }),
+    extensions: withOrigin({ kind: 'routine_argument', argument }),
+  };
+}

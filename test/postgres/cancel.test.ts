@@ -1,0 +1,133 @@
+/**
+ * Limits of time and clients that go away: what is cancelled, and that nothing else ever is.
+ */
+import { beforeAll, expect, test, vi } from 'vitest';
+import { runAs } from '../../src/postgres/caller/run-as.ts';
+import { flightOf, openPool } from '../support/flights.ts';
+import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { startRecordingProxy } from '../support/recording-proxy.ts';
+
+let database: TestDatabase;
+let url: string;
+beforeAll(async () => {
+  database = await createDatabase('create table note (id int); grant select, insert on note to anon');
+  url = database.urlAs('authenticator', 'test');
+});
+
+test('a client that goes away cancels its statement, and a mutation is undone', async () => {
+  const pool = openPool(url);
+  const client = new AbortController();
+  void whenRunning('select pg_sleep(60)').then(() => client.abort());
+  const start = performance.now();
+  const steps = ['insert into note values (1)', 'select pg_sleep(60)'];
+  await expect(runAs(pool, flightOf(steps, { mutation: true, signal: client.signal }))).rejects.toMatchObject({
+    kind: 'cancelled',
+    step: 2,
+    maybeCommitted: false,
+  });
+  expect(performance.now() - start).toBeLessThan(50_000);
+  expect(await database.query('select id from note')).toEqual([]);
+});
+
+test('a cancelled request never hits the next one on its connection', async () => {
+  const pool = openPool(url);
+  for (let round = 0; round < 200; round += 1) {
+    const client = new AbortController();
+    // Around the end of the statement, where the cancel request arrives late most often.
+    const cancelled = runAs(pool, flightOf(['select pg_sleep(0.004)'], { signal: client.signal })).catch(
+      (problem: { kind: string }) => expect(problem.kind).toBe('cancelled'),
+    );
+    setTimeout(() => client.abort(), 1 + (round % 6));
+    const next = runAs(pool, flightOf(['select pg_sleep(0.003)', `select ${round % 5}`]));
+    expect((await next)[1]).toBe(String(round % 5));
+    await cancelled;
+  }
+});
+
+test('a client that is gone before the statement is sent costs the database nothing', async () => {
+  const proxy = await startRecordingProxy(url);
+  const pool = openPool(proxy.url);
+  const options = flightOf(['select 1'], { signal: AbortSignal.abort() });
+  await expect(runAs(pool, options)).rejects.toMatchObject({ kind: 'cancelled', step: 0 });
+  expect(proxy.connections()).toBe(0);
+  await proxy.stop();
+});
+
+test('a client that goes while waiting for a connection is not served, and the connection is not lost', async () => {
+  const pool = openPool(url);
+  const client = new AbortController();
+  const busy = runAs(pool, flightOf(['select pg_sleep(0.2)']));
+  const waiting = runAs(pool, flightOf(['insert into note values (2)'], { mutation: true, signal: client.signal }));
+  client.abort();
+  await expect(waiting).rejects.toMatchObject({ kind: 'cancelled' });
+  await busy;
+  expect(await runAs(pool, flightOf(['select count(*) from note where id = 2']))).toEqual(['0']);
+});
+
+test('the statement limit is measured by the server for each statement', async () => {
+  const pool = openPool(url);
+  const sleep = 'select 1 from (select pg_sleep(0.15)) x';
+  expect(await runAs(pool, flightOf([sleep, sleep], { timeoutMs: 250 }))).toEqual(['1', '1']);
+  await expect(runAs(pool, flightOf(['select 1', 'select pg_sleep(2)'], { timeoutMs: 50 }))).rejects.toMatchObject({
+    kind: 'timeout',
+    step: 2,
+    sqlstate: '57014',
+  });
+  expect(await runAs(pool, flightOf(['show statement_timeout']))).toEqual(['0']);
+});
+
+test('the limit of the whole request counts all statements together, and a function cannot lift it', async () => {
+  const pool = openPool(url);
+  const lift = "select set_config('statement_timeout', '0', true)";
+  const options = flightOf([lift, 'select pg_sleep(0.1)', 'select pg_sleep(60)'], {
+    timeoutMs: 30_000,
+    requestTimeoutMs: 1500,
+  });
+  const start = performance.now();
+  await expect(runAs(pool, options)).rejects.toMatchObject({ kind: 'timeout', step: 3, maybeCommitted: false });
+  expect(performance.now() - start).toBeLessThan(25_000);
+  expect(await runAs(pool, flightOf(['select 1']))).toEqual(['1']);
+});
+
+test('a cancel request that is lost on its way is made again', async () => {
+  const proxy = await startRecordingProxy(url);
+  const pool = openPool(proxy.url);
+  let lost = 0;
+  const isCancelRequest = (packet: Buffer) => packet.length === 16 && packet.readUInt32BE(4) === 80877102;
+  proxy.inspect((from, packet) => {
+    if (from !== 'client' || !isCancelRequest(packet) || lost > 0) return 'pass';
+    lost += 1;
+    return 'cut';
+  });
+  await expect(runAs(pool, flightOf(['select pg_sleep(60)'], { requestTimeoutMs: 100 }))).rejects.toMatchObject({
+    kind: 'timeout',
+    sqlstate: '57014',
+  });
+  expect(lost).toBe(1);
+  await pool.stop();
+  await proxy.stop();
+});
+
+test('a network that swallows everything does not hold a request for ever', async () => {
+  const proxy = await startRecordingProxy(url);
+  const pool = openPool(proxy.url);
+  await runAs(pool, flightOf(['select 1']));
+  proxy.inspect(() => 'drop');
+  const options = flightOf(['insert into note values (3)'], { mutation: true, requestTimeoutMs: 100 });
+  await expect(runAs(pool, options)).rejects.toMatchObject({ kind: 'timeout', maybeCommitted: true });
+  proxy.inspect(null);
+  expect(await runAs(pool, flightOf(['select 1']))).toEqual(['1']);
+  await pool.stop();
+  await proxy.stop();
+});
+
+/** Resolves when the server is at work on a statement of this text. */
+async function whenRunning(text: string): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      const rows = await database.query("select from pg_stat_activity where state = 'active' and query = $1", [text]);
+      expect(rows.length).toBeGreaterThan(0);
+    },
+    { timeout: 60_000, interval: 20 },
+  );
+}

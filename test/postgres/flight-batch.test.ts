@@ -1,0 +1,384 @@
+/**
+ * Queries that arrive together share a connection and one write; here is that nobody loses by it: every caller keeps its own
+ * settings, and an error, a slow statement, a cancel or a lost connection of one is none of the others' business.
+ * Mutations have a connection to themselves.
+ */
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type RunAsOptions, runAs } from '../../src/postgres/caller/run-as.ts';
+import { DatabaseError } from '../../src/postgres/failure.ts';
+import type { ApiPool } from '../../src/postgres/pool/pool.ts';
+import { answersOf, callerOf, flightOf, makeShared as makeSharedThrough, openPool } from '../support/flights.ts';
+import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { type RecordingProxy, startRecordingProxy } from '../support/recording-proxy.ts';
+
+let database: TestDatabase;
+let proxy: RecordingProxy;
+let pool: ApiPool;
+beforeAll(async () => {
+  database = await createDatabase(`
+    create table note (owner text, body text);
+    insert into note select format('user %s', n), format('note %s', n) from generate_series(1, 20) n;
+    alter table note enable row level security;
+    create policy own on note to authenticated
+      using (owner = current_setting('request.jwt.claims')::json ->> 'sub');
+    grant select on note to authenticated;
+    create sequence touched;
+    grant usage on sequence touched to anon;
+    create function die() returns int language sql security definer
+      as 'select 1 from (select pg_terminate_backend(pg_backend_pid(), 1000)) x';
+    create function litter() returns text language plpgsql as
+      $$ begin create temporary table if not exists litter as select 1; return 'x'; end $$;
+    create function chatter() returns text language plpgsql as $$ begin
+      raise notice 'a notice';
+      perform pg_notify('gossip', 'a notification'), set_config('TimeZone', 'Asia/Tokyo', false);
+      execute 'listen gossip';
+      return 'x';
+    end $$;
+    create table visit (request text);
+    create function visit(request text) returns text language sql volatile security definer
+      as 'insert into visit values (request) returning request';
+  `);
+  proxy = await startRecordingProxy(database.urlAs('authenticator', 'test'));
+});
+afterAll(() => proxy.stop());
+beforeEach(() => {
+  proxy.inspect(null);
+  proxy.delay(0);
+  pool = openPool(proxy.url, { size: 8 });
+});
+
+/** The process that answers, after a sleep of so many seconds, or an error where that is no number. */
+const sleeper = 'select pg_backend_pid() from (select pg_sleep($1::float8)) s';
+const sleep = (seconds: string, more: Partial<RunAsOptions> = {}) =>
+  runAs(pool, flightOf([{ text: sleeper, values: [seconds] }], more));
+
+const makeShared = (ask: () => Promise<unknown>) => makeSharedThrough(proxy, ask);
+const makeSleepShared = () => makeShared(() => sleep('0'));
+
+test('reads of the same moment are one flight on one connection', async () => {
+  // On a busy machine three may not seem quick enough at once.
+  await vi.waitFor(
+    async () => {
+      await makeSleepShared();
+      const processes = await answersOf([sleep('0'), sleep('0'), sleep('0')]);
+      expect(new Set(processes).size).toBe(1);
+      expect(proxy.flights()).toBe(1);
+    },
+    { timeout: 60_000 },
+  );
+});
+
+test('mutations of the same moment run side by side', async () => {
+  await makeSleepShared();
+  const processes = await answersOf([1, 2, 3].map(() => sleep('0.05', { mutation: true })));
+  expect(new Set(processes).size).toBe(3);
+});
+
+test('statements that nobody knows yet run side by side', async () => {
+  const processes = await answersOf([sleep('0.05'), sleep('0.05'), sleep('0.05')]);
+  expect(new Set(processes).size).toBe(3);
+});
+
+test('statements that are known to be slow run side by side', async () => {
+  for (let time = 0; time < 5; time += 1) await sleep('0.05');
+  const processes = await answersOf([sleep('0.05'), sleep('0.05')]);
+  expect(new Set(processes).size).toBe(2);
+});
+
+test('each caller of a batch sees its own rows, limits and claims', async () => {
+  const text = `select string_agg(body, ',') || current_setting('statement_timeout') from note`;
+  const readAs = (user: number) => {
+    const caller = { ...callerOf('authenticated'), claims: JSON.stringify({ sub: `user ${user}` }) };
+    return runAs(pool, flightOf([text], { caller, timeoutMs: 1000 + user }));
+  };
+  await makeShared(() => readAs(1));
+  const users = [1, 2, 3, 4, 5, 6, 7, 8];
+  // On a busy machine one may keep the others waiting, and all fly alone.
+  do {
+    proxy.reset();
+    expect(await answersOf(users.map(readAs))).toEqual(users.map((user) => `note ${user}${1000 + user}ms`));
+  } while (proxy.flights() === users.length);
+});
+
+test('an error of one is its own, wherever it stands', async () => {
+  await makeSleepShared();
+  for (const broken of [0, 1, 2]) {
+    const seconds = ['0', '0', '0'].map((each, index) => (index === broken ? 'x' : each));
+    const ends = await answersOf(seconds.map((each) => sleep(each)));
+    expect(ends.map((end) => (end === 'statement' ? end : 'answered'))).toEqual(
+      seconds.map((each) => (each === 'x' ? 'statement' : 'answered')),
+    );
+  }
+});
+
+test('an error of one costs the others nothing: their answers count', async () => {
+  await vi.waitFor(
+    async () => {
+      await makeSleepShared();
+      const [first, broken, last] = await answersOf([sleep('0'), sleep('x'), sleep('0')]);
+      expect([first, broken]).toEqual([last, 'statement']);
+      expect(proxy.flights()).toBe(1);
+    },
+    { timeout: 60_000 },
+  );
+});
+
+test('behind one that failed before the connection was clean nobody is answered from it', async () => {
+  pool = openPool(proxy.url, { size: 1 });
+  const table = `select coalesce(to_regclass('pg_temp.note')::text, 'none')`;
+  await makeShared(() => runAs(pool, flightOf([table])));
+  await makeSleepShared();
+  await runAs(pool, flightOf(['create temporary table note as select 1'], { mutation: true }));
+  expect(await answersOf([sleep('x'), runAs(pool, flightOf([table]))])).toEqual(['statement', 'none']);
+});
+
+test.each([
+  ['a quick one', '0'],
+  ['a slow one', '0.1'],
+  ['an error', 'x'],
+  ['a cancelled one', '30'],
+])('a query that writes behind %s does so once', async (name, seconds) => {
+  const text = `select case when $1 = '' then '' else visit($1) end as "behind ${name}"`;
+  const visit = (request: string) => runAs(pool, flightOf([{ text, values: [request] }]));
+  const client = new AbortController();
+  await makeShared(() => visit(''));
+  await makeSleepShared();
+  const ends = answersOf([sleep(seconds, { signal: client.signal }), visit(name), visit(`${name} too`)]);
+  if (seconds === '30') setTimeout(() => client.abort(), 5);
+  expect((await ends).slice(1)).toEqual([name, `${name} too`]);
+  // Whatever may still be on its way has ended.
+  await pool.stop();
+  expect(await database.query('select request from visit where starts_with(request, $1) order by 1', [name])).toEqual([
+    { request: name },
+    { request: `${name} too` },
+  ]);
+});
+
+test('a query that writes is known from then on, and flies alone', async () => {
+  const text = 'select pg_backend_pid() where visit($1) is not null';
+  const visit = () => runAs(pool, flightOf([{ text, values: ['known'] }]));
+  const ask = async () => {
+    let refused = 0;
+    proxy.inspect((from, packet) => {
+      if (from === 'server' && packet.includes('25006')) refused += 1;
+      return 'pass';
+    });
+    for (const answer of await answersOf([visit(), visit(), visit()])) expect(Number(answer)).toBeGreaterThan(0);
+    return refused;
+  };
+  await vi.waitFor(async () => expect(await ask()).toBeGreaterThan(0), { timeout: 60_000 });
+  expect(await ask()).toBe(0);
+});
+
+test('what nobody waits for any more is cancelled', async () => {
+  await makeSleepShared();
+  const ends = await answersOf([sleep('0.1'), sleep('40', { requestTimeoutMs: 200 })]);
+  expect(ends[1]).toBe('timeout');
+  await vi.waitFor(
+    async () => {
+      const [running] = await database.query<{ count: string }>(
+        `select count(*) from pg_stat_activity where datname = $1 and state = 'active' and pid <> pg_backend_pid()`,
+        [database.name],
+      );
+      expect(running?.count).toBe('0');
+    },
+    { timeout: 15_000 },
+  );
+});
+
+test('what a failed one leaves in the session is gone before anything is answered', async () => {
+  const state = `select coalesce(current_setting('my.state', true), '') || (select count(*) from pg_prepared_statements
+    where not name like 'pgreflect%')`;
+  await makeShared(() => runAs(pool, flightOf([state])));
+  const poison = `select case when set_config('my.state', 'left', false) is not null then (1 / $1::int)::text end`;
+  await makeShared(() => runAs(pool, flightOf([{ text: poison, values: ['1'] }])));
+  const ends = await answersOf([
+    runAs(pool, flightOf([{ text: poison, values: ['0'] }])),
+    runAs(pool, flightOf([{ text: poison, values: ['1'] }])),
+    runAs(pool, flightOf([state])),
+  ]);
+  expect(ends).toEqual(['statement', '1', '0']);
+});
+
+test('a statement that is slow for once keeps nobody waiting', async () => {
+  await makeSleepShared();
+  const client = new AbortController();
+  const slow = answersOf([sleep('30', { signal: client.signal })]);
+  const quick = answersOf([sleep('0'), sleep('0')]);
+  for (const answer of await quick) expect(Number(answer)).toBeGreaterThan(0);
+  client.abort();
+  expect(await slow).toEqual(['cancelled']);
+});
+
+test('a client that leaves while its statement runs takes nobody with it', async () => {
+  await makeSleepShared();
+  for (let round = 0; round < 50; round += 1) {
+    const client = new AbortController();
+    const ends = answersOf([sleep('0.008', { signal: client.signal }), sleep('0'), sleep('0.001'), sleep('0')]);
+    setTimeout(() => client.abort(), round % 10);
+    const [first, ...others] = await ends;
+    expect(first === 'cancelled' || Number(first) > 0).toBe(true);
+    for (const other of others) expect(Number(other)).toBeGreaterThan(0);
+    await makeSleepShared();
+  }
+});
+
+test('a client that leaves before its turn sends no cancel request', async () => {
+  pool = openPool(proxy.url, { size: 1 });
+  await makeSleepShared();
+  const client = new AbortController();
+  const ends = answersOf([sleep('0.004'), sleep('0'), sleep('0', { signal: client.signal }), sleep('0')]);
+  setImmediate(() => client.abort());
+  const [first, second, left, last] = await ends;
+  for (const answer of [first, second, last]) expect(Number(answer)).toBeGreaterThan(0);
+  expect(left).toBe('cancelled');
+  expect(proxy.connections()).toBe(0);
+});
+
+test('the time limit holds for each, also behind a slow one', async () => {
+  await makeSleepShared();
+  const ends = await answersOf([sleep('0.2'), sleep('30', { requestTimeoutMs: 300 }), sleep('0')]);
+  expect(Number(ends[0])).toBeGreaterThan(0);
+  expect(ends[1]).toBe('timeout');
+  expect(Number(ends[2])).toBeGreaterThan(0);
+});
+
+test('a connection that dies under a batch: each read is repeated', async () => {
+  const text = 'select case when $1 then die() end, pg_backend_pid() where $1 or true';
+  const run = (dies: string) => runAs(pool, flightOf([{ text, values: [dies] }]));
+  await makeShared(() => run('false'));
+  const ends = await answersOf([run('false'), run('true'), run('false'), run('false')]);
+  // It ends the second connection as well, and a read is repeated once; the others' second time is alone.
+  expect(ends).toEqual([null, 'unavailable', null, null]);
+});
+
+test('while the database is away all are told so, and once it is back they share again', async () => {
+  await makeSleepShared();
+  proxy.inspect(() => 'cut');
+  proxy.cut();
+  const away = ['unavailable', 'unavailable', 'unavailable'];
+  expect(await answersOf([sleep('0'), sleep('0'), sleep('0')])).toEqual(away);
+  expect(await answersOf([sleep('0'), sleep('0'), sleep('0')])).toEqual(away);
+  proxy.inspect(null);
+  await makeSleepShared();
+});
+
+test('more statements than a connection may keep come and go in batches', async () => {
+  pool = openPool(proxy.url, { size: 1, maxStatementsPerConnection: 8 });
+  const texts = Array.from({ length: 12 }, (_, n) => `select ${n} + $1::int`);
+  const ask = (round: number) =>
+    answersOf(texts.map((text) => runAs(pool, flightOf([{ text, values: [String(round)] }]))));
+  for (let round = 0; round < 12; round += 1) {
+    expect(await ask(round)).toEqual(texts.map((_, n) => String(n + round)));
+  }
+});
+
+test('a statement that the server forgot is prepared again for everybody', async () => {
+  pool = openPool(proxy.url, { size: 1 });
+  await makeSleepShared();
+  await database.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()
+    and application_name = 'pgreflect-test'`,
+    [database.name],
+  );
+  for (const answer of await answersOf([sleep('0'), sleep('0'), sleep('0')])) expect(Number(answer)).toBeGreaterThan(0);
+});
+
+test('requests that find no connection are told so, each after its own wait', async () => {
+  pool = openPool(proxy.url, { size: 1, waitMs: 2000 });
+  await makeSleepShared();
+  const client = new AbortController();
+  const busy = answersOf([runAs(pool, flightOf(['select pg_sleep(60)'], { mutation: true, signal: client.signal }))]);
+  const early = answersOf([sleep('0'), sleep('0')]);
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  // Its own wait has only begun when that of the others is over.
+  const late = answersOf([sleep('0')]);
+  expect(await early).toEqual(['overloaded', 'overloaded']);
+  client.abort();
+  expect(await busy).toEqual(['cancelled']);
+  expect(Number((await late)[0])).toBeGreaterThan(0);
+});
+
+test('answers that are read late do not make statements slow', async () => {
+  await makeSleepShared();
+  const first = sleep('0');
+  await vi.waitFor(() => expect(proxy.flights()).toBe(1));
+  // The process is busy with something else.
+  const until = performance.now() + 100;
+  while (performance.now() < until);
+  await first;
+  const processes = await answersOf([sleep('0'), sleep('0')]);
+  expect(new Set(processes).size).toBe(1);
+});
+
+describe('three thousand requests of many callers at once, each statement its own way of doing harm', () => {
+  const who = `concat_ws(' ', current_user, current_setting('request.jwt.claims')::json ->> 'sub',
+    current_setting('statement_timeout'), nullif(current_setting('my.state', true), ''),
+    to_regclass('pg_temp.litter'), $1::text)`;
+  const then = (harm: string) => `concat(${who}, left((${harm})::text, 0))`;
+  const harms = {
+    'does none': who,
+    'fails for some': then('1 / (length($1) % 3)'),
+    'takes long for some': then(`case when $1 like '%7' then pg_sleep(0.03) end`),
+    'has megabytes for some': `concat(${who}, case when $1 like '%77' then repeat('x', 2000000) end)`,
+    'leaves a setting': then(`set_config('my.state', $1, false)`),
+    'leaves a role and a limit': then(
+      `set_config('role', 'service_role', false) || set_config('statement_timeout', '9999', false)`,
+    ),
+    'leaves a lock': then('pg_try_advisory_lock(1)'),
+    'leaves a temporary table': then('litter()'),
+    'sends notices, notifications and a changed parameter': then('chatter()'),
+    'ends its connection for some': then(`case when $1 like '%999' then die() end`),
+  };
+  const kinds = Object.keys(harms) as (keyof typeof harms)[];
+
+  async function storm(): Promise<{ answered: number; failed: number }> {
+    const ends = { answered: 0, failed: 0 };
+    let next = 0;
+    const one = async (number: number) => {
+      const kind = kinds[number % kinds.length] as keyof typeof harms;
+      const role = number % 3 === 0 ? 'anon' : 'authenticated';
+      const user = `user${number % 40}`;
+      const timeoutMs = 100_001 + 2 * (number % 100);
+      const client = new AbortController();
+      if (number % 31 === 0) setTimeout(() => client.abort(), number % 5);
+      const options = flightOf([{ text: `select ${harms[kind]}`, values: [`number${number}`] }], {
+        caller: { ...callerOf(role), claims: JSON.stringify({ sub: user }) },
+        timeoutMs,
+        requestTimeoutMs: number % 41 === 0 ? 10 : 0,
+        mutation: number % 29 === 0,
+        signal: client.signal,
+      });
+      try {
+        const [answer] = await runAs(pool, options);
+        expect(String(answer).replace(/x+$/, '')).toBe(`${role} ${user} ${timeoutMs}ms number${number}`);
+        ends.answered += 1;
+      } catch (problem) {
+        if (!(problem instanceof DatabaseError)) throw problem;
+        const expected = ['cancelled', 'timeout'];
+        if (kind === 'fails for some') expected.push('statement');
+        if (kind === 'ends its connection for some') expected.push('unavailable');
+        expect(expected, `${kind}: ${problem.message}`).toContain(problem.kind);
+        ends.failed += 1;
+      }
+    };
+    const worker = async () => {
+      while (next < 3000) await one(next++);
+    };
+    await Promise.all(Array.from({ length: 60 }, worker));
+    return ends;
+  }
+
+  test('each gets its own answer, and all connections are there afterwards', async () => {
+    pool = openPool(proxy.url, { size: 4, waitMs: 60_000, maxStatementsPerConnection: 12 });
+    const ends = await storm();
+    expect(ends.answered + ends.failed).toBe(3000);
+    expect(ends.answered).toBeGreaterThan(1500);
+    // Many of them shared a flight.
+    expect(proxy.flights()).toBeLessThan(3000);
+    const write = { mutation: true };
+    const processes = await answersOf([1, 2, 3, 4].map(() => sleep('0.3', write)));
+    expect(new Set(processes).size).toBe(4);
+    await pool.stop();
+  });
+});

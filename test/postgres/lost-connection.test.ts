@@ -1,0 +1,165 @@
+/**
+ * Connections that break at each moment of a flight, and databases that go away and come back.
+ */
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { runAs } from '../../src/postgres/caller/run-as.ts';
+import { findFreePort, startEmbeddedServer } from '../../src/postgres/embedded/embedded-server.ts';
+import type { ApiPool } from '../../src/postgres/pool/pool.ts';
+import { flightOf, openPool } from '../support/flights.ts';
+import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { type Inspector, type RecordingProxy, startRecordingProxy } from '../support/recording-proxy.ts';
+
+let database: TestDatabase;
+let proxy: RecordingProxy;
+let pool: ApiPool;
+beforeAll(async () => {
+  database = await createDatabase(`
+    create table note (id serial primary key);
+    grant select, insert on note to anon;
+    grant usage on sequence note_id_seq to anon;
+    create function die() returns int language sql security definer
+      as 'select 1 from (select pg_terminate_backend(pg_backend_pid(), 1000)) x';
+  `);
+  proxy = await startRecordingProxy(database.urlAs('authenticator', 'test'));
+});
+afterAll(() => proxy.stop());
+beforeEach(async () => {
+  proxy.inspect(null);
+  pool = openPool(proxy.url);
+  await runAs(pool, flightOf(['select 1']));
+  proxy.reset();
+});
+
+/** Hurts the next connection's traffic `times` times. */
+function hurt(times: number, where: 'question' | 'answer' | 'half answer'): Inspector {
+  let left = times;
+  return (from, packet) => {
+    if (left === 0 || (from === 'client') !== (where === 'question')) return 'pass';
+    // The answer to the look at a new connection is let through; it alone describes its columns.
+    if (from === 'server' && packet.includes('deferrable')) return 'pass';
+    // The start-up of a new connection is let through: authentication packets are R, p and shorter ones.
+    if (packet.includes('select 1') || from === 'server') {
+      if (from === 'server' && !packet.includes('SELECT 1') && !packet.includes('INSERT')) return 'pass';
+      left -= 1;
+      return where === 'half answer' ? Math.floor(packet.length / 2) : 'cut';
+    }
+    return 'pass';
+  };
+}
+
+describe.each(['question', 'answer', 'half answer'] as const)('a connection cut in the %s', (where) => {
+  test('a read is repeated once on another connection', async () => {
+    proxy.inspect(hurt(1, where));
+    expect(await runAs(pool, flightOf(['select 1 as again']))).toEqual(['1']);
+    expect(proxy.connections()).toBe(1);
+  });
+
+  test('a read whose repetition is cut as well is unavailable, and was tried twice', async () => {
+    proxy.inspect(hurt(2, where));
+    await expect(runAs(pool, flightOf(['select 1 as again']))).rejects.toMatchObject({
+      kind: 'unavailable',
+      maybeCommitted: false,
+    });
+    proxy.inspect(null);
+    expect(await runAs(pool, flightOf(['select 1']))).toEqual(['1']);
+  });
+
+  test('a mutation is never repeated, and says that it may have been committed', async () => {
+    proxy.inspect(hurt(1, where));
+    const [before] = await database.query<{ count: string }>('select count(*) from note');
+    const steps = ['insert into note default values returning id', 'select 1 as again'];
+    await expect(runAs(pool, flightOf(steps, { mutation: true }))).rejects.toMatchObject({
+      kind: 'unavailable',
+      maybeCommitted: true,
+    });
+    const [after] = await database.query<{ count: string }>('select count(*) from note');
+    expect(Number(after?.count) - Number(before?.count)).toBe(where === 'question' ? 0 : 1);
+    expect(await runAs(pool, flightOf(['select 1']))).toEqual(['1']);
+  });
+});
+
+describe('a connection that ends while it is being opened', () => {
+  /** Cuts the next `times` connections at the server's greeting, which has its settings. */
+  function cutOpenings(times: number): Inspector {
+    let left = times;
+    return (from, packet) => (from === 'server' && packet.includes('server_version') && left-- > 0 ? 'cut' : 'pass');
+  }
+
+  test.each([false, true])('is opened once more, for a mutation (%s) too, since nothing was sent', async (mutation) => {
+    proxy.inspect(cutOpenings(1));
+    const fresh = openPool(proxy.url);
+    expect(await runAs(fresh, flightOf(['select 1 as again'], { mutation }))).toEqual(['1']);
+    await fresh.stop();
+  });
+
+  test('a second time is told', async () => {
+    proxy.inspect(cutOpenings(2));
+    const fresh = openPool(proxy.url);
+    const lost = runAs(fresh, flightOf(['insert into note values (2000)'], { mutation: true }));
+    await expect(lost).rejects.toMatchObject({ kind: 'unavailable', maybeCommitted: false });
+    expect(await runAs(fresh, flightOf(['select 1']))).toEqual(['1']);
+    await fresh.stop();
+  });
+});
+
+test.each([1, 2, 3])(
+  'a server process ended in step %i of a mutation: nothing is written, nothing repeated',
+  async (at) => {
+    const insert = 'insert into note values (1000) returning id';
+    const steps = [insert, 'select 2', 'select 3'].map((text, index) => (index + 1 === at ? 'select die()' : text));
+    await expect(runAs(pool, flightOf(steps, { mutation: true }))).rejects.toMatchObject({
+      kind: 'unavailable',
+      step: at,
+      sqlstate: '57P01',
+      maybeCommitted: true,
+    });
+    expect(await database.query('select id from note where id = 1000')).toEqual([]);
+    expect(await runAs(pool, flightOf(['select 1']))).toEqual(['1']);
+  },
+);
+
+test('connections that break while idle are noted, replaced and seen by nobody', async () => {
+  const events: string[] = [];
+  const idle = openPool(proxy.url, { size: 3, onEvent: (event) => events.push(event.kind) });
+  await Promise.all([1, 2, 3].map(() => runAs(idle, flightOf(['select pg_sleep(0.05)']))));
+  proxy.cut();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(await runAs(idle, flightOf(['select 1']))).toEqual(['1']);
+  expect(events.length).toBeGreaterThanOrEqual(3);
+  expect(new Set(events)).toEqual(new Set(['connection_lost']));
+});
+
+test('where no database listens a request is unavailable at once', async () => {
+  const away = openPool(`postgresql://authenticator:secret-word@127.0.0.1:${await findFreePort()}/postgres`);
+  const start = performance.now();
+  const problem = await runAs(away, flightOf(['select 1'], { mutation: true })).catch((error: unknown) => error);
+  expect(problem).toMatchObject({ kind: 'unavailable', step: 0, maybeCommitted: false });
+  expect(performance.now() - start).toBeLessThan(50_000);
+  expect(String(problem) + String((problem as Error).cause)).not.toContain('secret-word');
+});
+
+test('a database that goes away, during requests too, and comes back works without a restart', async () => {
+  const dataDirectory = join(await mkdtemp(join(tmpdir(), 'pgreflect-away-')), 'data');
+  const options = { dataDirectory, password: 'test', settings: { fsync: 'off' }, port: await findFreePort() };
+  const first = await startEmbeddedServer({ ...options, persistent: true });
+  const own = openPool(first.url, { size: 4 });
+  const role = { caller: { role: 'postgres', claims: '{}', headers: '{}', method: '', path: '' } };
+  await runAs(own, flightOf(['select 1'], role));
+
+  const running = [1, 2, 3, 4].map(() => runAs(own, flightOf(['select pg_sleep(20)'], { ...role, mutation: true })));
+  const outcomes = Promise.allSettled(running);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  await first.stop();
+  for (const outcome of await outcomes) {
+    expect(outcome).toMatchObject({ status: 'rejected', reason: { kind: 'unavailable', sqlstate: '57P01' } });
+  }
+  await expect(runAs(own, flightOf(['select 1'], role))).rejects.toMatchObject({ kind: 'unavailable' });
+
+  const second = await startEmbeddedServer({ ...options, persistent: false });
+  expect(await runAs(own, flightOf(['select 1'], role))).toEqual(['1']);
+  await own.stop();
+  await second.stop();
+});

@@ -1,0 +1,348 @@
+/**
+ * Who gets the next connection, and who is refused on arrival. Time is given, so that nothing depends on how fast the machine is.
+ */
+import { beforeEach, describe, expect, test } from 'vitest';
+import { ConnectionQueue, type Turn } from '../../../src/postgres/pool/connection-queue.ts';
+
+let now = 0;
+let log: string[];
+beforeEach(() => {
+  now = 0;
+  log = [];
+});
+
+const open = (size: number, waitMs = 1000) => new ConnectionQueue({ size, waitMs, now: () => now });
+const slow = (role: string, caller = 'one'): Turn => ({ role, caller, isQuick: false, startedAt: 0 });
+const quick = (role: string, caller = 'one'): Turn => ({ role, caller, isQuick: true, startedAt: 0 });
+
+/** Holds so many connections. */
+function hold(queue: ConnectionQueue, turn: Turn, count: number): readonly Turn[] {
+  const turns = Array.from({ length: count }, () => ({ ...turn }));
+  expect(turns.map((each) => queue.take(each))).toEqual(turns.map(() => true));
+  return turns;
+}
+
+/** Waits under a name, which is logged when it has its turn or is refused. */
+function wait(queue: ConnectionQueue, turn: Turn, name: string): Turn {
+  const own = { ...turn };
+  queue.wait(own).then(
+    () => log.push(name),
+    (problem) => log.push(`${name}: ${problem.kind}`),
+  );
+  return own;
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('whose turn it is', () => {
+  test('a free connection is taken without waiting', () => {
+    const queue = open(3);
+    hold(queue, slow('anon'), 3);
+    expect(queue.take(slow('anon'))).toBe(false);
+    expect(queue.waiting).toBe(0);
+  });
+
+  test('within a role the first that came is the first served', async () => {
+    const queue = open(1);
+    let [held] = hold(queue, slow('anon'), 1) as [Turn];
+    const waiting = ['a', 'b', 'c'].map((name) => wait(queue, slow('anon'), name));
+    for (const next of waiting) {
+      queue.leave(held);
+      held = next;
+    }
+    await settled();
+    expect(log).toEqual(['a', 'b', 'c']);
+  });
+
+  test('roles that hold the same number take turns, however many wait in one of them', async () => {
+    const queue = open(1);
+    let [held] = hold(queue, slow('crowd'), 1) as [Turn];
+    const turns = new Map(
+      ['crowd 1', 'crowd 2', 'crowd 3', 'other 1', 'other 2'].map((name) => {
+        return [name, wait(queue, slow(name.split(' ')[0]!), name)];
+      }),
+    );
+    for (let round = 0; round < 5; round += 1) {
+      queue.leave(held);
+      await settled();
+      held = turns.get(log.at(-1)!)!;
+    }
+    expect(log).toEqual(['crowd 1', 'other 1', 'crowd 2', 'other 2', 'crowd 3']);
+  });
+
+  test('the role that holds fewer connections is next, until both hold the same', async () => {
+    const queue = open(6);
+    const held = hold(queue, quick('crowd'), 6);
+    wait(queue, quick('crowd'), 'crowd');
+    for (const name of ['other 1', 'other 2', 'other 3', 'other 4']) wait(queue, quick('other'), name);
+    for (const turn of held.slice(0, 4)) queue.leave(turn);
+    await settled();
+    expect(log).toEqual(['other 1', 'other 2', 'other 3', 'crowd']);
+  });
+
+  test('one connection is kept from the slow statements of a role that holds all others', async () => {
+    const queue = open(5);
+    const held = [...hold(queue, slow('crowd'), 3), ...hold(queue, slow('crowd', 'two'), 1)];
+    expect(queue.take(slow('crowd', 'two'))).toBe(false);
+    wait(queue, slow('crowd'), 'slow one');
+    expect(queue.take(slow('other'))).toBe(true);
+    queue.leave(slow('other'));
+    // Quick ones of the role itself may have it, past the slow ones that wait.
+    expect(queue.take(quick('crowd'))).toBe(true);
+    queue.leave(quick('crowd'));
+    await settled();
+    expect(log).toEqual([]);
+    queue.leave(held[0]!);
+    await settled();
+    expect(log).toEqual(['slow one']);
+  });
+
+  test('one more is kept from the slow statements of a single caller', async () => {
+    const queue = open(5);
+    const held = hold(queue, slow('anon', 'greedy'), 3);
+    expect(queue.take(slow('anon', 'greedy'))).toBe(false);
+    for (const name of ['greedy 1', 'greedy 2']) wait(queue, slow('anon', 'greedy'), name);
+    // Another caller of the same role is served at once, and again.
+    const [other] = hold(queue, slow('anon', 'other'), 1) as [Turn];
+    queue.leave(other);
+    expect(queue.take(slow('anon', 'other'))).toBe(true);
+    await settled();
+    expect(log).toEqual([]);
+    queue.leave(held[0]!);
+    await settled();
+    expect(log).toEqual(['greedy 1']);
+  });
+
+  test('callers of a role take turns, however many requests of one of them wait', async () => {
+    const queue = open(1);
+    let [held] = hold(queue, quick('anon', 'crowd'), 1) as [Turn];
+    const turns = new Map(
+      ['crowd 1', 'crowd 2', 'crowd 3', 'other 1', 'other 2'].map((name) => [
+        name,
+        wait(queue, quick('anon', name.split(' ')[0]!), name),
+      ]),
+    );
+    for (let round = 0; round < 5; round += 1) {
+      queue.leave(held);
+      await settled();
+      held = turns.get(log.at(-1)!)!;
+    }
+    expect(log).toEqual(['other 1', 'crowd 1', 'other 2', 'crowd 2', 'crowd 3']);
+  });
+
+  test('nobody waits longer than allowed', async () => {
+    const queue = open(1, 10);
+    hold(queue, slow('anon'), 1);
+    await expect(queue.wait(slow('anon'))).rejects.toMatchObject({ kind: 'overloaded' });
+    expect(queue.waiting).toBe(0);
+  });
+
+  test('one that has left the queue is not served, and is in nobody’s way', async () => {
+    const queue = open(1);
+    const [held] = hold(queue, slow('anon'), 1) as [Turn];
+    const leaving = wait(queue, slow('anon'), 'leaving');
+    wait(queue, slow('anon'), 'staying');
+    queue.withdraw(leaving, Object.assign(new Error(), { kind: 'left' }) as never);
+    queue.leave(held);
+    await settled();
+    expect(log).toEqual(['leaving: left', 'staying']);
+  });
+});
+
+describe('who is refused on arrival', () => {
+  /** A queue of one connection, held, in which turns take so long, with so many of `crowd` waiting. */
+  function busy({ turnMs, waiting, waitMs = 1000 }: { turnMs: number; waiting: number; waitMs?: number }) {
+    const queue = open(1, waitMs);
+    let [held] = hold(queue, slow('crowd'), 1) as [Turn];
+    const first = wait(queue, slow('crowd'), 'first');
+    const others = Array.from({ length: waiting }, (_, index) => wait(queue, slow('crowd'), `crowd ${index}`));
+    now += turnMs;
+    queue.leave(held);
+    held = first;
+    return { queue, held, others };
+  }
+
+  test('nobody for the requests of another caller of the same role', () => {
+    const { queue } = busy({ turnMs: 100, waiting: 30 });
+    expect(queue.admits('crowd', 'one')).toBe(false);
+    expect(queue.admits('crowd', 'another')).toBe(true);
+  });
+
+  test('nobody as long as nothing is known of how long a turn takes', () => {
+    const queue = open(1);
+    hold(queue, slow('anon'), 1);
+    for (let count = 0; count < 100; count += 1) wait(queue, slow('anon'), '');
+    expect(queue.waiting).toBe(100);
+  });
+
+  test('who could not be served in time', async () => {
+    // Behind 9 others it is the tenth turn of 100 ms each; behind 10 it would be the eleventh.
+    const { queue } = busy({ turnMs: 100, waiting: 9 });
+    expect(queue.admits('crowd', 'one')).toBe(true);
+    wait(queue, slow('crowd'), 'last');
+    expect(queue.admits('crowd', 'one')).toBe(false);
+    wait(queue, slow('crowd'), 'too late');
+    await settled();
+    expect(log).toContain('too late: overloaded');
+    expect(log).not.toContain('last: overloaded');
+  });
+
+  test('not the first of a role, nor those whom turns of their own role let in', () => {
+    const { queue } = busy({ turnMs: 200, waiting: 5 });
+    expect(queue.admits('crowd', 'one')).toBe(false);
+    expect(queue.admits('other', 'one')).toBe(true);
+    wait(queue, slow('other'), '');
+    expect(queue.admits('other', 'one')).toBe(true);
+    wait(queue, slow('other'), '');
+    // The third of one role comes sixth: three turns of the other, two of its own.
+    expect(queue.admits('other', 'one')).toBe(false);
+  });
+
+  test('everybody but the first of a role, while no turn ends for longer than the longest wait', () => {
+    const { queue } = busy({ turnMs: 1, waiting: 1 });
+    now += 900;
+    expect(queue.admits('crowd', 'one')).toBe(true);
+    now += 200;
+    expect(queue.admits('crowd', 'one')).toBe(false);
+    expect(queue.admits('other', 'one')).toBe(true);
+  });
+
+  describe('in a queue that grows and grows', () => {
+    /** Turns take 10 ms each; of those that come in each 10 ms, returns how many were let in. */
+    function serve(queue: ConnectionQueue, turns: number, arrivals: number): number {
+      let admitted = 0;
+      // Its length is what matters, not which of them it was.
+      const served = () => ({ ...slow('crowd'), startedAt: now - 10 });
+      for (let turn = 0; turn < turns; turn += 1) {
+        now += 10;
+        queue.leave(served());
+        for (let arrival = 0; arrival < arrivals; arrival += 1) {
+          if (!queue.admits('crowd', 'one')) continue;
+          wait(queue, slow('crowd'), '');
+          admitted += 1;
+        }
+      }
+      return admitted;
+    }
+
+    function start(waiting: number): ConnectionQueue {
+      const queue = open(1);
+      hold(queue, slow('crowd'), 1);
+      for (let count = 0; count < waiting; count += 1) wait(queue, slow('crowd'), '');
+      return queue;
+    }
+
+    test('who would wait for longer than a turn of each connection and two more', () => {
+      const queue = start(1);
+      // Known after as many turns as it takes to tell it from a burst.
+      serve(queue, 9, 2);
+      expect(queue.waiting).toBe(10);
+      expect(serve(queue, 5, 2)).toBe(2);
+      serve(queue, 100, 2);
+      expect(queue.waiting).toBe(3);
+      // No connection is idle for it.
+      expect(serve(queue, 100, 2)).toBe(100);
+    });
+
+    test('also where it grows slowly', () => {
+      const queue = start(5);
+      for (let round = 0; round < 20; round += 1) {
+        serve(queue, 4, 1);
+        serve(queue, 1, 2);
+      }
+      expect(queue.waiting).toBe(3);
+    });
+
+    test('nobody where it is not longer than it has been all the time', () => {
+      const queue = start(60);
+      serve(queue, 20, 1);
+      for (let wave = 0; wave < 5; wave += 1) {
+        serve(queue, 40, 0);
+        expect(serve(queue, 40, 2)).toBe(80);
+      }
+    });
+
+    test('nobody while it is less than three times as long as usual: clients that wait for their answers may all come at once', () => {
+      const queue = start(30);
+      serve(queue, 20, 1);
+      expect(serve(queue, 28, 3)).toBe(84);
+    });
+
+    test('nobody while clients come and no turn has ended', () => {
+      const queue = start(1);
+      for (let arrival = 0; arrival < 90; arrival += 1) {
+        now += 10;
+        expect(queue.admits('crowd', 'one')).toBe(true);
+        wait(queue, slow('crowd'), '');
+      }
+      expect(serve(queue, 1, 1)).toBe(1);
+    });
+
+    test('nobody in a burst that is over before it is known for more', () => {
+      const queue = start(1);
+      expect(serve(queue, 1, 60)).toBe(60);
+      expect(serve(queue, 60, 1)).toBe(60);
+    });
+
+    test('nobody in one that is as long and stays as it is', () => {
+      const queue = start(80);
+      expect(serve(queue, 200, 1)).toBe(200);
+      expect(queue.waiting).toBe(80);
+    });
+
+    test('until nobody was refused for a while', () => {
+      const queue = start(1);
+      serve(queue, 200, 2);
+      expect(serve(queue, 39, 1)).toBe(39);
+      for (let count = 0; count < 50; count += 1) wait(queue, slow('crowd'), '');
+      expect(queue.waiting).toBeLessThan(5);
+      expect(serve(queue, 41, 1)).toBe(41);
+      for (let count = 0; count < 50; count += 1) wait(queue, slow('crowd'), '');
+      expect(queue.waiting).toBeGreaterThan(50);
+    });
+  });
+
+  test('nobody where there is no limit', () => {
+    const { queue } = busy({ turnMs: 1e9, waiting: 50, waitMs: 0 });
+    now += 1e9;
+    expect(queue.admits('crowd', 'one')).toBe(true);
+  });
+
+  test('nobody any more once the queue was empty', () => {
+    const { queue, held, others } = busy({ turnMs: 600, waiting: 1 });
+    expect(queue.admits('crowd', 'one')).toBe(false);
+    queue.leave(held);
+    queue.leave(others[0]!);
+    hold(queue, slow('crowd'), 1);
+    for (let count = 0; count < 20; count += 1) wait(queue, slow('crowd'), '');
+    expect(queue.waiting).toBe(20);
+  });
+});
+
+describe('a pause of the whole process', () => {
+  /** Nothing of this process runs for so long, as when it is stopped. Events that come meanwhile are late. */
+  async function pause(ms: number): Promise<void> {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+    // What was to happen meanwhile happens first.
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+
+  test('is no reason to refuse one who waits', async () => {
+    const queue = new ConnectionQueue({ size: 1, waitMs: 500 });
+    const [held] = hold(queue, slow('anon'), 1) as [Turn];
+    wait(queue, slow('anon'), 'patient');
+    await pause(600);
+    queue.leave(held);
+    await settled();
+    expect(log).toEqual(['patient']);
+  });
+
+  test('makes nobody expect longer turns', async () => {
+    const queue = new ConnectionQueue({ size: 8, waitMs: 1000 });
+    const held = hold(queue, quick('anon'), 8);
+    for (let count = 0; count < 47; count += 1) wait(queue, quick('anon'), 'served');
+    await pause(600);
+    for (const turn of held) queue.leave(turn);
+    expect(queue.admits('anon', 'one')).toBe(true);
+  });
+});
