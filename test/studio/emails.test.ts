@@ -89,7 +89,7 @@ test('a fault is underlined where it is and said; it cannot be saved, and the la
   expect(await subject(page).textContent()).toBe('two lines');
   await write(page, body(page), '<p>again</p>');
   await preview(page).getByText('again').waitFor();
-  await page.locator('.faults .warn').getByText('nobody can act on it').waitFor();
+  await page.locator('.faults .warn').getByText('recipients cannot continue').waitFor();
 });
 
 test('variables of the email, members of its metadata and words of the language are completed', async () => {
