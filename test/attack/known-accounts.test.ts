@@ -54,6 +54,57 @@ test.each(asked)(
   },
 );
 
+test.each(asked)('%s %j answers alike while no email may be sent', async (path, members) => {
+  const limited = { rate_limit_email_sent: 0 };
+  const name = `limit-${path.slice(1)}-${JSON.stringify(members).replace(/\W/g, '')}`.toLowerCase();
+  await signedUp(await testAuth(database), `known.${name}@x.test`);
+  const auth = await testAuth(database, limited);
+  const expected = await answerOf(auth, path, { ...members, email: `never.${name}@x.test` });
+  expect(expected.status).toBe(429);
+  expect(await answerOf(auth, path, { ...members, email: `known.${name}@x.test` })).toEqual(expected);
+});
+
+test.each(['/otp', '/magiclink'])('%s answers alike where nobody may sign up', async (path) => {
+  const name = `closed-${path.slice(1)}`;
+  const open = await testAuth(database);
+  await signedUp(open, `known.${name}@x.test`);
+  await open.ask('/signup', { email: `waits.${name}@x.test`, password });
+  const auth = await testAuth(database, { disable_signup: true });
+  const expected = await answerOf(auth, path, { email: `never.${name}@x.test` });
+  expect(expected.status).toBe(200);
+  for (const kind of ['known', 'waits']) {
+    expect(await answerOf(auth, path, { email: `${kind}.${name}@x.test` })).toEqual(expected);
+  }
+  expect(await database.query(`select from auth.users where email = 'never.${name}@x.test'`)).toEqual([]);
+});
+
+test.each([
+  ['email', 'known.change@x.test', 'never.change@x.test'],
+  ['phone', '4917001', '4917002'],
+])(
+  'a change of %s answers alike whether or not somebody has it, and takes it from nobody',
+  async (member, known, never) => {
+    const auth = await testAuth(database, {
+      ...{ external_phone_enabled: true, sms_provider: 'capture', external_anonymous_users_enabled: true },
+    });
+    const { body: owner } = await auth.askAdmin('/admin/users', { [member]: known, [`${member}_confirm`]: true });
+    const answers = [];
+    for (const wanted of [known, never]) {
+      const { access_token: token, user } = (await auth.ask('/signup', {})).body;
+      const { status, text } = await auth.ask('/user', { [member]: wanted }, { method: 'PUT', token });
+      answers.push([
+        status,
+        text
+          .replaceAll(wanted, 'WANTED')
+          .replaceAll(user.id, 'ID')
+          .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME'),
+      ]);
+    }
+    expect(answers[0]).toEqual(answers[1]);
+    expect((await auth.askAdmin(`/admin/users/${owner.id}`)).body[member]).toBe(known);
+  },
+);
+
 test('an address gets one email in a minute, however often somebody asks', async () => {
   const auth = await testAuth(database);
   await signedUp(auth, 'often@x.test');

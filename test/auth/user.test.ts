@@ -357,10 +357,13 @@ test('an address that somebody takes before a change is complete stays theirs', 
   expect((await auth.ask('/user', undefined, { token })).body).toMatchObject({ email: 'slow@x.test' });
 });
 
-test('an address or a number of somebody else is refused', async () => {
-  const auth = await testAuth(database, { external_phone_enabled: true, sms_provider: 'capture' });
+test('an address or a number of somebody else is refused where it would count without a proof', async () => {
+  const auth = await testAuth(database, {
+    ...{ external_phone_enabled: true, sms_provider: 'capture', external_anonymous_users_enabled: true },
+    ...{ mailer_autoconfirm: true, sms_autoconfirm: true },
+  });
   await auth.askAdmin('/admin/users', { email: 'taken@x.test', phone: '491713' });
-  const { access_token: token } = await signedUp(auth, 'taker@x.test');
+  const { access_token: token } = (await auth.ask('/signup', {})).body;
   for (const [changes, code, kind] of [
     [{ email: 'Taken@x.test' }, 'email_exists', 'email address'],
     [{ phone: '+49 1713' }, 'phone_exists', 'phone number'],

@@ -88,6 +88,15 @@ export function isMailTooFrequent(flow: Flow, sentAt: Time | null): boolean {
   return sentAt !== null && frequencyMs > 0 && sentAt + frequencyMs > nowOf(flow);
 }
 
+/**
+ * Counts an email that is not sent, so that the limit on all emails refuses every address alike.
+ *
+ * @throws AuthError `over_email_send_rate_limit`
+ */
+export function countUnsent({ services, config }: Flow): Promise<void> {
+  return assertSendAllowed(services.limiter, 'email', config.rate_limit_email_sent);
+}
+
 /** Refuses a second email of a kind within the configured time. @param sentAt When the last one was sent. */
 export function assertMailNotTooFrequent(flow: Flow, sentAt: Time | null): void {
   const frequencySeconds = flow.config.smtp_max_frequency;

@@ -5,7 +5,7 @@
 import { lockKnownUser } from '../accounts/lock-known-user.ts';
 import { parseEmail } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
-import { isMailTooFrequent, sendTokens } from '../messages/send-token.ts';
+import { countUnsent, isMailTooFrequent, sendTokens } from '../messages/send-token.ts';
 import { type Flow, transactSending } from '../steps/flow.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { userActor, writeAudit } from '../store/audit.ts';
@@ -28,10 +28,13 @@ export async function recover(flow: Flow, body: unknown): Promise<Record<string,
   const email = parseEmail(members.email);
   const pkce = parsePkce(members.code_challenge, members.code_challenge_method);
   const found = await findUserByEmail(services.database, email, audience);
-  if (found === null) return {};
+  if (found === null) {
+    await countUnsent(flow);
+    return {};
+  }
   await transactSending(flow, async (session) => {
     const user = await lockKnownUser(session, found);
-    if (isMailTooFrequent(flow, user.recoverySentAt)) return;
+    if (isMailTooFrequent(flow, user.recoverySentAt)) return countUnsent(flow);
     if (pkce !== null) {
       const kind = { providerType: 'recovery', method: 'recovery' } as const;
       await createFlow(session, { userId: user.id, pkce, ...kind }, services);

@@ -7,7 +7,7 @@ import { lockKnownUser } from '../accounts/lock-known-user.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-code.ts';
-import { isMailTooFrequent } from '../messages/send-token.ts';
+import { countUnsent, isMailTooFrequent } from '../messages/send-token.ts';
 import { type Flow, transactSending } from '../steps/flow.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { userActor, writeAudit } from '../store/audit.ts';
@@ -33,10 +33,15 @@ export async function resend(flow: Flow, body: unknown): Promise<MessageAnswer> 
   const isEmail = request.type === 'signup' || request.type === 'email_change';
   const find = isEmail ? findUserByEmail : findUserByPhone;
   const found = await find(services.database, request.address, audience);
-  if (found === null) return {};
+  if (found === null) {
+    if (isEmail) await countUnsent(flow);
+    return {};
+  }
   const messageId = await transactSending(flow, async (session) => {
     const user = await lockKnownUser(session, found);
-    return isPending(user, request.type) ? send(session, flow, user, request) : '';
+    if (isPending(user, request.type)) return send(session, flow, user, request);
+    if (isEmail) await countUnsent(flow);
+    return '';
   });
   return messageAnswer(messageId);
 }
@@ -91,7 +96,10 @@ async function send(session: SystemSession, flow: Flow, user: User, { type, pkce
       return '';
     }
     case 'email_change':
-      if (isMailTooFrequent(flow, user.emailChangeSentAt)) return '';
+      if (isMailTooFrequent(flow, user.emailChangeSentAt)) {
+        await countUnsent(flow);
+        return '';
+      }
       await askEmailChange(session, flow, { user, newEmail: user.emailChange, pkce });
       return '';
     case 'sms': {

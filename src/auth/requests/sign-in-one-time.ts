@@ -8,7 +8,7 @@ import { parseEmail, parsePhone } from '../addresses.ts';
 import { type AnswerJson, answerShape, optional, text } from '../answer-shape.ts';
 import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-code.ts';
-import { isMailTooFrequent, sendTokens } from '../messages/send-token.ts';
+import { countUnsent, isMailTooFrequent, sendTokens } from '../messages/send-token.ts';
 import { type Channel, parseChannel } from '../messages/text-message.ts';
 import type { Metadata } from '../metadata.ts';
 import { type Flow, transactSending } from '../steps/flow.ts';
@@ -78,8 +78,12 @@ async function sendMagicLink(
   const email = parseEmail(request.email);
   const find = () => findUserByEmail(services.database, email, audience);
   const known = await find();
-  if (known === null && !request.mayCreate) return {};
-  if (known === null || known.emailConfirmedAt === null) {
+  const isNew = known === null || known.emailConfirmedAt === null;
+  if ((known === null && !request.mayCreate) || (isNew && config.disable_signup)) {
+    await countUnsent(flow);
+    return {};
+  }
+  if (isNew) {
     await signUpSilently(flow, { kind: 'email', email, pkce: request.pkce }, request.data);
     // What was sent is the sign-up mail; only a user who counts as confirmed by now needs another.
     if (!config.mailer_autoconfirm) return {};
@@ -96,7 +100,7 @@ function signUpSilently(flow: Flow, address: SignUpAddress, data: Metadata) {
 function mailMagicLink(flow: Flow, found: User, pkce: PkceChallenge | null): Promise<void> {
   return transactSending(flow, async (session) => {
     const user = await lockKnownUser(session, found);
-    if (isMailTooFrequent(flow, user.recoverySentAt)) return;
+    if (isMailTooFrequent(flow, user.recoverySentAt)) return countUnsent(flow);
     if (pkce !== null) {
       const kind = { providerType: 'magiclink', method: 'magiclink' } as const;
       await createFlow(session, { userId: user.id, pkce, ...kind }, flow.services);

@@ -13,7 +13,7 @@ import { onceMore } from '../accounts/once-more.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-code.ts';
-import { isMailTooFrequent, sendTokens } from '../messages/send-token.ts';
+import { countUnsent, isMailTooFrequent, sendTokens } from '../messages/send-token.ts';
 import { type Channel, parseChannel } from '../messages/text-message.ts';
 import { type Metadata, mergeWhatFits } from '../metadata.ts';
 import { randomUuid } from '../random.ts';
@@ -159,6 +159,7 @@ async function enter(session: SystemSession, flow: Flow, entry: Entry): Promise<
   if (known !== null && isConfirmed(known, address)) {
     await note(session, flow, { action: 'user_repeated_signup', user: known, provider: address.kind });
     if (flow.config.mailer_autoconfirm || flow.config.sms_autoconfirm) throw new AuthError('user_already_exists');
+    if (address.kind === 'email') await countUnsent(flow);
     return { kind: 'unconfirmed', user: imitate(flow, entry), messageId: '' };
   }
   // Somebody has just signed up; their password has to be looked at.
@@ -268,7 +269,7 @@ export async function sendConfirmation(
   user: User,
   pkce: PkceChallenge | null,
 ): Promise<void> {
-  if (isMailTooFrequent(flow, user.confirmationSentAt)) return;
+  if (isMailTooFrequent(flow, user.confirmationSentAt)) return countUnsent(flow);
   if (pkce !== null) {
     const kind = { providerType: 'email', method: 'email/signup' } as const;
     await createFlow(session, { userId: user.id, pkce, ...kind }, flow.services);

@@ -79,7 +79,8 @@ async function check(flow: Flow, { user }: UserBearer, body: unknown): Promise<C
 async function assertAllowed(flow: Flow, bearer: UserBearer, changes: Changes): Promise<void> {
   const { user, session, claims } = bearer;
   const { email, phone, password, nonce, appMetadata } = changes;
-  const { database, adminRoles } = flow.services;
+  const { config, services } = flow;
+  const { database, adminRoles } = services;
   if (appMetadata !== null && !adminRoles.includes(String(claims.role))) {
     throw new AuthError('not_admin', 'Updating app_metadata requires admin privileges');
   }
@@ -91,12 +92,18 @@ async function assertAllowed(flow: Flow, bearer: UserBearer, changes: Changes): 
   if (user.isSsoUser && (isSensitive(changes) || nonce !== null)) {
     throw new AuthError('user_sso_managed', 'Updating email, phone, password of a SSO account only possible via SSO');
   }
-  if (email !== null && (await isEmailTaken(database, email, flow.audience, user.id))) {
+  // Where a proof is asked for first, an address of somebody else is refused then: here the answer would tell that it has an account.
+  if (email !== null && countsAsProven(flow, user) && (await isEmailTaken(database, email, flow.audience, user.id))) {
     throw new AuthError('email_exists');
   }
-  if (phone !== null && (await findUserByPhone(database, phone, flow.audience)) !== null) {
+  if (phone !== null && config.sms_autoconfirm && (await findUserByPhone(database, phone, flow.audience)) !== null) {
     throw new AuthError('phone_exists');
   }
+}
+
+/** Whether the address that an anonymous user gives is theirs at once. */
+function countsAsProven({ config }: Flow, user: User): boolean {
+  return user.isAnonymous && config.mailer_autoconfirm;
 }
 
 function isSensitive({ password, email, phone }: Changes): boolean {
@@ -146,7 +153,7 @@ async function changeEmail(
   user: User,
   { email, pkce }: { readonly email: string; readonly pkce: PkceChallenge | null },
 ): Promise<User> {
-  if (user.isAnonymous && flow.config.mailer_autoconfirm) {
+  if (countsAsProven(flow, user)) {
     return applyEmailChange(session, flow, { ...user, emailChange: email }, { by: 'session' });
   }
   // Until the address is proven, what the account has was entered by whoever has its session.
