@@ -1,5 +1,5 @@
 /**
- * Builds the auth service of a process from the configuration: everything that its flows run with.
+ * Builds the auth service of a process from the configuration: everything that its requests run with.
  */
 import type { AuthConfig } from '../config/auth/auth-config.ts';
 import type { Config } from '../config/config.ts';
@@ -19,7 +19,7 @@ import { systemRandom } from './random.ts';
 import { createPwnedCheck } from './secrets/leaked-passwords.ts';
 import { createPasswordHasher, type PasswordHasher } from './secrets/passwords.ts';
 import { createTokenSigner } from './secrets/signing-keys.ts';
-import type { AuthServices } from './steps/flow.ts';
+import type { AuthServices } from './steps/auth-context.ts';
 import { CleanUpWorker } from './store/clean-up-worker.ts';
 import { createRateLimiter } from './store/rate-limit.ts';
 import { createSendText } from './texts/send-text.ts';

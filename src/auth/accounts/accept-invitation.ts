@@ -5,7 +5,7 @@ import type { SystemSession } from '../../postgres/system/system-session.ts';
 import { AuthError, type AuthErrorCode } from '../auth-error.ts';
 import { mergeWhatFits } from '../metadata.ts';
 import type { ExternalUser } from '../providers/external-user.ts';
-import { type Flow, nowOf } from '../steps/flow.ts';
+import { type AuthContext, nowOf } from '../steps/auth-context.ts';
 import { reloadUser } from '../steps/issue-session.ts';
 import { findIdentityOwner, syncProviders, updateIdentityData } from '../store/identities.ts';
 import { emailTokenSeconds, presentTokenHash } from '../store/one-time-tokens.ts';
@@ -22,13 +22,13 @@ import { addIdentity, note } from './external-account.ts';
  */
 export async function findInvited(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   token: string,
   unknown: Extract<AuthErrorCode, 'user_not_found' | 'invite_not_found'>,
 ): Promise<User> {
-  const lifetimeSeconds = emailTokenSeconds(flow.config);
+  const lifetimeSeconds = emailTokenSeconds(context.config);
   try {
-    const check = { types: ['confirmation_token'], now: nowOf(flow), lifetimeSeconds } as const;
+    const check = { types: ['confirmation_token'], now: nowOf(context), lifetimeSeconds } as const;
     return (await presentTokenHash(session, token, check)).user;
   } catch (error) {
     if (!(error instanceof AuthError) || error.code !== 'otp_expired') throw error;
@@ -44,28 +44,33 @@ export async function findInvited(
  */
 export async function acceptInvitation(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   external: ExternalUser,
   token: string,
 ): Promise<string> {
-  const user = await findInvited(session, flow, token, 'invite_not_found');
+  const user = await findInvited(session, context, token, 'invite_not_found');
   const email = user.email?.toLowerCase() ?? '';
   if (!external.emails.includes(email)) {
     throw new AuthError('validation_failed', 'Invited email does not match emails from external provider');
   }
-  await giveIdentity(session, flow, external, user);
+  await giveIdentity(session, context, external, user);
   const userMetadata = mergeWhatFits(user.userMetadata, external.identityData);
-  await updateUser(session, user.id, { userMetadata }, nowOf(flow));
-  await note(session, flow, { action: 'invite_accepted', user, external });
-  await confirmEmail(session, flow, await reloadUser(session, user.id), { by: 'provider', external });
-  await syncProviders(session, user.id, nowOf(flow));
+  await updateUser(session, user.id, { userMetadata }, nowOf(context));
+  await note(session, context, { action: 'invite_accepted', user, external });
+  await confirmEmail(session, context, await reloadUser(session, user.id), { by: 'provider', external });
+  await syncProviders(session, user.id, nowOf(context));
   return user.id;
 }
 
-async function giveIdentity(session: SystemSession, flow: Flow, external: ExternalUser, user: User): Promise<void> {
+async function giveIdentity(
+  session: SystemSession,
+  context: AuthContext,
+  external: ExternalUser,
+  user: User,
+): Promise<void> {
   const known = await findIdentityOwner(session, external.provider, external.subject);
   if (known?.userId === user.id) {
-    return updateIdentityData(session, known.id, external.identityData, nowOf(flow));
+    return updateIdentityData(session, known.id, external.identityData, nowOf(context));
   }
-  await addIdentity(session, flow, external, user.id);
+  await addIdentity(session, context, external, user.id);
 }

@@ -7,7 +7,7 @@ import type { UserBearer } from '../bearer.ts';
 import { queueNotification } from '../messages/queue-notification.ts';
 import { useNonce } from '../requests/reauthenticate.ts';
 import type { Session } from '../session.ts';
-import { type Flow, nowOf } from '../steps/flow.ts';
+import { type AuthContext, nowOf } from '../steps/auth-context.ts';
 import { userActor, writeAudit } from '../store/audit.ts';
 import { clearTokens } from '../store/one-time-tokens.ts';
 import { endFlows } from '../store/pkce.ts';
@@ -29,7 +29,7 @@ export interface NewPassword {
 
 /** Does the computing, before the transaction. */
 export async function preparePassword(
-  { services, deadline }: Flow,
+  { services, deadline }: AuthContext,
   { user }: UserBearer,
   given: { readonly password: string; readonly currentPassword: string | null; readonly nonce: string | null },
 ): Promise<NewPassword> {
@@ -50,7 +50,7 @@ export async function preparePassword(
  */
 export async function changePassword(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   {
     user,
     bearerSession,
@@ -61,31 +61,31 @@ export async function changePassword(
     readonly newPassword: NewPassword;
   },
 ): Promise<void> {
-  const { config, services } = flow;
-  const now = nowOf(flow);
+  const { config, services } = context;
+  const now = nowOf(context);
   if (user.passwordHash !== newPassword.oldHash) {
     throw new AuthError('conflict', 'The password has just been changed by another request');
   }
   const isRecent = bearerSession?.createdAt != null && now <= bearerSession.createdAt + reauthenticationAgeMs;
   if (config.security_update_password_require_reauthentication && !isRecent) {
     if (newPassword.nonce === null) throw new AuthError('reauthentication_needed');
-    await useNonce(session, flow, user, newPassword.nonce);
+    await useNonce(session, context, user, newPassword.nonce);
   }
-  assertCurrentPassword(flow, user, bearerSession, newPassword);
+  assertCurrentPassword(context, user, bearerSession, newPassword);
   if (newPassword.isSame) throw new AuthError('same_password');
   await updateUser(session, user.id, { passwordHash: newPassword.hash }, now);
   await clearTokens(session, user.id, now);
   await endFlows(session, user.id, now);
   await endSessions(session, user.id, bearerSession === null ? 'global' : 'others', bearerSession?.id ?? null);
   await writeAudit(session, { action: 'user_updated_password', actor: userActor(user) }, config, services);
-  await queueNotification(session, flow, { kind: 'password_changed', user });
+  await queueNotification(session, context, { kind: 'password_changed', user });
 }
 
 /** A session that began with a link or a code is how forgotten passwords are replaced. */
 const recoveryMethods = ['otp', 'magiclink', 'recovery'];
 
 function assertCurrentPassword(
-  { config }: Flow,
+  { config }: AuthContext,
   user: User,
   bearerSession: Session | null,
   { currentPassword }: NewPassword,

@@ -3,7 +3,7 @@
  */
 import type { SystemSession } from '../../postgres/system/system-session.ts';
 import { mergeMetadata } from '../metadata.ts';
-import { type Flow, nowOf } from '../steps/flow.ts';
+import { type AuthContext, nowOf } from '../steps/auth-context.ts';
 import { reloadUser } from '../steps/issue-session.ts';
 import { verifyIdentityEmail } from '../store/identities.ts';
 import { consumeToken } from '../store/one-time-tokens.ts';
@@ -12,10 +12,15 @@ import type { User } from '../user.ts';
 import { type Proof, settleFirstProof } from './evict-strangers.ts';
 
 /** The email address is the user's: also the identities with it say so, and nothing pending is left. @param given Locked. */
-export async function confirmEmail(session: SystemSession, flow: Flow, given: User, proof: Proof): Promise<User> {
-  const now = nowOf(flow);
+export async function confirmEmail(
+  session: SystemSession,
+  context: AuthContext,
+  given: User,
+  proof: Proof,
+): Promise<User> {
+  const now = nowOf(context);
   const isFirst = given.emailConfirmedAt === null;
-  const user = isFirst ? await settleFirstProof(session, flow, given, { address: 'email', proof }) : given;
+  const user = isFirst ? await settleFirstProof(session, context, given, { address: 'email', proof }) : given;
   await consumeToken(session, { user, type: 'confirmation_token' }, now);
   const userMetadata = mergeMetadata(user.userMetadata, { email_verified: true });
   await updateUser(session, user.id, { emailConfirmedAt: now, userMetadata }, now);
@@ -24,11 +29,16 @@ export async function confirmEmail(session: SystemSession, flow: Flow, given: Us
 }
 
 /** The phone number is the user's, who is anonymous no longer. @param given Locked. */
-export async function confirmPhone(session: SystemSession, flow: Flow, given: User, proof: Proof): Promise<User> {
-  const now = nowOf(flow);
+export async function confirmPhone(
+  session: SystemSession,
+  context: AuthContext,
+  given: User,
+  proof: Proof,
+): Promise<User> {
+  const now = nowOf(context);
   // An account with a proven email address is its owner's, who let the number in.
   const isFirst = given.emailConfirmedAt === null && given.phoneConfirmedAt === null;
-  const user = isFirst ? await settleFirstProof(session, flow, given, { address: 'phone', proof }) : given;
+  const user = isFirst ? await settleFirstProof(session, context, given, { address: 'phone', proof }) : given;
   await consumeToken(session, { user, type: 'confirmation_token' }, now);
   await updateUser(session, user.id, { phoneConfirmedAt: now, isAnonymous: false }, now);
   return reloadUser(session, user.id);

@@ -3,7 +3,7 @@
  */
 import type { SystemSession } from '../../postgres/system/system-session.ts';
 import { mergeMetadata } from '../metadata.ts';
-import { type Flow, nowOf } from '../steps/flow.ts';
+import { type AuthContext, nowOf } from '../steps/auth-context.ts';
 import { reloadUser } from '../steps/issue-session.ts';
 import { noteEntry } from '../store/entries.ts';
 import { clearTokens } from '../store/one-time-tokens.ts';
@@ -27,12 +27,12 @@ export interface DerivedEmail {
  */
 export async function deriveEmail(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   user: User,
   identities: readonly Identity[],
 ): Promise<DerivedEmail | null> {
   for (const { email, identityData } of [...identities].sort(byPrecedence)) {
-    if (email && (await isEmailTaken(session, email, flow.audience, user.id))) continue;
+    if (email && (await isEmailTaken(session, email, context.audience, user.id))) continue;
     return { email: email || null, isVerified: isVerified(identityData) };
   }
   return null;
@@ -46,12 +46,12 @@ export async function deriveEmail(
  */
 export async function adoptEmail(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   user: User,
   { email, isVerified }: DerivedEmail,
 ): Promise<User> {
-  const now = nowOf(flow);
-  const isConfirmed = email !== null && (isVerified || flow.config.mailer_autoconfirm);
+  const now = nowOf(context);
+  const isConfirmed = email !== null && (isVerified || context.config.mailer_autoconfirm);
   const unconfirmed = {
     emailConfirmedAt: null,
     userMetadata: mergeMetadata(user.userMetadata, { email_verified: false }),

@@ -5,7 +5,7 @@ import type { SystemSession } from '../../postgres/system/system-session.ts';
 import { queueNotification } from '../messages/queue-notification.ts';
 import { assertMailNotTooFrequent, sendTokens } from '../messages/send-token.ts';
 import { mergeMetadata } from '../metadata.ts';
-import { type Flow, nowOf } from '../steps/flow.ts';
+import { type AuthContext, nowOf } from '../steps/auth-context.ts';
 import { reloadUser } from '../steps/issue-session.ts';
 import { userActor, writeAudit } from '../store/audit.ts';
 import { emailIdentityData, insertIdentity, updateIdentityData } from '../store/identities.ts';
@@ -15,8 +15,8 @@ import type { User } from '../user.ts';
 import { type Proof, settleFirstProof } from './evict-strangers.ts';
 
 /** Whether a change of this user's address is confirmed at the old one, too. */
-export function isSecureChange(flow: Flow, user: User): boolean {
-  return flow.config.mailer_secure_email_change_enabled && user.email !== null;
+export function isSecureChange(context: AuthContext, user: User): boolean {
+  return context.config.mailer_secure_email_change_enabled && user.email !== null;
 }
 
 /**
@@ -27,37 +27,42 @@ export function isSecureChange(flow: Flow, user: User): boolean {
  */
 export async function askEmailChange(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   { user, newEmail, pkce }: { readonly user: User; readonly newEmail: string; readonly pkce: PkceChallenge | null },
 ): Promise<void> {
-  assertMailNotTooFrequent(flow, user.emailChangeSentAt);
+  assertMailNotTooFrequent(context, user.emailChangeSentAt);
   if (pkce !== null) {
     const kind = { providerType: 'email_change', method: 'email_change' } as const;
-    await createFlow(session, { userId: user.id, pkce, ...kind }, flow.services);
+    await createFlow(session, { userId: user.id, pkce, ...kind }, context.services);
   }
   // The token of the present address must not outlive a request that sends none there.
   const reset = { emailChange: newEmail, emailChangeConfirmStatus: 0, emailChangeTokenCurrent: '' } as const;
-  await updateUser(session, user.id, reset, nowOf(flow));
+  await updateUser(session, user.id, reset, nowOf(context));
   await session.query(
     `delete from auth.one_time_tokens t where t.user_id = $1::uuid and t.token_type = 'email_change_token_current'`,
     [user.id],
   );
   const common = { kind: 'email_change', user, isPkce: pkce !== null, newEmail } as const;
   const toNew = { ...common, to: newEmail, tokenType: 'email_change_token_new' } as const;
-  if (!isSecureChange(flow, user) || user.email === null) return sendTokens(session, flow, toNew);
-  await sendTokens(session, flow, toNew, { ...common, to: user.email, tokenType: 'email_change_token_current' });
+  if (!isSecureChange(context, user) || user.email === null) return sendTokens(session, context, toNew);
+  await sendTokens(session, context, toNew, { ...common, to: user.email, tokenType: 'email_change_token_current' });
 }
 
 /** Makes the pending address the user's, confirmed, in the email identity as well. @throws AuthError `email_exists` */
-export async function applyEmailChange(session: SystemSession, flow: Flow, given: User, proof: Proof): Promise<User> {
-  const { services, config } = flow;
-  const now = nowOf(flow);
+export async function applyEmailChange(
+  session: SystemSession,
+  context: AuthContext,
+  given: User,
+  proof: Proof,
+): Promise<User> {
+  const { services, config } = context;
+  const now = nowOf(context);
   const email = given.emailChange;
   const isFirst = given.emailConfirmedAt === null && given.phoneConfirmedAt === null;
   const first = { address: 'email', proof } as const;
-  const user = isFirst ? await settleFirstProof(session, flow, { ...given, email }, first) : given;
+  const user = isFirst ? await settleFirstProof(session, context, { ...given, email }, first) : given;
   await writeAudit(session, { action: 'user_modified', actor: userActor(user) }, config, services);
-  await setEmailIdentity(session, flow, { user, email, isVerified: true });
+  await setEmailIdentity(session, context, { user, email, isVerified: true });
   const changes = {
     email,
     emailChange: '',
@@ -72,23 +77,23 @@ export async function applyEmailChange(session: SystemSession, flow: Flow, given
   await updateUser(session, user.id, { ...changes, ...confirmation }, now);
   await session.query('delete from auth.one_time_tokens t where t.user_id = $1::uuid', [user.id]);
   const changed = await reloadUser(session, user.id);
-  await queueNotification(session, flow, { kind: 'email_changed', user: changed, oldEmail: user.email });
+  await queueNotification(session, context, { kind: 'email_changed', user: changed, oldEmail: user.email });
   return changed;
 }
 
 /** Gives the email identity of the user that address; makes one where there is none. */
 export async function setEmailIdentity(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   { user, email, isVerified }: { readonly user: User; readonly email: string; readonly isVerified: boolean },
 ): Promise<void> {
   const known = user.identities.find(({ provider, providerId }) => provider === 'email' && providerId === user.id);
   const facts = { email, email_verified: isVerified };
-  if (known) return updateIdentityData(session, known.id, { ...known.identityData, ...facts }, nowOf(flow));
+  if (known) return updateIdentityData(session, known.id, { ...known.identityData, ...facts }, nowOf(context));
   const identityData = { ...emailIdentityData(user.id, email, {}), ...facts };
   await insertIdentity(
     session,
     { userId: user.id, provider: 'email', providerId: user.id, identityData },
-    flow.services,
+    context.services,
   );
 }

@@ -7,7 +7,7 @@
  */
 import type { SystemSession } from '../../postgres/system/system-session.ts';
 import type { ExternalUser } from '../providers/external-user.ts';
-import { type Flow, nowOf } from '../steps/flow.ts';
+import { type AuthContext, nowOf } from '../steps/auth-context.ts';
 import { reloadUser } from '../steps/issue-session.ts';
 import { takeEntry, withholdEntry } from '../store/entries.ts';
 import {
@@ -42,15 +42,15 @@ type KeptIdentity = Pick<ExternalUser, 'provider' | 'subject' | 'identityData'>;
  */
 export async function settleFirstProof(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   user: User,
   { address, proof }: { readonly address: 'email' | 'phone'; readonly proof: Proof },
 ): Promise<User> {
   const keptBy = await takeEntry(session, user.id);
   if (keptBy === 'admin' || proof.by === 'session' || (keptBy === 'code' && proof.by === 'code')) return user;
-  if (proof.by === 'provider') return evictStrangers(session, flow, user, proof.external);
+  if (proof.by === 'provider') return evictStrangers(session, context, user, proof.external);
   const pkce = proof.by === 'message' ? proof.pkce : null;
-  const alone = await evict(session, flow, user, { identity: ownIdentity(user, address), address, pkce });
+  const alone = await evict(session, context, user, { identity: ownIdentity(user, address), address, pkce });
   // The verifier of a sign-up is that of whoever entered it; those of other requests are not.
   const isOwn = pkce === 'email/signup' || pkce === 'email_change';
   if (keptBy === 'code' && isOwn) await withholdEntry(session, user, pkce);
@@ -60,12 +60,12 @@ export async function settleFirstProof(
 /** Takes every way into an account away but the identity of a provider. Where that is the only one nothing happens. */
 export async function evictStrangers(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   user: User,
   external: KeptIdentity,
 ): Promise<User> {
   const isAlone = user.identities.every((own) => isSame(own, external)) && !user.passwordHash;
-  return isAlone ? user : evict(session, flow, user, { identity: external, address: 'email', pkce: null });
+  return isAlone ? user : evict(session, context, user, { identity: external, address: 'email', pkce: null });
 }
 
 function ownIdentity({ id, email }: User, address: 'email' | 'phone'): KeptIdentity {
@@ -85,10 +85,15 @@ interface Kept {
   readonly pkce: FlowMethod | null;
 }
 
-async function evict(session: SystemSession, flow: Flow, user: User, { identity, address, pkce }: Kept): Promise<User> {
+async function evict(
+  session: SystemSession,
+  context: AuthContext,
+  user: User,
+  { identity, address, pkce }: Kept,
+): Promise<User> {
   const { id } = user;
   const { provider, subject: providerId, identityData } = identity;
-  const now = nowOf(flow);
+  const now = nowOf(context);
   const kept = user.identities.find((own) => isSame(own, identity));
   const pending = { emailChange: '', emailChangeConfirmStatus: 0, phoneChange: '' } as const;
   const other = address === 'email' ? { phone: null, phoneConfirmedAt: null } : { email: null, emailConfirmedAt: null };
@@ -96,7 +101,7 @@ async function evict(session: SystemSession, flow: Flow, user: User, { identity,
   const writes = [
     ...user.identities.filter((own) => own !== kept).map((own) => deleteIdentity(session, own.id)),
     kept === undefined
-      ? insertIdentity(session, { userId: id, provider, providerId, identityData }, flow.services)
+      ? insertIdentity(session, { userId: id, provider, providerId, identityData }, context.services)
       : updateIdentityData(session, kept.id, identityData, now),
     endSessions(session, id, 'global', null),
     session.query('delete from auth.mfa_factors f where f.user_id = $1::uuid', [id]),

@@ -14,8 +14,8 @@ import type { ExternalUser } from '../providers/external-user.ts';
 import { randomUuid } from '../random.ts';
 import { sendConfirmation } from '../requests/sign-up.ts';
 import { transactAsking } from '../steps/ask-hook.ts';
+import { type AuthContext, nowOf, transactSending } from '../steps/auth-context.ts';
 import { askBeforeUserCreated } from '../steps/before-user-created.ts';
-import { type Flow, nowOf, transactSending } from '../steps/flow.ts';
 import { reloadUser } from '../steps/issue-session.ts';
 import { type AuditAction, userActor, writeAudit } from '../store/audit.ts';
 import { noteEntry } from '../store/entries.ts';
@@ -54,49 +54,49 @@ export interface ExternalEntry {
  */
 export async function enterExternally(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   visit: ExternalVisit,
 ): Promise<ExternalEntry> {
   const { external, isEmailOptional } = visit;
-  const user = await findOrMakeAccount(session, flow, external);
-  if (isBanned(user, nowOf(flow))) throw new AuthError('user_banned');
-  const syncing = syncProviders(session, user.id, nowOf(flow));
+  const user = await findOrMakeAccount(session, context, external);
+  if (isBanned(user, nowOf(context))) throw new AuthError('user_banned');
+  const syncing = syncProviders(session, user.id, nowOf(context));
   const hasNone = isEmailOptional && external.email === null;
   if (user.emailConfirmedAt !== null || hasNone) {
-    await Promise.all([syncing, note(session, flow, { action: 'login', user, external })]);
+    await Promise.all([syncing, note(session, context, { action: 'login', user, external })]);
     return { userId: user.id, refusal: null };
   }
   await syncing;
-  return { userId: user.id, refusal: await proveEmail(session, flow, user, external) };
+  return { userId: user.id, refusal: await proveEmail(session, context, user, external) };
 }
 
 /** As `transact`, for what follows from a sign-in with a provider: an address that is not proved may have to get an email. */
 export function transactEntry<T>(
-  flow: Flow,
+  context: AuthContext,
   external: ExternalUser,
   run: (session: SystemSession) => Promise<T>,
 ): Promise<T> {
-  const isSending = external.email !== null && !isProved(flow, external);
+  const isSending = external.email !== null && !isProved(context, external);
   return isSending
-    ? transactSending(flow, run)
-    : transactAsking(flow, ['before_user_created', 'custom_access_token'], run);
+    ? transactSending(context, run)
+    : transactAsking(context, ['before_user_created', 'custom_access_token'], run);
 }
 
 /** Whether the address counts as proved. */
-export function isProved({ config }: Flow, { email, isEmailVerified }: ExternalUser): boolean {
+export function isProved({ config }: AuthContext, { email, isEmailVerified }: ExternalUser): boolean {
   return email !== null && (isEmailVerified || config.mailer_autoconfirm);
 }
 
-async function findOrMakeAccount(session: SystemSession, flow: Flow, external: ExternalUser): Promise<User> {
+async function findOrMakeAccount(session: SystemSession, context: AuthContext, external: ExternalUser): Promise<User> {
   const known = await findIdentityOwner(session, external.provider, external.subject);
-  if (known !== null) return returnToAccount(session, flow, external, known);
-  const owner = isProved(flow, external) ? await findProvedOwner(session, flow, external.email ?? '') : null;
-  return owner === null ? makeAccount(session, flow, external) : joinAccount(session, flow, external, owner);
+  if (known !== null) return returnToAccount(session, context, external, known);
+  const owner = isProved(context, external) ? await findProvedOwner(session, context, external.email ?? '') : null;
+  return owner === null ? makeAccount(session, context, external) : joinAccount(session, context, external, owner);
 }
 
 async function returnToAccount(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   { identityData }: ExternalUser,
   identity: { readonly id: string; readonly userId: string },
 ): Promise<User> {
@@ -104,7 +104,7 @@ async function returnToAccount(
   if (!user.identities.some(({ id }) => id === identity.id)) {
     throw new AuthError('conflict', 'The identity has just been unlinked');
   }
-  const now = nowOf(flow);
+  const now = nowOf(context);
   const userMetadata = mergeWhatFits(user.userMetadata, identityData);
   const writes = [
     updateIdentityData(session, identity.id, identityData, now),
@@ -118,7 +118,7 @@ async function returnToAccount(
 /** The user with the address, or with an identity for which it was proved. An identity that only claims it is none. */
 async function findProvedOwner(
   session: SystemSession,
-  { audience }: Flow,
+  { audience }: AuthContext,
   email: string,
 ): Promise<{ id: string } | null> {
   const rows = await session.query(
@@ -138,8 +138,8 @@ async function findProvedOwner(
   return rows[0] === undefined ? null : { id: rows[0].id as string };
 }
 
-async function makeAccount(session: SystemSession, flow: Flow, external: ExternalUser): Promise<User> {
-  const { services, config, audience } = flow;
+async function makeAccount(session: SystemSession, context: AuthContext, external: ExternalUser): Promise<User> {
+  const { services, config, audience } = context;
   if (config.disable_signup) throw new AuthError('signup_disabled');
   const id = randomUuid(services.random);
   const isFree = external.email !== null && !(await isEmailTaken(session, external.email, audience));
@@ -149,10 +149,10 @@ async function makeAccount(session: SystemSession, flow: Flow, external: Externa
     appMetadata: { provider: external.provider, providers: [external.provider] },
     userMetadata: mergeWhatFits({}, external.identityData),
   };
-  await askBeforeUserCreated(session, flow, facts);
+  await askBeforeUserCreated(session, context, facts);
   // What may be refused is waited for alone: whatever followed it at once would fail first, and say nothing of the reason.
   await insertUser(session, facts, services);
-  await addIdentity(session, flow, external, id);
+  await addIdentity(session, context, external, id);
   await noteEntry(session, id, 'code');
   return reloadUser(session, id);
 }
@@ -160,26 +160,26 @@ async function makeAccount(session: SystemSession, flow: Flow, external: Externa
 /** An account that was there before: its owner hears of the new way into it. */
 async function joinAccount(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   external: ExternalUser,
   owner: { readonly id: string },
 ): Promise<User> {
   const user = await lockKnownUser(session, owner);
   const userMetadata = mergeWhatFits(user.userMetadata, external.identityData);
-  await addIdentity(session, flow, external, user.id);
+  await addIdentity(session, context, external, user.id);
   const writes = [
-    updateUser(session, user.id, { userMetadata }, nowOf(flow)),
-    note(session, flow, { action: 'identity_linked', user, external }),
+    updateUser(session, user.id, { userMetadata }, nowOf(context)),
+    note(session, context, { action: 'identity_linked', user, external }),
   ];
   const [linked] = await Promise.all([reloadUser(session, user.id), ...writes]);
-  await queueNotification(session, flow, { kind: 'identity_linked', user: linked, provider: external.provider });
+  await queueNotification(session, context, { kind: 'identity_linked', user: linked, provider: external.provider });
   return linked;
 }
 
 /** @throws AuthError `identity_already_exists` */
 export function addIdentity(
   session: SystemSession,
-  { services }: Flow,
+  { services }: AuthContext,
   { provider, subject, identityData }: ExternalUser,
   userId: string,
 ): Promise<string> {
@@ -189,32 +189,37 @@ export function addIdentity(
 /** Goes on with an account whose address nobody has confirmed. @returns Why nobody gets in yet; null where they do. */
 async function proveEmail(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   user: User,
   external: ExternalUser,
 ): Promise<AuthError | null> {
-  if (isProved(flow, external)) {
-    const owner = await takeEmail(session, flow, user, external.email ?? '');
+  if (isProved(context, external)) {
+    const owner = await takeEmail(session, context, user, external.email ?? '');
     if (owner !== null) {
-      await note(session, flow, { action: 'user_signedup', user: owner, external });
-      await confirmEmail(session, flow, owner, { by: 'provider', external });
+      await note(session, context, { action: 'user_signedup', user: owner, external });
+      await confirmEmail(session, context, owner, { by: 'provider', external });
       return null;
     }
   }
-  const alone = await evictStrangers(session, flow, user, external);
+  const alone = await evictStrangers(session, context, user, external);
   if (alone.email !== null) {
-    assertMailNotTooFrequent(flow, alone.confirmationSentAt);
-    await sendConfirmation(session, flow, alone, null);
+    assertMailNotTooFrequent(context, alone.confirmationSentAt);
+    await sendConfirmation(session, context, alone, null);
   }
-  if (flow.config.mailer_allow_unverified_email_sign_ins) return null;
+  if (context.config.mailer_allow_unverified_email_sign_ins) return null;
   return new AuthError('provider_email_needs_verification', askToVerify(alone, external));
 }
 
 /** The account must get the very address that was proved. Null where it is somebody else's. */
-async function takeEmail(session: SystemSession, flow: Flow, user: User, email: string): Promise<User | null> {
+async function takeEmail(
+  session: SystemSession,
+  context: AuthContext,
+  user: User,
+  email: string,
+): Promise<User | null> {
   if (user.email?.toLowerCase() === email) return user;
-  if (await isEmailTaken(session, email, flow.audience, user.id)) return null;
-  await updateUser(session, user.id, { email }, nowOf(flow));
+  if (await isEmailTaken(session, email, context.audience, user.id)) return null;
+  await updateUser(session, user.id, { email }, nowOf(context));
   return reloadUser(session, user.id);
 }
 
@@ -233,7 +238,7 @@ interface ExternalEvent {
 /** Writes what a provider had a part in. */
 export function note(
   session: SystemSession,
-  { config, services, client }: Flow,
+  { config, services, client }: AuthContext,
   { action, user, external }: ExternalEvent,
 ): Promise<void> {
   const ip = action === 'identity_linked' ? { ip: client.ip ?? '' } : {};

@@ -5,7 +5,7 @@
  */
 import type { Metadata } from '../metadata.ts';
 import { randomUuid } from '../random.ts';
-import { type Flow, nowOf } from '../steps/flow.ts';
+import { type AuthContext, nowOf } from '../steps/auth-context.ts';
 import type { User } from '../user.ts';
 import { toUserJson, type UserJson } from '../user-json.ts';
 
@@ -18,9 +18,9 @@ type Address = { readonly kind: 'email'; readonly email: string } | { readonly k
  * @param id Its own.
  * @param identityData What the identity of a new user would say.
  */
-export function imitateNewUser(flow: Flow, address: Address, id: string, identityData: Metadata): UserJson {
-  const { services, audience } = flow;
-  const now = nowOf(flow);
+export function imitateNewUser(context: AuthContext, address: Address, id: string, identityData: Metadata): UserJson {
+  const { services, audience } = context;
+  const now = nowOf(context);
   const { kind } = address;
   const email = kind === 'email' ? address.email : null;
   const times = { createdAt: now, updatedAt: now };

@@ -7,7 +7,7 @@ import { queueNotification } from '../messages/queue-notification.ts';
 import { assertMailNotTooFrequent } from '../messages/send-token.ts';
 import type { ExternalUser } from '../providers/external-user.ts';
 import { sendConfirmation } from '../requests/sign-up.ts';
-import { type Flow, nowOf } from '../steps/flow.ts';
+import { type AuthContext, nowOf } from '../steps/auth-context.ts';
 import { reloadUser } from '../steps/issue-session.ts';
 import { findIdentityOwner, syncProviders } from '../store/identities.ts';
 import { lockUser, updateUser } from '../store/users.ts';
@@ -24,30 +24,33 @@ import { addIdentity, type ExternalEntry, isProved, note } from './external-acco
  */
 export async function linkIdentity(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   external: ExternalUser,
   userId: string,
 ): Promise<ExternalEntry> {
-  const user = await lockTarget(session, flow, userId);
+  const user = await lockTarget(session, context, userId);
   await refuseKnown(session, external, user);
-  await addIdentity(session, flow, external, user.id);
-  const noting = note(session, flow, { action: 'identity_linked', user, external });
+  await addIdentity(session, context, external, user.id);
+  const noting = note(session, context, { action: 'identity_linked', user, external });
   const [linked] = await Promise.all([reloadUser(session, user.id), noting]);
-  const refusal = await settleEmail(session, flow, linked, external);
-  const [, settled] = await Promise.all([syncProviders(session, user.id, nowOf(flow)), reloadUser(session, user.id)]);
+  const refusal = await settleEmail(session, context, linked, external);
+  const [, settled] = await Promise.all([
+    syncProviders(session, user.id, nowOf(context)),
+    reloadUser(session, user.id),
+  ]);
   // Whose address it is has to be proved first.
   if (refusal === null) {
-    await queueNotification(session, flow, { kind: 'identity_linked', user: settled, provider: external.provider });
+    await queueNotification(session, context, { kind: 'identity_linked', user: settled, provider: external.provider });
   }
   return { userId: user.id, refusal };
 }
 
-async function lockTarget(session: SystemSession, flow: Flow, userId: string): Promise<User> {
+async function lockTarget(session: SystemSession, context: AuthContext, userId: string): Promise<User> {
   const user = await lockUser(session, userId);
   if (user === null || user.deletedAt !== null) {
     throw new AuthError('user_not_found', 'Linking target user not found', { status: 422 });
   }
-  if (isBanned(user, nowOf(flow))) throw new AuthError('user_banned');
+  if (isBanned(user, nowOf(context))) throw new AuthError('user_banned');
   return user;
 }
 
@@ -63,7 +66,7 @@ async function refuseKnown(session: SystemSession, { provider, subject }: Extern
 /** The address of a user who has one stays. @returns Why nobody gets in yet; null where they do. */
 async function settleEmail(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   user: User,
   external: ExternalUser,
 ): Promise<AuthError | null> {
@@ -71,20 +74,20 @@ async function settleEmail(
   const own = user.identities.filter(
     ({ provider, providerId }) => provider === external.provider && providerId === external.subject,
   );
-  const derived = await deriveEmail(session, flow, user, own);
+  const derived = await deriveEmail(session, context, user, own);
   if (derived === null) throw new AuthError('email_exists', null, { status: 400 });
   if (derived.email === null) {
-    await updateUser(session, user.id, { isAnonymous: false }, nowOf(flow));
+    await updateUser(session, user.id, { isAnonymous: false }, nowOf(context));
     return null;
   }
-  const adopted = await adoptEmail(session, flow, user, derived);
-  if (isProved(flow, external)) {
-    await confirmEmail(session, flow, adopted, { by: 'session' });
-    await updateUser(session, user.id, { isAnonymous: false }, nowOf(flow));
+  const adopted = await adoptEmail(session, context, user, derived);
+  if (isProved(context, external)) {
+    await confirmEmail(session, context, adopted, { by: 'session' });
+    await updateUser(session, user.id, { isAnonymous: false }, nowOf(context));
     return null;
   }
-  assertMailNotTooFrequent(flow, adopted.confirmationSentAt);
-  await sendConfirmation(session, flow, adopted, null);
+  assertMailNotTooFrequent(context, adopted.confirmationSentAt);
+  await sendConfirmation(session, context, adopted, null);
   const { provider } = external;
   const message = `Unverified email with ${provider}. A confirmation email has been sent to your ${provider} email`;
   return new AuthError('email_not_confirmed', message, { status: 422 });

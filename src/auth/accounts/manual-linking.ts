@@ -3,12 +3,12 @@
  */
 import { AuthError } from '../auth-error.ts';
 import type { Session } from '../session.ts';
-import type { Flow } from '../steps/flow.ts';
+import type { AuthContext } from '../steps/auth-context.ts';
 import { hasVerifiedFactor } from '../user.ts';
 import type { Asking } from './lock-asking.ts';
 
 /** @throws AuthError `manual_linking_disabled` */
-export function assertManualLinking({ config }: Flow): void {
+export function assertManualLinking({ config }: AuthContext): void {
   if (!config.security_manual_linking_enabled) throw new AuthError('manual_linking_disabled');
 }
 

@@ -3,7 +3,7 @@
  */
 import type { SystemSession } from '../../postgres/system/system-session.ts';
 import { queueNotification } from '../messages/queue-notification.ts';
-import { type Flow, nowOf } from '../steps/flow.ts';
+import { type AuthContext, nowOf } from '../steps/auth-context.ts';
 import { reloadUser } from '../steps/issue-session.ts';
 import { userActor, writeAudit } from '../store/audit.ts';
 import { insertIdentity, phoneIdentityData, updateIdentityData } from '../store/identities.ts';
@@ -12,29 +12,34 @@ import { updateUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 
 /** Makes the number the user's, confirmed, in the phone identity as well. @throws AuthError `phone_exists` */
-export async function applyPhoneChange(session: SystemSession, flow: Flow, user: User, phone: string): Promise<User> {
-  const { services, config } = flow;
-  const now = nowOf(flow);
+export async function applyPhoneChange(
+  session: SystemSession,
+  context: AuthContext,
+  user: User,
+  phone: string,
+): Promise<User> {
+  const { services, config } = context;
+  const now = nowOf(context);
   await writeAudit(session, { action: 'user_modified', actor: userActor(user) }, config, services);
-  await setPhoneIdentity(session, flow, { user, phone, isVerified: true });
+  await setPhoneIdentity(session, context, { user, phone, isVerified: true });
   await consumeToken(session, { user, type: 'phone_change_token' }, now);
   const changes = { phone, phoneChange: '', phoneConfirmedAt: now, isAnonymous: false };
   await updateUser(session, user.id, changes, now);
   const changed = await reloadUser(session, user.id);
-  await queuePhoneNotifications(session, flow, { before: user, after: changed }, queueNotification);
+  await queuePhoneNotifications(session, context, { before: user, after: changed }, queueNotification);
   return changed;
 }
 
 /** Tells of the new number, and of the identity that came with a first one. @param queue What the emails go to. */
 export async function queuePhoneNotifications(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   { before, after }: { readonly before: User; readonly after: User },
   queue: typeof queueNotification,
 ): Promise<void> {
-  await queue(session, flow, { kind: 'phone_changed', user: after, oldPhone: before.phone });
+  await queue(session, context, { kind: 'phone_changed', user: after, oldPhone: before.phone });
   if (findPhoneIdentity(before) !== null || findPhoneIdentity(after) === null) return;
-  await queue(session, flow, { kind: 'identity_linked', user: after, provider: 'phone' });
+  await queue(session, context, { kind: 'identity_linked', user: after, provider: 'phone' });
 }
 
 function findPhoneIdentity(user: User): User['identities'][number] | null {
@@ -44,16 +49,16 @@ function findPhoneIdentity(user: User): User['identities'][number] | null {
 /** Gives the phone identity of the user that number; makes one where there is none. */
 export async function setPhoneIdentity(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   { user, phone, isVerified }: { readonly user: User; readonly phone: string; readonly isVerified: boolean },
 ): Promise<void> {
   const known = findPhoneIdentity(user);
   const facts = { phone, phone_verified: isVerified };
-  if (known !== null) return updateIdentityData(session, known.id, { ...known.identityData, ...facts }, nowOf(flow));
+  if (known !== null) return updateIdentityData(session, known.id, { ...known.identityData, ...facts }, nowOf(context));
   const identityData = { ...phoneIdentityData(user.id, {}), ...facts };
   await insertIdentity(
     session,
     { userId: user.id, provider: 'phone', providerId: user.id, identityData },
-    flow.services,
+    context.services,
   );
 }

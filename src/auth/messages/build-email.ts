@@ -3,13 +3,17 @@
  */
 import { buildMessage, type EmailMessage, type MessageData } from '../../email/message.ts';
 import { TemplateError } from '../../email/template/template-error.ts';
-import type { Flow } from '../steps/flow.ts';
+import type { AuthContext } from '../steps/auth-context.ts';
 
 /**
  * Builds the email, by the built-in texts where the configured ones fail with the data: whoever is in an account that is not
  * theirs could choose metadata with which they do, and its owner would hear of nothing and could not recover it.
  */
-export function buildEmail({ config, services }: Flow, email: EmailMessage['kind'], data: MessageData): EmailMessage {
+export function buildEmail(
+  { config, services }: AuthContext,
+  email: EmailMessage['kind'],
+  data: MessageData,
+): EmailMessage {
   try {
     return buildMessage(email, config, data);
   } catch (error) {

@@ -4,7 +4,7 @@
 import type { LinkKind } from '../../email/confirmation-url.ts';
 import type { SystemSession } from '../../postgres/system/system-session.ts';
 import { hashCode, makeCode, makeLinkHash, pkcePrefix } from '../secrets/one-time-code.ts';
-import type { Flow } from '../steps/flow.ts';
+import type { AuthContext } from '../steps/auth-context.ts';
 import { type OneTimeTokenType, storeToken } from '../store/one-time-tokens.ts';
 import type { User } from '../user.ts';
 
@@ -29,7 +29,7 @@ export interface TokenMail {
 /** Stores a new token of the user. The code is for whoever reads mail of the address. */
 export async function makeToken(
   session: SystemSession,
-  { services, config }: Flow,
+  { services, config }: AuthContext,
   token: { readonly userId: string; readonly type: OneTimeTokenType; readonly address: string },
   isPkce: boolean = false,
 ): Promise<MadeToken> {

@@ -6,7 +6,7 @@
 import type { MessageData } from '../../email/message.ts';
 import type { SystemSession } from '../../postgres/system/system-session.ts';
 import { AuthError } from '../auth-error.ts';
-import type { Flow } from '../steps/flow.ts';
+import type { AuthContext } from '../steps/auth-context.ts';
 import { assertSendAllowed } from '../store/rate-limit.ts';
 import type { User } from '../user.ts';
 import { buildEmail } from './build-email.ts';
@@ -36,11 +36,15 @@ const lifetimeSeconds = 3 * 24 * 3600;
  *
  * @param session Of the change's own transaction (`transact`).
  */
-export async function queueNotification(session: SystemSession, flow: Flow, notification: Notification): Promise<void> {
-  const { services, config } = flow;
+export async function queueNotification(
+  session: SystemSession,
+  context: AuthContext,
+  notification: Notification,
+): Promise<void> {
+  const { services, config } = context;
   const { kind, user } = notification;
   if (!config[`mailer_notifications_${kind}_enabled`]) return;
-  const data = toData(flow, notification);
+  const data = toData(context, notification);
   if (data === null) return;
   const email = `${kind}_notification` as const;
   const giveUp = (reason: string) =>
@@ -49,23 +53,24 @@ export async function queueNotification(session: SystemSession, flow: Flow, noti
     return giveUp('its address is not in external_email_authorized_addresses');
   }
   const message = config.hook_send_email_enabled
-    ? toNotificationHookEmail(flow, email, user, data)
-    : buildEmail(flow, email, data);
-  if (!(await isSendAllowed(flow))) return giveUp('rate_limit_email_sent is used up');
+    ? toNotificationHookEmail(context, email, user, data)
+    : buildEmail(context, email, data);
+  if (!(await isSendAllowed(context))) return giveUp('rate_limit_email_sent is used up');
   await services.outbox.add(session, { message, userId: user.id, lifetimeSeconds });
 }
 
 /** As `queueNotification`, for what an admin has changed; users hear of that only where the configuration says so. */
 export async function queueAdminNotification(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   notification: Notification,
 ): Promise<void> {
-  if (flow.config.mailer_notifications_admin_changes_enabled) await queueNotification(session, flow, notification);
+  if (context.config.mailer_notifications_admin_changes_enabled)
+    await queueNotification(session, context, notification);
 }
 
 /** Null where there is nobody to tell, or nothing has changed. */
-function toData({ redirectTo }: Flow, notification: Notification): MessageData | null {
+function toData({ redirectTo }: AuthContext, notification: Notification): MessageData | null {
   const { user } = notification;
   const email = user.email ?? '';
   const common = { to: email, email, userMetadata: user.userMetadata, redirectTo };
@@ -94,7 +99,7 @@ function isChange(before: string, after: string): boolean {
   return before !== '' && after !== '' && before !== after;
 }
 
-async function isSendAllowed({ services, config }: Flow): Promise<boolean> {
+async function isSendAllowed({ services, config }: AuthContext): Promise<boolean> {
   try {
     await assertSendAllowed(services.limiter, 'email', config.rate_limit_email_sent);
     return true;

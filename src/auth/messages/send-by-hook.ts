@@ -6,7 +6,7 @@ import type { HookEmail, HookEmailData } from '../../email/hook-email.ts';
 import type { MessageData } from '../../email/message.ts';
 import type { SystemSession } from '../../postgres/system/system-session.ts';
 import { askHook } from '../steps/ask-hook.ts';
-import type { Flow } from '../steps/flow.ts';
+import type { AuthContext } from '../steps/auth-context.ts';
 import { reloadUser } from '../steps/issue-session.ts';
 import { emailTokenSeconds } from '../store/one-time-tokens.ts';
 import type { User } from '../user.ts';
@@ -36,22 +36,22 @@ const nothing = {
  */
 export async function sendTokensByHook(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   sent: readonly (readonly [TokenMail, MadeToken])[],
 ): Promise<void> {
   const [first] = sent;
   if (first === undefined) return;
   const [{ kind, user }] = first;
-  const message = toHookEmail(flow, kind, await reloadUser(session, user.id), {
+  const message = toHookEmail(context, kind, await reloadUser(session, user.id), {
     email_action_type: actionTypes[kind],
     ...toTokens(sent),
   });
-  if (flow.config.mailer_delivery === 'direct') {
-    await askHook(session, flow, 'send_email', message.payload);
+  if (context.config.mailer_delivery === 'direct') {
+    await askHook(session, context, 'send_email', message.payload);
     return;
   }
-  const lifetimeSeconds = emailTokenSeconds(flow.config);
-  await flow.services.outbox.add(session, { userId: user.id, message, lifetimeSeconds });
+  const lifetimeSeconds = emailTokenSeconds(context.config);
+  await context.services.outbox.add(session, { userId: user.id, message, lifetimeSeconds });
 }
 
 type Tokens = Pick<HookEmailData, 'token' | 'token_hash' | 'token_new' | 'token_hash_new'>;
@@ -71,8 +71,13 @@ function toTokens(sent: readonly (readonly [TokenMail, MadeToken])[]): Tokens {
 }
 
 /** The email that tells of a change. @param kind `password_changed_notification` and so on. */
-export function toNotificationHookEmail(flow: Flow, kind: HookEmail['kind'], user: User, data: MessageData): HookEmail {
-  return toHookEmail(flow, kind, user, {
+export function toNotificationHookEmail(
+  context: AuthContext,
+  kind: HookEmail['kind'],
+  user: User,
+  data: MessageData,
+): HookEmail {
+  return toHookEmail(context, kind, user, {
     email_action_type: kind,
     old_email: data.oldEmail ?? '',
     old_phone: data.oldPhone ?? '',
@@ -82,7 +87,7 @@ export function toNotificationHookEmail(flow: Flow, kind: HookEmail['kind'], use
 }
 
 function toHookEmail(
-  { redirectTo, authUrl }: Flow,
+  { redirectTo, authUrl }: AuthContext,
   kind: HookEmail['kind'],
   user: User,
   facts: Partial<HookEmailData> & Pick<HookEmailData, 'email_action_type'>,

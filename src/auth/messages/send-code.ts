@@ -7,7 +7,7 @@ import type { SystemSession } from '../../postgres/system/system-session.ts';
 import { AuthError } from '../auth-error.ts';
 import { hashCode, makeCode, makeLinkHash } from '../secrets/one-time-code.ts';
 import { askHook } from '../steps/ask-hook.ts';
-import { type Flow, nowOf } from '../steps/flow.ts';
+import { type AuthContext, nowOf } from '../steps/auth-context.ts';
 import { reloadUser } from '../steps/issue-session.ts';
 import { storeToken } from '../store/one-time-tokens.ts';
 import { assertNotTooFrequent, assertNumberAllowed, assertSendAllowed } from '../store/rate-limit.ts';
@@ -41,17 +41,17 @@ export interface CodeMessage {
  * @returns The sender's id of the message; empty for a test number.
  * @throws AuthError `over_sms_send_rate_limit`, `sms_send_failed`, `unexpected_failure` where nobody sends messages.
  */
-export async function sendCode(session: SystemSession, flow: Flow, message: CodeMessage): Promise<string> {
-  const { services, config } = flow;
+export async function sendCode(session: SystemSession, context: AuthContext, message: CodeMessage): Promise<string> {
+  const { services, config } = context;
   const { purpose, user, phone, channel } = message;
   const { type, sentAt } = places[purpose];
-  const now = nowOf(flow);
+  const now = nowOf(context);
   assertNotTooFrequent('sms', { sentAt: sentAt(user), frequencySeconds: config.sms_max_frequency, now });
   const { sms_otp_length: digits, sms_template: template } = config;
-  const made = await makePhoneCode(flow, { phone, channel, digits, template, purpose });
+  const made = await makePhoneCode(context, { phone, channel, digits, template, purpose });
   const hashes = { tokenHash: hashCode(phone, made.code), linkHash: makeLinkHash(services.random) };
   await storeToken(session, { userId: user.id, type, ...hashes, address: phone }, services);
-  return sendPhoneCode(session, flow, user, made);
+  return sendPhoneCode(session, context, user, made);
 }
 
 /** A message that is to have a code. */
@@ -75,9 +75,9 @@ export interface PhoneCode extends PhoneCodeRequest {
 }
 
 /** Makes a code, if one more message may be sent. @throws AuthError `over_sms_send_rate_limit` */
-export async function makePhoneCode(flow: Flow, request: PhoneCodeRequest): Promise<PhoneCode> {
-  const { services, config } = flow;
-  const testCode = findTestCode(config, request.phone, nowOf(flow));
+export async function makePhoneCode(context: AuthContext, request: PhoneCodeRequest): Promise<PhoneCode> {
+  const { services, config } = context;
+  const testCode = findTestCode(config, request.phone, nowOf(context));
   if (testCode !== null) return { ...request, code: testCode, isTest: true };
   const frequency = request.purpose === 'MFA' ? config.mfa_phone_max_frequency : config.sms_max_frequency;
   await assertNumberAllowed(services.limiter, request.phone, frequency);
@@ -93,17 +93,17 @@ export async function makePhoneCode(flow: Flow, request: PhoneCodeRequest): Prom
  */
 export async function sendPhoneCode(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   user: User,
   message: PhoneCode,
 ): Promise<string> {
-  const { services, config } = flow;
+  const { services, config } = context;
   const { phone, code, channel, template, purpose, isTest } = message;
   if (isTest) return '';
   if (config.hook_send_sms_enabled) {
     // With the number that is pending by now: receivers send to the one of the user.
     const asked = toUserJson(await reloadUser(session, user.id));
-    await askHook(session, flow, 'send_sms', { user: asked, sms: { otp: code, phone, channel } });
+    await askHook(session, context, 'send_sms', { user: asked, sms: { otp: code, phone, channel } });
     return '';
   }
   let id: string | null;

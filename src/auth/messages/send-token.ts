@@ -9,7 +9,7 @@ import { emailKinds } from '../../email/email-kind.ts';
 import { buildMessage, type EmailMessage } from '../../email/message.ts';
 import type { SystemSession } from '../../postgres/system/system-session.ts';
 import { AuthError } from '../auth-error.ts';
-import { type Flow, nowOf, timeLeftMs } from '../steps/flow.ts';
+import { type AuthContext, nowOf, timeLeftMs } from '../steps/auth-context.ts';
 import { emailTokenSeconds } from '../store/one-time-tokens.ts';
 import { assertNotTooFrequent, assertSendAllowed } from '../store/rate-limit.ts';
 import type { Time } from '../times.ts';
@@ -24,20 +24,24 @@ import { sendTokensByHook } from './send-by-hook.ts';
  * @throws AuthError `email_address_not_authorized`, `over_email_send_rate_limit`, `unexpected_failure` where one cannot be
  *   rendered or sent, and what the hook `send_email` refuses with where that sends them.
  */
-export async function sendTokens(session: SystemSession, flow: Flow, ...mails: readonly TokenMail[]): Promise<void> {
-  const { services, config } = flow;
+export async function sendTokens(
+  session: SystemSession,
+  context: AuthContext,
+  ...mails: readonly TokenMail[]
+): Promise<void> {
+  const { services, config } = context;
   for (const { to } of mails) assertAuthorized(to, config.external_email_authorized_addresses);
   const sent: [TokenMail, MadeToken][] = [];
   for (const mail of mails) {
     await assertSendAllowed(services.limiter, 'email', config.rate_limit_email_sent);
     const token = { userId: mail.user.id, type: mail.tokenType, address: mail.to };
-    sent.push([mail, await makeToken(session, flow, token, mail.isPkce)]);
+    sent.push([mail, await makeToken(session, context, token, mail.isPkce)]);
   }
-  if (config.hook_send_email_enabled) return sendTokensByHook(session, flow, sent);
+  if (config.hook_send_email_enabled) return sendTokensByHook(session, context, sent);
   try {
-    const messages = sent.map(([mail, token]) => ({ userId: mail.user.id, message: build(flow, mail, token) }));
-    timeLeftMs(flow);
-    await handOver(session, flow, messages);
+    const messages = sent.map(([mail, token]) => ({ userId: mail.user.id, message: build(context, mail, token) }));
+    timeLeftMs(context);
+    await handOver(session, context, messages);
   } catch (error) {
     if (error instanceof AuthError) throw error;
     const text = mails[0] === undefined ? null : emailKinds[mails[0].kind].failure;
@@ -51,8 +55,8 @@ interface Addressed {
 }
 
 /** To the mail server, or to the outbox, from where they go while their tokens are good. */
-async function handOver(session: SystemSession, flow: Flow, emails: readonly Addressed[]): Promise<void> {
-  const { services, config } = flow;
+async function handOver(session: SystemSession, context: AuthContext, emails: readonly Addressed[]): Promise<void> {
+  const { services, config } = context;
   if (config.mailer_delivery === 'direct') {
     return services.mailer.deliver(config, ...emails.map(({ message }) => message));
   }
@@ -60,8 +64,8 @@ async function handOver(session: SystemSession, flow: Flow, emails: readonly Add
   await Promise.all(emails.map((email) => services.outbox.add(session, { ...email, lifetimeSeconds })));
 }
 
-function build(flow: Flow, mail: TokenMail, { code, tokenHash }: MadeToken): EmailMessage {
-  const { config, redirectTo, authUrl } = flow;
+function build(context: AuthContext, mail: TokenMail, { code, tokenHash }: MadeToken): EmailMessage {
+  const { config, redirectTo, authUrl } = context;
   const { kind, user, to, newEmail } = mail;
   const data = {
     to,
@@ -76,16 +80,16 @@ function build(flow: Flow, mail: TokenMail, { code, tokenHash }: MadeToken): Ema
     ...(newEmail === undefined ? {} : { newEmail }),
   };
   // Whoever signs up has chosen the metadata in this very request.
-  return kind === 'confirmation' ? buildMessage(kind, config, data) : buildEmail(flow, kind, data);
+  return kind === 'confirmation' ? buildMessage(kind, config, data) : buildEmail(context, kind, data);
 }
 
 /**
  * Whether an email of a kind was sent within the configured time. Callers without a session are not told: for an address
  * without an account the answer would differ.
  */
-export function isMailTooFrequent(flow: Flow, sentAt: Time | null): boolean {
-  const frequencyMs = flow.config.smtp_max_frequency * 1000;
-  return sentAt !== null && frequencyMs > 0 && sentAt + frequencyMs > nowOf(flow);
+export function isMailTooFrequent(context: AuthContext, sentAt: Time | null): boolean {
+  const frequencyMs = context.config.smtp_max_frequency * 1000;
+  return sentAt !== null && frequencyMs > 0 && sentAt + frequencyMs > nowOf(context);
 }
 
 /**
@@ -93,14 +97,14 @@ export function isMailTooFrequent(flow: Flow, sentAt: Time | null): boolean {
  *
  * @throws AuthError `over_email_send_rate_limit`
  */
-export function countUnsent({ services, config }: Flow): Promise<void> {
+export function countUnsent({ services, config }: AuthContext): Promise<void> {
   return assertSendAllowed(services.limiter, 'email', config.rate_limit_email_sent);
 }
 
 /** Refuses a second email of a kind within the configured time. @param sentAt When the last one was sent. */
-export function assertMailNotTooFrequent(flow: Flow, sentAt: Time | null): void {
-  const frequencySeconds = flow.config.smtp_max_frequency;
-  assertNotTooFrequent('email', { sentAt, frequencySeconds, now: nowOf(flow) });
+export function assertMailNotTooFrequent(context: AuthContext, sentAt: Time | null): void {
+  const frequencySeconds = context.config.smtp_max_frequency;
+  assertNotTooFrequent('email', { sentAt, frequencySeconds, now: nowOf(context) });
 }
 
 /** @throws AuthError `email_address_not_authorized` */

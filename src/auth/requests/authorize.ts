@@ -8,7 +8,7 @@ import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
 import { ProviderError } from '../providers/provider-error.ts';
 import { type ProviderSettings, requireBrowserProvider } from '../providers/provider-settings.ts';
-import { type Flow, nowOf, transact } from '../steps/flow.ts';
+import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
 import { errorParameters, withQuery } from '../steps/redirect-target.ts';
 import { parsePkce } from '../store/pkce.ts';
 import {
@@ -51,17 +51,17 @@ export interface StartedSignIn {
 }
 
 /** `GET /authorize`. @throws AuthError */
-export async function startSignIn(flow: Flow, query: URLSearchParams): Promise<StartedSignIn> {
+export async function startSignIn(context: AuthContext, query: URLSearchParams): Promise<StartedSignIn> {
   const begun = query.get('flow');
   if (begun) {
-    return goOn(flow, query, begun).catch((refusal: unknown) => {
+    return goOn(context, query, begun).catch((refusal: unknown) => {
       if (!(refusal instanceof AuthError)) throw refusal;
       // A person is waiting for a page.
-      const url = withQuery(flow.config.site_url, errorParameters(refusal));
+      const url = withQuery(context.config.site_url, errorParameters(refusal));
       return { url, state: null, answersByForm: false };
     });
   }
-  return start(flow, query, { inviteToken: query.get('invite_token') || null, linkingTargetId: null });
+  return start(context, query, { inviteToken: query.get('invite_token') || null, linkingTargetId: null });
 }
 
 /**
@@ -70,13 +70,13 @@ export async function startSignIn(flow: Flow, query: URLSearchParams): Promise<S
  *
  * @returns Where the browser goes. @throws AuthError also `manual_linking_disabled`, `insufficient_aal`
  */
-export async function startLinking(flow: Flow, bearer: UserBearer, query: URLSearchParams): Promise<string> {
-  assertManualLinking(flow);
+export async function startLinking(context: AuthContext, bearer: UserBearer, query: URLSearchParams): Promise<string> {
+  assertManualLinking(context);
   const { user } = assertMayLink(bearer);
-  const { state } = await start(flow, query, { inviteToken: null, linkingTargetId: user.id });
+  const { state } = await start(context, query, { inviteToken: null, linkingTargetId: user.id });
   const own = new URLSearchParams([...query].filter(([name]) => !leftOut.has(name)));
   own.set('flow', state);
-  return `${flow.authUrl}/authorize?${own}`;
+  return `${context.authUrl}/authorize?${own}`;
 }
 
 /** What the flow knows by now, and what is nobody's business. */
@@ -85,15 +85,15 @@ const leftOut = new Set([
 ]); // biome-ignore format: a list of names
 
 /** The second step of linking: nothing is begun, the browser that opens it may finish. */
-async function goOn(flow: Flow, query: URLSearchParams, state: string): Promise<StartedSignIn> {
-  const { database } = flow.services;
-  const begun = await findProviderFlow(database, state, nowOf(flow));
-  const settings = requireBrowserProvider(flow.config, query.get('provider') ?? '');
+async function goOn(context: AuthContext, query: URLSearchParams, state: string): Promise<StartedSignIn> {
+  const { database } = context.services;
+  const begun = await findProviderFlow(database, state, nowOf(context));
+  const settings = requireBrowserProvider(context.config, query.get('provider') ?? '');
   const secrets = await readProviderSecrets(database, begun);
   if (begun.linkingTargetId === null || begun.provider !== settings.name || secrets === null) {
     throw new AuthError('bad_oauth_state', 'OAuth state is unknown or has been used');
   }
-  return leadToProvider(flow, settings, query, { state, ...secrets });
+  return leadToProvider(context, settings, query, { state, ...secrets });
 }
 
 interface Purpose {
@@ -102,33 +102,33 @@ interface Purpose {
 }
 
 async function start(
-  flow: Flow,
+  context: AuthContext,
   query: URLSearchParams,
   purpose: Purpose,
 ): Promise<StartedSignIn & { readonly state: string }> {
-  const { services, config, redirectTo } = flow;
+  const { services, config, redirectTo } = context;
   const settings = requireBrowserProvider(config, query.get('provider') ?? '');
   const pkce = parsePkce(query.get('code_challenge'), query.get('code_challenge_method'));
   const token = () => Buffer.from(services.random.bytes(32)).toString('base64url');
   const secrets = { verifier: token(), nonce: query.get('nonce') || token() };
   const { name: provider, isEmailOptional } = settings;
-  const state = await transact(flow, async (session) => {
+  const state = await transact(context, async (session) => {
     const { inviteToken } = purpose;
-    if (inviteToken !== null) await findInvited(session, flow, inviteToken, 'user_not_found');
+    if (inviteToken !== null) await findInvited(session, context, inviteToken, 'user_not_found');
     return createProviderFlow(session, { provider, pkce, redirectTo, isEmailOptional, ...purpose }, secrets, services);
   });
-  return leadToProvider(flow, settings, query, { state, ...secrets });
+  return leadToProvider(context, settings, query, { state, ...secrets });
 }
 
 async function leadToProvider(
-  flow: Flow,
+  context: AuthContext,
   settings: ProviderSettings,
   query: URLSearchParams,
   { state, verifier, nonce }: ProviderSecrets & { readonly state: string },
 ): Promise<StartedSignIn & { readonly state: string }> {
   try {
-    const url = await flow.services.providers.startUrl(settings, {
-      ...{ state, verifier, nonce: nonce ?? '', redirectUri: callbackOf(flow, settings) },
+    const url = await context.services.providers.startUrl(settings, {
+      ...{ state, verifier, nonce: nonce ?? '', redirectUri: callbackOf(context, settings) },
       ...{ scopes: splitScopes(query.get('scopes')), parameters: forProvider(query) },
     });
     return { url, state, answersByForm: new URL(url).searchParams.get('response_mode') === 'form_post' };
@@ -138,7 +138,7 @@ async function leadToProvider(
 }
 
 /** Where the provider sends the browser back to. */
-export function callbackOf({ authUrl }: Flow, { redirectUri }: ProviderSettings): string {
+export function callbackOf({ authUrl }: AuthContext, { redirectUri }: ProviderSettings): string {
   return redirectUri ?? `${authUrl}/callback`;
 }
 

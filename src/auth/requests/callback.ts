@@ -11,7 +11,7 @@ import { ProviderError } from '../providers/provider-error.ts';
 import { requireBrowserProvider } from '../providers/provider-settings.ts';
 import type { ExternalSignIn } from '../providers/provider-sign-in.ts';
 import type { RedirectRules } from '../redirect.ts';
-import { type Flow, nowOf, transact } from '../steps/flow.ts';
+import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
 import { issueSession, type SignedIn, sessionAnswer } from '../steps/issue-session.ts';
 import { errorParameters, type Parameters, withFragment, withQuery } from '../steps/redirect-target.ts';
 import {
@@ -48,21 +48,21 @@ export interface CallbackTarget {
  * @param rules `isOwn`: whether the browser has begun what has that state.
  */
 export async function finishSignIn(
-  flow: Flow,
+  context: AuthContext,
   given: URLSearchParams,
   { isAllowed, isOwn }: Pick<RedirectRules, 'isAllowed'> & { readonly isOwn: (state: string) => boolean },
 ): Promise<CallbackTarget> {
   let begun: ProviderFlow;
   try {
-    begun = await findProviderFlow(flow.services.database, given.get('state') ?? '', nowOf(flow));
+    begun = await findProviderFlow(context.services.database, given.get('state') ?? '', nowOf(context));
     // Nothing is used up: the browser that began it may still finish.
     if (!isOwn(begun.id)) throw new AuthError('bad_oauth_state', 'The sign-in was begun in another browser');
   } catch (refusal) {
-    return { status: 303, location: withQuery(flow.config.site_url, errorParameters(refusal)), refusal };
+    return { status: 303, location: withQuery(context.config.site_url, errorParameters(refusal)), refusal };
   }
   // The list may have changed since.
   const isGood = begun.redirectTo !== null && isAllowed(begun.redirectTo);
-  const own = { ...flow, redirectTo: isGood ? (begun.redirectTo ?? '') : flow.config.site_url };
+  const own = { ...context, redirectTo: isGood ? (begun.redirectTo ?? '') : context.config.site_url };
   try {
     return { status: 302, location: await follow(own, begun, given), refusal: null };
   } catch (refusal) {
@@ -84,35 +84,35 @@ export class ProviderRefusal extends Error {
   }
 }
 
-async function follow(flow: Flow, begun: ProviderFlow, given: URLSearchParams): Promise<string> {
-  const signIn = await askProvider(flow, begun, given);
+async function follow(context: AuthContext, begun: ProviderFlow, given: URLSearchParams): Promise<string> {
+  const signIn = await askProvider(context, begun, given);
   if (signIn.user.email === null && !begun.isEmailOptional) {
     throw new AuthError('unexpected_failure', 'Error getting user email from external provider');
   }
   const arrival = await onceMore(() =>
-    transactEntry(flow, signIn.user, (session) => arrive(session, flow, begun, signIn)),
+    transactEntry(context, signIn.user, (session) => arrive(session, context, begun, signIn)),
   );
   if (arrival.kind === 'refused') throw arrival.refusal;
-  if (arrival.kind === 'code') return withQuery(flow.redirectTo, { code: arrival.code });
-  const answer = await sessionAnswer(flow, arrival.signedIn);
+  if (arrival.kind === 'code') return withQuery(context.redirectTo, { code: arrival.code });
+  const answer = await sessionAnswer(context, arrival.signedIn);
   const names = ['access_token', 'expires_at', 'expires_in', 'refresh_token', 'token_type'];
   const parameters = Object.fromEntries(names.map((name) => [name, String(answer[name])]));
   const { accessToken, refreshToken } = signIn;
   const tokens = { provider_token: accessToken, ...(refreshToken !== '' && { provider_refresh_token: refreshToken }) };
-  return withFragment(flow.redirectTo, { ...parameters, ...tokens, sb: '' });
+  return withFragment(context.redirectTo, { ...parameters, ...tokens, sb: '' });
 }
 
-async function askProvider(flow: Flow, begun: ProviderFlow, given: URLSearchParams): Promise<ExternalSignIn> {
-  const { services, config } = flow;
+async function askProvider(context: AuthContext, begun: ProviderFlow, given: URLSearchParams): Promise<ExternalSignIn> {
+  const { services, config } = context;
   // First of all: an answer is looked at once, whatever it says.
-  const secrets = await transact(flow, (session) => takeProviderSecrets(session, begun, nowOf(flow)));
+  const secrets = await transact(context, (session) => takeProviderSecrets(session, begun, nowOf(context)));
   const error = given.get('error');
   if (error) throw new ProviderRefusal(error, given.get('error_description'));
   const code = given.get('code');
   if (!code) throw new AuthError('bad_oauth_callback', 'OAuth callback with missing authorization code');
   const settings = requireStillServed(config, begun);
   const answer = {
-    ...{ code, ...secrets, issuer: given.get('iss'), redirectUri: callbackOf(flow, settings) },
+    ...{ code, ...secrets, issuer: given.get('iss'), redirectUri: callbackOf(context, settings) },
     name: readName(given.get('user')),
   };
   try {
@@ -124,7 +124,7 @@ async function askProvider(flow: Flow, begun: ProviderFlow, given: URLSearchPara
   }
 }
 
-function requireStillServed(config: Flow['config'], { provider }: ProviderFlow) {
+function requireStillServed(config: AuthContext['config'], { provider }: ProviderFlow) {
   try {
     return requireBrowserProvider(config, provider);
   } catch (error) {
@@ -152,34 +152,34 @@ type Arrival =
 
 async function arrive(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   begun: ProviderFlow,
   signIn: ExternalSignIn,
 ): Promise<Arrival> {
-  const { userId, refusal } = await findAccount(session, flow, begun, signIn);
+  const { userId, refusal } = await findAccount(session, context, begun, signIn);
   if (refusal !== null) return { kind: 'refused', refusal };
-  if (begun.isPkce) return { kind: 'code', code: await leaveCode(session, flow, begun, { userId, signIn }) };
+  if (begun.isPkce) return { kind: 'code', code: await leaveCode(session, context, begun, { userId, signIn }) };
   await deleteProviderFlow(session, begun);
-  return { kind: 'signed_in', signedIn: await issueSession(session, flow, userId, 'oauth') };
+  return { kind: 'signed_in', signedIn: await issueSession(session, context, userId, 'oauth') };
 }
 
 async function findAccount(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   { inviteToken, linkingTargetId, isEmailOptional }: ProviderFlow,
   { user: external }: ExternalSignIn,
 ): Promise<ExternalEntry> {
-  if (linkingTargetId !== null) return linkIdentity(session, flow, external, linkingTargetId);
-  if (inviteToken === null) return enterExternally(session, flow, { external, isEmailOptional });
-  return { userId: await acceptInvitation(session, flow, external, inviteToken), refusal: null };
+  if (linkingTargetId !== null) return linkIdentity(session, context, external, linkingTargetId);
+  if (inviteToken === null) return enterExternally(session, context, { external, isEmailOptional });
+  return { userId: await acceptInvitation(session, context, external, inviteToken), refusal: null };
 }
 
 function leaveCode(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   begun: ProviderFlow,
   { userId, signIn }: { readonly userId: string; readonly signIn: ExternalSignIn },
 ): Promise<string> {
   const { accessToken, refreshToken } = signIn;
-  return completeProviderFlow(session, begun, { userId, accessToken, refreshToken }, nowOf(flow));
+  return completeProviderFlow(session, begun, { userId, accessToken, refreshToken }, nowOf(context));
 }

@@ -9,7 +9,7 @@ import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
 import { makePhoneCode, type PhoneCode, sendPhoneCode } from '../messages/send-code.ts';
 import { type Channel, parseChannel } from '../messages/text-message.ts';
-import { type Flow, nowOf, transact, transactSending } from '../steps/flow.ts';
+import { type AuthContext, nowOf, transact, transactSending } from '../steps/auth-context.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { assertFactorBearer, type FactorBearer, requireFactor, writeFactorAudit } from '../steps/own-factor.ts';
 import { userActor } from '../store/audit.ts';
@@ -36,23 +36,24 @@ export const challengeShape = answerShape<Challenged>('AuthFactorChallenge', {
 
 /** `POST /factors/{id}/challenge`. */
 export async function challengeFactor(
-  flow: Flow,
+  context: AuthContext,
   bearer: UserBearer,
   factorId: string,
   body: unknown,
 ): Promise<AnswerJson> {
   const asking = assertFactorBearer(bearer);
   const factor = requireFactor(asking.user, factorId);
-  assertVerifyOn(flow, factor);
+  assertVerifyOn(context, factor);
   const channel =
-    factor.factorType === 'phone' ? parseChannel(readMembers(body, challengeBody).channel, flow.config) : null;
+    factor.factorType === 'phone' ? parseChannel(readMembers(body, challengeBody).channel, context.config) : null;
   const run = channel === null ? transact : transactSending;
-  const attempt = () => run(flow, (session) => challenge(session, flow, { asking, factorId: factor.id, channel }));
+  const attempt = () =>
+    run(context, (session) => challenge(session, context, { asking, factorId: factor.id, channel }));
   return challengeShape.toJson(await retryAtSameInstant(attempt));
 }
 
 /** @throws AuthError `mfa_totp_verify_not_enabled`, `mfa_phone_verify_not_enabled`, `mfa_webauthn_enroll_not_enabled` */
-export function assertVerifyOn({ config }: Flow, { factorType }: Factor): void {
+export function assertVerifyOn({ config }: AuthContext, { factorType }: Factor): void {
   if (factorType === 'totp' && !config.mfa_totp_verify_enabled) throw new AuthError('mfa_totp_verify_not_enabled');
   if (factorType === 'phone' && !config.mfa_phone_verify_enabled) throw new AuthError('mfa_phone_verify_not_enabled');
   if (factorType === 'webauthn') {
@@ -67,28 +68,28 @@ interface Asked {
   readonly channel: Channel | null;
 }
 
-async function challenge(session: SystemSession, flow: Flow, asked: Asked): Promise<Challenged> {
-  const { services, client } = flow;
+async function challenge(session: SystemSession, context: AuthContext, asked: Asked): Promise<Challenged> {
+  const { services, client } = context;
   const { user } = await lockAsking(session, asked.asking);
   const factor = requireFactor(user, asked.factorId);
-  const message = asked.channel === null ? null : await makeMessage(flow, factor, asked.channel);
+  const message = asked.channel === null ? null : await makeMessage(context, factor, asked.channel);
   const given = { factorId: factor.id, ip: client.ip, code: message?.code ?? null };
   const id = await createChallenge(session, given, services);
   if (id === null) throw new AuthError('mfa_factor_not_found');
   const traits = { factor_id: factor.id, factor_status: factor.status };
-  await writeFactorAudit(session, flow, { action: 'challenge_created', actor: userActor(user), traits });
-  if (message !== null) await sendPhoneCode(session, flow, user, message);
-  return { id, factor, at: nowOf(flow) };
+  await writeFactorAudit(session, context, { action: 'challenge_created', actor: userActor(user), traits });
+  if (message !== null) await sendPhoneCode(session, context, user, message);
+  return { id, factor, at: nowOf(context) };
 }
 
-function makeMessage(flow: Flow, { phone, lastChallengedAt }: Factor, channel: Channel): Promise<PhoneCode> {
+function makeMessage(context: AuthContext, { phone, lastChallengedAt }: Factor, channel: Channel): Promise<PhoneCode> {
   const {
     mfa_phone_max_frequency: frequencySeconds,
     mfa_phone_otp_length: digits,
     mfa_phone_template: template,
-  } = flow.config;
-  assertNotTooFrequent('sms', { sentAt: lastChallengedAt, frequencySeconds, now: nowOf(flow) });
-  return makePhoneCode(flow, { phone, channel, digits, template, purpose: 'MFA' });
+  } = context.config;
+  assertNotTooFrequent('sms', { sentAt: lastChallengedAt, frequencySeconds, now: nowOf(context) });
+  return makePhoneCode(context, { phone, channel, digits, template, purpose: 'MFA' });
 }
 
 /** Chances that the microseconds of so many attempts are all taken are nil. */

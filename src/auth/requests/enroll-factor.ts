@@ -10,7 +10,7 @@ import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
 import { qrCodeSvg } from '../secrets/qr-code.ts';
 import { toBase32, totpUri } from '../secrets/totp.ts';
-import { type Flow, nowOf, transact } from '../steps/flow.ts';
+import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
 import { reloadUser } from '../steps/issue-session.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import {
@@ -87,11 +87,11 @@ interface Request {
 }
 
 /** `POST /factors`. */
-export async function enrollFactor(flow: Flow, bearer: UserBearer, body: unknown): Promise<AnswerJson> {
+export async function enrollFactor(context: AuthContext, bearer: UserBearer, body: unknown): Promise<AnswerJson> {
   const asking = assertFactorBearer(bearer);
-  const request = check(flow.config, body);
-  const made = request.kind === 'totp' ? makeSecret(flow, asking.user, request.issuer) : null;
-  const inserted = await transact(flow, (session) => enroll(session, flow, { asking, request, totp: made }));
+  const request = check(context.config, body);
+  const made = request.kind === 'totp' ? makeSecret(context, asking.user, request.issuer) : null;
+  const inserted = await transact(context, (session) => enroll(session, context, { asking, request, totp: made }));
   // Drawn at last, because that takes longest: whoever has too many factors already shall not keep us busy with it.
   const totp = made === null ? null : { ...made, qrCode: await qrCodeSvg(made.uri) };
   return enrolledShape.toJson({ ...inserted, totp });
@@ -116,7 +116,7 @@ function check(config: AuthConfig, body: unknown): Request {
   throw new AuthError('validation_failed', 'factor_type needs to be totp, phone, or webauthn');
 }
 
-function makeSecret({ services, config }: Flow, user: User, issuer: string): TotpSecret {
+function makeSecret({ services, config }: AuthContext, user: User, issuer: string): TotpSecret {
   const secret = toBase32(services.random.bytes(secretBytes));
   const account = user.email ?? user.phone ?? user.id;
   return { secret, uri: totpUri(secret, { issuer: issuer || usualIssuer(config), account }) };
@@ -135,13 +135,17 @@ interface Enrollment {
   readonly totp: TotpSecret | null;
 }
 
-async function enroll(session: SystemSession, flow: Flow, { asking, request, totp }: Enrollment): Promise<Inserted> {
-  const { services, config } = flow;
+async function enroll(
+  session: SystemSession,
+  context: AuthContext,
+  { asking, request, totp }: Enrollment,
+): Promise<Inserted> {
+  const { services, config } = context;
   const { kind: factorType, friendlyName, phone } = request;
   const { id: userId } = asking.user;
   const [{ session: own }, , cleared] = await Promise.all([
     lockAsking(session, asking),
-    deleteAbandonedFactors(session, nowOf(flow)),
+    deleteAbandonedFactors(session, nowOf(context)),
     reloadUser(session, userId),
   ]);
   const user = await makeRoomForPhone(session, cleared, phone);
@@ -151,7 +155,7 @@ async function enroll(session: SystemSession, flow: Flow, { asking, request, tot
   const factor = { userId, friendlyName, factorType, secret: totp?.secret ?? null, phone };
   const id = await insertFactor(session, factor, services);
   const traits = { factor_id: id, factor_type: factorType };
-  await writeFactorAudit(session, flow, { action: 'factor_in_progress', actor: userActor(user), traits });
+  await writeFactorAudit(session, context, { action: 'factor_in_progress', actor: userActor(user), traits });
   return { id, factor };
 }
 

@@ -4,7 +4,7 @@
 
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
-import { type Flow, nowOf, transact } from '../steps/flow.ts';
+import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
 import { userActor, writeAudit } from '../store/audit.ts';
 import { endLinking } from '../store/pkce.ts';
 import { endSessions, type LogoutScope } from '../store/sessions.ts';
@@ -13,19 +13,23 @@ import { lockUser } from '../store/users.ts';
 const scopes = ['global', 'local', 'others'] as const satisfies readonly LogoutScope[];
 
 /** `POST /logout`. @param scopeName Parameter `scope`; null or empty: all sessions. */
-export async function logOut(flow: Flow, { user, session }: UserBearer, scopeName: string | null): Promise<void> {
+export async function logOut(
+  context: AuthContext,
+  { user, session }: UserBearer,
+  scopeName: string | null,
+): Promise<void> {
   const scope = scopeName ? scopes.find((name) => name === scopeName) : 'global';
   if (scope === undefined) {
     throw new AuthError('validation_failed', `Unsupported logout scope "${scopeName?.slice(0, 100)}"`);
   }
-  await transact(flow, (database) =>
+  await transact(context, (database) =>
     Promise.all([
       // Before any session, as all who end several of a user have it: else two of them could wait for each other.
       lockUser(database, user.id),
-      writeAudit(database, { action: 'logout', actor: userActor(user) }, flow.config, flow.services),
+      writeAudit(database, { action: 'logout', actor: userActor(user) }, context.config, context.services),
       endSessions(database, user.id, scope, session?.id ?? null),
       // What it has under way at a provider ends with it.
-      endLinking(database, user.id, nowOf(flow)),
+      endLinking(database, user.id, nowOf(context)),
     ]),
   );
 }

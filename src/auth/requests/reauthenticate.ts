@@ -6,7 +6,7 @@ import { lockKnownUser } from '../accounts/lock-known-user.ts';
 import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-code.ts';
 import { assertMailNotTooFrequent, sendTokens } from '../messages/send-token.ts';
-import { type Flow, nowOf, transactSending } from '../steps/flow.ts';
+import { type AuthContext, nowOf, transactSending } from '../steps/auth-context.ts';
 import { takeGuesses } from '../steps/guesses.ts';
 import { userActor, writeAudit } from '../store/audit.ts';
 import { consumeToken, emailTokenSeconds, presentCode, smsTokenSeconds } from '../store/one-time-tokens.ts';
@@ -14,19 +14,19 @@ import type { User } from '../user.ts';
 import { type MessageAnswer, messageAnswer } from './sign-in-one-time.ts';
 
 /** `GET /reauthenticate`: sends the code. */
-export async function reauthenticate(flow: Flow, asking: User): Promise<MessageAnswer> {
-  const messageId = await transactSending(flow, async (session) => {
+export async function reauthenticate(context: AuthContext, asking: User): Promise<MessageAnswer> {
+  const messageId = await transactSending(context, async (session) => {
     const user = await lockKnownUser(session, asking);
     assertReachable(user);
     const event = { action: 'user_reauthenticate_requested', actor: userActor(user) } as const;
-    await writeAudit(session, event, flow.config, flow.services);
+    await writeAudit(session, event, context.config, context.services);
     if (user.email === null) {
       const phone = user.phone ?? '';
-      return sendCode(session, flow, { purpose: 'reauthentication', user, phone, channel: 'sms' });
+      return sendCode(session, context, { purpose: 'reauthentication', user, phone, channel: 'sms' });
     }
-    assertMailNotTooFrequent(flow, user.reauthenticationSentAt);
+    assertMailNotTooFrequent(context, user.reauthenticationSentAt);
     const mail = { kind: 'reauthentication', user, to: user.email, isPkce: false } as const;
-    await sendTokens(session, flow, { ...mail, tokenType: 'reauthentication_token' });
+    await sendTokens(session, context, { ...mail, tokenType: 'reauthentication_token' });
     return '';
   });
   return messageAnswer(messageId);
@@ -46,14 +46,14 @@ function assertReachable(user: User): void {
 }
 
 /** Uses up the code that was sent. @throws AuthError `reauthentication_not_valid` */
-export async function useNonce(session: SystemSession, flow: Flow, user: User, nonce: string): Promise<void> {
-  const lifetimeSeconds = user.email === null ? smsTokenSeconds(flow.config) : emailTokenSeconds(flow.config);
+export async function useNonce(session: SystemSession, context: AuthContext, user: User, nonce: string): Promise<void> {
+  const lifetimeSeconds = user.email === null ? smsTokenSeconds(context.config) : emailTokenSeconds(context.config);
   const types = ['reauthentication_token'] as const;
-  const isDead = await takeGuesses(session, flow, { userId: user.id }, types);
-  const check = { types, now: nowOf(flow), lifetimeSeconds, isDead };
+  const isDead = await takeGuesses(session, context, { userId: user.id }, types);
+  const check = { types, now: nowOf(context), lifetimeSeconds, isDead };
   const given = { userId: user.id, address: user.email ?? user.phone ?? '', code: nonce };
   try {
-    await consumeToken(session, await presentCode(session, given, check), nowOf(flow));
+    await consumeToken(session, await presentCode(session, given, check), nowOf(context));
   } catch (error) {
     if (!(error instanceof AuthError) || error.code !== 'otp_expired') throw error;
     throw new AuthError('reauthentication_not_valid', null, { cause: error });

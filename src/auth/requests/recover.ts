@@ -6,7 +6,7 @@ import { lockKnownUser } from '../accounts/lock-known-user.ts';
 import { parseEmail } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
 import { countUnsent, isMailTooFrequent, sendTokens } from '../messages/send-token.ts';
-import { type Flow, transactSending } from '../steps/flow.ts';
+import { type AuthContext, transactSending } from '../steps/auth-context.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { userActor, writeAudit } from '../store/audit.ts';
 import { createFlow, parsePkce } from '../store/pkce.ts';
@@ -20,27 +20,27 @@ export const recoverBody = {
 } as const satisfies BodyShape;
 
 /** `POST /recover`. The answer is the same for unknown users. */
-export async function recover(flow: Flow, body: unknown): Promise<Record<string, never>> {
+export async function recover(context: AuthContext, body: unknown): Promise<Record<string, never>> {
   const members = readMembers(body, recoverBody);
-  const { config, services, audience } = flow;
+  const { config, services, audience } = context;
   if (!config.external_email_enabled) throw new AuthError('email_provider_disabled', null, { status: 400 });
   if (!members.email) throw new AuthError('validation_failed', 'Password recovery requires an email');
   const email = parseEmail(members.email);
   const pkce = parsePkce(members.code_challenge, members.code_challenge_method);
   const found = await findUserByEmail(services.database, email, audience);
   if (found === null) {
-    await countUnsent(flow);
+    await countUnsent(context);
     return {};
   }
-  await transactSending(flow, async (session) => {
+  await transactSending(context, async (session) => {
     const user = await lockKnownUser(session, found);
-    if (isMailTooFrequent(flow, user.recoverySentAt)) return countUnsent(flow);
+    if (isMailTooFrequent(context, user.recoverySentAt)) return countUnsent(context);
     if (pkce !== null) {
       const kind = { providerType: 'recovery', method: 'recovery' } as const;
       await createFlow(session, { userId: user.id, pkce, ...kind }, services);
     }
     await writeAudit(session, { action: 'user_recovery_requested', actor: userActor(user) }, config, services);
-    await sendTokens(session, flow, {
+    await sendTokens(session, context, {
       kind: 'recovery',
       user,
       to: email,

@@ -8,7 +8,7 @@ import { parseEmail, parsePhone } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-code.ts';
 import { countUnsent, isMailTooFrequent } from '../messages/send-token.ts';
-import { type Flow, transactSending } from '../steps/flow.ts';
+import { type AuthContext, transactSending } from '../steps/auth-context.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { userActor, writeAudit } from '../store/audit.ts';
 import { type PkceChallenge, parsePkce } from '../store/pkce.ts';
@@ -27,20 +27,20 @@ interface Request {
 }
 
 /** `POST /resend`. The answer is the same where there is nothing to send. */
-export async function resend(flow: Flow, body: unknown): Promise<MessageAnswer> {
-  const { services, audience } = flow;
-  const request = check(flow, body);
+export async function resend(context: AuthContext, body: unknown): Promise<MessageAnswer> {
+  const { services, audience } = context;
+  const request = check(context, body);
   const isEmail = request.type === 'signup' || request.type === 'email_change';
   const find = isEmail ? findUserByEmail : findUserByPhone;
   const found = await find(services.database, request.address, audience);
   if (found === null) {
-    if (isEmail) await countUnsent(flow);
+    if (isEmail) await countUnsent(context);
     return {};
   }
-  const messageId = await transactSending(flow, async (session) => {
+  const messageId = await transactSending(context, async (session) => {
     const user = await lockKnownUser(session, found);
-    if (isPending(user, request.type)) return send(session, flow, user, request);
-    if (isEmail) await countUnsent(flow);
+    if (isPending(user, request.type)) return send(session, context, user, request);
+    if (isEmail) await countUnsent(context);
     return '';
   });
   return messageAnswer(messageId);
@@ -51,7 +51,7 @@ export const resendBody = {
   type: 'text', email: 'text', phone: 'text', code_challenge: 'text', code_challenge_method: 'text',
 } as const satisfies BodyShape; // biome-ignore format: a list of members
 
-function check({ config }: Flow, body: unknown): Request {
+function check({ config }: AuthContext, body: unknown): Request {
   const members = readMembers(body, resendBody);
   const { email, phone } = members;
   const type = types.find((name) => name === members.type);
@@ -86,27 +86,32 @@ function isPending(user: User, type: Request['type']): boolean {
 }
 
 /** @returns The sender's id of a text message; empty for none. */
-async function send(session: SystemSession, flow: Flow, user: User, { type, pkce }: Request): Promise<string> {
-  const { config, services } = flow;
+async function send(
+  session: SystemSession,
+  context: AuthContext,
+  user: User,
+  { type, pkce }: Request,
+): Promise<string> {
+  const { config, services } = context;
   const channel = 'sms';
   switch (type) {
     case 'signup': {
       await writeAudit(session, { action: 'user_confirmation_requested', actor: userActor(user) }, config, services);
-      await sendConfirmation(session, flow, user, pkce);
+      await sendConfirmation(session, context, user, pkce);
       return '';
     }
     case 'email_change':
-      if (isMailTooFrequent(flow, user.emailChangeSentAt)) {
-        await countUnsent(flow);
+      if (isMailTooFrequent(context, user.emailChangeSentAt)) {
+        await countUnsent(context);
         return '';
       }
-      await askEmailChange(session, flow, { user, newEmail: user.emailChange, pkce });
+      await askEmailChange(session, context, { user, newEmail: user.emailChange, pkce });
       return '';
     case 'sms': {
       await writeAudit(session, { action: 'user_recovery_requested', actor: userActor(user) }, config, services);
-      return sendCode(session, flow, { purpose: 'confirmation', user, phone: user.phone ?? '', channel });
+      return sendCode(session, context, { purpose: 'confirmation', user, phone: user.phone ?? '', channel });
     }
     case 'phone_change':
-      return sendCode(session, flow, { purpose: 'phone_change', user, phone: user.phoneChange, channel });
+      return sendCode(session, context, { purpose: 'phone_change', user, phone: user.phoneChange, channel });
   }
 }

@@ -15,7 +15,7 @@ import type { Claims } from '../providers/plain-provider.ts';
 import { ProviderError } from '../providers/provider-error.ts';
 import { verifyIdToken } from '../providers/verify-id-token.ts';
 import { sameText } from '../secrets/one-time-code.ts';
-import { type Flow, nowOf } from '../steps/flow.ts';
+import { type AuthContext, nowOf } from '../steps/auth-context.ts';
 import { issueSession, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { toAuthError } from './authorize.ts';
@@ -27,41 +27,41 @@ export const idTokenBody = {
 } as const satisfies BodyShape; // biome-ignore format: a list of members
 
 /** Finds out who asks to be linked. @throws AuthError */
-export type AskUser = () => Promise<{ readonly bearer: UserBearer; readonly flow: Flow }>;
+export type AskUser = () => Promise<{ readonly bearer: UserBearer; readonly context: AuthContext }>;
 
 /** `POST /token?grant_type=id_token`. */
-export async function signInWithIdToken(given: Flow, body: unknown, askUser: AskUser): Promise<SessionJson> {
+export async function signInWithIdToken(given: AuthContext, body: unknown, askUser: AskUser): Promise<SessionJson> {
   const members = readMembers(body, idTokenBody);
   const { id_token: idToken, provider, client_id: clientId, issuer } = members;
   if (!idToken) throw refuse('id_token required');
   if (!provider && (!clientId || !issuer)) throw refuse('provider or client_id and issuer required');
   const asking = members.link_identity ? await askLinked(given, askUser) : null;
-  const flow = asking?.flow ?? given;
+  const context = asking?.context ?? given;
   const origin = { provider: provider ?? '', clientId: clientId ?? '', issuer: issuer ?? '', idToken };
-  const accepted = acceptIssuer(flow.config, origin);
+  const accepted = acceptIssuer(context.config, origin);
   const token = { idToken, accessToken: members.access_token || null, nonce: members.nonce ?? '' };
-  const external = await readToken(flow, accepted, token);
+  const external = await readToken(context, accepted, token);
   const arrival = await onceMore(() =>
-    transactEntry(flow, external, async (session) => {
+    transactEntry(context, external, async (session) => {
       const { isEmailOptional } = accepted;
       const { userId, refusal } =
         asking === null
-          ? await enterExternally(session, flow, { external, isEmailOptional })
+          ? await enterExternally(session, context, { external, isEmailOptional })
           : await linkIdentity(
               session,
-              flow,
+              context,
               external,
               assertMayLink(await lockAsking(session, asking.bearer)).user.id,
             );
-      return { refusal, signedIn: refusal === null ? await issueSession(session, flow, userId, 'oauth') : null };
+      return { refusal, signedIn: refusal === null ? await issueSession(session, context, userId, 'oauth') : null };
     }),
   );
   if (arrival.signedIn === null) throw arrival.refusal;
-  return sessionAnswer(flow, arrival.signedIn);
+  return sessionAnswer(context, arrival.signedIn);
 }
 
-function askLinked(flow: Flow, askUser: AskUser): ReturnType<AskUser> {
-  assertManualLinking(flow);
+function askLinked(context: AuthContext, askUser: AskUser): ReturnType<AskUser> {
+  assertManualLinking(context);
   return askUser();
 }
 
@@ -71,8 +71,8 @@ interface GivenToken {
   readonly nonce: string;
 }
 
-async function readToken(flow: Flow, accepted: AcceptedIssuer, given: GivenToken): Promise<ExternalUser> {
-  const claims = await verify(flow, accepted, given);
+async function readToken(context: AuthContext, accepted: AcceptedIssuer, given: GivenToken): Promise<ExternalUser> {
+  const claims = await verify(context, accepted, given);
   if (typeof claims.sub !== 'string' || claims.sub === '') throw refuse('Missing sub claim in id_token');
   const audiences = [claims.aud ?? []].flat().map(String);
   // Of several audiences one is who asked for the token (OpenID Connect Core 1.0, 3.1.3.7).
@@ -86,15 +86,15 @@ async function readToken(flow: Flow, accepted: AcceptedIssuer, given: GivenToken
 }
 
 async function verify(
-  flow: Flow,
+  context: AuthContext,
   { address, source }: AcceptedIssuer,
   { idToken, accessToken }: GivenToken,
 ): Promise<Claims> {
   try {
-    const issuer = await flow.services.providers.findIssuer(address);
+    const issuer = await context.services.providers.findIssuer(address);
     // As it writes itself: a slash at the end is not always there.
     const { issuer: itself } = issuer.configuration.serverMetadata();
-    return await verifyIdToken(issuer, { idToken, issuer: itself, accessToken }, nowOf(flow));
+    return await verifyIdToken(issuer, { idToken, issuer: itself, accessToken }, nowOf(context));
   } catch (error) {
     if (!(error instanceof ProviderError) || error.failure === 'unreachable') throw toAuthError(error, source.provider);
     throw refuse('Bad ID token', error);

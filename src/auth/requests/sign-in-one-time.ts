@@ -11,7 +11,7 @@ import { sendCode } from '../messages/send-code.ts';
 import { countUnsent, isMailTooFrequent, sendTokens } from '../messages/send-token.ts';
 import { type Channel, parseChannel } from '../messages/text-message.ts';
 import type { Metadata } from '../metadata.ts';
-import { type Flow, transactSending } from '../steps/flow.ts';
+import { type AuthContext, transactSending } from '../steps/auth-context.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { userActor, writeAudit } from '../store/audit.ts';
 import { createFlow, type PkceChallenge, parsePkce } from '../store/pkce.ts';
@@ -32,7 +32,7 @@ export const oneTimeBody = {
 } as const satisfies BodyShape; // biome-ignore format: a list of members
 
 /** `POST /otp`. */
-export async function sendOneTimeSignIn(flow: Flow, body: unknown): Promise<MessageAnswer> {
+export async function sendOneTimeSignIn(context: AuthContext, body: unknown): Promise<MessageAnswer> {
   const members = readMembers(body, oneTimeBody);
   const { email, phone, channel } = members;
   if (email && phone) {
@@ -42,8 +42,8 @@ export async function sendOneTimeSignIn(flow: Flow, body: unknown): Promise<Mess
   const pkce = parsePkce(members.code_challenge, members.code_challenge_method);
   if (!email && !phone) throw new AuthError('validation_failed', 'One of email or phone must be set');
   const request = { data: members.data ?? {}, mayCreate: members.create_user ?? true };
-  if (email) return sendMagicLink(flow, { ...request, email, pkce });
-  return sendPhoneCode(flow, { ...request, phone: phone ?? '', channel: parseChannel(channel, flow.config) });
+  if (email) return sendMagicLink(context, { ...request, email, pkce });
+  return sendPhoneCode(context, { ...request, phone: phone ?? '', channel: parseChannel(channel, context.config) });
 }
 
 /** Members of the body. */
@@ -52,13 +52,13 @@ export const magicLinkBody = {
 } as const satisfies BodyShape; // biome-ignore format: a list of members
 
 /** `POST /magiclink`. */
-export async function sendMagicLinkOnly(flow: Flow, body: unknown): Promise<MessageAnswer> {
+export async function sendMagicLinkOnly(context: AuthContext, body: unknown): Promise<MessageAnswer> {
   const members = readMembers(body, magicLinkBody);
   const pkce = parsePkce(members.code_challenge, members.code_challenge_method);
   if (!members.email) {
     throw new AuthError('validation_failed', 'Password recovery requires an email', { status: 422 });
   }
-  return sendMagicLink(flow, { email: members.email, data: members.data ?? {}, pkce, mayCreate: true });
+  return sendMagicLink(context, { email: members.email, data: members.data ?? {}, pkce, mayCreate: true });
 }
 
 interface Request {
@@ -67,10 +67,10 @@ interface Request {
 }
 
 async function sendMagicLink(
-  flow: Flow,
+  context: AuthContext,
   request: Request & { readonly email: string; readonly pkce: PkceChallenge | null },
 ): Promise<MessageAnswer> {
-  const { config, services, audience } = flow;
+  const { config, services, audience } = context;
   if (!config.external_email_enabled) throw new AuthError('email_provider_disabled');
   if (!config.external_email_magic_link_enabled) {
     throw new AuthError('email_provider_disabled', 'Login with magic link is disabled');
@@ -80,34 +80,34 @@ async function sendMagicLink(
   const known = await find();
   const isNew = known === null || known.emailConfirmedAt === null;
   if ((known === null && !request.mayCreate) || (isNew && config.disable_signup)) {
-    await countUnsent(flow);
+    await countUnsent(context);
     return {};
   }
   if (isNew) {
-    await signUpSilently(flow, { kind: 'email', email, pkce: request.pkce }, request.data);
+    await signUpSilently(context, { kind: 'email', email, pkce: request.pkce }, request.data);
     // What was sent is the sign-up mail; only a user who counts as confirmed by now needs another.
     if (!config.mailer_autoconfirm) return {};
   }
   const user = await find();
-  if (user !== null) await mailMagicLink(flow, user, request.pkce);
+  if (user !== null) await mailMagicLink(context, user, request.pkce);
   return {};
 }
 
-function signUpSilently(flow: Flow, address: SignUpAddress, data: Metadata) {
-  return runSignUp(flow, { address, password: null, data }, { startSession: false });
+function signUpSilently(context: AuthContext, address: SignUpAddress, data: Metadata) {
+  return runSignUp(context, { address, password: null, data }, { startSession: false });
 }
 
-function mailMagicLink(flow: Flow, found: User, pkce: PkceChallenge | null): Promise<void> {
-  return transactSending(flow, async (session) => {
+function mailMagicLink(context: AuthContext, found: User, pkce: PkceChallenge | null): Promise<void> {
+  return transactSending(context, async (session) => {
     const user = await lockKnownUser(session, found);
-    if (isMailTooFrequent(flow, user.recoverySentAt)) return countUnsent(flow);
+    if (isMailTooFrequent(context, user.recoverySentAt)) return countUnsent(context);
     if (pkce !== null) {
       const kind = { providerType: 'magiclink', method: 'magiclink' } as const;
-      await createFlow(session, { userId: user.id, pkce, ...kind }, flow.services);
+      await createFlow(session, { userId: user.id, pkce, ...kind }, context.services);
     }
     const event = { action: 'user_recovery_requested', actor: userActor(user) } as const;
-    await writeAudit(session, event, flow.config, flow.services);
-    await sendTokens(session, flow, {
+    await writeAudit(session, event, context.config, context.services);
+    await sendTokens(session, context, {
       kind: 'magic_link',
       user,
       to: user.email ?? '',
@@ -118,10 +118,10 @@ function mailMagicLink(flow: Flow, found: User, pkce: PkceChallenge | null): Pro
 }
 
 async function sendPhoneCode(
-  flow: Flow,
+  context: AuthContext,
   request: Request & { readonly phone: string; readonly channel: Channel },
 ): Promise<MessageAnswer> {
-  const { config, services, audience } = flow;
+  const { config, services, audience } = context;
   if (!config.external_phone_enabled) {
     throw new AuthError('phone_provider_disabled', 'Unsupported phone provider', { status: 400 });
   }
@@ -131,17 +131,17 @@ async function sendPhoneCode(
   const known = await find();
   if (known === null && !request.mayCreate) return {};
   if (known === null || known.phoneConfirmedAt === null) {
-    const outcome = await signUpSilently(flow, { kind: 'phone', phone, channel }, request.data);
+    const outcome = await signUpSilently(context, { kind: 'phone', phone, channel }, request.data);
     if (!config.sms_autoconfirm)
       return outcome.kind === 'unconfirmed' && request.mayCreate ? messageAnswer(outcome.messageId) : {};
   }
   const found = await find();
   if (found === null) return {};
-  const messageId = await transactSending(flow, async (session) => {
+  const messageId = await transactSending(context, async (session) => {
     const user = await lockKnownUser(session, found);
     const event = { action: 'user_recovery_requested', actor: userActor(user), traits: { channel } } as const;
     await writeAudit(session, event, config, services);
-    return sendCode(session, flow, { purpose: 'confirmation', user, phone, channel });
+    return sendCode(session, context, { purpose: 'confirmation', user, phone, channel });
   });
   // The id would tell that there is a user.
   return request.mayCreate ? messageAnswer(messageId) : {};

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { SystemSession } from '../../postgres/system/system-session.ts';
 import { AuthError } from '../auth-error.ts';
 import { findWeakness } from '../secrets/password-policy.ts';
-import { type Flow, nowOf } from '../steps/flow.ts';
+import { type AuthContext, nowOf } from '../steps/auth-context.ts';
 import { issueSession, type SessionJson, sessionAnswer, transactSignIn } from '../steps/issue-session.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { userActor, writeAudit } from '../store/audit.ts';
@@ -21,29 +21,29 @@ interface Credentials {
 }
 
 /** `POST /token?grant_type=password`. */
-export async function signInWithPassword(flow: Flow, body: unknown): Promise<SessionJson> {
-  const credentials = check(flow, body);
-  const { services, config } = flow;
-  const [, found] = await Promise.all([countGuess(flow, credentials), find(flow, credentials)]);
-  const isRight = await services.hasher.verify(credentials.password, found?.passwordHash ?? null, flow.deadline);
+export async function signInWithPassword(context: AuthContext, body: unknown): Promise<SessionJson> {
+  const credentials = check(context, body);
+  const { services, config } = context;
+  const [, found] = await Promise.all([countGuess(context, credentials), find(context, credentials)]);
+  const isRight = await services.hasher.verify(credentials.password, found?.passwordHash ?? null, context.deadline);
   if (found === null || found.passwordHash === null) throw new AuthError('invalid_credentials');
-  if (isBanned(found, nowOf(flow))) throw new AuthError('user_banned', null, { status: 400 });
+  if (isBanned(found, nowOf(context))) throw new AuthError('user_banned', null, { status: 400 });
   if (!isRight) throw new AuthError('invalid_credentials');
   assertConfirmed(found, credentials.kind);
   const newHash = services.hasher.isOutdated(found.passwordHash)
-    ? await services.hasher.hash(credentials.password, flow.deadline)
+    ? await services.hasher.hash(credentials.password, context.deadline)
     : null;
   const weakPassword = await findWeakness(credentials.password, config, services.isPwned);
-  const signedIn = await transactSignIn(flow, (session) =>
-    enter(session, flow, { found, newHash, kind: credentials.kind }),
+  const signedIn = await transactSignIn(context, (session) =>
+    enter(session, context, { found, newHash, kind: credentials.kind }),
   );
-  return sessionAnswer(flow, signedIn, { weakPassword });
+  return sessionAnswer(context, signedIn, { weakPassword });
 }
 
 /** Members of the body. */
 export const passwordBody = { email: 'text', phone: 'text', password: 'text' } as const satisfies BodyShape;
 
-function check({ config }: Flow, body: unknown): Credentials {
+function check({ config }: AuthContext, body: unknown): Credentials {
   const { email, phone, password } = readMembers(body, passwordBody);
   if (email && phone) {
     throw new AuthError('validation_failed', 'Only an email address or phone number should be provided on login.');
@@ -56,13 +56,13 @@ function check({ config }: Flow, body: unknown): Credentials {
 }
 
 /** Counts the guesses at the password of an address, known or not, from however many networks. */
-async function countGuess({ services, config }: Flow, { kind, address }: Credentials): Promise<void> {
+async function countGuess({ services, config }: AuthContext, { kind, address }: Credentials): Promise<void> {
   const hash = createHash('sha256').update(`${kind}:${address.toLowerCase()}`).digest('hex');
   const allowance = requestAllowance(config.rate_limit_verify, 300);
   await assertRequestAllowed(services.requestLimiter, `password:${hash}`, allowance);
 }
 
-function find({ services, audience }: Flow, { kind, address }: Credentials): Promise<User | null> {
+function find({ services, audience }: AuthContext, { kind, address }: Credentials): Promise<User | null> {
   const look = kind === 'email' ? findUserByEmail : findUserByPhone;
   return look(services.database.shared, address, audience);
 }
@@ -74,18 +74,18 @@ function assertConfirmed(user: User, kind: Credentials['kind']): void {
 
 async function enter(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   { found, newHash, kind }: { readonly found: User; readonly newHash: string | null; readonly kind: string },
 ) {
   const user = await lockUser(session, found.id);
   // While the hash was computed the password may have been changed, or the user banned.
   if (user?.passwordHash !== found.passwordHash) throw new AuthError('invalid_credentials');
-  if (isBanned(user, nowOf(flow))) throw new AuthError('user_banned', null, { status: 400 });
-  if (newHash !== null) await updateUser(session, user.id, { passwordHash: newHash }, nowOf(flow));
+  if (isBanned(user, nowOf(context))) throw new AuthError('user_banned', null, { status: 400 });
+  if (newHash !== null) await updateUser(session, user.id, { passwordHash: newHash }, nowOf(context));
   const event = { action: 'login', actor: userActor(user), traits: { provider: kind } } as const;
   const [, signedIn] = await Promise.all([
-    writeAudit(session, event, flow.config, flow.services),
-    issueSession(session, flow, user.id, 'password'),
+    writeAudit(session, event, context.config, context.services),
+    issueSession(session, context, user.id, 'password'),
   ]);
   return signedIn;
 }

@@ -2,7 +2,7 @@
  * The next access token for a refresh token.
  */
 
-import type { Flow } from '../steps/flow.ts';
+import type { AuthContext } from '../steps/auth-context.ts';
 import { completeSignIn, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { refreshSession } from '../store/refresh.ts';
@@ -11,10 +11,10 @@ import { refreshSession } from '../store/refresh.ts';
 export const refreshBody = { refresh_token: 'text' } as const satisfies BodyShape;
 
 /** `POST /token?grant_type=refresh_token`. */
-export async function signInWithRefreshToken(flow: Flow, body: unknown): Promise<SessionJson> {
+export async function signInWithRefreshToken(context: AuthContext, body: unknown): Promise<SessionJson> {
   const { refresh_token: token } = readMembers(body, refreshBody);
-  const { services, config, client } = flow;
+  const { services, config, client } = context;
   const refreshed = await refreshSession(services.database, token ?? '', { config, client, tools: services });
   // Committed: where the hook refuses, the old refresh token may be used again, as after an answer that was lost.
-  return sessionAnswer(flow, await completeSignIn(null, flow, refreshed, 'token_refresh'));
+  return sessionAnswer(context, await completeSignIn(null, context, refreshed, 'token_refresh'));
 }

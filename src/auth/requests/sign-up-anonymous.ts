@@ -4,8 +4,8 @@
 import { AuthError } from '../auth-error.ts';
 import { randomUuid } from '../random.ts';
 import { transactAsking } from '../steps/ask-hook.ts';
+import type { AuthContext } from '../steps/auth-context.ts';
 import { askBeforeUserCreated } from '../steps/before-user-created.ts';
-import type { Flow } from '../steps/flow.ts';
 import { issueSession, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { insertUser } from '../store/users.ts';
@@ -14,18 +14,18 @@ import { insertUser } from '../store/users.ts';
 export const anonymousBody = { data: 'metadata' } as const satisfies BodyShape;
 
 /** `POST /signup` without an address. */
-export async function signUpAnonymously(flow: Flow, body: unknown): Promise<SessionJson> {
-  const { config, services, audience } = flow;
+export async function signUpAnonymously(context: AuthContext, body: unknown): Promise<SessionJson> {
+  const { config, services, audience } = context;
   const { data } = readMembers(body, anonymousBody);
   if (!config.external_anonymous_users_enabled) throw new AuthError('anonymous_provider_disabled');
   if (config.disable_signup) throw new AuthError('signup_disabled');
   const nobody = { email: null, phone: null, passwordHash: null, appMetadata: {}, isAnonymous: true };
-  const signedIn = await transactAsking(flow, ['before_user_created', 'custom_access_token'], async (session) => {
+  const signedIn = await transactAsking(context, ['before_user_created', 'custom_access_token'], async (session) => {
     const id = randomUuid(services.random);
     const facts = { ...nobody, id, audience, role: services.userRole, userMetadata: data ?? {} };
-    await askBeforeUserCreated(session, flow, facts);
+    await askBeforeUserCreated(session, context, facts);
     const user = await insertUser(session, facts, services);
-    return issueSession(session, flow, user.id, 'anonymous');
+    return issueSession(session, context, user.id, 'anonymous');
   });
-  return sessionAnswer(flow, signedIn);
+  return sessionAnswer(context, signedIn);
 }

@@ -19,8 +19,8 @@ import { type Metadata, mergeWhatFits } from '../metadata.ts';
 import { randomUuid } from '../random.ts';
 import { assertStrong } from '../secrets/password-policy.ts';
 import { assertNotTooLong } from '../secrets/passwords.ts';
+import { type AuthContext, nowOf, transactSending } from '../steps/auth-context.ts';
 import { askBeforeUserCreated } from '../steps/before-user-created.ts';
-import { type Flow, nowOf, transactSending } from '../steps/flow.ts';
 import { issueSession, reloadUser, type SessionJson, type SignedIn, sessionAnswer } from '../steps/issue-session.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { type AuditAction, userActor, writeAudit } from '../store/audit.ts';
@@ -51,10 +51,10 @@ export type SignUpOutcome =
   | { readonly kind: 'unconfirmed'; readonly user: UserJson; readonly messageId: string };
 
 /** `POST /signup` with an address. @returns A session where the address counts as confirmed, else the user. */
-export async function signUp(flow: Flow, body: unknown): Promise<SessionJson | UserJson> {
-  const request = await checkSignUp(flow, body);
-  const outcome = await runSignUp(flow, request, { startSession: true });
-  return outcome.kind === 'signed_in' ? sessionAnswer(flow, outcome.signedIn) : outcome.user;
+export async function signUp(context: AuthContext, body: unknown): Promise<SessionJson | UserJson> {
+  const request = await checkSignUp(context, body);
+  const outcome = await runSignUp(context, request, { startSession: true });
+  return outcome.kind === 'signed_in' ? sessionAnswer(context, outcome.signedIn) : outcome.user;
 }
 
 /** Members of the body. */
@@ -63,18 +63,18 @@ export const signUpBody = {
   code_challenge: 'text', code_challenge_method: 'text',
 } as const satisfies BodyShape; // biome-ignore format: a list of members
 
-async function checkSignUp(flow: Flow, body: unknown): Promise<SignUpRequest> {
+async function checkSignUp(context: AuthContext, body: unknown): Promise<SignUpRequest> {
   const members = readMembers(body, signUpBody);
-  if (flow.config.disable_signup) throw new AuthError('signup_disabled');
+  if (context.config.disable_signup) throw new AuthError('signup_disabled');
   if (!members.password) throw new AuthError('validation_failed', 'Signup requires a valid password');
-  await assertStrong(members.password, flow.config, flow.services.isPwned);
+  await assertStrong(members.password, context.config, context.services.isPwned);
   if (members.email && members.phone) {
     throw new AuthError('validation_failed', 'Only an email address or phone number should be provided on signup.');
   }
   const pkce = { challenge: members.code_challenge, method: members.code_challenge_method };
   const address = members.phone
-    ? checkPhone(flow, members.phone, members.channel, pkce)
-    : checkEmail(flow, members.email ?? '', pkce);
+    ? checkPhone(context, members.phone, members.channel, pkce)
+    : checkEmail(context, members.email ?? '', pkce);
   return { address, password: members.password, data: members.data ?? {} };
 }
 
@@ -83,23 +83,23 @@ interface PkceMembers {
   readonly method: string | null;
 }
 
-function checkEmail(flow: Flow, email: string, { challenge, method }: PkceMembers): SignUpAddress {
+function checkEmail(context: AuthContext, email: string, { challenge, method }: PkceMembers): SignUpAddress {
   const pkce = parsePkce(challenge, method);
-  assertEmailOn(flow);
+  assertEmailOn(context);
   return { kind: 'email', email: parseEmail(email), pkce };
 }
 
-function checkPhone(flow: Flow, phone: string, channel: string | null, pkce: PkceMembers): SignUpAddress {
-  const parsed = parseChannel(channel, flow.config);
+function checkPhone(context: AuthContext, phone: string, channel: string | null, pkce: PkceMembers): SignUpAddress {
+  const parsed = parseChannel(channel, context.config);
   if (pkce.challenge) throw new AuthError('validation_failed', 'PKCE not supported for phone signups');
   parsePkce(pkce.challenge, pkce.method);
-  if (!flow.config.external_phone_enabled) {
+  if (!context.config.external_phone_enabled) {
     throw new AuthError('phone_provider_disabled', 'Phone signups are disabled', { status: 400 });
   }
   return { kind: 'phone', phone: parsePhone(phone), channel: parsed };
 }
 
-function assertEmailOn({ config }: Flow): void {
+function assertEmailOn({ config }: AuthContext): void {
   if (config.external_email_enabled) return;
   throw new AuthError('email_provider_disabled', 'Email signups are disabled', { status: 400 });
 }
@@ -111,15 +111,15 @@ function assertEmailOn({ config }: Flow): void {
  * @throws AuthError `signup_disabled`, `user_already_exists`, and what sending can throw; nothing is stored then.
  */
 export async function runSignUp(
-  flow: Flow,
+  context: AuthContext,
   request: SignUpRequest,
   { startSession }: { readonly startSession: boolean },
 ): Promise<SignUpOutcome> {
-  if (flow.config.disable_signup) throw new AuthError('signup_disabled');
+  if (context.config.disable_signup) throw new AuthError('signup_disabled');
   return onceMore(async () => {
-    const known = await findKnown(flow.services.database, flow, request.address);
-    const password = await checkPassword(flow, known, request);
-    return transactSending(flow, (session) => enter(session, flow, { ...request, ...password, startSession }));
+    const known = await findKnown(context.services.database, context, request.address);
+    const password = await checkPassword(context, known, request);
+    return transactSending(context, (session) => enter(session, context, { ...request, ...password, startSession }));
   });
 }
 
@@ -138,54 +138,54 @@ interface Entry extends SignUpRequest, CheckedPassword {
 
 /** Outside the transaction, because it takes long; as long for every address, so that it tells nothing. */
 async function checkPassword(
-  flow: Flow,
+  context: AuthContext,
   known: User | null,
   { address, password }: SignUpRequest,
 ): Promise<CheckedPassword> {
-  const { hasher } = flow.services;
+  const { hasher } = context.services;
   const knownHash = known?.passwordHash ?? null;
   if (password === null) return { passwordHash: null, isKnown: known !== null && knownHash === null, knownHash };
   assertNotTooLong(password);
   const mayBeKnown = known !== null && knownHash !== null && !isConfirmed(known, address);
-  const isKnown = mayBeKnown && (await hasher.verify(password, knownHash, flow.deadline));
-  const isNeeded = !mayBeKnown || (!isKnown && countsAsConfirmed(flow, address));
-  return { passwordHash: isNeeded ? await hasher.hash(password, flow.deadline) : null, isKnown, knownHash };
+  const isKnown = mayBeKnown && (await hasher.verify(password, knownHash, context.deadline));
+  const isNeeded = !mayBeKnown || (!isKnown && countsAsConfirmed(context, address));
+  return { passwordHash: isNeeded ? await hasher.hash(password, context.deadline) : null, isKnown, knownHash };
 }
 
-async function enter(session: SystemSession, flow: Flow, entry: Entry): Promise<SignUpOutcome> {
+async function enter(session: SystemSession, context: AuthContext, entry: Entry): Promise<SignUpOutcome> {
   const { address } = entry;
-  const found = await findKnown(session, flow, address);
+  const found = await findKnown(session, context, address);
   const known = found === null ? null : await lockKnownUser(session, found);
   if (known !== null && isConfirmed(known, address)) {
-    await note(session, flow, { action: 'user_repeated_signup', user: known, provider: address.kind });
-    if (flow.config.mailer_autoconfirm || flow.config.sms_autoconfirm) throw new AuthError('user_already_exists');
-    if (address.kind === 'email') await countUnsent(flow);
-    return { kind: 'unconfirmed', user: imitate(flow, entry), messageId: '' };
+    await note(session, context, { action: 'user_repeated_signup', user: known, provider: address.kind });
+    if (context.config.mailer_autoconfirm || context.config.sms_autoconfirm) throw new AuthError('user_already_exists');
+    if (address.kind === 'email') await countUnsent(context);
+    return { kind: 'unconfirmed', user: imitate(context, entry), messageId: '' };
   }
   // Somebody has just signed up; their password has to be looked at.
   if (known !== null && known.passwordHash !== entry.knownHash) throw new AuthError('email_exists');
   const isStrange = known !== null && !isSameEntry(known, entry);
   if (isStrange) await contestEntry(session, known.id);
-  const user = known ?? (await insert(session, flow, entry));
-  const { confirmed, messageId } = await confirmOrAsk(session, flow, { user, entry });
+  const user = known ?? (await insert(session, context, entry));
+  const { confirmed, messageId } = await confirmOrAsk(session, context, { user, entry });
   if (confirmed !== null && entry.startSession) {
-    await note(session, flow, { action: 'login', user: confirmed, provider: address.kind });
-    return { kind: 'signed_in', signedIn: await issueSession(session, flow, user.id, 'password') };
+    await note(session, context, { action: 'login', user: confirmed, provider: address.kind });
+    return { kind: 'signed_in', signedIn: await issueSession(session, context, user.id, 'password') };
   }
   // What is there was put there by somebody else, and is not for everyone.
-  const json = isStrange ? imitate(flow, entry) : toUserJson(confirmed ?? (await reloadUser(session, user.id)));
+  const json = isStrange ? imitate(context, entry) : toUserJson(confirmed ?? (await reloadUser(session, user.id)));
   return { kind: 'unconfirmed', user: json, messageId };
 }
 
-function imitate(flow: Flow, { address, data }: SignUpRequest): UserJson {
-  const id = randomUuid(flow.services.random);
-  return imitateNewUser(flow, address, id, { ...data, ...identityDataOf(id, address, data) });
+function imitate(context: AuthContext, { address, data }: SignUpRequest): UserJson {
+  const id = randomUuid(context.services.random);
+  return imitateNewUser(context, address, id, { ...data, ...identityDataOf(id, address, data) });
 }
 
-async function findKnown(session: SystemSession, flow: Flow, address: SignUpAddress): Promise<User | null> {
+async function findKnown(session: SystemSession, context: AuthContext, address: SignUpAddress): Promise<User | null> {
   return address.kind === 'email'
-    ? findEmailOwner(session, address.email, flow.audience)
-    : findUserByPhone(session, address.phone, flow.audience);
+    ? findEmailOwner(session, address.email, context.audience)
+    : findUserByPhone(session, address.phone, context.audience);
 }
 
 /** Whether the account may be of the same person: who has its password is, and without one the data have to be the same. */
@@ -204,8 +204,12 @@ function isConfirmed(user: User, address: SignUpAddress): boolean {
   return user.emailConfirmedAt !== null || user.email?.toLowerCase() !== address.email;
 }
 
-async function insert(session: SystemSession, flow: Flow, { address, data, passwordHash }: Entry): Promise<User> {
-  const { services, audience } = flow;
+async function insert(
+  session: SystemSession,
+  context: AuthContext,
+  { address, data, passwordHash }: Entry,
+): Promise<User> {
+  const { services, audience } = context;
   const id = randomUuid(services.random);
   const { kind } = address;
   const identityData = identityDataOf(id, address, data);
@@ -216,7 +220,7 @@ async function insert(session: SystemSession, flow: Flow, { address, data, passw
     appMetadata: { provider: kind, providers: [kind] },
     userMetadata: { ...data, ...identityData },
   }; // biome-ignore format: one user
-  await askBeforeUserCreated(session, flow, facts);
+  await askBeforeUserCreated(session, context, facts);
   await insertUser(session, facts, services);
   await insertIdentity(session, { userId: id, provider: kind, providerId: id, identityData }, services);
   await noteEntry(session, id, 'code');
@@ -226,55 +230,55 @@ async function insert(session: SystemSession, flow: Flow, { address, data, passw
 /** Confirms the user where the configuration says so; else asks for the proof. */
 async function confirmOrAsk(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   { user, entry }: { readonly user: User; readonly entry: Entry },
 ): Promise<{ readonly confirmed: User | null; readonly messageId: string }> {
   const { address } = entry;
-  const isAuto = countsAsConfirmed(flow, address);
+  const isAuto = countsAsConfirmed(context, address);
   const action = isAuto ? 'user_signedup' : 'user_confirmation_requested';
-  await note(session, flow, { action, user, provider: address.kind });
+  await note(session, context, { action, user, provider: address.kind });
   if (isAuto) {
     const confirm = address.kind === 'email' ? confirmEmail : confirmPhone;
-    const confirmed = await confirm(session, flow, user, { by: 'code' });
-    return { confirmed: await enterAnew(session, flow, confirmed, entry), messageId: '' };
+    const confirmed = await confirm(session, context, user, { by: 'code' });
+    return { confirmed: await enterAnew(session, context, confirmed, entry), messageId: '' };
   }
   if (address.kind === 'phone') {
     const { phone, channel } = address;
     return {
       confirmed: null,
-      messageId: await sendCode(session, flow, { purpose: 'confirmation', user, phone, channel }),
+      messageId: await sendCode(session, context, { purpose: 'confirmation', user, phone, channel }),
     };
   }
-  await sendConfirmation(session, flow, user, address.pkce);
+  await sendConfirmation(session, context, user, address.pkce);
   return { confirmed: null, messageId: '' };
 }
 
 /** The account of somebody else who never confirmed is now that of whoever signs up. */
-async function enterAnew(session: SystemSession, flow: Flow, user: User, entry: Entry): Promise<User> {
+async function enterAnew(session: SystemSession, context: AuthContext, user: User, entry: Entry): Promise<User> {
   const { passwordHash, data } = entry;
   if (user.passwordHash !== null || passwordHash === null) return user;
   const changes = { passwordHash, userMetadata: mergeWhatFits(data, user.userMetadata) };
-  await updateUser(session, user.id, changes, nowOf(flow));
+  await updateUser(session, user.id, changes, nowOf(context));
   return reloadUser(session, user.id);
 }
 
-function countsAsConfirmed({ config }: Flow, { kind }: SignUpAddress): boolean {
+function countsAsConfirmed({ config }: AuthContext, { kind }: SignUpAddress): boolean {
   return kind === 'email' ? config.mailer_autoconfirm : config.sms_autoconfirm;
 }
 
 /** Sends the sign-up mail, unless one was sent a moment ago. @param user Locked, with an email address. */
 export async function sendConfirmation(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   user: User,
   pkce: PkceChallenge | null,
 ): Promise<void> {
-  if (isMailTooFrequent(flow, user.confirmationSentAt)) return countUnsent(flow);
+  if (isMailTooFrequent(context, user.confirmationSentAt)) return countUnsent(context);
   if (pkce !== null) {
     const kind = { providerType: 'email', method: 'email/signup' } as const;
-    await createFlow(session, { userId: user.id, pkce, ...kind }, flow.services);
+    await createFlow(session, { userId: user.id, pkce, ...kind }, context.services);
   }
-  await sendTokens(session, flow, {
+  await sendTokens(session, context, {
     kind: 'confirmation',
     user,
     to: user.email ?? '',
@@ -285,7 +289,7 @@ export async function sendConfirmation(
 
 function note(
   session: SystemSession,
-  { config, services }: Flow,
+  { config, services }: AuthContext,
   { action, user, provider }: { readonly action: AuditAction; readonly user: User; readonly provider: string },
 ): Promise<void> {
   return writeAudit(session, { action, actor: userActor(user), traits: { provider } }, config, services);

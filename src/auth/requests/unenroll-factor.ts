@@ -8,7 +8,7 @@ import { type AnswerJson, answerShape, uuid } from '../answer-shape.ts';
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
 import { queueNotification } from '../messages/queue-notification.ts';
-import { type Flow, nowOf, transact } from '../steps/flow.ts';
+import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
 import { assertFactorBearer, requireFactor, writeFactorAudit } from '../steps/own-factor.ts';
 import { userActor } from '../store/audit.ts';
 import { deleteFactor } from '../store/factors.ts';
@@ -19,10 +19,10 @@ import type { Factor } from '../user.ts';
 export const unenrolledShape = answerShape<Factor>('AuthUnenrolledFactor', { id: uuid(({ id }) => id) });
 
 /** `DELETE /factors/{id}`. */
-export async function unenrollFactor(flow: Flow, bearer: UserBearer, factorId: string): Promise<AnswerJson> {
+export async function unenrollFactor(context: AuthContext, bearer: UserBearer, factorId: string): Promise<AnswerJson> {
   const asking = assertFactorBearer(bearer);
   requireFactor(asking.user, factorId);
-  const removed = await transact(flow, async (session) => {
+  const removed = await transact(context, async (session) => {
     // The level is read under the lock: the factor that gave it may just have been removed.
     const { user, session: own } = await lockAsking(session, asking);
     const factor = requireFactor(user, factorId);
@@ -32,11 +32,11 @@ export async function unenrollFactor(flow: Flow, bearer: UserBearer, factorId: s
     const traits = { factor_id: factor.id, factor_status: factor.status, session_id: own.id };
     await Promise.all([
       deleteFactor(session, factor.id),
-      lowerSessions(session, factor.id, nowOf(flow)),
-      writeFactorAudit(session, flow, { action: 'factor_unenrolled', actor: userActor(user), traits }),
+      lowerSessions(session, factor.id, nowOf(context)),
+      writeFactorAudit(session, context, { action: 'factor_unenrolled', actor: userActor(user), traits }),
     ]);
     if (factor.status === 'verified') {
-      await queueNotification(session, flow, { kind: 'mfa_factor_unenrolled', user, factorType: factor.factorType });
+      await queueNotification(session, context, { kind: 'mfa_factor_unenrolled', user, factorType: factor.factorType });
     }
     return factor;
   });

@@ -11,7 +11,7 @@ import { AuthError } from '../auth-error.ts';
 import { isUuid, type UserBearer } from '../bearer.ts';
 import { queueNotification } from '../messages/queue-notification.ts';
 import type { Session } from '../session.ts';
-import { type Flow, nowOf, transact } from '../steps/flow.ts';
+import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
 import { userActor, writeAudit } from '../store/audit.ts';
 import { deleteIdentity, syncProviders } from '../store/identities.ts';
 import { endFlows } from '../store/pkce.ts';
@@ -28,17 +28,24 @@ export const unlinkedShape = answerShape<null>('AuthUnlinked', {});
  * @throws AuthError `manual_linking_disabled`, `validation_failed` (404), `unexpected_audience`,
  *   `single_identity_not_deletable`, `identity_not_found`, `email_conflict_identity_not_deletable`, `email_exists`, `insufficient_aal`.
  */
-export async function unlinkIdentity(flow: Flow, bearer: UserBearer, id: string): Promise<AnswerJson> {
-  assertManualLinking(flow);
+export async function unlinkIdentity(context: AuthContext, bearer: UserBearer, id: string): Promise<AnswerJson> {
+  assertManualLinking(context);
   if (!isUuid(id)) throw new AuthError('validation_failed', 'identity_id must be an UUID', { status: 404 });
-  if (bearer.claims.aud !== flow.audience) throw new AuthError('unexpected_audience');
+  if (bearer.claims.aud !== context.audience) throw new AuthError('unexpected_audience');
   // Of two requests at the same time for the last two identities the second finds one.
-  await transact(flow, async (session) => unlink(session, flow, assertMayLink(await lockAsking(session, bearer)), id));
+  await transact(context, async (session) =>
+    unlink(session, context, assertMayLink(await lockAsking(session, bearer)), id),
+  );
   return unlinkedShape.toJson(null);
 }
 
-async function unlink(session: SystemSession, flow: Flow, asking: Asking<Session | null>, id: string): Promise<void> {
-  const { services, config, client } = flow;
+async function unlink(
+  session: SystemSession,
+  context: AuthContext,
+  asking: Asking<Session | null>,
+  id: string,
+): Promise<void> {
+  const { services, config, client } = context;
   const { user, session: own } = asking;
   const { identities } = user;
   if (identities.length <= 1) throw new AuthError('single_identity_not_deletable');
@@ -50,21 +57,26 @@ async function unlink(session: SystemSession, flow: Flow, asking: Asking<Session
   await Promise.all([writeAudit(session, event, config, services), deleteIdentity(session, identity.id)]);
   const left = identities.filter((own) => own !== identity);
   if (provider === 'phone') {
-    await updateUser(session, user.id, { phone: null, phoneConfirmedAt: null }, nowOf(flow));
+    await updateUser(session, user.id, { phone: null, phoneConfirmedAt: null }, nowOf(context));
   } else {
-    await replaceEmail(session, flow, user, left);
+    await replaceEmail(session, context, user, left);
   }
-  await syncProviders(session, user.id, nowOf(flow));
-  await endFlows(session, user.id, nowOf(flow));
+  await syncProviders(session, user.id, nowOf(context));
+  await endFlows(session, user.id, nowOf(context));
   await endSessions(session, user.id, own === null ? 'global' : 'others', own?.id ?? null);
-  await queueNotification(session, flow, { kind: 'identity_unlinked', user, provider });
+  await queueNotification(session, context, { kind: 'identity_unlinked', user, provider });
 }
 
 /** Does nothing where one of the identities that are left has the address of the user. */
-async function replaceEmail(session: SystemSession, flow: Flow, user: User, left: readonly Identity[]): Promise<void> {
+async function replaceEmail(
+  session: SystemSession,
+  context: AuthContext,
+  user: User,
+  left: readonly Identity[],
+): Promise<void> {
   const own = user.email?.toLowerCase() ?? '';
   if (left.some(({ email }) => (email ?? '') === own)) return;
-  const derived = await deriveEmail(session, flow, user, left);
+  const derived = await deriveEmail(session, context, user, left);
   if (derived === null) throw new AuthError('email_conflict_identity_not_deletable');
-  await adoptEmail(session, flow, user, derived);
+  await adoptEmail(session, context, user, derived);
 }

@@ -15,7 +15,7 @@ import { sendCode } from '../messages/send-code.ts';
 import { type Channel, parseChannel } from '../messages/text-message.ts';
 import { enterMetadata, type Metadata } from '../metadata.ts';
 import { assertStrong } from '../secrets/password-policy.ts';
-import { type Flow, nowOf, transact, transactSending } from '../steps/flow.ts';
+import { type AuthContext, nowOf, transact, transactSending } from '../steps/auth-context.ts';
 import { reloadUser } from '../steps/issue-session.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { userActor, writeAudit } from '../store/audit.ts';
@@ -39,15 +39,15 @@ interface Changes {
 }
 
 /** `PUT /user`. @returns The user as it now is. */
-export async function updateOwnUser(flow: Flow, bearer: UserBearer, body: unknown): Promise<UserJson> {
-  const changes = await check(flow, bearer, body);
-  await assertAllowed(flow, bearer, changes);
+export async function updateOwnUser(context: AuthContext, bearer: UserBearer, body: unknown): Promise<UserJson> {
+  const changes = await check(context, bearer, body);
+  await assertAllowed(context, bearer, changes);
   const { password, currentPassword, nonce } = changes;
   const given = password === null ? null : { password, currentPassword, nonce };
-  const newPassword = given === null ? null : await preparePassword(flow, bearer, given);
+  const newPassword = given === null ? null : await preparePassword(context, bearer, given);
   const isSending = changes.email !== null || changes.phone !== null;
-  const user = await (isSending ? transactSending : transact)(flow, (session) =>
-    apply(session, flow, { bearer, changes, newPassword }),
+  const user = await (isSending ? transactSending : transact)(context, (session) =>
+    apply(session, context, { bearer, changes, newPassword }),
   );
   return toUserJson(user);
 }
@@ -58,15 +58,15 @@ export const updateUserBody = {
   data: 'metadata', app_metadata: 'object', code_challenge: 'text', code_challenge_method: 'text',
 } as const satisfies BodyShape; // biome-ignore format: a list of members
 
-async function check(flow: Flow, { user }: UserBearer, body: unknown): Promise<Changes> {
+async function check(context: AuthContext, { user }: UserBearer, body: unknown): Promise<Changes> {
   const members = readMembers(body, updateUserBody);
   const email = members.email ? parseEmail(members.email) : null;
   const phone = members.phone ? parsePhone(members.phone) : null;
-  if (members.password !== null) await assertStrong(members.password, flow.config, flow.services.isPwned);
+  if (members.password !== null) await assertStrong(members.password, context.config, context.services.isPwned);
   return {
     email: email === user.email?.toLowerCase() ? null : email,
     phone: phone === user.phone ? null : phone,
-    channel: parseChannel(members.channel, flow.config),
+    channel: parseChannel(members.channel, context.config),
     password: members.password,
     currentPassword: members.current_password,
     nonce: members.nonce || null,
@@ -76,10 +76,10 @@ async function check(flow: Flow, { user }: UserBearer, body: unknown): Promise<C
   };
 }
 
-async function assertAllowed(flow: Flow, bearer: UserBearer, changes: Changes): Promise<void> {
+async function assertAllowed(context: AuthContext, bearer: UserBearer, changes: Changes): Promise<void> {
   const { user, session, claims } = bearer;
   const { email, phone, password, nonce, appMetadata } = changes;
-  const { config, services } = flow;
+  const { config, services } = context;
   const { database, adminRoles } = services;
   if (appMetadata !== null && !adminRoles.includes(String(claims.role))) {
     throw new AuthError('not_admin', 'Updating app_metadata requires admin privileges');
@@ -93,16 +93,20 @@ async function assertAllowed(flow: Flow, bearer: UserBearer, changes: Changes): 
     throw new AuthError('user_sso_managed', 'Updating email, phone, password of a SSO account only possible via SSO');
   }
   // Where a proof is asked for first, an address of somebody else is refused then: here the answer would tell that it has an account.
-  if (email !== null && countsAsProven(flow, user) && (await isEmailTaken(database, email, flow.audience, user.id))) {
+  if (
+    email !== null &&
+    countsAsProven(context, user) &&
+    (await isEmailTaken(database, email, context.audience, user.id))
+  ) {
     throw new AuthError('email_exists');
   }
-  if (phone !== null && config.sms_autoconfirm && (await findUserByPhone(database, phone, flow.audience)) !== null) {
+  if (phone !== null && config.sms_autoconfirm && (await findUserByPhone(database, phone, context.audience)) !== null) {
     throw new AuthError('phone_exists');
   }
 }
 
 /** Whether the address that an anonymous user gives is theirs at once. */
-function countsAsProven({ config }: Flow, user: User): boolean {
+function countsAsProven({ config }: AuthContext, user: User): boolean {
   return user.isAnonymous && config.mailer_autoconfirm;
 }
 
@@ -122,15 +126,15 @@ interface Application {
   readonly newPassword: NewPassword | null;
 }
 
-async function apply(session: SystemSession, flow: Flow, application: Application): Promise<User> {
+async function apply(session: SystemSession, context: AuthContext, application: Application): Promise<User> {
   const { bearer, changes, newPassword } = application;
-  const { config, services } = flow;
+  const { config, services } = context;
   const { data, appMetadata, email, phone } = changes;
   const asking = await lockAsking(session, bearer);
   assertSecondFactor(asking, changes);
   let { user } = asking;
   if (newPassword !== null) {
-    await changePassword(session, flow, { user, bearerSession: bearer.session, newPassword });
+    await changePassword(session, context, { user, bearerSession: bearer.session, newPassword });
     user = await reloadUser(session, user.id);
   }
   if (data !== null || appMetadata !== null) {
@@ -138,38 +142,38 @@ async function apply(session: SystemSession, flow: Flow, application: Applicatio
       ...(data === null ? {} : { userMetadata: enterMetadata(user.userMetadata, data) }),
       ...(appMetadata === null ? {} : { appMetadata: enterMetadata(user.appMetadata, appMetadata) }),
     };
-    await updateUser(session, user.id, metadata, nowOf(flow));
+    await updateUser(session, user.id, metadata, nowOf(context));
     user = await reloadUser(session, user.id);
   }
-  if (email !== null) user = await changeEmail(session, flow, user, { email, pkce: changes.pkce });
-  if (phone !== null) user = await changePhone(session, flow, user, { phone, channel: changes.channel });
+  if (email !== null) user = await changeEmail(session, context, user, { email, pkce: changes.pkce });
+  if (phone !== null) user = await changePhone(session, context, user, { phone, channel: changes.channel });
   await writeAudit(session, { action: 'user_modified', actor: userActor(user) }, config, services);
   return reloadUser(session, user.id);
 }
 
 async function changeEmail(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   user: User,
   { email, pkce }: { readonly email: string; readonly pkce: PkceChallenge | null },
 ): Promise<User> {
-  if (countsAsProven(flow, user)) {
-    return applyEmailChange(session, flow, { ...user, emailChange: email }, { by: 'session' });
+  if (countsAsProven(context, user)) {
+    return applyEmailChange(session, context, { ...user, emailChange: email }, { by: 'session' });
   }
   // Until the address is proven, what the account has was entered by whoever has its session.
   if (user.isAnonymous) await noteEntry(session, user.id, 'code');
-  await askEmailChange(session, flow, { user, newEmail: email, pkce });
+  await askEmailChange(session, context, { user, newEmail: email, pkce });
   return reloadUser(session, user.id);
 }
 
 async function changePhone(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   user: User,
   { phone, channel }: { readonly phone: string; readonly channel: Channel },
 ): Promise<User> {
-  if (flow.config.sms_autoconfirm) return applyPhoneChange(session, flow, user, phone);
-  await updateUser(session, user.id, { phoneChange: phone }, nowOf(flow));
-  await sendCode(session, flow, { purpose: 'phone_change', user, phone, channel });
+  if (context.config.sms_autoconfirm) return applyPhoneChange(session, context, user, phone);
+  await updateUser(session, user.id, { phoneChange: phone }, nowOf(context));
+  await sendCode(session, context, { purpose: 'phone_change', user, phone, channel });
   return reloadUser(session, user.id);
 }

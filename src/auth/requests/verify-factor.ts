@@ -11,7 +11,7 @@ import { queueNotification } from '../messages/queue-notification.ts';
 import { sameText } from '../secrets/one-time-code.ts';
 import { findStep, fromBase32 } from '../secrets/totp.ts';
 import { factorMethods, type Session } from '../session.ts';
-import { type Flow, nowOf } from '../steps/flow.ts';
+import { type AuthContext, nowOf } from '../steps/auth-context.ts';
 import { takeGuess } from '../steps/guesses.ts';
 import {
   completeSignIn, reloadUser, type SessionJson, type SignedIn, sessionAnswer, transactSignIn,
@@ -59,7 +59,7 @@ interface Answer {
 
 /** `POST /factors/{id}/verify`. */
 export async function verifyFactor(
-  flow: Flow,
+  context: AuthContext,
   bearer: UserBearer,
   factorId: string,
   body: unknown,
@@ -69,21 +69,21 @@ export async function verifyFactor(
   const { challenge_id: challengeId, code } = readMembers(body, verifyFactorBody);
   if (!code) throw new AuthError('validation_failed', 'Code needs to be non-empty');
   if (challengeId && !isUuid(challengeId)) throw badJson('member "challenge_id" is not a UUID');
-  assertVerifyOn(flow, factor);
-  await limitAttempts(flow, factor);
+  assertVerifyOn(context, factor);
+  await limitAttempts(context, factor);
   const answer = { asking, factorId: factor.id, challengeId: challengeId || null, code };
-  const outcome = await transactSignIn(flow, (session) => decide(session, flow, answer));
+  const outcome = await transactSignIn(context, (session) => decide(session, context, answer));
   if (outcome.kind === 'refused') throw outcome.error;
-  return sessionAnswer(flow, outcome.signedIn);
+  return sessionAnswer(context, outcome.signedIn);
 }
 
 /** Counts by factor what the routes count by address: whoever guesses may have many addresses. */
-async function limitAttempts({ services, config }: Flow, { id }: Factor): Promise<void> {
+async function limitAttempts({ services, config }: AuthContext, { id }: Factor): Promise<void> {
   const allowance = requestAllowance(config.mfa_rate_limit_challenge_and_verify, 60);
   await assertRequestAllowed(services.limiter, `factor_attempt:${id}`, allowance);
 }
 
-async function decide(session: SystemSession, flow: Flow, answer: Answer): Promise<Outcome> {
+async function decide(session: SystemSession, context: AuthContext, answer: Answer): Promise<Outcome> {
   const [user, own] = await Promise.all([
     lockKnownUser(session, answer.asking.user),
     lockSession(session, answer.asking.session.id),
@@ -93,26 +93,26 @@ async function decide(session: SystemSession, flow: Flow, answer: Answer): Promi
   const factor = requireFactor(user, answer.factorId);
   // One that was enrolled before another came into use must not get around that.
   if (factor.status !== 'verified') assertSecondFactorUsed(user, own);
-  const challenge = await requireChallenge(session, flow, answer);
-  if (nowOf(flow) > challenge.createdAt + challengeLifetimeMs) {
+  const challenge = await requireChallenge(session, context, answer);
+  if (nowOf(context) > challenge.createdAt + challengeLifetimeMs) {
     await deleteChallenge(session, challenge.id);
     const message = `MFA challenge ${challenge.id} has expired, verify against another challenge or create a new challenge.`;
     return { kind: 'refused', error: new AuthError('mfa_challenge_expired', message) };
   }
   // A challenge dies of guesses, and a new one gives few more: the secret of an app is the same for all of them.
-  const mayGuess = (await takeGuess(flow, challenge.id)) && (await takeFactorGuess(flow, factor));
+  const mayGuess = (await takeGuess(context, challenge.id)) && (await takeFactorGuess(context, factor));
   if (!mayGuess) {
     await deleteChallenge(session, challenge.id);
     return { kind: 'refused', error: new AuthError('over_request_rate_limit') };
   }
   const check = factor.factorType === 'phone' ? checkPhoneCode : checkTotpCode;
-  await check(session, flow, challenge, { factor, code: answer.code });
-  await noteAnswered(session, challenge.id, nowOf(flow));
-  if (factor.status !== 'verified') await enterUse(session, flow, user, factor);
-  return { kind: 'verified', signedIn: await raiseSession(session, flow, { user, own, factor, challenge }) };
+  await check(session, context, challenge, { factor, code: answer.code });
+  await noteAnswered(session, challenge.id, nowOf(context));
+  if (factor.status !== 'verified') await enterUse(session, context, user, factor);
+  return { kind: 'verified', signedIn: await raiseSession(session, context, { user, own, factor, challenge }) };
 }
 
-async function takeFactorGuess({ services, config }: Flow, { id }: Factor): Promise<boolean> {
+async function takeFactorGuess({ services, config }: AuthContext, { id }: Factor): Promise<boolean> {
   const allowance = { kind: 'window', limit: 6 * config.mailer_otp_attempts, windowMs: 3_600_000 } as const;
   return (await services.limiter.take(`guess:factor:${id}`, allowance)) === null;
 }
@@ -120,7 +120,7 @@ async function takeFactorGuess({ services, config }: Flow, { id }: Factor): Prom
 /** @throws AuthError `mfa_factor_not_found` (422), `mfa_ip_address_mismatch` */
 async function requireChallenge(
   session: SystemSession,
-  { client }: Flow,
+  { client }: AuthContext,
   { challengeId, factorId }: Answer,
 ): Promise<Challenge> {
   const asked = { id: challengeId ?? '', factorId, ip: client.ip };
@@ -140,7 +140,7 @@ interface Given {
 /** @throws AuthError `mfa_verification_failed` */
 async function checkPhoneCode(
   _session: SystemSession,
-  _flow: Flow,
+  _context: AuthContext,
   challenge: Challenge,
   { code }: Given,
 ): Promise<void> {
@@ -152,13 +152,13 @@ async function checkPhoneCode(
 /** @throws AuthError `mfa_verification_failed` */
 async function checkTotpCode(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   { secret }: Challenge,
   { factor, code }: Given,
 ): Promise<void> {
   assertReadable(secret);
   const key = fromBase32(secret);
-  const step = key === null ? null : findStep(key, code, nowOf(flow));
+  const step = key === null ? null : findStep(key, code, nowOf(context));
   if (step === null || !(await useStep(session, factor.id, step))) throw new AuthError('mfa_verification_failed');
 }
 
@@ -174,10 +174,10 @@ function assertReadable(secret: string | null): asserts secret is string {
  * Users hear of it: whoever has their password may have added a factor of their own. Linking that began without a factor ends as
  * the sessions without one do.
  */
-async function enterUse(session: SystemSession, flow: Flow, user: User, factor: Factor): Promise<void> {
-  await updateFactor(session, factor.id, { status: 'verified' }, nowOf(flow));
-  await endLinking(session, user.id, nowOf(flow));
-  await queueNotification(session, flow, { kind: 'mfa_factor_enrolled', user, factorType: factor.factorType });
+async function enterUse(session: SystemSession, context: AuthContext, user: User, factor: Factor): Promise<void> {
+  await updateFactor(session, factor.id, { status: 'verified' }, nowOf(context));
+  await endLinking(session, user.id, nowOf(context));
+  await queueNotification(session, context, { kind: 'mfa_factor_enrolled', user, factorType: factor.factorType });
 }
 
 interface Success {
@@ -191,10 +191,10 @@ interface Success {
 /** The session with its new level; those of the user that lack it end. */
 async function raiseSession(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   { user, own, factor, challenge }: Success,
 ): Promise<SignedIn> {
-  const { services } = flow;
+  const { services } = context;
   const traits = { factor_id: factor.id, challenge_id: challenge.id };
   const method = factorMethods[factor.factorType];
   // One round trip, in this order.
@@ -203,9 +203,9 @@ async function raiseSession(
     addAmr(session, own, { method, factorId: factor.id }, services),
     endSessionsBelow(session, user.id, 'aal2'),
     deleteOtherAttempts(session, user.id, factor),
-    writeFactorAudit(session, flow, { action: 'verification_attempted', actor: userActor(user), traits }),
+    writeFactorAudit(session, context, { action: 'verification_attempted', actor: userActor(user), traits }),
     loadSession(session, own.id),
     reloadUser(session, user.id),
   ]);
-  return completeSignIn(session, flow, { session: raised ?? own, refreshToken, user: changed }, method);
+  return completeSignIn(session, context, { session: raised ?? own, refreshToken, user: changed }, method);
 }

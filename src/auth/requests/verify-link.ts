@@ -7,8 +7,8 @@
 import type { SystemSession } from '../../postgres/system/system-session.ts';
 import { AuthError } from '../auth-error.ts';
 import { isPkceHash } from '../secrets/one-time-code.ts';
+import { type AuthContext, nowOf } from '../steps/auth-context.ts';
 import { completeVerification } from '../steps/complete-verification.ts';
-import { type Flow, nowOf } from '../steps/flow.ts';
 import { issueSession, type SignedIn, sessionAnswer, transactSignIn } from '../steps/issue-session.ts';
 import { errorParameters, withFragment, withQuery } from '../steps/redirect-target.ts';
 import {
@@ -40,58 +40,63 @@ type Outcome =
   | { readonly kind: 'other_address' };
 
 /** `GET /verify`. @throws AuthError `validation_failed` where a parameter is missing. */
-export async function openLink(flow: Flow, { token, type }: LinkParameters): Promise<LinkTarget> {
+export async function openLink(context: AuthContext, { token, type }: LinkParameters): Promise<LinkTarget> {
   if (!type) throw new AuthError('validation_failed', 'Verify requires a verification type');
   if (!token) throw new AuthError('validation_failed', 'Verify requires a token or a token hash');
   try {
-    return { location: await follow(flow, token, type), refusal: null };
+    return { location: await follow(context, token, type), refusal: null };
   } catch (refusal) {
     const parameters = errorParameters(refusal);
-    const base = isPkceHash(token) ? withQuery(flow.redirectTo, parameters) : flow.redirectTo;
+    const base = isPkceHash(token) ? withQuery(context.redirectTo, parameters) : context.redirectTo;
     return { location: withFragment(base, { ...parameters, sb: '' }), refusal };
   }
 }
 
-async function follow(flow: Flow, token: string, typeName: string): Promise<string> {
+async function follow(context: AuthContext, token: string, typeName: string): Promise<string> {
   const type = findVerificationType(typeName);
   if (type === null || isPhoneType(type)) {
     throw new AuthError('validation_failed', 'Invalid email verification type');
   }
-  const outcome = await transactSignIn(flow, async (session): Promise<Outcome> => {
-    const presented = await presentHash(session, flow, { type, tokenHash: token });
+  const outcome = await transactSignIn(context, async (session): Promise<Outcome> => {
+    const presented = await presentHash(session, context, { type, tokenHash: token });
     const verified = resolveKind(type, presented.type);
     const { id } = presented.user;
     const by = isPkceHash(token) ? 'pkce_link' : 'link';
     const enter = async (): Promise<Outcome> => {
-      if (isPkceHash(token)) return { kind: 'code', code: await issueCode(session, flow, id, verified) };
-      return { kind: 'signed_in', verified, signedIn: await issueSession(session, flow, id, 'otp') };
+      if (isPkceHash(token)) return { kind: 'code', code: await issueCode(session, context, id, verified) };
+      return { kind: 'signed_in', verified, signedIn: await issueSession(session, context, id, 'otp') };
     };
-    const outcome = await completeVerification(session, flow, { presented, kind: verified, by }, enter);
+    const outcome = await completeVerification(session, context, { presented, kind: verified, by }, enter);
     return outcome ?? { kind: 'other_address' };
   });
-  return targetOf(flow, outcome, isPkceHash(token));
+  return targetOf(context, outcome, isPkceHash(token));
 }
 
 /** Without a flow nobody could use the code, so the token stays: the transaction is undone. */
-function issueCode(session: SystemSession, flow: Flow, userId: string, verified: VerificationKind): Promise<string> {
+function issueCode(
+  session: SystemSession,
+  context: AuthContext,
+  userId: string,
+  verified: VerificationKind,
+): Promise<string> {
   const method = flowMethodOf(verified);
   if (method === null) throw new AuthError('flow_state_not_found', 'No associated flow state found.', { status: 400 });
-  return issueFlowCode(session, userId, method, nowOf(flow));
+  return issueFlowCode(session, userId, method, nowOf(context));
 }
 
-async function targetOf(flow: Flow, outcome: Outcome, isPkce: boolean): Promise<string> {
+async function targetOf(context: AuthContext, outcome: Outcome, isPkce: boolean): Promise<string> {
   switch (outcome.kind) {
     case 'code':
-      return withQuery(flow.redirectTo, { code: outcome.code });
+      return withQuery(context.redirectTo, { code: outcome.code });
     case 'other_address': {
       const message = { message: otherAddressMessage };
-      return withFragment(isPkce ? withQuery(flow.redirectTo, message) : flow.redirectTo, { ...message, sb: '' });
+      return withFragment(isPkce ? withQuery(context.redirectTo, message) : context.redirectTo, { ...message, sb: '' });
     }
     case 'signed_in': {
-      const answer = await sessionAnswer(flow, outcome.signedIn);
+      const answer = await sessionAnswer(context, outcome.signedIn);
       const names = ['access_token', 'expires_at', 'expires_in', 'refresh_token', 'token_type'];
       const parameters = Object.fromEntries(names.map((name) => [name, String(answer[name])]));
-      return withFragment(flow.redirectTo, { ...parameters, sb: '', type: outcome.verified });
+      return withFragment(context.redirectTo, { ...parameters, sb: '', type: outcome.verified });
     }
   }
 }

@@ -6,8 +6,8 @@ import { isSecureChange } from '../accounts/email-change.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { type AnswerJson, answerShape, member, text } from '../answer-shape.ts';
 import { AuthError } from '../auth-error.ts';
+import { type AuthContext, nowOf } from '../steps/auth-context.ts';
 import { completeVerification } from '../steps/complete-verification.ts';
-import { type Flow, nowOf } from '../steps/flow.ts';
 import { takeGuesses } from '../steps/guesses.ts';
 import { issueSession, type SignedIn, sessionAnswer, transactSignIn } from '../steps/issue-session.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
@@ -44,19 +44,19 @@ type Given =
   | { readonly kind: 'code'; readonly type: VerificationType; readonly address: string; readonly code: string };
 
 /** `POST /verify`. */
-export async function verify(flow: Flow, body: unknown): Promise<AnswerJson> {
+export async function verify(context: AuthContext, body: unknown): Promise<AnswerJson> {
   const given = check(body);
-  const signedIn = await transactSignIn(flow, (session) => enter(session, flow, given));
-  return signedIn === null ? otherAddressShape.toJson(otherAddressMessage) : sessionAnswer(flow, signedIn);
+  const signedIn = await transactSignIn(context, (session) => enter(session, context, given));
+  return signedIn === null ? otherAddressShape.toJson(otherAddressMessage) : sessionAnswer(context, signedIn);
 }
 
-async function enter(session: SystemSession, flow: Flow, given: Given): Promise<SignedIn | null> {
+async function enter(session: SystemSession, context: AuthContext, given: Given): Promise<SignedIn | null> {
   const presented =
-    given.kind === 'hash' ? await presentHash(session, flow, given) : await present(session, flow, given);
+    given.kind === 'hash' ? await presentHash(session, context, given) : await present(session, context, given);
   const kind = resolveKind(given.type, presented.type);
-  const enterNow = () => issueSession(session, flow, presented.user.id, 'otp');
+  const enterNow = () => issueSession(session, context, presented.user.id, 'otp');
   const by = given.kind === 'hash' ? 'link' : 'code';
-  return completeVerification(session, flow, { presented, kind, by }, enterNow);
+  return completeVerification(session, context, { presented, kind, by }, enterNow);
 }
 
 const refuse = (message: string) => new AuthError('validation_failed', message);
@@ -96,39 +96,39 @@ function parseCodeEmail(email: string): string {
 /** Presents what a link carries. @throws AuthError `otp_expired`, `user_banned` */
 export async function presentHash(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   { type, tokenHash }: { readonly type: VerificationType; readonly tokenHash: string },
 ): Promise<PresentedToken> {
-  const presented = await presentTokenHash(session, tokenHash, checkOf(flow, type));
-  const isDead = await takeGuesses(session, flow, { userId: presented.user.id }, [presented.type]);
+  const presented = await presentTokenHash(session, tokenHash, checkOf(context, type));
+  const isDead = await takeGuesses(session, context, { userId: presented.user.id }, [presented.type]);
   if (isDead(presented.user.id, presented.type)) throw new AuthError('otp_expired');
   return presented;
 }
 
 async function present(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   given: Extract<Given, { kind: 'code' }>,
 ): Promise<PresentedToken> {
   const { type, address, code } = given;
   const [isDead, owner] = await Promise.all([
-    takeGuesses(session, flow, { address }, tokensOf(type)),
-    lockOwner(session, flow, given),
+    takeGuesses(session, context, { address }, tokensOf(type)),
+    lockOwner(session, context, given),
   ]);
-  const presented = checkCode(owner, { address, code }, { ...checkOf(flow, type), isDead });
+  const presented = checkCode(owner, { address, code }, { ...checkOf(context, type), isDead });
   if (type !== 'email_change') return presented;
   const { user } = presented;
   // The address of the current token is that of the user, and its turn comes only with a secure change.
   const isKnown = address === user.email?.toLowerCase() || address === user.emailChange.toLowerCase();
   const isCurrentToken = presented.type === 'email_change_token_current';
-  if (!isKnown || (isCurrentToken && !isSecureChange(flow, user))) throw new AuthError('otp_expired');
+  if (!isKnown || (isCurrentToken && !isSecureChange(context, user))) throw new AuthError('otp_expired');
   return presented;
 }
 
 /** The user to whom the code must belong, for this transaction alone; null for nobody. */
 async function lockOwner(
   session: SystemSession,
-  { audience }: Flow,
+  { audience }: AuthContext,
   { type, address, code }: Extract<Given, { kind: 'code' }>,
 ): Promise<User | null> {
   const lockKnown = (id: string | null) => (id === null ? null : lockUser(session, id));
@@ -144,7 +144,7 @@ async function lockOwner(
   }
 }
 
-function checkOf(flow: Flow, type: VerificationType): TokenCheck {
-  const lifetimeSeconds = isPhoneType(type) ? smsTokenSeconds(flow.config) : emailTokenSeconds(flow.config);
-  return { types: tokensOf(type), now: nowOf(flow), lifetimeSeconds };
+function checkOf(context: AuthContext, type: VerificationType): TokenCheck {
+  const lifetimeSeconds = isPhoneType(type) ? smsTokenSeconds(context.config) : emailTokenSeconds(context.config);
+  return { types: tokensOf(type), now: nowOf(context), lifetimeSeconds };
 }

@@ -6,7 +6,7 @@ import { HookError } from '../../hooks/hook-error.ts';
 import { type HookAnswer, isWebhook } from '../../hooks/hooks.ts';
 import type { SystemSession } from '../../postgres/system/system-session.ts';
 import { AuthError } from '../auth-error.ts';
-import { type Flow, transact, transactSending } from './flow.ts';
+import { type AuthContext, transact, transactSending } from './auth-context.ts';
 
 /**
  * Asks a hook that is switched on.
@@ -16,7 +16,7 @@ import { type Flow, transact, transactSending } from './flow.ts';
  */
 export async function askHook(
   session: SystemSession | null,
-  { services, config }: Flow,
+  { services, config }: AuthContext,
   name: HookName,
   payload: unknown,
 ): Promise<HookAnswer> {
@@ -30,10 +30,10 @@ export async function askHook(
 
 /** As `transact`, for work that asks these hooks where they are on: a slow webhook holds up nothing but more of it. */
 export function transactAsking<T>(
-  flow: Flow,
+  context: AuthContext,
   names: readonly HookName[],
   run: (session: SystemSession) => Promise<T>,
 ): Promise<T> {
-  const isWaiting = names.some((name) => isWebhook(name, flow.config));
-  return (isWaiting ? transactSending : transact)(flow, run);
+  const isWaiting = names.some((name) => isWebhook(name, context.config));
+  return (isWaiting ? transactSending : transact)(context, run);
 }

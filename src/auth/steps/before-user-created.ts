@@ -7,30 +7,30 @@ import { randomUuid } from '../random.ts';
 import type { NewUser } from '../store/users.ts';
 import { toRfc3339 } from '../times.ts';
 import { askHook } from './ask-hook.ts';
-import { type Flow, nowOf } from './flow.ts';
+import { type AuthContext, nowOf } from './auth-context.ts';
 
 /** Not created yet, in the words of the ecosystem's payload. */
 const never = '0001-01-01T00:00:00Z';
 
 /**
- * Asks it where it is switched on; every flow that is about to insert a user of its own accord does so first.
+ * Asks it where it is switched on; every request that is about to insert a user of its own accord does so first.
  *
  * @param session Of the transaction that will insert the user.
  * @throws AuthError What the hook refused or failed with; the user must not be inserted then.
  */
 export async function askBeforeUserCreated(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   user: NewUser & { readonly id: string },
 ): Promise<void> {
-  if (!flow.config.hook_before_user_created_enabled) return;
+  if (!context.config.hook_before_user_created_enabled) return;
   const metadata = {
-    uuid: randomUuid(flow.services.random),
-    time: toRfc3339(nowOf(flow)),
+    uuid: randomUuid(context.services.random),
+    time: toRfc3339(nowOf(context)),
     name: 'before-user-created',
-    ip_address: flow.client.ip ?? '',
+    ip_address: context.client.ip ?? '',
   };
-  await askHook(session, flow, 'before_user_created', { metadata, user: toPayload(user) });
+  await askHook(session, context, 'before_user_created', { metadata, user: toPayload(user) });
 }
 
 /** Never the hash of the password. */

@@ -12,7 +12,7 @@ import { syncProviders } from '../store/identities.ts';
 import { clearTokens, consumeToken, type PresentedToken } from '../store/one-time-tokens.ts';
 import { updateUser } from '../store/users.ts';
 import type { User } from '../user.ts';
-import { type Flow, nowOf } from './flow.ts';
+import { type AuthContext, nowOf } from './auth-context.ts';
 import { flowMethodOf, type VerificationKind } from './verification-types.ts';
 
 const invitedPasswordLength = 64;
@@ -34,41 +34,41 @@ export interface Verification {
  */
 export async function completeVerification<T>(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   verification: Verification,
   finish: () => Promise<T>,
 ): Promise<T | null> {
   const { kind, presented } = verification;
   const { user } = presented;
-  const completing = complete(session, flow, verification);
+  const completing = complete(session, context, verification);
   // Sign-ins of confirmed users, which most are, ask for all of their statements at once: one round trip.
   const isSignIn = (kind === 'magiclink' || kind === 'recovery') && user.emailConfirmedAt !== null;
   if (!isSignIn && (await completing) === null) return null;
-  const [, , finished] = await Promise.all([completing, syncProviders(session, user.id, nowOf(flow)), finish()]);
+  const [, , finished] = await Promise.all([completing, syncProviders(session, user.id, nowOf(context)), finish()]);
   return finished;
 }
 
 /** The user afterwards; null where the other address of an email change has to confirm as well. */
 type Completion = User | null;
 
-async function complete(session: SystemSession, flow: Flow, verification: Verification): Promise<Completion> {
+async function complete(session: SystemSession, context: AuthContext, verification: Verification): Promise<Completion> {
   const { presented, kind } = verification;
   const { user } = presented;
   const proof = proofOf(verification);
   switch (kind) {
     case 'signup':
     case 'invite':
-      return confirmSignUp(session, flow, user, proof);
+      return confirmSignUp(session, context, user, proof);
     case 'magiclink':
     case 'recovery':
-      return recoverUser(session, flow, presented, proof);
+      return recoverUser(session, context, presented, proof);
     case 'email_change':
-      return confirmEmailChange(session, flow, presented, proof);
+      return confirmEmailChange(session, context, presented, proof);
     case 'sms':
-      await note(session, flow, user, 'user_signedup');
-      return confirmPhone(session, flow, user, proof);
+      await note(session, context, user, 'user_signedup');
+      return confirmPhone(session, context, user, proof);
     case 'phone_change':
-      return applyPhoneChange(session, flow, user, user.phoneChange);
+      return applyPhoneChange(session, context, user, user.phoneChange);
   }
 }
 
@@ -78,43 +78,53 @@ function proofOf({ kind, by }: Verification): Proof {
   return { by: 'message', pkce: by === 'pkce_link' ? flowMethodOf(kind) : null };
 }
 
-async function confirmSignUp(session: SystemSession, flow: Flow, user: User, proof: Proof): Promise<User> {
-  const { services, config } = flow;
+async function confirmSignUp(session: SystemSession, context: AuthContext, user: User, proof: Proof): Promise<User> {
+  const { services, config } = context;
   if (user.invitedAt !== null && user.passwordHash === null) {
     const password = makePassword(services.random, invitedPasswordLength, config.password_required_characters);
-    const passwordHash = await services.hasher.hash(password, flow.deadline);
-    await updateUser(session, user.id, { passwordHash }, nowOf(flow));
-    await clearTokens(session, user.id, nowOf(flow));
+    const passwordHash = await services.hasher.hash(password, context.deadline);
+    await updateUser(session, user.id, { passwordHash }, nowOf(context));
+    await clearTokens(session, user.id, nowOf(context));
   }
-  await note(session, flow, user, 'user_signedup');
-  return confirmEmail(session, flow, user, proof);
+  await note(session, context, user, 'user_signedup');
+  return confirmEmail(session, context, user, proof);
 }
 
 /** Whoever reads the mail has the address, so a link of a user who never confirmed does that as well. */
-async function recoverUser(session: SystemSession, flow: Flow, presented: PresentedToken, proof: Proof): Promise<User> {
+async function recoverUser(
+  session: SystemSession,
+  context: AuthContext,
+  presented: PresentedToken,
+  proof: Proof,
+): Promise<User> {
   const { user } = presented;
   const isNew = user.emailConfirmedAt === null;
   await Promise.all([
-    consumeToken(session, presented, nowOf(flow)),
-    note(session, flow, user, isNew ? 'user_signedup' : 'login'),
+    consumeToken(session, presented, nowOf(context)),
+    note(session, context, user, isNew ? 'user_signedup' : 'login'),
   ]);
-  return isNew ? confirmEmail(session, flow, user, proof) : user;
+  return isNew ? confirmEmail(session, context, user, proof) : user;
 }
 
 async function confirmEmailChange(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   presented: PresentedToken,
   proof: Proof,
 ): Promise<Completion> {
   const { user } = presented;
-  const needsBoth = isSecureChange(flow, user) && !flow.config.mailer_autoconfirm;
-  if (!needsBoth || user.emailChangeConfirmStatus !== 0) return applyEmailChange(session, flow, user, proof);
-  await consumeToken(session, presented, nowOf(flow), 'own');
-  await updateUser(session, user.id, { emailChangeConfirmStatus: 1 }, nowOf(flow));
+  const needsBoth = isSecureChange(context, user) && !context.config.mailer_autoconfirm;
+  if (!needsBoth || user.emailChangeConfirmStatus !== 0) return applyEmailChange(session, context, user, proof);
+  await consumeToken(session, presented, nowOf(context), 'own');
+  await updateUser(session, user.id, { emailChangeConfirmStatus: 1 }, nowOf(context));
   return null;
 }
 
-function note(session: SystemSession, { config, services }: Flow, user: User, action: AuditAction): Promise<void> {
+function note(
+  session: SystemSession,
+  { config, services }: AuthContext,
+  user: User,
+  action: AuditAction,
+): Promise<void> {
   return writeAudit(session, { action, actor: userActor(user) }, config, services);
 }

@@ -6,7 +6,7 @@ import type { SystemSession } from '../../postgres/system/system-session.ts';
 import { AuthError } from '../auth-error.ts';
 import type { AccessClaims } from '../secrets/access-token.ts';
 import { askHook } from './ask-hook.ts';
-import type { Flow } from './flow.ts';
+import type { AuthContext } from './auth-context.ts';
 
 /** How the user signed in: a method of `amr`, or that of a refresh. */
 export type SignInMethod = string;
@@ -19,16 +19,16 @@ export type SignInMethod = string;
  */
 export async function customizeClaims(
   session: SystemSession | null,
-  flow: Flow,
+  context: AuthContext,
   claims: AccessClaims,
   method: SignInMethod,
 ): Promise<AccessClaims> {
-  if (!flow.config.hook_custom_access_token_enabled) return claims;
+  if (!context.config.hook_custom_access_token_enabled) return claims;
   const payload = { user_id: claims.sub, claims, authentication_method: method };
-  const answer = await askHook(session, flow, 'custom_access_token', payload);
-  const problem = findProblem(answer.claims, claims, flow.services.adminRoles);
+  const answer = await askHook(session, context, 'custom_access_token', payload);
+  const problem = findProblem(answer.claims, claims, context.services.adminRoles);
   if (problem === null) return answer.claims as AccessClaims;
-  flow.services.observe({ kind: 'hook_failed', hook: 'custom_access_token', reason: problem });
+  context.services.observe({ kind: 'hook_failed', hook: 'custom_access_token', reason: problem });
   throw new AuthError('unexpected_failure', `output claims do not conform to the expected schema: ${problem}`);
 }
 

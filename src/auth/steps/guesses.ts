@@ -4,13 +4,13 @@
  */
 import type { SystemSession } from '../../postgres/system/system-session.ts';
 import type { OneTimeTokenType } from '../store/one-time-tokens.ts';
-import type { Flow } from './flow.ts';
+import type { AuthContext } from './auth-context.ts';
 
 /** Longer than any code lives. */
 const windowMs = 86_400_000;
 
 /** Counts a guess. @returns False where there have been too many; the guess must not be looked at then. */
-export async function takeGuess({ services, config }: Flow, name: string): Promise<boolean> {
+export async function takeGuess({ services, config }: AuthContext, name: string): Promise<boolean> {
   const allowance = { kind: 'window', limit: config.mailer_otp_attempts, windowMs } as const;
   return (await services.limiter.take(`guess:${name}`, allowance)) === null;
 }
@@ -24,7 +24,7 @@ export type DeadTokens = (userId: string, type: OneTimeTokenType) => boolean;
 /** Counts a guess at each of the tokens; an address without any costs as much. */
 export async function takeGuesses(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   at: GuessedAt,
   types: readonly OneTimeTokenType[],
 ): Promise<DeadTokens> {
@@ -34,10 +34,10 @@ export async function takeGuesses(
     where ${column} = $1 and t.token_type::text = any ($2::text[])`,
     [value, types],
   );
-  if (rows.length === 0) await takeGuess(flow, `none:${value}`);
+  if (rows.length === 0) await takeGuess(context, `none:${value}`);
   const dead = new Set<string>();
   for (const { id, user_id, type } of rows) {
-    if (!(await takeGuess(flow, String(id)))) dead.add(`${user_id} ${type}`);
+    if (!(await takeGuess(context, String(id)))) dead.add(`${user_id} ${type}`);
   }
   return (userId, type) => dead.has(`${userId} ${type}`);
 }

@@ -10,8 +10,8 @@ import { loadUser } from '../store/users.ts';
 import { toSeconds } from '../times.ts';
 import type { User } from '../user.ts';
 import { transactAsking } from './ask-hook.ts';
+import { type AuthContext, nowOf } from './auth-context.ts';
 import { customizeClaims, type SignInMethod } from './custom-claims.ts';
-import { type Flow, nowOf } from './flow.ts';
 
 /** A session with its user as of the sign-in, and what its access token says. */
 export interface SignedIn extends IssuedSession, SessionTokens {}
@@ -20,23 +20,23 @@ export interface SignedIn extends IssuedSession, SessionTokens {}
 export type SessionJson = Readonly<Record<string, unknown>>;
 
 /** As `transact`, for work that signs a user in. */
-export function transactSignIn<T>(flow: Flow, run: (session: SystemSession) => Promise<T>): Promise<T> {
-  return transactAsking(flow, ['custom_access_token'], run);
+export function transactSignIn<T>(context: AuthContext, run: (session: SystemSession) => Promise<T>): Promise<T> {
+  return transactAsking(context, ['custom_access_token'], run);
 }
 
 /** Starts a session. @param method How the user proved to be the one, for the claim `amr`. */
 export async function issueSession(
   session: SystemSession,
-  flow: Flow,
+  context: AuthContext,
   userId: string,
   method: string,
 ): Promise<SignedIn> {
-  const { services, client } = flow;
+  const { services, client } = context;
   const [issued, user] = await Promise.all([
     createSession(session, { userId, method, client }, services),
     reloadUser(session, userId),
   ]);
-  return completeSignIn(session, flow, { ...issued, user }, method);
+  return completeSignIn(session, context, { ...issued, user }, method);
 }
 
 /**
@@ -48,18 +48,22 @@ export async function issueSession(
  */
 export async function completeSignIn(
   session: SystemSession | null,
-  flow: Flow,
+  context: AuthContext,
   issued: IssuedSession & { readonly user: User },
   method: SignInMethod,
 ): Promise<SignedIn> {
-  const { services, config } = flow;
-  const now = nowOf(flow);
+  const { services, config } = context;
+  const now = nowOf(context);
   const claims = accessTokenClaims(issued.user, issued.session, { issuer: services.issuer, config, now });
-  return { ...issued, claims: await customizeClaims(session, flow, claims, method), issuedAt: toSeconds(now) };
+  return { ...issued, claims: await customizeClaims(session, context, claims, method), issuedAt: toSeconds(now) };
 }
 
 /** The answer. */
-export function sessionAnswer({ services }: Flow, signedIn: SignedIn, extras?: SessionExtras): Promise<SessionJson> {
+export function sessionAnswer(
+  { services }: AuthContext,
+  signedIn: SignedIn,
+  extras?: SessionExtras,
+): Promise<SessionJson> {
   return toSessionJson(signedIn, services.signer, extras);
 }
 

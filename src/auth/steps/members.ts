@@ -2,7 +2,7 @@
  * The members of a JSON body, checked for their types before anything is done. Unknown members are ignored, null counts as
  * absent.
  *
- * Text that PostgreSQL cannot store is refused here, once for all flows.
+ * Text that PostgreSQL cannot store is refused here, once for all requests.
  */
 import type { JsonSchema } from '../../shared/json-schema.ts';
 import { AuthError } from '../auth-error.ts';

@@ -7,7 +7,7 @@ import { assertNotAnonymous, isUuid, type UserBearer } from '../bearer.ts';
 import type { Session } from '../session.ts';
 import { type AuditEvent, writeAudit } from '../store/audit.ts';
 import { type Factor, hasVerifiedFactor, type User } from '../user.ts';
-import type { Flow } from './flow.ts';
+import type { AuthContext } from './auth-context.ts';
 
 /** Who asks about a factor of theirs: a user with an account and a session. */
 export interface FactorBearer {
@@ -61,7 +61,7 @@ export function assertNameFree(factors: readonly Factor[], friendlyName: string)
 /** Writes an event about a factor, with the address that the request comes from. */
 export function writeFactorAudit(
   session: SystemSession,
-  { services, config, client }: Flow,
+  { services, config, client }: AuthContext,
   event: Pick<AuditEvent, 'action' | 'actor' | 'traits'>,
 ): Promise<void> {
   return writeAudit(session, { ...event, ip: client.ip ?? '' }, config, services);

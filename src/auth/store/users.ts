@@ -164,7 +164,7 @@ export async function insertUser(database: SystemSession, user: NewUser, { clock
   return inserted;
 }
 
-/** Columns that flows write; what is absent stays. Null clears where the type has it. */
+/** Columns that requests write; what is absent stays. Null clears where the type has it. */
 export interface UserChanges {
   readonly audience?: string;
   readonly role?: string;

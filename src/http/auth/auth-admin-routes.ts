@@ -25,7 +25,7 @@ export const adminRoutes: readonly AuthRow[] = [
     query: redirectQuery,
     body: [inviteBody],
     answer: userShape,
-    run: asAdmin((request, admin) => json(invite(request.flow, admin, request.body()))),
+    run: asAdmin((request, admin) => json(invite(request.context, admin, request.body()))),
   },
   {
     method: 'GET',
@@ -34,7 +34,7 @@ export const adminRoutes: readonly AuthRow[] = [
     caller: 'admin',
     query: { ...pages, sort: '`created_at asc` or `created_at desc`.', filter: 'Part of the address or the name.' },
     answer: userListShape,
-    run: asAdmin(({ flow, query }) => listUsers(flow, query)),
+    run: asAdmin(({ context, query }) => listUsers(context, query)),
   },
   {
     method: 'POST',
@@ -43,7 +43,7 @@ export const adminRoutes: readonly AuthRow[] = [
     caller: 'admin',
     body: [adminUserBody],
     answer: userShape,
-    run: asAdmin((request, admin) => json(createUser(request.flow, admin, request.body()))),
+    run: asAdmin((request, admin) => json(createUser(request.context, admin, request.body()))),
   },
   {
     method: 'GET',
@@ -51,7 +51,9 @@ export const adminRoutes: readonly AuthRow[] = [
     summary: 'Read a user',
     caller: 'admin',
     answer: userShape,
-    run: asAdmin(async ({ flow, path }) => json(toUserJson(await requireUser(flow.services.database, path('id'))))),
+    run: asAdmin(async ({ context, path }) =>
+      json(toUserJson(await requireUser(context.services.database, path('id')))),
+    ),
   },
   {
     method: 'PUT',
@@ -60,7 +62,7 @@ export const adminRoutes: readonly AuthRow[] = [
     caller: 'admin',
     body: [adminUserBody],
     answer: userShape,
-    run: asAdmin((request, admin) => json(updateAnyUser(request.flow, admin, request.path('id'), request.body()))),
+    run: asAdmin((request, admin) => json(updateAnyUser(request.context, admin, request.path('id'), request.body()))),
   },
   {
     method: 'DELETE',
@@ -71,7 +73,7 @@ export const adminRoutes: readonly AuthRow[] = [
     isBodyOptional: true,
     answer: deletedShape,
     run: asAdmin((request, admin) =>
-      json(deleteAnyUser(request.flow, admin, request.path('id'), request.optionalBody())),
+      json(deleteAnyUser(request.context, admin, request.path('id'), request.optionalBody())),
     ),
   },
   {
@@ -83,7 +85,7 @@ export const adminRoutes: readonly AuthRow[] = [
     body: [linkBody],
     answer: linkShape,
     run: asAdmin((request, admin) =>
-      json(generateLink(request.flow, admin, request.body(), request.redirects.isAllowed)),
+      json(generateLink(request.context, admin, request.body(), request.redirects.isAllowed)),
     ),
   },
   {
@@ -93,7 +95,7 @@ export const adminRoutes: readonly AuthRow[] = [
     caller: 'admin',
     query: { ...pages, query: '`author`, `action` or `type`, a colon, and a part of it.' },
     answer: auditSchema,
-    run: asAdmin(({ flow, query }) => listAudit(flow, query)),
+    run: asAdmin(({ context, query }) => listAudit(context, query)),
   },
   ...adminFactorRoutes,
 ];

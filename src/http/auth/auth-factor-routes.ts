@@ -15,7 +15,7 @@ import { enrollBody, enrolledShape, enrollFactor } from '../../auth/requests/enr
 import { unenrolledShape, unenrollFactor } from '../../auth/requests/unenroll-factor.ts';
 import { verifyFactor, verifyFactorBody } from '../../auth/requests/verify-factor.ts';
 import { sessionShape } from '../../auth/secrets/access-token.ts';
-import type { Flow } from '../../auth/steps/flow.ts';
+import type { AuthContext } from '../../auth/steps/auth-context.ts';
 import { requestAllowance } from '../../auth/store/rate-limit.ts';
 import { factorShape } from '../../auth/user-json.ts';
 import type { AuthReply } from './auth-reply.ts';
@@ -31,7 +31,7 @@ export const factorRoutes: readonly AuthRow[] = [
     caller: 'user',
     body: [enrollBody],
     answer: enrolledShape,
-    run: asUser((request, { flow, bearer }) => json(enrollFactor(flow, bearer, request.body()))),
+    run: asUser((request, { context, bearer }) => json(enrollFactor(context, bearer, request.body()))),
   },
   {
     method: 'POST',
@@ -42,8 +42,8 @@ export const factorRoutes: readonly AuthRow[] = [
     isBodyOptional: true,
     answer: challengeShape,
     limit: limitGuesses('factor_challenge'),
-    run: asUser((request, { flow, bearer }) =>
-      json(challengeFactor(flow, bearer, request.path('id'), request.optionalBody())),
+    run: asUser((request, { context, bearer }) =>
+      json(challengeFactor(context, bearer, request.path('id'), request.optionalBody())),
     ),
   },
   {
@@ -54,7 +54,9 @@ export const factorRoutes: readonly AuthRow[] = [
     body: [verifyFactorBody],
     answer: sessionShape,
     limit: limitGuesses('factor_verify'),
-    run: asUser((request, { flow, bearer }) => json(verifyFactor(flow, bearer, request.path('id'), request.body()))),
+    run: asUser((request, { context, bearer }) =>
+      json(verifyFactor(context, bearer, request.path('id'), request.body())),
+    ),
   },
   {
     method: 'DELETE',
@@ -62,7 +64,7 @@ export const factorRoutes: readonly AuthRow[] = [
     summary: 'Remove a second factor',
     caller: 'user',
     answer: unenrolledShape,
-    run: asUser((request, { flow, bearer }) => json(unenrollFactor(flow, bearer, request.path('id')))),
+    run: asUser((request, { context, bearer }) => json(unenrollFactor(context, bearer, request.path('id')))),
   },
 ];
 
@@ -74,7 +76,7 @@ export const adminFactorRoutes: readonly AuthRow[] = [
     summary: 'List the second factors of a user',
     caller: 'admin',
     answer: factorListShape,
-    run: asAdmin((request) => json(listFactors(request.flow, request.path('id')))),
+    run: asAdmin((request) => json(listFactors(request.context, request.path('id')))),
   },
   {
     method: 'PUT',
@@ -83,7 +85,9 @@ export const adminFactorRoutes: readonly AuthRow[] = [
     caller: 'admin',
     body: [updateFactorBody],
     answer: factorShape,
-    run: asAdmin((request, admin) => json(updateAnyFactor(request.flow, admin, factorPath(request), request.body()))),
+    run: asAdmin((request, admin) =>
+      json(updateAnyFactor(request.context, admin, factorPath(request), request.body())),
+    ),
   },
   {
     method: 'DELETE',
@@ -91,13 +95,13 @@ export const adminFactorRoutes: readonly AuthRow[] = [
     summary: 'Remove a second factor of a user',
     caller: 'admin',
     answer: factorShape,
-    run: asAdmin((request, admin) => json(deleteAnyFactor(request.flow, admin, factorPath(request)))),
+    run: asAdmin((request, admin) => json(deleteAnyFactor(request.context, admin, factorPath(request)))),
   },
 ];
 
 interface Asking {
   readonly bearer: UserBearer;
-  readonly flow: Flow;
+  readonly context: AuthContext;
 }
 
 function asUser(run: (request: AuthRequest, asking: Asking) => Promise<AuthReply>): AuthRow['run'] {
@@ -110,5 +114,8 @@ function factorPath(request: AuthRequest) {
 
 /** Each route has a bucket of its own. */
 function limitGuesses(bucket: string): (request: AuthRequest) => AddressLimit {
-  return ({ flow }) => ({ bucket, allowance: requestAllowance(flow.config.mfa_rate_limit_challenge_and_verify, 60) });
+  return ({ context }) => ({
+    bucket,
+    allowance: requestAllowance(context.config.mfa_rate_limit_challenge_and_verify, 60),
+  });
 }

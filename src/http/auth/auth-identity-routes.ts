@@ -13,8 +13,8 @@ export const identityRoutes: readonly AuthRow[] = [
     caller: 'user',
     answer: unlinkedShape,
     run: async (request) => {
-      const { flow, bearer } = await request.asUser();
-      return json(unlinkIdentity(flow, bearer, request.path('id')));
+      const { context, bearer } = await request.asUser();
+      return json(unlinkIdentity(context, bearer, request.path('id')));
     },
   },
 ];

@@ -30,11 +30,11 @@ export function createProviderRoutes(observe: Observe): readonly AuthRow[] {
       redirects: [302],
       answer: null,
       limit: limitStarts,
-      run: async ({ flow, query }) => {
-        const { url, state, answersByForm } = await startSignIn(flow, query);
+      run: async ({ context, query }) => {
+        const { url, state, answersByForm } = await startSignIn(context, query);
         const headers = { location: url, ...privately };
         if (state === null) return { status: 302, headers };
-        const cookie = setFlowCookie({ state, authUrl: flow.authUrl }, answersByForm);
+        const cookie = setFlowCookie({ state, authUrl: context.authUrl }, answersByForm);
         return { status: 302, headers: { ...headers, 'set-cookie': cookie } };
       },
     },
@@ -48,8 +48,8 @@ export function createProviderRoutes(observe: Observe): readonly AuthRow[] {
       redirects: [302],
       answer: addressShape,
       run: async (request) => {
-        const { flow, bearer } = await request.asUser();
-        const url = await startLinking(flow, bearer, request.query);
+        const { context, bearer } = await request.asUser();
+        const url = await startLinking(context, bearer, request.query);
         // Programs that send a token follow no redirect.
         const isWanted = request.query.get('skip_http_redirect') === 'true';
         return isWanted
@@ -75,17 +75,17 @@ export function createProviderRoutes(observe: Observe): readonly AuthRow[] {
 }
 
 /** Each start leaves rows, and asks the provider where its pages are. */
-function limitStarts({ flow }: AuthRequest): AddressLimit {
-  return { bucket: 'authorize', allowance: requestAllowance(flow.config.rate_limit_token_refresh, 300) };
+function limitStarts({ context }: AuthRequest): AddressLimit {
+  return { bucket: 'authorize', allowance: requestAllowance(context.config.rate_limit_token_refresh, 300) };
 }
 
 async function runCallback(request: AuthRequest, observe: Observe): Promise<AuthReply> {
   const given = new URLSearchParams([...request.form(), ...request.query]);
-  const { flow, cookies } = request;
+  const { context, cookies } = request;
   const { isAllowed } = request.redirects;
-  const own = { state: (given.get('state') ?? '').toLowerCase(), authUrl: flow.authUrl };
+  const own = { state: (given.get('state') ?? '').toLowerCase(), authUrl: context.authUrl };
   const isOwn = () => hasFlowCookie(own, cookies);
-  const { status, location, refusal } = await finishSignIn(flow, given, { isAllowed, isOwn });
+  const { status, location, refusal } = await finishSignIn(context, given, { isAllowed, isOwn });
   const errorCode = refusal === null ? null : noteRefusal(refusal, request, observe);
   const cookie = isOwn() ? { 'set-cookie': clearFlowCookie(own) } : {};
   return { status, headers: { location, ...cookie, ...privately }, errorCode };

@@ -12,7 +12,7 @@ import {
   type UserBearer,
 } from '../../auth/bearer.ts';
 import { createRedirectRules, type RedirectRules } from '../../auth/redirect.ts';
-import type { Flow } from '../../auth/steps/flow.ts';
+import type { AuthContext } from '../../auth/steps/auth-context.ts';
 import { badJson } from '../../auth/steps/members.ts';
 import { type Allowance, assertRequestAllowed } from '../../auth/store/rate-limit.ts';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
@@ -31,7 +31,7 @@ export interface AddressLimit {
 export interface AuthRequest {
   /** For the log. */
   readonly id: string;
-  readonly flow: Flow;
+  readonly context: AuthContext;
   readonly redirects: RedirectRules;
   readonly query: URLSearchParams;
   /** A part of the path by its name in the route; empty where there is none. */
@@ -48,8 +48,8 @@ export interface AuthRequest {
   readonly hasAuthorization: boolean;
   /** Counts the request for its address. @throws AuthError `over_request_rate_limit` */
   count({ bucket, allowance }: AddressLimit): Promise<void>;
-  /** The user who asks, usually for a change, and the flow in the audience of the token. @throws AuthError */
-  asUser(use?: BearerUse): Promise<{ readonly bearer: UserBearer; readonly flow: Flow }>;
+  /** The user who asks, usually for a change, and the context in the audience of the token. @throws AuthError */
+  asUser(use?: BearerUse): Promise<{ readonly bearer: UserBearer; readonly context: AuthContext }>;
   /** The admin who asks. @throws AuthError */
   asAdmin(): Promise<AdminBearer>;
 }
@@ -76,11 +76,11 @@ export function readAuthRequest(
   const header = config.security_jwt_aud_header_enabled ? one(headers['x-jwt-aud']) : undefined;
   const audience = requestAudience({ header, claims: null, adminRoles, usual });
   const authUrl = linkBase(headers, parts.authUrl, config.mailer_external_hosts);
-  const flow: Flow = { services, config, client, audience, redirectTo, authUrl, deadline };
+  const context: AuthContext = { services, config, client, audience, redirectTo, authUrl, deadline };
   const bearerContext = () => ({ verify: services.verify, database: services.database, now: services.clock.now() });
   return {
     id: request.id,
-    flow,
+    context,
     redirects,
     query,
     path: (name) => (request.params as Readonly<Record<string, string>>)[name] ?? '',
@@ -94,7 +94,7 @@ export function readAuthRequest(
     async asUser(use = 'change') {
       const bearer = await authenticateUser(authorizationOf(request), bearerContext(), use);
       const own = requestAudience({ header, claims: bearer.claims, adminRoles, usual });
-      return { bearer, flow: { ...flow, audience: own } };
+      return { bearer, context: { ...context, audience: own } };
     },
     asAdmin: () => authenticateAdmin(authorizationOf(request), bearerContext(), config, adminRoles),
   };

@@ -61,7 +61,7 @@ async function checkKey(request: FastifyRequest, { authenticate }: HttpParts): P
   request.state.identity = await authenticate(key === undefined ? {} : { apikey: key });
 }
 
-/** Answers in time or not at all: the flow knows the same deadline and writes nothing after it. */
+/** Answers in time or not at all: the request knows the same deadline and writes nothing after it. */
 async function run(row: AuthRow, request: FastifyRequest, auth: AuthParts): Promise<AuthReply> {
   const limitMs = auth.knownConfig().api_max_request_duration * 1000;
   const deadline = request.state.startedAt + limitMs;

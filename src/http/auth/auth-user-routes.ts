@@ -27,7 +27,7 @@ import { updateOwnUser, updateUserBody } from '../../auth/requests/update-user.t
 import { otherAddressShape, verify, verifyBody } from '../../auth/requests/verify.ts';
 import { openLink } from '../../auth/requests/verify-link.ts';
 import { sessionShape } from '../../auth/secrets/access-token.ts';
-import type { Flow } from '../../auth/steps/flow.ts';
+import type { AuthContext } from '../../auth/steps/auth-context.ts';
 import { readMembers } from '../../auth/steps/members.ts';
 import { requestAllowance } from '../../auth/store/rate-limit.ts';
 import { toUserJson, userShape } from '../../auth/user-json.ts';
@@ -56,7 +56,7 @@ const signInRoutes: readonly AuthRow[] = [
     path: '/settings',
     summary: 'Read the enabled sign-in methods',
     answer: settingsShape,
-    run: ({ flow }) => json(publicSettings(flow.config)),
+    run: ({ context }) => json(publicSettings(context.config)),
   },
   {
     method: 'POST',
@@ -75,8 +75,8 @@ const signInRoutes: readonly AuthRow[] = [
     query: { grant_type: '`password`, `refresh_token`, `pkce` or `id_token`.' },
     body: [passwordBody, refreshBody, codeBody, idTokenBody],
     answer: sessionShape,
-    limit: ({ flow, query }) =>
-      grantOf(query) === undefined ? null : limitSignIns('token', flow.config.rate_limit_token_refresh),
+    limit: ({ context, query }) =>
+      grantOf(query) === undefined ? null : limitSignIns('token', context.config.rate_limit_token_refresh),
     run: runToken,
   },
   {
@@ -99,7 +99,7 @@ const mailRoutes: readonly AuthRow[] = [
     body: [oneTimeBody],
     answer: messageShape,
     limit: limitMessages('otp'),
-    run: (request) => json(sendOneTimeSignIn(request.flow, request.body())),
+    run: (request) => json(sendOneTimeSignIn(request.context, request.body())),
   },
   {
     method: 'POST',
@@ -119,7 +119,7 @@ const mailRoutes: readonly AuthRow[] = [
     body: [recoverBody],
     answer: messageShape,
     limit: limitMessages('recover'),
-    run: (request) => json(recover(request.flow, request.body())),
+    run: (request) => json(recover(request.context, request.body())),
   },
   {
     method: 'POST',
@@ -129,7 +129,7 @@ const mailRoutes: readonly AuthRow[] = [
     body: [resendBody],
     answer: messageShape,
     limit: limitMessages('resend'),
-    run: (request) => json(resend(request.flow, request.body())),
+    run: (request) => json(resend(request.context, request.body())),
   },
 ];
 
@@ -189,12 +189,12 @@ const ownRoutes: readonly AuthRow[] = [
 
 /** Sign-ups and requests for a message: each route has a bucket of its own. */
 function limitMessages(bucket: string): (request: AuthRequest) => AddressLimit {
-  return ({ flow }) => ({ bucket, allowance: requestAllowance(flow.config.rate_limit_otp, fiveMinutes) });
+  return ({ context }) => ({ bucket, allowance: requestAllowance(context.config.rate_limit_otp, fiveMinutes) });
 }
 
 function limitSignUp(request: AuthRequest): AddressLimit {
   if (hasAddress(request.body())) return limitMessages('signup')(request);
-  const perHour = request.flow.config.rate_limit_anonymous_users;
+  const perHour = request.context.config.rate_limit_anonymous_users;
   return { bucket: 'anonymous', allowance: requestAllowance(perHour, hour, perHour) };
 }
 
@@ -205,14 +205,16 @@ function hasAddress(body: unknown): boolean {
 
 function runSignUp(request: AuthRequest): Promise<AuthReply> {
   const body = request.body();
-  return json((hasAddress(body) ? signUp : signUpAnonymously)(request.flow, body));
+  return json((hasAddress(body) ? signUp : signUpAnonymously)(request.context, body));
 }
 
-const grants: Readonly<Record<string, (flow: Flow, body: unknown, request: AuthRequest) => Promise<unknown>>> = {
+const grants: Readonly<
+  Record<string, (context: AuthContext, body: unknown, request: AuthRequest) => Promise<unknown>>
+> = {
   password: signInWithPassword,
   refresh_token: signInWithRefreshToken,
   pkce: signInWithCode,
-  id_token: (flow, body, request) => signInWithIdToken(flow, body, () => askToLink(request)),
+  id_token: (context, body, request) => signInWithIdToken(context, body, () => askToLink(request)),
   web3: async () => {
     throw new AuthError('web3_provider_disabled');
   },
@@ -221,7 +223,7 @@ const grants: Readonly<Record<string, (flow: Flow, body: unknown, request: AuthR
 async function runToken(request: AuthRequest): Promise<AuthReply> {
   const grant = grantOf(request.query);
   if (grant === undefined) throw new AuthError('invalid_credentials', 'unsupported_grant_type');
-  return json(grant(request.flow, request.body(), request));
+  return json(grant(request.context, request.body(), request));
 }
 
 function grantOf(query: URLSearchParams): (typeof grants)[string] | undefined {
@@ -237,7 +239,7 @@ async function askToLink(request: AuthRequest): ReturnType<AuthRequest['asUser']
 /** The original has words of its own for a body that this route cannot read. */
 async function runMagicLink(request: AuthRequest): Promise<AuthReply> {
   try {
-    return await json(sendMagicLinkOnly(request.flow, request.body()));
+    return await json(sendMagicLinkOnly(request.context, request.body()));
   } catch (error) {
     if (!(error instanceof AuthError) || error.code !== 'bad_json') throw error;
     const reason = error.message.replace('Could not parse request body as JSON: ', '');
@@ -246,12 +248,12 @@ async function runMagicLink(request: AuthRequest): Promise<AuthReply> {
 }
 
 function runVerify(request: AuthRequest): Promise<AuthReply> {
-  return json(verify(request.flow, request.body()));
+  return json(verify(request.context, request.body()));
 }
 
 /** Codes and links are counted together. */
-function limitVerify({ flow }: AuthRequest): AddressLimit {
-  return limitSignIns('verify', flow.config.rate_limit_verify);
+function limitVerify({ context }: AuthRequest): AddressLimit {
+  return limitSignIns('verify', context.config.rate_limit_verify);
 }
 
 function limitSignIns(bucket: string, perFiveMinutes: number): AddressLimit {
@@ -259,9 +261,9 @@ function limitSignIns(bucket: string, perFiveMinutes: number): AddressLimit {
 }
 
 async function runVerifyLink(request: AuthRequest, observe: Observe): Promise<AuthReply> {
-  const { query, flow } = request;
+  const { query, context } = request;
   const parameters = { token: query.get('token') || query.get('token_hash'), type: query.get('type') };
-  const { location, refusal } = await openLink(flow, parameters);
+  const { location, refusal } = await openLink(context, parameters);
   const errorCode = refusal === null ? null : noteRefusal(refusal, request, observe);
   // The address that is left has a token in it, and the one that follows perhaps a session.
   const headers = { location, 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' };
@@ -271,26 +273,26 @@ async function runVerifyLink(request: AuthRequest, observe: Observe): Promise<Au
 async function asUser(
   request: AuthRequest,
   use?: BearerUse,
-): Promise<{ readonly bearer: UserBearer; readonly flow: Flow }> {
+): Promise<{ readonly bearer: UserBearer; readonly context: AuthContext }> {
   const asking = await request.asUser(use);
-  if (asking.bearer.claims.aud !== asking.flow.audience) {
+  if (asking.bearer.claims.aud !== asking.context.audience) {
     throw new AuthError('validation_failed', "Token audience doesn't match request audience");
   }
   return asking;
 }
 
 async function runUpdateUser(request: AuthRequest): Promise<AuthReply> {
-  const { flow, bearer } = await request.asUser();
-  return json(updateOwnUser(flow, bearer, request.body()));
+  const { context, bearer } = await request.asUser();
+  return json(updateOwnUser(context, bearer, request.body()));
 }
 
 async function runReauthenticate(request: AuthRequest): Promise<AuthReply> {
-  const { flow, bearer } = await asUser(request);
-  return json(reauthenticate(flow, bearer.user));
+  const { context, bearer } = await asUser(request);
+  return json(reauthenticate(context, bearer.user));
 }
 
 async function runLogOut(request: AuthRequest): Promise<AuthReply> {
-  const { flow, bearer } = await request.asUser();
-  await logOut(flow, bearer, request.query.get('scope'));
+  const { context, bearer } = await request.asUser();
+  await logOut(context, bearer, request.query.get('scope'));
   return { status: 204 };
 }

@@ -3,7 +3,7 @@
  */
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AuthServices } from '../../auth/steps/flow.ts';
+import type { AuthServices } from '../../auth/steps/auth-context.ts';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { Config } from '../../config/config.ts';
 import type { Inbox } from '../../email/transport/inbox.ts';

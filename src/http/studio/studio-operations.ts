@@ -8,7 +8,7 @@
 import type { FastifyRequest } from 'fastify';
 import { AuthError } from '../../auth/auth-error.ts';
 import { actAsUser, type Operator, type OperatorToken, signOutUser } from '../../auth/requests/admin/act-as-user.ts';
-import type { Flow } from '../../auth/steps/flow.ts';
+import type { AuthContext } from '../../auth/steps/auth-context.ts';
 import type { ExplainedStatement } from '../../execute/explain-operation.ts';
 import { type Code, PublicError } from '../../shared/errors.ts';
 import { readAuthRequest } from '../auth/auth-request.ts';
@@ -39,24 +39,24 @@ const actWithinMs = 10_000;
 
 /** Answers with a token; the body is `{"user": <id>}`. */
 export function answerActAs(request: FastifyRequest, parts: HttpParts, operator: Operator): Promise<OperatorToken> {
-  return forUser(request, parts, (flow, id) => actAsUser(flow, operator, id));
+  return forUser(request, parts, (context, id) => actAsUser(context, operator, id));
 }
 
 /** Ends all sessions of a user; the body is `{"user": <id>}`. */
 export async function answerSignOut(request: FastifyRequest, parts: HttpParts, operator: Operator): Promise<object> {
-  await forUser(request, parts, (flow, id) => signOutUser(flow, operator, id));
+  await forUser(request, parts, (context, id) => signOutUser(context, operator, id));
   return {};
 }
 
 async function forUser<T>(
   request: FastifyRequest,
   { auth }: HttpParts,
-  run: (flow: Flow, id: string) => Promise<T>,
+  run: (context: AuthContext, id: string) => Promise<T>,
 ): Promise<T> {
   if (!auth) throw new PublicError('NOT_FOUND', 'This gateway has no auth service.');
   const id = readUserId(request.body as Buffer | undefined);
-  const { flow } = readAuthRequest(request, auth, await auth.currentConfig(), performance.now() + actWithinMs);
-  return run(flow, id).catch((error) => {
+  const { context } = readAuthRequest(request, auth, await auth.currentConfig(), performance.now() + actWithinMs);
+  return run(context, id).catch((error) => {
     if (!(error instanceof AuthError)) throw error;
     const code: Code = error.code === 'user_not_found' ? 'NOT_FOUND' : 'BAD_USER_INPUT';
     throw new PublicError(code, error.message, { cause: error });

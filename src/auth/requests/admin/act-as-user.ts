@@ -6,7 +6,7 @@
  */
 
 import { AuthError } from '../../auth-error.ts';
-import { type Flow, nowOf, transact } from '../../steps/flow.ts';
+import { type AuthContext, nowOf, transact } from '../../steps/auth-context.ts';
 import { completeSignIn } from '../../steps/issue-session.ts';
 import { type AuditAction, type AuditEvent, writeAudit } from '../../store/audit.ts';
 import { endSessions } from '../../store/sessions.ts';
@@ -33,20 +33,20 @@ export interface OperatorToken {
 const maxSeconds = 3600;
 
 /** @throws AuthError `user_not_found`, or what the hook `custom_access_token` refused or failed with. */
-export async function actAsUser(flow: Flow, operator: Operator, userId: string): Promise<OperatorToken> {
-  const { services } = flow;
+export async function actAsUser(context: AuthContext, operator: Operator, userId: string): Promise<OperatorToken> {
+  const { services } = context;
   const user = await loadUser(services.database, userId);
   if (user === null) throw new AuthError('user_not_found');
-  const now = nowOf(flow);
+  const now = nowOf(context);
   const none = { refreshedAt: null, notAfter: null, factorId: null, userAgent: null, ip: null, tag: null };
   // What every reader of tokens takes for no session.
   const session = { ...none, id: nilUuid, userId, createdAt: now, aal: 'aal1', amr: [{ method, at: now }] } as const;
-  const { claims } = await completeSignIn(null, flow, { session, refreshToken: '', user }, method);
+  const { claims } = await completeSignIn(null, context, { session, refreshToken: '', user }, method);
   const exp = Math.min(claims.exp, toSeconds(now) + maxSeconds);
   // After the hook, which must not take the mark away.
   const accessToken = await services.signer.sign({ ...claims, exp, act: { sub: operator.tokenId } });
-  const event = eventOf('user_impersonated', operator, userId, flow);
-  await writeAudit(services.database, event, flow.config, services);
+  const event = eventOf('user_impersonated', operator, userId, context);
+  await writeAudit(services.database, event, context.config, services);
   return { accessToken, expiresAt: exp };
 }
 
@@ -54,15 +54,15 @@ export async function actAsUser(flow: Flow, operator: Operator, userId: string):
 const method = 'operator';
 
 /** Ends all sessions of a user. @throws AuthError `user_not_found` */
-export async function signOutUser(flow: Flow, operator: Operator, userId: string): Promise<void> {
-  await transact(flow, async (database) => {
+export async function signOutUser(context: AuthContext, operator: Operator, userId: string): Promise<void> {
+  await transact(context, async (database) => {
     if ((await lockUser(database, userId)) === null) throw new AuthError('user_not_found');
     await endSessions(database, userId, 'global', null);
-    await writeAudit(database, eventOf('logout', operator, userId, flow), flow.config, flow.services);
+    await writeAudit(database, eventOf('logout', operator, userId, context), context.config, context.services);
   });
 }
 
-function eventOf(action: AuditAction, { tokenId, by }: Operator, userId: string, { client }: Flow): AuditEvent {
+function eventOf(action: AuditAction, { tokenId, by }: Operator, userId: string, { client }: AuthContext): AuditEvent {
   const actor = { id: nilUuid, username: by, viaSso: false, name: null };
   const traits = { user_id: userId, access_token_id: tokenId };
   return { action, actor, traits, ...(client.ip === null ? {} : { ip: client.ip }) };

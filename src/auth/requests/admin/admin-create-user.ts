@@ -10,7 +10,7 @@ import { AuthError } from '../../auth-error.ts';
 import { type AdminBearer, isUuid } from '../../bearer.ts';
 import { randomUuid } from '../../random.ts';
 import { type AdminUserFacts, assertKnownHash, bannedUntil, readAdminUser } from '../../steps/admin-user.ts';
-import { type Flow, nowOf, transact } from '../../steps/flow.ts';
+import { type AuthContext, nowOf, transact } from '../../steps/auth-context.ts';
 import { reloadUser } from '../../steps/issue-session.ts';
 import { adminActor, writeAudit } from '../../store/audit.ts';
 import { noteEntry } from '../../store/entries.ts';
@@ -21,14 +21,14 @@ import { toUserJson, type UserJson } from '../../user-json.ts';
 const passwordLength = 64;
 
 /** `POST /admin/users`. */
-export async function createUser(flow: Flow, { role }: AdminBearer, body: unknown): Promise<UserJson> {
+export async function createUser(context: AuthContext, { role }: AdminBearer, body: unknown): Promise<UserJson> {
   const facts = readAdminUser(body);
-  const id = check(flow, facts);
-  const { services, config } = flow;
+  const id = check(context, facts);
+  const { services, config } = context;
   const password = facts.password || makePassword(services.random, passwordLength, config.password_required_characters);
-  const passwordHash = facts.passwordHash ?? (await services.hasher.hash(password, flow.deadline));
-  return transact(flow, async (session) => {
-    await insert(session, flow, { facts, id, passwordHash });
+  const passwordHash = facts.passwordHash ?? (await services.hasher.hash(password, context.deadline));
+  return transact(context, async (session) => {
+    await insert(session, context, { facts, id, passwordHash });
     const user = await reloadUser(session, id);
     const traits = { user_id: id, user_email: user.email ?? '', user_phone: user.phone ?? '' };
     await writeAudit(session, { action: 'user_signedup', actor: adminActor(role), traits }, config, services);
@@ -37,7 +37,7 @@ export async function createUser(flow: Flow, { role }: AdminBearer, body: unknow
 }
 
 /** @returns The id of the new user. */
-function check({ services }: Flow, facts: AdminUserFacts): string {
+function check({ services }: AuthContext, facts: AdminUserFacts): string {
   const refuse = (message: string) => new AuthError('validation_failed', message);
   if (facts.email === null && facts.phone === null) {
     throw refuse('Cannot create a user without either an email or phone');
@@ -57,10 +57,14 @@ interface Insertion {
   readonly passwordHash: string;
 }
 
-async function insert(session: SystemSession, flow: Flow, { facts, id, passwordHash }: Insertion): Promise<void> {
-  const { services } = flow;
+async function insert(
+  session: SystemSession,
+  context: AuthContext,
+  { facts, id, passwordHash }: Insertion,
+): Promise<void> {
+  const { services } = context;
   const { email, phone } = facts;
-  const audience = facts.audience ?? flow.audience;
+  const audience = facts.audience ?? context.audience;
   if (email !== null && (await isEmailTaken(session, email, audience))) throw new AuthError('email_exists');
   if (phone !== null && (await findUserByPhone(session, phone, audience)) !== null) {
     throw new AuthError('phone_exists', 'Phone number already registered by another user');
@@ -70,11 +74,12 @@ async function insert(session: SystemSession, flow: Flow, { facts, id, passwordH
   const address = { email, phone, audience, role: facts.role ?? services.userRole };
   const metadata = { appMetadata, userMetadata: facts.userMetadata ?? {} };
   const user = await insertUser(session, { id, ...address, ...metadata, passwordHash }, services);
-  if (email !== null) await setEmailIdentity(session, flow, { user, email, isVerified: facts.isEmailConfirmed });
-  if (phone !== null) await setPhoneIdentity(session, flow, { user, phone, isVerified: facts.isPhoneConfirmed });
-  if (facts.banMs !== null) await updateUser(session, id, bannedUntil(facts, nowOf(flow)), nowOf(flow));
+  if (email !== null) await setEmailIdentity(session, context, { user, email, isVerified: facts.isEmailConfirmed });
+  if (phone !== null) await setPhoneIdentity(session, context, { user, phone, isVerified: facts.isPhoneConfirmed });
+  if (facts.banMs !== null) await updateUser(session, id, bannedUntil(facts, nowOf(context)), nowOf(context));
   await noteEntry(session, id, 'admin');
   const proof = { by: 'admin' } as const;
-  if (email !== null && facts.isEmailConfirmed) await confirmEmail(session, flow, user, proof);
-  if (phone !== null && facts.isPhoneConfirmed) await confirmPhone(session, flow, await reloadUser(session, id), proof);
+  if (email !== null && facts.isEmailConfirmed) await confirmEmail(session, context, user, proof);
+  if (phone !== null && facts.isPhoneConfirmed)
+    await confirmPhone(session, context, await reloadUser(session, id), proof);
 }

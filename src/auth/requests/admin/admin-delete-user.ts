@@ -6,7 +6,7 @@ import { type AnswerJson, answerShape } from '../../answer-shape.ts';
 import type { AdminBearer } from '../../bearer.ts';
 import { randomUuid } from '../../random.ts';
 import { requireUser } from '../../steps/admin-user.ts';
-import { type Flow, nowOf, transact } from '../../steps/flow.ts';
+import { type AuthContext, nowOf, transact } from '../../steps/auth-context.ts';
 import { type BodyShape, readMembers } from '../../steps/members.ts';
 import { adminActor, writeAudit } from '../../store/audit.ts';
 import { clearTokens } from '../../store/one-time-tokens.ts';
@@ -25,23 +25,28 @@ export const deleteUserBody = { should_soft_delete: 'flag' } as const satisfies 
 export const deletedShape = answerShape<null>('AuthDeleted', {});
 
 /** `DELETE /admin/users/{id}`. */
-export async function deleteAnyUser(flow: Flow, { role }: AdminBearer, id: string, body: unknown): Promise<AnswerJson> {
+export async function deleteAnyUser(
+  context: AuthContext,
+  { role }: AdminBearer,
+  id: string,
+  body: unknown,
+): Promise<AnswerJson> {
   const { should_soft_delete: isSoft } = readMembers(body, deleteUserBody);
-  const { config, services } = flow;
-  await transact(flow, async (session) => {
+  const { config, services } = context;
+  await transact(context, async (session) => {
     const user = await requireUser(session, id, 'lock');
     const traits = { user_id: user.id, user_email: user.email ?? '', user_phone: user.phone ?? '' };
     await writeAudit(session, { action: 'user_deleted', actor: adminActor(role), traits }, config, services);
     if (!isSoft) await deleteUser(session, user.id);
-    else if (user.deletedAt === null) await forget(session, flow, user);
+    else if (user.deletedAt === null) await forget(session, context, user);
   });
   return deletedShape.toJson(null);
 }
 
-async function forget(session: SystemSession, flow: Flow, user: User): Promise<void> {
-  const now = nowOf(flow);
+async function forget(session: SystemSession, context: AuthContext, user: User): Promise<void> {
+  const now = nowOf(context);
   // Random: a digest of an address or number would let readers of the row test guesses.
-  const replacement = () => randomUuid(flow.services.random).replaceAll('-', '');
+  const replacement = () => randomUuid(context.services.random).replaceAll('-', '');
   const concealed = <T extends string | null>(value: T) => (value ? replacement() : value);
   await clearTokens(session, user.id, now);
   await endFlows(session, user.id, now);

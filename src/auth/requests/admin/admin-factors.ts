@@ -7,7 +7,7 @@ import { AuthError } from '../../auth-error.ts';
 import type { AdminBearer } from '../../bearer.ts';
 import { queueAdminNotification } from '../../messages/queue-notification.ts';
 import { requireUser } from '../../steps/admin-user.ts';
-import { type Flow, nowOf, transact } from '../../steps/flow.ts';
+import { type AuthContext, nowOf, transact } from '../../steps/auth-context.ts';
 import { reloadUser } from '../../steps/issue-session.ts';
 import { type BodyShape, readMembers } from '../../steps/members.ts';
 import { assertNameFree, requireFactor, writeFactorAudit } from '../../steps/own-factor.ts';
@@ -27,24 +27,24 @@ export interface FactorPath {
 export const factorListShape = listOf(factorShape);
 
 /** `GET /admin/users/{id}/factors`. */
-export async function listFactors({ services }: Flow, userId: string): Promise<readonly AnswerJson[]> {
+export async function listFactors({ services }: AuthContext, userId: string): Promise<readonly AnswerJson[]> {
   const { factors } = await requireUser(services.database, userId);
   return factors.map((factor) => factorShape.toJson(factor));
 }
 
 /** `DELETE /admin/users/{id}/factors/{factor_id}`. @returns The factor as it was. */
-export async function deleteAnyFactor(flow: Flow, admin: AdminBearer, path: FactorPath): Promise<AnswerJson> {
-  return transact(flow, async (session) => {
+export async function deleteAnyFactor(context: AuthContext, admin: AdminBearer, path: FactorPath): Promise<AnswerJson> {
+  return transact(context, async (session) => {
     const user = await requireUser(session, path.userId, 'lock');
     const factor = requireFactor(user, path.factorId);
     await Promise.all([
       deleteFactor(session, factor.id),
-      lowerSessions(session, factor.id, nowOf(flow)),
-      writeFactorAudit(session, flow, { action: 'factor_deleted', ...facts(admin, user, factor) }),
+      lowerSessions(session, factor.id, nowOf(context)),
+      writeFactorAudit(session, context, { action: 'factor_deleted', ...facts(admin, user, factor) }),
     ]);
     if (factor.status === 'verified') {
       const { factorType } = factor;
-      await queueAdminNotification(session, flow, { kind: 'mfa_factor_unenrolled', user, factorType });
+      await queueAdminNotification(session, context, { kind: 'mfa_factor_unenrolled', user, factorType });
     }
     return factorShape.toJson(factor);
   });
@@ -55,7 +55,7 @@ export const updateFactorBody = { friendly_name: 'text', phone: 'text' } as cons
 
 /** `PUT /admin/users/{id}/factors/{factor_id}`. @returns The factor as it now is. */
 export async function updateAnyFactor(
-  flow: Flow,
+  context: AuthContext,
   admin: AdminBearer,
   path: FactorPath,
   body: unknown,
@@ -65,12 +65,12 @@ export async function updateAnyFactor(
     ...(members.friendly_name ? { friendlyName: members.friendly_name } : {}),
     ...(members.phone ? { phone: parsePhone(members.phone) } : {}),
   };
-  return transact(flow, async (session) => {
+  return transact(context, async (session) => {
     const user = await requireUser(session, path.userId, 'lock');
     const factor = requireFactor(user, path.factorId);
     assertChangeable(user, factor, changes);
-    await updateFactor(session, factor.id, changes, nowOf(flow));
-    await writeFactorAudit(session, flow, { action: 'factor_updated', ...facts(admin, user, factor) });
+    await updateFactor(session, factor.id, changes, nowOf(context));
+    await writeFactorAudit(session, context, { action: 'factor_updated', ...facts(admin, user, factor) });
     return factorShape.toJson(requireFactor(await reloadUser(session, user.id), factor.id));
   });
 }

@@ -4,7 +4,7 @@
 import { loadSqlFile } from '../../../postgres/system/sql-file.ts';
 import { type AnswerJson, answerShape, nestedList, text } from '../../answer-shape.ts';
 import { AuthError } from '../../auth-error.ts';
-import type { Flow } from '../../steps/flow.ts';
+import type { AuthContext } from '../../steps/auth-context.ts';
 import { offsetOf, type Page, pageHeaders, parsePage } from '../../steps/page.ts';
 import { nilUuid } from '../../tools.ts';
 import type { User } from '../../user.ts';
@@ -35,8 +35,8 @@ export interface UserList {
 }
 
 /** `GET /admin/users`. */
-export async function listUsers(flow: Flow, query: URLSearchParams): Promise<UserList> {
-  const { services, audience, authUrl } = flow;
+export async function listUsers(context: AuthContext, query: URLSearchParams): Promise<UserList> {
+  const { services, audience, authUrl } = context;
   const page: Page = parsePage(query);
   const direction = parseSort(query.get('sort'));
   const filter = query.get('filter');

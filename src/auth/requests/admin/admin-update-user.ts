@@ -17,7 +17,7 @@ import {
   readAdminUser,
   requireUser,
 } from '../../steps/admin-user.ts';
-import { type Flow, nowOf, transact } from '../../steps/flow.ts';
+import { type AuthContext, nowOf, transact } from '../../steps/auth-context.ts';
 import { reloadUser } from '../../steps/issue-session.ts';
 import { adminActor, writeAudit } from '../../store/audit.ts';
 import { clearTokens } from '../../store/one-time-tokens.ts';
@@ -28,14 +28,19 @@ import type { User } from '../../user.ts';
 import { toUserJson, type UserJson } from '../../user-json.ts';
 
 /** `PUT /admin/users/{id}`. @returns The user as it now is. */
-export async function updateAnyUser(flow: Flow, { role }: AdminBearer, id: string, body: unknown): Promise<UserJson> {
-  const { services, config } = flow;
+export async function updateAnyUser(
+  context: AuthContext,
+  { role }: AdminBearer,
+  id: string,
+  body: unknown,
+): Promise<UserJson> {
+  const { services, config } = context;
   const known = await requireUser(services.database, id);
   const facts = readAdminUser(body);
-  const passwordHash = await hashOf(flow, facts);
-  return transact(flow, async (session) => {
+  const passwordHash = await hashOf(context, facts);
+  return transact(context, async (session) => {
     const user = await requireUser(session, known.id, 'lock');
-    await apply(session, flow, { user, facts, passwordHash });
+    await apply(session, context, { user, facts, passwordHash });
     const traits = { user_id: user.id, user_email: user.email ?? '', user_phone: user.phone ?? '' };
     await writeAudit(session, { action: 'user_modified', actor: adminActor(role), traits }, config, services);
     return toUserJson(await reloadUser(session, user.id));
@@ -44,7 +49,7 @@ export async function updateAnyUser(flow: Flow, { role }: AdminBearer, id: strin
 
 /** The new hash; null where the password stays. */
 async function hashOf(
-  { config, services, deadline }: Flow,
+  { config, services, deadline }: AuthContext,
   { password, passwordHash }: AdminUserFacts,
 ): Promise<string | null> {
   if (password && passwordHash !== null) {
@@ -62,15 +67,19 @@ interface Application {
   readonly passwordHash: string | null;
 }
 
-async function apply(session: SystemSession, flow: Flow, { user, facts, passwordHash }: Application): Promise<void> {
+async function apply(
+  session: SystemSession,
+  context: AuthContext,
+  { user, facts, passwordHash }: Application,
+): Promise<void> {
   const { id } = user;
-  const now = nowOf(flow);
+  const now = nowOf(context);
   const { audience, role, appMetadata, userMetadata } = facts;
   const own = { ...(audience === null ? {} : { audience }), ...(role === null ? {} : { role }) };
   await updateUser(session, id, { ...own, ...bannedUntil(facts, now) }, now);
   // First of all, because what somebody else has entered may go with it; what the admin enters stays.
-  await applyEmail(session, flow, await reloadUser(session, id), facts);
-  await applyPhone(session, flow, await reloadUser(session, id), facts);
+  await applyEmail(session, context, await reloadUser(session, id), facts);
+  await applyPhone(session, context, await reloadUser(session, id), facts);
   const proven = await reloadUser(session, id);
   const metadata = {
     ...(appMetadata === null ? {} : { appMetadata: enterMetadata(proven.appMetadata, appMetadata) }),
@@ -82,32 +91,42 @@ async function apply(session: SystemSession, flow: Flow, { user, facts, password
     await clearTokens(session, id, now);
     await endFlows(session, id, now);
     await endSessions(session, id, 'global', null);
-    await queueAdminNotification(session, flow, { kind: 'password_changed', user });
+    await queueAdminNotification(session, context, { kind: 'password_changed', user });
   }
 }
 
-async function applyEmail(session: SystemSession, flow: Flow, user: User, facts: AdminUserFacts): Promise<void> {
+async function applyEmail(
+  session: SystemSession,
+  context: AuthContext,
+  user: User,
+  facts: AdminUserFacts,
+): Promise<void> {
   const { email, isEmailConfirmed } = facts;
   if (email !== null && email !== user.email) {
-    if (await isEmailTaken(session, email, user.audience ?? flow.audience, user.id))
+    if (await isEmailTaken(session, email, user.audience ?? context.audience, user.id))
       throw new AuthError('email_exists');
-    await setEmailIdentity(session, flow, { user, email, isVerified: isEmailConfirmed });
-    await updateUser(session, user.id, { email }, nowOf(flow));
+    await setEmailIdentity(session, context, { user, email, isVerified: isEmailConfirmed });
+    await updateUser(session, user.id, { email }, nowOf(context));
   }
   const now = await reloadUser(session, user.id);
-  await queueAdminNotification(session, flow, { kind: 'email_changed', user: now, oldEmail: user.email });
-  if (isEmailConfirmed && now.email !== null) await confirmEmail(session, flow, now, { by: 'admin' });
+  await queueAdminNotification(session, context, { kind: 'email_changed', user: now, oldEmail: user.email });
+  if (isEmailConfirmed && now.email !== null) await confirmEmail(session, context, now, { by: 'admin' });
 }
 
-async function applyPhone(session: SystemSession, flow: Flow, user: User, facts: AdminUserFacts): Promise<void> {
+async function applyPhone(
+  session: SystemSession,
+  context: AuthContext,
+  user: User,
+  facts: AdminUserFacts,
+): Promise<void> {
   const { phone, isPhoneConfirmed } = facts;
   if (phone !== null && phone !== user.phone) {
-    const owner = await findUserByPhone(session, phone, user.audience ?? flow.audience);
+    const owner = await findUserByPhone(session, phone, user.audience ?? context.audience);
     if (owner !== null && owner.id !== user.id) throw new AuthError('phone_exists');
-    await setPhoneIdentity(session, flow, { user, phone, isVerified: isPhoneConfirmed });
-    await updateUser(session, user.id, { phone }, nowOf(flow));
+    await setPhoneIdentity(session, context, { user, phone, isVerified: isPhoneConfirmed });
+    await updateUser(session, user.id, { phone }, nowOf(context));
   }
   const now = await reloadUser(session, user.id);
-  await queuePhoneNotifications(session, flow, { before: user, after: now }, queueAdminNotification);
-  if (isPhoneConfirmed && now.phone !== null) await confirmPhone(session, flow, now, { by: 'admin' });
+  await queuePhoneNotifications(session, context, { before: user, after: now }, queueAdminNotification);
+  if (isPhoneConfirmed && now.phone !== null) await confirmPhone(session, context, now, { by: 'admin' });
 }

@@ -4,7 +4,7 @@
 import { type AnswerJson, answerShape, knownTime, listOf, object, text, uuid } from '../../answer-shape.ts';
 import { AuthError } from '../../auth-error.ts';
 import type { Metadata } from '../../metadata.ts';
-import type { Flow } from '../../steps/flow.ts';
+import type { AuthContext } from '../../steps/auth-context.ts';
 import { offsetOf, pageHeaders, parsePage } from '../../steps/page.ts';
 import type { Time } from '../../times.ts';
 import { nilUuid } from '../../tools.ts';
@@ -49,7 +49,7 @@ export interface AuditList {
 }
 
 /** `GET /admin/audit`. */
-export async function listAudit({ services, authUrl }: Flow, query: URLSearchParams): Promise<AuditList> {
+export async function listAudit({ services, authUrl }: AuthContext, query: URLSearchParams): Promise<AuditList> {
   const page = parsePage(query);
   const search = parseSearch(query.get('query'));
   const [counted] = await services.database.query(countStatement, search);

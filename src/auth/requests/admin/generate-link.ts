@@ -14,7 +14,7 @@ import { makeToken } from '../../messages/make-token.ts';
 import { enterMetadata, type Metadata } from '../../metadata.ts';
 import { randomUuid } from '../../random.ts';
 import { assertStrong } from '../../secrets/password-policy.ts';
-import { type Flow, nowOf, transact } from '../../steps/flow.ts';
+import { type AuthContext, nowOf, transact } from '../../steps/auth-context.ts';
 import { reloadUser } from '../../steps/issue-session.ts';
 import { type BodyShape, readMembers } from '../../steps/members.ts';
 import { type AuditAction, adminActor, userActor, writeAudit } from '../../store/audit.ts';
@@ -78,18 +78,18 @@ export const linkBody = {
  * @param isAllowed Whether a redirect of the body may be used; else that of the request is.
  */
 export async function generateLink(
-  given: Flow,
+  given: AuthContext,
   { role }: AdminBearer,
   body: unknown,
   isAllowed: (url: string) => boolean,
 ): Promise<UserJson> {
   const members = readMembers(body, linkBody);
   const own = members.redirect_to;
-  const flow = own && isAllowed(own) ? { ...given, redirectTo: own } : given;
-  const request = await check(flow, members);
-  return transact(flow, async (session) => {
-    const { user, type } = await prepare(session, flow, request, role);
-    return link(session, flow, user, { ...request, type });
+  const context = own && isAllowed(own) ? { ...given, redirectTo: own } : given;
+  const request = await check(context, members);
+  return transact(context, async (session) => {
+    const { user, type } = await prepare(session, context, request, role);
+    return link(session, context, user, { ...request, type });
   });
 }
 
@@ -101,8 +101,8 @@ interface LinkMembers {
   readonly data: Metadata | null;
 }
 
-async function check(flow: Flow, members: LinkMembers): Promise<Request> {
-  const { config, services } = flow;
+async function check(context: AuthContext, members: LinkMembers): Promise<Request> {
+  const { config, services } = context;
   const refuse = (message: string) => new AuthError('validation_failed', message);
   const email = parseEmail(members.email ?? '');
   const asked = members.type ?? '';
@@ -117,11 +117,11 @@ async function check(flow: Flow, members: LinkMembers): Promise<Request> {
   if (type === 'signup') {
     if (!members.password) throw refuse('Signup requires a valid password');
     await assertStrong(members.password, config, services.isPwned);
-    return { ...facts, passwordHash: await services.hasher.hash(members.password, flow.deadline) };
+    return { ...facts, passwordHash: await services.hasher.hash(members.password, context.deadline) };
   }
   if (type !== 'magiclink') return { ...facts, passwordHash: null };
   const password = makePassword(services.random, passwordLength, config.password_required_characters);
-  return { ...facts, passwordHash: await services.hasher.hash(password, flow.deadline) };
+  return { ...facts, passwordHash: await services.hasher.hash(password, context.deadline) };
 }
 
 interface Prepared {
@@ -130,45 +130,55 @@ interface Prepared {
   readonly type: LinkType;
 }
 
-async function prepare(session: SystemSession, flow: Flow, request: Request, role: string): Promise<Prepared> {
+async function prepare(
+  session: SystemSession,
+  context: AuthContext,
+  request: Request,
+  role: string,
+): Promise<Prepared> {
   const { type, email, data } = request;
-  const found = await findUserByEmail(session, email, flow.audience);
+  const found = await findUserByEmail(session, email, context.audience);
   const known = found === null ? null : await lockKnownUser(session, found);
   const note = (user: User, action: AuditAction) => {
     const traits = { user_id: user.id, user_email: user.email ?? '' };
     const actor = action === 'user_recovery_requested' ? userActor(user) : adminActor(role);
-    return writeAudit(session, { action, actor, traits }, flow.config, flow.services);
+    return writeAudit(session, { action, actor, traits }, context.config, context.services);
   };
   switch (type) {
     case 'signup':
-      return { user: await prepareSignUp(session, flow, request, known), type };
+      return { user: await prepareSignUp(session, context, request, known), type };
     case 'invite': {
-      const user = await prepareInvited(session, flow, email, data);
+      const user = await prepareInvited(session, context, email, data);
       await note(user, 'user_invited');
-      await updateUser(session, user.id, { invitedAt: nowOf(flow) }, nowOf(flow));
+      await updateUser(session, user.id, { invitedAt: nowOf(context) }, nowOf(context));
       return { user, type };
     }
     case 'magiclink':
-      if (known === null) return { user: await prepareSignUp(session, flow, request, null), type: 'signup' };
+      if (known === null) return { user: await prepareSignUp(session, context, request, null), type: 'signup' };
       await note(known, 'user_recovery_requested');
       return { user: known, type };
     default:
       if (known === null) throw new AuthError('user_not_found', 'User with this email not found');
       if (type === 'recovery') await note(known, 'user_recovery_requested');
-      else await prepareChange(session, flow, known, request.newEmail ?? '');
+      else await prepareChange(session, context, known, request.newEmail ?? '');
       return { user: known, type };
   }
 }
 
-async function prepareSignUp(session: SystemSession, flow: Flow, request: Request, known: User | null): Promise<User> {
-  const { services, audience } = flow;
+async function prepareSignUp(
+  session: SystemSession,
+  context: AuthContext,
+  request: Request,
+  known: User | null,
+): Promise<User> {
+  const { services, audience } = context;
   const { email, data, passwordHash } = request;
   if (known !== null) {
     if (known.emailConfirmedAt !== null) throw new AuthError('email_exists');
-    const user = await takeOver(session, flow, known, {});
+    const user = await takeOver(session, context, known, {});
     const userMetadata = enterMetadata(user.userMetadata, data);
     const password = user.passwordHash === null ? { passwordHash } : {};
-    await updateUser(session, user.id, { userMetadata, ...password }, nowOf(flow));
+    await updateUser(session, user.id, { userMetadata, ...password }, nowOf(context));
     return user;
   }
   if (await isEmailTaken(session, email, audience)) throw new AuthError('email_exists');
@@ -182,17 +192,22 @@ async function prepareSignUp(session: SystemSession, flow: Flow, request: Reques
   return reloadUser(session, id);
 }
 
-async function prepareChange(session: SystemSession, flow: Flow, user: User, newEmail: string): Promise<void> {
-  if (await isEmailTaken(session, newEmail, flow.audience, user.id)) throw new AuthError('email_exists');
-  await updateUser(session, user.id, { emailChange: newEmail, emailChangeConfirmStatus: 0 }, nowOf(flow));
+async function prepareChange(
+  session: SystemSession,
+  context: AuthContext,
+  user: User,
+  newEmail: string,
+): Promise<void> {
+  if (await isEmailTaken(session, newEmail, context.audience, user.id)) throw new AuthError('email_exists');
+  await updateUser(session, user.id, { emailChange: newEmail, emailChangeConfirmStatus: 0 }, nowOf(context));
 }
 
-async function link(session: SystemSession, flow: Flow, { id }: User, request: Request): Promise<UserJson> {
+async function link(session: SystemSession, context: AuthContext, { id }: User, request: Request): Promise<UserJson> {
   const { type, email, newEmail } = request;
   const { token, kind, link: linkType } = rows[type];
   const address = type === 'email_change_new' ? (newEmail ?? '') : email;
-  const { code, tokenHash } = await makeToken(session, flow, { userId: id, type: token, address });
-  const { redirectTo, authUrl, config } = flow;
+  const { code, tokenHash } = await makeToken(session, context, { userId: id, type: token, address });
+  const { redirectTo, authUrl, config } = context;
   const actionLink = buildConfirmationUrl(kind, config, { authUrl, tokenHash, redirectTo, type: linkType });
   return linkShape.toJson({ user: await reloadUser(session, id), actionLink, code, tokenHash, type, redirectTo });
 }

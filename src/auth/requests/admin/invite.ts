@@ -11,7 +11,7 @@ import type { AdminBearer } from '../../bearer.ts';
 import { sendTokens } from '../../messages/send-token.ts';
 import { enterMetadata, type Metadata } from '../../metadata.ts';
 import { randomUuid } from '../../random.ts';
-import { type Flow, nowOf, transactSending } from '../../steps/flow.ts';
+import { type AuthContext, nowOf, transactSending } from '../../steps/auth-context.ts';
 import { reloadUser } from '../../steps/issue-session.ts';
 import { type BodyShape, readMembers } from '../../steps/members.ts';
 import { adminActor, writeAudit } from '../../store/audit.ts';
@@ -25,22 +25,22 @@ import { toUserJson, type UserJson } from '../../user-json.ts';
 export const inviteBody = { email: 'text', data: 'metadata' } as const satisfies BodyShape;
 
 /** `POST /invite`. */
-export async function invite(flow: Flow, { role }: AdminBearer, body: unknown): Promise<UserJson> {
+export async function invite(context: AuthContext, { role }: AdminBearer, body: unknown): Promise<UserJson> {
   const members = readMembers(body, inviteBody);
   const email = parseEmail(members.email ?? '');
-  const { config, services } = flow;
-  return transactSending(flow, async (session) => {
-    const user = await prepareInvited(session, flow, email, members.data ?? {});
+  const { config, services } = context;
+  return transactSending(context, async (session) => {
+    const user = await prepareInvited(session, context, email, members.data ?? {});
     const traits = { user_id: user.id, user_email: email };
     await writeAudit(session, { action: 'user_invited', actor: adminActor(role), traits }, config, services);
-    await sendTokens(session, flow, {
+    await sendTokens(session, context, {
       kind: 'invite',
       user,
       to: email,
       tokenType: 'confirmation_token',
       isPkce: false,
     });
-    await updateUser(session, user.id, { invitedAt: nowOf(flow) }, nowOf(flow));
+    await updateUser(session, user.id, { invitedAt: nowOf(context) }, nowOf(context));
     return toUserJson(await reloadUser(session, user.id));
   });
 }
@@ -51,16 +51,26 @@ export async function invite(flow: Flow, { role }: AdminBearer, body: unknown): 
  *
  * @throws AuthError `email_exists` where the user has confirmed already.
  */
-export async function prepareInvited(session: SystemSession, flow: Flow, email: string, data: Metadata): Promise<User> {
-  const found = await findEmailOwner(session, email, flow.audience);
-  if (found === null) return insertWithoutPassword(session, flow, email, data);
+export async function prepareInvited(
+  session: SystemSession,
+  context: AuthContext,
+  email: string,
+  data: Metadata,
+): Promise<User> {
+  const found = await findEmailOwner(session, email, context.audience);
+  if (found === null) return insertWithoutPassword(session, context, email, data);
   const user = await lockKnownUser(session, found);
   if (user.emailConfirmedAt !== null || user.email?.toLowerCase() !== email) throw new AuthError('email_exists');
-  return takeOver(session, flow, user, data);
+  return takeOver(session, context, user, data);
 }
 
-async function insertWithoutPassword(session: SystemSession, flow: Flow, email: string, data: Metadata): Promise<User> {
-  const { services, audience } = flow;
+async function insertWithoutPassword(
+  session: SystemSession,
+  context: AuthContext,
+  email: string,
+  data: Metadata,
+): Promise<User> {
+  const { services, audience } = context;
   const id = randomUuid(services.random);
   const appMetadata = { provider: 'email', providers: ['email'] };
   const facts = { id, audience, role: services.userRole, email, phone: null, passwordHash: null };
@@ -72,11 +82,16 @@ async function insertWithoutPassword(session: SystemSession, flow: Flow, email: 
 }
 
 /** An admin begins anew with an account that nobody has confirmed. What an admin has entered before stays. */
-export async function takeOver(session: SystemSession, flow: Flow, user: User, data: Metadata): Promise<User> {
+export async function takeOver(
+  session: SystemSession,
+  context: AuthContext,
+  user: User,
+  data: Metadata,
+): Promise<User> {
   const isOurs = (await readEntry(session, user.id)) === 'admin';
   if (isOurs) return user;
-  const alone = await settleFirstProof(session, flow, user, { address: 'email', proof: { by: 'admin' } });
-  await updateUser(session, user.id, { userMetadata: enterMetadata(alone.userMetadata, data) }, nowOf(flow));
+  const alone = await settleFirstProof(session, context, user, { address: 'email', proof: { by: 'admin' } });
+  await updateUser(session, user.id, { userMetadata: enterMetadata(alone.userMetadata, data) }, nowOf(context));
   await noteEntry(session, user.id, 'admin');
   return reloadUser(session, user.id);
 }

@@ -1,7 +1,7 @@
 /**
- * What every flow of the auth service is run with: the services of the process, and the facts of one request.
+ * What every request to the auth service is run with: the services of the process, and the facts of one request.
  *
- * A flow takes checked members of a request and a `Flow`, does its work in one transaction, and returns what the answer
+ * A file in `requests/` takes checked members and an `AuthContext`, does its work in one transaction, and returns what the answer
  * says or throws an `AuthError`. Nothing in these files knows of HTTP.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
@@ -22,7 +22,7 @@ import type { RateLimiter } from '../store/rate-limit.ts';
 import type { ClientOrigin } from '../store/sessions.ts';
 import type { Tools } from '../tools.ts';
 
-/** What the flows share; one for a process. */
+/** What all requests share; one for a process. */
 export interface AuthServices extends Tools {
   /** Connections of the owner of the auth tables. */
   readonly database: SystemPool;
@@ -37,7 +37,7 @@ export interface AuthServices extends Tools {
   readonly signer: TokenSigner;
   readonly verify: VerifyClaims;
   readonly mailer: Pick<Mailer, 'deliver'>;
-  /** Sends after the commit what a flow has added to it. */
+  /** Sends after the commit what a request has added to it. */
   readonly outbox: Outbox;
   readonly sendText: SendText;
   readonly hooks: Hooks;
@@ -54,7 +54,7 @@ export interface AuthServices extends Tools {
 }
 
 /** One request. */
-export interface Flow {
+export interface AuthContext {
   readonly services: AuthServices;
   /** The configuration as it was when the request arrived. */
   readonly config: AuthConfig;
@@ -74,16 +74,16 @@ export interface Flow {
  *
  * @throws AuthError `request_timeout`, besides what `run` throws.
  */
-export function transact<T>(flow: Flow, run: Work<T>): Promise<T> {
-  return transactOn(flow.services.database, flow, run);
+export function transact<T>(context: AuthContext, run: Work<T>): Promise<T> {
+  return transactOn(context.services.database, context, run);
 }
 
 /**
  * As `transact`, for work that may send a message or ask a webhook: it holds its connection until that server has answered.
  * Such work has connections of its own, so that a slow server holds up nothing but more of it.
  */
-export function transactSending<T>(flow: Flow, run: Work<T>): Promise<T> {
-  return transactOn(flow.services.sendingDatabase, flow, run);
+export function transactSending<T>(context: AuthContext, run: Work<T>): Promise<T> {
+  return transactOn(context.services.sendingDatabase, context, run);
 }
 
 /** A statement that goes on so long after its time limit has caught it, and is ended with its connection. In milliseconds. */
@@ -91,8 +91,8 @@ const graceMs = 1000;
 
 type Work<T> = (session: SystemSession) => Promise<T>;
 
-async function transactOn<T>(pool: SystemPool, flow: Flow, run: Work<T>): Promise<T> {
-  const leftMs = timeLeftMs(flow);
+async function transactOn<T>(pool: SystemPool, context: AuthContext, run: Work<T>): Promise<T> {
+  const leftMs = timeLeftMs(context);
   const options = { settings: { statement_timeout: String(leftMs) }, answerWithinMs: leftMs + graceMs };
   let inTime: SystemSession | null = null;
   const runInTime: Work<T> = async (session) => {
@@ -101,32 +101,32 @@ async function transactOn<T>(pool: SystemPool, flow: Flow, run: Work<T>): Promis
       query(text, values) {
         // What was begun beside work that has failed may still go on; the connection is somebody else's by then.
         if (isOver) throw new AuthError('unexpected_failure');
-        timeLeftMs(flow);
+        timeLeftMs(context);
         return session.query(text, values);
       },
       noteUserCode: () => session.noteUserCode?.(),
     };
     try {
       const result = await run(inTime);
-      timeLeftMs(flow);
+      timeLeftMs(context);
       return result;
     } finally {
       isOver = true;
     }
   };
   const result = await pool.transaction(runInTime, options);
-  if (inTime !== null) flow.services.outbox.committed(inTime);
+  if (inTime !== null) context.services.outbox.committed(inTime);
   return result;
 }
 
 /** Milliseconds that the request may still take, 1 at least. @throws AuthError `request_timeout` */
-export function timeLeftMs({ deadline }: Flow): number {
+export function timeLeftMs({ deadline }: AuthContext): number {
   const leftMs = deadline - performance.now();
   if (leftMs <= 0) throw new AuthError('request_timeout');
   return Math.max(1, Math.floor(leftMs));
 }
 
-/** The time of the flow's clock, in milliseconds since the epoch. */
-export function nowOf({ services }: Flow): number {
+/** The time of the service's clock, in milliseconds since the epoch. */
+export function nowOf({ services }: AuthContext): number {
   return services.clock.now();
 }
