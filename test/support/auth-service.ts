@@ -4,10 +4,10 @@
  */
 
 import { expect, onTestFinished, vi } from 'vitest';
-import { createPasswordHasher, type PasswordHasher } from '../../src/auth/secrets/passwords.ts';
+import { createPasswordHasher } from '../../src/auth/secrets/passwords.ts';
 import type { AuthValues } from '../../src/config/auth/auth-config.ts';
 import type { Config } from '../../src/config/config.ts';
-import { type Gateway, startGateway } from '../../src/gateway.ts';
+import { type Gateway, type GatewayExtras, startGateway } from '../../src/gateway.ts';
 import { setFlowCookie } from '../../src/http/auth/flow-cookie.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import { anonKey, serviceKey, testConfig } from './http.ts';
@@ -98,7 +98,7 @@ const unlimited: AuthValues = {
 const cheapHasher = createPasswordHasher(1, 4);
 
 /** What a gateway has beside its auth configuration. */
-type Given = Partial<Config> & { readonly hasher?: PasswordHasher };
+type Given = Partial<Config> & Pick<GatewayExtras, 'hasher' | 'leastAnswerMs'>;
 
 /**
  * A gateway for one test. Emails are captured unless `values` name a mail server.
@@ -191,7 +191,7 @@ const countsLimits = (values: AuthValues) =>
 async function start(
   database: TestDatabase,
   values: AuthValues,
-  { hasher = cheapHasher, ...given }: Given,
+  { hasher = cheapHasher, leastAnswerMs = 0, ...given }: Given,
   configuration: string,
 ): Promise<Started> {
   const config = testConfig({
@@ -206,6 +206,7 @@ async function start(
   const gateway = await startGateway(config, {
     clock: { now: () => seen.clock.time },
     hasher,
+    leastAnswerMs,
     observe: (observation) => seen.observations.push(observation),
   });
   return Object.assign(seen, { configuration, gateway });

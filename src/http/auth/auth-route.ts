@@ -2,6 +2,7 @@
  * Mounts the auth service: the rules that hold for all of its routes (keys, time limit, errors, methods), around the rows
  * that say what each does.
  */
+import { setTimeout as setDelay } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest, HTTPMethods } from 'fastify';
 import { AuthError } from '../../auth/auth-error.ts';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
@@ -77,7 +78,15 @@ async function run(row: AuthRow, request: FastifyRequest, auth: AuthParts): Prom
     return await Promise.race([work(), timeout]);
   } finally {
     clearTimeout(timer);
+    if (row.hidesTime) await untilPast(request.state.startedAt + auth.leastAnswerMs);
   }
+}
+
+/** @param time Of `performance.now()`. */
+async function untilPast(time: number): Promise<void> {
+  const leftMs = time - performance.now();
+  // Timers may end a millisecond early.
+  if (leftMs > 0) await setDelay(Math.ceil(leftMs) + 1);
 }
 
 /**

@@ -66,6 +66,7 @@ const signInRoutes: readonly AuthRow[] = [
     body: [signUpBody, anonymousBody],
     answer: anyOf(sessionShape, userShape),
     limit: limitSignUp,
+    hidesTime: true,
     run: runSignUp,
   },
   {
@@ -99,6 +100,7 @@ const mailRoutes: readonly AuthRow[] = [
     body: [oneTimeBody],
     answer: messageShape,
     limit: limitMessages('otp'),
+    hidesTime: true,
     run: (request) => json(sendOneTimeSignIn(request.context, request.body())),
   },
   {
@@ -109,6 +111,7 @@ const mailRoutes: readonly AuthRow[] = [
     body: [magicLinkBody],
     answer: messageShape,
     limit: limitMessages('magiclink'),
+    hidesTime: true,
     run: runMagicLink,
   },
   {
@@ -119,6 +122,7 @@ const mailRoutes: readonly AuthRow[] = [
     body: [recoverBody],
     answer: messageShape,
     limit: limitMessages('recover'),
+    hidesTime: true,
     run: (request) => json(recover(request.context, request.body())),
   },
   {
@@ -129,6 +133,7 @@ const mailRoutes: readonly AuthRow[] = [
     body: [resendBody],
     answer: messageShape,
     limit: limitMessages('resend'),
+    hidesTime: true,
     run: (request) => json(resend(request.context, request.body())),
   },
 ];
