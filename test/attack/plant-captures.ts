@@ -5,7 +5,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const compiler = join(import.meta.dirname, '../../src/compile');
-const source = readdirSync(compiler)
+const source = readdirSync(compiler, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
   .map((file) => readFileSync(join(compiler, file), 'utf8'))
   .join('\n');
 
