@@ -1,6 +1,6 @@
 /**
  * How the rows of a statement become the JSON text of `data`, where the gateway makes it (print-rows.ts says when). Plain data;
- * execute/rows-answer.ts follows it. The text is the same, byte for byte, as PostgreSQL would have made.
+ * execute/answer/rows-answer.ts follows it. The text is the same, byte for byte, as PostgreSQL would have made.
  */
 import type { LimitPlan } from '../plan/plan.ts';
 

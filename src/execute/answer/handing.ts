@@ -2,7 +2,7 @@
  * Hands a large answer on while its rows arrive, instead of keeping it.
  *
  * From the first part on the status is said and the answer can only be finished or broken off, so this is for answers past
- * what an operator's limit allowed anyway (http/answer-stream.ts).
+ * what an operator's limit allowed anyway (http/graphql/answer-stream.ts).
  */
 import type { AnswerStream, OpenStream } from '../executor.ts';
 

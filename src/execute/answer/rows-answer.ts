@@ -1,5 +1,5 @@
 /**
- * Makes the JSON text of an answer from the rows of a statement, by its layout (compile/answer-layout.ts).
+ * Makes the JSON text of an answer from the rows of a statement, by its layout (compile/print/answer-layout.ts).
  *
  * Bytes in, bytes out: columns arrive as the text that PostgreSQL prints, in UTF-8. Most of it is JSON already or only needs
  * quotes; nothing becomes a JavaScript string, number or date on the way. Byte for byte what `to_json` makes.
