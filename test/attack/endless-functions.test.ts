@@ -1,10 +1,13 @@
 /**
  * Functions that catch their own cancelling: neither a time limit nor a cancel request ends them, nor that nobody waits any more.
  */
-import { beforeAll, expect, test, vi } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { createAuthDatabase, signedUp, testAuth } from '../support/auth-service.ts';
 import { testGateway } from '../support/gateway.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { namingProcess, startRecordingProxy } from '../support/recording-proxy.ts';
 
 const body = `begin
   insert into public.held values (1);
@@ -34,6 +37,26 @@ test('one that a request calls ends after the time limit, and its locks with it'
   const gateway = await testGateway(database, { statementTimeoutMs: 500 });
   const { body: answer } = await gateway.ask('mutation { endless }');
   expect(answer.errors[0].extensions.code).toBe('TIMEOUT');
+  await expectEnded(database);
+});
+
+test('behind a pooler, which makes up the number of the server process, nobody else is ended in its place', async () => {
+  await database.query('delete from public.held');
+  const innocent = new pg.Client(database.urlAs('authenticator', 'test'));
+  await innocent.connect();
+  onTestFinished(() => innocent.end());
+  const { rows } = await innocent.query('select pg_backend_pid() as pid');
+  const proxy = await startRecordingProxy(database.urlAs('authenticator', 'test'));
+  onTestFinished(() => proxy.stop());
+  proxy.inspect(namingProcess(() => rows[0].pid));
+  const gateway = await testGateway(database, { databaseUrl: proxy.url, statementTimeoutMs: 500 });
+  const { body: answer } = await gateway.ask('mutation { endless }');
+  expect(answer.errors[0].extensions.code).toBe('TIMEOUT');
+  await sleep(7000);
+  expect((await innocent.query('select 1 as alive')).rows).toEqual([{ alive: 1 }]);
+  await database.query(
+    "select pg_terminate_backend(pid) from pg_stat_activity where query ~ 'endless' and pid <> pg_backend_pid()",
+  );
   await expectEnded(database);
 });
 

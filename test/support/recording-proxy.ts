@@ -14,11 +14,16 @@ export type Verdict = 'pass' | 'drop' | 'cut' | number;
 export type Inspector = (from: 'client' | 'server', packet: Buffer, flight: number) => Verdict;
 
 /** Names another server process than there is (BackendKeyData), as a pooler does, whose clients have none of their own. */
-export const asPooler: Inspector = (from, packet) => {
-  const at = from === 'server' ? packet.indexOf(Buffer.from([0x4b, 0, 0, 0, 12])) : -1;
-  if (at !== -1) packet.writeInt32BE(packet.readInt32BE(at + 5) + 1, at + 5);
-  return 'pass';
-};
+export const asPooler: Inspector = namingProcess((pid) => pid + 1);
+
+/** As `asPooler`, with the number of the process to name. */
+export function namingProcess(name: (pid: number) => number): Inspector {
+  return (from, packet) => {
+    const at = from === 'server' ? packet.indexOf(Buffer.from([0x4b, 0, 0, 0, 12])) : -1;
+    if (at !== -1) packet.writeInt32BE(name(packet.readInt32BE(at + 5)), at + 5);
+    return 'pass';
+  };
+}
 
 export interface RecordingProxy {
   /** Connection string that leads through the proxy. */

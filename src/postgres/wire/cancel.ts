@@ -3,7 +3,7 @@
  * process where that is of no use.
  */
 import pg from 'pg';
-import type { DriverClient } from './driver.ts';
+import { type DriverClient, isDirect } from './driver.ts';
 
 /** The driver's connection, with the members its declarations leave out. */
 interface CancelConnection {
@@ -57,10 +57,11 @@ export function sendCancel(client: DriverClient): Promise<boolean> {
  * Closes a connection and ends its server process. Code of a user can catch that it is cancelled, and its process would go on
  * for ever, with its locks, also without a client. It cannot catch this.
  *
- * Behind a pooler the process is not known, and none is ended: a pooler makes up the number that it names.
+ * Behind a pooler only the connection is closed: the number that a pooler makes up may be that of somebody else's process.
  */
 export function terminate(client: DriverClient, problem?: Error): void {
   client.connection.stream.destroy(problem);
+  if (!isDirect(client)) return;
   const { host, port, user, password, database, ssl, sslNegotiation } = client;
   const other = new pg.Client({
     ...{ host, port, user, password, database, ssl, sslNegotiation, connectionTimeoutMillis: giveUpAfterMs },

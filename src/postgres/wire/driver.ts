@@ -179,6 +179,14 @@ const look = `select pg_catalog.pg_backend_pid() as pid, pg_catalog.pg_is_in_rec
   pg_catalog.max(s.reset_val) filter (where s.name operator(pg_catalog.=) 'default_transaction_read_only'::pg_catalog.text) as read_only
   from pg_catalog.pg_settings s`;
 
+/** Clients whose number of the server process is the real one. */
+const direct = new WeakSet<DriverClient>();
+
+/** Whether the client is known to be connected to PostgreSQL itself: a pooler makes up the number of the server process. */
+export function isDirect(client: DriverClient): boolean {
+  return direct.has(client);
+}
+
 /**
  * Looks at a connection that has just been opened. A pooler is known by the process: it has made up the one that it named at the
  * beginning. Costs a round trip; the client is released where that fails.
@@ -189,8 +197,9 @@ export async function lookAtSession(client: DriverClient): Promise<NewSession> {
   try {
     const { rows } = await client.query(look);
     const { pid, standby, isolation, deferrable, read_only: readOnly } = rows[0] ?? {};
+    if (pid === client.processID) direct.add(client);
     return {
-      isDirect: pid === client.processID,
+      isDirect: isDirect(client),
       isolation: String(isolation),
       deferrable: String(deferrable),
       readOnly: standby === false ? String(readOnly) : null,
