@@ -84,7 +84,7 @@ export interface GatewayExtras {
   /** Hashes and checks passwords; for tests, which need not pay for strong hashes. */
   readonly hasher?: PasswordHasher;
   /** Shortest time of answers whose time would tell who has an account, in milliseconds; for tests. */
-  readonly leastAnswerMs?: number;
+  readonly minResponseMs?: number;
   /** Key to fill into GraphiQL, which everyone can read there; by default the anon key of a local project. */
   readonly graphiqlApiKey?: string;
   /** The metrics of all processes that share the port, this one among them; absent: it is alone. */
@@ -139,7 +139,7 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
     const { executor, management } = core;
     auth = await openAuth({
       ...{ config, management, clock, observe, database: core.authPool, hasher: extras.hasher },
-      leastAnswerMs: extras.leastAnswerMs,
+      minResponseMs: extras.minResponseMs,
       onLost: (problem) => core.availability.suspect(problem),
     });
     metrics = await openMetrics({ config, meter, management, ...extras });

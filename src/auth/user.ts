@@ -92,6 +92,11 @@ export function hasVerifiedFactor(user: User): boolean {
   return user.factors.some(({ status }) => status === 'verified');
 }
 
+/** Whether a session of the user is without the second factor that they have; null: a token without a session. */
+export function lacksSecondFactor(user: User, session: { readonly aal: Aal } | null): boolean {
+  return hasVerifiedFactor(user) && (session?.aal ?? 'aal1') === 'aal1';
+}
+
 /** The highest level that a session of the user can have. */
 export function highestAal(user: User): Aal {
   return hasVerifiedFactor(user) ? 'aal2' : 'aal1';

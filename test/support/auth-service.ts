@@ -98,7 +98,7 @@ const unlimited: AuthValues = {
 const cheapHasher = createPasswordHasher(1, 4);
 
 /** What a gateway has beside its auth configuration. */
-type Given = Partial<Config> & Pick<GatewayExtras, 'hasher' | 'leastAnswerMs'>;
+type Given = Partial<Config> & Pick<GatewayExtras, 'hasher' | 'minResponseMs'>;
 
 /**
  * A gateway for one test. Emails are captured unless `values` name a mail server.
@@ -191,7 +191,7 @@ const countsLimits = (values: AuthValues) =>
 async function start(
   database: TestDatabase,
   values: AuthValues,
-  { hasher = cheapHasher, leastAnswerMs = 0, ...given }: Given,
+  { hasher = cheapHasher, minResponseMs = 0, ...given }: Given,
   configuration: string,
 ): Promise<Started> {
   const config = testConfig({
@@ -206,7 +206,7 @@ async function start(
   const gateway = await startGateway(config, {
     clock: { now: () => seen.clock.time },
     hasher,
-    leastAnswerMs,
+    minResponseMs,
     observe: (observation) => seen.observations.push(observation),
   });
   return Object.assign(seen, { configuration, gateway });

@@ -4,7 +4,7 @@
 import { AuthError } from '../auth-error.ts';
 import type { Session } from '../session.ts';
 import type { AuthContext } from '../steps/auth-context.ts';
-import { hasVerifiedFactor } from '../user.ts';
+import { lacksSecondFactor } from '../user.ts';
 import type { Asking } from './lock-asking.ts';
 
 /** @throws AuthError `manual_linking_disabled` */
@@ -15,7 +15,7 @@ export function assertManualLinking({ config }: AuthContext): void {
 /** An identity outlives the next password, so it takes the second factor that a new password takes. @throws AuthError `insufficient_aal` */
 export function assertMayLink<A extends Asking<Session | null>>(asking: A): A {
   const { user, session } = asking;
-  if (!hasVerifiedFactor(user) || (session?.aal ?? 'aal1') !== 'aal1') return asking;
+  if (!lacksSecondFactor(user, session)) return asking;
   const message = 'AAL2 session is required to link or unlink an identity when MFA is enabled.';
   throw new AuthError('insufficient_aal', message);
 }

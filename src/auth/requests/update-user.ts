@@ -22,7 +22,7 @@ import { userActor, writeAudit } from '../store/audit.ts';
 import { noteEntry } from '../store/entries.ts';
 import { type PkceChallenge, parsePkce } from '../store/pkce.ts';
 import { findUserByPhone, isEmailTaken, updateUser } from '../store/users.ts';
-import { hasVerifiedFactor, type User } from '../user.ts';
+import { lacksSecondFactor, type User } from '../user.ts';
 import { toUserJson, type UserJson } from '../user-json.ts';
 
 interface Changes {
@@ -115,7 +115,7 @@ function isSensitive({ password, email, phone }: Changes): boolean {
 }
 
 function assertSecondFactor({ user, session }: Pick<UserBearer, 'user' | 'session'>, changes: Changes): void {
-  if (!isSensitive(changes) || !hasVerifiedFactor(user) || (session?.aal ?? 'aal1') !== 'aal1') return;
+  if (!isSensitive(changes) || !lacksSecondFactor(user, session)) return;
   const message = 'AAL2 session is required to update email or password when MFA is enabled.';
   throw new AuthError('insufficient_aal', message);
 }

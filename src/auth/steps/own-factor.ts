@@ -6,7 +6,7 @@ import { AuthError } from '../auth-error.ts';
 import { assertNotAnonymous, isUuid, type UserBearer } from '../bearer.ts';
 import type { Session } from '../session.ts';
 import { type AuditEvent, writeAudit } from '../store/audit.ts';
-import { type Factor, hasVerifiedFactor, type User } from '../user.ts';
+import { type Factor, lacksSecondFactor, type User } from '../user.ts';
 import type { AuthContext } from './auth-context.ts';
 
 /** Who asks about a factor of theirs: a user with an account and a session. */
@@ -37,7 +37,7 @@ export function requireFactor(user: User, id: string): Factor {
  * @throws AuthError `insufficient_aal` (403)
  */
 export function assertSecondFactorUsed(user: User, own: Session): void {
-  if (!hasVerifiedFactor(user) || own.aal !== 'aal1') return;
+  if (!lacksSecondFactor(user, own)) return;
   throw new AuthError('insufficient_aal', 'AAL2 required to enroll a new factor', { status: 403 });
 }
 

@@ -78,7 +78,7 @@ async function run(row: AuthRow, request: FastifyRequest, auth: AuthParts): Prom
     return await Promise.race([work(), timeout]);
   } finally {
     clearTimeout(timer);
-    if (row.hidesTime) await untilPast(request.state.startedAt + auth.leastAnswerMs);
+    if (row.hasMinResponse) await untilPast(request.state.startedAt + auth.minResponseMs);
   }
 }
 

@@ -34,8 +34,8 @@ export interface AuthRow {
   readonly answer: AnswerSchema | null;
   /** What the request takes of what its address has left; null for nothing. @throws AuthError as `run` would. */
   readonly limit?: (request: AuthRequest) => AddressLimit | null;
-  /** Answers no sooner than `leastAnswerMs`, or its time would tell who has an account. */
-  readonly hidesTime?: true;
+  /** Answers no sooner than `minResponseMs`, or its time would tell who has an account. */
+  readonly hasMinResponse?: true;
   /** @throws AuthError, or whatever is answered as an unexpected failure. */
   readonly run: (request: AuthRequest) => Promise<AuthReply>;
 }

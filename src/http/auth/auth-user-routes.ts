@@ -66,7 +66,7 @@ const signInRoutes: readonly AuthRow[] = [
     body: [signUpBody, anonymousBody],
     answer: anyOf(sessionShape, userShape),
     limit: limitSignUp,
-    hidesTime: true,
+    hasMinResponse: true,
     run: runSignUp,
   },
   {
@@ -100,7 +100,7 @@ const mailRoutes: readonly AuthRow[] = [
     body: [oneTimeBody],
     answer: messageShape,
     limit: limitMessages('otp'),
-    hidesTime: true,
+    hasMinResponse: true,
     run: (request) => json(sendOneTimeSignIn(request.context, request.body())),
   },
   {
@@ -111,7 +111,7 @@ const mailRoutes: readonly AuthRow[] = [
     body: [magicLinkBody],
     answer: messageShape,
     limit: limitMessages('magiclink'),
-    hidesTime: true,
+    hasMinResponse: true,
     run: runMagicLink,
   },
   {
@@ -122,7 +122,7 @@ const mailRoutes: readonly AuthRow[] = [
     body: [recoverBody],
     answer: messageShape,
     limit: limitMessages('recover'),
-    hidesTime: true,
+    hasMinResponse: true,
     run: (request) => json(recover(request.context, request.body())),
   },
   {
@@ -133,7 +133,7 @@ const mailRoutes: readonly AuthRow[] = [
     body: [resendBody],
     answer: messageShape,
     limit: limitMessages('resend'),
-    hidesTime: true,
+    hasMinResponse: true,
     run: (request) => json(resend(request.context, request.body())),
   },
 ];

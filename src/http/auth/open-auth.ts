@@ -14,10 +14,10 @@ export interface OpenAuthOptions
   extends Omit<AuthSetup, 'authUrl' | 'inboxUrl' | 'verify' | 'reach' | 'currentConfig'> {
   readonly management: Management;
   /** As of `AuthParts`; many times what the database takes for them. */
-  readonly leastAnswerMs?: number | undefined;
+  readonly minResponseMs?: number | undefined;
 }
 
-const usualLeastAnswerMs = 100;
+const defaultMinResponseMs = 100;
 
 /** The started service; the caller stops it. */
 export interface OpenAuth {
@@ -29,7 +29,7 @@ export interface OpenAuth {
 /** Null where no key could sign tokens: the gateway then serves without the service. */
 export async function openAuth({
   management,
-  leastAnswerMs = usualLeastAnswerMs,
+  minResponseMs = defaultMinResponseMs,
   ...setup
 }: OpenAuthOptions): Promise<OpenAuth | null> {
   const { config, database, clock, observe } = setup;
@@ -64,7 +64,7 @@ export async function openAuth({
       authUrl,
       knownConfig: () => store.current(),
       currentConfig,
-      leastAnswerMs,
+      minResponseMs,
       isInstalled,
       isFromProxy: createTrust(config.trustedProxies),
     },

@@ -53,7 +53,7 @@ export interface AuthParts {
   /** The configuration that is in force now. @throws DatabaseError */
   readonly currentConfig: () => Promise<AuthConfig>;
   /** Shortest time of answers whose time would tell who has an account, in milliseconds from the arrival of the request. */
-  readonly leastAnswerMs: number;
+  readonly minResponseMs: number;
   /** Whether the database has the tables of the service. @throws DatabaseError */
   readonly isInstalled: () => Promise<boolean>;
 }
