@@ -4,7 +4,7 @@
  * Signature and `exp` are checked by the verifier that is handed in; here the claims are held against the database, so a
  * token of a session that has ended is refused although it has not expired.
  */
-import type { SystemSession } from '../postgres/system/system-session.ts';
+import type { Queryable } from '../postgres/system/queryable.ts';
 import { AuthError } from './auth-error.ts';
 import { checkSession, type Session, type SessionLimits } from './session.ts';
 import { loadSession } from './store/sessions.ts';
@@ -22,7 +22,7 @@ export type VerifyClaims = (token: string) => Promise<Claims>;
 /** What a token is checked with. */
 export interface BearerContext {
   readonly verify: VerifyClaims;
-  readonly database: SystemSession;
+  readonly database: Queryable;
   readonly now: Time;
 }
 
@@ -138,7 +138,7 @@ async function verifyBearer(authorization: string | undefined, verify: VerifyCla
   }
 }
 
-async function findSession(claims: Claims, database: SystemSession): Promise<Session | null> {
+async function findSession(claims: Claims, database: Queryable): Promise<Session | null> {
   const { session_id: id } = claims;
   if (id === undefined || id === null || id === '' || id === nilUuid) return null;
   if (typeof id !== 'string' || !isUuid(id)) {

@@ -2,7 +2,7 @@
  * From what the operator wrote, or from the login role's search path, to the names of the namespaces to expose
  * (graphql.md 1.1). Whether they exist is the catalog's business.
  */
-import type { SystemSession } from '../postgres/system/system-session.ts';
+import type { Queryable } from '../postgres/system/queryable.ts';
 import { exposedNamesStatement } from './statements.ts';
 
 /**
@@ -12,7 +12,7 @@ import { exposedNamesStatement } from './statements.ts';
  *   dropped in both cases.
  */
 export async function readExposedNames(
-  session: SystemSession,
+  session: Queryable,
   schemas: readonly string[] | null,
 ): Promise<readonly string[]> {
   const [row] = await session.query(exposedNamesStatement, [schemas]);

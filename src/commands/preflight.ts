@@ -5,7 +5,7 @@
 import { readExposedNames } from '../catalog/exposed-names.ts';
 import type { Config } from '../config/config.ts';
 import type { Problem } from '../config/config-error.ts';
-import type { SystemSession } from '../postgres/system/system-session.ts';
+import type { Queryable } from '../postgres/system/queryable.ts';
 import { withoutPassword } from './describe-error.ts';
 import { readSqlFile } from './package-files.ts';
 
@@ -36,7 +36,7 @@ interface Facts {
 const oldestVersion = 140_000;
 
 /** Asks the database with one statement. @throws DatabaseError */
-export async function findProblems(session: SystemSession, config: PreflightConfig): Promise<Findings> {
+export async function findProblems(session: Queryable, config: PreflightConfig): Promise<Findings> {
   const { anonRole, authenticatedRole, serviceRole, allowedRoles, schemas } = config;
   const roles = [...new Set([anonRole, authenticatedRole, serviceRole, ...(allowedRoles === '*' ? [] : allowedRoles)])];
   const asked = { roles, schemas: schemas ?? (await readExposedNames(session, null)) };

@@ -6,8 +6,8 @@
 import { coerceVariables } from '../compile/plan/document-variables.ts';
 import { bindSlots } from '../compile/plan/slot.ts';
 import { buildSettings, hygiene } from '../postgres/caller/settings.ts';
+import type { Queryable } from '../postgres/system/queryable.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
-import type { SystemSession } from '../postgres/system/system-session.ts';
 import { PublicError } from '../shared/errors.ts';
 import type { GraphQLRequest } from './executor.ts';
 import type { RoleReflection } from './reflection.ts';
@@ -100,7 +100,7 @@ export async function explainStatements(
   const caller = { role, claims, headers: '{}', method: 'POST', path: '/graphql/v1' };
   const input = { caller, searchPath, settings, timeoutMs: analyze ? timeoutMs : 0, freshness: null, readOnly: false };
   const opening = buildSettings(input);
-  const run = async (session: SystemSession): Promise<readonly ExplainedStatement[]> => {
+  const run = async (session: Queryable): Promise<readonly ExplainedStatement[]> => {
     // Of policies, views and indexes, as the caller: the settings follow.
     session.noteUserCode?.();
     // As a request begins: with the settings of the login, then those of the caller.
@@ -120,11 +120,7 @@ export async function explainStatements(
   return analyze ? pool.transaction(run, { answerWithinMs: null }) : pool.transaction(run);
 }
 
-async function readPlan(
-  session: SystemSession,
-  statement: BoundStatement,
-  analyze: boolean,
-): Promise<readonly string[]> {
+async function readPlan(session: Queryable, statement: BoundStatement, analyze: boolean): Promise<readonly string[]> {
   const how = analyze ? 'explain (analyze, buffers) ' : 'explain ';
   const rows = await session.query(`${how}${statement.text}`, statement.values);
   return rows.map((row) => String(row['QUERY PLAN']));

@@ -7,8 +7,8 @@
  */
 import type { HookFunction } from '../config/auth/hook-target.ts';
 import { DatabaseError } from '../postgres/failure.ts';
+import type { Queryable } from '../postgres/system/queryable.ts';
 import { pin } from '../postgres/system/system-connection.ts';
-import type { SystemSession } from '../postgres/system/system-session.ts';
 import { HookError } from './hook-error.ts';
 
 /** Limits of functions; the usual ones where nothing else is given. */
@@ -54,7 +54,7 @@ const findOwners = `select pg_catalog.pg_has_role(p.proowner, current_user, 'MEM
  * @throws HookError `hook_timeout`, `hook_payload_over_size_limit`, `unexpected_failure`. DatabaseError where the connection
  *   is lost.
  */
-export async function callFunction(session: SystemSession, call: FunctionCall): Promise<unknown> {
+export async function callFunction(session: Queryable, call: FunctionCall): Promise<unknown> {
   const { target, limits } = call;
   const payload = JSON.stringify(call.payload);
   if (Buffer.byteLength(payload) > limits.maxRequestBytes) throw tooLarge(limits.maxRequestBytes);
@@ -83,7 +83,7 @@ export async function callFunction(session: SystemSession, call: FunctionCall): 
   }
 }
 
-async function assertOurs(session: SystemSession, { schema, name }: HookFunction): Promise<void> {
+async function assertOurs(session: Queryable, { schema, name }: HookFunction): Promise<void> {
   const [found] = await session.query(findOwners, [`"${schema}"."${name}"(pg_catalog.jsonb)`]);
   if (found?.owns_function === true && found.owns_schema === true) return;
   const routine = `function ${schema}.${name}(jsonb)`;

@@ -6,8 +6,8 @@
  */
 import type { HookName, HookValues } from '../config/auth/auth-hook-fields.ts';
 import { type HookTarget, parseHookTarget, parseWebhookSecrets } from '../config/auth/hook-target.ts';
+import type { Queryable } from '../postgres/system/queryable.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
-import type { SystemSession } from '../postgres/system/system-session.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Observe } from '../shared/observation.ts';
 import { callFunction, type FunctionLimits, functionLimits } from './call-function.ts';
@@ -34,7 +34,7 @@ export interface Hooks {
    * @returns Its answer; empty where it has none.
    * @throws HookError; DatabaseError where the connection is lost.
    */
-  ask(session: SystemSession | null, call: HookCall): Promise<HookAnswer>;
+  ask(session: Queryable | null, call: HookCall): Promise<HookAnswer>;
 }
 
 /** What they are asked with. */
@@ -69,7 +69,7 @@ export function createHooks(parts: HookParts): Hooks {
   };
 }
 
-async function askTarget(parts: HookParts, session: SystemSession | null, call: HookCall): Promise<unknown> {
+async function askTarget(parts: HookParts, session: Queryable | null, call: HookCall): Promise<unknown> {
   const { clock, database, limits = {}, reach = openReach } = parts;
   const { name, config, payload } = call;
   const target = targetOf(name, config);
@@ -78,7 +78,7 @@ async function askTarget(parts: HookParts, session: SystemSession | null, call: 
     const message = { webhook, payload, clock, reach, limits: limits.webhook ?? webhookLimits };
     return parseBody(await postWebhook(message));
   }
-  const run = (own: SystemSession) => callFunction(own, { target, payload, limits: limits.function ?? functionLimits });
+  const run = (own: Queryable) => callFunction(own, { target, payload, limits: limits.function ?? functionLimits });
   return session === null ? database.transaction(run) : run(session);
 }
 

@@ -4,7 +4,7 @@
  * A token is random enough that its hash needs neither salt nor slowness.
  */
 import { hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
-import type { SystemSession } from '../postgres/system/system-session.ts';
+import type { Queryable } from '../postgres/system/queryable.ts';
 
 /** What a token may do. */
 export const accessScopes = ['auth_config:read', 'auth_config:write', 'project:operate'] as const;
@@ -42,7 +42,7 @@ export function makeAccessToken(): string {
  * @returns The token, which is shown once, and what is stored of it.
  */
 export async function createAccessToken(
-  session: SystemSession,
+  session: Queryable,
   wanted: NewAccessToken,
 ): Promise<{ readonly token: string; readonly stored: AccessToken }> {
   const token = makeAccessToken();
@@ -58,7 +58,7 @@ export async function createAccessToken(
 const columns = 't.id, t.name, t.scopes, t.project_ref, t.created_at, t.expires_at, t.revoked_at';
 
 /** All tokens, newest first. */
-export async function listAccessTokens(session: SystemSession): Promise<readonly AccessToken[]> {
+export async function listAccessTokens(session: Queryable): Promise<readonly AccessToken[]> {
   const rows = await session.query(
     `select ${columns} from auth.pgreflect_access_tokens t order by t.created_at desc, t.id`,
   );
@@ -71,11 +71,7 @@ export async function listAccessTokens(session: SystemSession): Promise<readonly
  * @param which Its id, or the beginning of one.
  * @returns The tokens that are revoked by this call; several or none where `which` is not exactly one's, and nothing is done.
  */
-export async function revokeAccessToken(
-  session: SystemSession,
-  which: string,
-  now: Date,
-): Promise<readonly AccessToken[]> {
+export async function revokeAccessToken(session: Queryable, which: string, now: Date): Promise<readonly AccessToken[]> {
   const found = (await listAccessTokens(session)).filter(
     ({ id, revokedAt }) => revokedAt === null && id.startsWith(which.toLowerCase()),
   );
@@ -89,7 +85,7 @@ export async function revokeAccessToken(
 }
 
 /** The token that is valid now; null where there is none. */
-export async function findAccessToken(session: SystemSession, token: string, now: Date): Promise<AccessToken | null> {
+export async function findAccessToken(session: Queryable, token: string, now: Date): Promise<AccessToken | null> {
   const [row] = await session.query(
     `select ${columns} from auth.pgreflect_access_tokens t
     where t.token_hash = $1 and t.revoked_at is null and (t.expires_at is null or t.expires_at > $2::timestamptz)`,

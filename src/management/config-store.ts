@@ -8,7 +8,7 @@
 import { type AuthConfig, type AuthValues, layerAuthConfig } from '../config/auth/auth-config.ts';
 import { authFieldNames } from '../config/auth/auth-fields.ts';
 import { DatabaseError } from '../postgres/failure.ts';
-import type { SystemSession } from '../postgres/system/system-session.ts';
+import type { Queryable } from '../postgres/system/queryable.ts';
 import type { Observe } from '../shared/observation.ts';
 import { configFields, isEffective, readStoredValue, type StoredValues } from './config-fields.ts';
 import { emptyStored, readIfNewer, type StoredConfig } from './stored-config.ts';
@@ -39,7 +39,7 @@ export interface ConfigStore {
    * @throws DatabaseError where the database cannot be asked. Where it can, but what is stored cannot be read, the last good
    *   configuration stays, and the reason is observed once.
    */
-  refreshIfNewer(session: SystemSession): Promise<AuthConfig>;
+  refreshIfNewer(session: Queryable): Promise<AuthConfig>;
   /** Takes over what this process has just stored. */
   accept(stored: StoredConfig): ConfigSnapshot;
   /** Replaces the layer below, for example when a file was read again. */
@@ -51,7 +51,7 @@ export interface ConfigStore {
 /** What the store is made of. */
 export interface ConfigStoreOptions {
   /** Ref of the project; asked for when the database is first read. */
-  readonly ref: (session: SystemSession) => Promise<string>;
+  readonly ref: (session: Queryable) => Promise<string>;
   readonly startValues: AuthValues;
   /** Ignore what is stored (`--config-only`). */
   readonly configOnly: boolean;
@@ -93,7 +93,7 @@ class Store implements ConfigStore {
     return this.#snapshot;
   }
 
-  async refreshIfNewer(session: SystemSession): Promise<AuthConfig> {
+  async refreshIfNewer(session: Queryable): Promise<AuthConfig> {
     if (this.configOnly) return this.#snapshot.config;
     this.#reads += 1;
     const read = this.#reads;

@@ -1,7 +1,7 @@
 /**
  * The overrides in the database (sql/auth, table `pgreflect_config`): one row a project, every version of it kept beside.
  */
-import type { SystemSession } from '../postgres/system/system-session.ts';
+import type { Queryable } from '../postgres/system/queryable.ts';
 import type { StoredValues } from './config-fields.ts';
 
 /** Overrides of one project. */
@@ -30,7 +30,7 @@ export const configChannel = 'pgreflect_config';
 const keptVersions = 100;
 
 /** Whether the database has our tables at all. */
-export async function hasConfigTables(session: SystemSession): Promise<boolean> {
+export async function hasConfigTables(session: Queryable): Promise<boolean> {
   const [row] = await session.query(`select pg_catalog.to_regclass('auth.pgreflect_config') is not null as there`);
   return row?.there === true;
 }
@@ -40,11 +40,7 @@ export async function hasConfigTables(session: SystemSession): Promise<boolean> 
  *
  * @returns Null where the version is the known one.
  */
-export async function readIfNewer(
-  session: SystemSession,
-  ref: string,
-  knownVersion: number,
-): Promise<StoredConfig | null> {
+export async function readIfNewer(session: Queryable, ref: string, knownVersion: number): Promise<StoredConfig | null> {
   const [row] = await session.query(
     `select c.version::float8 as version, case when c.version <> $2::bigint then c.values end as values
     from auth.pgreflect_config c where c.project_ref = $1`,
@@ -58,7 +54,7 @@ export async function readIfNewer(
  * Reads and locks the row until the end of the transaction; makes it where there is none. Where somebody has deleted it, the
  * numbers go on: a process that knows an old version must never take a new one for it.
  */
-export async function lockStored(session: SystemSession, ref: string): Promise<StoredConfig> {
+export async function lockStored(session: Queryable, ref: string): Promise<StoredConfig> {
   await session.query(
     `insert into auth.pgreflect_config (project_ref, version, values, updated_at, updated_by)
     select $1, coalesce(max(v.version), 0), '{}', pg_catalog.now(), ''
@@ -78,11 +74,7 @@ export async function lockStored(session: SystemSession, ref: string): Promise<S
  *
  * @returns The number of the new version.
  */
-export async function writeStored(
-  session: SystemSession,
-  ref: string,
-  { values, changed, by }: Change,
-): Promise<number> {
+export async function writeStored(session: Queryable, ref: string, { values, changed, by }: Change): Promise<number> {
   const [row] = await session.query(
     `update auth.pgreflect_config
     set version = version + 1, values = $2::jsonb, updated_at = pg_catalog.now(), updated_by = $3

@@ -2,7 +2,7 @@
  * Earlier versions of the stored configuration: who changed what and when, and what each said of the emails. Other fields are
  * named and not shown, because they may be secrets.
  */
-import type { SystemSession } from '../postgres/system/system-session.ts';
+import type { Queryable } from '../postgres/system/queryable.ts';
 import { templateFieldNames } from './templates/check-template.ts';
 
 /** A version, newest first in a list. */
@@ -25,7 +25,7 @@ export interface EmailsOfVersion extends ConfigVersion {
 const columns = 'v.version::float8 as version, v.changed, v.updated_at, v.updated_by';
 
 /** All versions that are kept. */
-export async function listVersions(session: SystemSession, ref: string): Promise<readonly ConfigVersion[]> {
+export async function listVersions(session: Queryable, ref: string): Promise<readonly ConfigVersion[]> {
   const rows = await session.query(
     `select ${columns} from auth.pgreflect_config_versions v where v.project_ref = $1 order by v.version desc`,
     [ref],
@@ -34,11 +34,7 @@ export async function listVersions(session: SystemSession, ref: string): Promise
 }
 
 /** One version; null where it is not kept. */
-export async function readVersion(
-  session: SystemSession,
-  ref: string,
-  version: number,
-): Promise<EmailsOfVersion | null> {
+export async function readVersion(session: Queryable, ref: string, version: number): Promise<EmailsOfVersion | null> {
   const [row] = await session.query(
     `select ${columns}, v.values from auth.pgreflect_config_versions v where v.project_ref = $1 and v.version = $2::bigint`,
     [ref, version],

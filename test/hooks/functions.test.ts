@@ -7,8 +7,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { functionLimits } from '../../src/hooks/call-function.ts';
 import { createHooks } from '../../src/hooks/hooks.ts';
+import type { Queryable } from '../../src/postgres/system/queryable.ts';
 import type { SystemPool } from '../../src/postgres/system/run-system.ts';
-import type { SystemSession } from '../../src/postgres/system/system-session.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import { openSystemPool } from '../support/auth.ts';
@@ -38,7 +38,7 @@ beforeAll(async () => {
   pool = openSystemPool(database.url, 2);
 });
 
-function askFunction(session: SystemSession | null, name: string, payload: unknown = { a: 1 }) {
+function askFunction(session: Queryable | null, name: string, payload: unknown = { a: 1 }) {
   const observations: Observation[] = [];
   const observe = (observation: Observation) => observations.push(observation);
   // Only a function that never ends meets its limit.
@@ -149,7 +149,7 @@ describe('a function of somebody who could not act as the login of the service',
     // A new connection has nothing in its caches that could be called in place of what is there now.
     await openSystemPool(database.url, 1)
       .transaction((session) => {
-        const swapping: SystemSession = {
+        const swapping: Queryable = {
           async query(text, values) {
             const rows = await session.query(text, values);
             if (text.includes('pg_proc')) {

@@ -4,8 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import type { Queryable } from '../../src/postgres/system/queryable.ts';
 import { createSystemPool } from '../../src/postgres/system/run-system.ts';
-import type { SystemSession } from '../../src/postgres/system/system-session.ts';
 import { startFreezingProxy } from '../support/freezing-proxy.ts';
 import { testGateway } from '../support/gateway.ts';
 import { createDatabase } from '../support/postgres.ts';
@@ -36,8 +36,7 @@ test('a statement of our own waits for its answer for a while, and the next one 
   });
   await expect(transaction).rejects.toMatchObject(lost);
   // Its connection answers, only late.
-  const nap = (session: SystemSession) =>
-    session.query('select 1 as number from (select pg_catalog.pg_sleep(0.6)) nap');
+  const nap = (session: Queryable) => session.query('select 1 as number from (select pg_catalog.pg_sleep(0.6)) nap');
   await expect(nap(pool)).rejects.toMatchObject(lost);
   expect(await pool.transaction(nap, { answerWithinMs: null })).toEqual(one);
 });

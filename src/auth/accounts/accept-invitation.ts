@@ -1,7 +1,7 @@
 /**
  * An invitation that is accepted by signing in with a provider, in place of opening its link.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError, type AuthErrorCode } from '../auth-error.ts';
 import { mergeWhatFits } from '../metadata.ts';
 import type { ExternalUser } from '../providers/external-user.ts';
@@ -21,7 +21,7 @@ import { addIdentity, note } from './external-account.ts';
  * @throws AuthError `unknown`, `user_banned`.
  */
 export async function findInvited(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   token: string,
   unknown: Extract<AuthErrorCode, 'user_not_found' | 'invite_not_found'>,
@@ -43,7 +43,7 @@ export async function findInvited(
  * @throws AuthError `invite_not_found`, `validation_failed`, `identity_already_exists`, `user_banned`.
  */
 export async function acceptInvitation(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   external: ExternalUser,
   token: string,
@@ -63,7 +63,7 @@ export async function acceptInvitation(
 }
 
 async function giveIdentity(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   external: ExternalUser,
   user: User,

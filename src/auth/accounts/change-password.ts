@@ -1,7 +1,7 @@
 /**
  * A new password for a user who has a session: what has to be proved before, and what ends with the old one.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
 import { queueNotification } from '../messages/queue-notification.ts';
@@ -49,7 +49,7 @@ export async function preparePassword(
  *   `current_password_invalid`, `same_password`.
  */
 export async function changePassword(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   {
     user,

@@ -1,7 +1,7 @@
 /**
  * What becomes of a user whose address has been proved to be theirs, however that was done.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { mergeMetadata } from '../metadata.ts';
 import { type AuthContext, nowOf } from '../steps/auth-context.ts';
 import { reloadUser } from '../steps/issue-session.ts';
@@ -12,12 +12,7 @@ import type { User } from '../user.ts';
 import { type Proof, settleFirstProof } from './evict-strangers.ts';
 
 /** The email address is the user's: also the identities with it say so, and nothing pending is left. @param given Locked. */
-export async function confirmEmail(
-  session: SystemSession,
-  context: AuthContext,
-  given: User,
-  proof: Proof,
-): Promise<User> {
+export async function confirmEmail(session: Queryable, context: AuthContext, given: User, proof: Proof): Promise<User> {
   const now = nowOf(context);
   const isFirst = given.emailConfirmedAt === null;
   const user = isFirst ? await settleFirstProof(session, context, given, { address: 'email', proof }) : given;
@@ -29,12 +24,7 @@ export async function confirmEmail(
 }
 
 /** The phone number is the user's, who is anonymous no longer. @param given Locked. */
-export async function confirmPhone(
-  session: SystemSession,
-  context: AuthContext,
-  given: User,
-  proof: Proof,
-): Promise<User> {
+export async function confirmPhone(session: Queryable, context: AuthContext, given: User, proof: Proof): Promise<User> {
   const now = nowOf(context);
   // An account with a proven email address is its owner's, who let the number in.
   const isFirst = given.emailConfirmedAt === null && given.phoneConfirmedAt === null;

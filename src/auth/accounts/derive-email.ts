@@ -1,7 +1,7 @@
 /**
  * The email address of a user who has none, or has lost the one they had: their identities give it.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { mergeMetadata } from '../metadata.ts';
 import { type AuthContext, nowOf } from '../steps/auth-context.ts';
 import { reloadUser } from '../steps/issue-session.ts';
@@ -26,7 +26,7 @@ export interface DerivedEmail {
  * @returns Null where every one has an address of somebody else.
  */
 export async function deriveEmail(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   user: User,
   identities: readonly Identity[],
@@ -45,7 +45,7 @@ export async function deriveEmail(
  * @throws AuthError `email_exists` where somebody has just taken it.
  */
 export async function adoptEmail(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   user: User,
   { email, isVerified }: DerivedEmail,

@@ -1,7 +1,7 @@
 /**
  * A new email address for a user: asked for, and in the end applied.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { queueNotification } from '../messages/queue-notification.ts';
 import { assertMailNotTooFrequent, sendTokens } from '../messages/send-token.ts';
 import { mergeMetadata } from '../metadata.ts';
@@ -26,7 +26,7 @@ export function isSecureChange(context: AuthContext, user: User): boolean {
  * @param user Locked.
  */
 export async function askEmailChange(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   { user, newEmail, pkce }: { readonly user: User; readonly newEmail: string; readonly pkce: PkceChallenge | null },
 ): Promise<void> {
@@ -50,7 +50,7 @@ export async function askEmailChange(
 
 /** Makes the pending address the user's, confirmed, in the email identity as well. @throws AuthError `email_exists` */
 export async function applyEmailChange(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   given: User,
   proof: Proof,
@@ -83,7 +83,7 @@ export async function applyEmailChange(
 
 /** Gives the email identity of the user that address; makes one where there is none. */
 export async function setEmailIdentity(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   { user, email, isVerified }: { readonly user: User; readonly email: string; readonly isVerified: boolean },
 ): Promise<void> {

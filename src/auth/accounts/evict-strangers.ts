@@ -5,7 +5,7 @@
  * show the code of the sign-up mail or the PKCE verifier of the sign-up, and nobody else has signed up with the address. An
  * opened link shows nothing: programs open the links of the mails that they look through.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { ExternalUser } from '../providers/external-user.ts';
 import { type AuthContext, nowOf } from '../steps/auth-context.ts';
 import { reloadUser } from '../steps/issue-session.ts';
@@ -41,7 +41,7 @@ type KeptIdentity = Pick<ExternalUser, 'provider' | 'subject' | 'identityData'>;
  * @param user Locked; the address has never been proven.
  */
 export async function settleFirstProof(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   user: User,
   { address, proof }: { readonly address: 'email' | 'phone'; readonly proof: Proof },
@@ -59,7 +59,7 @@ export async function settleFirstProof(
 
 /** Takes every way into an account away but the identity of a provider. Where that is the only one nothing happens. */
 export async function evictStrangers(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   user: User,
   external: KeptIdentity,
@@ -86,7 +86,7 @@ interface Kept {
 }
 
 async function evict(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   user: User,
   { identity, address, pkce }: Kept,

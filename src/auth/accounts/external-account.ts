@@ -5,7 +5,7 @@
  * An address alone opens an account only where the provider has seen a proof of it. Whoever made the account without such a
  * proof may be somebody else, so nothing that they left in it stays: no password, no identity, no session.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import { queueNotification } from '../messages/queue-notification.ts';
 import { assertMailNotTooFrequent } from '../messages/send-token.ts';
@@ -53,7 +53,7 @@ export interface ExternalEntry {
  *   `identity_already_exists` and `email_exists` where somebody else has just signed in: once more is right then.
  */
 export async function enterExternally(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   visit: ExternalVisit,
 ): Promise<ExternalEntry> {
@@ -74,7 +74,7 @@ export async function enterExternally(
 export function transactEntry<T>(
   context: AuthContext,
   external: ExternalUser,
-  run: (session: SystemSession) => Promise<T>,
+  run: (session: Queryable) => Promise<T>,
 ): Promise<T> {
   const isSending = external.email !== null && !isProved(context, external);
   return isSending
@@ -87,7 +87,7 @@ export function isProved({ config }: AuthContext, { email, isEmailVerified }: Ex
   return email !== null && (isEmailVerified || config.mailer_autoconfirm);
 }
 
-async function findOrMakeAccount(session: SystemSession, context: AuthContext, external: ExternalUser): Promise<User> {
+async function findOrMakeAccount(session: Queryable, context: AuthContext, external: ExternalUser): Promise<User> {
   const known = await findIdentityOwner(session, external.provider, external.subject);
   if (known !== null) return returnToAccount(session, context, external, known);
   const owner = isProved(context, external) ? await findProvedOwner(session, context, external.email ?? '') : null;
@@ -95,7 +95,7 @@ async function findOrMakeAccount(session: SystemSession, context: AuthContext, e
 }
 
 async function returnToAccount(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   { identityData }: ExternalUser,
   identity: { readonly id: string; readonly userId: string },
@@ -117,7 +117,7 @@ async function returnToAccount(
 
 /** The user with the address, or with an identity for which it was proved. An identity that only claims it is none. */
 async function findProvedOwner(
-  session: SystemSession,
+  session: Queryable,
   { audience }: AuthContext,
   email: string,
 ): Promise<{ id: string } | null> {
@@ -138,7 +138,7 @@ async function findProvedOwner(
   return rows[0] === undefined ? null : { id: rows[0].id as string };
 }
 
-async function makeAccount(session: SystemSession, context: AuthContext, external: ExternalUser): Promise<User> {
+async function makeAccount(session: Queryable, context: AuthContext, external: ExternalUser): Promise<User> {
   const { services, config, audience } = context;
   if (config.disable_signup) throw new AuthError('signup_disabled');
   const id = randomUuid(services.random);
@@ -159,7 +159,7 @@ async function makeAccount(session: SystemSession, context: AuthContext, externa
 
 /** An account that was there before: its owner hears of the new way into it. */
 async function joinAccount(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   external: ExternalUser,
   owner: { readonly id: string },
@@ -178,7 +178,7 @@ async function joinAccount(
 
 /** @throws AuthError `identity_already_exists` */
 export function addIdentity(
-  session: SystemSession,
+  session: Queryable,
   { services }: AuthContext,
   { provider, subject, identityData }: ExternalUser,
   userId: string,
@@ -188,7 +188,7 @@ export function addIdentity(
 
 /** Goes on with an account whose address nobody has confirmed. @returns Why nobody gets in yet; null where they do. */
 async function proveEmail(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   user: User,
   external: ExternalUser,
@@ -211,12 +211,7 @@ async function proveEmail(
 }
 
 /** The account must get the very address that was proved. Null where it is somebody else's. */
-async function takeEmail(
-  session: SystemSession,
-  context: AuthContext,
-  user: User,
-  email: string,
-): Promise<User | null> {
+async function takeEmail(session: Queryable, context: AuthContext, user: User, email: string): Promise<User | null> {
   if (user.email?.toLowerCase() === email) return user;
   if (await isEmailTaken(session, email, context.audience, user.id)) return null;
   await updateUser(session, user.id, { email }, nowOf(context));
@@ -237,7 +232,7 @@ interface ExternalEvent {
 
 /** Writes what a provider had a part in. */
 export function note(
-  session: SystemSession,
+  session: Queryable,
   { config, services, client }: AuthContext,
   { action, user, external }: ExternalEvent,
 ): Promise<void> {

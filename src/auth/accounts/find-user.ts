@@ -1,13 +1,13 @@
 /**
  * Who has an address: as the address of the user, or through an identity for which it was proved.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { findUserByEmail, loadUser } from '../store/users.ts';
 import { nilUuid } from '../tools.ts';
 import type { User } from '../user.ts';
 
 /** The user whose address it is, else the oldest one with such an identity, or null. */
-export async function findEmailOwner(session: SystemSession, email: string, audience: string): Promise<User | null> {
+export async function findEmailOwner(session: Queryable, email: string, audience: string): Promise<User | null> {
   const user = await findUserByEmail(session, email, audience);
   if (user !== null) return user;
   const [row] = await session.query(

@@ -1,7 +1,7 @@
 /**
  * An identity of a provider for a user who is signed in already. One who had no address gets that of the identity.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import { queueNotification } from '../messages/queue-notification.ts';
 import { assertMailNotTooFrequent } from '../messages/send-token.ts';
@@ -23,7 +23,7 @@ import { addIdentity, type ExternalEntry, isProved, note } from './external-acco
  * @throws AuthError `user_not_found` (422), `user_banned`, `identity_already_exists`, `email_exists` (400).
  */
 export async function linkIdentity(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   external: ExternalUser,
   userId: string,
@@ -45,7 +45,7 @@ export async function linkIdentity(
   return { userId: user.id, refusal };
 }
 
-async function lockTarget(session: SystemSession, context: AuthContext, userId: string): Promise<User> {
+async function lockTarget(session: Queryable, context: AuthContext, userId: string): Promise<User> {
   const user = await lockUser(session, userId);
   if (user === null || user.deletedAt !== null) {
     throw new AuthError('user_not_found', 'Linking target user not found', { status: 422 });
@@ -54,7 +54,7 @@ async function lockTarget(session: SystemSession, context: AuthContext, userId: 
   return user;
 }
 
-async function refuseKnown(session: SystemSession, { provider, subject }: ExternalUser, { id }: User): Promise<void> {
+async function refuseKnown(session: Queryable, { provider, subject }: ExternalUser, { id }: User): Promise<void> {
   const known = await findIdentityOwner(session, provider, subject);
   if (known === null) return;
   throw new AuthError(
@@ -65,7 +65,7 @@ async function refuseKnown(session: SystemSession, { provider, subject }: Extern
 
 /** The address of a user who has one stays. @returns Why nobody gets in yet; null where they do. */
 async function settleEmail(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   user: User,
   external: ExternalUser,

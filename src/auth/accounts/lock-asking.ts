@@ -2,7 +2,7 @@
  * Who asks for a change of themselves, as they are now: between the look at the token and the lock on the user the session may
  * have been ended, because it was stolen, or a second factor may have come into use.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import type { Session } from '../session.ts';
 import { loadSession } from '../store/sessions.ts';
@@ -21,7 +21,7 @@ export interface Asking<S extends Session | null> {
  * @throws AuthError `conflict` where the user has just been deleted, `session_not_found` where the session has just been ended.
  */
 export async function lockAsking<S extends Session | null>(
-  database: SystemSession,
+  database: Queryable,
   { user, session }: Asking<S>,
 ): Promise<Asking<S>> {
   const [now, own] = await Promise.all([

@@ -1,13 +1,13 @@
 /**
  * Users who were found without a lock, locked before something is decided by what they are.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import { lockUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 
 /** The user as it is now, for this transaction alone. @throws AuthError `conflict` where it has just been deleted. */
-export async function lockKnownUser(session: SystemSession, { id }: Pick<User, 'id'>): Promise<User> {
+export async function lockKnownUser(session: Queryable, { id }: Pick<User, 'id'>): Promise<User> {
   const user = await lockUser(session, id);
   if (user === null) throw new AuthError('conflict', 'The user has just been deleted');
   return user;

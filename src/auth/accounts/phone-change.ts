@@ -1,7 +1,7 @@
 /**
  * A new phone number for a user: applied once it is proved to be theirs.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { queueNotification } from '../messages/queue-notification.ts';
 import { type AuthContext, nowOf } from '../steps/auth-context.ts';
 import { reloadUser } from '../steps/issue-session.ts';
@@ -13,7 +13,7 @@ import type { User } from '../user.ts';
 
 /** Makes the number the user's, confirmed, in the phone identity as well. @throws AuthError `phone_exists` */
 export async function applyPhoneChange(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   user: User,
   phone: string,
@@ -32,7 +32,7 @@ export async function applyPhoneChange(
 
 /** Tells of the new number, and of the identity that came with a first one. @param queue What the emails go to. */
 export async function queuePhoneNotifications(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   { before, after }: { readonly before: User; readonly after: User },
   queue: typeof queueNotification,
@@ -48,7 +48,7 @@ function findPhoneIdentity(user: User): User['identities'][number] | null {
 
 /** Gives the phone identity of the user that number; makes one where there is none. */
 export async function setPhoneIdentity(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   { user, phone, isVerified }: { readonly user: User; readonly phone: string; readonly isVerified: boolean },
 ): Promise<void> {

@@ -2,7 +2,7 @@
  * One-time tokens of emails: the code and the link are made and stored in place of the older ones.
  */
 import type { LinkKind } from '../../email/confirmation-url.ts';
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { hashCode, makeCode, makeLinkHash, pkcePrefix } from '../secrets/one-time-code.ts';
 import type { AuthContext } from '../steps/auth-context.ts';
 import { type OneTimeTokenType, storeToken } from '../store/one-time-tokens.ts';
@@ -28,7 +28,7 @@ export interface TokenMail {
 
 /** Stores a new token of the user. The code is for whoever reads mail of the address. */
 export async function makeToken(
-  session: SystemSession,
+  session: Queryable,
   { services, config }: AuthContext,
   token: { readonly userId: string; readonly type: OneTimeTokenType; readonly address: string },
   isPkce: boolean = false,

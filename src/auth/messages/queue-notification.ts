@@ -4,7 +4,7 @@
  */
 
 import type { MessageData } from '../../email/message.ts';
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import type { AuthContext } from '../steps/auth-context.ts';
 import { assertSendAllowed } from '../store/rate-limit.ts';
@@ -37,7 +37,7 @@ const lifetimeSeconds = 3 * 24 * 3600;
  * @param session Of the change's own transaction (`transact`).
  */
 export async function queueNotification(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   notification: Notification,
 ): Promise<void> {
@@ -61,7 +61,7 @@ export async function queueNotification(
 
 /** As `queueNotification`, for what an admin has changed; users hear of that only where the configuration says so. */
 export async function queueAdminNotification(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   notification: Notification,
 ): Promise<void> {

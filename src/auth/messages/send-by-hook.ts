@@ -4,7 +4,7 @@
 
 import type { HookEmail, HookEmailData } from '../../email/hook-email.ts';
 import type { MessageData } from '../../email/message.ts';
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { askHook } from '../steps/ask-hook.ts';
 import type { AuthContext } from '../steps/auth-context.ts';
 import { reloadUser } from '../steps/issue-session.ts';
@@ -35,7 +35,7 @@ const nothing = {
  * @throws AuthError What the hook refused or failed with.
  */
 export async function sendTokensByHook(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   sent: readonly (readonly [TokenMail, MadeToken])[],
 ): Promise<void> {

@@ -3,7 +3,7 @@
  * the request. Numbers with a fixed test code get no message.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import { hashCode, makeCode, makeLinkHash } from '../secrets/one-time-code.ts';
 import { askHook } from '../steps/ask-hook.ts';
@@ -41,7 +41,7 @@ export interface CodeMessage {
  * @returns The sender's id of the message; empty for a test number.
  * @throws AuthError `over_sms_send_rate_limit`, `sms_send_failed`, `unexpected_failure` where nobody sends messages.
  */
-export async function sendCode(session: SystemSession, context: AuthContext, message: CodeMessage): Promise<string> {
+export async function sendCode(session: Queryable, context: AuthContext, message: CodeMessage): Promise<string> {
   const { services, config } = context;
   const { purpose, user, phone, channel } = message;
   const { type, sentAt } = places[purpose];
@@ -92,7 +92,7 @@ export async function makePhoneCode(context: AuthContext, request: PhoneCodeRequ
  * @throws AuthError `sms_send_failed`, `unexpected_failure` where nobody sends messages.
  */
 export async function sendPhoneCode(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   user: User,
   message: PhoneCode,

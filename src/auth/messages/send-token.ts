@@ -7,7 +7,7 @@
 import { buildConfirmationUrl } from '../../email/confirmation-url.ts';
 import { emailKinds } from '../../email/email-kind.ts';
 import { buildMessage, type EmailMessage } from '../../email/message.ts';
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import { type AuthContext, nowOf, timeLeftMs } from '../steps/auth-context.ts';
 import { emailTokenSeconds } from '../store/one-time-tokens.ts';
@@ -25,7 +25,7 @@ import { sendTokensByHook } from './send-by-hook.ts';
  *   rendered or sent, and what the hook `send_email` refuses with where that sends them.
  */
 export async function sendTokens(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   ...mails: readonly TokenMail[]
 ): Promise<void> {
@@ -55,7 +55,7 @@ interface Addressed {
 }
 
 /** To the mail server, or to the outbox, from where they go while their tokens are good. */
-async function handOver(session: SystemSession, context: AuthContext, emails: readonly Addressed[]): Promise<void> {
+async function handOver(session: Queryable, context: AuthContext, emails: readonly Addressed[]): Promise<void> {
   const { services, config } = context;
   if (config.mailer_delivery === 'direct') {
     return services.mailer.deliver(config, ...emails.map(({ message }) => message));

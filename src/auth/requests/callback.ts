@@ -1,7 +1,7 @@
 /**
  * The way back from a provider: the answer is where the browser goes next, with a session, a code or what went wrong.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { acceptInvitation } from '../accounts/accept-invitation.ts';
 import { type ExternalEntry, enterExternally, transactEntry } from '../accounts/external-account.ts';
 import { linkIdentity } from '../accounts/link-identity.ts';
@@ -151,7 +151,7 @@ type Arrival =
   | { readonly kind: 'refused'; readonly refusal: AuthError };
 
 async function arrive(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   begun: ProviderFlow,
   signIn: ExternalSignIn,
@@ -164,7 +164,7 @@ async function arrive(
 }
 
 async function findAccount(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   { inviteToken, linkingTargetId, isEmailOptional }: ProviderFlow,
   { user: external }: ExternalSignIn,
@@ -175,7 +175,7 @@ async function findAccount(
 }
 
 function leaveCode(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   begun: ProviderFlow,
   { userId, signIn }: { readonly userId: string; readonly signIn: ExternalSignIn },

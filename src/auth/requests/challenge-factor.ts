@@ -2,7 +2,7 @@
  * The question for a code of a second factor. A phone gets its code with it.
  */
 import { DatabaseError } from '../../postgres/failure.ts';
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { lockAsking } from '../accounts/lock-asking.ts';
 import { type AnswerJson, answerShape, integer, member, uuid } from '../answer-shape.ts';
 import { AuthError } from '../auth-error.ts';
@@ -68,7 +68,7 @@ interface Asked {
   readonly channel: Channel | null;
 }
 
-async function challenge(session: SystemSession, context: AuthContext, asked: Asked): Promise<Challenged> {
+async function challenge(session: Queryable, context: AuthContext, asked: Asked): Promise<Challenged> {
   const { services, client } = context;
   const { user } = await lockAsking(session, asked.asking);
   const factor = requireFactor(user, asked.factorId);

@@ -2,7 +2,7 @@
  * A new second factor: an app gets its secret, once; a phone is noted. It counts when its first code has been verified.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { lockAsking } from '../accounts/lock-asking.ts';
 import { parsePhone } from '../addresses.ts';
 import { type AnswerJson, answerShape, member, nested, optional, text, uuid } from '../answer-shape.ts';
@@ -136,7 +136,7 @@ interface Enrollment {
 }
 
 async function enroll(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   { asking, request, totp }: Enrollment,
 ): Promise<Inserted> {
@@ -160,7 +160,7 @@ async function enroll(
 }
 
 /** An earlier attempt with the number gives way. @throws AuthError `mfa_verified_factor_exists` */
-async function makeRoomForPhone(session: SystemSession, user: User, phone: string | null): Promise<User> {
+async function makeRoomForPhone(session: Queryable, user: User, phone: string | null): Promise<User> {
   const known = phone === null ? undefined : user.factors.find((factor) => factor.phone === phone);
   if (known === undefined) return user;
   if (known.status === 'verified') {

@@ -1,7 +1,7 @@
 /**
  * Proof that the user who has a session is still there: a code, which the change of the password then asks for.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { lockKnownUser } from '../accounts/lock-known-user.ts';
 import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-code.ts';
@@ -46,7 +46,7 @@ function assertReachable(user: User): void {
 }
 
 /** Uses up the code that was sent. @throws AuthError `reauthentication_not_valid` */
-export async function useNonce(session: SystemSession, context: AuthContext, user: User, nonce: string): Promise<void> {
+export async function useNonce(session: Queryable, context: AuthContext, user: User, nonce: string): Promise<void> {
   const lifetimeSeconds = user.email === null ? smsTokenSeconds(context.config) : emailTokenSeconds(context.config);
   const types = ['reauthentication_token'] as const;
   const isDead = await takeGuesses(session, context, { userId: user.id }, types);

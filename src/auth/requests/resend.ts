@@ -1,7 +1,7 @@
 /**
  * A message once more, for those who did not get or have lost the first: with a new token, the older one is dead.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { askEmailChange } from '../accounts/email-change.ts';
 import { lockKnownUser } from '../accounts/lock-known-user.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
@@ -86,12 +86,7 @@ function isPending(user: User, type: Request['type']): boolean {
 }
 
 /** @returns The sender's id of a text message; empty for none. */
-async function send(
-  session: SystemSession,
-  context: AuthContext,
-  user: User,
-  { type, pkce }: Request,
-): Promise<string> {
+async function send(session: Queryable, context: AuthContext, user: User, { type, pkce }: Request): Promise<string> {
   const { config, services } = context;
   const channel = 'sms';
   switch (type) {

@@ -1,7 +1,7 @@
 /**
  * The second half of the PKCE flow: the code of a link and the verifier of its request give a session.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import { mergeWhatFits } from '../metadata.ts';
 import { type AuthContext, nowOf } from '../steps/auth-context.ts';
@@ -33,7 +33,7 @@ export async function signInWithCode(context: AuthContext, body: unknown): Promi
 }
 
 /** The link may have been opened by anybody; the verifier shows that whoever signed up is here. */
-function giveBack(session: SystemSession, context: AuthContext, user: User, withheld: Withheld): Promise<void> {
+function giveBack(session: Queryable, context: AuthContext, user: User, withheld: Withheld): Promise<void> {
   const userMetadata = mergeWhatFits(withheld.userMetadata, user.userMetadata);
   return updateUser(session, user.id, { passwordHash: withheld.passwordHash ?? '', userMetadata }, nowOf(context));
 }

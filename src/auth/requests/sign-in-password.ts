@@ -3,7 +3,7 @@
  * work.
  */
 import { createHash } from 'node:crypto';
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import { findWeakness } from '../secrets/password-policy.ts';
 import { type AuthContext, nowOf } from '../steps/auth-context.ts';
@@ -73,7 +73,7 @@ function assertConfirmed(user: User, kind: Credentials['kind']): void {
 }
 
 async function enter(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   { found, newHash, kind }: { readonly found: User; readonly newHash: string | null; readonly kind: string },
 ) {

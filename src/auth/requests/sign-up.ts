@@ -4,7 +4,7 @@
  * Whether an address has an account does not show: a confirmed user's gets the answer of a new one, made from nothing.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { confirmEmail, confirmPhone } from '../accounts/confirm-user.ts';
 import { findEmailOwner } from '../accounts/find-user.ts';
 import { imitateNewUser } from '../accounts/imitate-new-user.ts';
@@ -152,7 +152,7 @@ async function checkPassword(
   return { passwordHash: isNeeded ? await hasher.hash(password, context.deadline) : null, isKnown, knownHash };
 }
 
-async function enter(session: SystemSession, context: AuthContext, entry: Entry): Promise<SignUpOutcome> {
+async function enter(session: Queryable, context: AuthContext, entry: Entry): Promise<SignUpOutcome> {
   const { address } = entry;
   const found = await findKnown(session, context, address);
   const known = found === null ? null : await lockKnownUser(session, found);
@@ -182,7 +182,7 @@ function imitate(context: AuthContext, { address, data }: SignUpRequest): UserJs
   return imitateNewUser(context, address, id, { ...data, ...identityDataOf(id, address, data) });
 }
 
-async function findKnown(session: SystemSession, context: AuthContext, address: SignUpAddress): Promise<User | null> {
+async function findKnown(session: Queryable, context: AuthContext, address: SignUpAddress): Promise<User | null> {
   return address.kind === 'email'
     ? findEmailOwner(session, address.email, context.audience)
     : findUserByPhone(session, address.phone, context.audience);
@@ -204,11 +204,7 @@ function isConfirmed(user: User, address: SignUpAddress): boolean {
   return user.emailConfirmedAt !== null || user.email?.toLowerCase() !== address.email;
 }
 
-async function insert(
-  session: SystemSession,
-  context: AuthContext,
-  { address, data, passwordHash }: Entry,
-): Promise<User> {
+async function insert(session: Queryable, context: AuthContext, { address, data, passwordHash }: Entry): Promise<User> {
   const { services, audience } = context;
   const id = randomUuid(services.random);
   const { kind } = address;
@@ -229,7 +225,7 @@ async function insert(
 
 /** Confirms the user where the configuration says so; else asks for the proof. */
 async function confirmOrAsk(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   { user, entry }: { readonly user: User; readonly entry: Entry },
 ): Promise<{ readonly confirmed: User | null; readonly messageId: string }> {
@@ -254,7 +250,7 @@ async function confirmOrAsk(
 }
 
 /** The account of somebody else who never confirmed is now that of whoever signs up. */
-async function enterAnew(session: SystemSession, context: AuthContext, user: User, entry: Entry): Promise<User> {
+async function enterAnew(session: Queryable, context: AuthContext, user: User, entry: Entry): Promise<User> {
   const { passwordHash, data } = entry;
   if (user.passwordHash !== null || passwordHash === null) return user;
   const changes = { passwordHash, userMetadata: mergeWhatFits(data, user.userMetadata) };
@@ -268,7 +264,7 @@ function countsAsConfirmed({ config }: AuthContext, { kind }: SignUpAddress): bo
 
 /** Sends the sign-up mail, unless one was sent a moment ago. @param user Locked, with an email address. */
 export async function sendConfirmation(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   user: User,
   pkce: PkceChallenge | null,
@@ -288,7 +284,7 @@ export async function sendConfirmation(
 }
 
 function note(
-  session: SystemSession,
+  session: Queryable,
   { config, services }: AuthContext,
   { action, user, provider }: { readonly action: AuditAction; readonly user: User; readonly provider: string },
 ): Promise<void> {

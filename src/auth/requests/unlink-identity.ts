@@ -2,7 +2,7 @@
  * A way to sign in that a user gives up. One has to be left, and the user gets the address of one that is left where their
  * own goes with it. Whoever has come in by it is out: the other sessions end, and what is under way.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { adoptEmail, deriveEmail } from '../accounts/derive-email.ts';
 import { type Asking, lockAsking } from '../accounts/lock-asking.ts';
 import { assertManualLinking, assertMayLink } from '../accounts/manual-linking.ts';
@@ -40,7 +40,7 @@ export async function unlinkIdentity(context: AuthContext, bearer: UserBearer, i
 }
 
 async function unlink(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   asking: Asking<Session | null>,
   id: string,
@@ -69,7 +69,7 @@ async function unlink(
 
 /** Does nothing where one of the identities that are left has the address of the user. */
 async function replaceEmail(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   user: User,
   left: readonly Identity[],

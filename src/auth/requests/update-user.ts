@@ -3,7 +3,7 @@
  *
  * What takes long (comparing passwords) comes before the transaction; what decides is looked at again in it.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { changePassword, type NewPassword, preparePassword } from '../accounts/change-password.ts';
 import { applyEmailChange, askEmailChange } from '../accounts/email-change.ts';
 import { lockAsking } from '../accounts/lock-asking.ts';
@@ -126,7 +126,7 @@ interface Application {
   readonly newPassword: NewPassword | null;
 }
 
-async function apply(session: SystemSession, context: AuthContext, application: Application): Promise<User> {
+async function apply(session: Queryable, context: AuthContext, application: Application): Promise<User> {
   const { bearer, changes, newPassword } = application;
   const { config, services } = context;
   const { data, appMetadata, email, phone } = changes;
@@ -152,7 +152,7 @@ async function apply(session: SystemSession, context: AuthContext, application: 
 }
 
 async function changeEmail(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   user: User,
   { email, pkce }: { readonly email: string; readonly pkce: PkceChallenge | null },
@@ -167,7 +167,7 @@ async function changeEmail(
 }
 
 async function changePhone(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   user: User,
   { phone, channel }: { readonly phone: string; readonly channel: Channel },

@@ -3,7 +3,7 @@
  *
  * A code of an app is accepted once, and none before it afterwards: the step is used up in the transaction of the sign-in.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { lockKnownUser } from '../accounts/lock-known-user.ts';
 import { AuthError } from '../auth-error.ts';
 import { isUuid, type UserBearer } from '../bearer.ts';
@@ -83,7 +83,7 @@ async function limitAttempts({ services, config }: AuthContext, { id }: Factor):
   await assertRequestAllowed(services.limiter, `factor_attempt:${id}`, allowance);
 }
 
-async function decide(session: SystemSession, context: AuthContext, answer: Answer): Promise<Outcome> {
+async function decide(session: Queryable, context: AuthContext, answer: Answer): Promise<Outcome> {
   const [user, own] = await Promise.all([
     lockKnownUser(session, answer.asking.user),
     lockSession(session, answer.asking.session.id),
@@ -119,7 +119,7 @@ async function takeFactorGuess({ services, config }: AuthContext, { id }: Factor
 
 /** @throws AuthError `mfa_factor_not_found` (422), `mfa_ip_address_mismatch` */
 async function requireChallenge(
-  session: SystemSession,
+  session: Queryable,
   { client }: AuthContext,
   { challengeId, factorId }: Answer,
 ): Promise<Challenge> {
@@ -139,7 +139,7 @@ interface Given {
 
 /** @throws AuthError `mfa_verification_failed` */
 async function checkPhoneCode(
-  _session: SystemSession,
+  _session: Queryable,
   _context: AuthContext,
   challenge: Challenge,
   { code }: Given,
@@ -151,7 +151,7 @@ async function checkPhoneCode(
 
 /** @throws AuthError `mfa_verification_failed` */
 async function checkTotpCode(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   { secret }: Challenge,
   { factor, code }: Given,
@@ -174,7 +174,7 @@ function assertReadable(secret: string | null): asserts secret is string {
  * Users hear of it: whoever has their password may have added a factor of their own. Linking that began without a factor ends as
  * the sessions without one do.
  */
-async function enterUse(session: SystemSession, context: AuthContext, user: User, factor: Factor): Promise<void> {
+async function enterUse(session: Queryable, context: AuthContext, user: User, factor: Factor): Promise<void> {
   await updateFactor(session, factor.id, { status: 'verified' }, nowOf(context));
   await endLinking(session, user.id, nowOf(context));
   await queueNotification(session, context, { kind: 'mfa_factor_enrolled', user, factorType: factor.factorType });
@@ -190,7 +190,7 @@ interface Success {
 
 /** The session with its new level; those of the user that lack it end. */
 async function raiseSession(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   { user, own, factor, challenge }: Success,
 ): Promise<SignedIn> {

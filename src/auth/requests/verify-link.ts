@@ -4,7 +4,7 @@
  * Whatever happens, it goes to the application, which learns of it from fragment and query; only a link without its
  * parameters is answered directly.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import { isPkceHash } from '../secrets/one-time-code.ts';
 import { type AuthContext, nowOf } from '../steps/auth-context.ts';
@@ -74,7 +74,7 @@ async function follow(context: AuthContext, token: string, typeName: string): Pr
 
 /** Without a flow nobody could use the code, so the token stays: the transaction is undone. */
 function issueCode(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   userId: string,
   verified: VerificationKind,

@@ -1,7 +1,7 @@
 /**
  * Verification by a program: a code that the user typed, or the hash of a link that a server received.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { isSecureChange } from '../accounts/email-change.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { type AnswerJson, answerShape, member, text } from '../answer-shape.ts';
@@ -50,7 +50,7 @@ export async function verify(context: AuthContext, body: unknown): Promise<Answe
   return signedIn === null ? otherAddressShape.toJson(otherAddressMessage) : sessionAnswer(context, signedIn);
 }
 
-async function enter(session: SystemSession, context: AuthContext, given: Given): Promise<SignedIn | null> {
+async function enter(session: Queryable, context: AuthContext, given: Given): Promise<SignedIn | null> {
   const presented =
     given.kind === 'hash' ? await presentHash(session, context, given) : await present(session, context, given);
   const kind = resolveKind(given.type, presented.type);
@@ -95,7 +95,7 @@ function parseCodeEmail(email: string): string {
 
 /** Presents what a link carries. @throws AuthError `otp_expired`, `user_banned` */
 export async function presentHash(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   { type, tokenHash }: { readonly type: VerificationType; readonly tokenHash: string },
 ): Promise<PresentedToken> {
@@ -106,7 +106,7 @@ export async function presentHash(
 }
 
 async function present(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   given: Extract<Given, { kind: 'code' }>,
 ): Promise<PresentedToken> {
@@ -127,7 +127,7 @@ async function present(
 
 /** The user to whom the code must belong, for this transaction alone; null for nobody. */
 async function lockOwner(
-  session: SystemSession,
+  session: Queryable,
   { audience }: AuthContext,
   { type, address, code }: Extract<Given, { kind: 'code' }>,
 ): Promise<User | null> {

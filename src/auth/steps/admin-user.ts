@@ -1,7 +1,7 @@
 /**
  * One user by the id in the path, and what admins may say of users.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
 import { isUuid } from '../bearer.ts';
@@ -13,7 +13,7 @@ import { parseGoDuration } from './go-duration.ts';
 import { type BodyShape, readMembers } from './members.ts';
 
 /** Loads the user. @param lock Keeps the row for the transaction. @throws AuthError `validation_failed` (404), `user_not_found` */
-export async function requireUser(session: SystemSession, id: string, lock: 'lock' | 'read' = 'read'): Promise<User> {
+export async function requireUser(session: Queryable, id: string, lock: 'lock' | 'read' = 'read'): Promise<User> {
   if (!isUuid(id)) throw new AuthError('validation_failed', 'user_id must be an UUID', { status: 404 });
   const user = await (lock === 'lock' ? lockUser(session, id) : loadUser(session, id));
   if (user === null) throw new AuthError('user_not_found');

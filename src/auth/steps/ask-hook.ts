@@ -4,7 +4,7 @@
 import type { HookName } from '../../config/auth/auth-hook-fields.ts';
 import { HookError } from '../../hooks/hook-error.ts';
 import { type HookAnswer, isWebhook } from '../../hooks/hooks.ts';
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import { type AuthContext, transact, transactSending } from './auth-context.ts';
 
@@ -15,7 +15,7 @@ import { type AuthContext, transact, transactSending } from './auth-context.ts';
  * @throws AuthError `hook_timeout` and so on, or what the hook refused with (`unknown`).
  */
 export async function askHook(
-  session: SystemSession | null,
+  session: Queryable | null,
   { services, config }: AuthContext,
   name: HookName,
   payload: unknown,
@@ -32,7 +32,7 @@ export async function askHook(
 export function transactAsking<T>(
   context: AuthContext,
   names: readonly HookName[],
-  run: (session: SystemSession) => Promise<T>,
+  run: (session: Queryable) => Promise<T>,
 ): Promise<T> {
   const isWaiting = names.some((name) => isWebhook(name, context.config));
   return (isWaiting ? transactSending : transact)(context, run);

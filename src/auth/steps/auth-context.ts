@@ -8,8 +8,8 @@ import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { Outbox } from '../../email/outbox/outbox-worker.ts';
 import type { Mailer } from '../../email/transport/mailer.ts';
 import type { Hooks } from '../../hooks/hooks.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
-import type { SystemSession } from '../../postgres/system/system-session.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { AuthError } from '../auth-error.ts';
 import type { VerifyClaims } from '../bearer.ts';
@@ -89,12 +89,12 @@ export function transactSending<T>(context: AuthContext, run: Work<T>): Promise<
 /** A statement that goes on so long after its time limit has caught it, and is ended with its connection. In milliseconds. */
 const graceMs = 1000;
 
-type Work<T> = (session: SystemSession) => Promise<T>;
+type Work<T> = (session: Queryable) => Promise<T>;
 
 async function transactOn<T>(pool: SystemPool, context: AuthContext, run: Work<T>): Promise<T> {
   const leftMs = timeLeftMs(context);
   const options = { settings: { statement_timeout: String(leftMs) }, answerWithinMs: leftMs + graceMs };
-  let inTime: SystemSession | null = null;
+  let inTime: Queryable | null = null;
   const runInTime: Work<T> = async (session) => {
     let isOver = false;
     inTime = {

@@ -2,7 +2,7 @@
  * The hook `before_user_created`: asked before somebody becomes a user by what they do themselves, whichever way. What admins
  * make, users and invitations, is not asked about.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { randomUuid } from '../random.ts';
 import type { NewUser } from '../store/users.ts';
 import { toRfc3339 } from '../times.ts';
@@ -19,7 +19,7 @@ const never = '0001-01-01T00:00:00Z';
  * @throws AuthError What the hook refused or failed with; the user must not be inserted then.
  */
 export async function askBeforeUserCreated(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   user: NewUser & { readonly id: string },
 ): Promise<void> {

@@ -1,7 +1,7 @@
 /**
  * What follows from a token that was good: it is used up, and the user is what it proves.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { confirmEmail, confirmPhone } from '../accounts/confirm-user.ts';
 import { applyEmailChange, isSecureChange } from '../accounts/email-change.ts';
 import type { Proof } from '../accounts/evict-strangers.ts';
@@ -33,7 +33,7 @@ export interface Verification {
  * @throws AuthError `email_exists`, `phone_exists`
  */
 export async function completeVerification<T>(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   verification: Verification,
   finish: () => Promise<T>,
@@ -51,7 +51,7 @@ export async function completeVerification<T>(
 /** The user afterwards; null where the other address of an email change has to confirm as well. */
 type Completion = User | null;
 
-async function complete(session: SystemSession, context: AuthContext, verification: Verification): Promise<Completion> {
+async function complete(session: Queryable, context: AuthContext, verification: Verification): Promise<Completion> {
   const { presented, kind } = verification;
   const { user } = presented;
   const proof = proofOf(verification);
@@ -78,7 +78,7 @@ function proofOf({ kind, by }: Verification): Proof {
   return { by: 'message', pkce: by === 'pkce_link' ? flowMethodOf(kind) : null };
 }
 
-async function confirmSignUp(session: SystemSession, context: AuthContext, user: User, proof: Proof): Promise<User> {
+async function confirmSignUp(session: Queryable, context: AuthContext, user: User, proof: Proof): Promise<User> {
   const { services, config } = context;
   if (user.invitedAt !== null && user.passwordHash === null) {
     const password = makePassword(services.random, invitedPasswordLength, config.password_required_characters);
@@ -92,7 +92,7 @@ async function confirmSignUp(session: SystemSession, context: AuthContext, user:
 
 /** Whoever reads the mail has the address, so a link of a user who never confirmed does that as well. */
 async function recoverUser(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   presented: PresentedToken,
   proof: Proof,
@@ -107,7 +107,7 @@ async function recoverUser(
 }
 
 async function confirmEmailChange(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   presented: PresentedToken,
   proof: Proof,
@@ -120,11 +120,6 @@ async function confirmEmailChange(
   return null;
 }
 
-function note(
-  session: SystemSession,
-  { config, services }: AuthContext,
-  user: User,
-  action: AuditAction,
-): Promise<void> {
+function note(session: Queryable, { config, services }: AuthContext, user: User, action: AuditAction): Promise<void> {
   return writeAudit(session, { action, actor: userActor(user) }, config, services);
 }

@@ -2,7 +2,7 @@
  * The hook `custom_access_token`: what an access token says is shown to it before the token is made, and what it answers is
  * what the token says. It may add, change and leave out, but not what a token needs to be one, not whose it is, and not a role of admins.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import { bytesOf } from '../metadata.ts';
 import type { AccessClaims } from '../secrets/access-token.ts';
@@ -19,7 +19,7 @@ export type SignInMethod = string;
  * @throws AuthError What the hook refused or failed with; `unexpected_failure` where its claims are not those of a token.
  */
 export async function customizeClaims(
-  session: SystemSession | null,
+  session: Queryable | null,
   context: AuthContext,
   claims: AccessClaims,
   method: SignInMethod,

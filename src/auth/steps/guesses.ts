@@ -2,7 +2,7 @@
  * Guesses at codes: each counts before it is looked at, in the database and outside the transaction of the request, so that
  * neither many addresses nor many processes nor an undone transaction give anybody more of them.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { OneTimeTokenType } from '../store/one-time-tokens.ts';
 import type { AuthContext } from './auth-context.ts';
 
@@ -23,7 +23,7 @@ export type DeadTokens = (userId: string, type: OneTimeTokenType) => boolean;
 
 /** Counts a guess at each of the tokens; an address without any costs as much. */
 export async function takeGuesses(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   at: GuessedAt,
   types: readonly OneTimeTokenType[],

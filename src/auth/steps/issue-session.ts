@@ -2,7 +2,7 @@
  * The end of every successful sign-in: a new session and what its access token says inside the transaction, the answer with
  * the tokens after it. Nobody makes an access token anywhere else.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import { accessTokenClaims, type SessionExtras, type SessionTokens, toSessionJson } from '../secrets/access-token.ts';
 import { createSession, type IssuedSession } from '../store/sessions.ts';
@@ -20,13 +20,13 @@ export interface SignedIn extends IssuedSession, SessionTokens {}
 export type SessionJson = Readonly<Record<string, unknown>>;
 
 /** As `transact`, for work that signs a user in. */
-export function transactSignIn<T>(context: AuthContext, run: (session: SystemSession) => Promise<T>): Promise<T> {
+export function transactSignIn<T>(context: AuthContext, run: (session: Queryable) => Promise<T>): Promise<T> {
   return transactAsking(context, ['custom_access_token'], run);
 }
 
 /** Starts a session. @param method How the user proved to be the one, for the claim `amr`. */
 export async function issueSession(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   userId: string,
   method: string,
@@ -47,7 +47,7 @@ export async function issueSession(
  * @throws AuthError What the hook `custom_access_token` refused or failed with.
  */
 export async function completeSignIn(
-  session: SystemSession | null,
+  session: Queryable | null,
   context: AuthContext,
   issued: IssuedSession & { readonly user: User },
   method: SignInMethod,
@@ -68,7 +68,7 @@ export function sessionAnswer(
 }
 
 /** The user as it is after what was written in this transaction. */
-export async function reloadUser(session: SystemSession, userId: string): Promise<User> {
+export async function reloadUser(session: Queryable, userId: string): Promise<User> {
   const user = await loadUser(session, userId);
   // Only a user that somebody deletes at this moment is gone.
   if (user === null) throw new AuthError('user_not_found');

@@ -1,7 +1,7 @@
 /**
  * A second factor by the id in the path, who may ask about one, and what is noted of it.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import { assertNotAnonymous, isUuid, type UserBearer } from '../bearer.ts';
 import type { Session } from '../session.ts';
@@ -60,7 +60,7 @@ export function assertNameFree(factors: readonly Factor[], friendlyName: string)
 
 /** Writes an event about a factor, with the address that the request comes from. */
 export function writeFactorAudit(
-  session: SystemSession,
+  session: Queryable,
   { services, config, client }: AuthContext,
   event: Pick<AuditEvent, 'action' | 'actor' | 'traits'>,
 ): Promise<void> {

@@ -2,7 +2,7 @@
  * The audit log: one row per event, written in the transaction of the change it tells of.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { randomUuid } from '../random.ts';
 import { toTimestamp } from '../times.ts';
 import { nilUuid, type Tools } from '../tools.ts';
@@ -111,7 +111,7 @@ export const insertAuditRows = `insert into auth.audit_log_entries (instance_id,
 
 /** Writes one event, unless the log is switched off. */
 export async function writeAudit(
-  database: SystemSession,
+  database: Queryable,
   event: AuditEvent,
   config: Pick<AuthConfig, 'audit_log_disable_postgres'>,
   tools: Tools,

@@ -3,14 +3,14 @@
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { DatabaseError } from '../../postgres/failure.ts';
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { cleanUp } from './clean-up.ts';
 
 /** What it works with. */
 export interface CleanUpParts {
-  readonly database: SystemSession;
+  readonly database: Queryable;
   readonly currentConfig: () => Promise<AuthConfig>;
   /** Until the database has the tables there is nothing to delete. @throws DatabaseError */
   readonly isInstalled: () => Promise<boolean>;

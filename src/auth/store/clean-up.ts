@@ -3,7 +3,7 @@
  * each statement takes at most a hundred rows that nobody else holds.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { type Time, toTimestamp } from '../times.ts';
 
 /** What decides about sessions, and whether users go. */
@@ -73,7 +73,7 @@ function oldRows(table: OwnedTable, condition: string, limit: 10 | 100 = 100): s
 }
 
 /** Runs one round; call it again while something is found. */
-export async function cleanUp(database: SystemSession, options: CleanUpOptions): Promise<CleanUpCounts> {
+export async function cleanUp(database: Queryable, options: CleanUpOptions): Promise<CleanUpCounts> {
   const { config, deleteAnonymousUsers } = options;
   const now = toTimestamp(options.now);
   const counts: Record<string, number> = {};

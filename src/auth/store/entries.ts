@@ -1,7 +1,7 @@
 /**
  * Whose proof of an address keeps what was entered in the account before it. No row: nobody's does.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { User } from '../user.ts';
 import type { FlowMethod } from './pkce.ts';
 
@@ -9,7 +9,7 @@ import type { FlowMethod } from './pkce.ts';
 export type KeptBy = 'code' | 'admin';
 
 /** Notes who entered what an account without a proven address has. */
-export async function noteEntry(database: SystemSession, userId: string, keptBy: KeptBy): Promise<void> {
+export async function noteEntry(database: Queryable, userId: string, keptBy: KeptBy): Promise<void> {
   await database.query(
     `insert into auth.pgreflect_entries (user_id, kept_by) values ($1::uuid, $2)
     on conflict (user_id) do update set kept_by = excluded.kept_by, flow_id = null, password_hash = null, user_metadata = null`,
@@ -18,14 +18,14 @@ export async function noteEntry(database: SystemSession, userId: string, keptBy:
 }
 
 /** Two have asked for the address, and nobody can tell which of them entered what is there. An admin's word stays. */
-export async function contestEntry(database: SystemSession, userId: string): Promise<void> {
+export async function contestEntry(database: Queryable, userId: string): Promise<void> {
   await database.query(`delete from auth.pgreflect_entries e where e.user_id = $1::uuid and e.kept_by = 'code'`, [
     userId,
   ]);
 }
 
 /** Whose proof keeps what the account has; null: nobody's. */
-export async function readEntry(database: SystemSession, userId: string): Promise<KeptBy | null> {
+export async function readEntry(database: Queryable, userId: string): Promise<KeptBy | null> {
   const [row] = await database.query('select e.kept_by from auth.pgreflect_entries e where e.user_id = $1::uuid', [
     userId,
   ]);
@@ -33,7 +33,7 @@ export async function readEntry(database: SystemSession, userId: string): Promis
 }
 
 /** Forgets the entry, because the address is about to be proven. @returns Null where there was none. */
-export async function takeEntry(database: SystemSession, userId: string): Promise<KeptBy | null> {
+export async function takeEntry(database: Queryable, userId: string): Promise<KeptBy | null> {
   const [row] = await database.query(
     'delete from auth.pgreflect_entries e where e.user_id = $1::uuid returning e.kept_by',
     [userId],
@@ -43,7 +43,7 @@ export async function takeEntry(database: SystemSession, userId: string): Promis
 
 /** Keeps what the user had until the verifier of the newest flow of that method comes; it goes with the flow. */
 export async function withholdEntry(
-  database: SystemSession,
+  database: Queryable,
   { id, passwordHash, userMetadata }: User,
   method: FlowMethod,
 ): Promise<void> {

@@ -4,7 +4,7 @@
  * Functions that write belong to a transaction that holds the lock on the user: of two requests about the factors of a user
  * the second sees what the first has done.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { type Random, randomInteger, randomUuid } from '../random.ts';
 import { readTime, type Time, toTimestamp } from '../times.ts';
 import type { Tools } from '../tools.ts';
@@ -27,7 +27,7 @@ export interface NewFactor {
 }
 
 /** Inserts an unverified factor. @returns Its id. */
-export async function insertFactor(database: SystemSession, factor: NewFactor, tools: Tools): Promise<string> {
+export async function insertFactor(database: Queryable, factor: NewFactor, tools: Tools): Promise<string> {
   const id = randomUuid(tools.random);
   await database.query(
     `insert into auth.mfa_factors (
@@ -56,7 +56,7 @@ export interface FactorChanges {
 
 /** Writes changes. */
 export async function updateFactor(
-  database: SystemSession,
+  database: Queryable,
   id: string,
   { friendlyName, phone, status }: FactorChanges,
   now: Time,
@@ -71,12 +71,12 @@ export async function updateFactor(
 }
 
 /** Deletes a factor with its challenges. */
-export async function deleteFactor(database: SystemSession, id: string): Promise<void> {
+export async function deleteFactor(database: Queryable, id: string): Promise<void> {
   await database.query('delete from auth.mfa_factors f where f.id = $1::uuid', [id]);
 }
 
 /** Deletes factors, of whomever, that nobody went on with, at most a hundred. */
-export async function deleteAbandonedFactors(database: SystemSession, now: Time): Promise<void> {
+export async function deleteAbandonedFactors(database: Queryable, now: Time): Promise<void> {
   await database.query(
     `delete from auth.mfa_factors d
     where d.id in (
@@ -90,7 +90,7 @@ export async function deleteAbandonedFactors(database: SystemSession, now: Time)
 }
 
 /** Deletes the other attempts of a user to enroll a factor of the same type. */
-export async function deleteOtherAttempts(database: SystemSession, userId: string, verified: Factor): Promise<void> {
+export async function deleteOtherAttempts(database: Queryable, userId: string, verified: Factor): Promise<void> {
   await database.query(
     `delete from auth.mfa_factors f
     where f.user_id = $1::uuid and f.factor_type = $2::auth.factor_type and f.status = 'unverified' and f.id <> $3::uuid`,
@@ -122,7 +122,7 @@ const noAddress = '0.0.0.0';
  * @throws DatabaseError of `mfa_factors_last_challenged_at_key` where another factor was challenged at the same instant.
  */
 export async function createChallenge(
-  database: SystemSession,
+  database: Queryable,
   given: { readonly factorId: string; readonly ip: string | null; readonly code: string | null },
   { clock, random }: Tools,
 ): Promise<string | null> {
@@ -148,7 +148,7 @@ function toInstant(now: Time, random: Random): string | null {
 
 /** The challenge, kept for this transaction; null where the factor has no such. @param id A UUID. */
 export async function lockChallenge(
-  database: SystemSession,
+  database: Queryable,
   { id, factorId, ip }: { readonly id: string; readonly factorId: string; readonly ip: string | null },
 ): Promise<Challenge | null> {
   const [row] = await database.query(
@@ -163,18 +163,18 @@ export async function lockChallenge(
 }
 
 /** Deletes a challenge. */
-export async function deleteChallenge(database: SystemSession, id: string): Promise<void> {
+export async function deleteChallenge(database: Queryable, id: string): Promise<void> {
   await database.query('delete from auth.mfa_challenges c where c.id = $1::uuid', [id]);
 }
 
 /** Notes that a challenge was answered. */
-export async function noteAnswered(database: SystemSession, id: string, now: Time): Promise<void> {
+export async function noteAnswered(database: Queryable, id: string, now: Time): Promise<void> {
   const text = 'update auth.mfa_challenges set verified_at = $2::timestamptz where id = $1::uuid';
   await database.query(text, [id, toTimestamp(now)]);
 }
 
 /** Uses up the code of a step, and those before it. @returns False where it had been used up. */
-export async function useStep(database: SystemSession, factorId: string, step: number): Promise<boolean> {
+export async function useStep(database: Queryable, factorId: string, step: number): Promise<boolean> {
   const rows = await database.query(
     `insert into auth.pgreflect_totp_steps as s (factor_id, step) values ($1::uuid, $2::bigint)
     on conflict (factor_id) do update set step = excluded.step where s.step < excluded.step

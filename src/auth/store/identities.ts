@@ -3,7 +3,7 @@
  * `identity_data.email` is stored in lower case, because it is made of it.
  */
 import { DatabaseError } from '../../postgres/failure.ts';
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import type { Metadata } from '../metadata.ts';
 import { randomUuid } from '../random.ts';
@@ -36,7 +36,7 @@ export function phoneIdentityData(userId: string, { email: _claimed, ...data }: 
 
 /** Inserts an identity; its row id comes back. @throws AuthError `identity_already_exists` */
 export async function insertIdentity(
-  database: SystemSession,
+  database: Queryable,
   identity: NewIdentity,
   { clock, random }: Tools,
 ): Promise<string> {
@@ -59,7 +59,7 @@ export async function insertIdentity(
 
 /** Replaces the data of an identity. */
 export async function updateIdentityData(
-  database: SystemSession,
+  database: Queryable,
   id: string,
   identityData: Metadata,
   now: Time,
@@ -71,7 +71,7 @@ export async function updateIdentityData(
 }
 
 /** Notes a sign-in through the identity. */
-export async function touchIdentity(database: SystemSession, id: string, now: Time): Promise<void> {
+export async function touchIdentity(database: Queryable, id: string, now: Time): Promise<void> {
   await database.query(
     'update auth.identities set last_sign_in_at = $2::timestamptz, updated_at = $2::timestamptz where id = $1::uuid',
     [id, toTimestamp(now)],
@@ -80,7 +80,7 @@ export async function touchIdentity(database: SystemSession, id: string, now: Ti
 
 /** Who has the identity, or null. */
 export async function findIdentityOwner(
-  database: SystemSession,
+  database: Queryable,
   provider: string,
   providerId: string,
 ): Promise<{ readonly id: string; readonly userId: string } | null> {
@@ -92,12 +92,12 @@ export async function findIdentityOwner(
 }
 
 /** Deletes an identity. */
-export async function deleteIdentity(database: SystemSession, id: string): Promise<void> {
+export async function deleteIdentity(database: Queryable, id: string): Promise<void> {
   await database.query('delete from auth.identities i where i.id = $1::uuid', [id]);
 }
 
 /** Marks the address as verified in every identity of the user that has it. */
-export async function verifyIdentityEmail(database: SystemSession, user: User, now: Time): Promise<void> {
+export async function verifyIdentityEmail(database: Queryable, user: User, now: Time): Promise<void> {
   if (user.email === null) return;
   await database.query(
     `update auth.identities set identity_data = identity_data || '{"email_verified": true}', updated_at = $3::timestamptz
@@ -113,7 +113,7 @@ const appMetadata = `case when pg_catalog.jsonb_typeof(u.raw_app_meta_data) = 'o
  * Writes the names of the user's providers into the app metadata: that of the oldest identity, and all of them. A user
  * without identities keeps what there is, and where nothing differs nothing is written.
  */
-export async function syncProviders(database: SystemSession, userId: string, now: Time): Promise<void> {
+export async function syncProviders(database: Queryable, userId: string, now: Time): Promise<void> {
   await database.query(
     `update auth.users u set
       raw_app_meta_data = ${appMetadata} || p.metadata, updated_at = $2::timestamptz

@@ -6,7 +6,7 @@
  * it left, so of any number of simultaneous presenters one finds it.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import { randomUuid } from '../random.ts';
 import { hashCode, matchesHash } from '../secrets/one-time-code.ts';
@@ -104,7 +104,7 @@ export interface NewOneTimeToken {
 /**
  * Stores a token in place of the older one of that user and type, which is dead then, and sets its `*_sent_at` to now.
  */
-export async function storeToken(database: SystemSession, token: NewOneTimeToken, tools: Tools): Promise<void> {
+export async function storeToken(database: Queryable, token: NewOneTimeToken, tools: Tools): Promise<void> {
   const { column, sentAtColumn } = places[token.type];
   await database.query(
     `with stored as (
@@ -159,7 +159,7 @@ export function smsTokenSeconds(config: Pick<AuthConfig, 'sms_otp_exp'>): number
  * @throws AuthError `otp_expired`, the same whether unknown, used or too old; `user_banned`.
  */
 export async function presentTokenHash(
-  database: SystemSession,
+  database: Queryable,
   tokenHash: string,
   check: TokenCheck,
 ): Promise<PresentedToken> {
@@ -192,7 +192,7 @@ export interface GivenCode {
  * @throws AuthError as `presentTokenHash`.
  */
 export async function presentCode(
-  database: SystemSession,
+  database: Queryable,
   { userId, ...given }: GivenCode & { readonly userId: string },
   check: TokenCheck,
 ): Promise<PresentedToken> {
@@ -218,7 +218,7 @@ export function checkCode(user: User | null, given: GivenCode, check: TokenCheck
  * and several may have asked for it. Consumes and locks nothing.
  */
 export async function findUserIdByCode(
-  database: SystemSession,
+  database: Queryable,
   { address, code }: GivenCode,
   types: readonly OneTimeTokenType[],
 ): Promise<string | null> {
@@ -247,7 +247,7 @@ function isExpired(user: User, type: OneTimeTokenType, { now, lifetimeSeconds }:
  * @param rows `own`: only its own row goes, for the first of two confirmations of an email change.
  */
 export async function consumeToken(
-  database: SystemSession,
+  database: Queryable,
   { user, type }: PresentedToken,
   now: Time,
   rows: 'all' | 'own' = 'all',
@@ -265,7 +265,7 @@ export async function consumeToken(
  * Kills everything that is pending, as a new password does: all token columns and their times, and all rows. Pending new
  * addresses stay.
  */
-export async function clearTokens(database: SystemSession, userId: string, now: Time): Promise<void> {
+export async function clearTokens(database: Queryable, userId: string, now: Time): Promise<void> {
   await database.query(
     `with gone as (delete from auth.one_time_tokens t where t.user_id = $1::uuid)
     update auth.users set

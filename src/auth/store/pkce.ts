@@ -3,7 +3,7 @@
  * give a session. Links that somebody else opens are of no use to them.
  */
 import { createHash } from 'node:crypto';
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import { randomUuid } from '../random.ts';
 import { sameText } from '../secrets/one-time-code.ts';
@@ -71,7 +71,7 @@ export interface NewFlow {
 }
 
 /** Stores the challenge, in the transaction of the request that sends the mail. */
-export async function createFlow(database: SystemSession, flow: NewFlow, { clock, random }: Tools): Promise<void> {
+export async function createFlow(database: Queryable, flow: NewFlow, { clock, random }: Tools): Promise<void> {
   await database.query(
     `insert into auth.flow_state (
       id, user_id, auth_code, code_challenge_method, code_challenge, provider_type, provider_access_token,
@@ -97,7 +97,7 @@ export async function createFlow(database: SystemSession, flow: NewFlow, { clock
  * @throws AuthError `flow_state_not_found` (400); the token must not count as used then.
  */
 export async function issueFlowCode(
-  database: SystemSession,
+  database: Queryable,
   userId: string,
   method: FlowMethod,
   now: Time,
@@ -136,7 +136,7 @@ export interface ExchangedFlow {
  * @throws AuthError `validation_failed`, `flow_state_not_found`, `flow_state_expired`, `bad_code_verifier`.
  */
 export async function exchangeFlowCode(
-  database: SystemSession,
+  database: Queryable,
   given: { readonly authCode: string; readonly codeVerifier: string },
   now: Time,
 ): Promise<ExchangedFlow> {
@@ -183,7 +183,7 @@ export async function exchangeFlowCode(
  * @param spared Flows of that method stay while their link has not been opened; null: none does.
  */
 export async function endFlows(
-  database: SystemSession,
+  database: Queryable,
   userId: string,
   now: Time,
   spared: FlowMethod | null = null,
@@ -202,7 +202,7 @@ export async function endFlows(
 }
 
 /** Ends the sign-ins at a provider that were to give the user an identity. */
-export async function endLinking(database: SystemSession, userId: string, now: Time): Promise<void> {
+export async function endLinking(database: Queryable, userId: string, now: Time): Promise<void> {
   // By its name as a text, as above.
   await database.query(
     `delete from auth.flow_state f

@@ -3,7 +3,7 @@
  *
  * A state is good for one answer: the secrets that go with it are deleted by whoever asks for them first.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import { isUuid } from '../bearer.ts';
 import { randomUuid } from '../random.ts';
@@ -35,7 +35,7 @@ export interface ProviderSecrets {
 
 /** Stores the sign-in. @returns Its state. */
 export async function createProviderFlow(
-  database: SystemSession,
+  database: Queryable,
   flow: NewProviderFlow,
   secrets: ProviderSecrets & { readonly nonce: string },
   { clock, random }: Tools,
@@ -76,7 +76,7 @@ export interface ProviderFlow extends Omit<NewProviderFlow, 'pkce' | 'redirectTo
 }
 
 /** Finds the sign-in. @throws AuthError `bad_oauth_callback`, `bad_oauth_state`, `flow_state_already_used` */
-export async function findProviderFlow(database: SystemSession, state: string, now: Time): Promise<ProviderFlow> {
+export async function findProviderFlow(database: Queryable, state: string, now: Time): Promise<ProviderFlow> {
   if (state === '') throw new AuthError('bad_oauth_callback', 'OAuth callback with missing state');
   if (!isUuid(state)) throw new AuthError('bad_oauth_state', 'OAuth callback with invalid state');
   const [row] = await database.query(
@@ -104,7 +104,7 @@ export async function findProviderFlow(database: SystemSession, state: string, n
 
 /** The secrets of a sign-in that goes on; null where it has been answered. */
 export async function readProviderSecrets(
-  database: SystemSession,
+  database: Queryable,
   { clientStateId }: ProviderFlow,
 ): Promise<ProviderSecrets | null> {
   const [row] = await database.query(
@@ -121,7 +121,7 @@ export async function readProviderSecrets(
  * @throws AuthError `oauth_invalid_state`, `oauth_client_state_not_found`, `oauth_client_state_expired`.
  */
 export async function takeProviderSecrets(
-  database: SystemSession,
+  database: Queryable,
   { clientStateId, provider }: ProviderFlow,
   now: Time,
 ): Promise<ProviderSecrets> {
@@ -154,7 +154,7 @@ export interface ProviderTokens {
  * @throws AuthError `flow_state_already_used`
  */
 export async function completeProviderFlow(
-  database: SystemSession,
+  database: Queryable,
   { id }: ProviderFlow,
   { userId, accessToken, refreshToken }: ProviderTokens & { readonly userId: string },
   now: Time,
@@ -171,7 +171,7 @@ export async function completeProviderFlow(
 }
 
 /** Forgets a sign-in that has come to its end. @throws AuthError `flow_state_already_used` where it was ended meanwhile. */
-export async function deleteProviderFlow(database: SystemSession, { id }: ProviderFlow): Promise<void> {
+export async function deleteProviderFlow(database: Queryable, { id }: ProviderFlow): Promise<void> {
   const rows = await database.query('delete from auth.flow_state f where f.id = $1::uuid returning f.id', [id]);
   if (rows.length === 0) throw new AuthError('flow_state_already_used', 'OAuth state has already been used');
 }

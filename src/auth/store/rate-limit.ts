@@ -5,7 +5,7 @@
 import type { SendLimit } from '../../config/auth/auth-delivery-fields.ts';
 import { parseDurationSeconds } from '../../config/auth/auth-field.ts';
 import { DatabaseError } from '../../postgres/failure.ts';
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import { type Time, toTimestamp } from '../times.ts';
 
@@ -50,7 +50,7 @@ const maxLocalNames = 10_000;
  * @param database Outside the transaction of the request: a use counts even where the request fails.
  * @param now The time in milliseconds.
  */
-export function createRateLimiter(database: SystemSession, now: () => Time): RateLimiter {
+export function createRateLimiter(database: Queryable, now: () => Time): RateLimiter {
   const local = new Map<string, Count>();
   return {
     async take(name, allowance) {
@@ -158,12 +158,7 @@ const takeFromWindow = `insert into auth.pgreflect_rate_limits as l (name, token
   where l.tokens + 1 <= $3::float8 or extract(epoch from $2::timestamptz - l.updated_at)::float8 * 1000 >= $4::float8
   returning l.name`;
 
-async function takeShared(
-  database: SystemSession,
-  name: string,
-  allowance: Allowance,
-  now: Time,
-): Promise<number | null> {
+async function takeShared(database: Queryable, name: string, allowance: Allowance, now: Time): Promise<number | null> {
   const [text, size, pace] =
     allowance.kind === 'bucket'
       ? [takeFromBucket, allowance.burst, allowance.perMs]

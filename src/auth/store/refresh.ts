@@ -7,9 +7,9 @@
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { DatabaseError } from '../../postgres/failure.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
-import type { SystemSession } from '../../postgres/system/system-session.ts';
 import { invariant } from '../../shared/invariant.ts';
 import { AuthError, type AuthErrorCode } from '../auth-error.ts';
 import { checkSession, lastRefreshedAt, type Session, type SessionLimits, sessionGroup } from '../session.ts';
@@ -98,7 +98,7 @@ export async function refreshSession(
   return outcome.refreshed;
 }
 
-async function decide(database: SystemSession, token: string, context: RefreshContext): Promise<Outcome> {
+async function decide(database: Queryable, token: string, context: RefreshContext): Promise<Outcome> {
   const locking = database.query(
     `select s.id from auth.sessions s
     where s.id = (select t.session_id from auth.refresh_tokens t where t.token = $1) for update`,
@@ -119,7 +119,7 @@ async function decide(database: SystemSession, token: string, context: RefreshCo
   return useToken(database, token, facts, context);
 }
 
-async function readState(database: SystemSession, token: string): Promise<TokenState | null> {
+async function readState(database: Queryable, token: string): Promise<TokenState | null> {
   const [row] = await database.query(stateStatement, [token]);
   return row === undefined ? null : ({ ...row, user: toUser(row.user) } as unknown as TokenState);
 }
@@ -137,7 +137,7 @@ const expiryTexts = {
   low_aal: 'Session Expired (Low AAL: User Needs MFA Verification)',
 } as const;
 
-async function findExpiry(database: SystemSession, facts: Facts, config: RefreshConfig): Promise<string | null> {
+async function findExpiry(database: Queryable, facts: Facts, config: RefreshConfig): Promise<string | null> {
   const { session, user, state, now } = facts;
   const validity = checkSession(session, config, {
     now,
@@ -156,12 +156,7 @@ async function findExpiry(database: SystemSession, facts: Facts, config: Refresh
   return others.some(isNewer) ? 'Session Expired (Revoked by Newer Login)' : null;
 }
 
-async function useToken(
-  database: SystemSession,
-  token: string,
-  facts: Facts,
-  context: RefreshContext,
-): Promise<Outcome> {
+async function useToken(database: Queryable, token: string, facts: Facts, context: RefreshContext): Promise<Outcome> {
   const { session, state, now } = facts;
   const { config, tools } = context;
   const isParentOfActive = state.revoked && state.activeToken !== null && state.activeParent === token;
@@ -180,7 +175,7 @@ async function useToken(
 
 /** Writes the use of a token, under the lock on its session. @returns Null where nothing could be written. */
 async function rotate(
-  database: SystemSession,
+  database: Queryable,
   token: string,
   { session, user, state, now }: Facts,
   { config, client, tools, next }: RefreshContext & { readonly next: string | null },
@@ -204,7 +199,7 @@ async function rotate(
   return { user, session: refreshed, refreshToken: next ?? state.activeToken ?? '' };
 }
 
-async function revokeFamily(database: SystemSession, sessionId: string, now: Time): Promise<void> {
+async function revokeFamily(database: Queryable, sessionId: string, now: Time): Promise<void> {
   await database.query(
     `update auth.refresh_tokens set revoked = true, updated_at = $2::timestamptz
     where session_id = $1::uuid and revoked is not true`,

@@ -2,8 +2,8 @@
  * Reads, makes and ends sessions. A session lives in `auth.sessions`; its refresh tokens and methods go with it.
  */
 import { isIP } from 'node:net';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
-import type { SystemSession } from '../../postgres/system/system-session.ts';
 import { type Random, randomText, randomUuid } from '../random.ts';
 import { aalOf, type Session, secondFactorMethods } from '../session.ts';
 import { type Time, toTimestamp } from '../times.ts';
@@ -71,7 +71,7 @@ export function makeSession({ userId, method, client, tag }: NewSession, { clock
 }
 
 /** Starts a session of level `aal1` and sets `last_sign_in_at`; a user read before has the old value. */
-export async function createSession(database: SystemSession, plan: NewSession, tools: Tools): Promise<IssuedSession> {
+export async function createSession(database: Queryable, plan: NewSession, tools: Tools): Promise<IssuedSession> {
   const { session, refreshToken, methodId } = makeSession(plan, tools);
   await database.query(createStatement, [
     session.id,
@@ -88,12 +88,12 @@ export async function createSession(database: SystemSession, plan: NewSession, t
 }
 
 /** The session, or null. @param id A UUID. */
-export async function loadSession(database: SystemSession, id: string): Promise<Session | null> {
+export async function loadSession(database: Queryable, id: string): Promise<Session | null> {
   return toSessions(await database.query(`${selectSession} where s.id = $1::uuid`, [id]))[0] ?? null;
 }
 
 /** As `loadSession`, and keeps the row for this transaction: a refresh of the session waits. */
-export async function lockSession(database: SystemSession, id: string): Promise<Session | null> {
+export async function lockSession(database: Queryable, id: string): Promise<Session | null> {
   // What is read with the lock would be as old as the wait for it.
   const [, rows] = await Promise.all([
     database.query('select s.id from auth.sessions s where s.id = $1::uuid for update', [id]),
@@ -103,7 +103,7 @@ export async function lockSession(database: SystemSession, id: string): Promise<
 }
 
 /** All sessions of a user. */
-export async function loadSessionsOf(database: SystemSession, userId: string): Promise<readonly Session[]> {
+export async function loadSessionsOf(database: Queryable, userId: string): Promise<readonly Session[]> {
   return toSessions(await database.query(`${selectSession} where s.user_id = $1::uuid`, [userId]));
 }
 
@@ -117,7 +117,7 @@ function toSessions(rows: readonly Record<string, unknown>[]): readonly Session[
  * @param factorId The factor that was used; null keeps the one before.
  */
 export async function addAmr(
-  database: SystemSession,
+  database: Queryable,
   session: Session,
   { method, factorId }: { readonly method: string; readonly factorId: string | null },
   { clock, random }: Tools,
@@ -142,7 +142,7 @@ export type LogoutScope = 'global' | 'local' | 'others';
 
 /** Ends sessions of a user. Without a session of the request every scope means all. @returns How many ended. */
 export async function endSessions(
-  database: SystemSession,
+  database: Queryable,
   userId: string,
   scope: LogoutScope,
   sessionId: string | null,
@@ -157,7 +157,7 @@ export async function endSessions(
 }
 
 /** Ends the sessions of a user that are below a level, as a second factor does. */
-export async function endSessionsBelow(database: SystemSession, userId: string, aal: 'aal2'): Promise<void> {
+export async function endSessionsBelow(database: Queryable, userId: string, aal: 'aal2'): Promise<void> {
   await database.query(
     `delete from auth.sessions s where s.user_id = $1::uuid and coalesce(s.aal, 'aal1') < $2::auth.aal_level`,
     [userId, aal],
@@ -172,7 +172,7 @@ export async function endSessionsBelow(database: SystemSession, userId: string, 
  * @returns The token.
  */
 export async function replaceRefreshToken(
-  database: SystemSession,
+  database: Queryable,
   { id, userId }: Session,
   { clock, random }: Tools,
 ): Promise<string> {
@@ -192,7 +192,7 @@ export async function replaceRefreshToken(
 }
 
 /** Takes the level away from the sessions that a factor has raised. */
-export async function lowerSessions(database: SystemSession, factorId: string, now: Time): Promise<void> {
+export async function lowerSessions(database: Queryable, factorId: string, now: Time): Promise<void> {
   await database.query(
     `with lowered as (
       update auth.sessions set aal = 'aal1', factor_id = null, updated_at = $2::timestamptz

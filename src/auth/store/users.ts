@@ -6,8 +6,8 @@
  * for the same address: their refusal comes out as `email_exists` or `phone_exists`.
  */
 import { DatabaseError } from '../../postgres/failure.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
-import type { SystemSession } from '../../postgres/system/system-session.ts';
 import { AuthError } from '../auth-error.ts';
 import type { Metadata } from '../metadata.ts';
 import { randomUuid } from '../random.ts';
@@ -41,24 +41,24 @@ export function toUser(json: unknown): User | null {
 }
 
 /** The user, or null. @param id A UUID; anything else is refused by PostgreSQL. */
-export async function loadUser(database: SystemSession, id: string): Promise<User | null> {
+export async function loadUser(database: Queryable, id: string): Promise<User | null> {
   return readUser(await database.query(userById, [id]));
 }
 
 /** As `loadUser`, and keeps the row for this transaction: every other one that wants it waits. */
-export function lockUser(database: SystemSession, id: string): Promise<User | null> {
+export function lockUser(database: Queryable, id: string): Promise<User | null> {
   return lockAndRead(database, `select u.id from auth.users u where ${byId} for update`, userById, [id]);
 }
 
 /** As `findUserByEmail`, with the lock of `lockUser`. */
-export function lockUserByEmail(database: SystemSession, email: string, audience: string): Promise<User | null> {
+export function lockUserByEmail(database: Queryable, email: string, audience: string): Promise<User | null> {
   const lock = `select u.id from auth.users u where ${byEmail} limit 1 for update`;
   return lockAndRead(database, lock, userByEmail, [email.toLowerCase(), audience]);
 }
 
 /** Two statements, in one round trip: what is read with the lock would be as old as the wait for it. */
 async function lockAndRead(
-  database: SystemSession,
+  database: Queryable,
   lock: string,
   read: string,
   values: readonly string[],
@@ -70,12 +70,12 @@ async function lockAndRead(
 }
 
 /** The user with that address, whatever its case, or null. */
-export async function findUserByEmail(database: SystemSession, email: string, audience: string): Promise<User | null> {
+export async function findUserByEmail(database: Queryable, email: string, audience: string): Promise<User | null> {
   return readUser(await database.query(userByEmail, [email.toLowerCase(), audience]));
 }
 
 /** The user with that number (digits), or null. */
-export async function findUserByPhone(database: SystemSession, phone: string, audience: string): Promise<User | null> {
+export async function findUserByPhone(database: Queryable, phone: string, audience: string): Promise<User | null> {
   return readUser(await database.query(userByPhone, [phone, audience]));
 }
 
@@ -90,7 +90,7 @@ function readUser(rows: readonly Record<string, unknown>[]): User | null {
  * @param exceptUserId A user who does not count; null for none.
  */
 export async function isEmailTaken(
-  database: SystemSession,
+  database: Queryable,
   email: string,
   audience: string,
   exceptUserId: string | null = null,
@@ -132,7 +132,7 @@ export interface NewUser {
  * @returns The user as it is now.
  * @throws AuthError `email_exists`, `phone_exists`, or `conflict` (422) where the id is taken.
  */
-export async function insertUser(database: SystemSession, user: NewUser, { clock, random }: Tools): Promise<User> {
+export async function insertUser(database: Queryable, user: NewUser, { clock, random }: Tools): Promise<User> {
   const id = user.id ?? randomUuid(random);
   await refuseDuplicates(
     database.query(
@@ -234,7 +234,7 @@ const columns = {
  *
  * @throws AuthError `email_exists`, `phone_exists`.
  */
-export async function updateUser(database: SystemSession, id: string, changes: UserChanges, now: Time): Promise<void> {
+export async function updateUser(database: Queryable, id: string, changes: UserChanges, now: Time): Promise<void> {
   const values: unknown[] = [id, toTimestamp(now)];
   // Names come from the table above alone; what is in `changes` only chooses among them.
   const assignments = (Object.keys(columns) as (keyof UserChanges)[]).flatMap((name) => {
@@ -255,7 +255,7 @@ function toParameter(value: unknown, kind: Kind): unknown {
 }
 
 /** Deletes the row; identities, sessions, factors and tokens go with it. @returns False where there was none. */
-export async function deleteUser(database: SystemSession, id: string): Promise<boolean> {
+export async function deleteUser(database: Queryable, id: string): Promise<boolean> {
   const rows = await database.query(
     `delete from auth.users u where u.id = $1::uuid and u.instance_id = '${nilUuid}' returning u.id`,
     [id],

@@ -2,7 +2,7 @@
  * Text messages of the provider `capture`: kept in the inbox beside the captured emails instead of being sent, for tests and
  * for the first steps without a contract with anybody.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { randomUuid } from '../random.ts';
 import { toTimestamp } from '../times.ts';
 import type { Tools } from '../tools.ts';
@@ -15,7 +15,7 @@ import type { OutgoingText } from './text-provider.ts';
  * @returns An id of the message.
  */
 export async function captureText(
-  database: SystemSession,
+  database: Queryable,
   { to, text }: Pick<OutgoingText, 'to' | 'text'>,
   tools: Tools,
 ): Promise<string> {

@@ -14,7 +14,7 @@ import { HookError } from '../../hooks/hook-error.ts';
 import { type PostAnswer, PostError, type PostFailure, postLimited } from '../../hooks/post-limited.ts';
 import { postWebhook, type WebhookLimits, webhookLimits } from '../../hooks/post-webhook.ts';
 import { openReach, type Reach } from '../../hooks/reach.ts';
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { AuthError } from '../auth-error.ts';
 import type { SendText } from '../messages/text-message.ts';
@@ -28,7 +28,7 @@ import { type FormProvider, textProviders } from './text-providers.ts';
 /** What it works with. */
 export interface SendTextParts extends Tools {
   /** Connections that no waiting request holds. */
-  readonly database: SystemSession;
+  readonly database: Queryable;
   readonly observe: Observe;
   /** Which machines it calls; any where nothing is said. */
   readonly reach?: Reach;

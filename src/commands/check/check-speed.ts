@@ -2,7 +2,7 @@
  * Checks of `pgreflect check` for what makes requests slow as tables grow: missing indexes, and policies that ask for every
  * row what is the same for all. One check per function; the statements are in `sql/`.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { readSqlFile } from '../package-files.ts';
 import { asStatement, type Check, type CheckScope, type Finding } from './finding.ts';
 import { comparesColumn, wrapCalls } from './policy-expression.ts';
@@ -74,6 +74,6 @@ interface PolicyRow {
   }[];
 }
 
-async function readPolicies(session: SystemSession, schemas: readonly string[]): Promise<readonly PolicyRow[]> {
+async function readPolicies(session: Queryable, schemas: readonly string[]): Promise<readonly PolicyRow[]> {
   return (await session.query(readSqlFile('check-policies.sql'), [schemas])) as readonly unknown[] as PolicyRow[];
 }

@@ -1,7 +1,7 @@
 /**
  * What `pgreflect check` finds: one shape for every check, printed for people or as JSON for programs.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 
 /**
  * Errors keep the API from working or let a visitor do what nobody can have meant; warnings may be meant so; notes say what
@@ -25,7 +25,7 @@ export interface Finding {
 /** What a check may look at. */
 export interface CheckScope {
   /** Has an empty search path, so that PostgreSQL prints every name with its schema. */
-  readonly session: SystemSession;
+  readonly session: Queryable;
   /** Exposed schemas that exist. */
   readonly schemas: readonly string[];
   /** API roles but the service role; the visitor's first. */

@@ -4,8 +4,8 @@
  */
 import { DatabaseError } from '../../postgres/failure.ts';
 import { MigrationError, migrate, planMigration } from '../../postgres/migrations/migrate.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
-import type { SystemSession } from '../../postgres/system/system-session.ts';
 import { type OwnSchemas, printGuarded, refuseForeign } from './own-schemas.ts';
 import type { RoleNames, StepOutcome } from './role-setup.ts';
 
@@ -37,14 +37,14 @@ function refusalOf(error: unknown): string | null {
 }
 
 /** The SQL that `installAuth` would run; empty where nothing is missing. */
-export async function printAuth(session: SystemSession, roles: RoleNames): Promise<string> {
+export async function printAuth(session: Queryable, roles: RoleNames): Promise<string> {
   const statements = await planMigration(session, { apiRoles: apiRoles(roles) });
   if (statements.length === 0) return '';
   return printGuarded(own, statements.map((text) => (text.endsWith(';') ? text : `${text};`)).join('\n\n'));
 }
 
 /** Whether the database has tables of the auth service that we brought. */
-export async function hasAuth(session: SystemSession): Promise<boolean> {
+export async function hasAuth(session: Queryable): Promise<boolean> {
   // By the catalog: this login may have no right to look into the schema.
   const rows = await session.query(`select c.oid
     from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace

@@ -2,7 +2,7 @@
  * Makes sure that what is in our schemas is ours before anything is put there: a tenant of the database may have made them first
  * (sql/own-schemas.sql).
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { readSqlFile } from '../package-files.ts';
 
 /** Schemas that only we, or the original auth service, put something into. */
@@ -14,7 +14,7 @@ export type OwnSchemas = readonly ('auth' | 'pgreflect' | 'pgreflect_queue')[];
  * @param session Of a transaction.
  * @throws DatabaseError `statement`, 42501
  */
-export async function refuseForeign(session: SystemSession, schemas: OwnSchemas): Promise<void> {
+export async function refuseForeign(session: Queryable, schemas: OwnSchemas): Promise<void> {
   await session.query(`select pg_catalog.set_config('pgreflect.own_schemas', $1, true)`, [schemas.join()]);
   await session.query(readSqlFile('own-schemas.sql'));
 }

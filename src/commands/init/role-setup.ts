@@ -8,7 +8,7 @@
 
 import { readExposedNames } from '../../catalog/exposed-names.ts';
 import { DatabaseError } from '../../postgres/failure.ts';
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { readSqlFile } from '../package-files.ts';
 import { makeScramVerifier } from './scram-verifier.ts';
 
@@ -50,24 +50,24 @@ export interface StepOutcome {
 }
 
 /** What the database still lacks, in the order in which it has to be done. Writes nothing. */
-export async function planRoleSetup(session: SystemSession, setup: RoleSetup): Promise<readonly SetupStep[]> {
+export async function planRoleSetup(session: Queryable, setup: RoleSetup): Promise<readonly SetupStep[]> {
   const { loginPassword, ...names } = setup;
   const schemas = await readExposedNames(session, setup.schemas);
   return readSteps(session, 'roles.sql', { ...names, schemas, verifier: makeScramVerifier(loginPassword) });
 }
 
 /** What takes the roles and their privileges out of the database. Writes nothing. */
-export async function planRoleRemoval(session: SystemSession, names: RoleNames): Promise<readonly SetupStep[]> {
+export async function planRoleRemoval(session: Queryable, names: RoleNames): Promise<readonly SetupStep[]> {
   return readSteps(session, 'roles-remove.sql', names);
 }
 
-async function readSteps(session: SystemSession, file: string, names: object): Promise<readonly SetupStep[]> {
+async function readSteps(session: Queryable, file: string, names: object): Promise<readonly SetupStep[]> {
   const rows = await session.query(readSqlFile(file), [JSON.stringify(names)]);
   return rows as unknown as readonly SetupStep[];
 }
 
 /** Runs one step. PostgreSQL's refusal is an outcome; only a lost connection throws. */
-export async function runStep(session: SystemSession, step: SetupStep): Promise<StepOutcome> {
+export async function runStep(session: Queryable, step: SetupStep): Promise<StepOutcome> {
   if (step.statement === null) return { step, result: 'unchanged', reason: null };
   try {
     await session.query(step.statement);

@@ -3,8 +3,8 @@
  * provider offers instead of one.
  */
 import { DatabaseError } from '../../postgres/failure.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
-import type { SystemSession } from '../../postgres/system/system-session.ts';
 import { readSqlFile } from '../package-files.ts';
 import { type OwnSchemas, printGuarded, refuseForeign } from './own-schemas.ts';
 import type { StepOutcome } from './role-setup.ts';
@@ -14,7 +14,7 @@ const topic = 'schema-change trigger';
 const own: OwnSchemas = ['pgreflect'];
 
 /** Whether both event triggers are there and enabled. */
-export async function isWatched(session: SystemSession): Promise<boolean> {
+export async function isWatched(session: Queryable): Promise<boolean> {
   const [row] = await session.query(`select count(*)::pg_catalog.int4 as number
     from pg_catalog.pg_event_trigger t
     where t.evtname in ('pgreflect_ddl', 'pgreflect_drop') and t.evtenabled <> 'D'`);
@@ -38,7 +38,7 @@ export async function removeWatch(pool: SystemPool): Promise<StepOutcome> {
 }
 
 /** The SQL of the installation, as a person would run it. */
-export async function printWatch(session: SystemSession, loginRole: string): Promise<string> {
+export async function printWatch(session: Queryable, loginRole: string): Promise<string> {
   const [row] = await session.query(
     `select pg_catalog.format('select pg_catalog.set_config(%L, %L, false);', 'pgreflect.login_role', $1::text) as line`,
     [loginRole],

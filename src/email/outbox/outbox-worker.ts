@@ -4,7 +4,7 @@
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { DatabaseError } from '../../postgres/failure.ts';
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { claimEmails, type QueuedEmail, storeEmail } from './outbox.ts';
 import { type SendingParts, sendQueued } from './send-queued.ts';
 
@@ -19,9 +19,9 @@ export interface OutboxParts extends SendingParts {
 /** The outbox as flows see it. */
 export interface Outbox {
   /** Stores an email in the transaction of the session. */
-  add(session: SystemSession, email: QueuedEmail): Promise<void>;
+  add(session: Queryable, email: QueuedEmail): Promise<void>;
   /** Sends what was added in the transaction of the session, which was committed. Does not wait. */
-  committed(session: SystemSession): void;
+  committed(session: Queryable): void;
 }
 
 /** Time between two looks. */
@@ -37,7 +37,7 @@ const leaseMs = 60_000;
 export class OutboxWorker implements Outbox {
   readonly #parts: OutboxParts;
   /** Transactions in which something was added. */
-  readonly #filled = new WeakSet<SystemSession>();
+  readonly #filled = new WeakSet<Queryable>();
   /** Null where it does not work. */
   #timer: NodeJS.Timeout | null = null;
   #running: Promise<void> | null = null;
@@ -62,12 +62,12 @@ export class OutboxWorker implements Outbox {
     await this.#running;
   }
 
-  async add(session: SystemSession, email: QueuedEmail): Promise<void> {
+  async add(session: Queryable, email: QueuedEmail): Promise<void> {
     this.#filled.add(session);
     await storeEmail(session, email, this.#parts.clock.now());
   }
 
-  committed(session: SystemSession): void {
+  committed(session: Queryable): void {
     if (this.#filled.has(session)) this.#wake();
   }
 

@@ -8,7 +8,7 @@
  * A claim is a lease: the row stays, due again when its process must be dead (outbox-worker.ts). So no transaction waits for
  * a mail server, and what a killed process had claimed is the next one's.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { OutgoingEmail } from '../hook-email.ts';
 
 /** An email to be sent later. */
@@ -36,7 +36,7 @@ export interface ClaimedEmail {
  *
  * @param now Milliseconds since the epoch.
  */
-export async function storeEmail(session: SystemSession, email: QueuedEmail, now: number): Promise<void> {
+export async function storeEmail(session: Queryable, email: QueuedEmail, now: number): Promise<void> {
   const { message, userId, lifetimeSeconds } = email;
   const createdAt = new Date(now);
   const expiresAt = new Date(now + lifetimeSeconds * 1000);
@@ -63,7 +63,7 @@ const claim = `with due as materialized (
  * @returns At most `limit`.
  */
 export async function claimEmails(
-  database: SystemSession,
+  database: Queryable,
   { now, leaseMs, limit }: { readonly now: number; readonly leaseMs: number; readonly limit: number },
 ): Promise<readonly ClaimedEmail[]> {
   const rows = await database.query(claim, [new Date(now), new Date(now + leaseMs), limit]);
@@ -83,7 +83,7 @@ function toClaimed({ id, message, user_id, attempts, expires_at }: Row): Claimed
 }
 
 /** Takes an email out: it was sent, or nobody tries any more. */
-export async function removeEmail(database: SystemSession, { id }: ClaimedEmail): Promise<void> {
+export async function removeEmail(database: Queryable, { id }: ClaimedEmail): Promise<void> {
   await database.query('delete from pgreflect_queue.emails e where e.id = $1::bigint', [id]);
 }
 
@@ -95,7 +95,7 @@ export interface OutboxState {
 }
 
 /** Looks at what waits. @param now Milliseconds since the epoch. */
-export async function readOutboxState(database: SystemSession, now: number): Promise<OutboxState> {
+export async function readOutboxState(database: Queryable, now: number): Promise<OutboxState> {
   const [row] = await database.query(
     `select count(*)::integer as waiting,
       coalesce(extract(epoch from $1::timestamptz - min(e.created_at)), 0)::double precision as oldest_seconds
@@ -106,11 +106,7 @@ export async function readOutboxState(database: SystemSession, now: number): Pro
 }
 
 /** Ends the lease of an email that is still ours. @param dueAt When to try again, in milliseconds since the epoch. */
-export async function postponeEmail(
-  database: SystemSession,
-  { id, attempts }: ClaimedEmail,
-  dueAt: number,
-): Promise<void> {
+export async function postponeEmail(database: Queryable, { id, attempts }: ClaimedEmail, dueAt: number): Promise<void> {
   await database.query(
     `update pgreflect_queue.emails e set due_at = $3::timestamptz where e.id = $1::bigint and e.attempts = $2::integer`,
     [id, attempts, new Date(dueAt)],

@@ -7,7 +7,7 @@
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { HookError } from '../../hooks/hook-error.ts';
 import type { Hooks } from '../../hooks/hooks.ts';
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { handToHook, isHookEmail } from '../hook-email.ts';
@@ -18,7 +18,7 @@ import { type ClaimedEmail, postponeEmail, removeEmail } from './outbox.ts';
 /** What an attempt works with. */
 export interface SendingParts {
   /** Connections that no waiting request holds. */
-  readonly database: SystemSession;
+  readonly database: Queryable;
   readonly mailer: Pick<Mailer, 'deliver'>;
   readonly hooks: Hooks;
   readonly clock: Clock;

@@ -4,7 +4,7 @@
  * Never fails: a message that cannot be kept is a warning in the log, and the request that caused it goes on. Each is
  * announced by the URL of the inbox, never by its content.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { type Clock, systemClock } from '../../shared/clock.ts';
 import type { Observe } from '../../shared/observation.ts';
 import type { EmailMessage } from '../message.ts';
@@ -21,7 +21,7 @@ export interface CapturedTransportParts {
    * Outside the transaction of the request. It needs connections that no request holds while it waits for its email:
    * otherwise a burst of sign-ups would wait for itself.
    */
-  readonly database: SystemSession;
+  readonly database: Queryable;
   /** Where the emails can be read. */
   readonly inboxUrl: string;
   readonly observe: Observe;
@@ -54,7 +54,7 @@ const insertEmail = `with cut as (
   insert into auth.pgreflect_captured_email (captured_at, kind, sender, recipient, subject, html, text, source)
   values ($1, $2, $3, $4, $5, $6, $7, $8)`;
 
-async function keep(database: SystemSession, message: EmailMessage, date: Date): Promise<void> {
+async function keep(database: Queryable, message: EmailMessage, date: Date): Promise<void> {
   const { kind, from, to, subject, html } = message;
   const source = await composeMessage(message, date);
   const sender = from.name === '' ? from.address : `${from.name} <${from.address}>`;

@@ -1,7 +1,7 @@
 /**
  * Reads the emails that a project without a mail server has kept (captured-transport.ts), newest first.
  */
-import type { SystemSession } from '../../postgres/system/system-session.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { maxCapturedEmails } from './captured-transport.ts';
 
 /** A kept email. */
@@ -43,7 +43,7 @@ const select = `select c.id, c.captured_at, c.kind, c.sender, c.recipient, c.sub
   order by c.id desc limit ${maxCapturedEmails}`;
 
 /** The inbox in a database. */
-export function createInbox(database: SystemSession): Inbox {
+export function createInbox(database: Queryable): Inbox {
   return {
     async read({ to = null, after = 0 } = {}) {
       return ((await database.query(select, [to, after])) as unknown as readonly Row[]).map(toEmail);

@@ -7,8 +7,8 @@
  * later version than ours is no concern of ours.
  */
 import { DatabaseError } from '../failure.ts';
+import type { Queryable } from '../system/queryable.ts';
 import type { SystemPool } from '../system/run-system.ts';
-import type { SystemSession } from '../system/system-session.ts';
 import { loadMigrations, type Migration, type MigrationPiece } from './migrations.ts';
 
 /** What to bring in. */
@@ -66,7 +66,7 @@ export async function migrate(pool: SystemPool, options: MigrateOptions): Promis
 }
 
 /** The statements that `migrate` would run now. Writes nothing. */
-export async function planMigration(session: SystemSession, options: MigrateOptions): Promise<MigrationStatements> {
+export async function planMigration(session: Queryable, options: MigrateOptions): Promise<MigrationStatements> {
   const statements: string[] = [];
   const applied = await readApplied(session);
   for (const { version, title, pieces } of options.migrations ?? loadMigrations()) {
@@ -86,7 +86,7 @@ function noteMigration(version: number, title: string): string {
 }
 
 async function isComplete(
-  session: SystemSession,
+  session: Queryable,
   migrations: readonly Migration[],
   apiRoles: readonly string[],
 ): Promise<boolean> {
@@ -96,7 +96,7 @@ async function isComplete(
 }
 
 /** Null where there is no bookkeeping yet. */
-async function readApplied(session: SystemSession): Promise<ReadonlySet<number> | null> {
+async function readApplied(session: Queryable): Promise<ReadonlySet<number> | null> {
   // Reads a table on purpose: after the wait for the lock, only opening one makes the server notice what others have made,
   // and every `to_reg...` after it is right too.
   const found = await session.query(`select c.oid
@@ -120,16 +120,12 @@ const presence = {
   ) as missing`,
 } satisfies Record<MigrationPiece['kind'], string>;
 
-async function isMissing(session: SystemSession, piece: MigrationPiece): Promise<boolean> {
+async function isMissing(session: Queryable, piece: MigrationPiece): Promise<boolean> {
   const [row] = await session.query(presence[piece.kind], [piece.name]);
   return row?.missing === true;
 }
 
-async function planGrants(
-  session: SystemSession,
-  apiRoles: readonly string[],
-  isNew: boolean,
-): Promise<readonly string[]> {
+async function planGrants(session: Queryable, apiRoles: readonly string[], isNew: boolean): Promise<readonly string[]> {
   const rows = await session.query(
     `select pg_catalog.format('grant usage on schema auth to %I', r.rolname) as text
     from pg_catalog.pg_roles r

@@ -9,6 +9,7 @@ import { DatabaseError } from '../failure.ts';
 import { type PoolState, poolState } from '../pool/pool-state.ts';
 import { createDriverPool, type DriverClient, lookAtSession, takeConnection, takeKnown } from '../wire/driver.ts';
 import { PreparedStatements } from '../wire/prepared-statements.ts';
+import type { Queryable } from './queryable.ts';
 import {
   maxSystemNames,
   runSystemAlone,
@@ -18,19 +19,18 @@ import {
   type SystemStatement,
 } from './system-connection.ts';
 import type { Rows } from './system-rows.ts';
-import type { SystemSession } from './system-session.ts';
 import { shareFlights } from './system-sharing.ts';
 import { runTransaction, type TransactionOptions } from './system-transaction.ts';
 
 /** A connection per call, or one connection for a whole transaction. */
-export interface SystemPool extends SystemSession {
+export interface SystemPool extends Queryable {
   /** Statements that may share a round trip; see system-sharing.ts for which may. */
-  readonly shared: SystemSession;
+  readonly shared: Queryable;
   /**
    * Runs `run` between `begin` and `commit`, or `rollback` when it throws. Nothing is repeated. The transaction begins with
    * the first statement, in the same round trip.
    */
-  transaction<T>(run: (session: SystemSession) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  transaction<T>(run: (session: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Runs one statement that cannot be part of a transaction: `create database`. It must not have any name looked up. */
   outsideTransaction(text: string): Promise<void>;
   state(): PoolState;

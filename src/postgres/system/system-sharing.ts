@@ -10,9 +10,9 @@
  * others. And where a flight is not answered soon, the next goes without it, on another connection: nobody waits for a stuck one.
  */
 
+import type { Queryable } from './queryable.ts';
 import type { SystemResult, SystemStatement } from './system-connection.ts';
 import type { Rows } from './system-rows.ts';
-import type { SystemSession } from './system-session.ts';
 
 /** More would hold the locks of the first for too long. */
 const maxStatements = 64;
@@ -31,9 +31,9 @@ interface Asked extends SystemStatement {
  * @param runTogether Runs several in one; rejects where there is no connection.
  */
 export function shareFlights(
-  runAlone: SystemSession['query'],
+  runAlone: Queryable['query'],
   runTogether: (statements: readonly SystemStatement[]) => Promise<SystemResult>,
-): SystemSession {
+): Queryable {
   const waiting: Asked[] = [];
   /** Loops that send for all, without those that are stuck. */
   let senders = 0;

@@ -6,6 +6,7 @@
  * because its `begin` has failed.
  */
 
+import type { Queryable } from './queryable.ts';
 import {
   isInTransaction,
   runSystemSteps,
@@ -15,7 +16,6 @@ import {
   type SystemStatement,
 } from './system-connection.ts';
 import type { Rows } from './system-rows.ts';
-import type { SystemSession } from './system-session.ts';
 
 /** How a transaction begins. */
 export interface TransactionOptions {
@@ -30,7 +30,7 @@ export interface TransactionOptions {
 /** As `SystemPool.transaction`, on a connection of its own. */
 export async function runTransaction<T>(
   connection: SystemConnection,
-  run: (session: SystemSession) => Promise<T>,
+  run: (session: Queryable) => Promise<T>,
   options: TransactionOptions = {},
 ): Promise<T> {
   const transaction = new Transaction(connection, options);
@@ -51,7 +51,7 @@ interface Asked extends SystemStatement {
   readonly reject: (problem: unknown) => void;
 }
 
-class Transaction implements SystemSession {
+class Transaction implements Queryable {
   readonly #connection: SystemConnection;
   readonly #begin: string;
   readonly #settings: readonly SystemStatement[];

@@ -1,7 +1,7 @@
 /**
  * A user made by an admin: as it is told, without any email.
  */
-import type { SystemSession } from '../../../postgres/system/system-session.ts';
+import type { Queryable } from '../../../postgres/system/queryable.ts';
 import { confirmEmail, confirmPhone } from '../../accounts/confirm-user.ts';
 import { setEmailIdentity } from '../../accounts/email-change.ts';
 import { setPhoneIdentity } from '../../accounts/phone-change.ts';
@@ -57,11 +57,7 @@ interface Insertion {
   readonly passwordHash: string;
 }
 
-async function insert(
-  session: SystemSession,
-  context: AuthContext,
-  { facts, id, passwordHash }: Insertion,
-): Promise<void> {
+async function insert(session: Queryable, context: AuthContext, { facts, id, passwordHash }: Insertion): Promise<void> {
   const { services } = context;
   const { email, phone } = facts;
   const audience = facts.audience ?? context.audience;

@@ -1,7 +1,7 @@
 /**
  * The end of a user: the row with everything that belongs to it, or a row that keeps the id and nothing of the person.
  */
-import type { SystemSession } from '../../../postgres/system/system-session.ts';
+import type { Queryable } from '../../../postgres/system/queryable.ts';
 import { type AnswerJson, answerShape } from '../../answer-shape.ts';
 import type { AdminBearer } from '../../bearer.ts';
 import { randomUuid } from '../../random.ts';
@@ -43,7 +43,7 @@ export async function deleteAnyUser(
   return deletedShape.toJson(null);
 }
 
-async function forget(session: SystemSession, context: AuthContext, user: User): Promise<void> {
+async function forget(session: Queryable, context: AuthContext, user: User): Promise<void> {
   const now = nowOf(context);
   // Random: a digest of an address or number would let readers of the row test guesses.
   const replacement = () => randomUuid(context.services.random).replaceAll('-', '');

@@ -1,7 +1,7 @@
 /**
  * What admins change of users: at once, without proof, and without telling the user where the configuration does not ask for it.
  */
-import type { SystemSession } from '../../../postgres/system/system-session.ts';
+import type { Queryable } from '../../../postgres/system/queryable.ts';
 import { confirmEmail, confirmPhone } from '../../accounts/confirm-user.ts';
 import { setEmailIdentity } from '../../accounts/email-change.ts';
 import { queuePhoneNotifications, setPhoneIdentity } from '../../accounts/phone-change.ts';
@@ -68,7 +68,7 @@ interface Application {
 }
 
 async function apply(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   { user, facts, passwordHash }: Application,
 ): Promise<void> {
@@ -95,12 +95,7 @@ async function apply(
   }
 }
 
-async function applyEmail(
-  session: SystemSession,
-  context: AuthContext,
-  user: User,
-  facts: AdminUserFacts,
-): Promise<void> {
+async function applyEmail(session: Queryable, context: AuthContext, user: User, facts: AdminUserFacts): Promise<void> {
   const { email, isEmailConfirmed } = facts;
   if (email !== null && email !== user.email) {
     if (await isEmailTaken(session, email, user.audience ?? context.audience, user.id))
@@ -113,12 +108,7 @@ async function applyEmail(
   if (isEmailConfirmed && now.email !== null) await confirmEmail(session, context, now, { by: 'admin' });
 }
 
-async function applyPhone(
-  session: SystemSession,
-  context: AuthContext,
-  user: User,
-  facts: AdminUserFacts,
-): Promise<void> {
+async function applyPhone(session: Queryable, context: AuthContext, user: User, facts: AdminUserFacts): Promise<void> {
   const { phone, isPhoneConfirmed } = facts;
   if (phone !== null && phone !== user.phone) {
     const owner = await findUserByPhone(session, phone, user.audience ?? context.audience);

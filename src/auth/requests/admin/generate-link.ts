@@ -3,7 +3,7 @@
  */
 
 import { buildConfirmationUrl, type LinkKind } from '../../../email/confirmation-url.ts';
-import type { SystemSession } from '../../../postgres/system/system-session.ts';
+import type { Queryable } from '../../../postgres/system/queryable.ts';
 import { lockKnownUser } from '../../accounts/lock-known-user.ts';
 import { makePassword } from '../../accounts/random-password.ts';
 import { parseEmail } from '../../addresses.ts';
@@ -130,12 +130,7 @@ interface Prepared {
   readonly type: LinkType;
 }
 
-async function prepare(
-  session: SystemSession,
-  context: AuthContext,
-  request: Request,
-  role: string,
-): Promise<Prepared> {
+async function prepare(session: Queryable, context: AuthContext, request: Request, role: string): Promise<Prepared> {
   const { type, email, data } = request;
   const found = await findUserByEmail(session, email, context.audience);
   const known = found === null ? null : await lockKnownUser(session, found);
@@ -166,7 +161,7 @@ async function prepare(
 }
 
 async function prepareSignUp(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   request: Request,
   known: User | null,
@@ -192,17 +187,12 @@ async function prepareSignUp(
   return reloadUser(session, id);
 }
 
-async function prepareChange(
-  session: SystemSession,
-  context: AuthContext,
-  user: User,
-  newEmail: string,
-): Promise<void> {
+async function prepareChange(session: Queryable, context: AuthContext, user: User, newEmail: string): Promise<void> {
   if (await isEmailTaken(session, newEmail, context.audience, user.id)) throw new AuthError('email_exists');
   await updateUser(session, user.id, { emailChange: newEmail, emailChangeConfirmStatus: 0 }, nowOf(context));
 }
 
-async function link(session: SystemSession, context: AuthContext, { id }: User, request: Request): Promise<UserJson> {
+async function link(session: Queryable, context: AuthContext, { id }: User, request: Request): Promise<UserJson> {
   const { type, email, newEmail } = request;
   const { token, kind, link: linkType } = rows[type];
   const address = type === 'email_change_new' ? (newEmail ?? '') : email;

@@ -1,7 +1,7 @@
 /**
  * Invitation: a user without password, and an email whose link signs in and lets them choose one.
  */
-import type { SystemSession } from '../../../postgres/system/system-session.ts';
+import type { Queryable } from '../../../postgres/system/queryable.ts';
 import { settleFirstProof } from '../../accounts/evict-strangers.ts';
 import { findEmailOwner } from '../../accounts/find-user.ts';
 import { lockKnownUser } from '../../accounts/lock-known-user.ts';
@@ -52,7 +52,7 @@ export async function invite(context: AuthContext, { role }: AdminBearer, body: 
  * @throws AuthError `email_exists` where the user has confirmed already.
  */
 export async function prepareInvited(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   email: string,
   data: Metadata,
@@ -65,7 +65,7 @@ export async function prepareInvited(
 }
 
 async function insertWithoutPassword(
-  session: SystemSession,
+  session: Queryable,
   context: AuthContext,
   email: string,
   data: Metadata,
@@ -82,12 +82,7 @@ async function insertWithoutPassword(
 }
 
 /** An admin begins anew with an account that nobody has confirmed. What an admin has entered before stays. */
-export async function takeOver(
-  session: SystemSession,
-  context: AuthContext,
-  user: User,
-  data: Metadata,
-): Promise<User> {
+export async function takeOver(session: Queryable, context: AuthContext, user: User, data: Metadata): Promise<User> {
   const isOurs = (await readEntry(session, user.id)) === 'admin';
   if (isOurs) return user;
   const alone = await settleFirstProof(session, context, user, { address: 'email', proof: { by: 'admin' } });

@@ -4,7 +4,7 @@
 import type { Rows } from './system-rows.ts';
 
 /** Runs statements one after the other. */
-export interface SystemSession {
+export interface Queryable {
   /**
    * Runs one statement and returns its rows, with the driver's usual types (`int8` and `numeric` are strings, `json` is
    * parsed, timestamps are `Date`). Names are looked up in `pg_catalog` alone: everything else is written with its schema.
