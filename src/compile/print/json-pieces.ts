@@ -1,6 +1,5 @@
 /**
- * JSON text as a list of pieces: constants, and whatever stands for a value. Used where the text of an answer is joined
- * from pieces, by PostgreSQL (print-text.ts) or by the gateway (answer-layout.ts).
+ * JSON text as a list of pieces: constants, and whatever stands for a value (answer-layout.ts).
  */
 
 /** The same pieces with neighbouring constants joined and empty ones left out. */

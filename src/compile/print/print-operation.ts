@@ -7,11 +7,9 @@ import type { Entry, OperationPlan } from '../plan/plan.ts';
 import type { Slot } from '../plan/slot.ts';
 import { type AnswerLayout, layOutAll } from './answer-layout.ts';
 import { printCalledValue } from './print-called-value.ts';
-import { printConnectionText } from './print-connection.ts';
 import { type Member, printObject } from './print-object.ts';
 import { Names } from './print-row.ts';
 import { printRows } from './print-rows.ts';
-import { jsonText, printText } from './print-text.ts';
 import { printTypeCheck } from './print-type-check.ts';
 import { printValue } from './print-value.ts';
 import { printWrite } from './print-write.ts';
@@ -37,7 +35,7 @@ export function printOperation(plan: OperationPlan, maxResponseBytes: number): r
   const rows = printRows(makePrinter(plan), plan.fields);
   if (rows !== null) return [{ ...printSql(sql`${rows.select}${check}`), layout: rows.layout }];
   const printer = makePrinter(plan);
-  const select = plan.fields.some(hasEdges) ? printDataText(printer, plan.fields) : printData(printer, plan.fields);
+  const select = printData(printer, plan.fields);
   return [textStatement(sql`${guardSize(null, select, maxResponseBytes)}${check}`)];
 }
 
@@ -51,25 +49,10 @@ function textStatement(piece: Sql): Statement {
   return { ...printSql(piece), layout: null };
 }
 
-function hasEdges({ value }: Entry): boolean {
-  return value.kind === 'connection' && value.connection.entries.some(({ kind }) => kind === 'edges');
-}
-
 function printData(printer: Printer, fields: readonly Entry[]): Sql {
   const members = fields.map(({ key, value }): Member => ({ key, value: printValue(printer, value, null) }));
   const object = printObject(printer.names, members);
   return sql`select ${object.json} from ${object.from}`;
-}
-
-function printDataText(printer: Printer, fields: readonly Entry[]): Sql {
-  const texts = fields.map((field, index): Sql => {
-    const { key, value } = field;
-    const frame = { before: `${index === 0 ? '{' : ','}"${key}":`, after: index === fields.length - 1 ? '}' : '' };
-    return value.kind === 'connection' && hasEdges(field)
-      ? printConnectionText(printer, value.connection, frame)
-      : printText([frame.before, jsonText(printValue(printer, value, null)), frame.after]);
-  });
-  return sql`select ${printText(texts)}`;
 }
 
 function printMutationField(plan: OperationPlan, field: Entry, maxResponseBytes: number): Statement {

@@ -5,21 +5,16 @@
  * the scan, and the flags follow from counts and from the first row of the whole set (graphql.md 6.5).
  */
 
-import type { ConnectionEntry, ConnectionPlan, EdgeEntry, LimitPlan, ObjectPlan, PageInfoEntry } from '../plan/plan.ts';
+import type { ConnectionEntry, ConnectionPlan, LimitPlan, ObjectPlan, PageInfoEntry } from '../plan/plan.ts';
 import { columnOf } from '../plan/plan-order.ts';
 import { runsVolatile } from '../plan/runs-volatile.ts';
-import { objectPieces } from './json-pieces.ts';
 import { conjunction, printAfter, printOrder, printOtherKey, scanOrder, where } from './print-condition.ts';
 import { printCursor } from './print-encoded.ts';
 import { type Member, type PrintedObject, printObject } from './print-object.ts';
 import { list, SubqueryRow } from './print-row.ts';
-import { printText, type TextPart } from './print-text.ts';
 import { type Printer, printMembers, printTypename } from './printer.ts';
 import type { RowSet } from './row-set.ts';
 import { builtin, empty, ident, integer, join, param, type Sql, sql } from './sql.ts';
-
-/** How the members of a connection object are printed: as values of JSON, or as JSON text. */
-export type Form = 'json' | 'text';
 
 /** A page as part of a from clause, and what the connection object takes from it. */
 export interface PrintedPage {
@@ -29,7 +24,7 @@ export interface PrintedPage {
 }
 
 /** Prints the page; the plan selects edges or page info. */
-export function printPage(printer: Printer, plan: ConnectionPlan, rows: RowSet, form: Form): PrintedPage {
+export function printPage(printer: Printer, plan: ConnectionPlan, rows: RowSet): PrintedPage {
   const page = new SubqueryRow(printer.names.next('p'));
   const name = printer.names.next('g');
   const columns: Sql[] = [];
@@ -48,14 +43,11 @@ export function printPage(printer: Printer, plan: ConnectionPlan, rows: RowSet, 
   const members = new Map<ConnectionEntry, Sql>();
   const objects: Sql[] = [];
   for (const entry of plan.entries) {
-    if (entry.kind === 'edges') {
-      const edges = form === 'json' ? printEdges(context, entry) : printEdgesText(context, entry);
-      members.set(entry, context.aggregate(edges));
-    }
+    if (entry.kind === 'edges') members.set(entry, context.aggregate(printEdges(context, entry)));
     if (entry.kind === 'page_info') {
       const object = printPageInfo(context, entry);
       objects.push(sql` cross join ${object.from}`);
-      members.set(entry, form === 'json' ? object.value : sql`${object.json}::pg_catalog.text`);
+      members.set(entry, object.value);
     }
   }
   // Page info of nothing but `__typename` aggregates nothing, and a select without aggregates has a row for each edge.
@@ -121,26 +113,6 @@ function printEdges(context: PageContext, entry: EdgesEntry): Sql {
   context.laterals.push(sql` cross join ${edge.from}`);
   const aggregated = sql`pg_catalog.json_agg(${edge.value}${edgeOrder(context)})${filter(kept)}`;
   return sql`coalesce(${aggregated}, '[]'::pg_catalog.json)`;
-}
-
-// The elements of the list, without the brackets.
-function printEdgesText(context: PageContext, entry: EdgesEntry): Sql {
-  const kept = keptEdges(context);
-  const members = entry.entries.map((edge) => ({ key: edge.key, pieces: printEdgeParts(context, edge, kept) }));
-  const edge = printText(objectPieces<Sql>(members));
-  return sql`coalesce(pg_catalog.string_agg(${edge}, ','${edgeOrder(context)})${filter(kept)}, '')`;
-}
-
-function printEdgeParts(context: PageContext, edge: EdgeEntry, kept: Sql | null): readonly TextPart[] {
-  switch (edge.kind) {
-    case 'typename':
-      return [JSON.stringify(edge.name)];
-    case 'cursor':
-      // Base64 needs no escapes.
-      return ['"', printCursor(context.plan.order, context.page), '"'];
-    case 'node':
-      return [sql`${printNode(context, edge.object, kept).json}::pg_catalog.text`];
-  }
 }
 
 function keptEdges(context: PageContext): Sql | null {
