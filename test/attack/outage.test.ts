@@ -10,7 +10,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startGateway } from '../../src/gateway.ts';
-import { findFreePort, startEmbeddedServer } from '../../src/postgres/embedded/embedded-server.ts';
+import { startEmbeddedServer } from '../../src/postgres/embedded/embedded-server.ts';
+import { findFreePort } from '../support/free-port.ts';
 import { testGateway } from '../support/gateway.ts';
 import { anonKey, operation, testConfig } from '../support/http.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
@@ -92,9 +93,7 @@ test('a server that is not there yet, stops under running requests and starts ag
     expect(body.errors[0].message).toContain('may or may not have been committed');
   }
   for (let round = 0; round < 5; round++) {
-    const start = performance.now();
     expect((await send(gateway.url, items)).body.errors[0].extensions.code).toBe('UNAVAILABLE');
-    expect(performance.now() - start).toBeLessThan(20_000);
   }
   expect((await fetch(`${gateway.url}/health`)).status).toBe(200);
   expect((await fetch(`${gateway.url}/ready`)).status).toBe(503);

@@ -80,13 +80,11 @@ test('where one of several fails the delivery fails, after all have ended', asyn
 
 test('a delivery ends at its time limit, so that a transaction is not held open for longer', async () => {
   const server = await startSmtpServer();
-  server.behave({ kind: 'delay', ms: 9000 });
-  const startedAt = performance.now();
+  server.behave({ kind: 'wait', until: new Promise(() => {}) });
   await expect(openMailer([], 300).deliver(smtp(server.port), sampleMessage())).rejects.toMatchObject({
     code: 'timed_out',
     isTemporary: true,
   });
-  expect(performance.now() - startedAt).toBeLessThan(8900);
 });
 
 test('after it has stopped it refuses, and what was on its way has arrived', async () => {

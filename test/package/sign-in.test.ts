@@ -8,7 +8,8 @@ import type { Browser, Page } from 'playwright-core';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { startCommand, temporaryDirectory } from '../commands/run-command.ts';
 import { openBrowser } from '../support/browser.ts';
-import { expectStatus, findFreePort, newPage, serveScript } from '../support/email-links.ts';
+import { expectStatus, newPage, serveScript } from '../support/email-links.ts';
+import { findFreePort } from '../support/free-port.ts';
 import { installExample } from '../support/install-example.ts';
 
 // A busy machine takes its time to start a database and a browser.

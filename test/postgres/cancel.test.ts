@@ -18,14 +18,12 @@ test('a client that goes away cancels its statement, and a mutation is undone', 
   const pool = openPool(url);
   const client = new AbortController();
   void whenRunning('select pg_sleep(60)').then(() => client.abort());
-  const start = performance.now();
   const steps = ['insert into note values (1)', 'select pg_sleep(60)'];
   await expect(runAs(pool, flightOf(steps, { mutation: true, signal: client.signal }))).rejects.toMatchObject({
     kind: 'cancelled',
     step: 2,
     maybeCommitted: false,
   });
-  expect(performance.now() - start).toBeLessThan(50_000);
   expect(await database.query('select id from note')).toEqual([]);
 });
 
@@ -66,8 +64,9 @@ test('a client that goes while waiting for a connection is not served, and the c
 
 test('the statement limit is measured by the server for each statement', async () => {
   const pool = openPool(url);
-  const sleep = 'select 1 from (select pg_sleep(0.15)) x';
-  expect(await runAs(pool, flightOf([sleep, sleep], { timeoutMs: 250 }))).toEqual(['1', '1']);
+  // Each ends long before the limit, all of them after it.
+  const naps = Array.from({ length: 10 }, () => 'select 1 from (select pg_sleep(0.1)) x');
+  expect(await runAs(pool, flightOf(naps, { timeoutMs: 900 }))).toEqual(naps.map(() => '1'));
   await expect(runAs(pool, flightOf(['select 1', 'select pg_sleep(2)'], { timeoutMs: 50 }))).rejects.toMatchObject({
     kind: 'timeout',
     step: 2,
@@ -80,12 +79,10 @@ test('the limit of the whole request counts all statements together, and a funct
   const pool = openPool(url);
   const lift = "select set_config('statement_timeout', '0', true)";
   const options = flightOf([lift, 'select pg_sleep(0.1)', 'select pg_sleep(60)'], {
-    timeoutMs: 30_000,
+    timeoutMs: 80_000,
     requestTimeoutMs: 1500,
   });
-  const start = performance.now();
   await expect(runAs(pool, options)).rejects.toMatchObject({ kind: 'timeout', step: 3, maybeCommitted: false });
-  expect(performance.now() - start).toBeLessThan(25_000);
   expect(await runAs(pool, flightOf(['select 1']))).toEqual(['1']);
 });
 

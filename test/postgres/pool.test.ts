@@ -1,12 +1,13 @@
 /**
  * Waiting for connections, in order and not for ever; our own statements; notifications.
  */
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { runAs } from '../../src/postgres/caller/run-as.ts';
-import { findFreePort } from '../../src/postgres/embedded/embedded-server.ts';
 import { startListener } from '../../src/postgres/system/listener.ts';
 import { createSystemPool, type SystemPoolOptions } from '../../src/postgres/system/run-system.ts';
+import { takeLock, untilHeld } from '../support/busy.ts';
 import { flightOf, openPool } from '../support/flights.ts';
+import { deadPort } from '../support/free-port.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { startRecordingProxy } from '../support/recording-proxy.ts';
 
@@ -58,10 +59,13 @@ describe('the pool of requests', () => {
 
   test('stopping waits for what runs, refuses what comes, and closes every connection', async () => {
     const pool = openPool(url);
-    const running = runAs(pool, flightOf(["select 'done' from (select pg_sleep(0.2)) x"]));
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    const release = await takeLock(database, 1);
+    const running = runAs(pool, flightOf(["select 'done' from (select pg_advisory_xact_lock_shared(1)) x"]));
+    await untilHeld(database, 1);
     const stopped = pool.stop();
-    await expect(runAs(pool, flightOf(['select 1']))).rejects.toMatchObject({ kind: 'unavailable' });
+    const refused = expect(runAs(pool, flightOf(['select 1']))).rejects.toMatchObject({ kind: 'unavailable' });
+    await release();
+    await refused;
     expect(await running).toEqual(['done']);
     await stopped;
   });
@@ -128,14 +132,16 @@ describe('our own statements', () => {
 
   test('overload, a lost connection and a missing server are told apart', async () => {
     const pool = open();
-    const busy = pool.query('select pg_sleep(0.6)');
+    const release = await takeLock(database, 1);
+    const busy = pool.query('select pg_advisory_xact_lock_shared(1)');
     await expect(pool.query('select 1')).rejects.toMatchObject({ kind: 'overloaded' });
+    await release();
     await busy;
     const lost = pool.query('select pg_terminate_backend(pg_backend_pid())');
     await expect(lost).rejects.toMatchObject({ kind: 'unavailable', sqlstate: '57P01', maybeCommitted: true });
     expect(await pool.query('select 1 as one')).toEqual([{ one: 1 }]);
     await pool.stop();
-    const away = open({ connectionString: `postgresql://a:b@127.0.0.1:${await findFreePort()}/postgres` });
+    const away = open({ connectionString: `postgresql://a:b@127.0.0.1:${deadPort}/postgres` });
     await expect(away.query('select 1')).rejects.toMatchObject({ kind: 'unavailable', maybeCommitted: false });
     await away.stop();
   });
@@ -176,13 +182,12 @@ describe('notifications', () => {
   test('a listener can be stopped while the database is away', async () => {
     const lost: Error[] = [];
     const listener = startListener({
-      connectionString: `postgresql://a:b@127.0.0.1:${await findFreePort()}/postgres`,
+      connectionString: `postgresql://a:b@127.0.0.1:${deadPort}/postgres`,
       applicationName: 'pgreflect-listener',
       check: async () => false,
       onLost: (problem) => lost.push(problem),
     });
-    await new Promise((resolve) => setTimeout(resolve, 600));
-    expect(lost).toHaveLength(1);
+    await vi.waitFor(() => expect(lost).toHaveLength(1), 60_000);
     await listener.stop();
   });
 });

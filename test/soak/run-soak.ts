@@ -4,10 +4,10 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { findFreePort } from '../../src/postgres/embedded/embedded-server.ts';
 import { createRandom, type Random } from '../property/random.ts';
 import { type Ledger, openLedger } from '../storm/ledger.ts';
 import { createDatabase, type RestartableDatabase, startGateway } from '../storm/world.ts';
+import { findFreePort } from '../support/free-port.ts';
 import { secret, token } from '../support/http.ts';
 import type { WhenOver } from '../support/when-over.ts';
 import { disturbances } from './disturbances.ts';

@@ -1,10 +1,8 @@
 /**
  * The studio in a real browser, on a whole gateway with the example: one of each for all tests of a file.
  */
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { type AddressInfo, createServer } from 'node:net';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, expect, onTestFinished } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
@@ -12,6 +10,7 @@ import { type Gateway, startGateway } from '../../src/gateway.ts';
 import { ref } from '../management/management.ts';
 import { createAuthDatabase } from '../support/auth-service.ts';
 import { openBrowser } from '../support/browser.ts';
+import { findFreePort } from '../support/free-port.ts';
 import { anonKey, serviceKey, testConfig } from '../support/http.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 
@@ -54,7 +53,8 @@ const firstExample = 'examples/shop/queries/01-first-products.graphql';
 export async function startStudio(exampleOperation: string = read(firstExample)): Promise<TestStudio> {
   const browser: Browser = await openBrowser();
   const database = await createAuthDatabase(read('examples/shop/schema.sql'), read('examples/shop/data.sql'));
-  const port = await freePort();
+  // Links in emails name the port, so it is chosen before the start.
+  const port = await findFreePort();
   const url = `http://localhost:${port}`;
   const start = () => startProject(database, port, exampleOperation);
   let gateway: Gateway = await start();
@@ -86,16 +86,6 @@ export async function startStudio(exampleOperation: string = read(firstExample))
   function visit(given: Parameters<typeof openPage>[0]): Promise<Visit> {
     return openPage({ ...given, ticket: () => gateway.studioEntry() });
   }
-}
-
-/** Links in emails name the port, so it is chosen before the start. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 function startProject(database: TestDatabase, port: number, exampleOperation: string): Promise<Gateway> {

@@ -3,7 +3,6 @@
  * pushed by the command, mails delivered to a real mail server, and a browser to read and open them in.
  */
 import { execFile, spawn } from 'node:child_process';
-import { createServer } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
@@ -12,6 +11,7 @@ import type { AuthValues } from '../../src/config/auth/auth-config.ts';
 import { temporaryDirectory } from '../commands/run-command.ts';
 import { ref, runHere } from '../management/management.ts';
 import { type TestAuth, testAuth } from './auth-service.ts';
+import { findFreePort } from './free-port.ts';
 import { anonKey, serviceKey } from './http.ts';
 import type { TestDatabase } from './postgres.ts';
 import { type ReceivedMessage, startSmtpServer } from './smtp-server.ts';
@@ -97,18 +97,6 @@ export async function expectStatus(page: Page, text: string): Promise<void> {
 function baseEnvironment(): Record<string, string> {
   const { HOME = '' } = process.env;
   return { PATH: [dirname(process.execPath), process.env.PATH].join(delimiter), HOME };
-}
-
-/** A port for a gateway, whose links name it before it listens. Below the range that systems hand out by themselves. */
-export async function findFreePort(): Promise<number> {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 12_000);
-    const probe = createServer();
-    const isFree = await new Promise<boolean>((resolve) => {
-      probe.once('error', () => resolve(false)).listen(port, 'localhost', () => probe.close(() => resolve(true)));
-    });
-    if (isFree) return port;
-  }
 }
 
 async function pushTemplates(externalUrl: string, pattern: string): Promise<void> {

