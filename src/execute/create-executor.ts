@@ -1,9 +1,11 @@
 /**
  * Makes the executor: the one way from a caller's request to the body of its answer.
  */
+
+import type { FlightResult } from '../postgres/wire/flight.ts';
 import type { PublicError } from '../shared/errors.ts';
+import { joinTexts, type Text } from './answer/compressed-text.ts';
 import { Handing } from './answer/handing.ts';
-import { joinTexts, type Text } from './answer/packed-text.ts';
 import { toErrorEntry, toPublicError } from './answer/public-error.ts';
 import type { Written } from './choose-server.ts';
 import { executeOperation, type Outcome } from './execute-operation.ts';
@@ -49,11 +51,12 @@ function toAnswer(outcome: Outcome, stages: Stopwatch, handing: Handing | null):
     const end = { body: isWhole ? `${data}}` : '', stream: isWhole ? 'whole' : 'cut' } as const;
     return { ...end, executed: true, codes, operationName, documentHash, stages };
   }
-  return { body: toBody(data, errors), executed: data !== undefined, codes, operationName, documentHash, stages };
+  const body = outcome.body ?? toBody(data, errors);
+  return { body, executed: data !== undefined, codes, operationName, documentHash, stages };
 }
 
 // The data of the database goes into the body as it came.
-function toBody(data: Text | undefined, errors: readonly PublicError[]): Text {
+function toBody(data: FlightResult | undefined, errors: readonly PublicError[]): Text {
   if (errors.length === 0)
     return typeof data === 'object' ? joinTexts(['{"data":', data, '}']) : `{"data":${data ?? 'null'}}`;
   const entries = JSON.stringify(errors.map(toErrorEntry));

@@ -14,14 +14,20 @@ import type { Statement } from '../compile/print/print-operation.ts';
 import { explainMissing } from '../model/explain-missing.ts';
 import type { Step } from '../postgres/caller/run-as.ts';
 import { DatabaseError } from '../postgres/failure.ts';
+import type { FlightResult } from '../postgres/wire/flight.ts';
 import type { RowFlow } from '../postgres/wire/row-flow.ts';
+import type { LazySchema } from '../schema/lazy-schema.ts';
 import { PublicError } from '../shared/errors.ts';
 import { citedInput } from './answer/cited-input.ts';
-import { joinTexts, type Text } from './answer/packed-text.ts';
+import { joinTexts, type Text } from './answer/compressed-text.ts';
 import { committedTooLarge, type ErrorScope, fromGraphQLError, toPublicError } from './answer/public-error.ts';
 import { type AnswerContext, RowsAnswer } from './answer/rows-answer.ts';
 import type { PreparedOperation, RefusedDocument } from './documents.ts';
-import { answerIntrospection } from './introspection/answer-introspection.ts';
+import {
+  answerIntrospection,
+  type IntrospectionRequest,
+  introspectionBody,
+} from './introspection/answer-introspection.ts';
 import { assertDocumentLimits, assertOperationLimits, type RequestLimits } from './limits.ts';
 import { maxAttempts, repeatSince } from './newer-model.ts';
 import type { RoleReflection } from './reflection.ts';
@@ -29,7 +35,9 @@ import { type Attempt, checkFreshness, type ExecuteOptions, type Execution, fly,
 
 /** Result of a request before it becomes a body. `data` is JSON; undefined: not executed. */
 export interface Outcome {
-  readonly data: Text | undefined;
+  readonly data: FlightResult | undefined;
+  /** The whole body, where it was made at once; `data` does not matter then. */
+  readonly body?: Text;
   readonly errors: readonly PublicError[];
   readonly operationName: string | null;
   readonly documentHash: string | null;
@@ -144,8 +152,7 @@ async function runAttempt(options: ExecuteOptions, execution: Execution, attempt
   const outcome = { operationName: name, documentHash: hash };
   const { variables } = coerced;
   const run: CompiledRun = { attempt, document: document.document, compiled, variables, outcome };
-  const data = await runCompiled(options, execution, run);
-  return { data: data.text, errors: data.errors, ...outcome };
+  return { ...(await runCompiled(options, execution, run)), ...outcome };
 }
 
 // Some variables fit their declared types and yet not the places where they stand.
@@ -184,21 +191,20 @@ async function runCompiled(
   options: ExecuteOptions,
   execution: Execution,
   run: CompiledRun,
-): Promise<{ readonly text: Text; readonly errors: readonly PublicError[] }> {
+): Promise<Pick<Outcome, 'data' | 'body' | 'errors'>> {
   const { compiled, attempt } = run;
   const isMutation = compiled.kind === 'mutation';
   if (compiled.errors.length > 0 && (isMutation || compiled.keys.length === 0)) {
     await checkFreshness(options, execution, attempt);
-    return { text: 'null', errors: isMutation ? compiled.errors.slice(0, 1) : compiled.errors };
+    return { data: 'null', errors: isMutation ? compiled.errors.slice(0, 1) : compiled.errors };
   }
-  const introspection = describeSchema(execution, run);
-  if (compiled.constants !== null) {
+  const { keys, constants, errors } = compiled;
+  const asked = introspectionOf(execution, run);
+  if (constants !== null) {
     await checkRole(options, execution, run);
-    const values = compiled.constants.map((text, index) => text ?? introspection.get(compiled.keys[index]!) ?? null);
-    return { text: joinFields(compiled.keys, values), errors: compiled.errors };
+    return answerConstants(compiled, constants, asked);
   }
-  const asText = ([key, text]: readonly [string, Text]) => [key, String(text)] as const;
-  const source = { variables: run.variables, introspection: new Map([...introspection].map(asText)) };
+  const source = { variables: run.variables, introspection: textsOf(asked) };
   // Errors of other fields stand behind the data, so with them the answer is kept.
   const handing = compiled.errors.length === 0 ? execution.handing : null;
   const answers = new Map<number, RowsAnswer>();
@@ -215,8 +221,8 @@ async function runCompiled(
       wantsCustomPlan,
     });
     const tooLarge = [...answers].find(([, answer]) => answer.isTooLarge);
-    if (tooLarge !== undefined) throw committedTooLarge(options.maxResponseBytes, compiled.keys[tooLarge[0]]!);
-    return { text: isMutation ? joinFields(compiled.keys, results) : (results[0] ?? 'null'), errors: compiled.errors };
+    if (tooLarge !== undefined) throw committedTooLarge(options.maxResponseBytes, keys[tooLarge[0]]!);
+    return { data: isMutation ? joinFields(keys, results) : (results[0] ?? 'null'), errors };
   } catch (error) {
     throw new FailedRun(error, scopeOf(options, execution, run), run.outcome);
   }
@@ -266,19 +272,36 @@ function scopeOf(options: ExecuteOptions, execution: Execution, run: CompiledRun
   };
 }
 
-function describeSchema(execution: Execution, run: CompiledRun): ReadonlyMap<string, Text> {
-  const { introspection } = run.attempt.role.shared;
-  if (run.compiled.introspectionKeys.length === 0 || introspection === null) return new Map();
-  const { operationName, variables } = execution.request;
-  return answerIntrospection(introspection, {
-    document: run.document,
-    operationName,
-    variableValues: variables ?? {},
-    responseKeys: new Set(run.compiled.introspectionKeys),
-  });
+/** Of an operation without statements. */
+function answerConstants(
+  { keys, errors }: CompiledOperation,
+  constants: readonly (string | null)[],
+  asked: Introspection | null,
+): Pick<Outcome, 'data' | 'body' | 'errors'> {
+  if (asked !== null && errors.length === 0) {
+    const values = keys.map((key, index) => [key, constants[index] ?? null] as const);
+    return { data: '', body: introspectionBody(...asked, values), errors };
+  }
+  const introspection = textsOf(asked);
+  const values = keys.map((key, index) => constants[index] ?? introspection.get(key) ?? null);
+  return { data: joinFields(keys, values), errors };
 }
 
-function joinFields(keys: readonly string[], values: readonly (Text | null)[]): Text {
+type Introspection = readonly [schema: LazySchema, request: IntrospectionRequest];
+
+function textsOf(asked: Introspection | null): ReadonlyMap<string, string> {
+  return asked === null ? new Map() : answerIntrospection(...asked);
+}
+
+function introspectionOf(execution: Execution, run: CompiledRun): Introspection | null {
+  const { introspection } = run.attempt.role.shared;
+  if (run.compiled.introspectionKeys.length === 0 || introspection === null) return null;
+  const { operationName, variables } = execution.request;
+  const responseKeys = new Set(run.compiled.introspectionKeys);
+  return [introspection, { document: run.document, operationName, variableValues: variables ?? {}, responseKeys }];
+}
+
+function joinFields(keys: readonly string[], values: readonly (FlightResult | null)[]): FlightResult {
   const fields = keys.flatMap((key, index) => [
     `${index === 0 ? '' : ','}${JSON.stringify(key)}:`,
     values[index] ?? 'null',

@@ -4,7 +4,7 @@
 import type { Caller } from '../postgres/caller/caller.ts';
 import type { DisconnectSignal } from '../shared/disconnect-signal.ts';
 import type { Code } from '../shared/errors.ts';
-import type { Text } from './answer/packed-text.ts';
+import type { Text } from './answer/compressed-text.ts';
 
 /** The members of a request body that matter, already checked for their JSON types (graphql.md 12.1). */
 export interface GraphQLRequest {

@@ -21,8 +21,8 @@ import { LRUCache } from 'lru-cache';
 import type { LazySchema } from '../../schema/lazy-schema.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { invariant, unreachable } from '../../shared/invariant.ts';
-import type { KeptText } from '../answer/packed-text.ts';
-import { writeIntrospection } from './write-introspection.ts';
+import { CompressedText, TextWriter } from '../answer/compressed-text.ts';
+import { compileIntrospection, type FieldWriters } from './write-introspection.ts';
 
 /** One operation of a document that was valid against the role's schema. */
 export interface IntrospectionRequest {
@@ -37,28 +37,68 @@ export interface IntrospectionRequest {
 /**
  * The JSON text of every selected introspection field by response key; fields taken out by `@skip` or `@include` are
  * absent. Answers are remembered: for a thousand tables the standard introspection takes half a second, and 12 MB of text before
- * it is packed.
+ * it is compressed.
  *
  * @param schema What `buildIntrospectionSchema` made: nothing but the shown part of the API.
  * @throws PublicError `BAD_USER_INPUT` when a variable does not fit the position it is used in.
  */
-export function answerIntrospection(schema: LazySchema, request: IntrospectionRequest): ReadonlyMap<string, KeptText> {
-  const document = reduceToIntrospection(schema, request);
-  const key = cacheKey(schema, document, request.variableValues);
-  const known = answers.get(key);
-  if (known) return known;
-  const answer = describe(schema, document, request.variableValues);
-  answers.set(key, answer);
-  return answer;
+export function answerIntrospection(schema: LazySchema, request: IntrospectionRequest): ReadonlyMap<string, string> {
+  return remember(schema, request, '', (fields) => {
+    const texts = [...fields].map(([key, write]) => {
+      const text = new TextWriter();
+      write(text);
+      return [key, String(text.end())] as const;
+    });
+    return new Map(texts);
+  });
 }
 
-function describe(
+/**
+ * The whole body for an operation of nothing but introspection and `__typename`, which stays compressed where it is long.
+ *
+ * @param values By response key, in order, JSON text; null: introspection.
+ * @throws PublicError as `answerIntrospection`.
+ */
+export function introspectionBody(
   schema: LazySchema,
-  document: DocumentNode,
-  variableValues: IntrospectionRequest['variableValues'],
-): ReadonlyMap<string, KeptText> {
+  request: IntrospectionRequest,
+  values: readonly (readonly [key: string, text: string | null])[],
+): string | CompressedText {
+  return remember(schema, request, JSON.stringify(values), (fields) => {
+    const text = new TextWriter();
+    text.write('{"data":{');
+    values.forEach(([key, value], index) => {
+      const write = fields.get(key);
+      text.write(`${index === 0 ? '' : ','}${JSON.stringify(key)}:`);
+      if (value === null && write !== undefined) write(text);
+      else text.write(value ?? 'null');
+    });
+    text.write('}}');
+    return text.end();
+  });
+}
+
+type Answer = ReadonlyMap<string, string> | string | CompressedText;
+
+/** In characters and compressed bytes, over all schemas together, so that roles and reloads do not add up. */
+const maxRemembered = 32 * 1024 * 1024;
+const answers = new LRUCache<string, Answer>({ maxSize: maxRemembered, sizeCalculation: sizeOf });
+
+/** @param kind Tells answers apart that are made of the same fields. */
+function remember<T extends Answer>(
+  schema: LazySchema,
+  request: IntrospectionRequest,
+  kind: string,
+  make: (fields: FieldWriters) => T,
+): T {
+  const document = reduceToIntrospection(schema, request);
+  const key = `${kind} ${cacheKey(schema, document, request.variableValues)}`;
+  const known = answers.get(key);
+  if (known !== undefined) return known as T;
   try {
-    return writeIntrospection(schema, document, variableValues);
+    const answer = make(compileIntrospection(schema, document, request.variableValues));
+    answers.set(key, answer);
+    return answer;
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
     const { path, locations } = error;
@@ -66,16 +106,10 @@ function describe(
   }
 }
 
-/** In characters and packed bytes, over all schemas together, so that roles and reloads do not add up. */
-const maxRemembered = 32 * 1024 * 1024;
-const answers = new LRUCache<string, ReadonlyMap<string, KeptText>>({
-  maxSize: maxRemembered,
-  sizeCalculation: sizeOf,
-});
-
-function sizeOf(answer: ReadonlyMap<string, KeptText>, key: string): number {
-  const sizes = [...answer.values()].map((text) => (typeof text === 'string' ? text.length : text.gzipBytes));
-  return sizes.reduce((sum, size) => sum + size, key.length);
+function sizeOf(answer: Answer, key: string): number {
+  if (typeof answer === 'string') return key.length + answer.length;
+  if (answer instanceof CompressedText) return key.length + answer.gzip.length;
+  return [...answer.values()].reduce((sum, text) => sum + text.length, key.length);
 }
 
 const schemaNumbers = new WeakMap<GraphQLSchema, number>();

@@ -35,19 +35,22 @@ import {
 } from 'graphql';
 import type { LazySchema } from '../../schema/lazy-schema.ts';
 import { invariant } from '../../shared/invariant.ts';
-import { type KeptText, TextWriter } from '../answer/packed-text.ts';
+import { TextWriter } from '../answer/compressed-text.ts';
+
+/** Write the JSON text of the fields of an operation, by response key; fields that `@skip` or `@include` takes out are absent. */
+export type FieldWriters = ReadonlyMap<string, (text: TextWriter) => void>;
 
 /**
- * The JSON text of every field of the operation by response key; fields that `@skip` or `@include` takes out are absent.
+ * Compiles an operation. The writers throw a GraphQLError where a variable does not fit, with the path of the field whose argument it is.
  *
  * @param document One operation that selects introspection fields only, valid against the schema.
- * @throws GraphQLError where a variable does not fit, with the path of the field whose argument it is.
+ * @throws GraphQLError where a variable does not fit its type.
  */
-export function writeIntrospection(
+export function compileIntrospection(
   schema: LazySchema,
   document: DocumentNode,
   variableValues: Readonly<Record<string, unknown>>,
-): ReadonlyMap<string, KeptText> {
+): FieldWriters {
   const operation = getOperationAST(document);
   invariant(operation, 'there is one operation');
   const coerced = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues);
@@ -57,13 +60,10 @@ export function writeIntrospection(
     if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
   }
   const scope: Scope = { schema, fragments, variables: coerced.variableValues };
-  const answer = new Map<string, KeptText>();
-  for (const field of compileFields(scope, schema.getQueryType(), [operation.selectionSet])) {
-    const text = new TextWriter();
-    atPath(field.key, () => field.write(field.resolve(undefined), text));
-    answer.set(field.key, text.end());
-  }
-  return answer;
+  const fields = compileFields(scope, schema.getQueryType(), [operation.selectionSet]);
+  return new Map(
+    fields.map(({ key, resolve, write }) => [key, (text) => atPath(key, () => write(resolve(undefined), text))]),
+  );
 }
 
 interface Scope {

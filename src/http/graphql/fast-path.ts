@@ -6,7 +6,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { bytesOf, PackedText } from '../../execute/answer/packed-text.ts';
+import { bytesOf, CompressedText } from '../../execute/answer/compressed-text.ts';
 import type { Answer } from '../../execute/executor.ts';
 import { PublicError } from '../../shared/errors.ts';
 import type { Utf8Text } from '../../shared/utf8-text.ts';
@@ -78,7 +78,7 @@ async function answerJson(
     return;
   }
   const { body: text } = answer;
-  if (!(text instanceof PackedText) && isPlain(parts, request, answer)) {
+  if (!(text instanceof CompressedText) && isPlain(parts, request, answer)) {
     return sendPlain(request, reply, text, answerType);
   }
   writeHead(parts, request, reply, { answer, answerType });

@@ -2,9 +2,9 @@
  * What fast path and yoga share at `/graphql/v1`: run a request for its caller, and write the answer.
  */
 import type { ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { bytesOf, PackedText, type Text } from '../../execute/answer/packed-text.ts';
+import { bytesOf, CompressedText, type Text } from '../../execute/answer/compressed-text.ts';
 import type { Answer, GraphQLRequest, OpenStream } from '../../execute/executor.ts';
 import type { Caller } from '../../postgres/caller/caller.ts';
 import { countedAs } from '../server/client-address.ts';
@@ -84,17 +84,16 @@ export function writeHead(
 export async function sendText(request: FastifyRequest, reply: FastifyReply, text: Text): Promise<FastifyReply> {
   const acceptEncoding = request.headers['accept-encoding'] as string | undefined;
   reply.header('vary', appendVary(reply.getHeader('vary'), 'Accept-Encoding'));
-  if (text instanceof PackedText) return sendPacked(reply, text, acceptedEncodings(acceptEncoding ?? '').gzip);
+  if (text instanceof CompressedText) return sendCompressed(reply, text, acceptedEncodings(acceptEncoding ?? '').gzip);
   const { body, encoding } = await compress(typeof text === 'string' ? text : text.take(), acceptEncoding);
   if (encoding !== null) reply.header('content-encoding', encoding);
   return reply.send(body);
 }
 
-/** Part by part, no faster than the client reads. */
-function sendPacked(reply: FastifyReply, text: PackedText, gzip: boolean): FastifyReply {
-  if (gzip) reply.header('content-encoding', 'gzip');
-  reply.header('content-length', gzip ? text.gzipBytes : text.bytes);
-  return reply.send(Readable.from(gzip ? text.gzip() : text.utf8(), { objectMode: false }));
+/** As it is to clients who accept gzip; to the others no faster than they read. */
+function sendCompressed(reply: FastifyReply, { gzip, bytes }: CompressedText, isAccepted: boolean): FastifyReply {
+  if (isAccepted) return reply.header('content-encoding', 'gzip').send(gzip);
+  return reply.header('content-length', bytes).send(createGunzip().end(gzip));
 }
 
 /** A `Vary` header with one more name. */

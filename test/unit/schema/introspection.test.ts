@@ -14,7 +14,8 @@ import {
   validateSchema,
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { answerIntrospection } from '../../../src/execute/introspection/answer-introspection.ts';
+import { CompressedText } from '../../../src/execute/answer/compressed-text.ts';
+import { answerIntrospection, introspectionBody } from '../../../src/execute/introspection/answer-introspection.ts';
 import type { Model } from '../../../src/model/model.ts';
 import type { LazySchema } from '../../../src/schema/lazy-schema.ts';
 import { printRoleSchema } from '../../../src/schema/print-sdl.ts';
@@ -398,8 +399,14 @@ describe('answering', () => {
     const schema = shown(model({ tables: [large] }));
     const document = parse('{ __type(name: "Loan") { description } }');
     const ask = () =>
-      answerIntrospection(schema, { document, operationName: null, variableValues: {}, responseKeys: null });
+      introspectionBody(schema, { document, operationName: null, variableValues: {}, responseKeys: null }, [
+        ['a', '"Query"'],
+        ['__type', null],
+      ]);
+    expect(ask()).toBeInstanceOf(CompressedText);
     expect(ask()).toBe(ask());
+    const data = { a: 'Query', __type: { description: 'x'.repeat(33 * 1024 * 1024) } };
+    expect(String(ask()) === JSON.stringify({ data })).toBe(true);
   });
 
   test('of all types keeps none of them, and can be asked again', () => {

@@ -6,7 +6,7 @@ import { Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { createGunzip, createGzip } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { bytesOf, joinTexts, TextWriter } from '../../../src/execute/answer/packed-text.ts';
+import { bytesOf, joinTexts } from '../../../src/execute/answer/compressed-text.ts';
 import { Utf8Text } from '../../../src/shared/utf8-text.ts';
 
 const expected = '{"data":{"größe":["€", "😀"]}}';
@@ -55,13 +55,6 @@ test('What a stream could not write is not used again', async () => {
   expect(releases()).toBe(0);
 });
 
-test('Beside a packed text it is packed as well', () => {
-  const writer = new TextWriter();
-  writer.write('x'.repeat(300_000));
-  const joined = joinTexts(['[', makeText().text, writer.end(), ']']);
-  expect(String(joined)).toBe(`[${expected}${'x'.repeat(300_000)}]`);
-});
-
-test('Beside another one they are text again, and not packed', () => {
+test('Beside another one they are text again', () => {
   expect(joinTexts(['[', makeText().text, ',', makeText().text, ']'])).toBe(`[${expected},${expected}]`);
 });

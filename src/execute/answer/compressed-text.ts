@@ -1,0 +1,81 @@
+/**
+ * Texts of answers. A long introspection is compressed once, while it is written, and kept so: of ten thousand tables it is 127 MB
+ * of text and 5 MB of gzip, which most clients take as it is.
+ */
+import { constants, crc32, deflateRawSync, gunzipSync } from 'node:zlib';
+import { Utf8Text } from '../../shared/utf8-text.ts';
+
+/** A body, or a part of one where it is no `CompressedText`. */
+export type Text = string | Utf8Text | CompressedText;
+
+/** A text as a gzip file, which may be read again and again. */
+export class CompressedText {
+  readonly gzip: Buffer;
+  /** Length of the text in UTF-8. */
+  readonly bytes: number;
+
+  constructor(gzip: Buffer, bytes: number) {
+    this.gzip = gzip;
+    this.bytes = bytes;
+  }
+
+  toString(): string {
+    return gunzipSync(this.gzip).toString();
+  }
+}
+
+/** A text is compressed from this length on, in pieces of about this length; in UTF-16. */
+const pieceLength = 256 * 1024;
+/** A piece is not the last block, so that another may follow. */
+const piece = { level: 1, finishFlush: constants.Z_SYNC_FLUSH };
+/** Of a gzip file (RFC 1952): deflate, no flags, no time, compressed fast, no operating system. */
+const gzipHead = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255]);
+
+/** Takes a text in parts as small as they come. */
+export class TextWriter {
+  #parts: string[] = [];
+  #length = 0;
+  readonly #pieces: Buffer[] = [gzipHead];
+  #bytes = 0;
+  #checksum = 0;
+
+  write(part: string): void {
+    this.#parts.push(part);
+    this.#length += part.length;
+    if (this.#length >= pieceLength) this.#compress();
+  }
+
+  /** The whole; a short one as it is. */
+  end(): string | CompressedText {
+    if (this.#bytes === 0) return this.#parts.join('');
+    this.#compress();
+    const end = Buffer.alloc(10);
+    // An empty last block of deflate.
+    end[0] = 0x03;
+    end.writeUInt32LE(this.#checksum, 2);
+    end.writeUInt32LE(this.#bytes % 2 ** 32, 6);
+    return new CompressedText(Buffer.concat([...this.#pieces, end]), this.#bytes);
+  }
+
+  #compress(): void {
+    const bytes = Buffer.from(this.#parts.join(''));
+    this.#pieces.push(deflateRawSync(bytes, piece));
+    this.#bytes += bytes.length;
+    this.#checksum = crc32(bytes, this.#checksum);
+    this.#parts = [];
+    this.#length = 0;
+  }
+}
+
+/** Texts one behind the other; what is bytes stays so where it is the only one. */
+export function joinTexts(texts: readonly (string | Utf8Text)[]): string | Utf8Text {
+  const [inner, another] = texts.filter((text) => text instanceof Utf8Text);
+  if (inner === undefined || another !== undefined) return texts.join('');
+  const at = texts.indexOf(inner);
+  return inner.within(texts.slice(0, at).join(''), texts.slice(at + 1).join(''));
+}
+
+/** Length of a text in UTF-8. */
+export function bytesOf(text: Text): number {
+  return typeof text === 'string' ? Buffer.byteLength(text) : text.bytes;
+}
