@@ -29,8 +29,8 @@ import {
   introspectionBody,
 } from './introspection/answer-introspection.ts';
 import { assertDocumentLimits, assertOperationLimits, type RequestLimits } from './limits.ts';
-import { maxAttempts, repeatSince } from './newer-model.ts';
 import type { RoleReflection } from './reflection.ts';
+import { maxAttempts, repeatSince } from './retry-on-newer-model.ts';
 import { type Attempt, checkFreshness, type ExecuteOptions, type Execution, fly, nothing } from './run-flight.ts';
 
 /** Result of a request before it becomes a body. `data` is JSON; undefined: not executed. */

@@ -5,7 +5,8 @@
  */
 import { coerceVariables } from '../compile/plan/document-variables.ts';
 import { bindSlots } from '../compile/plan/slot.ts';
-import { buildSettings, hygiene } from '../postgres/caller/settings.ts';
+import { sessionReset } from '../postgres/caller/session-reset.ts';
+import { buildSettings } from '../postgres/caller/settings.ts';
 import type { Queryable } from '../postgres/system/queryable.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
 import { PublicError } from '../shared/errors.ts';
@@ -105,7 +106,7 @@ export async function explainStatements(
     session.noteUserCode?.();
     // As a request begins: with the settings of the login, then those of the caller.
     await Promise.all([
-      ...hygiene.plain.map(({ text }) => session.query(text, [])),
+      ...sessionReset.plain.map(({ text }) => session.query(text, [])),
       session.query(opening.text.plain, opening.values),
     ]);
     const explained: ExplainedStatement[] = [];

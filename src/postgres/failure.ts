@@ -93,13 +93,13 @@ export class DatabaseError extends Error {
   }
 }
 
-/** Start of the text that the freshness check casts to a number, to fail on purpose (settings.ts). */
+/** Start of the text that the freshness check casts to a number, to fail on purpose (freshness-check.ts). */
 export const staleMarker = 'pgreflect:stale:';
 
-/** Start of the text that fails on purpose where the session has temporary tables (settings.ts). */
+/** Start of the text that fails on purpose where the session has temporary tables (session-reset.ts). */
 export const temporaryMarker = 'pgreflect:temporary:';
 
-/** Start of the text that fails on purpose where a user's code has changed the session for others (settings.ts). */
+/** Start of the text that fails on purpose where a user's code has changed the session for others (session-reset.ts). */
 export const sessionMarker = 'pgreflect:session:';
 
 /** What is known about the moment an error of the driver arrived. */

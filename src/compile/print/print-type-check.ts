@@ -3,7 +3,7 @@
  *
  * A statement may wait for a lock while somebody changes the type of a column, or be older than a change that no trigger tells of.
  * It must fail then, before it does anything: what it returns would fit neither the old schema nor the new one. The refusal is what
- * makes the gateway read the catalog again (execute/newer-model.ts).
+ * makes the gateway read the catalog again (execute/retry-on-newer-model.ts).
  *
  * An array of a value overlaps an array of the type only where both are of one type. The other side is null, so the planner knows the
  * result, and nothing of it runs. It stands where it is parsed last, when the tables are locked.

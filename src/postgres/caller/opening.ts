@@ -1,5 +1,5 @@
 /**
- * The first steps of a flight, hygiene and settings, kept for the next request of the same caller.
+ * The first steps of a flight, reset and settings, kept for the next request of the same caller.
  *
  * HTTP gives the same `Caller` object to requests that say the same about their caller; such a request then sends the
  * bytes that were made for the one before. Nothing is shared between two callers: what is kept hangs on the object.
@@ -8,12 +8,11 @@
 import { encodeSteps, type FlightStep } from '../wire/flight.ts';
 import type { StatementNames } from '../wire/statement-names.ts';
 import type { Caller } from './caller.ts';
+import { type SessionState, sessionReset } from './session-reset.ts';
 import {
   buildSettings,
   characteristicsOf,
-  hygiene,
   planForValues,
-  type SessionState,
   type SettingsInput,
   type SettingsStatements,
   type TransactionDefaults,
@@ -86,8 +85,8 @@ export function planningStep(names: StatementNames | null): FlightStep {
 }
 
 /** What makes a session fit for a statement of our own. `names` null: nothing named is run, so nobody looks for what others have named. */
-export function hygieneSteps(session: SessionState, names: StatementNames | null): readonly FlightStep[] {
-  const steps = names === null ? hygiene[session].filter(({ isUnnamed }) => !isUnnamed) : hygiene[session];
+export function resetSteps(session: SessionState, names: StatementNames | null): readonly FlightStep[] {
+  const steps = names === null ? sessionReset[session].filter(({ isUnnamed }) => !isUnnamed) : sessionReset[session];
   return steps.map(({ text, isUnnamed }) =>
     isUnnamed ? { text, values: [], name: '', isKept: true } : fixedStep(text, names),
   );
@@ -108,7 +107,7 @@ function makeSteps(
   session: SessionState,
   { names, characteristics }: StepOptions,
 ): FlightStep[] {
-  const steps = [...hygieneSteps(session, names), { ...fixedStep(text[session], names), values }];
+  const steps = [...resetSteps(session, names), { ...fixedStep(text[session], names), values }];
   if (characteristics === null) return steps;
   // Before anything that reads; unnamed, because nothing has looked at the names yet. PostgreSQL warns where it is the very first.
   return ['reset role', characteristics].map((each) => fixedStep(each, null)).concat(steps);

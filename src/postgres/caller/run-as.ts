@@ -18,6 +18,7 @@ import { MessageReader } from '../wire/message-reader.ts';
 import { RowFlow } from '../wire/row-flow.ts';
 import type { StatementNames } from '../wire/statement-names.ts';
 import type { Caller } from './caller.ts';
+import type { Freshness } from './freshness-check.ts';
 import { type Opening, openingOf, openingSteps, planningStep, sharedOpeningSteps } from './opening.ts';
 
 /** One main statement. */
@@ -48,7 +49,7 @@ export interface RunAsOptions {
   /** Limit of the whole call in milliseconds, kept by our own timer, which cancels. 0 = none. */
   readonly requestTimeoutMs: number;
   /** What the model was made from; null = run without a check. */
-  readonly freshness: { readonly snapshot: string; readonly memberships: string | null } | null;
+  readonly freshness: Freshness | null;
   readonly readOnly: boolean;
   /** The steps may write: never repeated unless undone. */
   readonly mutation: boolean;
@@ -198,7 +199,7 @@ class FlightRequest implements QueuedRequest {
     const { mutation, runsUserCode, wantsCustomPlan } = request.options;
     this.shares = !alone && !mutation && this.statement !== '';
     this.runsUserCode = runsUserCode;
-    this.#plansForValues = wantsCustomPlan && (mutation || pool.pace.wantsPlanForValues(this.statement));
+    this.#plansForValues = wantsCustomPlan && (mutation || pool.durations.wantsPlanForValues(this.statement));
   }
 
   makeFlight(connection: ApiConnection, how: FlightHow, onEnd: (outcome: FlightOutcome) => void): Flight {
@@ -257,7 +258,7 @@ function mainSteps(
   return main;
 }
 
-/** The opening refused the session, see settings.ts. A user's value could spell the marker in the other steps only. */
+/** The opening refused the session, see session-reset.ts. A user's value could spell the marker in the other steps only. */
 function says({ problem, step }: FlightOutcome & { readonly kind: 'failed' }, marker: string): boolean {
   const { code, message } = problem as { readonly code?: string; readonly message?: string };
   return step === 0 && code === '22P02' && message?.includes(marker) === true;

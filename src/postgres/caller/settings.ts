@@ -1,5 +1,5 @@
 /**
- * The statements that open every flight: hygiene of the connection, then the caller's settings with the freshness check.
+ * The statement that sets what a caller's transaction runs with, and checks the session and the model's age on the way.
  *
  * Everything is set in every flight and for its transaction only, so nothing of one caller is left for the next and a
  * transaction pooler may sit in between. Until the caller's search path is set nothing may be looked up in the one that the
@@ -8,8 +8,9 @@
  * The texts depend only on which parts are there and on how many settings a role has; names and values are parameters.
  */
 import { PublicError } from '../../shared/errors.ts';
-import { sessionMarker, staleMarker, temporaryMarker } from '../failure.ts';
 import type { Caller } from './caller.ts';
+import { type Freshness, staleCatalog, staleMemberships } from './freshness-check.ts';
+import { changedCharacteristics, type SessionState, temporaryTables } from './session-reset.ts';
 
 /** What the settings statements need; see `RunAsOptions` for the meaning. */
 export interface SettingsInput {
@@ -17,58 +18,9 @@ export interface SettingsInput {
   readonly searchPath: string;
   readonly settings: ReadonlyMap<string, string>;
   readonly timeoutMs: number;
-  readonly freshness: { readonly snapshot: string; readonly memberships: string | null } | null;
+  readonly freshness: Freshness | null;
   readonly readOnly: boolean;
 }
-
-/**
- * Sent first in every flight, about 5 us. Where no function of a user can have run there is nothing to reset; this is what keeps
- * a mistake about that from reaching the next caller.
- */
-const always: readonly string[] = ['reset role', 'reset all'];
-
-/**
- * Fails on purpose where somebody has prepared a statement by SQL: it may stand under a name of ours, and would run as the login
- * or as the next caller. Sent unnamed, because no SQL reaches the unnamed statement of a session, before any named one is run.
- * It reads the list of all prepared statements, about 4 us for each of them.
- */
-const foreignStatements = `select pg_catalog.num_nulls((
-  select ('${sessionMarker}'::pg_catalog.text operator(pg_catalog.||) p.name)::pg_catalog.int4
-  from pg_catalog.pg_prepared_statement() p where p.from_sql limit 1))`;
-
-/** One statement of the hygiene. */
-export interface HygieneStep {
-  readonly text: string;
-  /** Sent unnamed, and kept: prepared once for as long as the connection has no other unnamed statement. */
-  readonly isUnnamed: boolean;
-}
-
-const named = (text: string): HygieneStep => ({ text, isUnnamed: false });
-
-/**
- * The parts of `discard all` but for the prepared statements, which are ours, and for what costs less elsewhere: advisory locks, which
- * the settings statement releases in every flight, temporary tables, which it finds, and the session's own authorization, whose
- * change the server reports (pool.ts).
- */
-const afterUserCode: readonly HygieneStep[] = [
-  { text: foreignStatements, isUnnamed: true },
-  ...[...always, 'close all', 'unlisten *', 'discard sequences'].map(named),
-];
-
-/**
- * What the flight before may have left in a session: nothing, because it ran no code of a user; anything; or temporary
- * tables as well. `shared`: the session is others' as well, behind a pooler.
- */
-export type SessionState = 'plain' | 'dirty' | 'temporary' | 'shared';
-
-/** Sent first in a flight, by what the one before may have left. */
-export const hygiene: Readonly<Record<SessionState, readonly HygieneStep[]>> = {
-  plain: always.map(named),
-  dirty: afterUserCode,
-  temporary: [...afterUserCode, named('discard temp')],
-  // Nothing is prepared there. What transactions begin with is said for each (`characteristicsOf`).
-  shared: [...always, 'close all', 'unlisten *', 'discard sequences', 'discard temp'].map(named),
-};
 
 /**
  * Has the named statements of the transaction planned for their values, where the operator has not chosen for all, for the role or for
@@ -76,14 +28,6 @@ export const hygiene: Readonly<Record<SessionState, readonly HygieneStep[]>> = {
  */
 export const planForValues = `select pg_catalog.num_nulls(pg_catalog.set_config('plan_cache_mode', 'force_custom_plan', true))
 where pg_catalog.current_setting('plan_cache_mode') operator(pg_catalog.=) 'auto'::pg_catalog.text`;
-
-/**
- * An expression for the state of all role memberships, a number as text. Event triggers do not see `grant role`, so the
- * model remembers this and the flight compares it.
- */
-export const membershipsExpression = `(select (pg_catalog.count(*)::pg_catalog.numeric operator(pg_catalog.+)
-  coalesce(pg_catalog.sum(m.xmin::pg_catalog.text::pg_catalog.int8), 0::pg_catalog.numeric))::pg_catalog.text
-  from pg_catalog.pg_auth_members m)`;
 
 /**
  * Settings that are decided here and not by a role's own entry; rows are read in the encoding of the connection, which is UTF-8.
@@ -246,37 +190,3 @@ function printSettings({ check, readOnly, ownCount, begins, session }: Parts): s
        case when ${all} operator(pg_catalog.>=) 0::pg_catalog.int4
        then $7 end, true))`;
 }
-
-/**
- * Fails on purpose where the session has a namespace for temporary tables, made by a user's function: in a query too, of
- * a policy or a view, so nobody can know in advance. Names of tables are looked up there first, by every function that
- * has no search path of its own, and what is in it is the last caller's.
- */
-const temporaryTables = `case when pg_catalog.pg_my_temp_schema() operator(pg_catalog.<>) 0::pg_catalog.oid
-         then ('${temporaryMarker}'::pg_catalog.text operator(pg_catalog.||) pg_catalog.pg_my_temp_schema()::pg_catalog.text)::pg_catalog.int4 end`;
-
-/**
- * Fails on purpose where a function has changed, for the session, what transactions begin with: this one has begun so. The
- * settings have been reset by now. That transactions are read-only is reported by the server (pool.ts).
- */
-const changedCharacteristics = `case when pg_catalog.current_setting('transaction_isolation')
-           operator(pg_catalog.<>) pg_catalog.current_setting('default_transaction_isolation')
-           or pg_catalog.current_setting('transaction_deferrable')
-           operator(pg_catalog.<>) pg_catalog.current_setting('default_transaction_deferrable')
-         then ('${sessionMarker}'::pg_catalog.text operator(pg_catalog.||) pg_catalog.current_setting('transaction_isolation'))::pg_catalog.int4 end`;
-
-/**
- * Fails on purpose where the catalog has a committed change that the model's snapshot ($8) could not see. The text that
- * is cast contains a column: a constant would be computed, and fail, before any row is looked at. The second condition
- * ignores rows that came with a restored dump.
- */
-const staleCatalog = `(select ('${staleMarker}'::pg_catalog.text operator(pg_catalog.||) c.xid::pg_catalog.text)::pg_catalog.int4
-        from pgreflect.catalog_change c
-        where c.xid operator(pg_catalog.>=) pg_catalog.pg_snapshot_xmin($8::pg_catalog.pg_snapshot)
-          and c.xid operator(pg_catalog.<) pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())
-          and not pg_catalog.pg_visible_in_snapshot(c.xid, $8::pg_catalog.pg_snapshot)
-        limit 1)`;
-
-const staleMemberships = `(select ('${staleMarker}memberships '::pg_catalog.text operator(pg_catalog.||) v.version)::pg_catalog.int4
-        from (select ${membershipsExpression} as version) v
-        where v.version operator(pg_catalog.<>) $9::pg_catalog.text)`;

@@ -8,12 +8,12 @@
  * Only queries share. A mutation has its connection to itself: behind another statement nobody could say whether it has run, and
  * commits that wait for a disk wait together only on several connections. Nobody may lose by it:
  *
- * - Only statements that are known to be quick share (statement-pace.ts), as many as fit into `budgetMs` together.
+ * - Only statements that are known to be quick share (statement-durations.ts), as many as fit into `budgetMs` together.
  * - Where an answer does not come in time or one is cancelled, those behind it are `requeued`: they are sent again, alone, and
  *   the answers to their first flights are dropped. What then runs for nobody is cancelled if it takes long.
  * - Queries may call functions that write. Twice is harmless, because all but the first of a batch run read-only; one that
  *   is refused for it is sent again, alone, as its statement is from then on.
- * - Behind one that may run code of a user, and on a connection that is not clean, every flight opens with the whole hygiene:
+ * - Behind one that may run code of a user, and on a connection that is not clean, every flight begins with the whole reset:
  *   the server comes to the next one whatever the one before was answered.
  * - How transactions begin is beyond an opening: those that fail behind one that has changed it are sent again, alone.
  * - Only the flight that the server is at is ever cancelled; one further behind is just dropped.
@@ -26,7 +26,7 @@ import type { Flight, FlightOutcome } from '../wire/flight.ts';
 import type { ApiConnection } from './api-connection.ts';
 import type { ConnectionQueue, Turn } from './connection-queue.ts';
 import { type FlightHow, type QueuedRequest, requeued, Slot } from './flight-slot.ts';
-import type { StatementPace } from './statement-pace.ts';
+import type { StatementDurations } from './statement-durations.ts';
 
 /** The most that all of a batch may be expected to take, in milliseconds. */
 export const budgetMs = 2;
@@ -67,7 +67,7 @@ export class Batch implements Turn {
   /** There was no connection at once. */
   isWaiting = false;
   readonly #connections: Connections;
-  readonly #pace: StatementPace;
+  readonly #durations: StatementDurations;
   readonly #since = performance.now();
   readonly #waiting: Slot[] = [];
   #expectedMs = 0;
@@ -96,13 +96,13 @@ export class Batch implements Turn {
   constructor(
     { role, caller, isQuick }: Pick<Turn, 'role' | 'caller' | 'isQuick'>,
     connections: Connections,
-    pace: StatementPace,
+    durations: StatementDurations,
   ) {
     this.role = role;
     this.caller = caller;
     this.isQuick = isQuick;
     this.#connections = connections;
-    this.#pace = pace;
+    this.#durations = durations;
   }
 
   hasRoomFor(expectedMs: number): boolean {
@@ -181,13 +181,13 @@ export class Batch implements Turn {
     const code = (outcome.problem as { readonly code?: string }).code ?? '';
     this.#hasFailed = true;
     this.#isLost = outcome.lost;
-    this.#pace.noteFailure(slot.request.statement, (this.#idleAt[index + 1] ?? 0) - (this.#idleAt[index] ?? 0));
+    this.#durations.noteFailure(slot.request.statement, (this.#idleAt[index + 1] ?? 0) - (this.#idleAt[index] ?? 0));
     if (outcome.lost) this.#loseBehind();
     if (code === cancelled && this.#hasCancelled && slot !== this.#cancelledSlot) slot.settle(requeued);
     // It may have failed for what its transaction began with.
     if (index > 0 && this.#connection?.isSpoiled && !outcome.lost) slot.settle(requeued);
     if (code === refusedWrite && index > 0) {
-      this.#pace.noteWrite(slot.request.statement);
+      this.#durations.noteWrite(slot.request.statement);
       slot.settle(requeued);
     }
   }
@@ -258,7 +258,7 @@ export class Batch implements Turn {
       if (this.#stallTimer === null || this.#at > seen) return;
       const slot = this.#sent[seen] as Slot;
       if (this.#hasWaiting(seen)) {
-        this.#pace.noteStall(slot.request.statement);
+        this.#durations.noteStall(slot.request.statement);
         this.#requeue(seen + 1);
       }
       if (slot.isOver) this.#cancelFlight(this.#connection as ApiConnection);
@@ -275,7 +275,7 @@ export class Batch implements Turn {
     if (this.#stallTimer !== null) clearTimeout(this.#stallTimer);
     this.#stallTimer = null;
     connection.dirty = this.#hasFailed || this.#sent.some(({ request }) => request.runsUserCode);
-    if (!this.#hasFailed) this.#notePace();
+    if (!this.#hasFailed) this.#noteDurations();
     // The last batch is remembered until the next one is made; its answers are not.
     this.#waiting.length = 0;
     this.#sent = none;
@@ -287,12 +287,12 @@ export class Batch implements Turn {
   }
 
   /** An answer that came together with the one before took at least its share of the whole. */
-  #notePace(): void {
+  #noteDurations(): void {
     const [start = 0] = this.#idleAt;
     const share = ((this.#idleAt.at(-1) ?? start) - start) / this.#sent.length;
     this.#sent.forEach(({ request }, index) => {
       const own = (this.#idleAt[index + 1] ?? start) - (this.#idleAt[index] ?? start);
-      if (request.statement !== '') this.#pace.note(request.statement, Math.max(own, share));
+      if (request.statement !== '') this.#durations.note(request.statement, Math.max(own, share));
     });
   }
 }

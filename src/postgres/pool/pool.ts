@@ -19,7 +19,7 @@ import type { ApiConnection } from './api-connection.ts';
 import { ConnectionQueue, type Turn } from './connection-queue.ts';
 import { FlightBatches } from './flight-batches.ts';
 import { type FlightCounts, type PoolState, poolState } from './pool-state.ts';
-import { StatementPace } from './statement-pace.ts';
+import { StatementDurations } from './statement-durations.ts';
 
 /** Settings of a session, reported by the server when they change, that only a new session is without. */
 const spoiling: ReadonlySet<string> = new Set(['default_transaction_read_only', 'session_authorization']);
@@ -29,7 +29,7 @@ export interface ApiPool {
   readonly names: StatementNames;
   readonly queue: ConnectionQueue;
   readonly batches: FlightBatches;
-  readonly pace: StatementPace;
+  readonly durations: StatementDurations;
   readonly counts: FlightCounts;
   state(): PoolState;
   /** Opens a connection, so that the first request has one. Where none can be had, requests will say so. */
@@ -104,12 +104,12 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
     connection.client.release(broken || connection.isSpoiled);
     queue.leave(turn);
   };
-  const pace = new StatementPace();
+  const durations = new StatementDurations();
   return {
     names,
     queue,
-    batches: new FlightBatches({ queue, acquire, release }, pace),
-    pace,
+    batches: new FlightBatches({ queue, acquire, release }, durations),
+    durations,
     counts,
     state: () => ({ ...poolState(pool), ...counts, waiting: queue.waiting }),
     open: () =>

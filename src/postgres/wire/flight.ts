@@ -5,7 +5,7 @@
  *
  *     Close 'old'                    names over the ceiling, see prepared-statements.ts
  *     Parse '' … Bind, Execute       where code of a user may have run before: nobody has prepared a statement by SQL (step 0)
- *     Parse 'a' … Bind, Execute      hygiene and settings (step 0): sets role, claims, limits for this transaction only
+ *     Parse 'a' … Bind, Execute      reset and settings (step 0): sets role, claims, limits for this transaction only
  *     Parse 'b' … Bind, Execute      main step 1, parsed after the settings have run, because looking up names needs the
  *     Bind, Execute                  settings again   role's search path and privileges
  *     Parse 'c' … Bind, Execute      main step 2, which thus runs as the caller, whatever step 1 has called
@@ -115,7 +115,7 @@ export class Flight implements MessageReceiver {
   #failing = false;
 
   /**
-   * @param first Hygiene and settings; together they are step 0.
+   * @param first Reset and settings; together they are step 0.
    * @param onEnd Called once, when the server is ready for the next flight or the connection is gone, and before the next
    *   message is read: a follower has to be handed to the driver in it.
    */

@@ -39,7 +39,7 @@ interface Expectation {
 const newcomer: Expectation = { ms: 0, suspicion: 0, writes: false, planned: 0, plannedNext: firstPlanned };
 
 /** Expectations of one pool. */
-export class StatementPace {
+export class StatementDurations {
   readonly #known = new LRUCache<string, Expectation>({ max: maxStatements });
 
   /** In milliseconds; null: it is unknown, writes, or has kept others waiting too often, and should run alone. */

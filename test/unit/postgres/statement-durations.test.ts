@@ -1,0 +1,85 @@
+/** Which statements share a connection with others, by what is known of their durations. */
+import { beforeEach, expect, test } from 'vitest';
+import { StatementDurations } from '../../../src/postgres/pool/statement-durations.ts';
+
+let durations: StatementDurations;
+beforeEach(() => {
+  durations = new StatementDurations();
+});
+
+test('a statement that nobody knows runs alone', () => {
+  expect(durations.expectedMs('new')).toBeNull();
+});
+
+test('the shortest time counts at once, longer ones slowly', () => {
+  durations.note('read', 5);
+  durations.note('read', 1);
+  expect(durations.expectedMs('read')).toBe(1);
+  durations.note('read', 5);
+  expect(durations.expectedMs('read')).toBeCloseTo(1.02);
+  for (let flight = 0; flight < 1000; flight += 1) durations.note('read', 5);
+  expect(durations.expectedMs('read')).toBeGreaterThan(4.9);
+});
+
+test('to keep others waiting is tolerated now and then', () => {
+  durations.note('read', 1);
+  for (let time = 0; time < 10; time += 1) {
+    durations.noteStall('read');
+    expect(durations.expectedMs('read')).toBe(1);
+    for (let flight = 0; flight < 100; flight += 1) durations.note('read', 1);
+  }
+});
+
+test('a statement that does it again and again runs alone, and longer each time', () => {
+  durations.note('read', 1);
+  const flightsAlone = () => {
+    let flights = 0;
+    for (; durations.expectedMs('read') === null; flights += 1) durations.note('read', 1);
+    return flights;
+  };
+  const stall = (times: number) => {
+    for (let time = 0; time < times; time += 1) durations.noteStall('read');
+  };
+  stall(2);
+  const first = flightsAlone();
+  stall(5);
+  const later = flightsAlone();
+  expect(first).toBeGreaterThan(10);
+  expect(later).toBeGreaterThan(first);
+});
+
+test('a statement that writes runs alone for good', () => {
+  durations.note('read', 1);
+  durations.noteWrite('read');
+  for (let flight = 0; flight < 1000; flight += 1) durations.note('read', 1);
+  expect(durations.expectedMs('read')).toBeNull();
+});
+
+test('a statement that took long is planned for its values for a thousand flights, and the next time for twice as many', () => {
+  durations.note('read', 1);
+  expect(durations.wantsPlanForValues('read')).toBe(false);
+  const plannedFlights = () => {
+    let flights = 0;
+    for (; durations.wantsPlanForValues('read'); flights += 1) durations.note('read', 1);
+    return flights;
+  };
+  durations.note('read', 250);
+  expect(plannedFlights()).toBe(1000);
+  durations.note('read', 250);
+  expect(plannedFlights()).toBe(2000);
+});
+
+test('one that takes long for all its values is not counted anew while it is planned for them', () => {
+  durations.note('read', 250);
+  for (let flight = 0; flight < 999; flight += 1) durations.note('read', 250);
+  expect(durations.wantsPlanForValues('read')).toBe(true);
+  durations.note('read', 1);
+  expect(durations.wantsPlanForValues('read')).toBe(false);
+});
+
+test('a statement that failed after long, by a limit of time, is planned for its values; one that failed at once is not', () => {
+  durations.noteFailure('slow', 8000);
+  durations.noteFailure('wrong', 1);
+  expect(durations.wantsPlanForValues('slow')).toBe(true);
+  expect(durations.wantsPlanForValues('wrong')).toBe(false);
+});
