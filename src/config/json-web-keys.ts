@@ -4,7 +4,16 @@
  * Every key comes out pinned to one algorithm, because a key that may be used with several is how algorithm-confusion
  * attacks work. Messages name keys by position or `kid` and never show their material.
  */
-import type { JsonWebKeyMember } from './config.ts';
+
+/** A JSON Web Key with the members the gateway looks at; everything else of the key is kept. */
+export interface JsonWebKeyMember {
+  readonly kty: string;
+  readonly kid?: string;
+  readonly alg?: string;
+  readonly use?: string;
+  readonly key_ops?: readonly string[];
+  readonly [member: string]: unknown;
+}
 
 const algorithms = [
   'HS256', 'HS384', 'HS512', 'RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519',

@@ -6,7 +6,8 @@
  */
 import { createPrivateKey, generateKeyPairSync, hkdfSync, randomBytes } from 'node:crypto';
 import { calculateJwkThumbprint, SignJWT } from 'jose';
-import type { Config, JsonWebKeyMember } from './config.ts';
+import type { Config } from './config.ts';
+import type { JsonWebKeyMember } from './json-web-keys.ts';
 import { isSigner } from './json-web-keys.ts';
 
 /** Issuer of our API keys. */

@@ -146,7 +146,7 @@ function readValue(name: OptionName, given: Given | null, sources: Sources, prob
   return option.repeatable ? values : values[0];
 }
 
-function parseOne(option: OptionRow<unknown>, text: string, sources: Sources): unknown {
+function parseOne(option: OptionRow, text: string, sources: Sources): unknown {
   return option.parse(option.fileOrText ? textOrFile(text, sources) : text);
 }
 

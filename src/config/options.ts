@@ -30,12 +30,12 @@ export type CommandName = 'start' | 'serve' | 'init' | 'keys' | 'tokens' | 'sche
 /** Headings of `--help`. */
 export type OptionGroup = 'Database' | 'Server' | 'Keys and roles' | 'Requests' | 'Limits' | 'Log' | 'Preparation';
 
-/** One option. `T` is the type of its value. */
-export interface OptionRow<T> {
+/** One option. */
+export interface OptionRow {
   readonly group: OptionGroup;
   /** What stands for the value in `--help`. Null: a switch, which may stand alone and then means `true`. */
   readonly placeholder: string | null;
-  readonly parse: ParseValue<T>;
+  readonly parse: ParseValue<unknown>;
   /** Default as one would write it; null: none, or one that depends (then `defaultNote` says on what). */
   readonly default: string | null;
   readonly defaultNote?: string;
@@ -60,281 +60,276 @@ const port = integerBetween(0, 65_535);
 const milliseconds = integerBetween(0, 2_147_483_647);
 const count = integerBetween(1, 2_147_483_647);
 
-/** Keeps the type of the parsed value of a row. */
-function row<T>(option: OptionRow<T>): OptionRow<T> {
-  return option;
-}
-
 /** The table. */
 export const options = {
-  databaseUrl: row({
+  databaseUrl: {
     group: 'Database', placeholder: 'URL', parse: parseConnectionString, default: null, secret: true,
     ecosystem: ['DATABASE_URL'], commands: connecting,
     doc: 'Connection string of the login role, usually authenticator. It must be able to `set role` to the API roles.',
-  }),
-  adminDatabaseUrl: row({
+  },
+  adminDatabaseUrl: {
     group: 'Database', placeholder: 'URL', parse: parseConnectionString, default: null, secret: true,
     defaultNote: 'the same as --database-url', commands: ['serve', 'init', 'tokens'],
     doc: 'Connection string of the admin role. It owns the auth tables, creates roles and installs the schema-change trigger.',
-  }),
-  readReplicaUrl: row({
+  },
+  readReplicaUrl: {
     group: 'Database', placeholder: 'URL', parse: parseConnectionString, default: null, secret: true, repeatable: true,
     commands: ['serve'],
     doc: 'Streaming replica for query operations; mutations go to the primary. Repeat for several replicas (file: a list; variable: separated by spaces). Each URL names one server.',
-  }),
-  maxReplicaLagMs: row({
+  },
+  maxReplicaLagMs: {
     group: 'Database', placeholder: 'MS', parse: integerBetween(100, 86_400_000), default: '5000', commands: ['serve'],
     doc: 'Maximum replication lag in ms. Replicas further behind get no queries until they catch up.',
-  }),
-  schemas: row({
+  },
+  schemas: {
     group: 'Database', placeholder: 'NAMES', parse: parseNames, default: null, commands: reflecting,
     defaultNote: "the login role's search_path", doc: 'Schemas to expose, in order, separated by commas.',
-  }),
-  extraSearchPath: row({
+  },
+  extraSearchPath: {
     group: 'Database', placeholder: 'NAMES', parse: parseNames, default: null, commands: [...serving, 'explain'],
     doc: 'Schemas added to the search path but not exposed, separated by commas.',
-  }),
-  poolSize: row({
+  },
+  poolSize: {
     group: 'Database', placeholder: 'N', parse: integerBetween(1, 10_000), default: '10', commands: serving,
     doc: 'Database connections for API requests, per worker and per replica. From 5 on, slow statements of one role leave one connection for other roles.',
-  }),
-  systemPoolSize: row({
+  },
+  systemPoolSize: {
     group: 'Database', placeholder: 'N', parse: integerBetween(1, 1000), default: '3', commands: serving,
     doc: 'Database connections for reading the catalog.',
-  }),
-  authPoolSize: row({
+  },
+  authPoolSize: {
     group: 'Database', placeholder: 'N', parse: integerBetween(1, 1000), default: '5', commands: serving,
     doc: 'Database connections for the auth service and the management API.',
-  }),
-  mailPoolSize: row({
+  },
+  mailPoolSize: {
     group: 'Database', placeholder: 'N', parse: integerBetween(1, 1000), default: '5', commands: serving,
     doc: 'Database connections for auth requests that wait for mail servers, SMS providers or webhooks.',
-  }),
-  poolWaitMs: row({
+  },
+  poolWaitMs: {
     group: 'Database', placeholder: 'MS', parse: milliseconds, default: '1000', commands: serving,
     doc: 'Maximum wait for a database connection in ms; 0: no limit. Requests that would wait longer get 503, immediately when that is predictable.',
-  }),
-  preparedStatements: row({
+  },
+  preparedStatements: {
     group: 'Database', placeholder: null, parse: parseBoolean, default: 'true', commands: serving,
     doc: 'Use prepared statements on direct connections. Never used behind a pooler.',
-  }),
-  cleanUpMs: row({
+  },
+  cleanUpMs: {
     group: 'Database', placeholder: 'MS', parse: milliseconds, default: '600000', commands: serving,
     doc: 'Interval for deleting expired auth data, in ms; 0: never.',
-  }),
-  cleanUpAnonymousUsers: row({
+  },
+  cleanUpAnonymousUsers: {
     group: 'Database', placeholder: null, parse: parseBoolean, default: 'false', commands: serving,
     doc: 'Delete anonymous users older than 30 days.',
-  }),
-  freshness: row({
+  },
+  freshness: {
     group: 'Database', placeholder: 'WORD', parse: oneOf('exact', 'bounded'), default: 'exact', commands: serving,
     doc: 'exact: never answer with a schema older than the last committed change. bounded: serve the old schema while the new one loads.',
-  }),
-  schemaPollMs: row({
+  },
+  schemaPollMs: {
     group: 'Database', placeholder: 'MS', parse: integerBetween(50, 86_400_000), default: '1000', commands: [...serving, 'schema'],
     doc: 'Interval for checking the catalog for changes, in ms.',
-  }),
+  },
 
-  host: row({
+  host: {
     group: 'Server', placeholder: 'ADDRESS', parse: parseText, default: '127.0.0.1', commands: serving,
     doc: 'Address to listen on; 0.0.0.0 for all.',
-  }),
-  port: row({
+  },
+  port: {
     group: 'Server', placeholder: 'PORT', parse: port, default: '54321', ecosystem: ['PORT'], commands: serving,
     doc: 'Port to listen on; 0 picks a free one.',
-  }),
-  externalUrl: row({
+  },
+  externalUrl: {
     group: 'Server', placeholder: 'URL', parse: parseBaseUrl, default: null, commands: [...serving, 'templates'],
     defaultNote: 'http://localhost:PORT', doc: 'Public origin of the gateway, as clients reach it.',
-  }),
-  projectRef: row({
+  },
+  projectRef: {
     group: 'Server', placeholder: 'REF', parse: parseProjectRef, default: null, commands: [...serving, 'tokens', 'templates'],
     defaultNote: 'kept by start, else derived from the database', doc: 'Project ref, 20 lowercase letters or digits.',
-  }),
-  trustedProxies: row({
+  },
+  trustedProxies: {
     group: 'Server', placeholder: 'NETWORKS', parse: parseNetworks, default: null, commands: serving,
     doc: 'Proxy addresses or networks, separated by commas, whose X-Forwarded-For header is trusted.',
-  }),
-  corsOrigins: row({
+  },
+  corsOrigins: {
     group: 'Server', placeholder: 'ORIGINS', parse: parseOrigins, default: '*', commands: serving,
     doc: 'Origins allowed by CORS, separated by commas; * for all.',
-  }),
-  workers: row({
+  },
+  workers: {
     group: 'Server', placeholder: 'N', parse: integerBetween(1, 256), default: '1', commands: ['serve'],
     doc: 'Worker processes that share the port. Pools, caches and --rate-limit count per worker.',
-  }),
-  drainTimeoutMs: row({
+  },
+  drainTimeoutMs: {
     group: 'Server', placeholder: 'MS', parse: milliseconds, default: '10000', commands: serving,
     doc: 'Time for open requests to finish when the gateway stops, in ms.',
-  }),
-  maxConnections: row({
+  },
+  maxConnections: {
     group: 'Server', placeholder: 'N', parse: count, default: '10000', commands: serving,
     doc: 'Maximum open client connections per worker.',
-  }),
-  maxConnectionsPerAddress: row({
+  },
+  maxConnectionsPerAddress: {
     group: 'Server', placeholder: 'N', parse: count, default: '1000', commands: serving,
     doc: 'Maximum open connections per client address and worker. Local addresses and trusted proxies have no limit.',
-  }),
-  configOnly: row({
+  },
+  configOnly: {
     group: 'Server', placeholder: null, parse: parseBoolean, default: 'false', commands: serving,
     doc: 'Ignore auth configuration stored through the management API.',
-  }),
-  managementApiEnabled: row({
+  },
+  managementApiEnabled: {
     group: 'Server', placeholder: null, parse: parseBoolean, default: 'true', commands: serving,
     doc: 'Enable the management API. false: only files and environment set the auth configuration.',
-  }),
-  managementIgnoreUnknownFields: row({
+  },
+  managementIgnoreUnknownFields: {
     group: 'Server', placeholder: null, parse: parseBoolean, default: 'false', commands: serving,
     doc: 'Ignore unknown fields in the management API instead of refusing them.',
-  }),
-  leakedPasswordsUrl: row({
+  },
+  leakedPasswordsUrl: {
     group: 'Server', placeholder: 'URL', parse: parseHttpUrl, default: 'https://api.pwnedpasswords.com/range',
     commands: serving, doc: 'Range API for leaked passwords, used when password_hibp_enabled is on.',
-  }),
-  allowPrivateNetworks: row({
+  },
+  allowPrivateNetworks: {
     group: 'Server', placeholder: null, parse: parseBoolean, default: null, commands: serving,
     defaultNote: 'true for start, false for serve',
     doc: 'Let stored settings use hooks, providers and mail servers in private networks.',
-  }),
-  allowUnencryptedMail: row({
+  },
+  allowUnencryptedMail: {
     group: 'Server', placeholder: null, parse: parseBoolean, default: 'false', commands: serving,
     doc: 'Send emails without TLS if the mail server does not offer it.',
-  }),
-  metricsPort: row({
+  },
+  metricsPort: {
     group: 'Server', placeholder: 'PORT', parse: port, default: null, commands: serving,
     defaultNote: 'none', doc: 'Port for Prometheus metrics without authentication. On the main port, metrics need an access token.',
-  }),
+  },
 
-  jwtSecret: row({
+  jwtSecret: {
     group: 'Keys and roles', placeholder: 'SECRET', parse: parseSecret, default: null, secret: true,
     ecosystem: ['GOTRUE_JWT_SECRET'], commands: [...serving, 'keys'], defaultNote: 'kept by start',
     doc: 'HS256 secret for tokens and keys, at least 32 characters.',
-  }),
-  jwtKeys: row({
+  },
+  jwtKeys: {
     group: 'Keys and roles', placeholder: 'JSON|FILE', parse: parseJsonWebKeys, default: null, secret: true,
     fileOrText: true, ecosystem: ['GOTRUE_JWT_KEYS'], commands: [...serving, 'keys'],
     doc: 'Signing keys, a JSON array of JWKs. The key with `sign` in key_ops signs; all verify.',
-  }),
-  jwks: row({
+  },
+  jwks: {
     group: 'Keys and roles', placeholder: 'JSON|FILE', parse: parseJsonWebKeys, default: null, fileOrText: true,
     commands: ['serve'], doc: 'Additional verification keys for the GraphQL API, a JSON Web Key Set.',
-  }),
-  jwksUrl: row({
+  },
+  jwksUrl: {
     group: 'Keys and roles', placeholder: 'URL', parse: parseHttpUrl, default: null, commands: ['serve'],
     doc: 'URL of a JWKS with additional verification keys for the GraphQL API.',
-  }),
-  jwtAud: row({
+  },
+  jwtAud: {
     group: 'Keys and roles', placeholder: 'NAMES', parse: parseNames, default: null, ecosystem: ['GOTRUE_JWT_AUD'],
     defaultNote: 'any', commands: serving, doc: 'Accepted token audiences, separated by commas. A token needs one of them.',
-  }),
-  jwtIssuer: row({
+  },
+  jwtIssuer: {
     group: 'Keys and roles', placeholder: 'TEXT', parse: parseText, default: null, ecosystem: ['GOTRUE_JWT_ISSUER'],
     defaultNote: 'any', commands: serving, doc: 'Required token issuer.',
-  }),
-  jwtRoleClaim: row({
+  },
+  jwtRoleClaim: {
     group: 'Keys and roles', placeholder: 'NAME', parse: parseText, default: 'role', commands: serving,
     doc: 'Claim with the database role. Tokens without it use the anon role.',
-  }),
-  anonRole: row({
+  },
+  anonRole: {
     group: 'Keys and roles', placeholder: 'ROLE', parse: parseRole, default: 'anon',
     commands: [...reflecting, 'keys'], doc: 'Role of callers without a token.',
-  }),
-  authenticatedRole: row({
+  },
+  authenticatedRole: {
     group: 'Keys and roles', placeholder: 'ROLE', parse: parseRole, default: 'authenticated', commands: reflecting,
     doc: 'Role of signed-in users.',
-  }),
-  serviceRole: row({
+  },
+  serviceRole: {
     group: 'Keys and roles', placeholder: 'ROLE', parse: parseRole, default: 'service_role',
     commands: [...reflecting, 'keys'], doc: 'Role of trusted servers. It bypasses row security.',
-  }),
-  allowedRoles: row({
+  },
+  allowedRoles: {
     group: 'Keys and roles', placeholder: 'ROLES', parse: parseRoles, default: null, commands: [...serving, 'check'],
     defaultNote: 'those three', doc: 'Roles allowed in tokens; * for all roles the login role can set.',
-  }),
-  anonKey: row({
+  },
+  anonKey: {
     group: 'Keys and roles', placeholder: 'KEY', parse: parseText, default: null, secret: true, commands: ['serve'],
     defaultNote: 'made from the secret', doc: 'apiKey of the anon role, a JWT or an opaque key.',
-  }),
-  serviceKey: row({
+  },
+  serviceKey: {
     group: 'Keys and roles', placeholder: 'KEY', parse: parseText, default: null, secret: true, commands: ['serve'],
     defaultNote: 'made from the secret', doc: 'apiKey of the service role, a JWT or an opaque key.',
-  }),
-  requireApiKey: row({
+  },
+  requireApiKey: {
     group: 'Keys and roles', placeholder: null, parse: parseBoolean, default: 'true', commands: serving,
     doc: 'Require an apiKey. false: requests without a key use the anon role.',
-  }),
-  accessToken: row({
+  },
+  accessToken: {
     group: 'Keys and roles', placeholder: 'TOKEN', parse: parseText, default: null, secret: true,
     commands: [...serving, 'templates'], doc: 'Fixed access token for the management API.',
-  }),
+  },
 
-  statementTimeoutMs: row({
+  statementTimeoutMs: {
     group: 'Requests', placeholder: 'MS', parse: milliseconds, default: '8000', commands: [...serving, 'explain'],
     doc: 'Maximum duration of a request in ms. A lower setting of the role wins.',
-  }),
-  readOnlyQueries: row({
+  },
+  readOnlyQueries: {
     group: 'Requests', placeholder: null, parse: parseBoolean, default: 'false', commands: serving,
     doc: 'Run query operations in read-only transactions.',
-  }),
-  variablePositions: row({
+  },
+  variablePositions: {
     group: 'Requests', placeholder: 'WORD', parse: oneOf('compatible', 'strict'), default: 'compatible',
     commands: [...serving, 'explain'], doc: 'strict: apply the GraphQL rule for variables in nullable positions.',
-  }),
-  introspection: row({
+  },
+  introspection: {
     group: 'Requests', placeholder: 'WORD', parse: oneOf('directive', 'never', 'always', 'service'),
     default: 'directive', commands: serving,
     doc: 'directive: the schema comment decides. service: on for the service role, else the schema comment decides.',
-  }),
-  rateLimit: row({
+  },
+  rateLimit: {
     group: 'Requests', placeholder: 'N', parse: parseRate, default: 'off', commands: serving,
     doc: 'Requests per minute, caller and worker; off for no limit.',
-  }),
+  },
 
-  maxDepth: row({ group: 'Limits', placeholder: 'N', parse: count, default: '20', commands: serving,
-    doc: 'Maximum levels of related tables.' }),
-  maxAliases: row({ group: 'Limits', placeholder: 'N', parse: count, default: '500', commands: serving,
-    doc: 'Maximum aliases per operation.' }),
-  maxTokens: row({ group: 'Limits', placeholder: 'N', parse: count, default: '20000', commands: serving,
-    doc: 'Maximum tokens in the document.' }),
-  maxCost: row({ group: 'Limits', placeholder: 'N', parse: count, default: '1000000', commands: serving,
-    doc: 'Maximum cost: page sizes multiplied along each path, summed over collections.' }),
-  maxRootFields: row({ group: 'Limits', placeholder: 'N', parse: count, default: '50', commands: serving,
-    doc: 'Maximum root fields per operation.' }),
-  maxBodyBytes: row({ group: 'Limits', placeholder: 'BYTES', parse: count, default: '1048576', commands: serving,
-    doc: 'Maximum request body in bytes.' }),
-  maxResponseBytes: row({ group: 'Limits', placeholder: 'BYTES', parse: integerBetween(1, 256 * 1024 * 1024), default: '16777216', commands: serving,
-    doc: 'Maximum response in bytes, at most 256 MiB. Above the default, large lists are streamed instead of buffered.' }),
-  allowBackReferences: row({ group: 'Limits', placeholder: null, parse: parseBoolean, default: 'false', commands: serving,
-    doc: 'Allow back references in regex filters for all roles. They can be very slow.' }),
-  limitServiceRole: row({ group: 'Limits', placeholder: null, parse: parseBoolean, default: 'false', commands: serving,
-    doc: 'Apply the first five limits to the service role too.' }),
+  maxDepth: { group: 'Limits', placeholder: 'N', parse: count, default: '20', commands: serving,
+    doc: 'Maximum levels of related tables.' },
+  maxAliases: { group: 'Limits', placeholder: 'N', parse: count, default: '500', commands: serving,
+    doc: 'Maximum aliases per operation.' },
+  maxTokens: { group: 'Limits', placeholder: 'N', parse: count, default: '20000', commands: serving,
+    doc: 'Maximum tokens in the document.' },
+  maxCost: { group: 'Limits', placeholder: 'N', parse: count, default: '1000000', commands: serving,
+    doc: 'Maximum cost: page sizes multiplied along each path, summed over collections.' },
+  maxRootFields: { group: 'Limits', placeholder: 'N', parse: count, default: '50', commands: serving,
+    doc: 'Maximum root fields per operation.' },
+  maxBodyBytes: { group: 'Limits', placeholder: 'BYTES', parse: count, default: '1048576', commands: serving,
+    doc: 'Maximum request body in bytes.' },
+  maxResponseBytes: { group: 'Limits', placeholder: 'BYTES', parse: integerBetween(1, 256 * 1024 * 1024), default: '16777216', commands: serving,
+    doc: 'Maximum response in bytes, at most 256 MiB. Above the default, large lists are streamed instead of buffered.' },
+  allowBackReferences: { group: 'Limits', placeholder: null, parse: parseBoolean, default: 'false', commands: serving,
+    doc: 'Allow back references in regex filters for all roles. They can be very slow.' },
+  limitServiceRole: { group: 'Limits', placeholder: null, parse: parseBoolean, default: 'false', commands: serving,
+    doc: 'Apply the first five limits to the service role too.' },
 
-  logLevel: row({
+  logLevel: {
     group: 'Log', placeholder: 'LEVEL', default: 'info', commands: serving,
     parse: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), doc: 'Minimum level to log.',
-  }),
-  logFormat: row({
+  },
+  logFormat: {
     group: 'Log', placeholder: 'WORD', parse: oneOf('pretty', 'json'), default: null, commands: serving,
     defaultNote: 'pretty on a terminal, else json', doc: 'Log format.',
-  }),
-  slowMs: row({
+  },
+  slowMs: {
     group: 'Log', placeholder: 'MS', parse: milliseconds, default: '1000', commands: serving,
     doc: 'Duration from which a request is logged as slow, in ms.',
-  }),
-  serverTiming: row({
+  },
+  serverTiming: {
     group: 'Log', placeholder: null, parse: parseBoolean, default: null, commands: serving,
     defaultNote: 'true for start, false for serve', doc: 'Send stage durations in a Server-Timing header.',
-  }),
+  },
 
-  loginRole: row({
+  loginRole: {
     group: 'Preparation', placeholder: 'ROLE', parse: parseRole, default: 'authenticator', commands: ['init'],
     doc: 'Login role to create for the gateway.',
-  }),
-  loginPassword: row({
+  },
+  loginPassword: {
     group: 'Preparation', placeholder: 'PASSWORD', parse: parseText, default: null, secret: true, commands: ['init'],
     defaultNote: 'a random one, printed once', doc: 'Password for the login role that init creates.',
-  }),
-} as const; // biome-ignore format: one row per option
+  },
+} as const satisfies Record<string, OptionRow>; // biome-ignore format: one row per option
 
 /** Name of an option in code. */
 export type OptionName = keyof typeof options;
@@ -342,12 +337,17 @@ export type OptionName = keyof typeof options;
 /** The value of an option as its parser makes it. */
 export type OptionValue<N extends OptionName> = ReturnType<(typeof options)[N]['parse']>;
 
+/** Names of the options of a group. */
+export type OptionsOf<G extends OptionGroup> = {
+  [N in OptionName]: (typeof options)[N]['group'] extends G ? N : never;
+}[OptionName];
+
 /** Names of all options in the order of the table. */
 export const optionNames = Object.keys(options) as readonly OptionName[];
 
 /** The row of an option, without the type of its value. */
-export function optionRow(name: OptionName): OptionRow<unknown> {
-  return options[name] as OptionRow<unknown>;
+export function optionRow(name: OptionName): OptionRow {
+  return options[name];
 }
 
 /** `jwtSecret` -> `jwt-secret`. */

@@ -37,7 +37,7 @@ ${rows.join('\n')}
 });
 
 test('docs/options.md lists every option with its default, its names and its meaning', async () => {
-  const rows = (Object.entries(options) as [string, OptionRow<unknown>][]).map(([key, option]) => {
+  const rows = (Object.entries(options) as [string, OptionRow][]).map(([key, option]) => {
     const words = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
     const flag = option.placeholder === null ? `--${words}` : `--${words} ${option.placeholder}`;
     const environment = [`PGREFLECT_${words.replaceAll('-', '_').toUpperCase()}`, ...(option.ecosystem ?? [])];
@@ -172,9 +172,7 @@ test('docs/security.md names every finding of pgreflect check', () => {
 });
 
 test('every option says in a sentence what it does', () => {
-  const silent = (Object.entries(options) as [string, OptionRow<unknown>][]).filter(
-    ([, { doc }]) => !/^.{10,}\.$/.test(doc),
-  );
+  const silent = (Object.entries(options) as [string, OptionRow][]).filter(([, { doc }]) => !/^.{10,}\.$/.test(doc));
   expect(silent.map(([key]) => key)).toEqual([]);
 });
 

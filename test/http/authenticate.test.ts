@@ -3,7 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, exportPKCS8, exportSPKI, generateKeyPair, type JWK, SignJWT, UnsecuredJWT } from 'jose';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Config, JsonWebKeyMember } from '../../src/config/config.ts';
+import type { Config } from '../../src/config/config.ts';
+import type { JsonWebKeyMember } from '../../src/config/json-web-keys.ts';
 import {
   anonKey,
   operation,

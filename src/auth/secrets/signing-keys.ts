@@ -5,7 +5,8 @@
  */
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { importJWK, type JWK, SignJWT } from 'jose';
-import type { Config, JsonWebKeyMember } from '../../config/config.ts';
+import type { Config } from '../../config/config.ts';
+import type { JsonWebKeyMember } from '../../config/json-web-keys.ts';
 import { findSigningKey, toPublicKey } from '../../config/keys.ts';
 
 /** Signs claims. */

@@ -15,7 +15,8 @@ import {
   type JWK,
   jwtVerify,
 } from 'jose';
-import type { Config, JsonWebKeyMember } from '../../config/config.ts';
+import type { Config } from '../../config/config.ts';
+import type { JsonWebKeyMember } from '../../config/json-web-keys.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
