@@ -15,56 +15,38 @@ interface ErrorCode {
   readonly meaning: string;
 }
 
+const inGraphql = (meaning: string): ErrorCode => ({ status: 400, transport: false, meaning });
+const transport = (status: number, meaning: string): ErrorCode => ({ status, transport: true, meaning });
+
 /** All codes. Names are part of the public interface and are never reused. */
 export const errorCodes = {
-  GRAPHQL_PARSE_FAILED: { status: 400, transport: false, meaning: 'The document is not valid GraphQL syntax.' },
-  GRAPHQL_VALIDATION_FAILED: {
-    status: 400,
-    transport: false,
-    meaning: "The document is not valid against the role's schema.",
-  },
-  OPERATION_NOT_FOUND: {
-    status: 400,
-    transport: false,
-    meaning: 'The document has no operation of that name, or several and no name was given.',
-  },
-  BAD_USER_INPUT: {
-    status: 400,
-    transport: false,
-    meaning: 'A variable, argument, cursor or node id has an invalid value.',
-  },
-  INTROSPECTION_DISABLED: { status: 400, transport: false, meaning: 'The schema has not opted in to introspection.' },
-  DIRECTIVE_INVALID: { status: 400, transport: false, meaning: 'A comment directive in the database is invalid.' },
-  LIMIT_EXCEEDED: {
-    status: 400,
-    transport: false,
-    meaning: 'The request or the response exceeds a limit of the gateway.',
-  },
-  PERMISSION_DENIED: { status: 400, transport: false, meaning: 'PostgreSQL refused the role (42501).' },
-  CONSTRAINT_VIOLATION: { status: 400, transport: false, meaning: 'A constraint was violated (class 23).' },
-  CONFLICT: { status: 400, transport: false, meaning: 'Serialization failure or deadlock; retry (40001, 40P01).' },
-  RAISED: { status: 400, transport: false, meaning: 'A function in the database raised an error (P0001).' },
-  READ_ONLY: { status: 400, transport: false, meaning: 'A write in a read-only transaction (25006).' },
-  TIMEOUT: {
-    status: 400,
-    transport: false,
-    meaning:
-      'The request exceeded its time limit (57014). With `extensions.outcome` `unknown`, a mutation may have been committed.',
-  },
-  BAD_REQUEST: { status: 400, transport: true, meaning: 'The HTTP request is malformed (for example, its JSON).' },
-  UNAUTHENTICATED: { status: 401, transport: true, meaning: 'The API key or token is missing, invalid or expired.' },
-  ROLE_NOT_ALLOWED: { status: 403, transport: true, meaning: 'The role of the token is not allowed.' },
-  NOT_FOUND: { status: 404, transport: true, meaning: 'Nothing is served at this path.' },
-  METHOD_NOT_ALLOWED: { status: 405, transport: true, meaning: 'The path does not support this method.' },
-  BODY_TOO_LARGE: { status: 413, transport: true, meaning: 'The request body is too large.' },
-  UNSUPPORTED_MEDIA_TYPE: { status: 415, transport: true, meaning: 'The content type is not supported.' },
-  RATE_LIMITED: { status: 429, transport: true, meaning: 'Too many requests; wait for `Retry-After` seconds.' },
-  UNAVAILABLE: {
-    status: 503,
-    transport: true,
-    meaning:
-      'The database is unavailable or the gateway is overloaded. With `extensions.outcome` `unknown`, a mutation may have been committed.',
-  },
+  GRAPHQL_PARSE_FAILED: inGraphql('The document is not valid GraphQL syntax.'),
+  GRAPHQL_VALIDATION_FAILED: inGraphql("The document is not valid against the role's schema."),
+  OPERATION_NOT_FOUND: inGraphql('The document has no operation of that name, or several and no name was given.'),
+  BAD_USER_INPUT: inGraphql('A variable, argument, cursor or node id has an invalid value.'),
+  INTROSPECTION_DISABLED: inGraphql('The schema has not opted in to introspection.'),
+  DIRECTIVE_INVALID: inGraphql('A comment directive in the database is invalid.'),
+  LIMIT_EXCEEDED: inGraphql('The request or the response exceeds a limit of the gateway.'),
+  PERMISSION_DENIED: inGraphql('PostgreSQL refused the role (42501).'),
+  CONSTRAINT_VIOLATION: inGraphql('A constraint was violated (class 23).'),
+  CONFLICT: inGraphql('Serialization failure or deadlock; retry (40001, 40P01).'),
+  RAISED: inGraphql('A function in the database raised an error (P0001).'),
+  READ_ONLY: inGraphql('A write in a read-only transaction (25006).'),
+  TIMEOUT: inGraphql(
+    'The request exceeded its time limit (57014). With `extensions.outcome` `unknown`, a mutation may have been committed.',
+  ),
+  BAD_REQUEST: transport(400, 'The HTTP request is malformed (for example, its JSON).'),
+  UNAUTHENTICATED: transport(401, 'The API key or token is missing, invalid or expired.'),
+  ROLE_NOT_ALLOWED: transport(403, 'The role of the token is not allowed.'),
+  NOT_FOUND: transport(404, 'Nothing is served at this path.'),
+  METHOD_NOT_ALLOWED: transport(405, 'The path does not support this method.'),
+  BODY_TOO_LARGE: transport(413, 'The request body is too large.'),
+  UNSUPPORTED_MEDIA_TYPE: transport(415, 'The content type is not supported.'),
+  RATE_LIMITED: transport(429, 'Too many requests; wait for `Retry-After` seconds.'),
+  UNAVAILABLE: transport(
+    503,
+    'The database is unavailable or the gateway is overloaded. With `extensions.outcome` `unknown`, a mutation may have been committed.',
+  ),
   INTERNAL: { status: 500, transport: false, meaning: 'Internal error. The log has the cause under `extensions.id`.' },
 } as const satisfies Record<string, ErrorCode>;
 

@@ -6,7 +6,6 @@
  */
 import { Writable } from 'node:stream';
 import { type DestinationStream, type Level, type Logger, pino } from 'pino';
-import { unreachable } from './invariant.ts';
 import { LogOutput, type LogOutputOptions } from './log-output.ts';
 import type { Observation, Observe, RequestObservation } from './observation.ts';
 
@@ -70,129 +69,59 @@ interface Line {
 function write(log: Logger, observation: Observation, slowMs: number): void {
   // Most requests where only warnings are logged: nothing to put together.
   if (observation.kind === 'request' && !log.isLevelEnabled(levelOf(observation, slowMs))) return;
-  const { level, text, fields } = observation.kind === 'request' ? requestLine(observation, slowMs) : line(observation);
+  const { level, text, fields } =
+    observation.kind === 'request' ? requestLine(observation, slowMs) : lineOf(observation);
   log[level](fields, text);
 }
 
-function line(observation: Exclude<Observation, RequestObservation>): Line {
-  switch (observation.kind) {
-    case 'listening':
-      return { level: 'info', text: 'listening', fields: { url: observation.url } };
-    case 'stopping':
-      return { level: 'info', text: 'stopping', fields: {} };
-    case 'stopped':
-      return { level: 'info', text: 'stopped', fields: {} };
-    case 'masked_error': {
-      const { id, requestId, error } = observation;
-      return { level: 'error', text: 'masked error', fields: { id, requestId, err: error } };
-    }
-    case 'reloaded': {
-      const { reason, durationMs } = observation;
-      return { level: 'info', text: 'schema reloaded', fields: { reason, ms: round(durationMs) } };
-    }
-    case 'reload_failed': {
-      const { reason, error } = observation;
-      return {
-        level: 'error',
-        text: 'schema reload failed; still serving the previous schema',
-        fields: { reason, err: error },
-      };
-    }
-    case 'database_lost':
-      return { level: 'error', text: 'database connection lost; reconnecting', fields: { reason: observation.reason } };
-    case 'database_back':
-      return { level: 'info', text: 'database back', fields: {} };
-    case 'replica_used':
-    case 'replica_left_out':
-    case 'worker_ready':
-    case 'worker_ended':
-      return partnerLine(observation);
-    case 'requests_shed':
-    case 'connections_refused':
-      return refusedLine(observation);
-    case 'prepared_statements_off': {
-      const text = 'the database is behind a pooler with shared sessions; prepared statements are off';
-      return { level: 'warn', text, fields: { option: '--prepared-statements=false' } };
-    }
-    case 'email_captured':
-    case 'email_delayed':
-    case 'email_given_up':
-    case 'text_not_sent':
-    case 'hook_failed':
-      return messageLine(observation);
-    case 'template_refused': {
-      const { email, source, problem, kept } = observation;
-      const text = `email template refused; the ${kept} one is used`;
-      return { level: 'error', text, fields: { email, source, problem } };
-    }
-    case 'warning':
-      return { level: 'warn', text: observation.message, fields: observation.hint ? { hint: observation.hint } : {} };
-    default:
-      return unreachable(observation);
-  }
+function lineOf(observation: Exclude<Observation, RequestObservation>): Line {
+  return (lines[observation.kind] as (observation: Observation) => Line)(observation);
 }
 
-/** What was refused within a second. */
-function refusedLine({ kind, count }: Extract<Observation, { kind: 'requests_shed' | 'connections_refused' }>): Line {
-  if (kind === 'requests_shed') {
-    const text = 'requests refused within a second: overloaded';
-    return { level: 'warn', text, fields: { count } };
-  }
-  const text = 'connections refused within a second: too many open in total or from one address';
-  return { level: 'warn', text, fields: { count, options: '--max-connections, --max-connections-per-address' } };
-}
+type Kind = Exclude<Observation['kind'], 'request'>;
 
-type PartnerObservation = Extract<Observation, { kind: `replica_${string}` | `worker_${string}` }>;
+const at =
+  (level: Level) =>
+  (text: string, fields: Line['fields'] = {}): Line => ({ level, text, fields });
+const [info, warn, error] = [at('info'), at('warn'), at('error')];
 
-/** What became of a read replica, or of a process that answers beside others. */
-function partnerLine(observation: PartnerObservation): Line {
-  switch (observation.kind) {
-    case 'replica_used':
-      return { level: 'info', text: 'read replica used', fields: { replica: observation.replica } };
-    case 'replica_left_out': {
-      const { replica, reason } = observation;
-      const text = 'read replica removed; the other replicas and the primary serve queries';
-      return { level: 'warn', text, fields: { replica, reason } };
-    }
-    case 'worker_ready': {
-      const { worker, pid } = observation;
-      return { level: 'info', text: 'worker ready', fields: { worker, pid } };
-    }
-    case 'worker_ended': {
-      const { worker, code, signal } = observation;
-      return { level: 'error', text: 'worker exited; replacing it', fields: { worker, code, signal } };
-    }
-  }
-}
-
-type MessageObservation = Extract<Observation, { kind: `email_${string}` | 'text_not_sent' | 'hook_failed' }>;
-
-/** What became of a message to a user, or to a hook. */
-function messageLine(observation: MessageObservation): Line {
-  switch (observation.kind) {
-    case 'email_captured': {
-      const { email, inboxUrl } = observation;
-      const text = 'no mail server configured; email captured in the inbox';
-      return { level: 'info', text, fields: { email, url: inboxUrl } };
-    }
-    case 'email_delayed':
-    case 'email_given_up': {
-      const { email, userId, attempts, reason } = observation;
-      const fields = { email, user: userId, attempts, reason };
-      return observation.kind === 'email_delayed'
-        ? { level: 'warn', text: 'email not sent; will retry', fields }
-        : { level: 'error', text: 'email not sent; given up', fields };
-    }
-    case 'text_not_sent': {
-      const { provider, reason } = observation;
-      return { level: 'error', text: 'text message not sent', fields: { provider, reason } };
-    }
-    case 'hook_failed': {
-      const { hook, reason } = observation;
-      return { level: 'error', text: 'hook failed', fields: { hook, reason } };
-    }
-  }
-}
+const lines: { readonly [K in Kind]: (observation: Observation & { readonly kind: K }) => Line } = {
+  listening: ({ url }) => info('listening', { url }),
+  stopping: () => info('stopping'),
+  stopped: () => info('stopped'),
+  masked_error: ({ id, requestId, error: err }) => error('masked error', { id, requestId, err }),
+  reloaded: ({ reason, durationMs }) => info('schema reloaded', { reason, ms: round(durationMs) }),
+  reload_failed: ({ reason, error: err }) =>
+    error('schema reload failed; still serving the previous schema', { reason, err }),
+  database_lost: ({ reason }) => error('database connection lost; reconnecting', { reason }),
+  database_back: () => info('database back'),
+  replica_used: ({ replica }) => info('read replica used', { replica }),
+  replica_left_out: ({ replica, reason }) =>
+    warn('read replica removed; the other replicas and the primary serve queries', { replica, reason }),
+  worker_ready: ({ worker, pid }) => info('worker ready', { worker, pid }),
+  worker_ended: ({ worker, code, signal }) => error('worker exited; replacing it', { worker, code, signal }),
+  requests_shed: ({ count }) => warn('requests refused within a second: overloaded', { count }),
+  connections_refused: ({ count }) =>
+    warn('connections refused within a second: too many open in total or from one address', {
+      count,
+      options: '--max-connections, --max-connections-per-address',
+    }),
+  prepared_statements_off: () =>
+    warn('the database is behind a pooler with shared sessions; prepared statements are off', {
+      option: '--prepared-statements=false',
+    }),
+  email_captured: ({ email, inboxUrl: url }) =>
+    info('no mail server configured; email captured in the inbox', { email, url }),
+  email_delayed: ({ email, userId: user, attempts, reason }) =>
+    warn('email not sent; will retry', { email, user, attempts, reason }),
+  email_given_up: ({ email, userId: user, attempts, reason }) =>
+    error('email not sent; given up', { email, user, attempts, reason }),
+  template_refused: ({ email, source, problem, kept }) =>
+    error(`email template refused; the ${kept} one is used`, { email, source, problem }),
+  text_not_sent: ({ provider, reason }) => error('text message not sent', { provider, reason }),
+  hook_failed: ({ hook, reason }) => error('hook failed', { hook, reason }),
+  warning: ({ message, hint }) => warn(message, hint ? { hint } : {}),
+};
 
 function requestLine(observation: RequestObservation, slowMs: number): Line {
   const { requestId, method, path, status, address, role, operationName, documentHash, codes, stages } = observation;
