@@ -17,61 +17,34 @@ const absent: unique symbol = Symbol('absent');
 /** Longest text that a function may make, in UTF-16 units. */
 const maxTextLength = 4 * 1024 * 1024;
 
-/** The variables of one template, by name; of equal names the last counts. */
-export interface Variables {
-  readonly names: string[];
-  readonly values: Value[];
+/** A variable of a template; of equal names the last counts. */
+export interface Variable {
+  /** With its `$`. */
+  readonly name: string;
+  value: Value;
 }
 
-/** Evaluates with one set of variables; `enter` and `leave` change the set for a named template. */
+/** Evaluates with the variables of one template at a time; whoever runs the template begins and ends them. */
 export class Evaluator {
   /** Offset of what is being evaluated, for the place of an error. */
   at = 0;
+  variables: Variable[] = [];
   readonly #comparison: Comparison;
   readonly #budget: Budget;
-  #names: string[] = [];
-  #values: Value[] = [];
 
   constructor(comparison: Comparison, budget: Budget) {
     this.#comparison = comparison;
     this.#budget = budget;
   }
 
-  /** Begins a template with its argument as `$`; what is returned goes to `leave`. */
-  enter(argument: Value): Variables {
-    const outer = { names: this.#names, values: this.#values };
-    this.#names = ['$'];
-    this.#values = [argument];
-    return outer;
-  }
-
-  /** Ends a template: the variables of the caller are back. */
-  leave(outer: Variables): void {
-    this.#names = outer.names;
-    this.#values = outer.values;
-  }
-
-  /** Number of variables so far, for `forget`. */
-  mark(): number {
-    return this.#names.length;
-  }
-
-  /** Forgets variables declared since the mark. */
-  forget(mark: number): void {
-    this.#names.length = mark;
-    this.#values.length = mark;
-  }
-
   /** Sets the variable declared last but `back`. */
   setRecent(back: number, value: Value): void {
-    this.#values[this.#values.length - 1 - back] = value;
+    (this.variables.at(-1 - back) as Variable).value = value;
   }
 
   /** Assigns to the innermost variable of a name. */
   assign(name: string, value: Value): void {
-    const index = this.#names.lastIndexOf(name);
-    if (index < 0) throw new EvaluationFailure('unset_variable', `undefined variable: ${name}`);
-    this.#values[index] = value;
+    this.#variable(name).value = value;
   }
 
   /** The value of a pipeline, after its variables have it. Null has become "no value". */
@@ -83,10 +56,7 @@ export class Evaluator {
     const result = value === absent ? '' : value;
     for (const name of pipeline.variables) {
       if (pipeline.assigns) this.assign(name, result);
-      else {
-        this.#names.push(name);
-        this.#values.push(result);
-      }
+      else this.variables.push({ name, value: result });
     }
     return result;
   }
@@ -108,7 +78,7 @@ export class Evaluator {
         return this.#fields(this.#chained(first.of, dot), first.path, rest.length > 0 || piped !== absent);
       case 'variable':
         if (first.path.length > 0)
-          return this.#fields(this.#variable(first.name), first.path, rest.length > 0 || piped !== absent);
+          return this.#fields(this.#variable(first.name).value, first.path, rest.length > 0 || piped !== absent);
         break;
       case 'nil':
         failValue('nil is not a command');
@@ -134,7 +104,7 @@ export class Evaluator {
       case 'field':
         return this.#fields(dot, operand.path, false);
       case 'variable':
-        return this.#fields(this.#variable(operand.name), operand.path, false);
+        return this.#fields(this.#variable(operand.name).value, operand.path, false);
       case 'function':
         return this.#call(operand.name, [], dot, absent);
       case 'chain':
@@ -151,10 +121,10 @@ export class Evaluator {
     return this.#operand(operand, dot);
   }
 
-  #variable(name: string): Value {
-    const index = this.#names.lastIndexOf(name);
-    if (index < 0) throw new EvaluationFailure('unset_variable', `undefined variable: ${name}`);
-    return this.#values[index];
+  #variable(name: string): Variable {
+    const variable = this.variables.findLast((known) => known.name === name);
+    if (variable === undefined) throw new EvaluationFailure('unset_variable', `undefined variable: ${name}`);
+    return variable;
   }
 
   #fields(start: Value, path: readonly string[], hasArguments: boolean): Value {

@@ -1,12 +1,11 @@
 /**
  * Runs an escaped tree with data and collects the output, within limits.
  */
-import { unreachable } from '../../../shared/invariant.ts';
 import { Budget } from '../budget.ts';
 import type { ActionNode, Branch, CallNode, Pipeline, TemplateNode, TemplateTree } from '../parse/tree.ts';
 import { EvaluationFailure, failValue } from '../template-error.ts';
 import type { Comparison } from './compare-values.ts';
-import { Evaluator, type Variables } from './evaluate.ts';
+import { Evaluator } from './evaluate.ts';
 import { printValue } from './format-value.ts';
 import { stringify } from './stringify.ts';
 import {
@@ -33,37 +32,17 @@ export interface TemplateLimits {
   readonly maxMs: number;
 }
 
-/** What is left to do of one body; frames stand on each other instead of calls, so that depth costs no stack. */
-interface Frame {
-  readonly kind: 'main' | 'branch' | 'call' | 'range' | 'otherwise';
-  readonly nodes: readonly TemplateNode[];
-  next: number;
-  dot: Value;
-  /** Number of variables before the frame. */
-  readonly mark: number;
-  /** Of a call: the variables of its caller. */
-  readonly outer: Variables | null;
-  /** Of a range: the rounds to come. */
-  readonly rounds: Rounds | null;
-}
+/** What left a body before its end, for the range around it. */
+type Exit = 'break' | 'continue' | null;
 
-/** The rounds of a range. */
-interface Rounds {
-  readonly pipeline: Pipeline;
-  readonly count: number;
-  /** Key and element of a round. */
-  readonly round: (index: number) => readonly [Value, Value];
-  done: number;
-  /** Number of variables before a round. */
-  readonly mark: number;
-}
+/** Yields each body inside it to be run to its end, instead of calling it, so that depth costs no stack. */
+type Work = Generator<Work, Exit, Exit>;
 
 /** One rendering. */
 export class TemplateRun {
   readonly evaluator: Evaluator;
   readonly #tree: TemplateTree;
   readonly #limits: TemplateLimits;
-  readonly #frames: Frame[] = [];
   #output = '';
   #bytes = 0;
   #iterations = 0;
@@ -77,73 +56,47 @@ export class TemplateRun {
 
   /** The output. @throws EvaluationFailure; `evaluator.at` says where. */
   main(data: Value): string {
-    this.evaluator.enter(data);
-    this.#push('main', this.#tree.main, data);
-    for (let frame = this.#frames.at(-1); frame !== undefined; frame = this.#frames.at(-1)) {
-      const node = frame.nodes[frame.next];
-      frame.next += 1;
-      if (node === undefined) this.#finish(frame);
-      else this.#run(node, frame.dot);
+    this.evaluator.variables = [{ name: '$', value: data }];
+    const underWay = [this.#list(this.#tree.main, data)];
+    let exit: Exit = null;
+    for (let work = underWay.at(-1); work !== undefined; work = underWay.at(-1)) {
+      const { done, value } = work.next(exit);
+      exit = done ? value : null;
+      if (done) underWay.pop();
+      else underWay.push(value);
     }
     return this.#output;
   }
 
-  #push(kind: Frame['kind'], nodes: readonly TemplateNode[], dot: Value, rest: Partial<Frame> = {}): Frame {
-    const frame = { kind, nodes, next: 0, dot, mark: this.evaluator.mark(), outer: null, rounds: null, ...rest };
-    this.#frames.push(frame);
-    return frame;
-  }
-
-  /** A body came to its end. */
-  #finish(frame: Frame): void {
-    if (frame.rounds !== null && this.#nextRound(frame, frame.rounds)) return;
-    this.#pop(frame);
-  }
-
-  #pop({ mark, outer }: Frame): void {
-    this.#frames.pop();
-    if (outer === null) this.evaluator.forget(mark);
-    else {
-      this.evaluator.leave(outer);
-      this.#depth -= 1;
+  *#list(nodes: readonly TemplateNode[], dot: Value): Work {
+    const { variables } = this.evaluator;
+    const known = variables.length;
+    let exit: Exit = null;
+    for (const node of nodes) {
+      switch (node.kind) {
+        case 'text':
+          this.#write(node.text);
+          break;
+        case 'action':
+          this.#action(node, dot);
+          break;
+        case 'call':
+          yield* this.#call(node, dot);
+          break;
+        case 'if':
+        case 'with':
+          exit = yield* this.#branch(node, dot);
+          break;
+        case 'range':
+          exit = yield* this.#range(node, dot);
+          break;
+        default:
+          exit = node.kind;
+      }
+      if (exit !== null) break;
     }
-  }
-
-  #run(node: TemplateNode, dot: Value): void {
-    switch (node.kind) {
-      case 'text':
-        this.#write(node.text);
-        break;
-      case 'action':
-        this.#action(node, dot);
-        break;
-      case 'call':
-        this.#call(node, dot);
-        break;
-      case 'if':
-      case 'with':
-        this.#branch(node, dot);
-        break;
-      case 'range':
-        this.#range(node, dot);
-        break;
-      case 'break':
-      case 'continue':
-        this.#leave(node.kind);
-        break;
-      default:
-        unreachable(node);
-    }
-  }
-
-  /** Also in the else part `break` leaves its range, while `continue` there goes on with the range around. */
-  #leave(kind: 'break' | 'continue'): void {
-    for (let frame = this.#frames.at(-1); frame !== undefined; frame = this.#frames.at(-1)) {
-      const goesOn = frame.kind === 'range' && kind === 'continue';
-      if (goesOn) this.#finish(frame);
-      else this.#pop(frame);
-      if (frame.kind === 'range' || (frame.kind === 'otherwise' && kind === 'break')) return;
-    }
+    variables.length = known;
+    return exit;
   }
 
   #action(node: ActionNode, dot: Value): void {
@@ -161,15 +114,18 @@ export class TemplateRun {
     this.#output += text;
   }
 
-  #branch(node: Branch, dot: Value): void {
-    const mark = this.evaluator.mark();
+  *#branch(node: Branch, dot: Value): Work {
+    const { variables } = this.evaluator;
+    const known = variables.length;
     const value = this.evaluator.pipeline(node.pipeline, dot);
-    if (isTrue(value)) this.#push('branch', node.list, node.kind === 'with' ? value : dot, { mark });
-    else if (node.otherwise !== null) this.#push('branch', node.otherwise, dot, { mark });
-    else this.evaluator.forget(mark);
+    const exit = yield isTrue(value)
+      ? this.#list(node.list, node.kind === 'with' ? value : dot)
+      : this.#list(node.otherwise ?? [], dot);
+    variables.length = known;
+    return exit;
   }
 
-  #call(node: CallNode, dot: Value): void {
+  *#call(node: CallNode, dot: Value): Work {
     const { evaluator } = this;
     evaluator.at = node.at;
     const body = this.#tree.named.get(node.name);
@@ -179,75 +135,71 @@ export class TemplateRun {
       throw new EvaluationFailure('depth_limit', `exceeded maximum template depth (${this.#limits.maxDepth})`);
     const argument = node.pipeline === null ? undefined : evaluator.pipeline(node.pipeline, dot);
     evaluator.step();
+    const outer = evaluator.variables;
+    evaluator.variables = [{ name: '$', value: argument }];
     this.#depth += 1;
-    this.#push('call', body, argument, { outer: evaluator.enter(argument) });
+    yield this.#list(body, argument);
+    this.#depth -= 1;
+    evaluator.variables = outer;
+    return null;
   }
 
-  #range(node: Branch, dot: Value): void {
+  *#range(node: Branch, dot: Value): Work {
     const { evaluator } = this;
-    const mark = evaluator.mark();
-    const value = evaluator.pipeline(node.pipeline, dot);
-    const { count, round } = this.#rounds(node, value);
-    if (count > 0) {
-      const rounds = { pipeline: node.pipeline, count, round, done: 0, mark: evaluator.mark() };
-      this.#nextRound(this.#push('range', node.list, dot, { mark, rounds }), rounds);
-    } else if (node.otherwise !== null) this.#push('otherwise', node.otherwise, dot, { mark });
-    else evaluator.forget(mark);
-  }
-
-  /** Begins the next round of a range; false where there is none. */
-  #nextRound(frame: Frame, rounds: Rounds): boolean {
-    const { evaluator } = this;
-    evaluator.forget(rounds.mark);
-    if (rounds.done >= rounds.count) return false;
-    this.#iterations += 1;
-    if (this.#iterations > this.#limits.maxIterations)
-      throw new EvaluationFailure('iteration_limit', `exceeded ${this.#limits.maxIterations} range iterations`);
-    evaluator.step();
-    const [key, element] = rounds.round(rounds.done);
-    this.#setVariables(rounds.pipeline, key, element);
-    rounds.done += 1;
-    frame.next = 0;
-    frame.dot = element;
-    return true;
-  }
-
-  #rounds(node: Branch, value: Value): Pick<Rounds, 'count' | 'round'> {
-    switch (kindOf(value)) {
-      case 'nil':
-        return { count: 0, round: () => [undefined, undefined] };
-      case 'list': {
-        const list = value as ListValue;
-        return { count: list.length, round: (index) => [BigInt(index), fromData(list[index])] };
-      }
-      case 'map': {
-        const map = value as MapValue;
-        const keys = mapKeys(map);
-        return { count: keys.length, round: (index) => [keys[index], mapEntry(map, keys[index] as string)] };
-      }
-      case 'int':
-      case 'byte':
-        return countRounds(node, value as bigint | Byte);
-      default:
-        return failValue(`range can't iterate over ${printValue(value)}`);
+    const { variables } = evaluator;
+    const known = variables.length;
+    let isEmpty = true;
+    let exit: Exit = null;
+    for (const [key, element] of roundsOf(node, evaluator.pipeline(node.pipeline, dot))) {
+      isEmpty = false;
+      this.#iterations += 1;
+      if (this.#iterations > this.#limits.maxIterations)
+        throw new EvaluationFailure('iteration_limit', `exceeded ${this.#limits.maxIterations} range iterations`);
+      evaluator.step();
+      this.#setVariables(node.pipeline, key, element);
+      exit = yield this.#list(node.list, element);
+      if (exit === 'break') break;
     }
+    if (isEmpty) exit = yield this.#list(node.otherwise ?? [], dot);
+    variables.length = known;
+    // Also in the else part `break` leaves this range, while `continue` there goes on with the range around.
+    return isEmpty && exit === 'continue' ? exit : null;
   }
 
-  #setVariables({ variables, assigns }: Pipeline, key: Value, element: Value): void {
-    const [first, second] = variables;
+  #setVariables({ variables: [first, second], assigns }: Pipeline, key: Value, element: Value): void {
+    const { evaluator } = this;
     if (first === undefined) return;
     if (assigns) {
-      this.evaluator.assign(first, second === undefined ? element : key);
-      if (second !== undefined) this.evaluator.assign(second, element);
+      evaluator.assign(first, second === undefined ? element : key);
+      if (second !== undefined) evaluator.assign(second, element);
     } else {
-      this.evaluator.setRecent(0, element);
-      if (second !== undefined) this.evaluator.setRecent(1, key);
+      evaluator.setRecent(0, element);
+      if (second !== undefined) evaluator.setRecent(1, key);
     }
   }
 }
 
-function countRounds({ pipeline }: Branch, value: bigint | Byte): Pick<Rounds, 'count' | 'round'> {
-  if (pipeline.variables.length > 1) failValue(`can't use ${printValue(value)} to iterate over more than one variable`);
-  if (value instanceof Byte) return { count: value.value, round: (index) => [undefined, new Byte(index)] };
-  return { count: Number(value), round: (index) => [undefined, BigInt(index)] };
+/** Key and element of each round. */
+function* roundsOf({ pipeline }: Branch, value: Value): Generator<readonly [Value, Value]> {
+  switch (kindOf(value)) {
+    case 'nil':
+      return;
+    case 'list':
+      for (const [index, element] of (value as ListValue).entries()) yield [BigInt(index), fromData(element)];
+      return;
+    case 'map':
+      for (const key of mapKeys(value as MapValue)) yield [key, mapEntry(value as MapValue, key)];
+      return;
+    case 'int':
+    case 'byte': {
+      if (pipeline.variables.length > 1)
+        failValue(`can't use ${printValue(value)} to iterate over more than one variable`);
+      const count = value instanceof Byte ? value.value : Number(value);
+      for (let index = 0; index < count; index += 1)
+        yield [undefined, value instanceof Byte ? new Byte(index) : BigInt(index)];
+      return;
+    }
+    default:
+      failValue(`range can't iterate over ${printValue(value)}`);
+  }
 }
