@@ -7,11 +7,11 @@
 import { randomUUID } from 'node:crypto';
 import type { AuthConfig } from '../config/auth/auth-config.ts';
 import { invariant } from '../shared/invariant.ts';
-import { defaultTemplates } from './default-templates.ts';
+import { defaultTemplates, type TemplateTexts } from './default-templates.ts';
 import { type EmailKind, type EmailVariable, emailKinds } from './email-kind.ts';
-import { parseOptions } from './parse-options.ts';
+import { parseOptions, type TemplatePart } from './parse-options.ts';
 import { cleanSubject } from './subject.ts';
-import { renderTemplate, type Template, type TemplateData } from './template/template.ts';
+import { renderTemplate, type TemplateData } from './template/template.ts';
 import { cachedTemplate } from './template-cache.ts';
 import { type ExtraHeaders, extraHeaders } from './transport/extra-headers.ts';
 
@@ -79,24 +79,26 @@ export function buildMessage(
   tools: MessageTools = {},
 ): EmailMessage {
   const variables = templateData(kind, config, data);
-  const { newId = randomUUID } = tools;
+  const { newId = randomUUID, onWarning: onUnequalKinds = () => {} } = tools;
   const from = senderOf(config);
+  const render = (part: TemplatePart): string => {
+    const template = cachedTemplate(templateTexts(kind, config)[part], parseOptions(part, config));
+    const isLenient = config.mailer_template_lenient_compare;
+    return renderTemplate(isLenient ? { ...template, onUnequalKinds } : template, variables);
+  };
   return {
     kind,
     from,
     to: data.to,
-    subject: renderSubject(kind, config, variables, tools),
-    html: renderBody(kind, config, variables, tools),
+    subject: cleanSubject(render('subject')),
+    html: render('content'),
     headers: extraHeaders(config.smtp_headers, emailKinds[kind].messageType),
     messageId: `<${newId()}@${hostOf(from.address)}>`,
   };
 }
 
 /** The texts in force: those of the configuration, or the built-in ones where it has none. */
-export function templateTexts(
-  kind: EmailKind,
-  config: AuthConfig,
-): { readonly subject: string; readonly content: string } {
+export function templateTexts(kind: EmailKind, config: AuthConfig): TemplateTexts {
   const { subject, content } = defaultTemplates[kind];
   return {
     subject: config[`mailer_subjects_${kind}`] || subject,
@@ -127,20 +129,6 @@ export function templateData(kind: EmailKind, config: Pick<AuthConfig, 'site_url
     return [name, values[name]] as const;
   });
   return Object.fromEntries(entries);
-}
-
-function renderSubject(kind: EmailKind, config: AuthConfig, data: TemplateData, tools: MessageTools): string {
-  const template = cachedTemplate(templateTexts(kind, config).subject, parseOptions('subject', config));
-  return cleanSubject(renderTemplate(tolerant(template, config, tools), data));
-}
-
-function renderBody(kind: EmailKind, config: AuthConfig, data: TemplateData, tools: MessageTools): string {
-  const template = cachedTemplate(templateTexts(kind, config).content, parseOptions('content', config));
-  return renderTemplate(tolerant(template, config, tools), data);
-}
-
-function tolerant(template: Template, config: AuthConfig, { onWarning = () => {} }: MessageTools): Template {
-  return config.mailer_template_lenient_compare ? { ...template, onUnequalKinds: onWarning } : template;
 }
 
 /** The sender. Without an address in the configuration it is one that cannot be answered, at the application's host. */

@@ -54,7 +54,7 @@ const claim = `with due as materialized (
   )
   update pgreflect_queue.emails e set attempts = e.attempts + 1, due_at = $2::timestamptz
   from due where e.id = due.id
-  returning e.id::text as id, e.message, e.user_id::text as user_id, e.attempts, e.expires_at`;
+  returning e.id::text as id, e.message, e.user_id::text as "userId", e.attempts, e.expires_at as "expiresAt"`;
 
 /**
  * Takes emails that are due, the longest waiting first.
@@ -67,20 +67,10 @@ export async function claimEmails(
   { now, leaseMs, limit }: { readonly now: number; readonly leaseMs: number; readonly limit: number },
 ): Promise<readonly ClaimedEmail[]> {
   const rows = await database.query(claim, [new Date(now), new Date(now + leaseMs), limit]);
-  return (rows as unknown as readonly Row[]).map(toClaimed);
+  return (rows as unknown as readonly Row[]).map((row) => ({ ...row, expiresAt: row.expiresAt.getTime() }));
 }
 
-interface Row {
-  readonly id: string;
-  readonly message: OutgoingEmail;
-  readonly user_id: string;
-  readonly attempts: number;
-  readonly expires_at: Date;
-}
-
-function toClaimed({ id, message, user_id, attempts, expires_at }: Row): ClaimedEmail {
-  return { id, message, userId: user_id, attempts, expiresAt: expires_at.getTime() };
-}
+type Row = Omit<ClaimedEmail, 'expiresAt'> & { readonly expiresAt: Date };
 
 /** Takes an email out: it was sent, or nobody tries any more. */
 export async function removeEmail(database: Queryable, { id }: ClaimedEmail): Promise<void> {
@@ -98,11 +88,11 @@ export interface OutboxState {
 export async function readOutboxState(database: Queryable, now: number): Promise<OutboxState> {
   const [row] = await database.query(
     `select count(*)::integer as waiting,
-      coalesce(extract(epoch from $1::timestamptz - min(e.created_at)), 0)::double precision as oldest_seconds
+      coalesce(extract(epoch from $1::timestamptz - min(e.created_at)), 0)::double precision as "oldestSeconds"
     from pgreflect_queue.emails e`,
     [new Date(now)],
   );
-  return { waiting: Number(row?.waiting), oldestSeconds: Number(row?.oldest_seconds) };
+  return row as unknown as OutboxState;
 }
 
 /** Ends the lease of an email that is still ours. @param dueAt When to try again, in milliseconds since the epoch. */

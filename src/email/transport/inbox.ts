@@ -37,7 +37,7 @@ export interface Inbox {
   read(filter?: InboxFilter): Promise<readonly CapturedEmail[]>;
 }
 
-const select = `select c.id, c.captured_at, c.kind, c.sender, c.recipient, c.subject, c.html, c.text, c.source
+const select = `select c.id, c.captured_at as "capturedAt", c.kind, c.sender as "from", c.recipient as "to", c.subject, c.html, c.text, c.source
   from auth.pgreflect_captured_email c
   where ($1::text is null or pg_catalog.lower(c.recipient) = pg_catalog.lower($1::text)) and c.id > $2::bigint
   order by c.id desc limit ${maxCapturedEmails}`;
@@ -46,33 +46,10 @@ const select = `select c.id, c.captured_at, c.kind, c.sender, c.recipient, c.sub
 export function createInbox(database: Queryable): Inbox {
   return {
     async read({ to = null, after = 0 } = {}) {
-      return ((await database.query(select, [to, after])) as unknown as readonly Row[]).map(toEmail);
+      const rows = (await database.query(select, [to, after])) as unknown as readonly Row[];
+      return rows.map((row) => ({ ...row, id: Number(row.id), capturedAt: row.capturedAt.toISOString() }));
     },
   };
 }
 
-interface Row {
-  readonly id: string;
-  readonly captured_at: Date;
-  readonly kind: string;
-  readonly sender: string;
-  readonly recipient: string;
-  readonly subject: string;
-  readonly html: string;
-  readonly text: string;
-  readonly source: string;
-}
-
-function toEmail(row: Row): CapturedEmail {
-  return {
-    id: Number(row.id),
-    capturedAt: row.captured_at.toISOString(),
-    kind: row.kind,
-    from: row.sender,
-    to: row.recipient,
-    subject: row.subject,
-    html: row.html,
-    text: row.text,
-    source: row.source,
-  };
-}
+type Row = Omit<CapturedEmail, 'id' | 'capturedAt'> & { readonly id: string; readonly capturedAt: Date };

@@ -65,32 +65,24 @@ function readUnit(text: string, at: number, quote: string): Unit {
   throw new Error(`invalid escape \\${letter} in a constant`);
 }
 
+/** The well-formed characters of UTF-8 by their first byte, a byte a unit; else any byte. */
+const character = new RegExp(
+  [
+    '[\\x00-\\x7f]+|[\\xc2-\\xdf][\\x80-\\xbf]',
+    '(?:\\xe0[\\xa0-\\xbf]|[\\xe1-\\xec\\xee\\xef][\\x80-\\xbf]|\\xed[\\x80-\\x9f])[\\x80-\\xbf]',
+    '(?:\\xf0[\\x90-\\xbf]|[\\xf1-\\xf3][\\x80-\\xbf]|\\xf4[\\x80-\\x8f])[\\x80-\\xbf]{2}',
+    '(?<stray>[\\x80-\\xff])',
+  ].join('|'),
+  'g',
+);
+
 /** UTF-8 to text; each byte that belongs to no character becomes one U+FFFD. */
 export function decodeBytes(bytes: Uint8Array): string {
-  let text = '';
-  for (let at = 0; at < bytes.length; ) {
-    const length = characterLength(bytes, at);
-    text += length === 0 ? '\ufffd' : Buffer.from(bytes.subarray(at, at + length)).toString('utf8');
-    at += Math.max(length, 1);
-  }
-  return text;
-}
-
-/** Bytes of the well-formed character that starts here; 0 for none. */
-function characterLength(bytes: Uint8Array, at: number): number {
-  const first = bytes[at] ?? 0;
-  if (first < 0x80) return 1;
-  const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || at + length > bytes.length) return 0;
-  const second = bytes[at + 1] ?? 0;
-  const lowest = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80;
-  const highest = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf;
-  if (second < lowest || second > highest) return 0;
-  for (let index = at + 2; index < at + length; index += 1) {
-    const byte = bytes[index] ?? 0;
-    if (byte < 0x80 || byte > 0xbf) return 0;
-  }
-  return length;
+  return Buffer.from(bytes)
+    .toString('latin1')
+    .replace(character, (found, stray?: string) =>
+      stray === undefined ? Buffer.from(found, 'latin1').toString() : '\ufffd',
+    );
 }
 
 const integerPattern =
@@ -146,16 +138,8 @@ function parseInteger(source: string): bigint | null {
 
 /** `_` only between digits, of which the prefix of a base counts as one. */
 function underscoresSeparate(source: string): boolean {
-  if (!source.includes('_')) return true;
-  const unsigned = source.replace(/^[+-]/, '');
-  const digits = /^0[xX]/.test(unsigned) ? /[0-9a-fA-F]_+[0-9a-fA-F]/y : /[0-9]_+[0-9]/y;
-  // After the prefix is read as a digit, every underscore must be a single one with a digit on each side.
-  const body = unsigned.replace(/^0[xXbBoO]/, '0');
-  for (let at = body.indexOf('_'); at >= 0; at = body.indexOf('_', at + 1)) {
-    digits.lastIndex = at - 1;
-    if (at === 0 || body[at + 1] === '_' || !digits.test(body)) return false;
-  }
-  return true;
+  const loose = /^[+-]?0[xX]/.test(source) ? /(?<![0-9a-fA-F])_|_(?![0-9a-fA-F])/ : /(?<![0-9])_|_(?![0-9])/;
+  return !loose.test(source.replace(/^([+-]?)0[xXbBoO]/, '$10'));
 }
 
 /** A float in decimal or, with `0x` and `p`, hexadecimal notation; null where it is neither or out of range. */

@@ -7,11 +7,11 @@ import type { Operand, Pipeline, TemplateNode, TemplateTree } from './tree.ts';
 /** Names of the top-level fields, sorted. What is reached only through `index` is not seen. */
 export function findVariables(tree: TemplateTree): readonly string[] {
   const finder = new Finder(tree);
-  finder.list(tree.main, true, true);
+  finder.list(tree.main, true);
   return [...finder.found].sort();
 }
 
-/** Follows where dot and `$` are still the whole data. */
+/** Follows where dot is still the whole data. `$` always is: templates that are called with something else are not looked at. */
 class Finder {
   readonly found = new Set<string>();
   readonly #tree: TemplateTree;
@@ -21,18 +21,18 @@ class Finder {
     this.#tree = tree;
   }
 
-  list(nodes: readonly TemplateNode[], dotIsRoot: boolean, dollarIsRoot: boolean): void {
+  list(nodes: readonly TemplateNode[], dotIsRoot: boolean): void {
     for (const node of nodes) {
-      if (node.kind === 'action') this.#pipeline(node.pipeline, dotIsRoot, dollarIsRoot);
+      if (node.kind === 'action') this.#pipeline(node.pipeline, dotIsRoot);
       else if (node.kind === 'call') {
         if (node.pipeline === null) continue;
-        this.#pipeline(node.pipeline, dotIsRoot, dollarIsRoot);
-        if (this.#isRoot(node.pipeline, dotIsRoot, dollarIsRoot)) this.#template(node.name);
+        this.#pipeline(node.pipeline, dotIsRoot);
+        if (this.#isRoot(node.pipeline, dotIsRoot)) this.#template(node.name);
       } else if (node.kind === 'if' || node.kind === 'with' || node.kind === 'range') {
-        this.#pipeline(node.pipeline, dotIsRoot, dollarIsRoot);
-        const keepsRoot = node.kind === 'with' && this.#isRoot(node.pipeline, dotIsRoot, dollarIsRoot);
-        this.list(node.list, node.kind === 'if' ? dotIsRoot : keepsRoot, dollarIsRoot);
-        this.list(node.otherwise ?? [], dotIsRoot, dollarIsRoot);
+        this.#pipeline(node.pipeline, dotIsRoot);
+        const keepsRoot = node.kind === 'with' && this.#isRoot(node.pipeline, dotIsRoot);
+        this.list(node.list, node.kind === 'if' ? dotIsRoot : keepsRoot);
+        this.list(node.otherwise ?? [], dotIsRoot);
       }
     }
   }
@@ -41,38 +41,36 @@ class Finder {
   #template(name: string): void {
     if (this.#seen.has(name)) return;
     this.#seen.add(name);
-    this.list(this.#tree.named.get(name) ?? [], true, true);
+    this.list(this.#tree.named.get(name) ?? [], true);
   }
 
   /** Whether a pipeline is `.` or `$`. */
-  #isRoot({ commands }: Pipeline, dotIsRoot: boolean, dollarIsRoot: boolean): boolean {
+  #isRoot({ commands }: Pipeline, dotIsRoot: boolean): boolean {
     const [command, more] = commands;
     if (command === undefined || more !== undefined || command.operands.length > 1) return false;
     const [operand] = command.operands;
     if (operand.kind === 'dot') return dotIsRoot;
-    return operand.kind === 'variable' && operand.name === '$' && operand.path.length === 0 && dollarIsRoot;
+    return operand.kind === 'variable' && operand.name === '$' && operand.path.length === 0;
   }
 
-  #pipeline(pipeline: Pipeline, dotIsRoot: boolean, dollarIsRoot: boolean): void {
-    for (const { operands } of pipeline.commands)
-      for (const operand of operands) this.#operand(operand, dotIsRoot, dollarIsRoot);
+  #pipeline(pipeline: Pipeline, dotIsRoot: boolean): void {
+    for (const { operands } of pipeline.commands) for (const operand of operands) this.#operand(operand, dotIsRoot);
   }
 
-  #operand(operand: Operand, dotIsRoot: boolean, dollarIsRoot: boolean): void {
+  #operand(operand: Operand, dotIsRoot: boolean): void {
     switch (operand.kind) {
       case 'field':
         if (dotIsRoot) this.#add(operand.path);
         break;
       case 'variable':
-        if (operand.name === '$' && dollarIsRoot) this.#add(operand.path);
+        if (operand.name === '$') this.#add(operand.path);
         break;
       case 'chain':
-        if (operand.of.kind === 'pipeline' && this.#isRoot(operand.of, dotIsRoot, dollarIsRoot))
-          this.#add(operand.path);
-        this.#operand(operand.of, dotIsRoot, dollarIsRoot);
+        if (operand.of.kind === 'pipeline' && this.#isRoot(operand.of, dotIsRoot)) this.#add(operand.path);
+        this.#operand(operand.of, dotIsRoot);
         break;
       case 'pipeline':
-        this.#pipeline(operand, dotIsRoot, dollarIsRoot);
+        this.#pipeline(operand, dotIsRoot);
         break;
       default:
     }
