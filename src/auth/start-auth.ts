@@ -12,6 +12,7 @@ import { createSystemPool, type SystemPool } from '../postgres/system/run-system
 import type { Clock } from '../shared/clock.ts';
 import type { Observe } from '../shared/observation.ts';
 import { within } from '../shared/within.ts';
+import { AuthError } from './auth-error.ts';
 import type { VerifyClaims } from './bearer.ts';
 import { createIssuers } from './providers/issuers.ts';
 import { createProviderSignIn } from './providers/provider-sign-in.ts';
@@ -23,6 +24,7 @@ import type { AuthServices } from './steps/auth-context.ts';
 import { CleanUpWorker } from './store/clean-up-worker.ts';
 import { createRateLimiter } from './store/rate-limit.ts';
 import { createSendText } from './texts/send-text.ts';
+import { createTurns } from './turns.ts';
 
 /** What it is built from. */
 export interface AuthSetup {
@@ -67,18 +69,15 @@ const adminRole = 'supabase_admin';
 export async function startAuth(setup: AuthSetup): Promise<Auth> {
   const { config, authUrl, inboxUrl, database, verify, reach, clock, observe } = setup;
   const signer = await createTokenSigner(config);
-  const open = (size: number, applicationName: string) =>
-    createSystemPool({
-      connectionString: config.adminDatabaseUrl,
-      size,
-      waitMs: config.poolWaitMs,
-      applicationName,
-      preparedStatements: config.preparedStatements,
-      onPreparedOff: () => observe({ kind: 'prepared_statements_off' }),
-      onError: setup.onLost,
-    });
-  const side = open(sidePoolSize, 'pgreflect auth side');
-  const sending = open(config.mailPoolSize, 'pgreflect auth mail');
+  const side = createSystemPool({
+    connectionString: config.adminDatabaseUrl,
+    size: sidePoolSize,
+    waitMs: config.poolWaitMs,
+    applicationName: 'pgreflect auth side',
+    preparedStatements: config.preparedStatements,
+    onPreparedOff: () => observe({ kind: 'prepared_statements_off' }),
+    onError: setup.onLost,
+  });
   const tools = { clock, random: systemRandom };
   const { allowUnencryptedMail: allowUnencrypted } = config;
   const mailer = createMailer({ database: side, authUrl, inboxUrl, observe, clock, reach, allowUnencrypted });
@@ -89,7 +88,7 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
   const services: AuthServices = {
     ...tools,
     database,
-    sendingDatabase: sending,
+    limitWaiting: createTurns(Math.floor(config.authPoolSize / 2), overloaded, config.poolWaitMs),
     limiter: createRateLimiter(side.shared, () => clock.now()),
     requestLimiter: createRateLimiter(database.shared, () => clock.now()),
     hasher: setup.hasher ?? createPasswordHasher(),
@@ -118,9 +117,14 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     // What does not end in time is cut with its connections: an email that was on its way is sent again by the next process.
     await within(stopLimitMs, Promise.all([outbox.stop(), cleaner.stop()]));
     await within(stopLimitMs, mailer.stop());
-    await Promise.all([side.stop(), sending.stop()]);
+    await side.stop();
   };
   return { services, inbox: createInbox(database), isInstalled, stop };
+}
+
+function overloaded(): AuthError {
+  const message = 'The service cannot be reached at the moment, please retry after a moment.';
+  return new AuthError('unexpected_failure', message, { status: 503, retryAfterSeconds: 1 });
 }
 
 /** Tables that are there stay; until they are, every request looks for them. */

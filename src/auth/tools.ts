@@ -1,6 +1,7 @@
 /**
  * What every step of authentication may need from outside: the time and randomness.
  */
+import type { Queryable } from '../postgres/system/queryable.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Random } from './random.ts';
 
@@ -9,6 +10,9 @@ export interface Tools {
   readonly clock: Clock;
   readonly random: Random;
 }
+
+/** A transaction, with what rows are made of. */
+export interface StoreTransaction extends Queryable, Tools {}
 
 /** The `instance_id` of every row; the original does not see rows with another one. */
 export const nilUuid = '00000000-0000-0000-0000-000000000000';

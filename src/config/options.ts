@@ -98,12 +98,8 @@ export const options = {
     doc: 'Database connections for reading the catalog.',
   },
   authPoolSize: {
-    group: 'Database', placeholder: 'N', parse: integerBetween(1, 1000), default: '5', commands: serving,
-    doc: 'Database connections for the auth service and the management API.',
-  },
-  mailPoolSize: {
-    group: 'Database', placeholder: 'N', parse: integerBetween(1, 1000), default: '5', commands: serving,
-    doc: 'Database connections for auth requests that wait for mail servers, SMS providers or webhooks.',
+    group: 'Database', placeholder: 'N', parse: integerBetween(2, 1000), default: '10', commands: serving,
+    doc: 'Database connections for the auth service and the management API. At most half of them wait for mail servers, SMS providers and webhooks.',
   },
   poolWaitMs: {
     group: 'Database', placeholder: 'MS', parse: milliseconds, default: '1000', commands: serving,

@@ -244,7 +244,7 @@ test('sign-ins that wait for a webhook hold up no others', async () => {
     release = resolve;
   });
   server.answer(({ payload }) => ({ body: payload }));
-  const auth = await testAuth(database, webhook(server), { mailPoolSize: 2, authPoolSize: 2 });
+  const auth = await testAuth(database, webhook(server), { authPoolSize: 4 });
   const emails = ['waiting1@x.test', 'waiting2@x.test'];
   const [user] = [await signedUp(auth, 'waiting1@x.test'), await signedUp(auth, 'waiting2@x.test')];
   server.answer(async ({ payload }) => {

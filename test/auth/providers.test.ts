@@ -351,7 +351,7 @@ test('a mail server that is slow holds up nobody whose address is proved', async
   const held = Promise.withResolvers<void>();
   smtp.behave({ kind: 'wait', until: held.promise });
   const mail = { smtp_host: '127.0.0.1', smtp_port: String(smtp.port), smtp_admin_email: 'no-reply@app.test' };
-  const auth = await testAuth(database, keycloakValues(provider, mail), { mailPoolSize: 1 });
+  const auth = await testAuth(database, keycloakValues(provider, mail), { authPoolSize: 2 });
   person('waiting', { email_verified: false });
   person('quick');
   const waiting = signInAs(auth, 'waiting');

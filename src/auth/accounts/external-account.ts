@@ -5,6 +5,7 @@
  * An address alone opens an account only where the provider has seen a proof of it. Whoever made the account without such a
  * proof may be somebody else, so nothing that they left in it stays: no password, no identity, no session.
  */
+import type { HookName } from '../../config/auth/auth-hook-fields.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import { queueNotification } from '../messages/queue-notification.ts';
@@ -13,8 +14,7 @@ import { mergeWhatFits } from '../metadata.ts';
 import type { ExternalUser } from '../providers/external-user.ts';
 import { randomUuid } from '../random.ts';
 import { sendConfirmation } from '../requests/sign-up.ts';
-import { transactAsking } from '../steps/ask-hook.ts';
-import { type AuthContext, nowOf, transactSending } from '../steps/auth-context.ts';
+import { type AuthContext, nowOf } from '../steps/auth-context.ts';
 import { askBeforeUserCreated } from '../steps/before-user-created.ts';
 import { reloadUser } from '../steps/issue-session.ts';
 import { type AuditAction, userActor, writeAudit } from '../store/audit.ts';
@@ -70,16 +70,10 @@ export async function enterExternally(
   return { userId: user.id, refusal: await proveEmail(session, context, user, external) };
 }
 
-/** As `transact`, for what follows from a sign-in with a provider: an address that is not proved may have to get an email. */
-export function transactEntry<T>(
-  context: AuthContext,
-  external: ExternalUser,
-  run: (session: Queryable) => Promise<T>,
-): Promise<T> {
+/** What a transaction for them may ask: an address that is not proved may have to get an email. */
+export function askedFor(context: AuthContext, external: ExternalUser): readonly HookName[] {
   const isSending = external.email !== null && !isProved(context, external);
-  return isSending
-    ? transactSending(context, run)
-    : transactAsking(context, ['before_user_created', 'custom_access_token'], run);
+  return ['before_user_created', 'custom_access_token', ...(isSending ? (['send_email'] as const) : [])];
 }
 
 /** Whether the address counts as proved. */

@@ -112,7 +112,7 @@ async function start(
   const token = () => Buffer.from(services.random.bytes(32)).toString('base64url');
   const secrets = { verifier: token(), nonce: query.get('nonce') || token() };
   const { name: provider, isEmailOptional } = settings;
-  const state = await transact(context, async (session) => {
+  const state = await transact(context, [], async (session) => {
     const { inviteToken } = purpose;
     if (inviteToken !== null) await findInvited(session, context, inviteToken, 'user_not_found');
     return createProviderFlow(session, { provider, pkce, redirectTo, isEmailOptional, ...purpose }, secrets, services);

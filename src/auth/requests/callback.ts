@@ -3,7 +3,7 @@
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { acceptInvitation } from '../accounts/accept-invitation.ts';
-import { type ExternalEntry, enterExternally, transactEntry } from '../accounts/external-account.ts';
+import { askedFor, type ExternalEntry, enterExternally } from '../accounts/external-account.ts';
 import { linkIdentity } from '../accounts/link-identity.ts';
 import { onceMore } from '../accounts/once-more.ts';
 import { AuthError } from '../auth-error.ts';
@@ -90,7 +90,7 @@ async function follow(context: AuthContext, begun: ProviderFlow, given: URLSearc
     throw new AuthError('unexpected_failure', 'Error getting user email from external provider');
   }
   const arrival = await onceMore(() =>
-    transactEntry(context, signIn.user, (session) => arrive(session, context, begun, signIn)),
+    transact(context, askedFor(context, signIn.user), (session) => arrive(session, context, begun, signIn)),
   );
   if (arrival.kind === 'refused') throw arrival.refusal;
   if (arrival.kind === 'code') return withQuery(context.redirectTo, { code: arrival.code });
@@ -105,7 +105,7 @@ async function follow(context: AuthContext, begun: ProviderFlow, given: URLSearc
 async function askProvider(context: AuthContext, begun: ProviderFlow, given: URLSearchParams): Promise<ExternalSignIn> {
   const { services, config } = context;
   // First of all: an answer is looked at once, whatever it says.
-  const secrets = await transact(context, (session) => takeProviderSecrets(session, begun, nowOf(context)));
+  const secrets = await transact(context, [], (session) => takeProviderSecrets(session, begun, nowOf(context)));
   const error = given.get('error');
   if (error) throw new ProviderRefusal(error, given.get('error_description'));
   const code = given.get('code');

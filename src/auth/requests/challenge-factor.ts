@@ -9,7 +9,7 @@ import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
 import { makePhoneCode, type PhoneCode, sendPhoneCode } from '../messages/send-code.ts';
 import { type Channel, parseChannel } from '../messages/text-message.ts';
-import { type AuthContext, nowOf, transact, transactSending } from '../steps/auth-context.ts';
+import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { assertFactorBearer, type FactorBearer, requireFactor, writeFactorAudit } from '../steps/own-factor.ts';
 import { userActor } from '../store/audit.ts';
@@ -46,9 +46,9 @@ export async function challengeFactor(
   assertVerifyOn(context, factor);
   const channel =
     factor.factorType === 'phone' ? parseChannel(readMembers(body, challengeBody).channel, context.config) : null;
-  const run = channel === null ? transact : transactSending;
+  const asks = channel === null ? [] : (['send_sms'] as const);
   const attempt = () =>
-    run(context, (session) => challenge(session, context, { asking, factorId: factor.id, channel }));
+    transact(context, asks, (session) => challenge(session, context, { asking, factorId: factor.id, channel }));
   return challengeShape.toJson(await retryAtSameInstant(attempt));
 }
 

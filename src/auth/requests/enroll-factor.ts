@@ -91,7 +91,7 @@ export async function enrollFactor(context: AuthContext, bearer: UserBearer, bod
   const asking = assertFactorBearer(bearer);
   const request = check(context.config, body);
   const made = request.kind === 'totp' ? makeSecret(context, asking.user, request.issuer) : null;
-  const inserted = await transact(context, (session) => enroll(session, context, { asking, request, totp: made }));
+  const inserted = await transact(context, [], (session) => enroll(session, context, { asking, request, totp: made }));
   // Drawn at last, because that takes longest: whoever has too many factors already shall not keep us busy with it.
   const totp = made === null ? null : { ...made, qrCode: await qrCodeSvg(made.uri) };
   return enrolledShape.toJson({ ...inserted, totp });

@@ -22,7 +22,7 @@ export async function logOut(
   if (scope === undefined) {
     throw new AuthError('validation_failed', `Unsupported logout scope "${scopeName?.slice(0, 100)}"`);
   }
-  await transact(context, (database) =>
+  await transact(context, [], (database) =>
     Promise.all([
       // Before any session, as all who end several of a user have it: else two of them could wait for each other.
       lockUser(database, user.id),

@@ -6,7 +6,7 @@ import { lockKnownUser } from '../accounts/lock-known-user.ts';
 import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-code.ts';
 import { assertMailNotTooFrequent, sendTokens } from '../messages/send-token.ts';
-import { type AuthContext, nowOf, transactSending } from '../steps/auth-context.ts';
+import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
 import { takeGuesses } from '../steps/guesses.ts';
 import { userActor, writeAudit } from '../store/audit.ts';
 import { consumeToken, emailTokenSeconds, presentCode, smsTokenSeconds } from '../store/one-time-tokens.ts';
@@ -15,7 +15,7 @@ import { type MessageAnswer, messageAnswer } from './sign-in-one-time.ts';
 
 /** `GET /reauthenticate`: sends the code. */
 export async function reauthenticate(context: AuthContext, asking: User): Promise<MessageAnswer> {
-  const messageId = await transactSending(context, async (session) => {
+  const messageId = await transact(context, ['send_email', 'send_sms'], async (session) => {
     const user = await lockKnownUser(session, asking);
     assertReachable(user);
     const event = { action: 'user_reauthenticate_requested', actor: userActor(user) } as const;

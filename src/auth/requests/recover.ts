@@ -6,7 +6,7 @@ import { lockKnownUser } from '../accounts/lock-known-user.ts';
 import { parseEmail } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
 import { countUnsent, isMailTooFrequent, sendTokens } from '../messages/send-token.ts';
-import { type AuthContext, transactSending } from '../steps/auth-context.ts';
+import { type AuthContext, transact } from '../steps/auth-context.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { userActor, writeAudit } from '../store/audit.ts';
 import { createFlow, parsePkce } from '../store/pkce.ts';
@@ -32,7 +32,7 @@ export async function recover(context: AuthContext, body: unknown): Promise<Reco
     await countUnsent(context);
     return {};
   }
-  await transactSending(context, async (session) => {
+  await transact(context, ['send_email'], async (session) => {
     const user = await lockKnownUser(session, found);
     if (isMailTooFrequent(context, user.recoverySentAt)) return countUnsent(context);
     if (pkce !== null) {

@@ -8,7 +8,7 @@ import { parseEmail, parsePhone } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-code.ts';
 import { countUnsent, isMailTooFrequent } from '../messages/send-token.ts';
-import { type AuthContext, transactSending } from '../steps/auth-context.ts';
+import { type AuthContext, transact } from '../steps/auth-context.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { userActor, writeAudit } from '../store/audit.ts';
 import { type PkceChallenge, parsePkce } from '../store/pkce.ts';
@@ -37,7 +37,7 @@ export async function resend(context: AuthContext, body: unknown): Promise<Messa
     if (isEmail) await countUnsent(context);
     return {};
   }
-  const messageId = await transactSending(context, async (session) => {
+  const messageId = await transact(context, ['send_email', 'send_sms'], async (session) => {
     const user = await lockKnownUser(session, found);
     if (isPending(user, request.type)) return send(session, context, user, request);
     if (isEmail) await countUnsent(context);

@@ -4,8 +4,8 @@
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import { mergeWhatFits } from '../metadata.ts';
-import { type AuthContext, nowOf } from '../steps/auth-context.ts';
-import { issueSession, reloadUser, type SessionJson, sessionAnswer, transactSignIn } from '../steps/issue-session.ts';
+import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
+import { issueSession, reloadUser, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { userActor, writeAudit } from '../store/audit.ts';
 import { exchangeFlowCode, type Withheld } from '../store/pkce.ts';
@@ -19,7 +19,7 @@ export const codeBody = { auth_code: 'text', code_verifier: 'text' } as const sa
 export async function signInWithCode(context: AuthContext, body: unknown): Promise<SessionJson> {
   const members = readMembers(body, codeBody);
   const given = { authCode: members.auth_code ?? '', codeVerifier: members.code_verifier ?? '' };
-  const { signedIn, exchanged } = await transactSignIn(context, async (session) => {
+  const { signedIn, exchanged } = await transact(context, ['custom_access_token'], async (session) => {
     const exchanged = await exchangeFlowCode(session, given, nowOf(context));
     const user = await reloadUser(session, exchanged.userId);
     if (isBanned(user, nowOf(context))) throw new AuthError('user_banned');

@@ -2,7 +2,7 @@
  * Sign-in with the ID token that a program of the user has got from a provider, and linking in the same way.
  */
 import { createHash } from 'node:crypto';
-import { enterExternally, transactEntry } from '../accounts/external-account.ts';
+import { askedFor, enterExternally } from '../accounts/external-account.ts';
 import { linkIdentity } from '../accounts/link-identity.ts';
 import { lockAsking } from '../accounts/lock-asking.ts';
 import { assertManualLinking, assertMayLink } from '../accounts/manual-linking.ts';
@@ -15,7 +15,7 @@ import type { Claims } from '../providers/plain-provider.ts';
 import { ProviderError } from '../providers/provider-error.ts';
 import { verifyIdToken } from '../providers/verify-id-token.ts';
 import { sameText } from '../secrets/one-time-code.ts';
-import { type AuthContext, nowOf } from '../steps/auth-context.ts';
+import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
 import { issueSession, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { toAuthError } from './authorize.ts';
@@ -42,7 +42,7 @@ export async function signInWithIdToken(given: AuthContext, body: unknown, askUs
   const token = { idToken, accessToken: members.access_token || null, nonce: members.nonce ?? '' };
   const external = await readToken(context, accepted, token);
   const arrival = await onceMore(() =>
-    transactEntry(context, external, async (session) => {
+    transact(context, askedFor(context, external), async (session) => {
       const { isEmailOptional } = accepted;
       const { userId, refusal } =
         asking === null

@@ -11,7 +11,7 @@ import { sendCode } from '../messages/send-code.ts';
 import { countUnsent, isMailTooFrequent, sendTokens } from '../messages/send-token.ts';
 import { type Channel, parseChannel } from '../messages/text-message.ts';
 import type { Metadata } from '../metadata.ts';
-import { type AuthContext, transactSending } from '../steps/auth-context.ts';
+import { type AuthContext, transact } from '../steps/auth-context.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { userActor, writeAudit } from '../store/audit.ts';
 import { createFlow, type PkceChallenge, parsePkce } from '../store/pkce.ts';
@@ -98,7 +98,7 @@ function signUpSilently(context: AuthContext, address: SignUpAddress, data: Meta
 }
 
 function mailMagicLink(context: AuthContext, found: User, pkce: PkceChallenge | null): Promise<void> {
-  return transactSending(context, async (session) => {
+  return transact(context, ['send_email'], async (session) => {
     const user = await lockKnownUser(session, found);
     if (isMailTooFrequent(context, user.recoverySentAt)) return countUnsent(context);
     if (pkce !== null) {
@@ -137,7 +137,7 @@ async function sendPhoneCode(
   }
   const found = await find();
   if (found === null) return {};
-  const messageId = await transactSending(context, async (session) => {
+  const messageId = await transact(context, ['send_sms'], async (session) => {
     const user = await lockKnownUser(session, found);
     const event = { action: 'user_recovery_requested', actor: userActor(user), traits: { channel } } as const;
     await writeAudit(session, event, config, services);

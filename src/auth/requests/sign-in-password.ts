@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import { findWeakness } from '../secrets/password-policy.ts';
-import { type AuthContext, nowOf } from '../steps/auth-context.ts';
-import { issueSession, type SessionJson, sessionAnswer, transactSignIn } from '../steps/issue-session.ts';
+import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
+import { issueSession, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { userActor, writeAudit } from '../store/audit.ts';
 import { assertRequestAllowed, requestAllowance } from '../store/rate-limit.ts';
@@ -34,7 +34,7 @@ export async function signInWithPassword(context: AuthContext, body: unknown): P
     ? await services.hasher.hash(credentials.password, context.deadline)
     : null;
   const weakPassword = await findWeakness(credentials.password, config, services.isPwned);
-  const signedIn = await transactSignIn(context, (session) =>
+  const signedIn = await transact(context, ['custom_access_token'], (session) =>
     enter(session, context, { found, newHash, kind: credentials.kind }),
   );
   return sessionAnswer(context, signedIn, { weakPassword });

@@ -3,8 +3,7 @@
  */
 import { AuthError } from '../auth-error.ts';
 import { randomUuid } from '../random.ts';
-import { transactAsking } from '../steps/ask-hook.ts';
-import type { AuthContext } from '../steps/auth-context.ts';
+import { type AuthContext, transact } from '../steps/auth-context.ts';
 import { askBeforeUserCreated } from '../steps/before-user-created.ts';
 import { issueSession, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
@@ -20,7 +19,7 @@ export async function signUpAnonymously(context: AuthContext, body: unknown): Pr
   if (!config.external_anonymous_users_enabled) throw new AuthError('anonymous_provider_disabled');
   if (config.disable_signup) throw new AuthError('signup_disabled');
   const nobody = { email: null, phone: null, passwordHash: null, appMetadata: {}, isAnonymous: true };
-  const signedIn = await transactAsking(context, ['before_user_created', 'custom_access_token'], async (session) => {
+  const signedIn = await transact(context, ['before_user_created', 'custom_access_token'], async (session) => {
     const id = randomUuid(services.random);
     const facts = { ...nobody, id, audience, role: services.userRole, userMetadata: data ?? {} };
     await askBeforeUserCreated(session, context, facts);

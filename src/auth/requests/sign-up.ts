@@ -19,7 +19,7 @@ import { type Metadata, mergeWhatFits } from '../metadata.ts';
 import { randomUuid } from '../random.ts';
 import { assertStrong } from '../secrets/password-policy.ts';
 import { assertNotTooLong } from '../secrets/passwords.ts';
-import { type AuthContext, nowOf, transactSending } from '../steps/auth-context.ts';
+import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
 import { askBeforeUserCreated } from '../steps/before-user-created.ts';
 import { issueSession, reloadUser, type SessionJson, type SignedIn, sessionAnswer } from '../steps/issue-session.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
@@ -119,7 +119,9 @@ export async function runSignUp(
   return onceMore(async () => {
     const known = await findKnown(context.services.database, context, request.address);
     const password = await checkPassword(context, known, request);
-    return transactSending(context, (session) => enter(session, context, { ...request, ...password, startSession }));
+    return transact(context, ['send_email', 'send_sms', 'before_user_created', 'custom_access_token'], (session) =>
+      enter(session, context, { ...request, ...password, startSession }),
+    );
   });
 }
 

@@ -22,7 +22,7 @@ export const unenrolledShape = answerShape<Factor>('AuthUnenrolledFactor', { id:
 export async function unenrollFactor(context: AuthContext, bearer: UserBearer, factorId: string): Promise<AnswerJson> {
   const asking = assertFactorBearer(bearer);
   requireFactor(asking.user, factorId);
-  const removed = await transact(context, async (session) => {
+  const removed = await transact(context, [], async (session) => {
     // The level is read under the lock: the factor that gave it may just have been removed.
     const { user, session: own } = await lockAsking(session, asking);
     const factor = requireFactor(user, factorId);

@@ -33,7 +33,7 @@ export async function unlinkIdentity(context: AuthContext, bearer: UserBearer, i
   if (!isUuid(id)) throw new AuthError('validation_failed', 'identity_id must be an UUID', { status: 404 });
   if (bearer.claims.aud !== context.audience) throw new AuthError('unexpected_audience');
   // Of two requests at the same time for the last two identities the second finds one.
-  await transact(context, async (session) =>
+  await transact(context, [], async (session) =>
     unlink(session, context, assertMayLink(await lockAsking(session, bearer)), id),
   );
   return unlinkedShape.toJson(null);

@@ -15,7 +15,7 @@ import { sendCode } from '../messages/send-code.ts';
 import { type Channel, parseChannel } from '../messages/text-message.ts';
 import { enterMetadata, type Metadata } from '../metadata.ts';
 import { assertStrong } from '../secrets/password-policy.ts';
-import { type AuthContext, nowOf, transact, transactSending } from '../steps/auth-context.ts';
+import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
 import { reloadUser } from '../steps/issue-session.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { userActor, writeAudit } from '../store/audit.ts';
@@ -45,10 +45,11 @@ export async function updateOwnUser(context: AuthContext, bearer: UserBearer, bo
   const { password, currentPassword, nonce } = changes;
   const given = password === null ? null : { password, currentPassword, nonce };
   const newPassword = given === null ? null : await preparePassword(context, bearer, given);
-  const isSending = changes.email !== null || changes.phone !== null;
-  const user = await (isSending ? transactSending : transact)(context, (session) =>
-    apply(session, context, { bearer, changes, newPassword }),
-  );
+  const asks = [
+    ...(changes.email === null ? [] : (['send_email'] as const)),
+    ...(changes.phone === null ? [] : (['send_sms'] as const)),
+  ];
+  const user = await transact(context, asks, (session) => apply(session, context, { bearer, changes, newPassword }));
   return toUserJson(user);
 }
 

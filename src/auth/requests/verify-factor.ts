@@ -11,10 +11,10 @@ import { queueNotification } from '../messages/queue-notification.ts';
 import { sameText } from '../secrets/one-time-code.ts';
 import { findStep, fromBase32 } from '../secrets/totp.ts';
 import { factorMethods, type Session } from '../session.ts';
-import { type AuthContext, nowOf } from '../steps/auth-context.ts';
+import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
 import { takeGuess } from '../steps/guesses.ts';
 import {
-  completeSignIn, reloadUser, type SessionJson, type SignedIn, sessionAnswer, transactSignIn,
+  completeSignIn, reloadUser, type SessionJson, type SignedIn, sessionAnswer, 
 } from '../steps/issue-session.ts'; // biome-ignore format: a list of names
 import { type BodyShape, badJson, readMembers } from '../steps/members.ts';
 import {
@@ -72,7 +72,7 @@ export async function verifyFactor(
   assertVerifyOn(context, factor);
   await limitAttempts(context, factor);
   const answer = { asking, factorId: factor.id, challengeId: challengeId || null, code };
-  const outcome = await transactSignIn(context, (session) => decide(session, context, answer));
+  const outcome = await transact(context, ['custom_access_token'], (session) => decide(session, context, answer));
   if (outcome.kind === 'refused') throw outcome.error;
   return sessionAnswer(context, outcome.signedIn);
 }

@@ -7,9 +7,9 @@
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import { isPkceHash } from '../secrets/one-time-code.ts';
-import { type AuthContext, nowOf } from '../steps/auth-context.ts';
+import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
 import { completeVerification } from '../steps/complete-verification.ts';
-import { issueSession, type SignedIn, sessionAnswer, transactSignIn } from '../steps/issue-session.ts';
+import { issueSession, type SignedIn, sessionAnswer } from '../steps/issue-session.ts';
 import { errorParameters, withFragment, withQuery } from '../steps/redirect-target.ts';
 import {
   findVerificationType,
@@ -57,7 +57,7 @@ async function follow(context: AuthContext, token: string, typeName: string): Pr
   if (type === null || isPhoneType(type)) {
     throw new AuthError('validation_failed', 'Invalid email verification type');
   }
-  const outcome = await transactSignIn(context, async (session): Promise<Outcome> => {
+  const outcome = await transact(context, ['custom_access_token'], async (session): Promise<Outcome> => {
     const presented = await presentHash(session, context, { type, tokenHash: token });
     const verified = resolveKind(type, presented.type);
     const { id } = presented.user;

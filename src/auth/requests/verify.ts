@@ -6,10 +6,10 @@ import { isSecureChange } from '../accounts/email-change.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { type AnswerJson, answerShape, member, text } from '../answer-shape.ts';
 import { AuthError } from '../auth-error.ts';
-import { type AuthContext, nowOf } from '../steps/auth-context.ts';
+import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
 import { completeVerification } from '../steps/complete-verification.ts';
 import { takeGuesses } from '../steps/guesses.ts';
-import { issueSession, type SignedIn, sessionAnswer, transactSignIn } from '../steps/issue-session.ts';
+import { issueSession, type SignedIn, sessionAnswer } from '../steps/issue-session.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import {
   findVerificationType,
@@ -46,7 +46,7 @@ type Given =
 /** `POST /verify`. */
 export async function verify(context: AuthContext, body: unknown): Promise<AnswerJson> {
   const given = check(body);
-  const signedIn = await transactSignIn(context, (session) => enter(session, context, given));
+  const signedIn = await transact(context, ['custom_access_token'], (session) => enter(session, context, given));
   return signedIn === null ? otherAddressShape.toJson(otherAddressMessage) : sessionAnswer(context, signedIn);
 }
 

@@ -4,6 +4,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { AuthError } from '../auth-error.ts';
+import { createTurns } from '../turns.ts';
 import { bcryptCost, checkHash, isOutdated, makeHash, maxPasswordBytes } from './password-hash.ts';
 
 /**
@@ -36,7 +37,7 @@ export function createPasswordHasher(
   concurrency: number = Math.max(1, availableParallelism() - 1),
   cost: number = bcryptCost,
 ): PasswordHasher {
-  const inTurn = createTurns(concurrency);
+  const inTurn = createTurns(concurrency, () => new AuthError('request_timeout'));
   const unknown = `$2b$${String(cost).padStart(2, '0')}$${nobodysHash}`;
   return {
     async hash(password, deadline = Number.POSITIVE_INFINITY) {
@@ -55,23 +56,4 @@ export function createPasswordHasher(
 export function assertNotTooLong(password: string): void {
   if (Buffer.byteLength(password) <= maxPasswordBytes) return;
   throw new AuthError('validation_failed', `Password cannot be longer than ${maxPasswordBytes} characters`);
-}
-
-/** Runs what it is given, at most `concurrency` at a time, first come first served, but nothing after its deadline. */
-function createTurns(concurrency: number): <T>(run: () => Promise<T>, deadline: number) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  return async (run, deadline) => {
-    if (running < concurrency) running += 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      if (performance.now() > deadline) throw new AuthError('request_timeout');
-      return await run();
-    } finally {
-      const next = waiting.shift();
-      // The place is handed on, so that nobody who comes now takes it first.
-      if (next) next();
-      else running -= 1;
-    }
-  };
 }

@@ -3,10 +3,10 @@
  */
 import type { HookName } from '../../config/auth/auth-hook-fields.ts';
 import { HookError } from '../../hooks/hook-error.ts';
-import { type HookAnswer, isWebhook } from '../../hooks/hooks.ts';
+import type { HookAnswer } from '../../hooks/hooks.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
-import { type AuthContext, transact, transactSending } from './auth-context.ts';
+import type { AuthContext } from './auth-context.ts';
 
 /**
  * Asks a hook that is switched on.
@@ -26,14 +26,4 @@ export async function askHook(
     if (!(error instanceof HookError)) throw error;
     throw new AuthError(error.code, error.message, { status: error.status, cause: error });
   }
-}
-
-/** As `transact`, for work that asks these hooks where they are on: a slow webhook holds up nothing but more of it. */
-export function transactAsking<T>(
-  context: AuthContext,
-  names: readonly HookName[],
-  run: (session: Queryable) => Promise<T>,
-): Promise<T> {
-  const isWaiting = names.some((name) => isWebhook(name, context.config));
-  return (isWaiting ? transactSending : transact)(context, run);
 }

@@ -5,10 +5,10 @@
  * says or throws an `AuthError`. Nothing in these files knows of HTTP.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
+import type { HookName } from '../../config/auth/auth-hook-fields.ts';
 import type { Outbox } from '../../email/outbox/outbox-worker.ts';
 import type { Mailer } from '../../email/transport/mailer.ts';
-import type { Hooks } from '../../hooks/hooks.ts';
-import type { Queryable } from '../../postgres/system/queryable.ts';
+import { type Hooks, isWebhook } from '../../hooks/hooks.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { AuthError } from '../auth-error.ts';
@@ -20,14 +20,15 @@ import type { PasswordHasher } from '../secrets/passwords.ts';
 import type { TokenSigner } from '../secrets/signing-keys.ts';
 import type { RateLimiter } from '../store/rate-limit.ts';
 import type { ClientOrigin } from '../store/sessions.ts';
-import type { Tools } from '../tools.ts';
+import type { StoreTransaction, Tools } from '../tools.ts';
+import type { InTurn } from '../turns.ts';
 
 /** What all requests share; one for a process. */
 export interface AuthServices extends Tools {
   /** Connections of the owner of the auth tables. */
   readonly database: SystemPool;
-  /** As `database`, for transactions that wait for another server; see `transactSending`. */
-  readonly sendingDatabase: SystemPool;
+  /** Bounds the transactions that wait for another server. */
+  readonly limitWaiting: InTurn;
   /** Counts on connections of its own: it is asked while a transaction holds one. */
   readonly limiter: RateLimiter;
   /** Counts requests before they begin, in the round trip of the look at the configuration. */
@@ -69,53 +70,61 @@ export interface AuthContext {
   readonly deadline: number;
 }
 
-/**
- * Runs `run` in a transaction, and undoes it when the request has run out of time: an answer that says so must be true.
- *
- * @throws AuthError `request_timeout`, besides what `run` throws.
- */
-export function transact<T>(context: AuthContext, run: Work<T>): Promise<T> {
-  return transactOn(context.services.database, context, run);
-}
-
-/**
- * As `transact`, for work that may send a message or ask a webhook: it holds its connection until that server has answered.
- * Such work has connections of its own, so that a slow server holds up nothing but more of it.
- */
-export function transactSending<T>(context: AuthContext, run: Work<T>): Promise<T> {
-  return transactOn(context.services.sendingDatabase, context, run);
-}
+/** One request in its transaction. */
+export interface Transaction extends AuthContext, StoreTransaction {}
 
 /** A statement that goes on so long after its time limit has caught it, and is ended with its connection. In milliseconds. */
 const graceMs = 1000;
 
-type Work<T> = (session: Queryable) => Promise<T>;
+/**
+ * Runs `run` in a transaction, and undoes it when the request has run out of time: an answer that says so must be true.
+ *
+ * @param asks What `run` may ask, a hook or whoever sends messages in its place. Where that is another server, which may be
+ *   slow, the transaction is one of few that wait at once: others always find a connection.
+ * @throws AuthError `request_timeout`, `unexpected_failure` (503) where too many wait, besides what `run` throws.
+ */
+export function transact<T>(
+  context: AuthContext,
+  asks: readonly HookName[],
+  run: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  const { services, config, deadline } = context;
+  const begin = () => transactInTime(context, run);
+  return asks.some((name) => mayWait(name, config)) ? services.limitWaiting(begin, deadline) : begin();
+}
 
-async function transactOn<T>(pool: SystemPool, context: AuthContext, run: Work<T>): Promise<T> {
+function mayWait(name: HookName, config: AuthConfig): boolean {
+  if (name === 'send_email') return config.mailer_delivery === 'direct';
+  if (name === 'send_sms' && !config.hook_send_sms_enabled) return config.sms_provider !== 'capture';
+  return isWebhook(name, config);
+}
+
+async function transactInTime<T>(context: AuthContext, run: (tx: Transaction) => Promise<T>): Promise<T> {
+  const { database, outbox, clock, random } = context.services;
   const leftMs = timeLeftMs(context);
   const options = { settings: { statement_timeout: String(leftMs) }, answerWithinMs: leftMs + graceMs };
-  let inTime: Queryable | null = null;
-  const runInTime: Work<T> = async (session) => {
+  let tx: Transaction | null = null;
+  const result = await database.transaction(async (queryable) => {
     let isOver = false;
-    inTime = {
+    tx = {
+      ...{ ...context, clock, random },
       query(text, values) {
         // What was begun beside work that has failed may still go on; the connection is somebody else's by then.
         if (isOver) throw new AuthError('unexpected_failure');
         timeLeftMs(context);
-        return session.query(text, values);
+        return queryable.query(text, values);
       },
-      noteUserCode: () => session.noteUserCode?.(),
+      noteUserCode: () => queryable.noteUserCode?.(),
     };
     try {
-      const result = await run(inTime);
+      const done = await run(tx);
       timeLeftMs(context);
-      return result;
+      return done;
     } finally {
       isOver = true;
     }
-  };
-  const result = await pool.transaction(runInTime, options);
-  if (inTime !== null) context.services.outbox.committed(inTime);
+  }, options);
+  if (tx !== null) outbox.committed(tx);
   return result;
 }
 

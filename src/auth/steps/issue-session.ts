@@ -9,7 +9,6 @@ import { createSession, type IssuedSession } from '../store/sessions.ts';
 import { loadUser } from '../store/users.ts';
 import { toSeconds } from '../times.ts';
 import type { User } from '../user.ts';
-import { transactAsking } from './ask-hook.ts';
 import { type AuthContext, nowOf } from './auth-context.ts';
 import { customizeClaims, type SignInMethod } from './custom-claims.ts';
 
@@ -18,11 +17,6 @@ export interface SignedIn extends IssuedSession, SessionTokens {}
 
 /** The answer of a sign-in: tokens, times and the user. */
 export type SessionJson = Readonly<Record<string, unknown>>;
-
-/** As `transact`, for work that signs a user in. */
-export function transactSignIn<T>(context: AuthContext, run: (session: Queryable) => Promise<T>): Promise<T> {
-  return transactAsking(context, ['custom_access_token'], run);
-}
 
 /** Starts a session. @param method How the user proved to be the one, for the claim `amr`. */
 export async function issueSession(

@@ -55,7 +55,7 @@ const method = 'operator';
 
 /** Ends all sessions of a user. @throws AuthError `user_not_found` */
 export async function signOutUser(context: AuthContext, operator: Operator, userId: string): Promise<void> {
-  await transact(context, async (database) => {
+  await transact(context, [], async (database) => {
     if ((await lockUser(database, userId)) === null) throw new AuthError('user_not_found');
     await endSessions(database, userId, 'global', null);
     await writeAudit(database, eventOf('logout', operator, userId, context), context.config, context.services);

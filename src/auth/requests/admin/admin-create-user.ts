@@ -27,7 +27,7 @@ export async function createUser(context: AuthContext, { role }: AdminBearer, bo
   const { services, config } = context;
   const password = facts.password || makePassword(services.random, passwordLength, config.password_required_characters);
   const passwordHash = facts.passwordHash ?? (await services.hasher.hash(password, context.deadline));
-  return transact(context, async (session) => {
+  return transact(context, [], async (session) => {
     await insert(session, context, { facts, id, passwordHash });
     const user = await reloadUser(session, id);
     const traits = { user_id: id, user_email: user.email ?? '', user_phone: user.phone ?? '' };

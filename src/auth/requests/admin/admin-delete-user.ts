@@ -33,7 +33,7 @@ export async function deleteAnyUser(
 ): Promise<AnswerJson> {
   const { should_soft_delete: isSoft } = readMembers(body, deleteUserBody);
   const { config, services } = context;
-  await transact(context, async (session) => {
+  await transact(context, [], async (session) => {
     const user = await requireUser(session, id, 'lock');
     const traits = { user_id: user.id, user_email: user.email ?? '', user_phone: user.phone ?? '' };
     await writeAudit(session, { action: 'user_deleted', actor: adminActor(role), traits }, config, services);

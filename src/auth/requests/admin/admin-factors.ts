@@ -34,7 +34,7 @@ export async function listFactors({ services }: AuthContext, userId: string): Pr
 
 /** `DELETE /admin/users/{id}/factors/{factor_id}`. @returns The factor as it was. */
 export async function deleteAnyFactor(context: AuthContext, admin: AdminBearer, path: FactorPath): Promise<AnswerJson> {
-  return transact(context, async (session) => {
+  return transact(context, [], async (session) => {
     const user = await requireUser(session, path.userId, 'lock');
     const factor = requireFactor(user, path.factorId);
     await Promise.all([
@@ -65,7 +65,7 @@ export async function updateAnyFactor(
     ...(members.friendly_name ? { friendlyName: members.friendly_name } : {}),
     ...(members.phone ? { phone: parsePhone(members.phone) } : {}),
   };
-  return transact(context, async (session) => {
+  return transact(context, [], async (session) => {
     const user = await requireUser(session, path.userId, 'lock');
     const factor = requireFactor(user, path.factorId);
     assertChangeable(user, factor, changes);

@@ -38,7 +38,7 @@ export async function updateAnyUser(
   const known = await requireUser(services.database, id);
   const facts = readAdminUser(body);
   const passwordHash = await hashOf(context, facts);
-  return transact(context, async (session) => {
+  return transact(context, [], async (session) => {
     const user = await requireUser(session, known.id, 'lock');
     await apply(session, context, { user, facts, passwordHash });
     const traits = { user_id: user.id, user_email: user.email ?? '', user_phone: user.phone ?? '' };

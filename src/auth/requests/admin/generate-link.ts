@@ -87,7 +87,7 @@ export async function generateLink(
   const own = members.redirect_to;
   const context = own && isAllowed(own) ? { ...given, redirectTo: own } : given;
   const request = await check(context, members);
-  return transact(context, async (session) => {
+  return transact(context, [], async (session) => {
     const { user, type } = await prepare(session, context, request, role);
     return link(session, context, user, { ...request, type });
   });

@@ -11,7 +11,7 @@ import type { AdminBearer } from '../../bearer.ts';
 import { sendTokens } from '../../messages/send-token.ts';
 import { enterMetadata, type Metadata } from '../../metadata.ts';
 import { randomUuid } from '../../random.ts';
-import { type AuthContext, nowOf, transactSending } from '../../steps/auth-context.ts';
+import { type AuthContext, nowOf, transact } from '../../steps/auth-context.ts';
 import { reloadUser } from '../../steps/issue-session.ts';
 import { type BodyShape, readMembers } from '../../steps/members.ts';
 import { adminActor, writeAudit } from '../../store/audit.ts';
@@ -29,7 +29,7 @@ export async function invite(context: AuthContext, { role }: AdminBearer, body: 
   const members = readMembers(body, inviteBody);
   const email = parseEmail(members.email ?? '');
   const { config, services } = context;
-  return transactSending(context, async (session) => {
+  return transact(context, ['send_email'], async (session) => {
     const user = await prepareInvited(session, context, email, members.data ?? {});
     const traits = { user_id: user.id, user_email: email };
     await writeAudit(session, { action: 'user_invited', actor: adminActor(role), traits }, config, services);

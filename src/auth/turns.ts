@@ -1,0 +1,48 @@
+/**
+ * Bounds how many of something run at once: so many at a time, first come first served.
+ */
+import type { AuthError } from './auth-error.ts';
+
+/** Runs `run` when its turn comes. @param deadline Of `performance.now()`: where its turn comes later nothing is run. */
+export type InTurn = <T>(run: () => Promise<T>, deadline: number) => Promise<T>;
+
+/**
+ * Makes it.
+ *
+ * @param refuse What is thrown where the turn does not come in time.
+ * @param maxWaitMs Longest wait for a turn; 0: until the deadline.
+ */
+export function createTurns(concurrency: number, refuse: () => AuthError, maxWaitMs: number = 0): InTurn {
+  const waiting = new Set<() => void>();
+  let running = 0;
+  const wait = (untilMs: number) =>
+    new Promise<void>((resolve, reject) => {
+      const begin = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const giveUp = () => {
+        waiting.delete(begin);
+        reject(refuse());
+      };
+      const timer = Number.isFinite(untilMs) ? setTimeout(giveUp, Math.max(0, untilMs)) : undefined;
+      waiting.add(begin);
+    });
+  return async (run, deadline) => {
+    const leftMs = deadline - performance.now();
+    if (running < concurrency) running += 1;
+    else await wait(maxWaitMs === 0 ? leftMs : Math.min(leftMs, maxWaitMs));
+    try {
+      if (performance.now() > deadline) throw refuse();
+      return await run();
+    } finally {
+      const [next] = waiting;
+      // The place is handed on, so that nobody who comes now takes it first.
+      if (next === undefined) running -= 1;
+      else {
+        waiting.delete(next);
+        next();
+      }
+    }
+  };
+}
