@@ -62,7 +62,8 @@ test.each(asked)('%s %j takes a time that the work for an account is small besid
   for (const kind of ['known', 'never']) {
     const start = performance.now();
     await auth.ask(path, { ...members, email: `${kind}.${name}@x.test` });
-    expect(performance.now() - start).toBeGreaterThanOrEqual(minResponseMs);
+    // A timer may ring a millisecond early.
+    expect(performance.now() - start).toBeGreaterThan(minResponseMs - 2);
   }
 });
 

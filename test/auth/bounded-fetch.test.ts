@@ -8,7 +8,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createBoundedFetch } from '../../src/auth/providers/bounded-fetch.ts';
 import { openReach } from '../../src/hooks/reach.ts';
 
-const boundedFetch = createBoundedFetch({ timeoutMs: 200, maxBytes: 1000 }, openReach.fetchFor(''));
+const within = (timeoutMs: number) => createBoundedFetch({ timeoutMs, maxBytes: 1000 }, openReach.fetchFor(''));
+const boundedFetch = within(60_000);
 
 async function serve(answer: RequestListener): Promise<string> {
   const server = createServer(answer);
@@ -30,9 +31,9 @@ test('an answer comes through as it is, a redirect too', async () => {
 
 test('silence ends with the time, before the answer and in the middle of it', async () => {
   const silent = await serve(() => {});
-  await expect(boundedFetch(silent)).rejects.toMatchObject({ name: 'TimeoutError' });
+  await expect(within(200)(silent)).rejects.toMatchObject({ name: 'TimeoutError' });
   const stuck = await serve((_request, response) => void response.write('{'));
-  await expect(boundedFetch(stuck)).rejects.toMatchObject({ name: 'TimeoutError' });
+  await expect(within(200)(stuck)).rejects.toMatchObject({ name: 'TimeoutError' });
 });
 
 test('what is too large is not read to its end, also where it is small on the way', async () => {

@@ -181,20 +181,20 @@ test('a provider that is gone, or never answers, is not waited for longer than t
   const server = await startHookServer(null);
   server.answer(null);
   const observations: Observation[] = [];
-  const send = createSendText({
-    clock: systemClock,
-    random: systemRandom,
-    database: { query: () => Promise.reject(new Error('no message is kept')) },
-    observe: (observation) => observations.push(observation),
-    limits: { ...webhookLimits, timeoutMs: 100 },
-  });
-  const ask = (sms_provider_url: string) => {
+  const ask = (sms_provider_url: string, timeoutMs: number) => {
+    const send = createSendText({
+      clock: systemClock,
+      random: systemRandom,
+      database: { query: () => Promise.reject(new Error('no message is kept')) },
+      observe: (observation) => observations.push(observation),
+      limits: { ...webhookLimits, timeoutMs },
+    });
     const config = layerAuthConfig({ ...twilioValues, sms_provider_url });
     return send({ to: '49150100008', code: '123456', channel: 'sms', template: '{{ .Code }}', config });
   };
-  await expect(ask(server.url)).rejects.toThrow(new TextError('the provider did not answer in time'));
+  await expect(ask(server.url, 100)).rejects.toThrow(new TextError('the provider did not answer in time'));
   await server.stop();
-  await expect(ask(server.url)).rejects.toThrow(new TextError('the provider is unreachable'));
+  await expect(ask(server.url, 60_000)).rejects.toThrow(new TextError('the provider is unreachable'));
   expect(observations.map(({ kind }) => kind)).toEqual(['text_not_sent', 'text_not_sent']);
 });
 

@@ -19,7 +19,7 @@ test('a process tells its pauses, each once', async () => {
     expect(first.longestMs).toBeGreaterThan(0);
     expect(first.totalMs).toBeGreaterThanOrEqual(first.longestMs);
     // One more may come while it idles, but not those again.
-    expect((await takePauses([child.pid!])).count).toBeLessThan(3);
+    expect((await takePauses([child.pid!])).count).toBeLessThan(first.count);
   } finally {
     child.kill();
   }

@@ -468,10 +468,10 @@ test('a type of the schema or a field of its roots is made when it is read, and 
 test('a thousand tables of twenty columns cost little until an operation names them', () => {
   const columns = Array.from({ length: 20 }, (_, i) => column(`column${i}`, 'Int'));
   const many = model({ tables: Array.from({ length: 1000 }, (_, i) => table(`${i + 1}`, `Table${i}`, columns)) });
-  const start = performance.now();
+  const start = process.cpuUsage();
   const schema = buildSchema(many);
   const document = parse('{ table7Collection(filter: {column3: {eq: 1}}) { edges { node { column3 } } } }');
   expect(validateDocument(schema, document, { strictVariablePositions: false, suggestions: false })).toEqual([]);
   // It takes a few dozen milliseconds; the limit only notices a return to making everything at once.
-  expect(performance.now() - start).toBeLessThan(10_000);
+  expect(process.cpuUsage(start).user / 1000).toBeLessThan(10_000);
 });
