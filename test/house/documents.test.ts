@@ -239,3 +239,17 @@ test('docs/security.md names tests that exist, and every attack test', () => {
   expect(names.filter((name) => !files.includes(name))).toEqual([]);
   expect(files.filter((file) => /^test\/attack\/.*\.test\.ts$/.test(file) && !names.includes(file))).toEqual([]);
 });
+
+test('every npm script that a document, a workflow or a program of ours names exists', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object };
+  const files = ['README.md', 'CONTRIBUTING.md', '.ci/run', '.github/workflows/ci.yml', ...listFiles('docs', '.md')];
+  const named = [...files, ...listFiles('test', '.ts'), ...listFiles('test', '.md')].flatMap((path) =>
+    [
+      ...readFileSync(join(root, path), 'utf8').matchAll(
+        /npm run (?:-s )?((?:test|build|bench|storm|soak|check|format)[\w:]*)/g,
+      ),
+    ].map(([, name = '']) => `${path}: ${name}`),
+  );
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter((each) => !((each.split(': ')[1] ?? '') in scripts))).toEqual([]);
+});
