@@ -10,7 +10,7 @@ exposed as (
 ),
 tables as materialized (
   select c.oid, c.relkind,
-    pg_catalog.hashtextextended(pg_catalog.concat_ws('|', c.oid, c.relname, c.relnamespace, c.relkind, c.relowner, c.relrowsecurity, c.relhassubclass, c.relhasrules, c.relacl), 0) as content
+    pg_catalog.hashtextextended(pg_catalog.concat_ws('|', c.oid, c.relname, c.relnamespace, c.relkind, c.relowner, c.relrowsecurity, c.relhassubclass, c.relispartition, c.relhasrules, c.relacl), 0) as content
   from pg_catalog.pg_class c
   where c.relkind in ('r', 'v', 'm', 'f', 'p') and c.relnamespace in (select e.oid from exposed e)
 ),
@@ -63,7 +63,9 @@ parts (name, rows, version) as (
   union all select 'statistics', count(*), sum(s.xmin::pg_catalog.text::pg_catalog.int8)
     from pg_catalog.pg_statistic_ext s where s.stxrelid in (select t.oid from tables t)
   union all select 'description', count(*), sum(d.xmin::pg_catalog.text::pg_catalog.int8)
-    from pg_catalog.pg_description d where pg_catalog.strpos(d.description, '@graphql(') > 0
+    from pg_catalog.pg_description d
+    -- What PostgreSQL brings along has lower numbers; the schema "public" is one of them.
+    where d.objoid >= 16384 or d.classoid = 'pg_catalog.pg_namespace'::pg_catalog.regclass
   union all select 'depend', count(*), sum(d.xmin::pg_catalog.text::pg_catalog.int8)
     from pg_catalog.pg_depend d join pg_catalog.pg_class q on q.oid = d.objid and q.relkind = 'S'
     where d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass

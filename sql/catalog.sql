@@ -10,7 +10,7 @@ exposed (oid, position) as (
   join pg_catalog.pg_namespace n on n.nspname = w.name
 ),
 tables as materialized (
-  select c.oid, c.relname, c.relnamespace, c.relkind, c.relrowsecurity, c.relhassubclass, c.relhasrules,
+  select c.oid, c.relname, c.relnamespace, c.relkind, c.relrowsecurity, c.relhassubclass, c.relispartition, c.relhasrules,
     coalesce(c.relacl, pg_catalog.acldefault('r', c.relowner)) as list
   from pg_catalog.pg_class c
   where c.relkind in ('r', 'v', 'm', 'f', 'p') and c.relnamespace in (select e.oid from exposed e)
@@ -180,7 +180,7 @@ select pg_catalog.json_build_object(
   'classes', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
       '_id', t.oid::pg_catalog.text, 'relname', t.relname, 'relnamespace', t.relnamespace::pg_catalog.text, 'relkind', t.relkind,
-      'relrowsecurity', t.relrowsecurity, 'relhassubclass', t.relhassubclass, 'relhasrules', t.relhasrules,
+      'relrowsecurity', t.relrowsecurity, 'relhassubclass', t.relhassubclass, 'relispartition', t.relispartition, 'relhasrules', t.relhasrules,
       'updatable_mask', case when t.relkind = 'r' then 28 else coalesce(u.mask, 0) end, 'list', l.number
     ) order by e.position, t.oid), '[]')
     from tables t join exposed e on e.oid = t.relnamespace join lists l on l.list = t.list left join updatable u on u.oid = t.oid
@@ -285,13 +285,11 @@ select pg_catalog.json_build_object(
     )), '[]')
     from pg_catalog.pg_description d
     join pg_catalog.pg_class c on c.oid = d.classoid
-    where pg_catalog.strpos(d.description, '@graphql(') > 0 and (
-      d.classoid = 'pg_catalog.pg_namespace'::pg_catalog.regclass and d.objoid in (select e.oid from exposed e)
+    where d.classoid = 'pg_catalog.pg_namespace'::pg_catalog.regclass and d.objoid in (select e.oid from exposed e)
       or d.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.objoid in (select t.oid from tables t)
       or d.classoid = 'pg_catalog.pg_constraint'::pg_catalog.regclass and d.objoid in (select k.oid from foreign_keys k)
       or d.classoid = 'pg_catalog.pg_proc'::pg_catalog.regclass and d.objoid in (select r.oid from routines r)
       or d.classoid = 'pg_catalog.pg_type'::pg_catalog.regclass and d.objoid in (select t.oid from types t where t.typtype = 'e')
-    )
   ),
   'user_code', (
     -- By what the parts of a table depend on: PostgreSQL notes no dependency on what is its own.

@@ -68,7 +68,7 @@ export function assembleCatalog(
   const tables = new Map(linkTables(source).map((table) => [table._id, table]));
   const types = new Map(linkTypes(source).map((type) => [type._id, type]));
   const namespaces = new Map(source.namespaces.map((row) => [row._id, row]));
-  const directives = parseDirectives(source.descriptions);
+  const comments = commentsOf(source.descriptions);
   const defaults = columnSet(source.column_defaults);
   const declaredTypes = byColumn(source.declared_types);
   const routineDefaults = new Map(source.routine_defaults);
@@ -88,7 +88,8 @@ export function assembleCatalog(
     table: (oid) => tables.get(oid),
     type: (oid) => types.get(oid),
     namespace: (oid) => namespaces.get(oid),
-    directive: (kind, oid, column) => directives[kind].get(oid)?.get(column ?? 0) ?? noDirective,
+    comment: (kind, oid, column) => comments[kind].get(oid)?.get(column ?? 0)?.text ?? null,
+    directive: (kind, oid, column) => comments[kind].get(oid)?.get(column ?? 0)?.directive ?? noDirective,
     hasDefault: (table, column) => defaults.get(table)?.has(column) === true,
     runsUserCode: (table, access) => ((userCode.get(table) ?? 0) & (access === 'read' ? 1 : 2)) !== 0,
     ownsSequence: (table, column) => ownedColumns.get(table)?.has(column) === true,
@@ -161,19 +162,23 @@ function columnSet(rows: readonly (readonly [string, number])[]): ByColumn<true>
   return byColumn(rows.map(([table, column]) => [table, column, true] as const));
 }
 
+/** A comment with the directive in it. */
+interface Comment {
+  readonly text: string;
+  readonly directive: CommentDirective;
+}
+
 /** By kind of the object, then by its oid and its column, 0 for the object itself. */
-function parseDirectives(
-  descriptions: readonly DescriptionRow[],
-): Readonly<Record<CommentedObject, ByColumn<CommentDirective>>> {
-  type Found = [string, number, CommentDirective][];
+function commentsOf(descriptions: readonly DescriptionRow[]): Readonly<Record<CommentedObject, ByColumn<Comment>>> {
+  type Found = [string, number, Comment][];
   const found: Record<CommentedObject, Found> = {
     ...{ namespace: [], table: [], column: [], constraint: [], routine: [], type: [] },
   };
-  for (const { catalog, objoid, objsubid, description } of descriptions) {
+  for (const { catalog, objoid, objsubid, description: text } of descriptions) {
     const object = commentedCatalogs[catalog];
-    const directive = parseCommentDirective(description);
-    if (object === undefined || directive.kind === 'none') continue;
-    found[object === 'table' && objsubid > 0 ? 'column' : object].push([objoid, objsubid, directive]);
+    if (object === undefined) continue;
+    const comment = { text, directive: parseCommentDirective(text) };
+    found[object === 'table' && objsubid > 0 ? 'column' : object].push([objoid, objsubid, comment]);
   }
   return {
     namespace: byColumn(found.namespace),

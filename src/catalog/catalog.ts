@@ -49,6 +49,7 @@ export interface CatalogTable
     | 'relkind'
     | 'relrowsecurity'
     | 'relhassubclass'
+    | 'relispartition'
     | 'relhasrules'
     | 'updatable_mask'
   > {
@@ -149,6 +150,8 @@ export interface Catalog {
   type(oid: string): CatalogType | undefined;
   /** Also of types outside the exposed namespaces. */
   namespace(oid: string): CatalogNamespace | undefined;
+  /** The comment of an object, with its directive; null without one. */
+  comment(kind: CommentedObject, oid: string, column?: number): string | null;
   /** The comment directive of an object; `none` for the many without one. */
   directive(kind: CommentedObject, oid: string, column?: number): CommentDirective;
   /** The column has a default, or its domain where it has none of its own; not generated and identity columns. */

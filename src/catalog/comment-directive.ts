@@ -20,10 +20,22 @@ const none: CommentDirective = { kind: 'none' };
  * A JSON value that is not an object counts as an empty object, and keys with `null` are left out, as if absent.
  */
 export function parseCommentDirective(comment: string | null): CommentDirective {
-  const at = comment?.indexOf(opening) ?? -1;
-  if (comment === null || at < 0) return none;
-  const start = skipBlanks(comment, at + opening.length);
-  if (comment[start] === ')' || !comment.includes(')', start)) return none;
+  const located = locate(comment);
+  return located === null ? none : located.directive;
+}
+
+/** A directive, or what is wrong with it, and the characters of the comment that it takes, for those that are well formed. */
+interface Located {
+  readonly directive: CommentDirective;
+  readonly from: number;
+  readonly to: number;
+}
+
+function locate(comment: string | null): Located | null {
+  const from = comment?.indexOf(opening) ?? -1;
+  if (comment === null || from < 0) return null;
+  const start = skipBlanks(comment, from + opening.length);
+  if (comment[start] === ')' || !comment.includes(')', start)) return null;
   const end = scanValue(comment, start);
   if (end.kind === 'broken') return malformed(comment, end.problem, end.at);
   const closing = skipBlanks(comment, end.at);
@@ -34,11 +46,32 @@ export function parseCommentDirective(comment: string | null): CommentDirective 
   } catch {
     return malformed(comment, 'the text is not valid JSON', start);
   }
-  return { kind: 'directive', value: isObject(value) ? withoutNulls(value) : {} };
+  const directive = { kind: 'directive', value: isObject(value) ? withoutNulls(value) : {} } as const;
+  return { directive, from, to: closing + 1 };
 }
 
-function malformed(comment: string, problem: string, at: number): CommentDirective {
-  return { kind: 'malformed', problem, position: [...comment.slice(0, at)].length + 1 };
+/**
+ * The comment with these keys in its directive. Everything else that it says stays: its text, and the other keys.
+ *
+ * @returns Null where the comment has something that is no directive in the place of one: somebody has to look at it.
+ */
+export function withDirective(comment: string | null, keys: Readonly<Record<string, unknown>>): string | null {
+  if (comment === null || comment === '') return printDirective(keys);
+  const located = locate(comment);
+  // The first opening counts, so another one behind it would not be read.
+  if (located?.directive.kind !== 'directive')
+    return comment.includes(opening) ? null : `${comment} ${printDirective(keys)}`;
+  const { directive, from, to } = located;
+  return `${comment.slice(0, from)}${printDirective({ ...directive.value, ...keys })}${comment.slice(to)}`;
+}
+
+function printDirective(keys: Readonly<Record<string, unknown>>): string {
+  return `${opening}${JSON.stringify(keys)})`;
+}
+
+function malformed(comment: string, problem: string, at: number): Located {
+  const directive = { kind: 'malformed', problem, position: [...comment.slice(0, at)].length + 1 } as const;
+  return { directive, from: at, to: at };
 }
 
 /** Whether a JSON value is an object: neither null nor a list. */

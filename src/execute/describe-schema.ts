@@ -85,7 +85,9 @@ function describeSchema({ role, catalog, shared: { model, schema } }: RoleReflec
     const fields = Object.values(type.getFields()).map((field) => describeField(field, table));
     return { ...describeTable(table), fields };
   });
-  return { role, tables, relationships: describeRelationships(model), missing: omissionsOf(catalog, role) };
+  // Whoever asks for what is switched off is told how to switch it on.
+  const missing = omissionsOf(catalog, role).filter(({ kind }) => kind !== 'switch');
+  return { role, tables, relationships: describeRelationships(model), missing };
 }
 
 function describeTable(table: Table): Omit<DescribedTable, 'fields'> {

@@ -16,6 +16,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import { bytesPerToken, createCompiledOperations, OperationCompiler } from '../compile/compile-operation.ts';
 import { type DocumentVariables, examineVariables } from '../compile/plan/document-variables.ts';
+import type { UnknownField } from '../model/explain-missing.ts';
 import type { Model } from '../model/model.ts';
 import { subscriptionMessage, validateDocument } from '../schema/validate.ts';
 import { forgetStack, PublicError } from '../shared/errors.ts';
@@ -37,7 +38,7 @@ export interface RefusedDocument {
   readonly hash: string;
   readonly errors: readonly PublicError[];
   /** Unknown fields, for hints. */
-  readonly unknownFields: readonly (string | null)[];
+  readonly unknownFields: readonly (UnknownField | null)[];
   readonly fatal: boolean;
 }
 
@@ -129,7 +130,11 @@ function prepareDocument(
   options: DocumentsOptions,
 ): PreparedDocument | RefusedDocument {
   const hash = digest('sha256', text).slice(0, 16);
-  const refused = (errors: readonly PublicError[], fatal: boolean, unknownFields: readonly (string | null)[] = []) => {
+  const refused = (
+    errors: readonly PublicError[],
+    fatal: boolean,
+    unknownFields: readonly (UnknownField | null)[] = [],
+  ) => {
     for (const error of errors) forgetStack(error);
     return { kind: 'refused', hash, errors, fatal, unknownFields } as const;
   };
@@ -182,7 +187,7 @@ function countAliases(document: DocumentNode): number {
   return count;
 }
 
-function unknownField(error: GraphQLError): string | null {
-  const node = error.nodes?.[0];
-  return node?.kind === Kind.FIELD && error.message.startsWith('Cannot query field') ? node.name.value : null;
+function unknownField(error: GraphQLError): UnknownField | null {
+  const [, field, type] = /^Cannot query field "(\w+)" on type "(\w+)"/.exec(error.message) ?? [];
+  return field === undefined || type === undefined ? null : { field, type };
 }

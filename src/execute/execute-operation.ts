@@ -11,7 +11,7 @@ import { RequestRefusal } from '../compile/plan/input.ts';
 import type { LimitPlan } from '../compile/plan/plan.ts';
 import { type BindingSource, bindSlot, bindSlots, type Variables } from '../compile/plan/slot.ts';
 import type { Statement } from '../compile/print/print-operation.ts';
-import { explainMissing } from '../model/explain-missing.ts';
+import { explainMissing, type UnknownField } from '../model/explain-missing.ts';
 import type { Step } from '../postgres/caller/run-as.ts';
 import { DatabaseError } from '../postgres/failure.ts';
 import type { FlightResult } from '../postgres/wire/flight.ts';
@@ -22,7 +22,7 @@ import { citedInput } from './answer/cited-input.ts';
 import { joinTexts, type Text } from './answer/compressed-text.ts';
 import { committedTooLarge, type ErrorScope, fromGraphQLError, toPublicError } from './answer/public-error.ts';
 import { type AnswerContext, RowsAnswer } from './answer/rows-answer.ts';
-import type { PreparedOperation, RefusedDocument } from './documents.ts';
+import type { PreparedOperation } from './documents.ts';
 import {
   answerIntrospection,
   type IntrospectionRequest,
@@ -118,7 +118,8 @@ async function runAttempt(options: ExecuteOptions, execution: Execution, attempt
     if (document.fatal) {
       return { data: undefined, errors: document.errors, operationName: null, documentHash: document.hash };
     }
-    return refuse(withHints(document, execution, attempt), document.hash, null);
+    const unknown = (index: number) => document.unknownFields[index] ?? null;
+    return refuse(withHints(document.errors, unknown, execution, attempt), document.hash, null);
   }
   const { hash } = document;
 
@@ -152,7 +153,10 @@ async function runAttempt(options: ExecuteOptions, execution: Execution, attempt
   const outcome = { operationName: name, documentHash: hash };
   const { variables } = coerced;
   const run: CompiledRun = { attempt, document: document.document, compiled, variables, outcome };
-  return { ...(await runCompiled(options, execution, run)), ...outcome };
+  const result = await runCompiled(options, execution, run);
+  const closed = (index: number) =>
+    result.errors[index]?.code === 'INTROSPECTION_DISABLED' ? introspectionField : null;
+  return { ...result, errors: withHints(result.errors, closed, execution, attempt), ...outcome };
 }
 
 // Some variables fit their declared types and yet not the places where they stand.
@@ -320,14 +324,22 @@ function directiveProblem(options: ExecuteOptions, execution: Execution, attempt
   return new PublicError('DIRECTIVE_INVALID', prefix, { extensions: { id } });
 }
 
-function withHints(document: RefusedDocument, execution: Execution, attempt: Attempt): readonly PublicError[] {
-  if (!execution.context.showHints) return document.errors;
+/** The errors, for people who may know with the reason why a field is missing and the SQL that changes it. */
+function withHints(
+  errors: readonly PublicError[],
+  unknownFieldOf: (index: number) => UnknownField | null,
+  execution: Execution,
+  attempt: Attempt,
+): readonly PublicError[] {
+  if (!execution.context.showHints) return errors;
   const { catalog, role } = attempt.role;
-  return document.errors.map((error, index) => {
-    const name = document.unknownFields[index];
-    const found = name ? explainMissing(catalog, role, name) : null;
-    if (found === null) return error;
+  return errors.map((error, index) => {
+    const unknown = unknownFieldOf(index);
+    const found = unknown && explainMissing(catalog, role, unknown);
+    if (!found) return error;
     const hint = found.fix === null ? found.reason : `${found.reason} Change it with: ${found.fix}`;
     return new PublicError(error.code, error.message, { ...error.details, hint });
   });
 }
+
+const introspectionField = { type: 'Query', field: '__schema' } as const;

@@ -6,13 +6,15 @@
  * relationships know which tables do, and routines come last, because a table's field wins over theirs.
  */
 import type { Catalog } from '../catalog/catalog.ts';
+import { quoteName } from '../catalog/quote-name.ts';
+import { schemaFix } from './comment-fix.ts';
 import { findDirectiveErrors } from './directive-errors.ts';
 import { candidateEnums, claimEnums, type EnumTypes } from './enums.ts';
 import { modelFingerprint } from './fingerprint.ts';
 import { byPkField, deleteField, insertField, rootCollectionField, updateField } from './inflect.ts';
 import { keepNames } from './keep-names.ts';
 import type { EnumType, Model, ModelNamespace, Routine, Table } from './model.ts';
-import { createContext, type ModelContext, note, type Omission } from './model-context.ts';
+import { type ContextNamespace, createContext, type ModelContext, note, type Omission } from './model-context.ts';
 import { createNameClaims } from './name-claims.ts';
 import { buildRelationships } from './relationships.ts';
 import { createTypeResolver, type TypeResolver } from './resolve-type.ts';
@@ -48,6 +50,15 @@ function build(context: ModelContext): Model {
   return { fingerprint: modelFingerprint(identity), ...identity };
 }
 
+function noteIntrospection(context: ModelContext, { oid, name, introspection }: ContextNamespace): void {
+  if (introspection) return;
+  note(context, () => {
+    const [object, names] = [quoteName(name), ['Query.__schema', 'Query.__type']];
+    const fix = schemaFix(context, { oid, name }, { introspection: true });
+    return { kind: 'switch', object, names, reason: `Introspection of the schema ${object} is off.`, fix };
+  });
+}
+
 type Content = Pick<Model, 'tables' | 'enums' | 'routines'>;
 
 /** What a role gets while a directive is malformed: nothing, so that no way around the error shows anything. */
@@ -58,6 +69,7 @@ function toModelNamespace({ name, inflectNames, introspection }: ModelNamespace)
 }
 
 function buildContent(context: ModelContext): Content {
+  for (const namespace of context.namespaces.values()) if (namespace.exposed) noteIntrospection(context, namespace);
   const { winners, enums, types } = resolveNames(context);
   const unlinked = assignRootFields(winners.map(({ table }) => table));
   if (context.omissions !== null) {

@@ -4,6 +4,7 @@
 import type { CatalogColumn, CatalogTable } from '../catalog/catalog.ts';
 import { quoteName } from '../catalog/quote-name.ts';
 import { codecOf, filterableElements } from './codecs.ts';
+import { columnFix, validName } from './comment-fix.ts';
 import { columnSettings } from './directives.ts';
 import { fieldForm, isValidName } from './inflect.ts';
 import type { Column, ScalarName, ValueType } from './model.ts';
@@ -105,7 +106,9 @@ export function noteOmittedColumns(context: ModelContext, table: CatalogTable, c
 }
 
 function whyOmitted(context: ModelContext, table: CatalogTable, column: Column, object: string) {
-  const rename = `comment on column ${object} is '@graphql({"name": "newName"})';`;
+  const rename = columnFix(context, table, column.name, {
+    name: validName(column.name === 'nodeId' ? 'node_id' : column.name),
+  });
   if (!column.selectable) {
     const fix = `grant select (${quoteName(column.name)}) on ${tablePath(context, table)} to ${quoteName(context.role)};`;
     return {

@@ -3,6 +3,7 @@
  */
 import type { CatalogType } from '../catalog/catalog.ts';
 import { quoteName, quotePath } from '../catalog/quote-name.ts';
+import { typeFix, validName } from './comment-fix.ts';
 import { enumSettings } from './directives.ts';
 import { baseForm, enumFilterName, isValidName } from './inflect.ts';
 import type { EnumType } from './model.ts';
@@ -40,7 +41,8 @@ export function claimEnums(
     const holder = claims.claim([graphqlName, enumFilterName(graphqlName)], `type ${path}`);
     if (holder === null) return true;
     const reason = `Type ${path} would be "${graphqlName}" in GraphQL, and ${holder} has such a name already.`;
-    omit(context, enumType, { kind: 'name', reason, fix: renameFix(path) });
+    const name = validName(baseForm(`${enumType.namespace}_${enumType.name}`, namespace.inflectNames));
+    omit(context, enumType, { kind: 'name', reason, fix: typeFix(context, enumType, { name }) });
     return false;
   });
 }
@@ -49,13 +51,10 @@ function omit(context: ModelContext, { namespace, name, graphqlName }: EnumType,
   note(context, () => ({ object: quotePath(namespace, name), names: [graphqlName, name], ...reason }));
 }
 
-function renameFix(path: string): string {
-  return `comment on type ${path} is '@graphql({"name": "NewName"})';`;
-}
-
 type Reason = Pick<Omission, 'kind' | 'reason' | 'fix'>;
 
-function whyOmitted({ access, role }: ModelContext, enumType: EnumType): Reason | null {
+function whyOmitted(context: ModelContext, enumType: EnumType): Reason | null {
+  const { access, role } = context;
   const path = quotePath(enumType.namespace, enumType.name);
   if (!access.usesType(enumType.oid)) {
     const fix = `grant usage on type ${path} to ${quoteName(role)};`;
@@ -63,10 +62,11 @@ function whyOmitted({ access, role }: ModelContext, enumType: EnumType): Reason 
   }
   if (!isValidName(enumType.graphqlName)) {
     const reason = `Type ${path} has no valid GraphQL name ("${enumType.graphqlName}").`;
-    return { kind: 'name', reason, fix: renameFix(path) };
+    return { kind: 'name', reason, fix: typeFix(context, enumType, { name: validName(enumType.graphqlName) }) };
   }
   if (enumType.values.every((value) => value.graphqlName === null)) {
-    const fix = `comment on type ${path} is '@graphql({"mappings": {"a label": "NAME"}})';`;
+    const mappings = Object.fromEntries(enumType.values.map(({ label }) => [label, validName(label).toUpperCase()]));
+    const fix = typeFix(context, enumType, { mappings });
     return { kind: 'name', reason: `No label of type ${path} is a valid GraphQL name.`, fix };
   }
   return null;

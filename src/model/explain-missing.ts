@@ -16,18 +16,27 @@ export interface Explanation {
 /** Omissions of each role of a catalog; lives as long as the catalog. */
 const known = new WeakMap<Catalog, Map<string, readonly Omission[]>>();
 
+/** A field that somebody asked for. */
+export interface UnknownField {
+  readonly field: string;
+  /** The GraphQL type that it was looked for in; null where nobody knows. */
+  readonly type: string | null;
+}
+
 /**
  * Why a field, table or routine of this name is missing for the role; null when nothing of that name was left out.
  *
  * The first question about a role costs as much as building its model; what was found is remembered with the catalog.
  *
- * @param name A GraphQL field or type name, or an SQL name: `loanCollection`, `Loan`, `loan`, `dueOn`, `due_on`.
+ * @param unknown.field A GraphQL field or type name, or an SQL name: `loanCollection`, `Loan`, `loan`, `dueOn`, `due_on`.
  */
-export function explainMissing(catalog: Catalog, role: string, name: string): Explanation | null {
+export function explainMissing(catalog: Catalog, role: string, { field, type }: UnknownField): Explanation | null {
   const omissions = omissionsOf(catalog, role);
-  const found = findOmission(omissions, name) ?? findOmission(omissions, tableNameOf(name));
-  if (found) return { reason: found.reason, fix: found.fix };
-  return switchedOff(name);
+  const found =
+    omissions.find(({ names }) => names.includes(`${type}.${field}`)) ??
+    findOmission(omissions, field) ??
+    findOmission(omissions, tableNameOf(field));
+  return found === undefined ? null : { reason: found.reason, fix: found.fix };
 }
 
 /** Everything that was left out for the role. Costs as much as building its model, once. */
@@ -67,11 +76,4 @@ function tableNameOf(name: string): string {
     if (base !== undefined) return base;
   }
   return name;
-}
-
-/** Parts of a connection that a directive has to switch on. */
-function switchedOff(name: string): Explanation | null {
-  if (name !== 'totalCount' && name !== 'aggregate') return null;
-  const reason = `"${name}" is off; the comment of each table switches it on.`;
-  return { reason, fix: `comment on table table_name is '@graphql({"${name}": {"enabled": true}})';` };
 }

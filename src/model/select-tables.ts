@@ -3,6 +3,7 @@
  */
 import type { CatalogTable } from '../catalog/catalog.ts';
 import { quoteName, quotePath } from '../catalog/quote-name.ts';
+import { tableFix, validName } from './comment-fix.ts';
 import { type TableSettings, tableSettings } from './directives.ts';
 import { baseForm, isValidName, rootCollectionField } from './inflect.ts';
 import type { TableKind } from './model.ts';
@@ -78,7 +79,7 @@ function partitioned(context: ModelContext, row: CatalogTable): Reason {
 
 function invalidName(context: ModelContext, row: CatalogTable, baseName: string): Reason {
   const reason = `${describeTable(context, row)} has no valid GraphQL name ("${baseName}").`;
-  return { kind: 'name', reason, fix: tableComment(context, row, { name: 'NewName' }) };
+  return { kind: 'name', reason, fix: tableFix(context, row, { name: validName(baseName) }) };
 }
 
 function noSelect(context: ModelContext, row: CatalogTable): Reason {
@@ -92,28 +93,20 @@ function noSelect(context: ModelContext, row: CatalogTable): Reason {
 
 function noKey(context: ModelContext, row: CatalogTable, kind: TableKind): Reason {
   const reason = `${describeTable(context, row)} has no primary key.`;
-  const columns = row.getAttributes();
-  const key = columns.find((column) => column.attname === 'id') ?? columns[0];
-  if (kind !== 'table' && key !== undefined) {
-    return { kind: 'key', reason, fix: tableComment(context, row, { primary_key_columns: [key.attname] }) };
+  // Which columns of a view tell its rows apart is not in the catalog, and a wrong guess would skip rows.
+  if (kind !== 'table') {
+    return { kind: 'key', reason: `${reason} Name columns that are unique in it by primary_key_columns.`, fix: null };
   }
-  const column = columns.some(({ attname }) => attname === 'id') ? 'row_id' : 'id';
+  if (row.relispartition === true) {
+    return {
+      kind: 'key',
+      reason: `${reason} It is a partition: the key belongs on the table that it is a part of.`,
+      fix: null,
+    };
+  }
+  const column = row.getAttributes().some(({ attname }) => attname === 'id') ? 'row_id' : 'id';
   const identity = `add column ${column} bigint generated always as identity primary key`;
   return { kind: 'key', reason, fix: `alter table ${tablePath(context, row)} ${identity};` };
-}
-
-const commentTargets = {
-  table: 'table',
-  view: 'view',
-  materialized_view: 'materialized view',
-  foreign_table: 'foreign table',
-} as const satisfies Record<TableKind, string>;
-
-/** The `comment on` statement that gives a table this directive. It replaces a comment that exists. */
-export function tableComment(context: ModelContext, row: CatalogTable, directive: object): string {
-  const target = commentTargets[tableKind(row) ?? 'table'];
-  const text = `@graphql(${JSON.stringify(directive)})`.replaceAll("'", "''");
-  return `comment on ${target} ${tablePath(context, row)} is '${text}';`;
 }
 
 /** `lib.loan` of a table that was selected. */

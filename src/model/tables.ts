@@ -3,9 +3,11 @@
  */
 import { quoteName } from '../catalog/quote-name.ts';
 import { buildColumns, noteOmittedColumns } from './columns.ts';
+import { tableFix, validName } from './comment-fix.ts';
 import {
   aggregateName,
   avgAggregateName,
+  baseForm,
   byPkField,
   connectionName,
   deleteField,
@@ -29,7 +31,7 @@ import { describeTable, type ModelContext, note, type Omission, tablePath } from
 import type { NameClaims } from './name-claims.ts';
 import { allowsLookup, isAlwaysUnique } from './primary-key.ts';
 import type { TypeResolver } from './resolve-type.ts';
-import { type SelectedTable, selectedPath, tableComment } from './select-tables.ts';
+import { type SelectedTable, selectedPath } from './select-tables.ts';
 
 /** A table without its links to other objects. */
 export type UnlinkedTable = Omit<Table, 'relationships' | 'computedFields'>;
@@ -79,10 +81,16 @@ export function claimTable(
   const holder = claims.claim(typeNames(table), `table ${selectedPath(selected)}`);
   if (holder === null) return true;
   const reason = `${describeTable(context, selected.row)} would be "${table.baseName}" in GraphQL, and ${holder} has such a name already.`;
-  const fix = tableComment(context, selected.row, { name: 'NewName' });
+  const fix = otherName(context, selected);
   const names = [table.baseName, table.name, rootCollectionField(table.baseName)];
   note(context, () => ({ kind: 'name', object: selectedPath(selected), names, reason, fix }));
   return false;
+}
+
+/** With its schema in front: what has the name already is of another one, or differs in the case of its first letter. */
+function otherName(context: ModelContext, { row, namespace }: SelectedTable): string | null {
+  const name = validName(baseForm(`${namespace.name}_${row.relname}`, namespace.inflectNames));
+  return tableFix(context, row, { name });
 }
 
 /** Names of all types that the table brings along. */
@@ -131,12 +139,18 @@ export function noteOmissions(context: ModelContext, selected: SelectedTable, ta
   };
   if (!table.rootField) {
     const reason = `${subject} has no root field; another table has "${rootCollectionField(table.baseName)}" already.`;
-    const fix = tableComment(context, selected.row, { name: 'NewName' });
+    const fix = otherName(context, selected);
     add({ kind: 'name', names: [rootCollectionField(table.baseName)], reason, fix });
   } else if (!table.byPk) {
     const columns = table.primaryKey.map((number) => keyColumn(table, number)).join(', ');
     const reason = `${subject} has no lookup by key: only smallint, integer, bigint, text, uuid, citext and bpchar keys have one, not ${columns}.`;
     add({ kind: 'type', names: [byPkField(table.baseName)], reason, fix: null });
+  }
+  for (const name of ['totalCount', 'aggregate'] as const) {
+    if (table[name]) continue;
+    const reason = `"${name}" of ${object} is off; its comment switches it on.`;
+    const fix = tableFix(context, selected.row, { [name]: { enabled: true } });
+    add({ kind: 'switch', names: [`${connectionName(table.baseName)}.${name}`], reason, fix });
   }
   const fields = { insert: insertField, update: updateField, delete: deleteField } as const;
   for (const command of ['insert', 'update', 'delete'] as const) {

@@ -13,7 +13,8 @@ const database = await createDatabase(
    grant select (shelf_mark, title, tags, acquired_on), insert, update on lib.volume to anon`,
 );
 const reader = modelReader(database);
-const explain = async (name: string) => explainMissing(await reader.catalog(['lib', 'staff']), 'anon', name);
+const explain = async (field: string, type: string | null = null) =>
+  explainMissing(await reader.catalog(['lib', 'staff']), 'anon', { field, type });
 
 test('a table without privileges is explained under all its names', async () => {
   const expected = {
@@ -45,7 +46,20 @@ test('columns, entrypoints, routines and schemas are explained', async () => {
     reason: 'Table staff.rota exists; role anon has no USAGE on schema staff.',
     fix: 'grant usage on schema staff to anon;',
   });
-  expect((await explain('totalCount'))?.fix).toContain('"totalCount": {"enabled": true}');
+  expect(await explain('totalCount', 'VolumeConnection')).toEqual({
+    reason: '"totalCount" of lib.volume is off; its comment switches it on.',
+    fix: `comment on table lib.volume is '@graphql({"totalCount":{"enabled":true}})';`,
+  });
+  // What the comment says already stays.
+  await database.query(
+    `comment on schema staff is 'Of the personnel office. @graphql({"inflect_names": true}) It''s private.'`,
+  );
+  await database.query('grant usage on schema staff to anon');
+  expect(await explain('__schema', 'Query')).toEqual({
+    reason: 'Introspection of the schema staff is off.',
+    fix: `comment on schema staff is 'Of the personnel office. @graphql({"inflect_names":true,"introspection":true}) It''s private.';`,
+  });
+  await database.query(`revoke usage on schema staff from anon; comment on schema staff is null`);
 });
 
 test('a name that nothing has is not explained', async () => {

@@ -79,7 +79,7 @@ describe('the schema of a role', () => {
       ],
       'Column public.book."no name" has no valid GraphQL name.': [
         'name',
-        `comment on column public.book."no name" is '@graphql({"name": "newName"})';`,
+        `comment on column public.book."no name" is '@graphql({"name":"no_name"})';`,
       ],
       'Table public.author exists; role anon has no UPDATE.': ['privilege', 'grant update on public.author to anon;'],
     });

@@ -144,18 +144,22 @@ describe('GraphQL', () => {
   });
 
   test('where introspection is off it says how to turn it on, to be copied', async () => {
-    await studio.database.query(`comment on schema public is null; notify pgreflect, 'reload'`);
-    const { page, context } = await studio.visit('graphql', { permissions: ['clipboard-read', 'clipboard-write'] });
+    await studio.database.query(`comment on schema public is 'Ours.'; notify pgreflect, 'reload'`);
+    const { page } = await studio.visit('graphql', { permissions: ['clipboard-read', 'clipboard-write'] });
     await page.getByText('Introspection is off for this role').waitFor();
     await page.getByRole('button', { name: 'Copy the statement' }).click();
     const statement = await page.evaluate(() => navigator.clipboard.readText());
-    expect(statement).toBe(`comment on schema public is e'@graphql({"introspection": true})';`);
+    expect(statement).toBe(`comment on schema public is 'Ours. @graphql({"introspection":true})';`);
     await studio.database.query(`${statement}; notify pgreflect, 'reload'`);
-    const again = await context.newPage();
-    await page.reload();
-    await page.locator('.graphiql-query-editor .view-line').first().waitFor();
-    await page.getByText('Introspection is off for this role').waitFor({ state: 'hidden' });
-    await again.close();
+    const isOff = async () => {
+      await page.reload();
+      await page.locator('.graphiql-query-editor .view-line').first().waitFor();
+      // The page asks for the schema before it can be edited, and shows it afterwards.
+      await page.waitForLoadState('networkidle');
+      return page.getByText('Introspection is off for this role').isVisible();
+    };
+    // The gateway hears of the change in its own time.
+    await expect.poll(isOff, { timeout: 120_000 }).toBe(false);
   });
 });
 

@@ -89,8 +89,9 @@ const html = `<style>
       if (reason === 'UNAUTHENTICATED') {
         show(key.value ? \`\${error.message}. \` : 'Type the API key of the project and press Use. ');
       } else if (reason === 'INTROSPECTION_DISABLED' || /^Unknown field "__schema"/.test(error?.message ?? '')) {
-        show('Introspection is off, so there is no documentation and no completion here; requests work. To enable it: ',
-          code(\`comment on schema public is e'@graphql({"introspection": true})';\`));
+        const hint = error.extensions?.hint;
+        show('Introspection is off, so there is no documentation and no completion here; requests work. ',
+          ...(hint ? [code(hint)] : ['The comment of the schema turns it on: ', code('@graphql({"introspection": true})')]));
       }
     };
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseCommentDirective } from '../../../src/catalog/comment-directive.ts';
+import { parseCommentDirective, withDirective } from '../../../src/catalog/comment-directive.ts';
 
 const directiveValue = (comment: string) => {
   const directive = parseCommentDirective(comment);
@@ -74,4 +74,17 @@ test('depth and length are harmless', () => {
 
 test('a key called like a property of every object is an ordinary key', () => {
   expect(directiveValue('@graphql({"__proto__": {"name": "x"}, "toString": 1})')).not.toHaveProperty('name');
+});
+
+test.each([
+  [null, '@graphql({"a":1})'],
+  ['', '@graphql({"a":1})'],
+  ['Of the house.', 'Of the house. @graphql({"a":1})'],
+  ['Text @graphql( {"b": [1, ")"], "a": 2} ) and (more)', 'Text @graphql({"b":[1,")"],"a":1}) and (more)'],
+  // Nothing can be said without losing what somebody meant.
+  ['@graphql({"b" 1})', null],
+  ['@graphql()', null],
+  ['@graphql({"b": 1}', null],
+])('keys go into the directive of %j, and the rest stays', (comment, expected) => {
+  expect(withDirective(comment, { a: 1 })).toBe(expected);
 });

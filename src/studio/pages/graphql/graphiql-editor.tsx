@@ -18,7 +18,8 @@ interface GraphiqlEditorProps {
   readonly examples: readonly string[];
   readonly onOperation: (operation: Operation) => void;
   /** Whether the role may read its schema. */
-  readonly onIntrospection: (isOpen: boolean) => void;
+  /** @param closed Why there is none, as the server says; empty where it does not say, null where there is. */
+  readonly onIntrospection: (closed: string | null) => void;
   /** Why nothing could be sent, or that the key was refused; null where all is well. */
   readonly onProblem: (problem: ApiError | null) => void;
 }
@@ -31,7 +32,10 @@ interface Params {
 
 interface Result {
   readonly data?: unknown;
-  readonly errors?: readonly { readonly message: string; readonly extensions?: { readonly code?: string } }[];
+  readonly errors?: readonly {
+    readonly message: string;
+    readonly extensions?: { readonly code?: string; readonly hint?: string };
+  }[];
 }
 
 /** The editor. */
@@ -89,7 +93,7 @@ async function send(
     const result = (await response.json()) as Result;
     const [first] = result.errors ?? [];
     onProblem(response.status === 401 ? new ApiError(401, 'unauthorized', first?.message ?? '') : null);
-    if (isIntrospection) onIntrospection(!isRefused(result));
+    if (isIntrospection) onIntrospection(isRefused(result) ? (first?.extensions?.hint ?? '') : null);
     else onOperation({ query, operationName, variables, role, claims, doneAt: Date.now() });
     return result;
   } catch (error) {

@@ -16,15 +16,13 @@ import './graphql.css';
 // Larger than everything else together.
 const Editor = lazy(async () => ({ default: (await import('./graphiql-editor.tsx')).GraphiqlEditor }));
 
-const enableIntrospection = `comment on schema public is e'@graphql({"introspection": true})';`;
-
 /** The page. */
 export function GraphqlPage() {
   const keys = useStore(apiKeys);
   const now = useStore(session);
   const caller = useStore(chosenCaller);
   const [last, setLast] = useState<Operation | null>(null);
-  const [isClosed, setClosed] = useState(false);
+  const [closed, setClosed] = useState<string | null>(null);
   const [showsPlan, setShowsPlan] = useState(false);
   const [problem, setProblem] = useState<ApiError | null>(null);
   if (now.kind === 'none') return null;
@@ -53,15 +51,7 @@ export function GraphqlPage() {
       </header>
       <div role="status">
         {problem !== null && <p className="notice fault">{problem.message}</p>}
-        {isClosed && (
-          <div className="notice warning spread">
-            <span>
-              Introspection is off for this role, so documentation and completion are unavailable. Operations still
-              work. To turn it on: <code>{enableIntrospection}</code>
-            </span>
-            <CopyButton text={enableIntrospection} what="the statement" />
-          </div>
-        )}
+        {closed !== null && <IntrospectionOff hint={closed} />}
       </div>
       {problem?.status === 401 && (
         <details>
@@ -75,11 +65,26 @@ export function GraphqlPage() {
           caller={caller}
           examples={now.project.exampleOperations}
           onOperation={setLast}
-          onIntrospection={(isOpen) => setClosed(!isOpen)}
+          onIntrospection={setClosed}
           onProblem={setProblem}
         />
       </Suspense>
       {showsPlan && <PlanPanel operation={last} onClose={() => setShowsPlan(false)} />}
+    </div>
+  );
+}
+
+/** @param hint A sentence and the SQL that turns it on; empty where the server does not say. */
+function IntrospectionOff({ hint }: { readonly hint: string }) {
+  const [, sql] = hint.split('Change it with: ');
+  return (
+    <div className="notice warning spread">
+      <span>
+        Introspection is off for this role, so documentation and completion are unavailable. Operations still work. To
+        turn it on,{' '}
+        {sql === undefined ? 'set "introspection": true in the comment directive of the schema.' : <code>{sql}</code>}
+      </span>
+      {sql !== undefined && <CopyButton text={sql} what="the statement" />}
     </div>
   );
 }

@@ -1,0 +1,86 @@
+/**
+ * The `comment on` statements that people are advised to run. The one place that makes them: what a comment says already stays.
+ */
+import type { CatalogTable, CommentedObject } from '../catalog/catalog.ts';
+import { withDirective } from '../catalog/comment-directive.ts';
+import { quoteName, quotePath } from '../catalog/quote-name.ts';
+import type { TableKind } from './model.ts';
+import { type ModelContext, tableKind, tablePath } from './model-context.ts';
+
+/** Keys to put into a directive. */
+type Keys = Readonly<Record<string, unknown>>;
+
+/** An object with a comment: where the catalog has it, and what SQL calls it after `comment on`. */
+interface Commented {
+  readonly place: readonly [kind: CommentedObject, oid: string, column?: number];
+  readonly name: string;
+}
+
+/** @returns Null where the comment cannot be changed without losing something. */
+function commentFix({ catalog }: ModelContext, { place, name }: Commented, keys: Keys): string | null {
+  const comment = withDirective(catalog.comment(...place), keys);
+  return comment === null ? null : `comment on ${name} is ${quoteText(comment)};`;
+}
+
+/** A literal of one line, whatever characters the text has. */
+function quoteText(text: string): string {
+  const quoted = text.replaceAll("'", "''");
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what has to be written out.
+  const control = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
+  if (!control.test(text)) return `'${quoted}'`;
+  const unicode = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return `e'${quoted.replaceAll('\\', '\\\\').replaceAll(control, unicode)}'`;
+}
+
+const kindsInSql = {
+  table: 'table',
+  view: 'view',
+  materialized_view: 'materialized view',
+  foreign_table: 'foreign table',
+} as const satisfies Record<TableKind, string>;
+
+/** For a table or view. */
+export function tableFix(context: ModelContext, row: CatalogTable, keys: Keys): string | null {
+  const name = `${kindsInSql[tableKind(row) ?? 'table']} ${tablePath(context, row)}`;
+  return commentFix(context, { place: ['table', row._id], name }, keys);
+}
+
+/** For a column, by its name. */
+export function columnFix(context: ModelContext, row: CatalogTable, column: string, keys: Keys): string | null {
+  const number = row.getAttributes().find(({ attname }) => attname === column)?.attnum ?? 0;
+  const name = `column ${tablePath(context, row)}.${quoteName(column)}`;
+  return commentFix(context, { place: ['column', row._id, number], name }, keys);
+}
+
+/** For an enum type. */
+export function typeFix(
+  context: ModelContext,
+  { oid, namespace, name }: { readonly oid: string; readonly namespace: string; readonly name: string },
+  keys: Keys,
+): string | null {
+  return commentFix(context, { place: ['type', oid], name: `type ${quotePath(namespace, name)}` }, keys);
+}
+
+/** For a foreign key, declared on its table. */
+export function constraintFix(context: ModelContext, oid: string, keys: Keys): string | null {
+  const row = context.catalog.foreignKeys.find(({ _id }) => _id === oid);
+  const local = row && context.catalog.table(row.conrelid);
+  if (row === undefined || local === undefined) return null;
+  const name = `constraint ${quoteName(row.conname)} on ${tablePath(context, local)}`;
+  return commentFix(context, { place: ['constraint', oid], name }, keys);
+}
+
+/** For a schema. */
+export function schemaFix(
+  context: ModelContext,
+  { oid, name }: { readonly oid: string; readonly name: string },
+  keys: Keys,
+): string | null {
+  return commentFix(context, { place: ['namespace', oid], name: `schema ${quoteName(name)}` }, keys);
+}
+
+/** A name near to this one that GraphQL accepts. */
+export function validName(name: string): string {
+  const plain = name.replaceAll(/[^_0-9A-Za-z]+/g, '_').replace(/^_+/, '');
+  return /^[A-Za-z]/.test(plain) ? plain : `n_${plain}`;
+}
