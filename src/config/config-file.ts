@@ -4,12 +4,11 @@
  * Gives the values as the text a flag would have, so that one set of parsers serves all sources. A key that stands twice in
  * the file is a mistake of TOML itself and is reported with its line.
  */
-import { readFileSync } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import { authFieldNames } from './auth/auth-fields.ts';
 import { isAuthFileKey } from './auth/auth-file.ts';
 import type { Problem } from './config-error.ts';
+import { readFile } from './given-texts.ts';
 import { nearestName } from './nearest-name.ts';
 import { fileKey, type OptionName, optionNames, optionRow } from './options.ts';
 
@@ -30,10 +29,9 @@ export interface ConfigFile {
  */
 export function loadConfigFile(given: string | null, workingDirectory: string): ConfigFile {
   const path = given ?? 'pgreflect.toml';
-  const fullPath = isAbsolute(path) ? path : join(workingDirectory, path);
   let text: string;
   try {
-    text = readFileSync(fullPath, 'utf8');
+    text = readFile(path, workingDirectory);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     if (given === null && code === 'ENOENT') return { path: null, values: new Map(), auth: {}, problems: [] };

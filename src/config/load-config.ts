@@ -1,11 +1,9 @@
 /**
  * Makes the `Config` of a gateway from the values of all options, and checks what concerns several of them at once.
  */
-import { dirname, isAbsolute, join } from 'node:path';
 import { type LoadedAuthConfig, loadAuthConfig } from './auth/load-auth-config.ts';
 import { type Config, defaultConfig, type Limits } from './config.ts';
 import { ConfigError, type Problem } from './config-error.ts';
-import { loadConfigFile } from './config-file.ts';
 import { type LoadedOptions, loadOptions, type OptionValues, type Sources } from './load-options.ts';
 import { type OptionName, optionNames, optionRow } from './options.ts';
 import { parseBaseUrl } from './value-kinds.ts';
@@ -35,13 +33,13 @@ type Values = OptionValues<Name>;
 /** Options that only `init` takes are no part of a `Config`. */
 const names = optionNames.filter((name) => name !== 'loginRole' && name !== 'loginPassword') as Name[];
 
+/** Everything that the sources say; problems of all kinds are in `allProblems`. */
+type Loaded = LoadedOptions<Name> & { readonly auth: LoadedAuthConfig; readonly allProblems: readonly Problem[] };
+
 /** Options of the command `serve`, without a look at anything but the sources. Problems are in the result. */
-export function loadServeOptions(sources: Sources): LoadedOptions<Name> & { readonly allProblems: readonly Problem[] } {
-  const loaded = loadOptions(names, sources);
-  const auth = loadAuthValues(sources);
-  const found = [...disagreements(loaded, sources), ...samePorts(loaded), ...missing(loaded)];
-  const allProblems = [...loaded.problems, ...found, ...auth.problems];
-  return { ...loaded, warnings: [...loaded.warnings, ...auth.warnings], allProblems };
+export function loadServeOptions(sources: Sources): Loaded {
+  const loaded = loadAll(names, sources);
+  return { ...loaded, allProblems: [...loaded.allProblems, ...missing(loaded)] };
 }
 
 /**
@@ -50,9 +48,8 @@ export function loadServeOptions(sources: Sources): LoadedOptions<Name> & { read
  * @throws ConfigError with every problem of the options; the database is not asked.
  */
 export function loadConfig(sources: Sources): LoadedConfig {
-  const loaded = loadServeOptions(sources);
-  if (loaded.allProblems.length > 0) throw new ConfigError(loaded.allProblems);
-  return { config: toConfig(loaded.values, null, sources), warnings: loaded.warnings };
+  const loaded = withoutProblems(loadServeOptions(sources));
+  return { config: toConfig(loaded, null, sources), warnings: loaded.warnings };
 }
 
 /**
@@ -62,36 +59,26 @@ export function loadConfig(sources: Sources): LoadedConfig {
  */
 export function loadLocalConfig(sources: Sources, project: LocalProject): LoadedConfig {
   const loaded = loadStartOptions(sources);
-  return { config: toConfig(loaded.values, project, sources), warnings: loaded.warnings };
+  return { config: toConfig(loaded, project, sources), warnings: loaded.warnings };
 }
 
 /** The options of the command `start`. @throws ConfigError with every problem. */
-export function loadStartOptions(sources: Sources): LoadedOptions<Name> {
-  const loaded = loadOptions(
-    names.filter((name) => optionRow(name).commands.includes('start')),
-    sources,
-  );
-  const auth = loadAuthValues(sources);
-  const problems = [...loaded.problems, ...disagreements(loaded, sources), ...samePorts(loaded), ...auth.problems];
-  if (problems.length > 0) throw new ConfigError(problems);
-  return { ...loaded, warnings: [...loaded.warnings, ...auth.warnings] };
+export function loadStartOptions(sources: Sources): Loaded {
+  const taken = names.filter((name) => optionRow(name).commands.includes('start'));
+  return withoutProblems(loadAll(taken, sources));
 }
 
-/**
- * The start values of the auth configuration. What is wrong with the file itself is reported by whoever reads the options.
- */
-export function loadAuthValues({ authFlags, configFile, environment, workingDirectory }: Sources): LoadedAuthConfig {
-  const file = loadConfigFile(configFile ?? (environment.PGREFLECT_CONFIG || null), workingDirectory);
-  const fileName = file.path ?? 'pgreflect.toml';
-  const path = isAbsolute(fileName) ? fileName : join(workingDirectory, fileName);
-  return loadAuthConfig({
-    flags: authFlags,
-    environment,
-    file: file.auth,
-    fileName,
-    fileDirectory: dirname(path),
-    workingDirectory,
-  });
+function withoutProblems(loaded: Loaded): Loaded {
+  if (loaded.allProblems.length > 0) throw new ConfigError(loaded.allProblems);
+  return loaded;
+}
+
+function loadAll(taken: readonly Name[], sources: Sources): Loaded {
+  const loaded = loadOptions(taken, sources);
+  const { path, auth: file } = loaded.file;
+  const auth = loadAuthConfig({ ...sources, flags: sources.authFlags, file, fileName: path ?? 'pgreflect.toml' });
+  const allProblems = [...loaded.problems, ...disagreements(loaded, sources), ...samePorts(loaded), ...auth.problems];
+  return { ...loaded, auth, warnings: [...loaded.warnings, ...auth.warnings], allProblems };
 }
 
 function missing({ values, problems, origins }: LoadedOptions<Name>): readonly Problem[] {
@@ -140,10 +127,9 @@ function apiExternalUrl(sources: Sources): string | null {
   return text ? parseBaseUrl(text).replace(/\/auth\/v1$/, '') : null;
 }
 
-function toConfig(values: Partial<Values>, project: LocalProject | null, sources: Sources): Config {
+function toConfig({ values, auth }: Loaded, project: LocalProject | null, sources: Sources): Config {
   const config = takeValues<Pick<Config, keyof typeof defaultConfig>>(defaultConfig, values);
   const databaseUrl = project?.databaseUrl ?? values.databaseUrl!;
-  const auth = loadAuthValues(sources);
   return {
     ...config,
     limits: takeValues<Limits>(defaultConfig.limits, values),

@@ -5,8 +5,9 @@
  * A key that nearly is one of ours is a problem, because a mistyped setting that is silently ignored is the worst outcome;
  * keys of the original without effect here are a warning, so that its files can be used as they are.
  */
-import { isAbsolute, join } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { Problem } from '../config-error.ts';
+import type { TextSources } from '../given-texts.ts';
 import { nearestName } from '../nearest-name.ts';
 import { type AuthFieldName, authField, authFieldNames, isAuthFieldName } from './auth-fields.ts';
 import { smsProviders } from './auth-sms-fields.ts';
@@ -24,11 +25,9 @@ export interface AuthFileEntry {
   readonly value: AuthFileValue;
 }
 
-interface FileSources {
-  readonly environment: Readonly<Record<string, string | undefined>>;
+interface FileSources extends TextSources {
   readonly file: Readonly<Record<string, unknown>>;
   readonly fileName: string;
-  readonly fileDirectory: string;
 }
 
 interface Report {
@@ -143,9 +142,9 @@ function convert(
 }
 
 /** Relative to the directory of the configuration file. @throws Error */
-function toFile(path: unknown, origin: string, { fileDirectory }: FileSources): TemplateSource {
+function toFile(path: unknown, origin: string, { fileName, workingDirectory }: FileSources): TemplateSource {
   if (typeof path !== 'string' || path === '') throw new Error('must be the name of a file');
-  return { kind: 'file', path: isAbsolute(path) ? path : join(fileDirectory, path), origin };
+  return { kind: 'file', path: resolve(workingDirectory, dirname(fileName), path), origin };
 }
 
 function toValue(name: AuthFieldName, place: string, value: unknown): unknown {

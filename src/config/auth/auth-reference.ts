@@ -2,6 +2,7 @@
  * The fields of the auth configuration as people look them up: flag, names in the environment, default, meaning. Fields that
  * differ in one word only, such as those of the providers, are one row.
  */
+import type { Setting } from '../given-texts.ts';
 import { type AuthFieldName, authField, authGroups, originalVariable } from './auth-fields.ts';
 
 /** One row of a reference. */
@@ -34,6 +35,13 @@ export function authVariable(name: AuthFieldName): string {
   return `PGREFLECT_${name.toUpperCase()}`;
 }
 
+/** Where a field may be given. */
+export function authSetting(name: AuthFieldName): Setting {
+  const others = [originalVariable(name)].filter((text) => text !== null);
+  const secret = authField(name).secret === true;
+  return { flag: authFlagName(name), variable: authVariable(name), others, secret, repeatable: false };
+}
+
 /** Makes the reference. */
 export function authReference(): AuthReference {
   return new Map(Object.entries(authGroups).map(([heading, names]) => [heading, rowsOf(names)]));
@@ -55,13 +63,13 @@ function wordOf(members: readonly AuthFieldName[]): AuthReferenceRow['word'] {
 }
 
 function describe(name: AuthFieldName): Omit<AuthReferenceRow, 'word'> {
-  const { kind, secret, file, default: fallback, doc } = authField(name);
-  const ours = authVariable(name);
-  const variables = [ours, ...(secret ? [`${ours}_FILE`] : []), originalVariable(name)];
+  const { kind, file, default: fallback, doc } = authField(name);
+  const { flag, variable, others, secret } = authSetting(name);
+  const variables = [variable, ...(secret ? [`${variable}_FILE`] : []), ...others];
   return {
-    flag: `--${pattern(name, authFlagName(name), '-')}`,
+    flag: `--${pattern(name, flag, '-')}`,
     placeholder: kind.type === 'boolean' ? null : (kind.choices?.join('|') ?? placeholders[kind.type]),
-    environment: variables.filter((text) => text !== null).map((text) => pattern(name, text)),
+    environment: variables.map((text) => pattern(name, text)),
     file: file === undefined ? null : pattern(name, `${file.table}.${file.key}`),
     default: fallback === null || fallback === '' ? null : String(fallback),
     doc: pattern(name, doc, ' '),

@@ -1,32 +1,27 @@
 /**
- * Finds the start values of the auth configuration: flags win over `PGREFLECT_*`, these over the names of the original
- * (`GOTRUE_*`), these over the tables of the configuration file.
+ * Finds the start values of the auth configuration: what was given (given-texts.ts) wins over the tables of the configuration file.
  *
  * Reports all problems at once. Templates that live elsewhere are only named here: a template that cannot be had is no
  * problem, because a mistake in a mail must not keep users from signing in.
  */
-import { readFileSync } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
 import type { Problem } from '../config-error.ts';
+import { findTexts, type TextSources, wrongText } from '../given-texts.ts';
 import { type AuthConfig, type AuthValues, checkAuthConfig, layerAuthConfig } from './auth-config.ts';
 import type { FieldKind } from './auth-field.ts';
-import { type AuthFieldName, authField, authFieldNames, originalVariable } from './auth-fields.ts';
+import { type AuthFieldName, authField, authFieldNames } from './auth-fields.ts';
 import { type AuthFileValue, readAuthTables } from './auth-file.ts';
-import { authFlagName, authVariable } from './auth-reference.ts';
+import { authSetting } from './auth-reference.ts';
 import { type EmailName, emailOfContent } from './auth-template-fields.ts';
 import { locateTemplate, type TemplateSource, type TemplateSources } from './auth-template-source.ts';
 
 /** Where the values come from; given by the process edge, so that tests can hold everything still. */
-export interface AuthSources {
+export interface AuthSources extends TextSources {
   /** Texts by field, as flags gave them; an empty list counts as not given. */
   readonly flags: ReadonlyMap<AuthFieldName, readonly string[]>;
-  readonly environment: Readonly<Record<string, string | undefined>>;
   /** What a configuration file says, parsed: the table `auth`, and fields under their own names. */
   readonly file: Readonly<Record<string, unknown>>;
   /** Name of that file in messages; `content_path` is relative to its directory. */
   readonly fileName: string;
-  readonly fileDirectory: string;
-  readonly workingDirectory: string;
 }
 
 /** Start values, where each came from, and what is wrong or worth a word. */
@@ -62,9 +57,10 @@ export function loadAuthConfig(sources: AuthSources): LoadedAuthConfig {
   const given: Record<string, unknown> = {};
   const origins = new Map<AuthFieldName, string>();
   for (const name of authFieldNames) {
+    const text = findTexts(authSetting(name), sources.flags.get(name), sources, findings.problems);
     const found =
-      fromFlag(name, sources, findings) ?? fromEnvironment(name, sources, findings) ?? file.get(name) ?? null;
-    if (found === null) continue;
+      text === null ? file.get(name) : { ...text, value: { kind: 'text', text: text.texts[0] ?? '' } as const };
+    if (found === undefined) continue;
     const value = readValue(name, found, sources, findings);
     if (value === undefined) continue;
     given[name] = value;
@@ -78,41 +74,6 @@ export function loadAuthConfig(sources: AuthSources): LoadedAuthConfig {
   return { ...findings, config, given, origins, problems: [...findings.problems, ...contradictions] };
 }
 
-function fromFlag(name: AuthFieldName, { flags }: AuthSources, { problems }: Findings): Given | null {
-  const texts = flags.get(name) ?? [];
-  const origin = `--${authFlagName(name)}`;
-  if (texts.length > 1) {
-    problems.push({ problem: `${origin} is given ${texts.length} times.`, fix: 'Keep one of them.' });
-  }
-  return texts[0] === undefined ? null : { origin, value: { kind: 'text', text: texts[0] } };
-}
-
-function fromEnvironment(name: AuthFieldName, { environment, workingDirectory }: AuthSources, findings: Findings) {
-  const ours = authVariable(name);
-  const path = authField(name).secret ? environment[`${ours}_FILE`] : undefined;
-  const names = [ours, originalVariable(name)];
-  // An empty variable counts as none: compose files write `X: ${X:-}` for "not set".
-  const found = names.find((variable) => variable !== null && environment[variable]);
-  if (path && environment[ours]) {
-    findings.problems.push({ problem: `${ours} and ${ours}_FILE are both set.`, fix: 'Keep one of them.' });
-  } else if (path) {
-    const text = readSecretFile(`${ours}_FILE`, isAbsolute(path) ? path : join(workingDirectory, path), findings);
-    return text === null ? null : { origin: `${ours}_FILE`, value: { kind: 'text' as const, text } };
-  }
-  if (!found) return null;
-  return { origin: found, value: { kind: 'text' as const, text: environment[found] ?? '' } };
-}
-
-function readSecretFile(origin: string, path: string, { problems }: Findings): string | null {
-  try {
-    return readFileSync(path, 'utf8').trim();
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    problems.push({ problem: `${origin}: the file cannot be read (${code}).`, fix: null });
-    return null;
-  }
-}
-
 /** The checked value; undefined where there is none: it has been reported then, or is noted as a template. */
 function readValue(name: AuthFieldName, found: Given, sources: AuthSources, findings: Findings): unknown {
   const { origin, value } = found;
@@ -123,9 +84,8 @@ function readValue(name: AuthFieldName, found: Given, sources: AuthSources, find
     if (email !== null && source !== null) findings.templates[email] = source;
     return source !== null || value.kind === 'template' ? undefined : readPlain(kind, value);
   } catch (error) {
-    const shown = secret || value.kind !== 'text' ? '' : ` (given: "${value.text.slice(0, 80)}")`;
-    const problem = `${origin} ${(error as Error).message}${shown}.`.replace(' : ', ': ');
-    findings.problems.push({ problem, fix: doc });
+    const shown = secret || value.kind !== 'text' ? null : value.text;
+    findings.problems.push({ problem: wrongText(origin, error, shown), fix: doc });
     return undefined;
   }
 }

@@ -19,7 +19,6 @@ function load(given: Partial<Omit<AuthSources, 'file'>> & { readonly toml?: stri
     environment: {},
     file: parse(given.toml ?? ''),
     fileName: 'pgreflect.toml',
-    fileDirectory: directory,
     workingDirectory: directory,
     ...given,
   });

@@ -60,7 +60,6 @@ test('the table of a hook in the file of the original is read, and its variables
       auth: { hook: { send_email: { enabled: true, uri: 'https://x.test/mail', secrets: 'env(EMAIL_SECRET)' } } },
     },
     fileName: 'pgreflect.toml',
-    fileDirectory: '/',
     workingDirectory: '/',
   });
   expect(problems).toEqual([]);
