@@ -11,59 +11,57 @@ import { byPkField, rootCollectionField } from '../model/inflect.ts';
 import type { Model, Relationship, Table } from '../model/model.ts';
 import type { Omission } from '../model/model-context.ts';
 import { fieldOrigin } from '../schema/origin.ts';
+import { flag, listOf, objectOf, oneOf, orNull, type SchemaOf, text, type ValueOf } from '../shared/json-schema.ts';
 import type { RoleReflection } from './reflection.ts';
 import type { Reflector } from './reflector.ts';
 
-/** A field of the object type of a table. */
-export interface DescribedField {
-  readonly name: string;
-  /** As GraphQL writes it: `[String]!`. */
-  readonly type: string;
-  readonly kind: 'node_id' | 'column' | 'relationship' | 'computed';
-  /** Name of the column; null where the field is none. */
-  readonly column: string | null;
-  readonly isKey: boolean;
-  /** Name of the object type that a relationship leads to; null where the field is none. */
-  readonly target: string | null;
-  readonly description: string | null;
-}
+const describedField = objectOf({
+  name: text(),
+  type: text('As GraphQL writes it: `[String]!`.'),
+  kind: oneOf('node_id', 'column', 'relationship', 'computed'),
+  column: orNull(text()),
+  isKey: flag,
+  target: orNull(text('Name of the object type that a relationship leads to.')),
+  description: orNull(text()),
+});
 
-/** A table of the role's schema. */
-export interface DescribedTable {
-  /** Of its object type. */
-  readonly name: string;
-  /** As SQL writes it, the same as `object` of what is missing of it. */
-  readonly object: string;
-  readonly kind: Table['kind'];
-  readonly description: string | null;
-  readonly rowSecurity: boolean;
-  /** Fields of the query root that lead to it. */
-  readonly rootFields: readonly string[];
-  readonly insert: boolean;
-  readonly update: boolean;
-  readonly delete: boolean;
-  readonly fields: readonly DescribedField[];
-}
+const describedTable = objectOf({
+  name: text('Of its object type.'),
+  object: text('As SQL writes it, the same as `object` of what is missing of it.'),
+  kind: oneOf('table', 'view', 'materialized_view', 'foreign_table') satisfies SchemaOf<Table['kind']>,
+  description: orNull(text()),
+  rowSecurity: flag,
+  rootFields: listOf(text('Field of the query root that leads to the table.')),
+  ...{ insert: flag, update: flag, delete: flag },
+  fields: listOf(describedField),
+});
 
-/** A foreign key between two tables of the schema, by the names of their object types. */
-export interface DescribedRelationship {
-  /** Has the foreign key. */
-  readonly from: string;
-  readonly to: string;
-  /** The field on `from` and the one on `to`; null where a direction has none. */
-  readonly field: string | null;
-  readonly inverse: string | null;
-  /** How many of `from` belong to one of `to`. */
-  readonly cardinality: 'one' | 'many';
-}
+const describedRelationship = objectOf({
+  from: text('Object type of the table with the foreign key.'),
+  to: text(),
+  field: orNull(text('On `from`; null: none.')),
+  inverse: orNull(text('On `to`; null: none.')),
+  cardinality: oneOf('one', 'many'),
+});
+
+const omission = objectOf({
+  kind: oneOf('privilege', 'key', 'name', 'type', 'directive'),
+  ...{ object: text(), names: listOf(text()), reason: text(), fix: orNull(text('SQL; null: none changes it.')) },
+}) satisfies SchemaOf<Omission>;
 
 /** The schema of a role. */
-export interface DescribedSchema {
-  readonly role: string;
-  readonly tables: readonly DescribedTable[];
-  readonly relationships: readonly DescribedRelationship[];
-  readonly missing: readonly Omission[];
-}
+export const describedSchema = objectOf({
+  role: text(),
+  tables: listOf(describedTable),
+  relationships: listOf(describedRelationship),
+  missing: listOf(omission),
+});
+
+/** The schema of a role. */
+export type DescribedSchema = ValueOf<typeof describedSchema>;
+type DescribedField = ValueOf<typeof describedField>;
+type DescribedTable = ValueOf<typeof describedTable>;
+type DescribedRelationship = ValueOf<typeof describedRelationship>;
 
 /**
  * Makes what describes schemas of a running gateway, by the catalog as it is now.

@@ -3,24 +3,27 @@
  * named and not shown, because they may be secrets.
  */
 import type { Queryable } from '../postgres/system/queryable.ts';
+import { integer, listOf, objectOf, record, type SchemaOf, text, type ValueOf } from '../shared/json-schema.ts';
 import { templateFieldNames } from './templates/check-template.ts';
 
-/** A version, newest first in a list. */
-export interface ConfigVersion {
-  readonly version: number;
-  /** Names of the fields that differ from the version before. */
-  readonly changed: readonly string[];
-  /** ISO 8601 in UTC. */
-  readonly updatedAt: string;
-  /** Name and id of an access token. */
-  readonly updatedBy: string;
-}
+const members = {
+  version: integer,
+  changed: listOf(text('Name of a field that differs from the version before.')),
+  updatedAt: { ...text(), format: 'date-time' } as SchemaOf<string>,
+  updatedBy: text('Name and id of an access token.'),
+};
+
+/** A version. */
+export const configVersion = objectOf(members);
 
 /** A version and the texts and switches of its emails. */
-export interface EmailsOfVersion extends ConfigVersion {
-  /** By field; null: nothing was stored, so the field had its start value or default. */
-  readonly values: Readonly<Record<string, unknown>>;
-}
+export const emailsOfVersion = objectOf({ ...members, values: record('Values by field; null: not stored.') });
+
+/** A version. */
+export type ConfigVersion = ValueOf<typeof configVersion>;
+
+/** A version and the texts and switches of its emails. */
+export type EmailsOfVersion = ValueOf<typeof emailsOfVersion>;
 
 const columns = 'v.version::float8 as version, v.changed, v.updated_at, v.updated_by';
 

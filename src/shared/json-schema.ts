@@ -1,5 +1,7 @@
 /**
  * JSON Schema of the dialect that OpenAPI 3.1 uses, as data: parts that read or build JSON say with it what they take and make.
+ *
+ * `SchemaOf<T>` and its makers tie a schema to the type of its values, so that a shape is written once.
  */
 
 /** A schema. */
@@ -8,4 +10,53 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 /** A reference to a schema of the document by its name. */
 export function schemaNamed(name: string): JsonSchema {
   return { $ref: `#/components/schemas/${name}` };
+}
+
+declare const valueType: unique symbol;
+
+/** A schema of values of the type `T`, which only the compiler knows. */
+export interface SchemaOf<T> extends JsonSchema {
+  readonly [valueType]?: T;
+}
+
+/** The values of a schema. */
+export type ValueOf<S> = S extends SchemaOf<infer T> ? T : never;
+
+/** A text. */
+export const text = (description?: string): SchemaOf<string> => ({ type: 'string', ...about(description) });
+
+/** A switch. */
+export const flag: SchemaOf<boolean> = { type: 'boolean' };
+
+/** A whole number. */
+export const integer: SchemaOf<number> = { type: 'integer' };
+
+/** An object of any members of the type `T`. */
+export const record = <T extends object = Readonly<Record<string, unknown>>>(description?: string): SchemaOf<T> => ({
+  type: 'object',
+  ...about(description),
+});
+
+/** One of some words. */
+export const oneOf = <const T extends string>(...words: readonly T[]): SchemaOf<T> => ({
+  type: 'string',
+  enum: words,
+});
+
+/** The same, or null. */
+export const orNull = <T>(schema: SchemaOf<T>): SchemaOf<T | null> => ({ ...schema, type: [schema.type, 'null'] });
+
+/** An array. */
+export const listOf = <T>(items: SchemaOf<T>): SchemaOf<readonly T[]> => ({ type: 'array', items });
+
+/** An object that has all of these members. */
+export function objectOf<M extends Readonly<Record<string, SchemaOf<unknown>>>>(
+  members: M,
+  description?: string,
+): SchemaOf<{ readonly [K in keyof M]: ValueOf<M[K]> }> {
+  return { type: 'object', properties: members, required: Object.keys(members), ...about(description) };
+}
+
+function about(description: string | undefined): JsonSchema {
+  return description === undefined ? {} : { description };
 }

@@ -9,8 +9,7 @@ import { type OptionRow, options } from '../../src/config/options.ts';
 import { emailKindNames, emailKinds } from '../../src/email/email-kind.ts';
 import { describeAuth } from '../../src/http/auth/auth-description.ts';
 import { describeManagement } from '../../src/http/management/management-description.ts';
-import type { SecurityName } from '../../src/http/server/openapi.ts';
-import type { ApiDescription } from '../../src/http/server/openapi-route.ts';
+import type { ApiDescription, ApiOperation } from '../../src/http/server/openapi.ts';
 import { sampleData } from '../../src/management/templates/template-samples.ts';
 import { errorCodes } from '../../src/shared/errors.ts';
 import { listFiles, root } from './source.ts';
@@ -127,7 +126,7 @@ const securityWords = {
   apiKey: 'a key',
   serviceToken: 'the service key as token',
   userToken: "the user's token",
-} as const satisfies Record<SecurityName, string>;
+} as const satisfies Record<ApiOperation['security'][number], string>;
 
 test('docs/template-variables.md lists the variables of every email', async () => {
   const emails = emailKindNames.map((kind) => {

@@ -6,8 +6,7 @@ import { errorSchema } from '../../auth/error-response.ts';
 import { bodySchema } from '../../auth/steps/members.ts';
 import { type JsonSchema, schemaNamed } from '../../shared/json-schema.ts';
 import { ignoreObservations } from '../../shared/observation.ts';
-import type { ApiOperation, ApiParameter, ApiResponse, SecurityName } from '../server/openapi.ts';
-import type { ApiDescription } from '../server/openapi-route.ts';
+import { type ApiDescription, type ApiOperation, json, response } from '../server/openapi.ts';
 import { authPath } from '../server/parts.ts';
 import { adminRoutes } from './auth-admin-routes.ts';
 import { type AuthDocument, authDocuments } from './auth-documents.ts';
@@ -33,7 +32,7 @@ function describeDocument({ path, summary, shape }: AuthDocument): ApiOperation 
     tag: 'Auth',
     summary: `${summary}.`,
     security: [],
-    responses: [{ status: 200, schema: shape.schema }],
+    more: { responses: response(200, shape.schema) },
   };
 }
 
@@ -44,33 +43,35 @@ function operationId(method: string, path: string): string {
 
 function describeRow(row: AuthRow): ApiOperation {
   const { method, path, caller, summary, body, form, isBodyOptional = false } = row;
+  const taken = form === undefined ? body && json(oneOfBodies(body.map(bodySchema))) : formContent(form);
+  const parameters = [...pathParameters(path), ...queryParameters(row)];
   return {
-    method: method.toLowerCase() as ApiOperation['method'],
+    method,
     path: `${authPath}${path.replace(/:(\w+)/g, '{$1}')}`,
     id: operationId(method, path),
     tag: caller === 'admin' ? 'Auth administration' : 'Auth',
     summary: `${summary}.`,
     security: securityOf(row),
-    parameters: [...pathParameters(path), ...queryParameters(row)],
-    ...(body !== undefined && { body: oneOfBodies(body.map(bodySchema)) }),
-    ...(form !== undefined && { form: formSchema(form) }),
-    isBodyOptional: isBodyOptional || form !== undefined,
-    responses: [...successesOf(row), { status: 'default', schema: schemaNamed('AuthError') }],
+    more: {
+      ...(parameters.length > 0 && { parameters }),
+      ...(taken !== undefined && { requestBody: { required: !isBodyOptional && form === undefined, ...taken } }),
+      responses: { ...successesOf(row), ...response('default', schemaNamed('AuthError')) },
+    },
   };
 }
 
-function securityOf({ access, caller }: AuthRow): readonly SecurityName[] {
+function securityOf({ access, caller }: AuthRow): ApiOperation['security'] {
   if (access === 'anyone') return [];
   if (caller === undefined) return ['apiKey'];
   return ['apiKey', caller === 'admin' ? 'serviceToken' : 'userToken'];
 }
 
-function pathParameters(path: string): readonly ApiParameter[] {
+function pathParameters(path: string): readonly JsonSchema[] {
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name ?? '');
   return names.map((name) => ({ name, in: 'path', required: true, description: 'Id.', schema: { type: 'string' } }));
 }
 
-function queryParameters({ query = {} }: AuthRow): readonly ApiParameter[] {
+function queryParameters({ query = {} }: AuthRow): readonly JsonSchema[] {
   return Object.entries(query).map(([name, description]) => ({
     name,
     in: 'query',
@@ -85,14 +86,17 @@ function oneOfBodies(bodies: readonly JsonSchema[]): JsonSchema {
   return only !== undefined && bodies.length === 1 ? only : { anyOf: bodies };
 }
 
-function formSchema(form: Readonly<Record<string, string>>): JsonSchema {
+function formContent(form: Readonly<Record<string, string>>): JsonSchema {
   const members = Object.entries(form).map(([name, description]) => [name, { type: 'string', description }]);
-  return { type: 'object', properties: Object.fromEntries(members) };
+  const schema = { type: 'object', properties: Object.fromEntries(members) };
+  return { content: { 'application/x-www-form-urlencoded': { schema } } };
 }
 
-function successesOf({ status = 200, redirects = [], answer }: AuthRow): readonly ApiResponse[] {
+function successesOf({ status = 200, redirects = [], answer }: AuthRow): JsonSchema {
   const headers = { Location: 'Where the browser goes next, with what came of it.' };
-  const onward = redirects.map((redirect) => ({ status: redirect, headers }));
-  if (redirects.length > 0 && answer === null) return onward;
-  return [{ status, ...(answer !== null && { schema: answer.schema }) }, ...onward];
+  const isAlwaysSentOn = redirects.length > 0 && answer === null;
+  return {
+    ...(!isAlwaysSentOn && response(status, answer?.schema ?? null)),
+    ...Object.assign({}, ...redirects.map((redirect) => response(redirect, null, headers))),
+  };
 }

@@ -8,8 +8,7 @@ import cors from '@fastify/cors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../config/config.ts';
 import { positionName } from '../graphql/own-writes.ts';
-import { configPath, ignoredHeader, warningsHeader } from '../management/management-description.ts';
-import { authPath } from './parts.ts';
+import { authPath, projectPath } from './parts.ts';
 
 const exposedHeaders = ['x-request-id', 'retry-after', 'server-timing'];
 const allowedHeaders = ['apikey', 'authorization', 'content-type', 'x-client-info', 'x-supabase-api-version'];
@@ -26,6 +25,12 @@ export const authCors = {
     allowedHeaders: [...allowedHeaders, 'accept', 'x-client-ip', 'x-jwt-aud', 'x-use-cookie', 'redirect_to'],
   },
 };
+
+/** Header of the management API with the fields of a change that have no effect. */
+export const ignoredHeader = 'X-Pgreflect-Ignored-Fields';
+
+/** Header of the management API with what is valid and probably not meant. */
+export const warningsHeader = 'X-Pgreflect-Warnings';
 
 /** Configuration of the routes of the management API. */
 export const managementCors = {
@@ -87,4 +92,4 @@ function headersFor({ url }: FastifyRequest, reply: FastifyReply): Readonly<Reco
   return url.startsWith(managementPrefix) ? managementHeaders : anyOriginHeaders;
 }
 
-const managementPrefix = configPath.slice(0, configPath.indexOf('{'));
+const managementPrefix = projectPath.slice(0, projectPath.indexOf(':'));

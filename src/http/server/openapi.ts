@@ -1,123 +1,82 @@
 /**
- * Builds the OpenAPI 3.1 description of the HTTP API from the operations that the routes register.
- *
- * Schemas come from the rows that validate requests; nothing is described a second time here.
+ * `/openapi.json`: descriptions of operations -> an OpenAPI 3.1 document, for everyone. It describes what routes register and
+ * has no list of its own.
  */
 import { STATUS_CODES } from 'node:http';
+import type { FastifyInstance } from 'fastify';
 import type { JsonSchema } from '../../shared/json-schema.ts';
-
-/** A parameter of the path, the query or the headers. */
-export interface ApiParameter {
-  readonly name: string;
-  readonly in: 'path' | 'query' | 'header';
-  readonly required: boolean;
-  readonly description: string;
-  readonly schema: JsonSchema;
-}
-
-/** What may be answered with one status. */
-export interface ApiResponse {
-  /** `default`: all that are not listed. */
-  readonly status: number | 'default';
-  /** The status's usual text where none is given. */
-  readonly description?: string;
-  /** Of the JSON body; absent: no body. */
-  readonly schema?: JsonSchema;
-  /** Descriptions of headers by name. */
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** One operation. */
-export interface ApiOperation {
-  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  /** With parameters in braces: `/v1/projects/{ref}/config/auth`. */
-  readonly path: string;
-  /** Unique; what generated clients call it. */
-  readonly id: string;
-  readonly tag: string;
-  readonly summary: string;
-  /** Names of `securitySchemes`, all of which are needed; empty: none is. */
-  readonly security: readonly SecurityName[];
-  readonly parameters?: readonly ApiParameter[];
-  /** Of the JSON body. */
-  readonly body?: JsonSchema;
-  /** The body may be missing. */
-  readonly isBodyOptional?: boolean;
-  /** Of the body as browsers send forms, in place of a JSON body. */
-  readonly form?: JsonSchema;
-  readonly responses: readonly ApiResponse[];
-}
+import { version } from '../../shared/version.ts';
 
 /** Ways in which a caller shows who they are. */
-export const securitySchemes = {
+const securitySchemes = {
   accessToken: { type: 'http', scheme: 'bearer', description: 'An access token made by `pgreflect tokens create`.' },
   apiKey: { type: 'apiKey', in: 'header', name: 'apikey', description: 'The anon or the service key.' },
   serviceToken: { type: 'http', scheme: 'bearer', description: 'The service key, or a token with an admin role.' },
   userToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The token of a user who signed in.' },
 } as const;
 
-/** Name of a scheme. */
-export type SecurityName = keyof typeof securitySchemes;
+/** One operation. */
+export interface ApiOperation {
+  readonly method: string;
+  /** With parameters in braces: `/v1/projects/{ref}/config/auth`. */
+  readonly path: string;
+  /** Unique; what generated clients call it. */
+  readonly id: string;
+  readonly tag: string;
+  readonly summary: string;
+  /** All of them are needed; empty: none is. */
+  readonly security: readonly (keyof typeof securitySchemes)[];
+  /** Parameters, body and responses, as OpenAPI has them. */
+  readonly more: { readonly responses: JsonSchema; readonly parameters?: unknown; readonly requestBody?: JsonSchema };
+}
 
-/** What the document says of the whole. */
-export interface ApiInfo {
-  readonly version: string;
-  /** Origin under which clients reach the API. */
-  readonly serverUrl: string;
+/** What the routes of one part describe. */
+export interface ApiDescription {
+  readonly operations: readonly ApiOperation[];
   /** Schemas that operations refer to as `#/components/schemas/NAME`. */
   readonly schemas: Readonly<Record<string, JsonSchema>>;
 }
 
-/** The document. */
-export function buildOpenApi(operations: readonly ApiOperation[], info: ApiInfo): JsonSchema {
-  const paths: Record<string, Record<string, unknown>> = {};
-  for (const operation of operations) {
-    paths[operation.path] ??= {};
-    Object.assign(paths[operation.path] as object, { [operation.method]: describeOperation(operation) });
-  }
-  const used = new Set(operations.flatMap(({ security }) => security));
-  const schemes = Object.entries(securitySchemes).filter(([name]) => used.has(name as SecurityName));
-  return {
-    openapi: '3.1.0',
-    info: { title: 'pgreflect', version: info.version },
-    servers: [{ url: info.serverUrl }],
-    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
-    paths,
-    components: { securitySchemes: Object.fromEntries(schemes), schemas: info.schemas },
-  };
+/** A JSON body. */
+export function json(schema: JsonSchema): JsonSchema {
+  return { content: { 'application/json': { schema } } };
 }
 
-function describeOperation(operation: ApiOperation): JsonSchema {
-  const { id, tag, summary, security, parameters = [], isBodyOptional = false, responses } = operation;
-  const content = contentOf(operation);
-  return {
-    operationId: id,
-    tags: [tag],
-    summary,
-    security: security.length === 0 ? [] : [Object.fromEntries(security.map((name) => [name, []]))],
-    ...(parameters.length > 0 && { parameters }),
-    ...(content !== undefined && { requestBody: { required: !isBodyOptional, content } }),
-    responses: Object.fromEntries(responses.map((response) => [String(response.status), describeResponse(response)])),
-  };
-}
-
-function describeResponse({ status, description, schema, headers }: ApiResponse): JsonSchema {
-  const described = Object.entries(headers ?? {}).map(([name, text]) => [
+/** A response by its status. @param headers Their descriptions by name. */
+export function response(
+  status: number | 'default',
+  schema: JsonSchema | null,
+  headers: Readonly<Record<string, string>> = {},
+  description = status === 'default' ? 'A refusal.' : STATUS_CODES[status],
+): JsonSchema {
+  const described = Object.entries(headers).map(([name, text]) => [
     name,
     { description: text, schema: { type: 'string' } },
   ]);
-  return {
-    description: description ?? (status === 'default' ? 'A refusal.' : STATUS_CODES[status]) ?? 'Answer',
-    ...(described.length > 0 && { headers: Object.fromEntries(described) }),
-    ...(schema !== undefined && { content: json(schema) }),
-  };
+  const more = described.length > 0 && { headers: Object.fromEntries(described) };
+  return { [status]: { description, ...more, ...(schema !== null && json(schema)) } };
 }
 
-function contentOf({ body, form }: ApiOperation): JsonSchema | undefined {
-  if (form !== undefined) return { 'application/x-www-form-urlencoded': { schema: form } };
-  return body === undefined ? undefined : json(body);
-}
-
-function json(schema: JsonSchema): JsonSchema {
-  return { 'application/json': { schema } };
+/** Adds the route. @param serverUrl Origin under which clients reach the API. */
+export function registerOpenApi(
+  app: FastifyInstance,
+  serverUrl: string,
+  descriptions: readonly ApiDescription[],
+): void {
+  const operations = descriptions.flatMap((part) => part.operations);
+  const paths: Record<string, JsonSchema> = {};
+  for (const { method, path, id, tag, summary, security, more } of operations) {
+    const needed = security.length === 0 ? [] : [Object.fromEntries(security.map((name) => [name, []]))];
+    const operation = { operationId: id, tags: [tag], summary, security: needed, ...more };
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operation };
+  }
+  const text = JSON.stringify({
+    openapi: '3.1.0',
+    info: { title: 'pgreflect', version },
+    servers: [{ url: serverUrl }],
+    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths,
+    components: { securitySchemes, schemas: Object.assign({}, ...descriptions.map(({ schemas }) => schemas)) },
+  });
+  app.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(text));
 }

@@ -61,6 +61,9 @@ export interface AuthParts {
 /** The path under which the service is mounted. */
 export const authPath = '/auth/v1';
 
+/** The path under which the management API of a project is mounted. */
+export const projectPath = '/v1/projects/:ref';
+
 /** What the routes work with. */
 export interface InboxParts {
   readonly inbox: Inbox;

@@ -18,7 +18,7 @@ import { guardConnections, readTimeoutMs } from './connections.ts';
 import { anyOriginHeaders, registerCors } from './cors.ts';
 import { errorAnswer, retryAfterSeconds } from './error-body.ts';
 import { registerHealth } from './health.ts';
-import { type ApiDescription, registerOpenApi } from './openapi-route.ts';
+import { type ApiDescription, registerOpenApi } from './openapi.ts';
 import { graphqlPath, type HttpParts } from './parts.ts';
 import {
   allowedMethods,

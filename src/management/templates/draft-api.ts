@@ -9,7 +9,7 @@ import type { ConfigStore } from '../config-store.ts';
 import { demand, type ManagementCaller, masked } from '../management-caller.ts';
 import { ManagementError } from '../management-error.ts';
 import { type ConfigVersion, type EmailsOfVersion, listVersions, readVersion } from '../version-history.ts';
-import type { DescribedEmail, RenderedDraft } from './email-drafts.ts';
+import type { DescribedEmail, RenderedDraft } from './draft-shapes.ts';
 
 /** The operations. */
 export interface DraftApi {

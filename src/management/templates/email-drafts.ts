@@ -17,24 +17,8 @@ import { parseTemplate, renderTemplate, type TemplateData } from '../../email/te
 import { TemplateError } from '../../email/template/template-error.ts';
 import { ManagementError } from '../management-error.ts';
 import { trialMs, warningsOf } from './check-template.ts';
+import type { DescribedEmail, RenderedDraft, RenderedText } from './draft-shapes.ts';
 import { sampleData } from './template-samples.ts';
-
-/** An email and the names of its fields. */
-export interface DescribedEmail {
-  readonly email: EmailKind;
-  readonly group: 'authentication' | 'notification';
-  readonly subjectField: string;
-  readonly contentField: string;
-  /** Null: the email cannot be switched off. */
-  readonly enabledField: string | null;
-  readonly variables: readonly EmailVariable[];
-  /** The built-in texts; an empty field stands for them. */
-  readonly defaults: { readonly subject: string; readonly content: string };
-  /** The texts where nothing is stored: those that the project starts with, else the built-in ones. */
-  readonly start: { readonly subject: string; readonly content: string };
-  /** What a draft is rendered with where nothing else is said. */
-  readonly sample: TemplateData;
-}
 
 /** All emails, in the order of their table. @param start What is in force where nothing is stored. */
 export function describeEmails(config: Pick<AuthConfig, 'site_url'>, start: AuthConfig): readonly DescribedEmail[] {
@@ -116,34 +100,6 @@ function readData(email: EmailKind, data: unknown): TemplateData {
 
 function refuse(message: string): never {
   throw new ManagementError('validation_failed', message);
-}
-
-/** Where and why a text cannot be rendered. */
-export interface DraftFault {
-  readonly phase: string;
-  readonly code: string;
-  readonly message: string;
-  /** From 1; null where the fault has no place. */
-  readonly line: number | null;
-  /** From 1, in UTF-16 units; null where `line` is. */
-  readonly column: number | null;
-}
-
-/** What came of one text. */
-export interface RenderedText {
-  /** Null where there is a fault. */
-  readonly output: string | null;
-  readonly fault: DraftFault | null;
-  /** Sentences about what is valid and most likely not meant. */
-  readonly warnings: readonly string[];
-}
-
-/** What came of a draft. */
-export interface RenderedDraft {
-  readonly subject: RenderedText;
-  readonly content: RenderedText;
-  /** The body as a client without HTML shows it; null where there is a fault. */
-  readonly text: string | null;
 }
 
 /** Renders a draft. */

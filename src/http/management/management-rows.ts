@@ -1,0 +1,203 @@
+/**
+ * The routes of the management API (auth.md 7): a row has what a route does and all that `/openapi.json` says of it.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../../config/config.ts';
+import type { DescribedSchema } from '../../execute/describe-schema.ts';
+import type { PresentedConfig, ReadResult } from '../../management/management-api.ts';
+import { demand, type ManagementCaller, masked } from '../../management/management-caller.ts';
+import { ManagementError, type ManagementErrorCode } from '../../management/management-error.ts';
+import { emailTrial } from '../../management/templates/draft-shapes.ts';
+import { type JsonSchema, listOf, schemaNamed } from '../../shared/json-schema.ts';
+import { ignoredHeader, warningsHeader } from '../server/cors.ts';
+import type { ManagementParts, RequestKind } from '../server/parts.ts';
+
+/** One route. */
+export interface ManagementRow {
+  readonly method: 'GET' | 'PATCH' | 'POST';
+  /** Below the path of a project, with names behind colons. */
+  readonly path: string;
+  /** Unique; what generated clients call it. */
+  readonly id: string;
+  readonly summary: string;
+  /** Beside the ref of the project. */
+  readonly parameters?: readonly JsonSchema[];
+  readonly body?: JsonSchema;
+  readonly answer: JsonSchema;
+  /** Headers of the answer with a sentence on each. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Beside those of every route. */
+  readonly refusals: readonly ManagementErrorCode[];
+  readonly kind?: RequestKind;
+  readonly run: (parts: ManagementParts, request: FastifyRequest, asked: Asked) => Promise<unknown>;
+}
+
+interface Asked {
+  readonly caller: ManagementCaller;
+  readonly reply: FastifyReply;
+}
+
+const ofBodies = ['invalid_body', 'validation_failed', 'body_too_large', 'unsupported_media_type'] as const;
+const config = '/config/auth';
+
+/** The rows. */
+export const managementRows: readonly ManagementRow[] = [
+  {
+    method: 'GET',
+    path: config,
+    id: 'getAuthConfig',
+    summary: 'Read the auth configuration.',
+    answer: schemaNamed('AuthConfig'),
+    refusals: ['read_failed'],
+    run: async ({ api }, _, { caller, reply }) => sendConfig(reply, await api.readConfig(caller)),
+  },
+  {
+    method: 'PATCH',
+    path: config,
+    id: 'updateAuthConfig',
+    summary: 'Update fields of the auth configuration; applies to all requests after the response.',
+    body: schemaNamed('AuthConfigChange'),
+    answer: schemaNamed('AuthConfig'),
+    headers: {
+      [ignoredHeader]: 'Names of the given fields that have no effect, separated by commas.',
+      [warningsHeader]: 'What was stored but is probably not meant, separated by semicolons.',
+    },
+    refusals: [...ofBodies, 'version_conflict', 'update_failed'],
+    async run({ api }, request, { caller, reply }) {
+      const version = readVersion(request.headers['if-match']);
+      const result = await api.changeConfig(caller, () => readBody(request), version);
+      const { ignored, warnings } = result;
+      if (ignored.length > 0) reply.header(ignoredHeader, headerText(ignored.join(',')));
+      if (warnings.length > 0) reply.header(warningsHeader, headerText(warnings.join('; ')));
+      return sendConfig(reply, result);
+    },
+  },
+  {
+    method: 'GET',
+    path: `${config}/emails`,
+    id: 'listEmails',
+    summary: 'List the emails with their fields, variables and built-in texts.',
+    answer: listOf(schemaNamed('DescribedEmail')),
+    refusals: ['read_failed'],
+    run: ({ api }, _, { caller }) => api.describeEmails(caller),
+  },
+  {
+    method: 'POST',
+    path: `${config}/emails/render`,
+    id: 'renderEmail',
+    summary: 'Render a draft with sample or given data; the response includes its errors.',
+    body: schemaNamed('EmailDraft'),
+    answer: schemaNamed('RenderedEmail'),
+    refusals: [...ofBodies, 'read_failed'],
+    kind: 'rendering',
+    run: ({ api }, request, { caller }) => api.renderDraft(caller, () => readBody(request)),
+  },
+  {
+    method: 'POST',
+    path: `${config}/emails/send`,
+    id: 'sendEmail',
+    summary: 'Send a draft to an address as a test.',
+    body: emailTrial,
+    answer: { type: 'object' },
+    refusals: [...ofBodies, 'read_failed', 'send_failed'],
+    async run({ api, deliver }, request, { caller }) {
+      if (deliver === null) throw new ManagementError('send_failed', 'This gateway has no auth service to send with');
+      await api.sendDraft(caller, () => readBody(request), deliver);
+      return {};
+    },
+  },
+  {
+    method: 'GET',
+    path: `${config}/versions`,
+    id: 'listConfigVersions',
+    summary: 'List the changes, newest first.',
+    answer: listOf(schemaNamed('ConfigVersion')),
+    refusals: ['read_failed'],
+    run: ({ api }, _, { caller }) => api.listVersions(caller),
+  },
+  {
+    method: 'GET',
+    path: `${config}/versions/:version`,
+    id: 'readConfigVersion',
+    summary: 'Read a version and its email settings.',
+    parameters: [
+      {
+        ...{ name: 'version', in: 'path', required: true, description: 'Version number.' },
+        schema: { type: 'integer', minimum: 1 },
+      },
+    ],
+    answer: schemaNamed('ConfigVersionEmails'),
+    refusals: ['not_found', 'read_failed'],
+    async run({ api }, request, { caller }) {
+      const { version } = request.params as { readonly version: string };
+      if (!/^\d{1,15}$/.test(version)) throw new ManagementError('not_found');
+      return api.readVersion(caller, Number(version));
+    },
+  },
+  {
+    method: 'GET',
+    path: '/schema',
+    id: 'readRoleSchema',
+    summary:
+      'Read what a role sees, what is hidden from it and why, and the SQL to expose it. Needs the scope `project:operate`.',
+    parameters: [
+      { name: 'role', in: 'query', required: true, description: 'Database role.', schema: { type: 'string' } },
+    ],
+    answer: schemaNamed('RoleSchema'),
+    refusals: ['validation_failed', 'not_found', 'schema_unavailable'],
+    run: (parts, request, { caller }) => readSchema(caller, readRole(request, parts.allowedRoles), parts),
+  },
+];
+
+/** The schema names what its role cannot see, so it is for those who may act as anyone. */
+async function readSchema(
+  caller: ManagementCaller,
+  role: string,
+  { describeSchema }: ManagementParts,
+): Promise<DescribedSchema> {
+  demand(caller, 'project:operate');
+  const schema = await masked('schema_unavailable', () => describeSchema(role));
+  if (schema === null)
+    throw new ManagementError('not_found', `There is no role "${role.slice(0, 63)}" in the database`);
+  return schema;
+}
+
+/** @throws ManagementError `validation_failed` */
+function readRole({ query }: FastifyRequest, allowed: Config['allowedRoles']): string {
+  const { role } = query as { readonly role?: unknown };
+  if (typeof role === 'string' && role !== '' && (allowed === '*' || allowed.includes(role))) return role;
+  throw new ManagementError('validation_failed', 'role must be one of the roles that requests may have');
+}
+
+/** The version of an `If-Match` header, which is the `ETag` of an answer; null for none, and for `*`. */
+function readVersion(header: string | undefined): number | null {
+  if (header === undefined || header === '*') return null;
+  const [, version] = /^"(\d{1,15})"$/.exec(header) ?? [];
+  // What is no version of ours cannot be the stored one.
+  return version === undefined ? -1 : Number(version);
+}
+
+function sendConfig(reply: FastifyReply, { config: presented, version }: ReadResult): PresentedConfig {
+  reply.header('etag', `"${version}"`);
+  return presented;
+}
+
+/** @throws ManagementError `unsupported_media_type`, `invalid_body` */
+function readBody({ headers, body }: FastifyRequest): unknown {
+  const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
+  if (!/^application\/([\w.-]+\+)?json$/.test(type)) throw new ManagementError('unsupported_media_type');
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') throw new ManagementError('unsupported_media_type');
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode((body as Buffer | undefined) ?? Buffer.alloc(0));
+    return JSON.parse(text);
+  } catch {
+    throw new ManagementError('invalid_body');
+  }
+}
+
+/** Headers hold one line of ASCII; a long list is cut. */
+function headerText(text: string): string {
+  const line = text.replace(/[^\x20-\x7e]/g, '?');
+  return line.length > 4000 ? `${line.slice(0, 4000)}...` : line;
+}

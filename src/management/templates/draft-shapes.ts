@@ -1,0 +1,72 @@
+/**
+ * What people see of an email before they store it, as the management API answers it: the shapes and their types.
+ */
+import { type EmailVariable, emailKindNames } from '../../email/email-kind.ts';
+import type { TemplateData } from '../../email/template/template.ts';
+import {
+  integer,
+  type JsonSchema,
+  listOf,
+  objectOf,
+  oneOf,
+  orNull,
+  record,
+  type SchemaOf,
+  text,
+  type ValueOf,
+} from '../../shared/json-schema.ts';
+
+const texts = { subject: text(), content: text() };
+const emailName = oneOf(...emailKindNames);
+
+/** An email and the names of its fields. */
+export const describedEmail = objectOf({
+  email: emailName,
+  group: oneOf('authentication', 'notification'),
+  subjectField: text(),
+  contentField: text(),
+  enabledField: orNull(text('Null: the email cannot be switched off.')),
+  variables: listOf(text() as SchemaOf<EmailVariable>),
+  defaults: objectOf(texts, 'Built-in texts, used for empty fields.'),
+  start: objectOf(texts, 'Texts used if nothing is stored.'),
+  sample: record<TemplateData>('What a draft is rendered with if it has no data.'),
+});
+
+/** An email and the names of its fields. */
+export type DescribedEmail = ValueOf<typeof describedEmail>;
+
+const draft = { email: emailName, ...texts, data: record('Values of variables by name.') };
+
+/** A draft as it is sent. Texts that are missing are those in force, empty ones the built-in ones; data the sample's. */
+export const emailDraft: JsonSchema = { type: 'object', properties: draft, required: ['email'] };
+
+/** A draft and the address of its trial. */
+export const emailTrial: JsonSchema = {
+  type: 'object',
+  properties: { ...draft, to: text() },
+  required: ['email', 'to'],
+};
+
+const renderedText = objectOf({
+  output: orNull(text('Null: there is a fault.')),
+  fault: orNull(
+    objectOf({
+      ...{ phase: text(), code: text(), message: text() },
+      line: orNull(integer),
+      column: orNull({ ...integer, description: 'From 1, in UTF-16 units.' } as SchemaOf<number>),
+    }),
+  ),
+  warnings: listOf(text('What is valid and probably not meant.')),
+});
+
+/** What came of one text. */
+export type RenderedText = ValueOf<typeof renderedText>;
+
+/** What came of a draft. */
+export const renderedDraft = objectOf({
+  ...{ subject: renderedText, content: renderedText },
+  text: orNull(text('The body as a client without HTML shows it; null: there is a fault.')),
+});
+
+/** What came of a draft. */
+export type RenderedDraft = ValueOf<typeof renderedDraft>;
