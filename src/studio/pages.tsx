@@ -15,41 +15,17 @@ export interface StudioPage {
   readonly Page: LazyExoticComponent<ComponentType>;
 }
 
+const GraphqlPage = lazy(async () => ({ default: (await import('./pages/graphql/graphql-page.tsx')).GraphqlPage }));
+const SchemaPage = lazy(async () => ({ default: (await import('./pages/schema/schema-page.tsx')).SchemaPage }));
+const UsersPage = lazy(async () => ({ default: (await import('./pages/users/users-page.tsx')).UsersPage }));
+const EmailsPage = lazy(async () => ({ default: (await import('./pages/emails/emails-page.tsx')).EmailsPage }));
+const InboxPage = lazy(async () => ({ default: (await import('./pages/inbox/inbox-page.tsx')).InboxPage }));
+
 /** All of them. */
 export const studioPages: readonly StudioPage[] = [
-  {
-    path: 'graphql',
-    title: 'GraphQL',
-    icon: GraphqlIcon,
-    needsSession: true,
-    Page: lazy(async () => ({ default: (await import('./pages/graphql/graphql-page.tsx')).GraphqlPage })),
-  },
-  {
-    path: 'schema',
-    title: 'Schema',
-    icon: SchemaIcon,
-    needsSession: true,
-    Page: lazy(async () => ({ default: (await import('./pages/schema/schema-page.tsx')).SchemaPage })),
-  },
-  {
-    path: 'users',
-    title: 'Users',
-    icon: UsersIcon,
-    needsSession: true,
-    Page: lazy(async () => ({ default: (await import('./pages/users/users-page.tsx')).UsersPage })),
-  },
-  {
-    path: 'emails',
-    title: 'Emails',
-    icon: MailIcon,
-    needsSession: true,
-    Page: lazy(async () => ({ default: (await import('./pages/emails/emails-page.tsx')).EmailsPage })),
-  },
-  {
-    path: 'inbox',
-    title: 'Inbox',
-    icon: InboxIcon,
-    needsSession: false,
-    Page: lazy(async () => ({ default: (await import('./pages/inbox/inbox-page.tsx')).InboxPage })),
-  },
+  { path: 'graphql', title: 'GraphQL', icon: GraphqlIcon, needsSession: true, Page: GraphqlPage },
+  { path: 'schema', title: 'Schema', icon: SchemaIcon, needsSession: true, Page: SchemaPage },
+  { path: 'users', title: 'Users', icon: UsersIcon, needsSession: true, Page: UsersPage },
+  { path: 'emails', title: 'Emails', icon: MailIcon, needsSession: true, Page: EmailsPage },
+  { path: 'inbox', title: 'Inbox', icon: InboxIcon, needsSession: false, Page: InboxPage },
 ];

@@ -96,8 +96,7 @@ export function CodeEditor({
   const latest = useRef({ onChange, value });
   latest.current = { onChange, value };
   const setup = useRef({ labelledBy, isSingleLine, isReadOnly });
-  const completion = useRef(new Compartment());
-  const languagePart = useRef(new Compartment());
+  const changing = useRef(new Compartment());
 
   useEffect(() => {
     const { labelledBy: label, isSingleLine: single, isReadOnly: fixed } = setup.current;
@@ -110,8 +109,7 @@ export function CodeEditor({
         drawSelection(),
         bracketMatching(),
         closeBrackets(),
-        languagePart.current.of([]),
-        completion.current.of([]),
+        changing.current.of([]),
         keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
         editorLook,
         EditorState.readOnly.of(fixed),
@@ -126,13 +124,9 @@ export function CodeEditor({
   }, []);
 
   useEffect(() => {
-    view.current?.dispatch({ effects: languagePart.current.reconfigure(language) });
-  }, [language]);
-
-  useEffect(() => {
-    const extension = autocompletion({ override: [complete], icons: false });
-    view.current?.dispatch({ effects: completion.current.reconfigure(extension) });
-  }, [complete]);
+    const extensions = [language, autocompletion({ override: [complete], icons: false })];
+    view.current?.dispatch({ effects: changing.current.reconfigure(extensions) });
+  }, [language, complete]);
 
   useEffect(() => {
     const editor = view.current;

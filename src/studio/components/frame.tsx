@@ -4,11 +4,11 @@
 import type { ReactNode } from 'react';
 import { type StudioPage, studioPages } from '../pages.tsx';
 import { isServerThere } from '../shared/api.ts';
-import { addressOf, followLink } from '../shared/router.ts';
 import { session, signOut } from '../shared/session.ts';
 import { useStore } from '../shared/store.ts';
 import { theme, themes } from '../shared/theme.ts';
 import { LeaveIcon, ThemeIcon } from './icons.tsx';
+import { Link } from './link.tsx';
 
 /** @param page The page that is shown; null: none. */
 export function Frame({ page, children }: { readonly page: StudioPage | null; readonly children: ReactNode }) {
@@ -27,13 +27,9 @@ export function Frame({ page, children }: { readonly page: StudioPage | null; re
           <ul>
             {studioPages.map(({ path, title, icon: Icon }) => (
               <li key={path}>
-                <a
-                  href={addressOf(path)}
-                  onClick={followLink(path)}
-                  aria-current={path === page?.path ? 'page' : undefined}
-                >
+                <Link to={path} isCurrent={path === page?.path}>
                   <Icon /> {title}
-                </a>
+                </Link>
               </li>
             ))}
           </ul>

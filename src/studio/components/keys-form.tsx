@@ -1,20 +1,19 @@
 /**
  * Where an operator gives the API keys of a project that does not tell them: all but local ones.
  */
-import { type FormEvent, useId } from 'react';
+import { useId } from 'react';
 import { apiKeys, keepKeys } from '../shared/keys.ts';
+import { onSubmit } from '../shared/requests.ts';
 import { useStore } from '../shared/store.ts';
 
 /** @param props.onDone Called when keys were given. */
 export function KeysForm({ onDone }: { readonly onDone?: () => void }) {
   const keys = useStore(apiKeys);
   const id = useId();
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    const given = new FormData(event.currentTarget);
-    keepKeys({ anon: String(given.get('anon')).trim(), service: String(given.get('service')).trim() });
+  const submit = onSubmit(({ anon = '', service = '' }) => {
+    keepKeys({ anon, service });
     onDone?.();
-  };
+  });
   return (
     <form className="stack" onSubmit={submit}>
       <p className="soft">Keys are kept in this tab and sent only to this server.</p>

@@ -1,9 +1,10 @@
 /**
  * Where an operator gives the access token: as a page of its own, and over a page whose token has ended.
  */
-import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
-import { ApiError } from '../shared/api.ts';
-import { session, signIn, signOut } from '../shared/session.ts';
+import { useEffect, useId, useRef, useState } from 'react';
+import { onSubmit, useTask } from '../shared/requests.ts';
+import { signIn, signOut } from '../shared/session.ts';
+import { Fault } from './problem.tsx';
 
 /** The whole page. @param props.refusal Why the one-time token did not work. */
 export function SignIn({ refusal }: { readonly refusal: string | null }) {
@@ -24,7 +25,7 @@ export function SignInCard({ refusal }: { readonly refusal: string | null }) {
         Use an access token of this project. <code>pgreflect start</code> prints one;{' '}
         <code>pgreflect tokens create</code> creates one.
       </p>
-      <TokenForm firstProblem={refusal} />
+      <TokenForm refusal={refusal} />
     </div>
   );
 }
@@ -37,7 +38,7 @@ export function SignInAgain() {
     <dialog ref={dialog} className="card" aria-labelledby="again" onCancel={(event) => event.preventDefault()}>
       <h1 id="again">Your access token is no longer valid</h1>
       <p>It expired or was revoked. Enter another one to continue. What you typed is kept.</p>
-      <TokenForm firstProblem={null} />
+      <TokenForm refusal={null} />
       <button type="button" className="quiet" onClick={signOut}>
         Sign out
       </button>
@@ -45,27 +46,16 @@ export function SignInAgain() {
   );
 }
 
-function TokenForm({ firstProblem }: { readonly firstProblem: string | null }) {
-  const [problem, setProblem] = useState(firstProblem);
-  const [isBusy, setBusy] = useState(false);
+function TokenForm({ refusal }: { readonly refusal: string | null }) {
+  const { problem, isBusy, run } = useTask();
+  const [wasTried, setTried] = useState(false);
   const id = useId();
-
-  async function submit(event: FormEvent<HTMLFormElement>): Promise<void> {
-    event.preventDefault();
-    const token = String(new FormData(event.currentTarget).get('token')).trim();
-    setBusy(true);
-    try {
-      const before = session.get();
-      await signIn(token);
-      if (before.kind !== 'none') setProblem(null);
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      setProblem(error.status === 401 ? 'This is not an access token of this project.' : error.message);
-    } finally {
-      setBusy(false);
-    }
-  }
-
+  const refused = problem?.status === 401 ? 'This is not an access token of this project.' : problem?.message;
+  const shown = wasTried ? refused : refusal;
+  const submit = onSubmit(({ token = '' }) => {
+    setTried(true);
+    void run(() => signIn(token));
+  });
   return (
     <form className="stack" onSubmit={submit}>
       <label htmlFor={id}>Access token</label>
@@ -76,11 +66,9 @@ function TokenForm({ firstProblem }: { readonly firstProblem: string | null }) {
         autoComplete="off"
         placeholder="sbp_…"
         required
-        aria-describedby={problem === null ? undefined : `${id}-problem`}
+        aria-describedby={shown ? `${id}-problem` : undefined}
       />
-      <p id={`${id}-problem`} className="fault" role="alert">
-        {problem}
-      </p>
+      <Fault id={`${id}-problem`}>{shown}</Fault>
       <button type="submit" className="primary" disabled={isBusy}>
         Sign in
       </button>

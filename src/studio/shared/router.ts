@@ -1,7 +1,6 @@
 /**
  * Which page is shown: the part of the address behind `/studio/`.
  */
-import type { MouseEvent } from 'react';
 import { createStore, useStore } from './store.ts';
 
 const base = '/studio';
@@ -45,13 +44,4 @@ export function goTo(path: string, { replace = false } = {}): void {
   if (replace) history.replaceState(null, '', address);
   else history.pushState(null, '', address);
   place.set(address);
-}
-
-/** For a link within the studio: a plain click shows the page without loading it. */
-export function followLink(path: string): (event: MouseEvent) => void {
-  return (event) => {
-    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-    event.preventDefault();
-    goTo(path);
-  };
 }

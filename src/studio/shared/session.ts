@@ -118,6 +118,12 @@ export function useMayWrite(): boolean {
   return now.kind !== 'none' && now.project.mayWrite;
 }
 
+/** Whether the token may see plans and act as a user, in a component. */
+export function useMayOperate(): boolean {
+  const now = useStore(session);
+  return now.kind !== 'none' && now.project.mayOperate;
+}
+
 /** The header of a token. @throws ApiError 401 where no header can hold it, as one that was copied with an ellipsis in it. */
 export function bearer(token: string): { readonly authorization: string } {
   if (/[^\x21-\x7e]/.test(token))

@@ -46,14 +46,6 @@ export async function listUsers({ page, size, filter }: UserQuery): Promise<User
   return { users: body.users, total: Number(headers.get('x-total-count')) };
 }
 
-/** Those that are offered at once where one is chosen. */
-const newestUsers: UserQuery = { page: 1, size: 200, filter: '' };
-
-/** The newest users. @throws ApiError as `listUsers`. */
-export async function listNewestUsers(): Promise<readonly StudioUser[]> {
-  return (await listUsers(newestUsers)).users;
-}
-
 /** @throws ApiError, 404 where there is no such user. */
 export async function readUser(id: string): Promise<StudioUser> {
   return (await askAuth<StudioUser>(`admin/users/${encodeURIComponent(id)}`)).body;

@@ -1,13 +1,14 @@
 /**
  * With which values the preview is rendered: the sample's, those of a user, or any others.
  */
-import { type FormEvent, useEffect, useId, useState } from 'react';
+import { type FormEvent, useId, useState } from 'react';
 import { Dialog } from '../../components/dialog.tsx';
 import { KeysForm } from '../../components/keys-form.tsx';
-import { ApiError } from '../../shared/api.ts';
+import { Fault } from '../../components/problem.tsx';
+import { UserSelect } from '../../components/user-select.tsx';
 import { apiKeys } from '../../shared/keys.ts';
 import { useStore } from '../../shared/store.ts';
-import { listNewestUsers, type StudioUser } from '../../shared/users.ts';
+import type { StudioUser } from '../../shared/users.ts';
 import type { DescribedEmail } from './emails-state.ts';
 
 type Data = Readonly<Record<string, unknown>>;
@@ -44,9 +45,7 @@ export function DataDialog({ email, data, onChoose, onClose }: DataDialogProps) 
       <form className="stack" onSubmit={submit}>
         <label htmlFor={id}>Variables, as JSON</label>
         <textarea id={id} rows={14} value={text} onChange={({ target }) => setText(target.value)} spellCheck={false} />
-        <p className="fault" role="alert">
-          {problem}
-        </p>
+        <Fault>{problem}</Fault>
         <div className="row end">
           <button type="button" onClick={() => onChoose(null)}>
             Use sample data
@@ -67,47 +66,16 @@ function valuesOf(user: StudioUser, { variables }: DescribedEmail): Data {
 
 function UserChoice({ onChoose }: { readonly onChoose: (user: StudioUser) => void }) {
   const { service } = useStore(apiKeys);
-  const [users, setUsers] = useState<readonly StudioUser[]>([]);
-  const [problem, setProblem] = useState<string | null>(null);
-  const id = useId();
-  useEffect(() => {
-    if (service === '') return;
-    listNewestUsers().then(setUsers, (error: unknown) => {
-      if (!(error instanceof ApiError)) throw error;
-      setProblem(error.message);
-    });
-  }, [service]);
-  if (service === '') {
-    return (
-      <details>
-        <summary>To use the data of a user, enter the service key</summary>
-        <KeysForm />
-      </details>
-    );
-  }
+  const [chosen, setChosen] = useState<string | null>(null);
+  const choose = (user: StudioUser): void => {
+    setChosen(user.id);
+    onChoose(user);
+  };
+  if (service !== '') return <UserSelect label="Fill in from a user" chosen={chosen} onChoose={choose} />;
   return (
-    <div className="stack">
-      <label htmlFor={id}>Fill in from a user</label>
-      <select
-        id={id}
-        defaultValue=""
-        onChange={({ target }) => {
-          const user = users.find((candidate) => candidate.id === target.value);
-          if (user !== undefined) onChoose(user);
-        }}
-      >
-        <option value="" disabled>
-          {users.length === 0 ? 'No users yet' : 'Select a user'}
-        </option>
-        {users.map((user) => (
-          <option key={user.id} value={user.id}>
-            {user.email || user.phone || user.id}
-          </option>
-        ))}
-      </select>
-      <p className="fault" role="alert">
-        {problem}
-      </p>
-    </div>
+    <details>
+      <summary>To use the data of a user, enter the service key</summary>
+      <KeysForm />
+    </details>
   );
 }

@@ -3,8 +3,8 @@
  */
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { CodeEditor, type EditorFault, type EditorHandle } from '../../components/code-editor.tsx';
+import { Link } from '../../components/link.tsx';
 import { ApiError } from '../../shared/api.ts';
-import { addressOf, followLink } from '../../shared/router.ts';
 import { useMayWrite } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
 import { CompareDialog, OvertakenDialog } from './compare-dialog.tsx';
@@ -167,9 +167,9 @@ function EmailHead({ email, stored, perform, children }: EmailHeadProps) {
   return (
     <header className="page-head">
       <div>
-        <a className="to-list" href={addressOf('emails')} onClick={followLink('emails')}>
+        <Link className="to-list" to="emails">
           All emails
-        </a>
+        </Link>
         <h2 id="email-title" className="title">
           {title}
         </h2>

@@ -1,7 +1,7 @@
 /**
  * The thirteen emails in their two groups, with what is special about each.
  */
-import { addressOf, followLink } from '../../shared/router.ts';
+import { Link } from '../../components/link.tsx';
 import { useStore } from '../../shared/store.ts';
 import { type EmailGroup, emailTitles, groupTitles } from './email-names.ts';
 import { areSame, type DescribedEmail, drafts, type StoredEmails, textsOf } from './emails-state.ts';
@@ -20,14 +20,10 @@ export function EmailList({ stored, chosen }: { readonly stored: StoredEmails; r
               .filter((email) => email.group === group)
               .map((email) => (
                 <li key={email.email}>
-                  <a
-                    href={addressOf(`emails/${email.email}`)}
-                    onClick={followLink(`emails/${email.email}`)}
-                    aria-current={email.email === chosen ? 'page' : undefined}
-                  >
+                  <Link to={`emails/${email.email}`} isCurrent={email.email === chosen}>
                     <span>{emailTitles[email.email]?.title ?? email.email}</span>
                     <Badges stored={stored} email={email} />
-                  </a>
+                  </Link>
                 </li>
               ))}
           </ul>

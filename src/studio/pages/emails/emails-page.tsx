@@ -1,11 +1,9 @@
 /**
  * The page Emails: the list, and the email that the address names.
  */
-import { useEffect, useState } from 'react';
-import { Problem } from '../../components/problem.tsx';
-import { ApiError, isServerThere } from '../../shared/api.ts';
+import { Problem, Waiting } from '../../components/problem.tsx';
+import { useAnswer } from '../../shared/requests.ts';
 import { usePlace } from '../../shared/router.ts';
-import { session } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
 import { EmailEditor } from './email-editor.tsx';
 import { EmailList } from './email-list.tsx';
@@ -15,13 +13,10 @@ import './emails.css';
 /** The page. */
 export function EmailsPage() {
   const stored = useStore(storedEmails);
-  const problem = useStoredEmails();
+  const { problem } = useAnswer('emails', readStored);
   const { segments } = usePlace();
   const named = segments[1] ?? null;
-  if (stored === null) {
-    if (problem !== null) return <Problem title="The emails could not be loaded">{problem}</Problem>;
-    return <p className="loading">Loading emails …</p>;
-  }
+  if (stored === null) return <Waiting what="emails" problem={problem} />;
   const email = named === null ? stored.emails[0] : stored.emails.find((candidate) => candidate.email === named);
   return (
     <div className="emails" data-open={named !== null}>
@@ -34,28 +29,4 @@ export function EmailsPage() {
       )}
     </div>
   );
-}
-
-/** Reads them now, when somebody comes back to the page, and when the server or a session is back. @returns Why they cannot be read. */
-function useStoredEmails(): string | null {
-  const [problem, setProblem] = useState<string | null>(null);
-  const isThere = useStore(isServerThere);
-  const { kind } = useStore(session);
-  useEffect(() => {
-    if (!isThere || kind !== 'open') return;
-    const read = async (): Promise<void> => {
-      if (document.visibilityState === 'hidden') return;
-      try {
-        await readStored();
-        setProblem(null);
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
-        setProblem(error.message);
-      }
-    };
-    void read();
-    addEventListener('focus', read);
-    return () => removeEventListener('focus', read);
-  }, [isThere, kind]);
-  return problem;
 }

@@ -1,9 +1,10 @@
 /**
  * Earlier versions of an email: who saved what and when, what was different, and back into the editor with it.
  */
-import { useCallback, useEffect, useState } from 'react';
+import { useState } from 'react';
 import { Dialog } from '../../components/dialog.tsx';
-import { ApiError } from '../../shared/api.ts';
+import { Fault } from '../../components/problem.tsx';
+import { useAnswer, useTask } from '../../shared/requests.ts';
 import { askProject } from '../../shared/session.ts';
 import { TextDifferences } from './compare-dialog.tsx';
 import type { DescribedEmail, EmailTexts } from './emails-state.ts';
@@ -30,29 +31,22 @@ const time = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle
 
 /** The dialog. */
 export function HistoryDialog({ email, texts, onRestore, onClose }: HistoryDialogProps) {
-  const [versions, setVersions] = useState<readonly Version[] | null>(null);
+  const fields = [email.subjectField, email.contentField];
+  const { value: versions, problem } = useAnswer(email.email, async () => {
+    const { body } = await askProject<readonly Version[]>('config/auth/versions');
+    return body.filter(({ changed }) => changed.some((name) => fields.includes(name)));
+  });
   const [chosen, setChosen] = useState<VersionTexts | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
-  const fail = useCallback((error: unknown): void => {
-    if (!(error instanceof ApiError)) throw error;
-    setProblem(error.message);
-  }, []);
+  const reading = useTask();
   const read = (version: number): void => {
-    askProject<VersionTexts>(`config/auth/versions/${version}`).then(({ body }) => setChosen(body), fail);
+    void reading.run(async () => {
+      setChosen((await askProject<VersionTexts>(`config/auth/versions/${version}`)).body);
+    });
   };
-  useEffect(() => {
-    const fields = [email.subjectField, email.contentField];
-    askProject<readonly Version[]>('config/auth/versions').then(
-      ({ body }) => setVersions(body.filter(({ changed }) => changed.some((name) => fields.includes(name)))),
-      fail,
-    );
-  }, [email, fail]);
   const restored = chosen === null ? null : textsOfVersion(chosen, email);
   return (
     <Dialog title="Saved versions" isWide onClose={onClose}>
-      <p className="fault" role="alert">
-        {problem}
-      </p>
+      <Fault>{(reading.problem ?? problem)?.message}</Fault>
       {versions?.length === 0 && <p className="soft">No saved versions. This email uses the default texts.</p>}
       <div className="history">
         <ol aria-label="Versions, newest first">

@@ -1,10 +1,10 @@
 /**
  * What a draft becomes: as its reader sees it on a wide or a narrow screen, and as text; with which data; and a trial by mail.
  */
-import { type FormEvent, useId, useState } from 'react';
+import { useId, useState } from 'react';
 import { MailFrame } from '../../components/mail-frame.tsx';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
-import { ApiError } from '../../shared/api.ts';
+import { onSubmit, useTask } from '../../shared/requests.ts';
 import { askProject, useMayWrite } from '../../shared/session.ts';
 import { DataDialog } from './data-dialog.tsx';
 import type { DescribedEmail, EmailTexts } from './emails-state.ts';
@@ -76,22 +76,19 @@ export function PreviewPane({ email, texts, preview, data, onData }: PreviewPane
 }
 
 function TrialForm({ email, texts, data }: Pick<PreviewPaneProps, 'email' | 'texts' | 'data'>) {
-  const [outcome, setOutcome] = useState<{ readonly kind: 'good' | 'fault'; readonly text: string } | null>(null);
+  const { problem, run } = useTask();
+  const [sentTo, setSentTo] = useState<string | null>(null);
   const id = useId();
   const mayWrite = useMayWrite();
-  const submit = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
-    event.preventDefault();
-    const to = String(new FormData(event.currentTarget).get('to')).trim();
+  const submit = onSubmit(({ to = '' }) => {
     const { subject, content } = texts;
     const body = { email: email.email, subject, content, to, ...(data !== null && { data }) };
-    try {
+    setSentTo(null);
+    void run(async () => {
       await askProject('config/auth/emails/send', { method: 'POST', body });
-      setOutcome({ kind: 'good', text: `Sent to ${to}.` });
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      setOutcome({ kind: 'fault', text: error.message });
-    }
-  };
+      setSentTo(to);
+    });
+  });
   return (
     <form className="trial" onSubmit={submit}>
       <label htmlFor={id}>Send a test to</label>
@@ -99,8 +96,8 @@ function TrialForm({ email, texts, data }: Pick<PreviewPaneProps, 'email' | 'tex
       <button type="submit" disabled={!mayWrite}>
         Send test
       </button>
-      <p className={outcome?.kind ?? ''} role="status">
-        {outcome?.text}
+      <p className={problem === null ? 'good' : 'fault'} role="status">
+        {problem?.message ?? (sentTo !== null && `Sent to ${sentTo}.`)}
       </p>
     </form>
   );

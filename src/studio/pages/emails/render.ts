@@ -1,10 +1,9 @@
 /**
  * The draft as the server renders it, a moment after the last key.
  */
-import { useEffect, useState } from 'react';
-import { ApiError, isServerThere } from '../../shared/api.ts';
-import { askProject, session } from '../../shared/session.ts';
-import { useStore } from '../../shared/store.ts';
+import { useRef } from 'react';
+import { useAnswer } from '../../shared/requests.ts';
+import { askProject } from '../../shared/session.ts';
 import type { EmailTexts } from './emails-state.ts';
 
 /** What came of a text. */
@@ -33,7 +32,6 @@ export interface Preview {
 }
 
 const pauseMs = 200;
-const nothing: Preview = { rendered: null, html: null, text: null, problem: null };
 
 /** @param data Values of variables in place of the sample's; null: the sample. */
 export function usePreview(
@@ -41,36 +39,15 @@ export function usePreview(
   { subject, content }: EmailTexts,
   data: Readonly<Record<string, unknown>> | null,
 ): Preview {
-  const [preview, setPreview] = useState<Preview>(nothing);
-  const isThere = useStore(isServerThere);
-  const { kind } = useStore(session);
-  useEffect(() => {
-    if (!isThere || kind !== 'open') return;
-    const leaving = new AbortController();
-    const timer = setTimeout(async () => {
-      try {
-        const { body } = await askProject<Rendered>('config/auth/emails/render', {
-          method: 'POST',
-          body: { email, subject, content, ...(data !== null && { data }) },
-          signal: leaving.signal,
-        });
-        setPreview((before) => ({
-          rendered: body,
-          html: body.content.output ?? before.html,
-          text: body.text ?? before.text,
-          problem: null,
-        }));
-      } catch (error) {
-        if (leaving.signal.aborted) return;
-        if (!(error instanceof ApiError)) throw error;
-        const { message } = error;
-        setPreview((before) => ({ ...before, problem: message }));
-      }
-    }, pauseMs);
-    return () => {
-      clearTimeout(timer);
-      leaving.abort();
-    };
-  }, [email, subject, content, data, isThere, kind]);
-  return preview;
+  const draft = { email, subject, content, ...(data !== null && { data }) };
+  const last = useRef<Pick<Preview, 'html' | 'text'>>({ html: null, text: null });
+  const { value: rendered, problem } = useAnswer(JSON.stringify(draft), async (signal) => {
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    signal.throwIfAborted();
+    const request = { method: 'POST', body: draft, signal } as const;
+    const { body } = await askProject<Rendered>('config/auth/emails/render', request);
+    last.current = { html: body.content.output ?? last.current.html, text: body.text ?? last.current.text };
+    return body;
+  });
+  return { rendered, ...last.current, problem: problem?.message ?? null };
 }

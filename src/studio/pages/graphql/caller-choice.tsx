@@ -1,12 +1,11 @@
 /**
  * The choice of who asks.
  */
-import { useEffect, useId, useState } from 'react';
-import { ApiError } from '../../shared/api.ts';
+import { useId } from 'react';
+import { UserSelect } from '../../components/user-select.tsx';
 import { apiKeys } from '../../shared/keys.ts';
-import { session } from '../../shared/session.ts';
+import { useMayOperate } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
-import { listNewestUsers, type StudioUser } from '../../shared/users.ts';
 import type { Caller } from './caller.ts';
 
 interface CallerChoiceProps {
@@ -23,8 +22,7 @@ const kinds = [
 /** The role, and which user. */
 export function CallerChoice({ caller, onChoose }: CallerChoiceProps) {
   const { service } = useStore(apiKeys);
-  const now = useStore(session);
-  const mayOperate = now.kind !== 'none' && now.project.mayOperate;
+  const mayOperate = useMayOperate();
   const unavailable = { anon: false, user: service === '' || !mayOperate, service: service === '' };
   const name = useId();
   return (
@@ -45,42 +43,8 @@ export function CallerChoice({ caller, onChoose }: CallerChoiceProps) {
         ))}
       </fieldset>
       {caller.kind === 'user' && (
-        <UserSelect chosen={caller.userId} onChoose={(userId) => onChoose({ kind: 'user', userId })} />
+        <UserSelect label="User" chosen={caller.userId} onChoose={({ id }) => onChoose({ kind: 'user', userId: id })} />
       )}
     </div>
-  );
-}
-
-interface UserSelectProps {
-  readonly chosen: string | null;
-  readonly onChoose: (userId: string) => void;
-}
-
-function UserSelect({ chosen, onChoose }: UserSelectProps) {
-  const [users, setUsers] = useState<readonly StudioUser[] | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
-  useEffect(() => {
-    listNewestUsers().then(setUsers, (error: unknown) => {
-      if (!(error instanceof ApiError)) throw error;
-      setProblem(error.message);
-    });
-  }, []);
-  if (problem !== null) return <span className="fault">{problem}</span>;
-  return (
-    <select
-      className="user-select"
-      aria-label="User"
-      value={chosen ?? ''}
-      onChange={({ target }) => onChoose(target.value)}
-    >
-      <option value="" disabled>
-        {users === null ? 'Loading …' : users.length === 0 ? 'No users yet' : 'Select a user'}
-      </option>
-      {users?.map((user) => (
-        <option key={user.id} value={user.id}>
-          {user.email || user.phone || user.id}
-        </option>
-      ))}
-    </select>
   );
 }

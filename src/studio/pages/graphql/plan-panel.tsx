@@ -1,9 +1,9 @@
 /**
  * The SQL of the last operation, and how PostgreSQL would run it now, under the role that sent it.
  */
-import { useEffect, useState } from 'react';
 import { CopyButton } from '../../components/copy-button.tsx';
-import { ApiError } from '../../shared/api.ts';
+import { Fault } from '../../components/problem.tsx';
+import { useAnswer } from '../../shared/requests.ts';
 import { askAsOperator } from '../../shared/session.ts';
 
 /** An operation that was sent. */
@@ -23,35 +23,23 @@ interface Statement {
   readonly plan: readonly string[];
 }
 
-/** @param props.operation Null: none was sent yet. */
-export function PlanPanel({
-  operation,
-  onClose,
-}: {
+interface PlanPanelProps {
+  /** Null: none was sent yet. */
   readonly operation: Operation | null;
   readonly onClose: () => void;
-}) {
-  const [statements, setStatements] = useState<readonly Statement[]>([]);
-  const [problem, setProblem] = useState<string | null>(null);
-  useEffect(() => {
-    if (operation === null) return;
-    const { doneAt: _doneAt, ...body } = operation;
-    let isOver = false;
-    askAsOperator<{ statements: readonly Statement[] }>('/studio/explain', { method: 'POST', body }).then(
-      (answer) => {
-        if (isOver) return;
-        setStatements(answer.body.statements);
-        setProblem(null);
-      },
-      (error: unknown) => {
-        if (!(error instanceof ApiError)) throw error;
-        if (!isOver) setProblem(error.message);
-      },
-    );
-    return () => {
-      isOver = true;
-    };
-  }, [operation]);
+}
+
+/** What is known of the last operation. */
+export function PlanPanel({ operation, onClose }: PlanPanelProps) {
+  const key = operation === null ? null : JSON.stringify(operation);
+  const { value, problem } = useAnswer(key, async () => {
+    const { doneAt: _doneAt, ...body } = operation!;
+    const answer = await askAsOperator<{ statements: readonly Statement[] }>('/studio/explain', {
+      method: 'POST',
+      body,
+    });
+    return answer.body.statements;
+  });
   return (
     <section className="plan" aria-labelledby="plan-title">
       <div className="spread">
@@ -61,11 +49,9 @@ export function PlanPanel({
         </button>
       </div>
       {operation === null && <p className="soft">Run an operation to see its SQL statement and plan.</p>}
-      <p className="fault" role="alert">
-        {problem}
-      </p>
+      <Fault>{problem?.message}</Fault>
       {problem === null &&
-        statements.map((statement, index) => (
+        value?.map((statement, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: two statements of an operation may be the same text
           <Explained key={index} {...statement} />
         ))}

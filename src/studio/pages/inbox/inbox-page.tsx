@@ -1,12 +1,14 @@
 /**
  * The page Inbox: the emails that a project without a mail server has kept. New ones appear by themselves.
  */
-import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
+import { Link } from '../../components/link.tsx';
 import { MailFrame } from '../../components/mail-frame.tsx';
 import { Problem } from '../../components/problem.tsx';
+import { SearchForm } from '../../components/search-form.tsx';
 import { SignInCard } from '../../components/sign-in.tsx';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
-import { addressOf, followLink, goTo, usePlace } from '../../shared/router.ts';
+import { goTo, usePlace } from '../../shared/router.ts';
 import { type CapturedEmail, useInbox } from './captured-emails.ts';
 import './inbox.css';
 
@@ -49,7 +51,11 @@ export function InboxPage() {
               {emails.length === 1 ? '1 email' : `${emails.length} emails`}
             </span>
           </div>
-          <RecipientFilter to={to} />
+          <SearchForm
+            label="Filter by recipient"
+            value={to ?? ''}
+            onSearch={(wanted) => goTo(placeOf(wanted === '' ? null : wanted, null))}
+          />
         </header>
         <ol>
           {emails.map((email) => (
@@ -81,47 +87,22 @@ function placeOf(to: string | null, id: number | null): string {
   return query === '' ? 'inbox' : `inbox?${query}`;
 }
 
-function RecipientFilter({ to }: { readonly to: string | null }) {
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    const given = String(new FormData(event.currentTarget).get('to')).trim();
-    goTo(placeOf(given === '' ? null : given, null));
-  };
-  return (
-    <search>
-      <form onSubmit={submit}>
-        <input
-          name="to"
-          type="search"
-          aria-label="Filter by recipient"
-          placeholder="Filter by recipient"
-          defaultValue={to ?? ''}
-          key={to}
-        />
-      </form>
-    </search>
-  );
-}
-
-function Entry({
-  email,
-  to,
-  isShown,
-}: {
+interface EntryProps {
   readonly email: CapturedEmail;
   readonly to: string | null;
   readonly isShown: boolean;
-}) {
-  const place = placeOf(to, email.id);
+}
+
+function Entry({ email, to, isShown }: EntryProps) {
   return (
     <li>
-      <a href={addressOf(place)} aria-current={isShown ? 'true' : undefined} onClick={followLink(place)}>
+      <Link to={placeOf(to, email.id)} isCurrent={isShown}>
         <strong>{email.subject}</strong>
         <span className="soft small">{email.to}</span>
         <time className="soft small" dateTime={email.capturedAt}>
           {clock.format(new Date(email.capturedAt))}
         </time>
-      </a>
+      </Link>
     </li>
   );
 }
@@ -145,9 +126,9 @@ function Email({ email, to }: { readonly email: CapturedEmail; readonly to: stri
   return (
     <article className="inbox-email" aria-labelledby="email-subject">
       <header>
-        <a className="to-list" href={addressOf(placeOf(to, null))} onClick={followLink(placeOf(to, null))}>
+        <Link className="to-list" to={placeOf(to, null)}>
           All emails
-        </a>
+        </Link>
         <h2 id="email-subject">{email.subject}</h2>
         <dl>
           <dt>From</dt>

@@ -1,10 +1,8 @@
 /**
  * The schema of a role as the gateway describes it, read again whenever somebody comes back to the page.
  */
-import { useEffect, useState } from 'react';
-import { ApiError, isServerThere } from '../../shared/api.ts';
-import { askProject, session } from '../../shared/session.ts';
-import { useStore } from '../../shared/store.ts';
+import { type Answer, useAnswer } from '../../shared/requests.ts';
+import { askProject } from '../../shared/session.ts';
 
 /** A field of an object type. */
 export interface SchemaField {
@@ -62,35 +60,12 @@ export interface RoleSchema {
 }
 
 /** The schema of a role, null until it is there, and why it cannot be read. */
-export function useRoleSchema(role: string): { readonly schema: RoleSchema | null; readonly problem: string | null } {
-  const [schema, setSchema] = useState<RoleSchema | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
-  const isThere = useStore(isServerThere);
-  const { kind } = useStore(session);
-  useEffect(() => {
-    if (!isThere || kind !== 'open') return;
-    const leaving = new AbortController();
-    const read = async (): Promise<void> => {
-      if (document.visibilityState === 'hidden') return;
-      try {
-        const path = `schema?${new URLSearchParams({ role })}`;
-        const { body } = await askProject<RoleSchema>(path, { signal: leaving.signal });
-        setSchema(body);
-        setProblem(null);
-      } catch (error) {
-        if (leaving.signal.aborted) return;
-        if (!(error instanceof ApiError)) throw error;
-        setProblem(error.message);
-      }
-    };
-    void read();
-    addEventListener('focus', read);
-    return () => {
-      leaving.abort();
-      removeEventListener('focus', read);
-    };
-  }, [role, isThere, kind]);
-  return { schema: schema?.role === role ? schema : null, problem };
+export function useRoleSchema(role: string): Pick<Answer<RoleSchema>, 'value' | 'problem'> {
+  const { value, problem } = useAnswer(role, async (signal) => {
+    const path = `schema?${new URLSearchParams({ role })}`;
+    return (await askProject<RoleSchema>(path, { signal })).body;
+  });
+  return { value: value?.role === role ? value : null, problem };
 }
 
 /** What is missing of a table that the role sees: its columns, and ways to write it. */

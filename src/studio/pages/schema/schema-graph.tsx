@@ -2,7 +2,7 @@
  * The tables and their relationships as a drawing, whose boxes are links, and the same as a list of sentences.
  */
 import { useEffect, useMemo, useRef } from 'react';
-import { addressOf, followLink } from '../../shared/router.ts';
+import { Link } from '../../components/link.tsx';
 import { boxHeight, layoutGraph, type RelationshipLine, type TableBox } from './layout-graph.ts';
 import { placeOf } from './place-of.ts';
 import type { RoleSchema, SchemaRelationship } from './role-schema.ts';
@@ -135,15 +135,8 @@ function Box({
   readonly role: string;
   readonly isChosen: boolean;
 }) {
-  const place = placeOf(role, table.name);
   return (
-    <a
-      href={addressOf(place)}
-      onClick={followLink(place)}
-      data-table={table.name}
-      aria-current={isChosen ? 'true' : undefined}
-      className="box"
-    >
+    <Link to={placeOf(role, table.name)} isCurrent={isChosen} data-table={table.name} className="box">
       <rect x={x} y={y} width={width} height={boxHeight} rx="7" />
       <text x={x + 14} y={y + 20}>
         {table.name}
@@ -151,6 +144,6 @@ function Box({
       <text x={x + 14} y={y + 36} className="object">
         {table.object}
       </text>
-    </a>
+    </Link>
   );
 }

@@ -2,7 +2,7 @@
  * The page Schema: what each role sees of the database, as tables and as a drawing, and what it does not see and why.
  */
 import { useId } from 'react';
-import { Problem } from '../../components/problem.tsx';
+import { Problem, Waiting } from '../../components/problem.tsx';
 import { goTo, usePlace } from '../../shared/router.ts';
 import { type Project, session } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
@@ -28,7 +28,7 @@ function Schema({ roles }: { readonly roles: Project['roles'] }) {
   const { segments, query } = usePlace();
   const role = query.get('role') ?? roles.anon;
   const name = segments[1] ?? null;
-  const { schema, problem } = useRoleSchema(role);
+  const { value: schema, problem } = useRoleSchema(role);
   return (
     <>
       <header className="page-head">
@@ -40,11 +40,7 @@ function Schema({ roles }: { readonly roles: Project['roles'] }) {
         />
       </header>
       {schema === null ? (
-        problem === null ? (
-          <p className="loading">Loading the schema of {role} …</p>
-        ) : (
-          <Problem title="The schema could not be loaded">{problem}</Problem>
-        )
+        <Waiting what={`schema of ${role}`} problem={problem} />
       ) : (
         <div className="schema" data-open={name !== null}>
           <TableList schema={schema} chosen={name} />

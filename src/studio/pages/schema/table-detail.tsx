@@ -1,7 +1,7 @@
 /**
  * A table as the role sees it: its fields with their types, what may be done with it, and what is missing of it.
  */
-import { addressOf, followLink } from '../../shared/router.ts';
+import { Link } from '../../components/link.tsx';
 import { MissingList } from './missing-list.tsx';
 import { placeOf } from './place-of.ts';
 import { missingOf, type RoleSchema, type SchemaField, type SchemaTable } from './role-schema.ts';
@@ -65,11 +65,10 @@ export function TableDetail({ schema, table }: { readonly schema: RoleSchema; re
 
 /** The way back, where the list is not beside it. */
 export function AllTables({ role }: { readonly role: string }) {
-  const place = placeOf(role, null);
   return (
-    <a className="to-list" href={addressOf(place)} onClick={followLink(place)}>
+    <Link className="to-list" to={placeOf(role, null)}>
       All tables
-    </a>
+    </Link>
   );
 }
 
@@ -107,10 +106,9 @@ function FieldNote({ field: { kind, isKey, column, name } }: { readonly field: S
 
 function FieldType({ role, field: { type, target } }: { readonly role: string; readonly field: SchemaField }) {
   if (target === null) return <code>{type}</code>;
-  const place = placeOf(role, target);
   return (
-    <a href={addressOf(place)} onClick={followLink(place)}>
+    <Link to={placeOf(role, target)}>
       <code>{type}</code>
-    </a>
+    </Link>
   );
 }

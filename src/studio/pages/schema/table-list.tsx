@@ -1,8 +1,8 @@
 /**
  * The tables of the schema by name, and those in which something of a name is.
  */
-import { type MouseEvent, type ReactNode, useState } from 'react';
-import { addressOf, followLink } from '../../shared/router.ts';
+import { useState } from 'react';
+import { Link } from '../../components/link.tsx';
 import { missingId } from './missing-list.tsx';
 import { placeOf } from './place-of.ts';
 import { isColumnOf, type Missing, type RoleSchema, type SchemaTable } from './role-schema.ts';
@@ -31,20 +31,20 @@ export function TableList({ schema, chosen }: TableListProps) {
       </search>
       <ul>
         <li>
-          <Entry role={schema.role} name={null} isChosen={chosen === null} onFollow={showMissing}>
+          <Link to={placeOf(schema.role, null)} isCurrent={chosen === null} onClick={showMissing}>
             <strong>Hidden objects</strong>
             <span className="badge">{schema.missing.length}</span>
-          </Entry>
+          </Link>
         </li>
         {tables.map((table) => (
           <li key={table.name}>
-            <Entry role={schema.role} name={table.name} isChosen={table.name === chosen}>
+            <Link to={placeOf(schema.role, table.name)} isCurrent={table.name === chosen}>
               <strong>{table.name}</strong>
               <HiddenColumns
                 count={schema.missing.filter((entry: Missing) => isColumnOf(entry, table.object)).length}
               />
               <code className="soft">{table.object}</code>
-            </Entry>
+            </Link>
           </li>
         ))}
       </ul>
@@ -72,29 +72,4 @@ function HiddenColumns({ count }: { readonly count: number }) {
 /** Where there is little room it stands below the list. */
 function showMissing(): void {
   document.getElementById(missingId)?.scrollIntoView();
-}
-
-function Entry({
-  role,
-  name,
-  isChosen,
-  onFollow,
-  children,
-}: {
-  readonly role: string;
-  readonly name: string | null;
-  readonly isChosen: boolean;
-  readonly onFollow?: () => void;
-  readonly children: ReactNode;
-}) {
-  const place = placeOf(role, name);
-  const follow = (event: MouseEvent): void => {
-    followLink(place)(event);
-    onFollow?.();
-  };
-  return (
-    <a href={addressOf(place)} onClick={follow} aria-current={isChosen ? 'true' : undefined}>
-      {children}
-    </a>
-  );
 }

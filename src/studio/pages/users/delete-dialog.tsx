@@ -1,9 +1,9 @@
 /**
  * Asks before a user is deleted.
  */
-import { useState } from 'react';
 import { Dialog } from '../../components/dialog.tsx';
-import { ApiError } from '../../shared/api.ts';
+import { Fault } from '../../components/problem.tsx';
+import { useTask } from '../../shared/requests.ts';
 import { deleteUser, type StudioUser } from '../../shared/users.ts';
 import { nameOf } from './describe-user.ts';
 
@@ -15,27 +15,19 @@ interface DeleteDialogProps {
 
 /** The dialog. */
 export function DeleteDialog({ user, onDeleted, onClose }: DeleteDialogProps) {
-  const [problem, setProblem] = useState<string | null>(null);
-  const remove = (): void => {
-    deleteUser(user.id).then(onDeleted, (error: unknown) => {
-      if (!(error instanceof ApiError)) throw error;
-      setProblem(error.message);
-    });
-  };
+  const { problem, run } = useTask();
   return (
     <Dialog title={`Delete ${nameOf(user)}?`} onClose={onClose}>
       <p>
         Deletes the account with its sessions, factors and identities. Rows in your tables that reference it follow the
         rules of their foreign keys. This cannot be undone.
       </p>
-      <p className="fault" role="alert">
-        {problem}
-      </p>
+      <Fault>{problem?.message}</Fault>
       <div className="row end">
         <button type="button" onClick={onClose}>
           Cancel
         </button>
-        <button type="button" className="danger" onClick={remove}>
+        <button type="button" className="danger" onClick={() => run(() => deleteUser(user.id).then(onDeleted))}>
           Delete user
         </button>
       </div>

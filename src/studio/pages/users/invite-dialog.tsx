@@ -1,9 +1,10 @@
 /**
  * Invites somebody by email.
  */
-import { type FormEvent, useId, useState } from 'react';
+import { useId } from 'react';
 import { Dialog } from '../../components/dialog.tsx';
-import { ApiError } from '../../shared/api.ts';
+import { Fault } from '../../components/problem.tsx';
+import { onSubmit, useTask } from '../../shared/requests.ts';
 import { inviteUser, type StudioUser } from '../../shared/users.ts';
 
 interface InviteDialogProps {
@@ -13,25 +14,16 @@ interface InviteDialogProps {
 
 /** The dialog. */
 export function InviteDialog({ onInvited, onClose }: InviteDialogProps) {
-  const [problem, setProblem] = useState<string | null>(null);
+  const { problem, run } = useTask();
   const id = useId();
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    const email = String(new FormData(event.currentTarget).get('email')).trim();
-    inviteUser(email).then(onInvited, (error: unknown) => {
-      if (!(error instanceof ApiError)) throw error;
-      setProblem(error.message);
-    });
-  };
+  const submit = onSubmit(({ email = '' }) => void run(() => inviteUser(email).then(onInvited)));
   return (
     <Dialog title="Invite user" onClose={onClose}>
       <form className="stack" onSubmit={submit}>
         <label htmlFor={id}>Email address</label>
         <input id={id} name="email" type="email" required autoComplete="off" spellCheck={false} />
         <p className="soft small">Creates the account and emails a link to accept the invitation.</p>
-        <p className="fault" role="alert">
-          {problem}
-        </p>
+        <Fault>{problem?.message}</Fault>
         <div className="row end">
           <button type="submit" className="primary">
             Send invitation

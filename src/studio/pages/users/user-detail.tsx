@@ -1,13 +1,12 @@
 /**
  * A user: the account, and what an operator does for it.
  */
-import { useCallback, useEffect, useState } from 'react';
+import { useState } from 'react';
 import { CopyButton } from '../../components/copy-button.tsx';
-import { Problem } from '../../components/problem.tsx';
-import { ApiError, isServerThere } from '../../shared/api.ts';
-import { addressOf, followLink } from '../../shared/router.ts';
-import { session } from '../../shared/session.ts';
-import { useStore } from '../../shared/store.ts';
+import { Link } from '../../components/link.tsx';
+import { Fault, Problem, Waiting } from '../../components/problem.tsx';
+import { useAnswer, useTask } from '../../shared/requests.ts';
+import { useMayOperate } from '../../shared/session.ts';
 import { inviteUser, readUser, type StudioUser, sendRecovery, signOutUser } from '../../shared/users.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { fullNameOf, isInvited, nameOf, stateOf } from './describe-user.ts';
@@ -25,54 +24,30 @@ interface UserDetailProps {
 
 /** The user of an id. */
 export function UserDetail({ id, place, onDone }: UserDetailProps) {
-  const [user, setUser] = useState<StudioUser | null>(null);
-  const [problem, setProblem] = useState<ApiError | null>(null);
-  const isThere = useStore(isServerThere);
-  const fail = useCallback((error: unknown): void => {
-    if (!(error instanceof ApiError)) throw error;
-    setProblem(error);
-  }, []);
-  const read = useCallback(async () => {
-    try {
-      setUser(await readUser(id));
-      setProblem(null);
-    } catch (error) {
-      fail(error);
-    }
-  }, [id, fail]);
-  useEffect(() => {
-    if (isThere) void read();
-  }, [read, isThere]);
+  const { value: user, problem, readAgain } = useAnswer(id, () => readUser(id));
+  const task = useTask();
   if (user === null) {
-    if (problem === null) return <p className="loading">Loading user …</p>;
-    const isMissing = problem.status >= 400 && problem.status < 500;
-    const title = isMissing ? 'User not found' : 'The user could not be loaded';
-    return <Problem title={title}>{problem.message}</Problem>;
+    const isMissing = problem !== null && problem.status >= 400 && problem.status < 500;
+    if (isMissing) return <Problem title="User not found">{problem.message}</Problem>;
+    return <Waiting what="user" problem={problem} />;
   }
-  const act = async (run: () => Promise<unknown>, sentence: string): Promise<void> => {
-    setProblem(null);
-    try {
-      await run();
+  const act = (work: () => Promise<unknown>, sentence: string): Promise<void> =>
+    task.run(async () => {
+      await work();
       onDone(sentence, id);
-      await read();
-    } catch (error) {
-      fail(error);
-    }
-  };
-  const back = placeOf(place, null);
+      readAgain();
+    });
   return (
     <article className="user" aria-labelledby="user-name">
-      <a className="to-list" href={addressOf(back)} onClick={followLink(back)}>
+      <Link className="to-list" to={placeOf(place, null)}>
         All users
-      </a>
+      </Link>
       <header className="row">
         <h2 id="user-name">{nameOf(user)}</h2>
         <span className={stateOf(user).isUsual ? 'badge on' : 'badge changed'}>{stateOf(user).title}</span>
       </header>
       <Actions user={user} onAct={act} onDone={onDone} />
-      <p className="fault" role="alert">
-        {problem?.message}
-      </p>
+      <Fault>{(task.problem ?? problem)?.message}</Fault>
       <Facts user={user} />
       <Metadata title="User metadata" data={user.user_metadata} />
       <Metadata title="App metadata" data={user.app_metadata} />
@@ -87,10 +62,9 @@ interface ActionsProps {
 }
 
 function Actions({ user, onAct, onDone }: ActionsProps) {
-  const now = useStore(session);
+  const mayOperate = useMayOperate();
   const [isDeleting, setDeleting] = useState(false);
   const { id, email } = user;
-  const mayOperate = now.kind !== 'none' && now.project.mayOperate;
   return (
     <div className="row">
       {isInvited(user) ? (

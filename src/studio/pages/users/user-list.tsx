@@ -1,8 +1,9 @@
 /**
  * A page of users, the search, and the way to the other pages.
  */
-import type { FormEvent } from 'react';
-import { addressOf, followLink, goTo } from '../../shared/router.ts';
+import { Link } from '../../components/link.tsx';
+import { SearchForm } from '../../components/search-form.tsx';
+import { goTo } from '../../shared/router.ts';
 import type { StudioUser, UserPage } from '../../shared/users.ts';
 import { fullNameOf, nameOf, stateOf } from './describe-user.ts';
 import { type ListPlace, placeOf } from './place-of.ts';
@@ -27,7 +28,11 @@ export function UserList({ list: { users, total }, place, chosen }: UserListProp
   return (
     <section className="link-list users-list" aria-label="Users">
       <header>
-        <Search filter={place.filter} />
+        <SearchForm
+          label="Search by email or name"
+          value={place.filter}
+          onSearch={(filter) => goTo(placeOf({ page: 1, filter }, null))}
+        />
         <span className="badge" role="status">
           {total === 1 ? '1 user' : `${total} users`}
         </span>
@@ -49,48 +54,23 @@ export function UserList({ list: { users, total }, place, chosen }: UserListProp
   );
 }
 
-function Search({ filter }: { readonly filter: string }) {
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    const given = String(new FormData(event.currentTarget).get('filter')).trim();
-    goTo(placeOf({ page: 1, filter: given }, null));
-  };
-  return (
-    <search>
-      <form onSubmit={submit}>
-        <input
-          name="filter"
-          type="search"
-          aria-label="Search by email or name"
-          placeholder="Search by email or name"
-          defaultValue={filter}
-          key={filter}
-        />
-      </form>
-    </search>
-  );
-}
-
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 
-function Entry({
-  user,
-  place,
-  isChosen,
-}: {
+interface EntryProps {
   readonly user: StudioUser;
   readonly place: ListPlace;
   readonly isChosen: boolean;
-}) {
+}
+
+function Entry({ user, place, isChosen }: EntryProps) {
   const { title, isUsual } = stateOf(user);
-  const to = placeOf(place, user.id);
   return (
     <li>
-      <a href={addressOf(to)} onClick={followLink(to)} aria-current={isChosen ? 'true' : undefined}>
+      <Link to={placeOf(place, user.id)} isCurrent={isChosen}>
         <strong>{nameOf(user)}</strong>
         <span className={isUsual ? 'badge on' : 'badge changed'}>{title}</span>
         <span className="soft small">{fullNameOf(user) ?? `Created ${day.format(new Date(user.created_at))}`}</span>
-      </a>
+      </Link>
     </li>
   );
 }

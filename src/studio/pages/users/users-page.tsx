@@ -1,11 +1,12 @@
 /**
  * The page Users: who has an account, and what an operator does for them.
  */
-import { useCallback, useEffect, useState } from 'react';
+import { useState } from 'react';
 import { KeysForm } from '../../components/keys-form.tsx';
-import { Problem } from '../../components/problem.tsx';
-import { ApiError, isServerThere } from '../../shared/api.ts';
+import { Fault, Waiting } from '../../components/problem.tsx';
+import type { ApiError } from '../../shared/api.ts';
 import { apiKeys } from '../../shared/keys.ts';
+import { type Answer, useAnswer } from '../../shared/requests.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
 import { useStore } from '../../shared/store.ts';
 import { listUsers, type StudioUser, type UserPage } from '../../shared/users.ts';
@@ -21,14 +22,11 @@ export function UsersPage() {
   const { segments, query } = usePlace();
   const place = readListPlace(query);
   const id = segments[1] ?? null;
-  const { list, problem, readAgain } = useUsers(place, id, service);
+  const { value: list, problem, readAgain } = useUsers(place, id, service);
   const [isInviting, setInviting] = useState(false);
   const [said, setSaid] = useState('');
   if (service === '' || problem?.status === 401) return <AskForKeys problem={problem} />;
-  if (list === null) {
-    if (problem !== null) return <Problem title="The users could not be loaded">{problem.message}</Problem>;
-    return <p className="loading">Loading users …</p>;
-  }
+  if (list === null) return <Waiting what="users" problem={problem} />;
   const done = (sentence: string, next: string | null): void => {
     setSaid(sentence);
     if (next !== id) goTo(placeOf(place, next));
@@ -70,44 +68,19 @@ function AskForKeys({ problem }: { readonly problem: ApiError | null }) {
     <div className="keys-page stack">
       <h1>Project API keys</h1>
       <p>Managing users needs the service key.</p>
-      {problem !== null && (
-        <p className="fault" role="alert">
-          The service key was refused: {problem.message}
-        </p>
-      )}
+      {problem !== null && <Fault>The service key was refused: {problem.message}</Fault>}
       <KeysForm />
     </div>
   );
 }
 
-/** The part of the list that the address names; read again on demand, with another key, and when the server is back. */
-function useUsers({ page, filter }: ListPlace, id: string | null, service: string) {
-  const [list, setList] = useState<UserPage | null>(null);
-  const [problem, setProblem] = useState<ApiError | null>(null);
-  const [reading, setReading] = useState(0);
-  const isThere = useStore(isServerThere);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: read again for the key, and on demand
-  useEffect(() => {
-    if (service === '' || !isThere) return;
-    let isOver = false;
-    listUsers({ page, filter, size: pageSize }).then(
-      (found) => {
-        if (isOver) return;
-        setProblem(null);
-        // Users went meanwhile, or somebody has written the address.
-        const last = lastPage(found);
-        if (page > last) goTo(placeOf({ page: last, filter }, id), { replace: true });
-        else setList(found);
-      },
-      (error: unknown) => {
-        if (!(error instanceof ApiError)) throw error;
-        if (!isOver) setProblem(error);
-      },
-    );
-    return () => {
-      isOver = true;
-    };
-  }, [page, filter, service, isThere, reading]);
-  const readAgain = useCallback(() => setReading((count) => count + 1), []);
-  return { list, problem, readAgain };
+/** The part of the list that the address names. */
+function useUsers({ page, filter }: ListPlace, id: string | null, service: string): Answer<UserPage> {
+  return useAnswer(service === '' ? null : `${service} ${page} ${filter}`, async (signal) => {
+    const found = await listUsers({ page, filter, size: pageSize });
+    // Users went meanwhile, or somebody has written the address.
+    const last = lastPage(found);
+    if (page > last && !signal.aborted) goTo(placeOf({ page: last, filter }, id), { replace: true });
+    return found;
+  });
 }
