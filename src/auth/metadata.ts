@@ -16,10 +16,10 @@ export function mergeMetadata(old: Metadata, changes: Metadata): Metadata {
 const maxBytes = 16_384;
 
 /** Refuses what is too much; less than `old` has is not. @throws AuthError `validation_failed` (422) */
-export function assertModest(metadata: Metadata, old: Metadata = {}): void {
+export function assertModest(metadata: Metadata, old: Metadata = {}, what = 'Metadata of a user'): void {
   const bytes = bytesOf(metadata);
   if (bytes <= maxBytes || bytes < bytesOf(old)) return;
-  const message = `Metadata of a user may have 16 kB of JSON at most; this would be ${Math.ceil(bytes / 1024)} kB.`;
+  const message = `${what} may have 16 kB of JSON at most; this would be ${Math.ceil(bytes / 1024)} kB.`;
   throw new AuthError('validation_failed', message, { status: 422 });
 }
 
@@ -43,7 +43,8 @@ export function mergeWhatFits(old: Metadata, changes: Metadata): Metadata {
   return mergeMetadata(kept, Object.fromEntries(fitting));
 }
 
-function bytesOf(metadata: Metadata): number {
+/** Of its JSON in UTF-8. */
+export function bytesOf(metadata: Metadata): number {
   return Buffer.byteLength(JSON.stringify(metadata));
 }
 

@@ -4,6 +4,7 @@
  */
 import { beforeAll, expect, test } from 'vitest';
 import { createAuthDatabase, signedUp, testAuth } from '../support/auth-service.ts';
+import { hookSecret, startHookServer } from '../support/hook-server.ts';
 import { anonKey } from '../support/http.ts';
 import { googleValues, startLyingProvider } from '../support/lying-provider.ts';
 import type { TestDatabase } from '../support/postgres.ts';
@@ -82,6 +83,8 @@ test('a name is copied to the audit log by 255 characters at most, and the log c
 
 test('nor does an admin, of what the application says of a user', async () => {
   const auth = await testAuth(database);
+  const made = await auth.askAdmin('/admin/users', { email: 'made@x.test', app_metadata: large });
+  expect(made).toMatchObject(refused);
   const { user } = await signedUp(auth, 'managed@x.test', password);
   const change = (app_metadata: object) =>
     auth.askAdmin(`/admin/users/${user.id}`, { app_metadata }, { method: 'PUT' });
@@ -102,6 +105,45 @@ test('what a provider says beyond that is left out, and the rest is kept', async
     expect([status, Object.keys(body.user.user_metadata)]).toEqual([200, expect.arrayContaining(['email', 'picture'])]);
   }
   expect(await largest()).toBeLessThanOrEqual(most + 500);
+});
+
+test('names and addresses of a provider that are long in bytes are refused, and no account has them', async () => {
+  const provider = await startLyingProvider('web');
+  const auth = await testAuth(database, googleValues(provider));
+  const long = 'あ'.repeat(2000);
+  const claims = { sub: 'two', email: 'long@x.test', email_verified: true, name: long, picture: long };
+  const body = { provider: 'google', id_token: await provider.sign({ ...claims, preferred_username: long }) };
+  expect(await auth.ask('/token?grant_type=id_token', body)).toMatchObject(refused);
+  expect(await database.query(`select id from auth.users where email = 'long@x.test'`)).toEqual([]);
+  expect(
+    (await auth.ask('/token?grant_type=id_token', { ...body, id_token: await provider.sign(claims) })).status,
+  ).toBe(422);
+});
+
+test('a hook makes no token that is larger than the headers of a request, and its sign-in has not happened', async () => {
+  const server = await startHookServer();
+  let note = '';
+  server.answer(({ payload }) => ({ body: { claims: { ...payload.claims, note } } }));
+  const auth = await testAuth(database, {
+    hook_custom_access_token_enabled: true,
+    hook_custom_access_token_uri: server.url,
+    hook_custom_access_token_secrets: hookSecret,
+  });
+  const email = 'claims@x.test';
+  await signedUp(auth, email, password);
+  const signIn = () => auth.ask('/token?grant_type=password', { email, password });
+  const countSessions = () =>
+    database.query(`select s.id from auth.sessions s join auth.users u on u.id = s.user_id where u.email = $1`, [
+      email,
+    ]);
+  expect(await countSessions()).toHaveLength(1);
+  note = 'x'.repeat(100_000);
+  expect(await signIn()).toMatchObject({ status: 500, body: { message: expect.stringContaining('40 kB') } });
+  expect(await countSessions()).toHaveLength(1);
+  note = 'x'.repeat(38_000);
+  const { status, body } = await signIn();
+  expect(status).toBe(200);
+  expect((await auth.ask('/user', undefined, { token: body.access_token })).status).toBe(200);
 });
 
 test('who has as much as is allowed of both kinds is served everywhere with their token', async () => {

@@ -90,10 +90,31 @@ test('a mistake in the schema file keeps nothing, and the next start works', asy
   expect(await stop()).toBe(0);
 }, 60_000);
 
-test('--empty starts without a table and says how to make one', async () => {
-  const { ask, stop, command } = await start(temporaryDirectory(), ['--empty']);
-  await command.until(/PGPASSWORD='[^']+' psql 'postgresql:\/\/postgres@[^:]+:\d+\/\w+' -c 'create table note/);
-  expect(await ask('{ __typename }')).toEqual({ data: { __typename: 'Query' } });
+test('--empty prints no password, and a line that makes a table', async () => {
+  const directory = temporaryDirectory();
+  const { ask, stop, command } = await start(directory, ['--empty']);
+  await command.until(/create table note/);
+  const { superuserPassword, loginPassword } = JSON.parse(
+    readFileSync(join(directory, '.pgreflect/project.json'), 'utf8'),
+  ) as Record<string, string>;
+  expect(command.text()).toMatch(
+    /Database +postgresql:\/\/postgres@\S+ +\(password: superuserPassword in \.pgreflect\/project\.json\)/,
+  );
+  for (const password of [superuserPassword!, loginPassword!]) expect(command.text()).not.toContain(password);
+
+  // In place of psql, which the tests need not have.
+  const psql = `#!/bin/sh\nexec '${process.execPath}' -e '
+    const { Client } = require("${join(import.meta.dirname, '../../node_modules/pg')}");
+    const client = new Client({ connectionString: process.argv[1] });
+    client.connect().then(() => client.query(process.argv[3])).then(() => client.end());
+  ' "$@"\n`;
+  writeFileSync(join(directory, 'psql'), psql, { mode: 0o755 });
+  const [line = ''] = /PGPASSWORD=.*/.exec(command.text()) ?? [];
+  const env = { ...process.env, PATH: `${directory}:${process.env.PATH}` };
+  execFileSync('sh', ['-c', line], { cwd: directory, env });
+  await expect
+    .poll(() => ask('mutation { insertIntonoteCollection(objects: [{ body: "x" }]) { affectedCount } }'))
+    .toEqual({ data: { insertIntonoteCollection: { affectedCount: 1 } } });
   expect(await stop()).toBe(0);
 }, 60_000);
 

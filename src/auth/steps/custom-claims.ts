@@ -4,6 +4,7 @@
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
+import { bytesOf } from '../metadata.ts';
 import type { AccessClaims } from '../secrets/access-token.ts';
 import { askHook } from './ask-hook.ts';
 import type { AuthContext } from './auth-context.ts';
@@ -54,6 +55,9 @@ const optional: Readonly<Record<string, Check>> = {
 /** Whose token it is was decided by the sign-in. */
 const fixed = ['sub', 'session_id'] as const;
 
+/** Most that they may have, as JSON in UTF-8: a request with the token must fit `maxHeaderSize` of the HTTP server. */
+const maxBytes = 40_960;
+
 /** What keeps them from being claims of a token, without their values; null for nothing. */
 function findProblem(claims: unknown, given: AccessClaims, adminRoles: readonly string[]): string | null {
   if (!isObject(claims)) return 'claims must be an object';
@@ -61,6 +65,10 @@ function findProblem(claims: unknown, given: AccessClaims, adminRoles: readonly 
     const isAbsent = claims[name] === undefined;
     if (isAbsent && name in required) return `${name} is missing`;
     if (!isAbsent && !isRight(claims[name])) return `${name} must be ${what}`;
+  }
+  const bytes = bytesOf(claims);
+  if (bytes > maxBytes && bytes > bytesOf(given)) {
+    return `claims may have 40 kB of JSON at most; these have ${Math.ceil(bytes / 1024)} kB`;
   }
   const changed = fixed.find((name) => claims[name] !== given[name]);
   if (changed !== undefined) return `${changed} must stay as it is`;

@@ -11,8 +11,7 @@ import { assertModest, isStorable, type Metadata } from '../metadata.ts';
 interface MemberTypes {
   readonly text: string;
   readonly flag: boolean;
-  readonly object: Metadata;
-  /** Metadata that people enter of a user. */
+  /** Metadata of a user. */
   readonly metadata: Metadata;
 }
 
@@ -24,8 +23,8 @@ export type Members<S extends BodyShape> = {
   readonly [K in keyof S]: MemberTypes[S[K]] | null;
 };
 
-const schemaTypes = { text: 'string', flag: 'boolean', object: 'object', metadata: 'object' } as const;
-const typeNames = { text: 'a string', flag: 'true or false', object: 'an object', metadata: 'an object' } as const;
+const schemaTypes = { text: 'string', flag: 'boolean', metadata: 'object' } as const;
+const typeNames = { text: 'a string', flag: 'true or false', metadata: 'an object' } as const;
 
 /**
  * Reads members by name and type.

@@ -166,7 +166,7 @@ pgreflect is ready. Ctrl-C stops it.
   GraphiQL     ${graphql}   (in a browser)
   Auth         ${externalOrigin(config, gateway)}/auth/v1
   Inbox        ${externalOrigin(config, gateway)}/studio/inbox   (emails are kept here until a mail server is named)
-  Database     ${config.adminDatabaseUrl}
+  Database     ${withoutPassword(config.adminDatabaseUrl)}   (password: superuserPassword in .pgreflect/project.json)
   anon key     ${config.anonKey}
   service key  ${config.serviceKey}   (for servers only: passes row security)
   Management   ${externalOrigin(config, gateway)}/v1/projects/${config.projectRef}/config/auth
@@ -190,17 +190,20 @@ async function findFirstOperation(config: Config, gateway: Gateway): Promise<str
   return model === null ? null : makeFirstOperation(model);
 }
 
-/**
- * Tables made by this connection are granted to the API roles by the default privileges of the start. The password is no argument,
- * which every user of the machine could read.
- */
+/** Tables made by this connection are granted to the API roles by the default privileges of the start. */
 function emptyAdvice(config: Config): string {
-  const url = new URL(config.adminDatabaseUrl);
-  const password = decodeURIComponent(url.password);
-  url.password = '';
+  const password = `"$(node -p 'require("./.pgreflect/project.json").superuserPassword')"`;
+  const table = 'create table note (id bigint generated always as identity primary key, body text)';
   return `
 There is no table yet. Make one, and its fields are there at once:
 
-  PGPASSWORD='${password}' psql '${url.href}' -c 'create table note (id bigint generated always as identity primary key, body text)'
+  PGPASSWORD=${password} psql '${withoutPassword(config.adminDatabaseUrl)}' -c '${table}'
 `;
+}
+
+/** What is printed stays in logs and in the scrollback of a terminal. */
+function withoutPassword(databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  url.password = '';
+  return url.href;
 }

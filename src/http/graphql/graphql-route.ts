@@ -9,13 +9,13 @@ import type { Answer, GraphQLRequest } from '../../execute/executor.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { corsOfGraphql } from '../server/cors.ts';
 import { graphqlPath, type Hook, type HttpParts } from '../server/parts.ts';
-import { createRateLimit } from '../server/rate-limit.ts';
 import { type CallerMemory, type KnownCaller, rememberCallers } from '../server/remember-callers.ts';
 import { LoadShedding, refuseOnArrival, refuseWhenKnown } from '../server/shed-load.ts';
 import { createFastPath } from './fast-path.ts';
 import { createGraphiqlPage } from './graphiql-page.ts';
 import { run, sendText, writeHead } from './graphql-answer.ts';
 import { acceptsHtml, answerTypeOf, type RequestType, requestTypeOf } from './media-types.ts';
+import { createRateLimit } from './requests-per-minute.ts';
 import type { YogaHandler } from './yoga-handler.ts';
 
 /** Methods of the path, for `Allow`. */

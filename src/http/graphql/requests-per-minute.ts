@@ -4,8 +4,8 @@
  */
 import type { FastifyInstance } from 'fastify';
 import { PublicError } from '../../shared/errors.ts';
-import { countedAs } from './client-address.ts';
-import type { Hook } from './parts.ts';
+import { countedAs } from '../server/client-address.ts';
+import type { Hook } from '../server/parts.ts';
 
 /** Callers counted at once; the least recently seen is forgotten first. */
 const maxCallers = 50_000;
