@@ -44,10 +44,10 @@ const describedRelationship = objectOf({
   cardinality: oneOf('one', 'many'),
 });
 
-const omission = objectOf({
+const omission: SchemaOf<Omission> = objectOf({
   kind: oneOf('privilege', 'key', 'name', 'type', 'directive'),
   ...{ object: text(), names: listOf(text()), reason: text(), fix: orNull(text('SQL; null: none changes it.')) },
-}) satisfies SchemaOf<Omission>;
+});
 
 /** The schema of a role. */
 export const describedSchema = objectOf({
