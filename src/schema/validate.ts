@@ -21,7 +21,6 @@ import {
   VariablesInAllowedPositionRule,
   validate,
 } from 'graphql';
-import { joinRules } from './join-rules.ts';
 
 /** What the operator decides about validation. */
 export interface ValidationOptions {
@@ -85,9 +84,8 @@ const changes = new Map<ValidationRule, ValidationRule | null>([
   [NoUnusedFragmentsRule, null],
   [NoUnusedVariablesRule, null],
 ]);
-const strict = specifiedRules.flatMap((rule) => {
+const strictRules = specifiedRules.flatMap((rule) => {
   const change = changes.get(rule);
   return change === null ? [] : [change ?? rule];
 });
-const strictRules = [joinRules(strict)];
-const compatibleRules = [joinRules(strict.filter((rule) => rule !== VariablesInAllowedPositionRule))];
+const compatibleRules = strictRules.filter((rule) => rule !== VariablesInAllowedPositionRule);
