@@ -7,7 +7,7 @@
 import { assertObjectType, type GraphQLField } from 'graphql';
 import { quotePath } from '../catalog/quote-name.ts';
 import { omissionsOf } from '../model/explain-missing.ts';
-import { byPkField, rootCollectionField } from '../model/inflect.ts';
+import { tableRootFields } from '../model/inflect.ts';
 import type { Model, Relationship, Table } from '../model/model.ts';
 import type { Omission } from '../model/model-context.ts';
 import { fieldOrigin } from '../schema/origin.ts';
@@ -95,8 +95,8 @@ function describeTable(table: Table): Omit<DescribedTable, 'fields'> {
     object: quotePath(namespace, name),
     ...{ kind, description, rowSecurity },
     rootFields: [
-      ...(table.rootField ? [rootCollectionField(baseName)] : []),
-      ...(table.byPk ? [byPkField(baseName)] : []),
+      ...(table.rootField ? [tableRootFields(baseName).collection] : []),
+      ...(table.byPk ? [tableRootFields(baseName).byPk] : []),
     ],
     ...{ insert: table.insert, update: table.update, delete: table.delete },
   };

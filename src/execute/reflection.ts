@@ -7,9 +7,8 @@ import type { Catalog } from '../catalog/catalog.ts';
 import { buildModel } from '../model/build-model.ts';
 import type { Model } from '../model/model.ts';
 import { roleSettings, searchPathText } from '../model/role-settings.ts';
-import { buildSchema } from '../schema/build-schema.ts';
+import { buildIntrospectionSchema, buildSchema, type IntrospectionPolicy } from '../schema/build-schema.ts';
 import type { LazySchema } from '../schema/lazy-schema.ts';
-import { buildIntrospectionSchema, type IntrospectionPolicy } from '../schema/prune-schema.ts';
 import { type DocumentCounts, Documents } from './documents.ts';
 
 /** How introspection is decided (operations.md, `--introspection`). */

@@ -11,7 +11,7 @@ import { schemaFix } from './comment-fix.ts';
 import { findDirectiveErrors } from './directive-errors.ts';
 import { candidateEnums, claimEnums, type EnumTypes } from './enums.ts';
 import { modelFingerprint } from './fingerprint.ts';
-import { byPkField, deleteField, insertField, rootCollectionField, updateField } from './inflect.ts';
+import { tableRootFields } from './inflect.ts';
 import { keepNames } from './keep-names.ts';
 import type { EnumType, Model, ModelNamespace, Routine, Table } from './model.ts';
 import { type ContextNamespace, createContext, type ModelContext, note, type Omission } from './model-context.ts';
@@ -128,11 +128,11 @@ function rootFields(tables: readonly UnlinkedTable[]) {
   const queryFields = new Set(['node']);
   const mutationFields = new Set<string>();
   for (const { baseName, ...table } of tables) {
-    if (table.rootField) queryFields.add(rootCollectionField(baseName));
-    if (table.byPk) queryFields.add(byPkField(baseName));
-    if (table.insert) mutationFields.add(insertField(baseName));
-    if (table.update) mutationFields.add(updateField(baseName));
-    if (table.delete) mutationFields.add(deleteField(baseName));
+    if (table.rootField) queryFields.add(tableRootFields(baseName).collection);
+    if (table.byPk) queryFields.add(tableRootFields(baseName).byPk);
+    if (table.insert) mutationFields.add(tableRootFields(baseName).insert);
+    if (table.update) mutationFields.add(tableRootFields(baseName).update);
+    if (table.delete) mutationFields.add(tableRootFields(baseName).delete);
   }
   return { queryFields, mutationFields };
 }

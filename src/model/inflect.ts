@@ -64,44 +64,36 @@ export function isValidName(name: string): boolean {
   return /^(?!__)[_A-Za-z][_0-9A-Za-z]*$/.test(name);
 }
 
-/** Type of one edge. */
-export const edgeName = (base: string): string => `${base}Edge`;
-/** Type of a page of rows. */
-export const connectionName = (base: string): string => `${base}Connection`;
-/** Filter input of a table. */
-export const filterName = (base: string): string => `${base}Filter`;
-/** Order-by input of a table. */
-export const orderByName = (base: string): string => `${base}OrderBy`;
-/** Input of one row to insert. */
-export const insertInputName = (base: string): string => `${base}InsertInput`;
-/** Input of the columns to set. */
-export const updateInputName = (base: string): string => `${base}UpdateInput`;
-/** Payload of the insert field. */
-export const insertResponseName = (base: string): string => `${base}InsertResponse`;
-/** Payload of the update field. */
-export const updateResponseName = (base: string): string => `${base}UpdateResponse`;
-/** Payload of the delete field. */
-export const deleteResponseName = (base: string): string => `${base}DeleteResponse`;
-/** Type of the aggregates over a connection. */
-export const aggregateName = (base: string): string => `${base}Aggregate`;
-/** Type of the sums. */
-export const sumAggregateName = (base: string): string => `${base}SumAggregateResult`;
-/** Type of the averages. */
-export const avgAggregateName = (base: string): string => `${base}AvgAggregateResult`;
-/** Type of the smallest values. */
-export const minAggregateName = (base: string): string => `${base}MinAggregateResult`;
-/** Type of the largest values. */
-export const maxAggregateName = (base: string): string => `${base}MaxAggregateResult`;
+/** The types that belong to a table, by what they are for. */
+export function tableTypeNames(base: string) {
+  return {
+    edge: `${base}Edge`,
+    connection: `${base}Connection`,
+    filter: `${base}Filter`,
+    orderBy: `${base}OrderBy`,
+    insertInput: `${base}InsertInput`,
+    updateInput: `${base}UpdateInput`,
+    insertResponse: `${base}InsertResponse`,
+    updateResponse: `${base}UpdateResponse`,
+    deleteResponse: `${base}DeleteResponse`,
+    aggregate: `${base}Aggregate`,
+    sum: `${base}SumAggregateResult`,
+    avg: `${base}AvgAggregateResult`,
+    min: `${base}MinAggregateResult`,
+    max: `${base}MaxAggregateResult`,
+  } as const;
+}
+
 /** Filter input of an enum. */
 export const enumFilterName = (enumName: string): string => `${enumName}Filter`;
 
-/** Root field of all rows; also the field of a to-many relationship that leads to the table. */
-export const rootCollectionField = (base: string): string => `${lowerFirst(base)}Collection`;
-/** Root field of one row by its primary key. */
-export const byPkField = (base: string): string => `${lowerFirst(base)}ByPk`;
-/** Root field that inserts. */
-export const insertField = (base: string): string => `insertInto${base}Collection`;
-/** Root field that updates. */
-export const updateField = (base: string): string => `update${base}Collection`;
-/** Root field that deletes. */
-export const deleteField = (base: string): string => `deleteFrom${base}Collection`;
+/** The root fields of a table; `collection` is also the field of a to-many relationship that leads to it. */
+export function tableRootFields(base: string) {
+  return {
+    collection: `${lowerFirst(base)}Collection`,
+    byPk: `${lowerFirst(base)}ByPk`,
+    insert: `insertInto${base}Collection`,
+    update: `update${base}Collection`,
+    delete: `deleteFrom${base}Collection`,
+  } as const;
+}

@@ -4,7 +4,7 @@
  */
 import type { Catalog, CatalogTable } from '../catalog/catalog.ts';
 import { constraintSettings, type ForeignKeySettings, type RelationshipNames, tableSettings } from './directives.ts';
-import { isValidName, rootCollectionField, toOneField } from './inflect.ts';
+import { isValidName, tableRootFields, toOneField } from './inflect.ts';
 import type { Relationship } from './model.ts';
 import { type ModelContext, note, tableKind, tablePath } from './model-context.ts';
 import { columnsByName, hasUniqueIndex, isAlwaysUnique } from './primary-key.ts';
@@ -145,7 +145,7 @@ function toInbound(context: ModelContext, key: ForeignKey, local: UnlinkedTable)
   const target = { table: key.local, baseName: local.baseName };
   const ownName = isToOne
     ? toOneName(context, key.foreign, key.foreignKey, target)
-    : rootCollectionField(local.baseName);
+    : tableRootFields(local.baseName).collection;
   return {
     id: key.id,
     direction: 'inbound',

@@ -5,7 +5,7 @@ import type { CatalogTable } from '../catalog/catalog.ts';
 import { quoteName, quotePath } from '../catalog/quote-name.ts';
 import { tableFix, validName } from './comment-fix.ts';
 import { type TableSettings, tableSettings } from './directives.ts';
-import { baseForm, isValidName, rootCollectionField } from './inflect.ts';
+import { baseForm, isValidName, tableRootFields } from './inflect.ts';
 import type { TableKind } from './model.ts';
 import {
   type ContextNamespace,
@@ -43,7 +43,7 @@ function selectTable(context: ModelContext, row: CatalogTable): SelectedTable | 
   const baseName = settings.name ?? baseForm(row.relname, namespace.inflectNames);
   const key = kind && primaryKey(row, settings);
   const omit = (reason: () => Reason): null => {
-    const names = [baseName, row.relname, rootCollectionField(baseName)];
+    const names = [baseName, row.relname, tableRootFields(baseName).collection];
     note(context, () => ({ object: tablePath(context, row), names, ...reason() }));
     return null;
   };

@@ -4,28 +4,7 @@
 import { quoteName } from '../catalog/quote-name.ts';
 import { buildColumns, noteOmittedColumns } from './columns.ts';
 import { tableFix, validName } from './comment-fix.ts';
-import {
-  aggregateName,
-  avgAggregateName,
-  baseForm,
-  byPkField,
-  connectionName,
-  deleteField,
-  deleteResponseName,
-  edgeName,
-  filterName,
-  insertField,
-  insertInputName,
-  insertResponseName,
-  maxAggregateName,
-  minAggregateName,
-  orderByName,
-  rootCollectionField,
-  sumAggregateName,
-  updateField,
-  updateInputName,
-  updateResponseName,
-} from './inflect.ts';
+import { baseForm, tableRootFields, tableTypeNames } from './inflect.ts';
 import type { Column, Table } from './model.ts';
 import { describeTable, type ModelContext, note, type Omission, tablePath } from './model-context.ts';
 import type { NameClaims } from './name-claims.ts';
@@ -82,7 +61,7 @@ export function claimTable(
   if (holder === null) return true;
   const reason = `${describeTable(context, selected.row)} would be "${table.baseName}" in GraphQL, and ${holder} has such a name already.`;
   const fix = otherName(context, selected);
-  const names = [table.baseName, table.name, rootCollectionField(table.baseName)];
+  const names = [table.baseName, table.name, tableRootFields(table.baseName).collection];
   note(context, () => ({ kind: 'name', object: selectedPath(selected), names, reason, fix }));
   return false;
 }
@@ -99,15 +78,21 @@ function typeNames(table: UnlinkedTable): readonly string[] {
   const has = (aggregate: 'sum' | 'avg' | 'min' | 'max'): boolean =>
     table.aggregate && table.columns.some((column) => column[aggregate] !== null);
   return [
-    ...[base, edgeName(base), connectionName(base), filterName(base), orderByName(base)],
-    ...(table.insert ? [insertInputName(base), insertResponseName(base)] : []),
-    ...(table.update ? [updateInputName(base), updateResponseName(base)] : []),
-    ...(table.delete ? [deleteResponseName(base)] : []),
-    ...(table.aggregate ? [aggregateName(base)] : []),
-    ...(has('sum') ? [sumAggregateName(base)] : []),
-    ...(has('avg') ? [avgAggregateName(base)] : []),
-    ...(has('min') ? [minAggregateName(base)] : []),
-    ...(has('max') ? [maxAggregateName(base)] : []),
+    ...[
+      base,
+      tableTypeNames(base).edge,
+      tableTypeNames(base).connection,
+      tableTypeNames(base).filter,
+      tableTypeNames(base).orderBy,
+    ],
+    ...(table.insert ? [tableTypeNames(base).insertInput, tableTypeNames(base).insertResponse] : []),
+    ...(table.update ? [tableTypeNames(base).updateInput, tableTypeNames(base).updateResponse] : []),
+    ...(table.delete ? [tableTypeNames(base).deleteResponse] : []),
+    ...(table.aggregate ? [tableTypeNames(base).aggregate] : []),
+    ...(has('sum') ? [tableTypeNames(base).sum] : []),
+    ...(has('avg') ? [tableTypeNames(base).avg] : []),
+    ...(has('min') ? [tableTypeNames(base).min] : []),
+    ...(has('max') ? [tableTypeNames(base).max] : []),
   ];
 }
 
@@ -119,12 +104,15 @@ function typeNames(table: UnlinkedTable): readonly string[] {
 export function assignRootFields(tables: readonly UnlinkedTable[]): readonly UnlinkedTable[] {
   const holders = new Map<string, string>();
   for (const table of tables) {
-    const fields = [rootCollectionField(table.baseName), ...(table.byPk ? [byPkField(table.baseName)] : [])];
+    const fields = [
+      tableRootFields(table.baseName).collection,
+      ...(table.byPk ? [tableRootFields(table.baseName).byPk] : []),
+    ];
     for (const field of fields) if (!holders.has(field)) holders.set(field, table.oid);
   }
   return tables.map((table) => {
-    const rootField = holders.get(rootCollectionField(table.baseName)) === table.oid;
-    const byPk = table.byPk && holders.get(byPkField(table.baseName)) === table.oid;
+    const rootField = holders.get(tableRootFields(table.baseName).collection) === table.oid;
+    const byPk = table.byPk && holders.get(tableRootFields(table.baseName).byPk) === table.oid;
     return rootField && byPk === table.byPk ? table : { ...table, rootField, byPk };
   });
 }
@@ -138,24 +126,23 @@ export function noteOmissions(context: ModelContext, selected: SelectedTable, ta
     note(context, () => ({ object, ...omission }));
   };
   if (!table.rootField) {
-    const reason = `${subject} has no root field; another table has "${rootCollectionField(table.baseName)}" already.`;
+    const reason = `${subject} has no root field; another table has "${tableRootFields(table.baseName).collection}" already.`;
     const fix = otherName(context, selected);
-    add({ kind: 'name', names: [rootCollectionField(table.baseName)], reason, fix });
+    add({ kind: 'name', names: [tableRootFields(table.baseName).collection], reason, fix });
   } else if (!table.byPk) {
     const columns = table.primaryKey.map((number) => keyColumn(table, number)).join(', ');
     const reason = `${subject} has no lookup by key: only smallint, integer, bigint, text, uuid, citext and bpchar keys have one, not ${columns}.`;
-    add({ kind: 'type', names: [byPkField(table.baseName)], reason, fix: null });
+    add({ kind: 'type', names: [tableRootFields(table.baseName).byPk], reason, fix: null });
   }
   for (const name of ['totalCount', 'aggregate'] as const) {
     if (table[name]) continue;
     const reason = `"${name}" of ${object} is off; its comment switches it on.`;
     const fix = tableFix(context, selected.row, { [name]: { enabled: true } });
-    add({ kind: 'switch', names: [`${connectionName(table.baseName)}.${name}`], reason, fix });
+    add({ kind: 'switch', names: [`${tableTypeNames(table.baseName).connection}.${name}`], reason, fix });
   }
-  const fields = { insert: insertField, update: updateField, delete: deleteField } as const;
   for (const command of ['insert', 'update', 'delete'] as const) {
     if (table[command]) continue;
-    const names = [fields[command](table.baseName)];
+    const names = [tableRootFields(table.baseName)[command]];
     add({ names, ...whyNotWritable(context, selected, command) });
   }
 }

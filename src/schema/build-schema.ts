@@ -1,16 +1,107 @@
 /**
- * The schema that operations are validated and planned against.
+ * The schemas of a model: the one operations run against, the one introspection shows, and the one printed for code generators
+ * (graphql.md 1.6, 1.7, 2.3, 13). They differ only in `SchemaOptions`.
  */
-import type { GraphQLSchema } from 'graphql';
-import type { Model } from '../model/model.ts';
-import { assembleSchema } from './assemble-schema.ts';
+import { type GraphQLSchema, introspectionTypes, printSchema } from 'graphql';
+import { enumFilterName, tableTypeNames } from '../model/inflect.ts';
+import type { Model, Table } from '../model/model.ts';
+import { LazySchema } from './lazy-schema.ts';
+import { type SchemaContext, type SchemaOptions, TypeRegistry } from './schema-context.ts';
+import { defineAggregateTypes } from './types/aggregate-types.ts';
+import { buildConnectionType, buildEdgeType, pageInfoType } from './types/connection-types.ts';
+import { buildEnumType, hasNamedValues } from './types/enum-types.ts';
+import { buildFilterType } from './types/filter-type.ts';
+import { buildMutationType } from './types/mutation-type.ts';
+import { buildObjectType, nodeInterface } from './types/object-type.ts';
+import { buildEnumFilterType, filterIsType, operatorFilterTypes } from './types/operator-filters.ts';
+import { buildOrderByType, isOrderable, orderByDirectionType } from './types/order-by-type.ts';
+import { buildQueryType } from './types/query-type.ts';
+import { scalarTypes } from './types/scalars.ts';
+import { buildResponseType, buildWriteInputType, hasWriteInput } from './types/write-types.ts';
 
 /**
- * The whole GraphQL API of a model. Every field, argument, input field and type of a table or enum carries its origin.
+ * The whole GraphQL API of a model. Every field, argument and input field carries its origin.
  *
  * Types are made when first named, so the cost is that of the operations, not of the tables. Defaults of function
  * arguments are not part of it: PostgreSQL applies them where the argument is left out (graphql.md 11.4).
  */
 export function buildSchema(model: Model): GraphQLSchema {
   return assembleSchema(model, { displayDefaults: false, isVisible: () => true });
+}
+
+/** Who decides about introspection: the comment directives of the namespaces, or the operator for all of them. */
+export type IntrospectionPolicy = 'directive' | 'always' | 'never';
+
+/**
+ * The part of the API that may be described: what lies in namespaces that opted in; null when that is nothing, so that
+ * introspection is off.
+ *
+ * It is closed: no field, argument, input field or possible type refers to a type that is not listed. It carries the
+ * defaults of function arguments for display, so nothing may be executed against it but introspection.
+ */
+export function buildIntrospectionSchema(model: Model, policy: IntrospectionPolicy = 'directive'): LazySchema | null {
+  if (policy === 'never') return null;
+  const shown = new Set(model.namespaces.filter((namespace) => namespace.introspection).map(({ name }) => name));
+  if (policy === 'directive' && shown.size === 0) return null;
+  const isVisible = (namespace: string) => policy === 'always' || shown.has(namespace);
+  return assembleSchema(model, { displayDefaults: true, isVisible });
+}
+
+/**
+ * SDL of everything the role can use, whether introspection is on or off, types in order of their names.
+ *
+ * It holds nothing of graphql 17 alone, so tools built on graphql 16 read it as well.
+ */
+export function printRoleSchema(model: Model): string {
+  return `${printSchema(assembleSchema(model, { displayDefaults: true, isVisible: () => true }))}\n`;
+}
+
+function assembleSchema(model: Model, options: SchemaOptions): LazySchema {
+  const context: SchemaContext = { model, types: new TypeRegistry(), ...options };
+  defineBuiltInTypes(context);
+  const tables = [...model.tables.values()].filter((table) => options.isVisible(table.namespace));
+  defineEnumTypes(context);
+  for (const table of tables) defineTableTypes(context, table);
+  context.types.define('Query', () => buildQueryType(context));
+  const mutation = buildMutationType(context);
+  if (mutation !== null) context.types.define('Mutation', () => mutation);
+  return new LazySchema(context.types, () => tables.map((table) => table.baseName));
+}
+
+/** The types that every schema holds, used or not. */
+function defineBuiltInTypes({ types }: SchemaContext): void {
+  const builtIn = [
+    ...Object.values(scalarTypes),
+    ...operatorFilterTypes,
+    ...[filterIsType, orderByDirectionType, nodeInterface, pageInfoType],
+    ...introspectionTypes,
+  ];
+  for (const type of builtIn) types.define(type.name, () => type);
+}
+
+function defineEnumTypes(context: SchemaContext): void {
+  const { model, types } = context;
+  for (const enumType of model.enums.values()) {
+    if (!context.isVisible(enumType.namespace) || !hasNamedValues(enumType)) continue;
+    const type = buildEnumType(enumType);
+    types.define(type.name, () => type);
+    types.define(enumFilterName(type.name), () => buildEnumFilterType(type));
+  }
+}
+
+function defineTableTypes(context: SchemaContext, table: Table): void {
+  const { types } = context;
+  const names = tableTypeNames(table.baseName);
+  types.define(table.baseName, () => buildObjectType(context, table));
+  types.define(names.connection, () => buildConnectionType(context, table));
+  types.define(names.edge, () => buildEdgeType(context, table));
+  types.define(names.filter, () => buildFilterType(context, table));
+  if (isOrderable(table)) types.define(names.orderBy, () => buildOrderByType(table));
+  if (table.aggregate) defineAggregateTypes(context, table);
+  for (const command of ['insert', 'update'] as const) {
+    if (!hasWriteInput(context, table, command)) continue;
+    types.define(names[`${command}Input`], () => buildWriteInputType(context, table, command));
+    types.define(names[`${command}Response`], () => buildResponseType(context, table, command));
+  }
+  if (table.delete) types.define(names.deleteResponse, () => buildResponseType(context, table, 'delete'));
 }

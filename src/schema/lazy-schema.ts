@@ -15,8 +15,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { invariant } from '../shared/invariant.ts';
-import { lazyRecord } from './lazy-record.ts';
-import type { TypeRegistry } from './type-registry.ts';
+import type { TypeRegistry } from './schema-context.ts';
 
 /** A schema whose types are ordered by name and whose only directives are `include` and `skip` (5.9, 13.4). */
 export class LazySchema extends GraphQLSchema {
@@ -71,4 +70,26 @@ export class LazySchema extends GraphQLSchema {
     });
     return { objects: this.#implementations, interfaces: [] };
   }
+}
+
+/** Things by name. */
+export interface LazySource<T> {
+  names(): readonly string[];
+  has(name: string): boolean;
+  /** The same one each time; undefined when there is none. */
+  find(name: string): T | undefined;
+}
+
+/** The things of a source in the order of their names, for reading alone. To list the names makes nothing. */
+export function lazyRecord<T>(source: LazySource<T>): Record<string, T> {
+  const find = (name: string | symbol): T | undefined => (typeof name === 'string' ? source.find(name) : undefined);
+  return new Proxy(Object.create(null) as Record<string, T>, {
+    get: (_, name) => find(name),
+    has: (_, name) => typeof name === 'string' && source.has(name),
+    ownKeys: () => [...source.names()],
+    getOwnPropertyDescriptor(_, name) {
+      if (typeof name !== 'string' || !source.has(name)) return undefined;
+      return { enumerable: true, configurable: true, get: () => find(name) };
+    },
+  });
 }

@@ -3,8 +3,8 @@
  *
  * The schema builder attaches one to everything it makes; the planner reads nothing else, so names are decided once.
  */
-import type { GraphQLArgument, GraphQLField, GraphQLInputField, GraphQLNamedType } from 'graphql';
-import type { Column, EnumType, Relationship, Routine, RoutineArgument, Table } from '../model/model.ts';
+import type { GraphQLArgument, GraphQLField, GraphQLInputField, GraphQLType } from 'graphql';
+import type { Column, Relationship, Routine, RoutineArgument, Table } from '../model/model.ts';
 import { invariant } from '../shared/invariant.ts';
 
 /** The functions of `aggregate` over columns. */
@@ -49,42 +49,35 @@ export type ArgumentOrigin =
   | { readonly kind: 'objects' | 'set' | 'at_most' }
   | { readonly kind: 'routine_argument'; readonly argument: RoutineArgument };
 
-/** What a named type stands for; null for built-in types. `namespace` decides visibility in introspection (13.3). */
-export type TypeOrigin =
-  | { readonly kind: 'table'; readonly table: Table; readonly namespace: string }
-  | { readonly kind: 'enum'; readonly enum: EnumType; readonly namespace: string };
-
 const key = Symbol('pgreflect.origin');
 
 /** The `extensions` object to give to a GraphQL definition. */
-export function withOrigin(
-  origin: FieldOrigin | InputFieldOrigin | ArgumentOrigin | TypeOrigin,
-): Readonly<Record<symbol, unknown>> {
+export function withOrigin(origin: FieldOrigin | InputFieldOrigin | ArgumentOrigin): Readonly<Record<symbol, unknown>> {
   return { [key]: origin };
+}
+
+/** A type with the origin of the field, input field or argument that has it. */
+export function typed<T extends GraphQLType>(type: T, origin: FieldOrigin | InputFieldOrigin | ArgumentOrigin) {
+  return { type, extensions: withOrigin(origin) };
 }
 
 /** The origin of an output field. */
 export function fieldOrigin(field: GraphQLField<unknown, unknown>): FieldOrigin {
-  const origin = (field.extensions as { [key]?: FieldOrigin })[key];
-  invariant(origin !== undefined, `field ${field.name} has no origin`);
-  return origin;
+  return originOf(field);
 }
 
 /** The origin of an argument. */
 export function argumentOrigin(argument: GraphQLArgument): ArgumentOrigin {
-  const origin = (argument.extensions as { [key]?: ArgumentOrigin })[key];
-  invariant(origin !== undefined, `argument ${argument.name} has no origin`);
-  return origin;
+  return originOf(argument);
 }
 
 /** The origin of an input field. */
 export function inputFieldOrigin(field: GraphQLInputField): InputFieldOrigin {
-  const origin = (field.extensions as { [key]?: InputFieldOrigin })[key];
-  invariant(origin !== undefined, `input field ${field.name} has no origin`);
-  return origin;
+  return originOf(field);
 }
 
-/** What a named type stands for, null for the built-in ones. */
-export function typeOrigin(type: GraphQLNamedType): TypeOrigin | null {
-  return (type.extensions as { [key]?: TypeOrigin })[key] ?? null;
+function originOf<T>({ name, extensions }: { readonly name: string; readonly extensions: object }): T {
+  const origin = (extensions as { [key]?: T })[key];
+  invariant(origin !== undefined, `${name} has no origin`);
+  return origin;
 }

@@ -16,8 +16,7 @@ import { answerIntrospection } from '../../src/execute/introspection/answer-intr
 import { buildModel } from '../../src/model/build-model.ts';
 import type { Model } from '../../src/model/model.ts';
 import { createSystemPool, type SystemPool } from '../../src/postgres/system/run-system.ts';
-import { buildSchema } from '../../src/schema/build-schema.ts';
-import { buildIntrospectionSchema } from '../../src/schema/prune-schema.ts';
+import { buildIntrospectionSchema, buildSchema } from '../../src/schema/build-schema.ts';
 import { validateDocument } from '../../src/schema/validate.ts';
 import { createDatabase, fixture, type TestDatabase } from '../support/postgres.ts';
 

@@ -2,7 +2,7 @@
  * An operation that answers with real rows, for the `curl` line of a start: an example's, or one made of a role's model.
  */
 
-import { rootCollectionField } from '../../model/inflect.ts';
+import { tableRootFields } from '../../model/inflect.ts';
 import type { Model, Table } from '../../model/model.ts';
 
 /** The document on one line, without comments. */
@@ -20,7 +20,7 @@ export function makeFirstOperation(model: Model): string | null {
   for (const table of model.tables.values()) {
     const fields = scalarFields(table);
     if (table.rootField && fields.length > 0) {
-      return `{ ${rootCollectionField(table.baseName)}(first: 3) { edges { node { ${fields.join(' ')} } } } }`;
+      return `{ ${tableRootFields(table.baseName).collection}(first: 3) { edges { node { ${fields.join(' ')} } } } }`;
     }
   }
   return null;

@@ -2,8 +2,13 @@
  * Plans an operation: every root field on its own, so that one that is refused does not take the others with it
  * (graphql.md 12.6). The only place where a refusal is caught.
  */
-import type { FieldNode, GraphQLField, GraphQLObjectType, OperationDefinitionNode } from 'graphql';
-import { OperationTypeNode } from 'graphql';
+import {
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLObjectType,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+} from 'graphql';
 import { fieldOrigin } from '../../schema/origin.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';

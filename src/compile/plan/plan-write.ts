@@ -3,8 +3,7 @@
  *
  * Refuses empty `objects` and too different ones, an empty `set`, and strings over the declared length.
  */
-import type { FieldNode, GraphQLField, GraphQLInputObjectType } from 'graphql';
-import { getNamedType } from 'graphql';
+import { type FieldNode, type GraphQLField, type GraphQLInputObjectType, getNamedType } from 'graphql';
 import type { Column, Table } from '../../model/model.ts';
 import { fieldOrigin, inputFieldOrigin } from '../../schema/origin.ts';
 import { PublicError } from '../../shared/errors.ts';

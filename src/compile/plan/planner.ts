@@ -1,10 +1,17 @@
 /**
  * What the planning functions share: the role's model and schema, the document, and what was learned on the way.
  */
-import type { FieldNode, GraphQLField, GraphQLNamedType, GraphQLObjectType, SelectionSetNode } from 'graphql';
-import { getNamedType, isObjectType } from 'graphql';
+import {
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  getNamedType,
+  isObjectType,
+  type SelectionSetNode,
+} from 'graphql';
 import type { Model, Oid, Table } from '../../model/model.ts';
-import { type ArgumentOrigin, argumentOrigin, typeOrigin } from '../../schema/origin.ts';
+import { type ArgumentOrigin, argumentOrigin } from '../../schema/origin.ts';
 import { invariant } from '../../shared/invariant.ts';
 import type { SelectionScope } from './collect-fields.ts';
 import { Input } from './input.ts';
@@ -99,11 +106,4 @@ export function tableOf(planner: Planner, oid: Oid): Table {
   const table = planner.model.tables.get(oid);
   invariant(table, `the model has no table ${oid}`);
   return table;
-}
-
-/** The table an object type stands for. */
-export function tableOfType(type: GraphQLNamedType): Table {
-  const origin = typeOrigin(type);
-  invariant(origin?.kind === 'table', `${type.name} does not stand for a table`);
-  return origin.table;
 }

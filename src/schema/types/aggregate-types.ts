@@ -2,53 +2,32 @@
  * The aggregate types of a table that enables them: count, and the columns each function can take (graphql.md 9.2).
  */
 import { type GraphQLFieldConfig, type GraphQLFieldConfigMap, GraphQLNonNull, GraphQLObjectType } from 'graphql';
-import {
-  aggregateName,
-  avgAggregateName,
-  maxAggregateName,
-  minAggregateName,
-  sumAggregateName,
-} from '../../model/inflect.ts';
+import { tableTypeNames } from '../../model/inflect.ts';
 import type { Table } from '../../model/model.ts';
 import { fieldMap } from '../field-map.ts';
-import { type AggregateFunction, withOrigin } from '../origin.ts';
+import { type AggregateFunction, typed } from '../origin.ts';
 import type { SchemaContext } from '../schema-context.ts';
 import { scalarTypes } from './scalars.ts';
-
-const resultNames = {
-  sum: sumAggregateName,
-  avg: avgAggregateName,
-  min: minAggregateName,
-  max: maxAggregateName,
-} satisfies Record<AggregateFunction, (baseName: string) => string>;
 
 const functions = ['sum', 'avg', 'min', 'max'] as const;
 
 /** Announces *B*`Aggregate` and its parts. A function that no column can take has neither type nor field. */
-export function defineAggregateTypes(context: SchemaContext, table: Table): void {
-  const { types } = context;
-  const extensions = withOrigin({ kind: 'table', table, namespace: table.namespace });
-  const name = aggregateName(table.baseName);
-  types.define(name, () => new GraphQLObjectType({ name, fields: () => aggregateFields(context, table), extensions }));
-  for (const fn of functions) {
-    if (!table.columns.some((column) => column.fieldName !== null && column[fn] !== null)) continue;
-    const result = resultNames[fn](table.baseName);
-    types.define(
-      result,
-      () => new GraphQLObjectType({ name: result, fields: () => columnFields(table, fn), extensions }),
-    );
-  }
-}
-
-function aggregateFields({ types }: SchemaContext, table: Table): GraphQLFieldConfigMap<unknown, unknown> {
-  const fields = functions.flatMap((fn): [string, GraphQLFieldConfig<unknown, unknown>][] => {
-    const type = types.object(resultNames[fn](table.baseName));
-    return type ? [[fn, { type, extensions: withOrigin({ kind: 'aggregate_function', function: fn }) }]] : [];
+export function defineAggregateTypes({ types }: SchemaContext, table: Table): void {
+  const names = tableTypeNames(table.baseName);
+  const define = (name: string, fields: () => GraphQLFieldConfigMap<unknown, unknown>) =>
+    types.define(name, () => new GraphQLObjectType({ name, fields }));
+  const taking = functions.filter((fn) =>
+    table.columns.some((column) => column.fieldName !== null && column[fn] !== null),
+  );
+  define(names.aggregate, () => {
+    const fields = taking.map((fn): [string, GraphQLFieldConfig<unknown, unknown>] => [
+      fn,
+      typed(types.object(names[fn])!, { kind: 'aggregate_function', function: fn }),
+    ]);
+    const count = typed(new GraphQLNonNull(scalarTypes.Int), { kind: 'aggregate_count' });
+    return { count, ...Object.fromEntries(fields) };
   });
-  return {
-    count: { type: new GraphQLNonNull(scalarTypes.Int), extensions: withOrigin({ kind: 'aggregate_count' }) },
-    ...Object.fromEntries(fields),
-  };
+  for (const fn of taking) define(names[fn], () => columnFields(table, fn));
 }
 
 function columnFields(table: Table, fn: AggregateFunction): GraphQLFieldConfigMap<unknown, unknown> {
@@ -56,8 +35,9 @@ function columnFields(table: Table, fn: AggregateFunction): GraphQLFieldConfigMa
     table.columns.flatMap((column) => {
       const scalar = column[fn];
       if (column.fieldName === null || scalar === null) return [];
-      const extensions = withOrigin({ kind: 'aggregate_column', function: fn, column });
-      return [[column.fieldName, { type: scalarTypes[scalar], extensions }] as const];
+      return [
+        [column.fieldName, typed(scalarTypes[scalar], { kind: 'aggregate_column', function: fn, column })] as const,
+      ];
     }),
   );
 }

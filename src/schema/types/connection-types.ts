@@ -1,16 +1,10 @@
 /**
  * Connections: their arguments, the connection and edge types of a table, and the page info (graphql.md 5.2, 5.3).
  */
-import {
-  type GraphQLFieldConfigArgumentMap,
-  type GraphQLFieldConfigMap,
-  GraphQLList,
-  GraphQLNonNull,
-  GraphQLObjectType,
-} from 'graphql';
-import { aggregateName, connectionName, edgeName, filterName, orderByName } from '../../model/inflect.ts';
+import { type GraphQLFieldConfigArgumentMap, GraphQLList, GraphQLNonNull, GraphQLObjectType } from 'graphql';
+import { tableTypeNames } from '../../model/inflect.ts';
 import type { Table } from '../../model/model.ts';
-import { type ArgumentOrigin, withOrigin } from '../origin.ts';
+import { typed } from '../origin.ts';
 import type { SchemaContext } from '../schema-context.ts';
 import { scalarTypes } from './scalars.ts';
 
@@ -20,79 +14,62 @@ const { Int, Cursor, String: StringType, Boolean: BooleanType } = scalarTypes;
 export const pageInfoType = new GraphQLObjectType({
   name: 'PageInfo',
   fields: {
-    endCursor: { type: StringType, extensions: withOrigin({ kind: 'end_cursor' }) },
-    hasNextPage: { type: new GraphQLNonNull(BooleanType), extensions: withOrigin({ kind: 'has_next_page' }) },
-    hasPreviousPage: { type: new GraphQLNonNull(BooleanType), extensions: withOrigin({ kind: 'has_previous_page' }) },
-    startCursor: { type: StringType, extensions: withOrigin({ kind: 'start_cursor' }) },
+    endCursor: typed(StringType, { kind: 'end_cursor' }),
+    hasNextPage: typed(new GraphQLNonNull(BooleanType), { kind: 'has_next_page' }),
+    hasPreviousPage: typed(new GraphQLNonNull(BooleanType), { kind: 'has_previous_page' }),
+    startCursor: typed(StringType, { kind: 'start_cursor' }),
   },
 });
+
+const pageArguments = {
+  first: typed(Int, { kind: 'first' }),
+  last: typed(Int, { kind: 'last' }),
+  before: typed(Cursor, { kind: 'before' }),
+  after: typed(Cursor, { kind: 'after' }),
+  offset: typed(Int, { kind: 'offset' }),
+};
 
 /**
  * The seven arguments of every connection field over a table, all nullable.
  *
  * `orderBy` is missing where no column can be ordered: its input would have no fields, which is not a valid type.
  */
-export function connectionArguments(context: SchemaContext, table: Table): GraphQLFieldConfigArgumentMap {
-  const filter = context.types.input(filterName(table.baseName));
-  const orderBy = context.types.input(orderByName(table.baseName));
+export function connectionArguments({ types }: SchemaContext, table: Table): GraphQLFieldConfigArgumentMap {
+  const names = tableTypeNames(table.baseName);
+  const filter = types.input(names.filter);
+  const orderBy = types.input(names.orderBy);
   return {
-    first: { type: Int, extensions: origins.first },
-    last: { type: Int, extensions: origins.last },
-    before: { type: Cursor, extensions: origins.before },
-    after: { type: Cursor, extensions: origins.after },
-    offset: { type: Int, extensions: origins.offset },
-    ...(filter && { filter: { type: filter, extensions: origins.filter } }),
-    ...(orderBy && { orderBy: { type: new GraphQLList(new GraphQLNonNull(orderBy)), extensions: origins.orderBy } }),
+    ...pageArguments,
+    ...(filter && { filter: typed(filter, { kind: 'filter' }) }),
+    ...(orderBy && { orderBy: typed(new GraphQLList(new GraphQLNonNull(orderBy)), { kind: 'order_by' }) }),
   };
-}
-
-const origins = {
-  first: argument('first'),
-  last: argument('last'),
-  before: argument('before'),
-  after: argument('after'),
-  offset: argument('offset'),
-  filter: argument('filter'),
-  orderBy: argument('order_by'),
-};
-
-function argument(kind: 'first' | 'last' | 'before' | 'after' | 'offset' | 'filter' | 'order_by') {
-  return withOrigin({ kind } satisfies ArgumentOrigin);
 }
 
 /** *B*`Connection`: `totalCount` and `aggregate` only where the table enables them. */
-export function buildConnectionType(context: SchemaContext, table: Table): GraphQLObjectType {
+export function buildConnectionType({ types }: SchemaContext, table: Table): GraphQLObjectType {
+  const names = tableTypeNames(table.baseName);
   return new GraphQLObjectType({
-    name: connectionName(table.baseName),
-    fields: () => connectionFields(context, table),
-    extensions: withOrigin({ kind: 'table', table, namespace: table.namespace }),
+    name: names.connection,
+    fields: () => {
+      const edge = new GraphQLNonNull(types.object(names.edge)!);
+      const aggregate = types.object(names.aggregate);
+      return {
+        edges: typed(new GraphQLNonNull(new GraphQLList(edge)), { kind: 'edges' }),
+        pageInfo: typed(new GraphQLNonNull(pageInfoType), { kind: 'page_info' }),
+        ...(table.totalCount && { totalCount: typed(new GraphQLNonNull(Int), { kind: 'total_count' }) }),
+        ...(aggregate && { aggregate: typed(aggregate, { kind: 'aggregate' }) }),
+      };
+    },
   });
-}
-
-function connectionFields({ types }: SchemaContext, table: Table): GraphQLFieldConfigMap<unknown, unknown> {
-  const edge = new GraphQLNonNull(types.object(edgeName(table.baseName))!);
-  const aggregate = types.object(aggregateName(table.baseName));
-  return {
-    edges: { type: new GraphQLNonNull(new GraphQLList(edge)), extensions: withOrigin({ kind: 'edges' }) },
-    pageInfo: { type: new GraphQLNonNull(pageInfoType), extensions: withOrigin({ kind: 'page_info' }) },
-    ...(table.totalCount && {
-      totalCount: { type: new GraphQLNonNull(Int), extensions: withOrigin({ kind: 'total_count' }) },
-    }),
-    ...(aggregate && { aggregate: { type: aggregate, extensions: withOrigin({ kind: 'aggregate' }) } }),
-  };
 }
 
 /** *B*`Edge`. */
 export function buildEdgeType({ types }: SchemaContext, table: Table): GraphQLObjectType {
   return new GraphQLObjectType({
-    name: edgeName(table.baseName),
+    name: tableTypeNames(table.baseName).edge,
     fields: () => ({
-      cursor: { type: new GraphQLNonNull(StringType), extensions: withOrigin({ kind: 'cursor' }) },
-      node: {
-        type: new GraphQLNonNull(types.object(table.baseName)!),
-        extensions: withOrigin({ kind: 'edge_node' }),
-      },
+      cursor: typed(new GraphQLNonNull(StringType), { kind: 'cursor' }),
+      node: typed(new GraphQLNonNull(types.object(table.baseName)!), { kind: 'edge_node' }),
     }),
-    extensions: withOrigin({ kind: 'table', table, namespace: table.namespace }),
   });
 }

@@ -1,33 +1,49 @@
 /**
- * The GraphQL enum of a PostgreSQL enum type. Input is coerced to the SQL label (graphql.md 4.5).
+ * Enums, whose values may also be written as strings, as the API always took them (graphql.md 4.5).
+ *
+ * graphql-js asks the type itself both in validation and in coercion, so overriding one method serves both.
  */
+import { type ConstValueNode, GraphQLEnumType, type GraphQLEnumTypeConfig, Kind } from 'graphql';
 import type { EnumType } from '../../model/model.ts';
-import { withOrigin } from '../origin.ts';
-import { StringEnumType } from './string-enum-type.ts';
 
-/** The GraphQL enum: its names in PostgreSQL's order, each standing for the SQL label. */
+/** An enum whose literals may be tokens or strings, with optional labels that are not GraphQL names. */
+export class StringEnumType extends GraphQLEnumType {
+  readonly #rawLabels: ReadonlySet<string>;
+
+  /** @param rawLabels Labels that can be no GraphQL name: accepted as strings and coerced to themselves. */
+  constructor(config: Readonly<GraphQLEnumTypeConfig>, rawLabels: readonly string[] = []) {
+    super(config);
+    this.#rawLabels = new Set(rawLabels);
+  }
+
+  override coerceInputValue(value: unknown, hideSuggestions?: boolean | null): unknown {
+    if (typeof value === 'string' && this.#rawLabels.has(value)) return value;
+    return super.coerceInputValue(value, hideSuggestions);
+  }
+
+  override coerceInputLiteral(node: ConstValueNode, hideSuggestions?: boolean | null): unknown {
+    if (node.kind !== Kind.STRING) return super.coerceInputLiteral(node, hideSuggestions);
+    if (this.#rawLabels.has(node.value)) return node.value;
+    // Keeps the location, so that the message points at the string.
+    const token: ConstValueNode = { kind: Kind.ENUM, value: node.value, ...(node.loc && { loc: node.loc }) };
+    return super.coerceInputLiteral(token, hideSuggestions);
+  }
+}
+
+/** The GraphQL enum of a PostgreSQL enum type: its names in PostgreSQL's order, each coerced to the SQL label. */
 export function buildEnumType(enumType: EnumType): StringEnumType {
   const labels = new Map<string, string>();
   const rawLabels: string[] = [];
   for (const { label, graphqlName } of enumType.values) {
-    if (graphqlName === null || reservedNames.has(graphqlName)) rawLabels.push(label);
+    if (graphqlName === null) rawLabels.push(label);
     // A label mapped onto the name of an unmapped one takes that name for input.
     else if (!labels.has(graphqlName) || label !== graphqlName) labels.set(graphqlName, label);
   }
-  return new StringEnumType(
-    {
-      name: enumType.graphqlName,
-      values: Object.fromEntries([...labels].map(([name, label]) => [name, { value: label }])),
-      extensions: withOrigin({ kind: 'enum', enum: enumType, namespace: enumType.namespace }),
-    },
-    rawLabels,
-  );
+  const values = Object.fromEntries([...labels].map(([name, label]) => [name, { value: label }]));
+  return new StringEnumType({ name: enumType.graphqlName, values }, rawLabels);
 }
 
 /** Whether any value of the enum can be written in GraphQL; an enum type without values is not a valid type. */
 export function hasNamedValues(enumType: EnumType): boolean {
-  return enumType.values.some(({ graphqlName }) => graphqlName !== null && !reservedNames.has(graphqlName));
+  return enumType.values.some(({ graphqlName }) => graphqlName !== null);
 }
-
-/** Literals of their own in GraphQL, so they cannot name an enum value. */
-const reservedNames: ReadonlySet<string> = new Set(['true', 'false', 'null']);

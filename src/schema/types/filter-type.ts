@@ -1,19 +1,13 @@
 /**
  * The filter input of a table: its filterable columns, the global id, and the boolean operators (graphql.md 7.2).
  */
-import {
-  type GraphQLInputFieldConfig,
-  GraphQLInputObjectType,
-  type GraphQLInputType,
-  GraphQLList,
-  GraphQLNonNull,
-} from 'graphql';
-import { filterName } from '../../model/inflect.ts';
+import { type GraphQLInputFieldConfig, GraphQLInputObjectType, GraphQLList, GraphQLNonNull } from 'graphql';
+import { tableTypeNames } from '../../model/inflect.ts';
 import type { Table } from '../../model/model.ts';
 import { fieldMap } from '../field-map.ts';
-import { type InputFieldOrigin, withOrigin } from '../origin.ts';
+import { typed } from '../origin.ts';
 import type { SchemaContext } from '../schema-context.ts';
-import { nodeIdName } from './node-interface.ts';
+import { nodeIdName } from './object-type.ts';
 import { filterNameOf } from './value-type.ts';
 
 type Entry = readonly [string, GraphQLInputFieldConfig | null];
@@ -21,14 +15,13 @@ type Entry = readonly [string, GraphQLInputFieldConfig | null];
 /** *B*`Filter`. A column called `and`, `or` or `not` takes the place of that operator (2.6). */
 export function buildFilterType(context: SchemaContext, table: Table): GraphQLInputObjectType {
   const type: GraphQLInputObjectType = new GraphQLInputObjectType({
-    name: filterName(table.baseName),
+    name: tableTypeNames(table.baseName).filter,
     fields: () => {
       const columns = columnEntries(context, table);
       const taken = new Set(columns.map(([name]) => name));
       const operators = operatorEntries(context, type).filter(([name]) => !taken.has(name));
       return fieldMap([...columns, ...operators]);
     },
-    extensions: withOrigin({ kind: 'table', table, namespace: table.namespace }),
   });
   return type;
 }
@@ -38,20 +31,16 @@ function columnEntries(context: SchemaContext, table: Table): Entry[] {
     const name = column.fieldName;
     if (!column.filterable || name === null || column.type === null || name === nodeIdName) return [];
     const type = context.types.input(filterNameOf(context, column.type));
-    return [[name, type && field(type, { kind: 'column', column })]];
+    return [[name, type && typed(type, { kind: 'column', column })]];
   });
 }
 
 function operatorEntries({ types }: SchemaContext, self: GraphQLInputObjectType): Entry[] {
   const list = new GraphQLList(new GraphQLNonNull(self));
   return [
-    [nodeIdName, field(types.input('IDFilter')!, { kind: 'node_id' })],
-    ['and', field(list, { kind: 'and' })],
-    ['or', field(list, { kind: 'or' })],
-    ['not', field(self, { kind: 'not' })],
+    [nodeIdName, typed(types.input('IDFilter')!, { kind: 'node_id' })],
+    ['and', typed(list, { kind: 'and' })],
+    ['or', typed(list, { kind: 'or' })],
+    ['not', typed(self, { kind: 'not' })],
   ];
-}
-
-function field(type: GraphQLInputType, origin: InputFieldOrigin): GraphQLInputFieldConfig {
-  return { type, extensions: withOrigin(origin) };
 }

@@ -5,100 +5,67 @@
 import {
   type GraphQLFieldConfig,
   type GraphQLFieldConfigArgumentMap,
-  type GraphQLInputObjectType,
   GraphQLList,
   GraphQLNonNull,
   type GraphQLObjectType,
 } from 'graphql';
-import {
-  deleteField,
-  deleteResponseName,
-  filterName,
-  insertField,
-  insertInputName,
-  insertResponseName,
-  updateField,
-  updateInputName,
-  updateResponseName,
-} from '../../model/inflect.ts';
+import { tableRootFields, tableTypeNames } from '../../model/inflect.ts';
 import type { Table } from '../../model/model.ts';
-import { withOrigin } from '../origin.ts';
+import { typed, withOrigin } from '../origin.ts';
 import type { SchemaContext } from '../schema-context.ts';
-import { rootRoutines } from './root-routines.ts';
-import { type FieldMaker, type RootEntry, RootType } from './root-type.ts';
+import { type RootEntry, RootType } from './root-type.ts';
+import { rootRoutines } from './routine-fields.ts';
 import { scalarTypes } from './scalars.ts';
+import type { WriteCommand } from './write-types.ts';
 
-type Field = GraphQLFieldConfig<unknown, unknown>;
+const commands = ['insert', 'update', 'delete'] as const;
 
 /** `Mutation`, null when it would have no field. Fields of tables win over routines. */
 export function buildMutationType(context: SchemaContext): GraphQLObjectType | null {
-  const mutation = new RootType('Mutation', () => mutationEntries(context));
-  return hasWritableTable(context) || Object.keys(mutation.getFields()).length > 0 ? mutation : null;
+  const tables = [...context.model.tables.values()];
+  const mutation = new RootType('Mutation', () => [
+    ...rootRoutines(context, 'mutation'),
+    ...tables.flatMap((table) => tableEntries(context, table)),
+  ]);
+  // The usual case is answered without looking at all fields.
+  const isWritable = ({ baseName }: Table) => commands.some((command) => isVisible(context, baseName, command));
+  return tables.some(isWritable) || Object.keys(mutation.getFields()).length > 0 ? mutation : null;
 }
 
-/** The usual case, answered without looking at all fields. */
-function hasWritableTable({ model, types }: SchemaContext): boolean {
-  return [...model.tables.values()].some(({ baseName }) =>
-    [insertResponseName, updateResponseName, deleteResponseName].some((nameOf) => types.has(nameOf(baseName))),
-  );
-}
-
-function mutationEntries(context: SchemaContext): RootEntry[] {
-  const tables = [...context.model.tables.values()].flatMap((table) => tableEntries(context, table));
-  return [...rootRoutines(context, 'mutation'), ...tables];
+function isVisible({ types }: SchemaContext, baseName: string, command: WriteCommand): boolean {
+  return types.has(tableTypeNames(baseName)[`${command}Response`]);
 }
 
 function tableEntries(context: SchemaContext, table: Table): RootEntry[] {
   const { baseName } = table;
-  const ifVisible = (response: string, make: FieldMaker) => (context.types.has(response) ? make : null);
-  const makeInsert = ifVisible(insertResponseName(baseName), () => insert(context, table));
-  const makeUpdate = ifVisible(updateResponseName(baseName), () => update(context, table));
-  const makeDelete = ifVisible(deleteResponseName(baseName), () => remove(context, table));
-  return [
-    ...(table.insert ? [[insertField(baseName), makeInsert] as const] : []),
-    ...(table.update ? [[updateField(baseName), makeUpdate] as const] : []),
-    ...(table.delete ? [[deleteField(baseName), makeDelete] as const] : []),
-  ];
+  const names = tableRootFields(baseName);
+  return commands
+    .filter((command) => table[command])
+    .map((command) => {
+      const make = () => writeField(context, table, command);
+      return [names[command], isVisible(context, baseName, command) ? make : null];
+    });
 }
 
-function insert({ types }: SchemaContext, table: Table): Field {
-  const input = types.input(insertInputName(table.baseName))!;
-  const list = new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(input)));
-  return {
-    type: types.object(insertResponseName(table.baseName))!,
-    args: { objects: { type: list, extensions: withOrigin({ kind: 'objects' }) } },
-    extensions: withOrigin({ kind: 'insert', table }),
+function writeField(
+  { types }: SchemaContext,
+  table: Table,
+  command: WriteCommand,
+): GraphQLFieldConfig<unknown, unknown> {
+  const names = tableTypeNames(table.baseName);
+  const response = types.object(names[`${command}Response`])!;
+  const extensions = withOrigin({ kind: command, table });
+  if (command === 'insert') {
+    const input = new GraphQLNonNull(types.input(names.insertInput)!);
+    const objects = typed(new GraphQLNonNull(new GraphQLList(input)), { kind: 'objects' });
+    return { type: response, args: { objects }, extensions };
+  }
+  /** Which rows, and how many at most. */
+  const guards: GraphQLFieldConfigArgumentMap = {
+    filter: typed(types.input(names.filter)!, { kind: 'filter' }),
+    atMost: { ...typed(new GraphQLNonNull(scalarTypes.Int), { kind: 'at_most' }), default: { value: 1 } },
   };
-}
-
-function update({ types }: SchemaContext, table: Table): Field {
-  const input = types.input(updateInputName(table.baseName))!;
-  return {
-    type: new GraphQLNonNull(types.object(updateResponseName(table.baseName))!),
-    args: {
-      set: { type: new GraphQLNonNull(input), extensions: withOrigin({ kind: 'set' }) },
-      ...guardArguments(types.input(filterName(table.baseName))!),
-    },
-    extensions: withOrigin({ kind: 'update', table }),
-  };
-}
-
-function remove({ types }: SchemaContext, table: Table): Field {
-  return {
-    type: new GraphQLNonNull(types.object(deleteResponseName(table.baseName))!),
-    args: guardArguments(types.input(filterName(table.baseName))!),
-    extensions: withOrigin({ kind: 'delete', table }),
-  };
-}
-
-/** Which rows, and how many at most. */
-function guardArguments(filter: GraphQLInputObjectType): GraphQLFieldConfigArgumentMap {
-  return {
-    filter: { type: filter, extensions: withOrigin({ kind: 'filter' }) },
-    atMost: {
-      type: new GraphQLNonNull(scalarTypes.Int),
-      default: { value: 1 },
-      extensions: withOrigin({ kind: 'at_most' }),
-    },
-  };
+  const set = () => typed(new GraphQLNonNull(types.input(names.updateInput)!), { kind: 'set' });
+  const args = command === 'update' ? { set: set(), ...guards } : guards;
+  return { type: new GraphQLNonNull(response), args, extensions };
 }

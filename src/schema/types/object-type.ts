@@ -1,18 +1,26 @@
 /**
- * The object type of a table: its rows as a graph (graphql.md 5.5, 2.6).
+ * The object type of a table: its rows as a graph, each with a global id (graphql.md 5.5, 2.6, 8).
  */
-import { type GraphQLFieldConfig, GraphQLNonNull, GraphQLObjectType } from 'graphql';
-import { connectionName } from '../../model/inflect.ts';
+import { type GraphQLFieldConfig, GraphQLInterfaceType, GraphQLNonNull, GraphQLObjectType } from 'graphql';
+import { tableTypeNames } from '../../model/inflect.ts';
 import type { Relationship, Table } from '../../model/model.ts';
 import { fieldMap } from '../field-map.ts';
-import { withOrigin } from '../origin.ts';
+import { typed, withOrigin } from '../origin.ts';
 import type { SchemaContext } from '../schema-context.ts';
 import { connectionArguments } from './connection-types.ts';
-import { nodeIdField, nodeIdName, nodeInterface } from './node-interface.ts';
-import { buildRoutineField } from './routine-field.ts';
+import { buildRoutineField } from './routine-fields.ts';
+import { scalarTypes } from './scalars.ts';
 import { valueType } from './value-type.ts';
 
 type Entry = readonly [string, GraphQLFieldConfig<unknown, unknown> | null];
+
+/** The name that nothing may take from the global id (2.6). */
+export const nodeIdName = 'nodeId';
+
+const nodeIdField = typed(new GraphQLNonNull(scalarTypes.ID), { kind: 'node_id' });
+
+/** `interface Node { nodeId: ID! }`, shared by every schema. */
+export const nodeInterface = new GraphQLInterfaceType({ name: 'Node', fields: { [nodeIdName]: nodeIdField } });
 
 /**
  * *B*: the global id, columns, relationships, computed fields.
@@ -28,7 +36,6 @@ export function buildObjectType(context: SchemaContext, table: Table): GraphQLOb
       const own = [...columns(context, table), ...relationships(context, table), ...computedFields(context, table)];
       return fieldMap([[nodeIdName, nodeIdField], ...own.filter(([name]) => name !== nodeIdName)]);
     },
-    extensions: withOrigin({ kind: 'table', table, namespace: table.namespace }),
   });
 }
 
@@ -37,12 +44,8 @@ function columns(context: SchemaContext, table: Table): Entry[] {
     if (!column.readable || column.fieldName === null || column.type === null) return [];
     const type = valueType(context, column.type);
     if (type === null) return [[column.fieldName, null]];
-    const field = {
-      type: column.notNull ? new GraphQLNonNull(type) : type,
-      description: column.description,
-      extensions: withOrigin({ kind: 'column', column }),
-    };
-    return [[column.fieldName, field]];
+    const field = typed(column.notNull ? new GraphQLNonNull(type) : type, { kind: 'column', column });
+    return [[column.fieldName, { ...field, description: column.description }]];
   });
 }
 
@@ -59,7 +62,7 @@ function relationshipField(
   target: Table,
 ): GraphQLFieldConfig<unknown, unknown> | null {
   const isMany = relationship.cardinality === 'many';
-  const type = context.types.object(isMany ? connectionName(target.baseName) : target.baseName);
+  const type = context.types.object(isMany ? tableTypeNames(target.baseName).connection : target.baseName);
   if (type === null) return null;
   return {
     type: relationship.nullable ? type : new GraphQLNonNull(type),

@@ -4,11 +4,12 @@
  * Those of scalars and lists exist in every schema, used or not, and hold nothing of a database, so they are shared.
  */
 import { GraphQLInputObjectType, GraphQLList, GraphQLNonNull, type GraphQLNullableInputType } from 'graphql';
+import { filterableElements } from '../../model/codecs.ts';
 import { enumFilterName } from '../../model/inflect.ts';
-import type { EnumType, ScalarName } from '../../model/model.ts';
-import { type FilterOperator, type TypeOrigin, withOrigin } from '../origin.ts';
+import type { ScalarName } from '../../model/model.ts';
+import { type FilterOperator, typed } from '../origin.ts';
+import { StringEnumType } from './enum-types.ts';
 import { scalarTypes } from './scalars.ts';
-import { StringEnumType } from './string-enum-type.ts';
 
 const equality = ['eq', 'is'] as const;
 const membership = ['eq', 'in', 'is', 'neq'] as const;
@@ -31,11 +32,6 @@ const scalarOperators: Readonly<Partial<Record<ScalarName, readonly FilterOperat
 
 const listOperators: readonly FilterOperator[] = ['containedBy', 'contains', 'eq', 'is', 'overlaps'];
 
-/** Scalars whose lists can be filtered. */
-const listScalars: readonly ScalarName[] = [
-  'Int', 'Float', 'String', 'Boolean', 'BigInt', 'BigFloat', 'UUID', 'Date', 'Time', 'Datetime',
-]; // biome-ignore format: a table of names
-
 /** The operand of `is`: `NULL` and `NOT_NULL`, coerced to their names. */
 export const filterIsType = new StringEnumType({ name: 'FilterIs', values: { NULL: {}, NOT_NULL: {} } });
 
@@ -54,20 +50,20 @@ export const operatorFilterTypes: readonly GraphQLInputObjectType[] = [
   ...Object.entries(scalarOperators).map(([scalar, operators]) =>
     operatorFilter(scalarFilterName(scalar as ScalarName), scalarTypes[scalar as ScalarName], operators),
   ),
-  ...listScalars.map((scalar) => operatorFilter(listFilterName(scalar), scalarTypes[scalar], listOperators)),
+  ...[...filterableElements].map((scalar) =>
+    operatorFilter(listFilterName(scalar), scalarTypes[scalar], listOperators),
+  ),
 ];
 
-/** The filter input of an enum; `type` is the enum itself. */
-export function buildEnumFilterType(enumType: EnumType, type: GraphQLNullableInputType): GraphQLInputObjectType {
-  const origin: TypeOrigin = { kind: 'enum', enum: enumType, namespace: enumType.namespace };
-  return operatorFilter(enumFilterName(enumType.graphqlName), type, membership, origin);
+/** The filter input of an enum. */
+export function buildEnumFilterType(type: StringEnumType): GraphQLInputObjectType {
+  return operatorFilter(enumFilterName(type.name), type, membership);
 }
 
 function operatorFilter(
   name: string,
   type: GraphQLNullableInputType,
   operators: readonly FilterOperator[],
-  origin?: TypeOrigin,
 ): GraphQLInputObjectType {
   const list = new GraphQLList(new GraphQLNonNull(type));
   const takesList = (operator: FilterOperator) => operator === 'in' || operators === listOperators;
@@ -77,9 +73,8 @@ function operatorFilter(
       Object.fromEntries(
         [...operators].sort().map((operator) => {
           const operand = operator === 'is' ? filterIsType : takesList(operator) ? list : type;
-          return [operator, { type: operand, extensions: withOrigin({ kind: 'operator', operator }) }];
+          return [operator, typed(operand, { kind: 'operator', operator })];
         }),
       ),
-    ...(origin && { extensions: withOrigin(origin) }),
   });
 }

@@ -2,11 +2,11 @@
  * The order-by input of a table: one direction per orderable column (graphql.md 1.5, 6.1).
  */
 import { GraphQLInputObjectType } from 'graphql';
-import { orderByName } from '../../model/inflect.ts';
+import { tableTypeNames } from '../../model/inflect.ts';
 import type { Column, Table } from '../../model/model.ts';
 import { fieldMap } from '../field-map.ts';
-import { withOrigin } from '../origin.ts';
-import { StringEnumType } from './string-enum-type.ts';
+import { typed } from '../origin.ts';
+import { StringEnumType } from './enum-types.ts';
 
 /** The four directions, coerced to their names. */
 export const orderByDirectionType = new StringEnumType({
@@ -22,17 +22,13 @@ export function isOrderable(table: Table): boolean {
 /** *B*`OrderBy`. */
 export function buildOrderByType(table: Table): GraphQLInputObjectType {
   return new GraphQLInputObjectType({
-    name: orderByName(table.baseName),
+    name: tableTypeNames(table.baseName).orderBy,
     fields: () =>
       fieldMap(
         table.columns
           .filter(takesPart)
-          .map((column) => [
-            column.fieldName,
-            { type: orderByDirectionType, extensions: withOrigin({ kind: 'column', column }) },
-          ]),
+          .map((column) => [column.fieldName, typed(orderByDirectionType, { kind: 'column', column })]),
       ),
-    extensions: withOrigin({ kind: 'table', table, namespace: table.namespace }),
   });
 }
 

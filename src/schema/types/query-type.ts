@@ -7,14 +7,14 @@ import {
   GraphQLNonNull,
   type GraphQLObjectType,
 } from 'graphql';
-import { byPkField, connectionName, rootCollectionField } from '../../model/inflect.ts';
-import type { Column, Table } from '../../model/model.ts';
-import { withOrigin } from '../origin.ts';
+import { tableRootFields, tableTypeNames } from '../../model/inflect.ts';
+import type { Table } from '../../model/model.ts';
+import { typed, withOrigin } from '../origin.ts';
 import type { SchemaContext } from '../schema-context.ts';
 import { connectionArguments } from './connection-types.ts';
-import { nodeIdName, nodeInterface } from './node-interface.ts';
-import { compareOids, rootRoutines } from './root-routines.ts';
+import { nodeIdName, nodeInterface } from './object-type.ts';
 import { type FieldMaker, type RootEntry, RootType } from './root-type.ts';
+import { compareOids, rootRoutines } from './routine-fields.ts';
 import { scalarTypes } from './scalars.ts';
 import { valueType } from './value-type.ts';
 
@@ -26,7 +26,7 @@ export function buildQueryType(context: SchemaContext): GraphQLObjectType {
 
 const nodeField: GraphQLFieldConfig<unknown, unknown> = {
   type: nodeInterface,
-  args: { [nodeIdName]: { type: new GraphQLNonNull(scalarTypes.ID), extensions: withOrigin({ kind: 'node_id' }) } },
+  args: { [nodeIdName]: typed(new GraphQLNonNull(scalarTypes.ID), { kind: 'node_id' }) },
   extensions: withOrigin({ kind: 'node' }),
 };
 
@@ -36,14 +36,14 @@ function tableEntries(context: SchemaContext): RootEntry[] {
   return youngestFirst.flatMap((table) => {
     const { baseName } = table;
     return [
-      ...(table.rootField ? [[rootCollectionField(baseName), collection(context, table)] as const] : []),
-      ...(keyArguments(context, table) ? [[byPkField(baseName), byPk(context, table)] as const] : []),
+      ...(table.rootField ? [[tableRootFields(baseName).collection, collection(context, table)] as const] : []),
+      ...(keyArguments(context, table) ? [[tableRootFields(baseName).byPk, byPk(context, table)] as const] : []),
     ];
   });
 }
 
 function collection(context: SchemaContext, table: Table): FieldMaker | null {
-  const name = connectionName(table.baseName);
+  const name = tableTypeNames(table.baseName).connection;
   if (!context.types.has(name)) return null;
   return () => ({
     type: new GraphQLNonNull(context.types.object(name)!),
@@ -69,12 +69,8 @@ function keyArguments(context: SchemaContext, table: Table): GraphQLFieldConfigA
     const column = table.columns.find((each) => each.number === number);
     const type = column?.type ? valueType(context, column.type) : null;
     if (!column || !type || column.fieldName === null) return null;
-    args[column.fieldName] = { type: new GraphQLNonNull(type), extensions: keyOrigin(column) };
+    args[column.fieldName] = typed(new GraphQLNonNull(type), { kind: 'key', column });
   }
   // Two key columns with one field name leave no way to give both values.
   return Object.keys(args).length === table.primaryKey.length ? args : null;
-}
-
-function keyOrigin(column: Column) {
-  return withOrigin({ kind: 'key', column });
 }

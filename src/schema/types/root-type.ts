@@ -4,7 +4,7 @@
  */
 import { type GraphQLField, type GraphQLFieldConfig, type GraphQLFieldMap, GraphQLObjectType } from 'graphql';
 import { fieldMap, sortByName } from '../field-map.ts';
-import { lazyRecord } from '../lazy-record.ts';
+import { lazyRecord } from '../lazy-schema.ts';
 
 /** Makes a root field. */
 export type FieldMaker = () => GraphQLFieldConfig<unknown, unknown>;

@@ -12,8 +12,8 @@ import {
 import { describe, expect, test } from 'vitest';
 import { coercerOf } from '../../../src/compile/plan/input-coercer.ts';
 import { findUnstorable } from '../../../src/compile/plan/storable-text.ts';
+import { StringEnumType } from '../../../src/schema/types/enum-types.ts';
 import { scalarTypes } from '../../../src/schema/types/scalars.ts';
-import { StringEnumType } from '../../../src/schema/types/string-enum-type.ts';
 import { createRandom, type Random } from '../../property/random.ts';
 
 const { Int, String: Text, Boolean: Flag, Float, BigInt: Big, UUID, JSON: Json, Opaque } = scalarTypes;

@@ -2,16 +2,12 @@ import { expect, test } from 'vitest';
 import {
   argumentForm,
   baseForm,
-  byPkField,
-  deleteField,
   fieldForm,
-  insertField,
   isValidName,
   lowerFirst,
-  rootCollectionField,
   routineForm,
+  tableRootFields,
   toOneField,
-  updateField,
 } from '../../../src/model/inflect.ts';
 
 test('inflection starts words after anything that is no letter or digit, and drops underscores only', () => {
@@ -45,12 +41,12 @@ test('routines lose one leading underscore, and start small with inflection off 
 });
 
 test('names derived from a base name start small only where they are fields of Query', () => {
-  expect([rootCollectionField('Tome'), byPkField('Tome')]).toEqual(['tomeCollection', 'tomeByPk']);
-  expect([insertField('loan_item'), updateField('loan_item'), deleteField('loan_item')]).toEqual([
-    'insertIntoloan_itemCollection',
-    'updateloan_itemCollection',
-    'deleteFromloan_itemCollection',
-  ]);
+  expect([tableRootFields('Tome').collection, tableRootFields('Tome').byPk]).toEqual(['tomeCollection', 'tomeByPk']);
+  expect([
+    tableRootFields('loan_item').insert,
+    tableRootFields('loan_item').update,
+    tableRootFields('loan_item').delete,
+  ]).toEqual(['insertIntoloan_itemCollection', 'updateloan_itemCollection', 'deleteFromloan_itemCollection']);
 });
 
 test('a to-one field is its only key column without the id suffix, else the table it leads to', () => {

@@ -17,9 +17,8 @@ import { describe, expect, test } from 'vitest';
 import { CompressedText } from '../../../src/execute/answer/compressed-text.ts';
 import { answerIntrospection, introspectionBody } from '../../../src/execute/introspection/answer-introspection.ts';
 import type { Model } from '../../../src/model/model.ts';
+import { buildIntrospectionSchema, printRoleSchema } from '../../../src/schema/build-schema.ts';
 import type { LazySchema } from '../../../src/schema/lazy-schema.ts';
-import { printRoleSchema } from '../../../src/schema/print-sdl.ts';
-import { buildIntrospectionSchema } from '../../../src/schema/prune-schema.ts';
 import { PublicError } from '../../../src/shared/errors.ts';
 import {
   column,

@@ -1,5 +1,5 @@
 /**
- * The field of a routine, at the root or on a row (graphql.md 11.3, 11.4, 11.6).
+ * The fields of routines, at the root or on a row (graphql.md 2.6, 11.2 to 11.4, 11.6).
  */
 import {
   type GraphQLArgumentConfig,
@@ -9,12 +9,13 @@ import {
   type GraphQLOutputType,
   parseConstValue,
 } from 'graphql';
-import { connectionName } from '../../model/inflect.ts';
+import { tableTypeNames } from '../../model/inflect.ts';
 import type { Routine, RoutineArgument, RoutineResult, Table } from '../../model/model.ts';
 import { invariant, unreachable } from '../../shared/invariant.ts';
-import { withOrigin } from '../origin.ts';
+import { typed, withOrigin } from '../origin.ts';
 import type { SchemaContext } from '../schema-context.ts';
 import { connectionArguments } from './connection-types.ts';
+import type { RootEntry } from './root-type.ts';
 import { scalarTypes } from './scalars.ts';
 import { valueType } from './value-type.ts';
 
@@ -47,7 +48,7 @@ function resultType(context: SchemaContext, result: RoutineResult): GraphQLOutpu
     case 'row':
       return context.types.object(resultTable(context, result).baseName);
     case 'set':
-      return context.types.object(connectionName(resultTable(context, result).baseName));
+      return context.types.object(tableTypeNames(resultTable(context, result).baseName).connection);
     default:
       return unreachable(result);
   }
@@ -64,8 +65,27 @@ function routineArgument(context: SchemaContext, argument: RoutineArgument): Gra
   invariant(type !== null, `argument ${argument.name} is of a scalar type`);
   const shown = context.displayDefaults ? argument.displayDefault : null;
   return {
-    type: argument.required ? new GraphQLNonNull(type) : type,
+    ...typed(argument.required ? new GraphQLNonNull(type) : type, { kind: 'routine_argument', argument }),
     ...(shown !== null && { default: { literal: parseConstValue(shown) } }),
-    extensions: withOrigin({ kind: 'routine_argument', argument }),
   };
+}
+
+/**
+ * Routines of one root type by field name, lowest object id first: of two with one name the younger is the later.
+ *
+ * Null for those that this schema does not show: a routine needs its own namespace to be visible and its result's.
+ */
+export function rootRoutines(context: SchemaContext, use: 'query' | 'mutation'): RootEntry[] {
+  return [...context.model.routines.values()]
+    .filter((routine) => routine.use === use)
+    .sort((a, b) => compareOids(a.oid, b.oid))
+    .map((routine) => {
+      const field = context.isVisible(routine.namespace) ? buildRoutineField(context, routine) : null;
+      return [routine.fieldName, field && (() => field)] as const;
+    });
+}
+
+/** Orders object ids by their number. */
+export function compareOids(a: string, b: string): number {
+  return Number(a) - Number(b);
 }

@@ -1,0 +1,61 @@
+/**
+ * The inputs and responses of insert, update and delete (graphql.md 4.6, 10).
+ *
+ * Inputs have the writable columns, all nullable, without defaults. Where a schema shows the type of none of them there is no such
+ * input, and with it no entrypoint: an input without fields is not valid.
+ */
+import { GraphQLInputObjectType, GraphQLList, GraphQLNonNull, GraphQLObjectType } from 'graphql';
+import { tableTypeNames } from '../../model/inflect.ts';
+import type { Column, Table } from '../../model/model.ts';
+import { fieldMap } from '../field-map.ts';
+import { typed } from '../origin.ts';
+import type { SchemaContext } from '../schema-context.ts';
+import { scalarTypes } from './scalars.ts';
+import { valueType } from './value-type.ts';
+
+/** What a root field does to a table. */
+export type WriteCommand = 'insert' | 'update' | 'delete';
+
+const isWritable = {
+  insert: ({ insertable }: Column) => insertable,
+  update: ({ updatable }: Column) => updatable,
+} as const;
+
+/** Whether the input of this command has a field in this schema. */
+export function hasWriteInput(context: SchemaContext, table: Table, command: 'insert' | 'update'): boolean {
+  return table[command] && writableFields(context, table, command).some(([, field]) => field !== null);
+}
+
+/** *B*`InsertInput` or *B*`UpdateInput`. */
+export function buildWriteInputType(
+  context: SchemaContext,
+  table: Table,
+  command: 'insert' | 'update',
+): GraphQLInputObjectType {
+  return new GraphQLInputObjectType({
+    name: tableTypeNames(table.baseName)[`${command}Input`],
+    fields: () => fieldMap(writableFields(context, table, command)),
+  });
+}
+
+function writableFields(context: SchemaContext, table: Table, command: 'insert' | 'update') {
+  return table.columns.flatMap((column) => {
+    if (!isWritable[command](column) || column.fieldName === null || column.type === null) return [];
+    const type = valueType(context, column.type);
+    return [[column.fieldName, type && typed(type, { kind: 'column', column })] as const];
+  });
+}
+
+/** *B*`InsertResponse`, *B*`UpdateResponse` or *B*`DeleteResponse`: how many rows, and the rows. */
+export function buildResponseType({ types }: SchemaContext, table: Table, command: WriteCommand): GraphQLObjectType {
+  return new GraphQLObjectType({
+    name: tableTypeNames(table.baseName)[`${command}Response`],
+    fields: () => {
+      const record = new GraphQLNonNull(types.object(table.baseName)!);
+      return {
+        affectedCount: typed(new GraphQLNonNull(scalarTypes.Int), { kind: 'affected_count', table }),
+        records: typed(new GraphQLNonNull(new GraphQLList(record)), { kind: 'records', table }),
+      };
+    },
+  });
+}
