@@ -84,7 +84,9 @@ function describeSchema({ role, catalog, shared: { model, schema } }: RoleReflec
     return { ...describeTable(table), fields };
   });
   // Whoever asks for what is switched off is told how to switch it on.
-  const missing = omissionsOf(catalog, role).filter(({ kind }) => kind !== 'switch');
+  const missing = omissionsOf(catalog, role).flatMap(({ kind, ...rest }) =>
+    kind === 'switch' ? [] : [{ kind, ...rest }],
+  );
   return { role, tables, relationships: describeRelationships(model), missing };
 }
 
