@@ -1,18 +1,25 @@
 /**
- * Which test files cover which section of the behaviour. The tables in docs/coverage.md are made from it; a section without
- * a test, or a test file that is gone, fails sections.test.ts.
+ * Which tests cover which section of the behaviour. The tables in docs/coverage.md are made from it; a section without a test, or one
+ * that names a test which is gone, fails sections.test.ts.
  */
-import { authEdgeCases, authSections } from './auth-sections.ts';
+import { authEdgeCases } from './auth-edge-cases.ts';
+import { authSections } from './auth-sections.ts';
 import { graphqlSections } from './graphql-sections.ts';
 
-/** A section: its number, what it is about, and its test files below `test/`, without `.test.ts`, separated by blanks. */
-export type SectionRow = readonly [number: string, title: string, tests: string];
+/** A section: its number, what it is about, and its tests: `FILE: NAME`, the file below `test/` without `.test.ts`, and a part of the name. */
+export type SectionRow = readonly [number: string, title: string, ...tests: string[]];
 
-/** A section with the test files that cover it. */
+/** A test, by its file and by a part of its name as `readTestNames` gives it. */
+export interface SectionTest {
+  readonly file: string;
+  readonly name: string;
+}
+
+/** A section with the tests that cover it. */
 export interface Section {
   readonly number: string;
   readonly title: string;
-  readonly tests: readonly string[];
+  readonly tests: readonly SectionTest[];
 }
 
 /** A part of the behaviour. */
@@ -30,6 +37,11 @@ export const chapters: readonly Chapter[] = [
 ];
 
 function chapter(title: string, rows: readonly SectionRow[]): Chapter {
-  const sections = rows.map(([number, about, tests]) => ({ number, title: about, tests: tests.split(' ') }));
+  const sections = rows.map(([number, about, ...tests]) => ({ number, title: about, tests: tests.map(readTest) }));
   return { title, sections };
+}
+
+function readTest(text: string): SectionTest {
+  const [, file = '', name = ''] = /^(\S+): (.+)$/.exec(text) ?? [];
+  return { file, name };
 }
