@@ -77,15 +77,3 @@ export function scanCssString(context: Context, text: string): Scan {
     from = at + 1 + next.length;
   }
 }
-
-/** Inside `/* … *\/`. */
-export function scanCssBlockComment(context: Context, text: string): Scan {
-  const end = text.indexOf('*/');
-  return end < 0 ? { context, read: text.length } : { context: { ...context, state: 'css' }, read: end + 2 };
-}
-
-/** Inside `//`, up to the line end, which is no part of it. */
-export function scanCssLineComment(context: Context, text: string): Scan {
-  const end = text.search(/[\n\f\r]/);
-  return end < 0 ? { context, read: text.length } : { context: { ...context, state: 'css' }, read: end };
-}

@@ -33,12 +33,6 @@ export function scanText(context: Context, text: string, keepsConditional: boole
   return { context: { ...startContext, state: 'tag', element }, read };
 }
 
-/** Inside a comment: up to its end. */
-export function scanHtmlComment(context: Context, text: string): Scan {
-  const end = text.indexOf('-->');
-  return end < 0 ? { context, read: text.length } : { context: startContext, read: end + 3 };
-}
-
 const contentStates = {
   none: 'text', script: 'script', style: 'css', textarea: 'rcdata', title: 'rcdata', meta: 'text',
 } as const satisfies Record<ContextElement, Context['state']>; // biome-ignore format: a table
@@ -114,19 +108,6 @@ export function scanUrl(context: Context, text: string): Scan {
 export function moveUrl(context: Context, text: string): Context {
   if (/[#?]/.test(text)) return context.urlPart === 'query' ? context : { ...context, urlPart: 'query' };
   return context.urlPart === 'start' && /[^ \t\n\f\r]/.test(text) ? { ...context, urlPart: 'path' } : context;
-}
-
-/** Inside the `content` of a `meta`, before a URL. */
-export function scanMetaContent(context: Context, text: string): Scan {
-  const match = /url[ \t\n\f\r]*=/i.exec(text);
-  if (match === null) return { context, read: text.length };
-  return { context: { ...context, state: 'metaUrl' }, read: match.index + match[0].length };
-}
-
-/** Inside the URL of a `meta`. */
-export function scanMetaUrl(context: Context, text: string): Scan {
-  const end = text.indexOf(';');
-  return end < 0 ? { context, read: text.length } : { context: { ...context, state: 'metaContent' }, read: end + 1 };
 }
 
 function skipSpace(text: string, from: number): number {

@@ -9,61 +9,59 @@ import type { Context, ContextElement, ContextState, Delimiter } from './context
 import { isComment, isScriptLiteral, startContext } from './context.ts';
 import { decodeEntities } from './decode-entities.ts';
 import { failScan, type Scan } from './scan.ts';
-import { scanCss, scanCssBlockComment, scanCssLineComment, scanCssString } from './scan-css.ts';
-import {
-  scanAfterName,
-  scanAttributeName,
-  scanBeforeValue,
-  scanHtmlComment,
-  scanMetaContent,
-  scanMetaUrl,
-  scanTag,
-  scanText,
-  scanUrl,
-} from './scan-markup.ts';
-import {
-  scanBlockComment,
-  scanLineComment,
-  scanRegexp,
-  scanScript,
-  scanScriptString,
-  scanTemplateLiteral,
-} from './scan-script.ts';
+import { scanCss, scanCssString } from './scan-css.ts';
+import { scanAfterName, scanAttributeName, scanBeforeValue, scanTag, scanText, scanUrl } from './scan-markup.ts';
+import { scanRegexp, scanScript, scanScriptString, scanTemplateLiteral } from './scan-script.ts';
 
-const scanAll = (context: Context, text: string): Scan => ({ context, read: text.length });
+type Scanner = (context: Context, text: string) => Scan;
+
+const scanAll: Scanner = (context, text) => ({ context, read: text.length });
+
+/** Up to where a pattern ends, which leads to another state. */
+function scanTo(pattern: RegExp, state: ContextState): Scanner {
+  return (context, text) => {
+    const match = pattern.exec(text);
+    if (match === null) return { context, read: text.length };
+    return { context: { ...context, state }, read: match.index + match[0].length };
+  };
+}
+
+const endOfHtmlComment = scanTo(/-->/, 'text');
+// The end of the line is no part of the comment.
+const endOfScriptLine = scanTo(/(?=[\n\r\u2028\u2029])/, 'script');
 
 const scanners = {
   tag: scanTag,
   attributeName: scanAttributeName,
   afterName: scanAfterName,
   beforeValue: scanBeforeValue,
-  htmlComment: scanHtmlComment,
-  keptComment: scanHtmlComment,
+  htmlComment: endOfHtmlComment,
+  keptComment: endOfHtmlComment,
   rcdata: scanAll,
   attribute: scanAll,
   url: scanUrl,
   srcset: scanAll,
-  metaContent: scanMetaContent,
-  metaUrl: scanMetaUrl,
+  metaContent: scanTo(/url[ \t\n\f\r]*=/i, 'metaUrl'),
+  metaUrl: scanTo(/;/, 'metaContent'),
   script: scanScript,
   doubleString: scanScriptString,
   singleString: scanScriptString,
   templateLiteral: scanTemplateLiteral,
   regexp: scanRegexp,
-  blockComment: scanBlockComment,
-  lineComment: scanLineComment,
-  htmlOpenComment: scanLineComment,
-  htmlCloseComment: scanLineComment,
+  blockComment: scanTo(/\*\//, 'script'),
+  lineComment: endOfScriptLine,
+  htmlOpenComment: endOfScriptLine,
+  htmlCloseComment: endOfScriptLine,
   css: scanCss,
   cssDoubleString: scanCssString,
   cssSingleString: scanCssString,
   cssDoubleUrl: scanCssString,
   cssSingleUrl: scanCssString,
   cssUrl: scanCssString,
-  cssBlockComment: scanCssBlockComment,
-  cssLineComment: scanCssLineComment,
+  cssBlockComment: scanTo(/\*\//, 'css'),
+  cssLineComment: scanTo(/(?=[\n\f\r])/, 'css'),
   dead: scanAll,
-} as const satisfies Record<Exclude<ContextState, 'text'>, (context: Context, text: string) => Scan>;
+} as const satisfies Record<Exclude<ContextState, 'text'>, Scanner>;
 
 /** Scans a piece step by step, remembering where the next end tag is. */
 export class PieceScanner {

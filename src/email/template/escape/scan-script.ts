@@ -133,15 +133,3 @@ function assertEscape(text: string, at: number): void {
   if (at + 1 === text.length)
     failScan('bad_script', `unfinished escape sequence in JS string: ${JSON.stringify(text.slice(-32))}`);
 }
-
-/** Inside `/* … *\/`. */
-export function scanBlockComment(context: Context, text: string): Scan {
-  const end = text.indexOf('*/');
-  return end < 0 ? { context, read: text.length } : { context: { ...context, state: 'script' }, read: end + 2 };
-}
-
-/** Inside a comment up to the line end, which is no part of it. */
-export function scanLineComment(context: Context, text: string): Scan {
-  const end = text.search(/[\n\r\u2028\u2029]/);
-  return end < 0 ? { context, read: text.length } : { context: { ...context, state: 'script' }, read: end };
-}

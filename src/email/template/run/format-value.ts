@@ -19,30 +19,20 @@ import {
   type Value,
 } from './value.ts';
 
-/** Flags, width and precision between `%` and the verb. */
-export interface Directive {
-  readonly plus: boolean;
-  readonly minus: boolean;
-  readonly sharp: boolean;
-  readonly space: boolean;
-  readonly zero: boolean;
-  /** `#` with `v`: writes values as Go source would. */
-  readonly source: boolean;
-  readonly width: number | null;
-  readonly precision: number | null;
-}
-
-/** No flags, no width, no precision. */
-export const plainDirective: Directive = {
+/** No flags, no width, no precision. `source` is `#` with `v`: values as Go source would have them. */
+export const plainDirective = {
   plus: false,
   minus: false,
   sharp: false,
   space: false,
   zero: false,
   source: false,
-  width: null,
-  precision: null,
+  width: null as number | null,
+  precision: null as number | null,
 };
+
+/** What stands between `%` and the verb. */
+export type Directive = Readonly<typeof plainDirective>;
 
 /** Longest text that formatting makes, in UTF-16 units; more could never be sent. */
 export const maxFormattedLength = 4 * 1024 * 1024;

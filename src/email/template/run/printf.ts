@@ -1,7 +1,7 @@
 /**
  * `printf`: reads a format and writes the arguments with it. Whatever is wrong with a format shows in the text, as in Go.
  */
-import { assertFormatted, type Directive, formatValue, plainDirective } from './format-value.ts';
+import { assertFormatted, formatValue, plainDirective } from './format-value.ts';
 import { Byte, typeName, type Value } from './value.ts';
 
 const flagNames = { '+': 'plus', '-': 'minus', '#': 'sharp', ' ': 'space', '0': 'zero' } as const;
@@ -14,8 +14,6 @@ export function printf(format: string, values: readonly Value[]): string {
   return new Formatter(format, values).run();
 }
 
-type Writable = { -readonly [K in keyof Directive]: Directive[K] };
-
 class Formatter {
   readonly #format: string;
   readonly #values: readonly Value[];
@@ -24,7 +22,7 @@ class Formatter {
   #text = '';
   #reordered = false;
   #goodIndex = true;
-  #directive: Writable = { ...plainDirective };
+  #directive = { ...plainDirective };
 
   constructor(format: string, values: readonly Value[]) {
     this.#format = format;
