@@ -4,6 +4,8 @@
  * Commands print through the context and never end the process: main.ts does. A `CommandError` is a refusal with what to do
  * about it; anything else that is thrown and not a known error counts as our bug.
  */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Problem } from '../config/config-error.ts';
 import type { Sources } from '../config/load-options.ts';
 import type { CommandName } from '../config/options.ts';
@@ -66,4 +68,19 @@ export function refuse(problem: string, fix: string | null = null): never {
 export function flagText(context: CommandContext, flag: string): string | null {
   const value = context.flags[flag];
   return typeof value === 'string' ? value : null;
+}
+
+/** The path of a file or directory that was typed. */
+export function pathOf(context: CommandContext, typed: string): string {
+  return resolve(context.sources.workingDirectory, typed);
+}
+
+/** The text of a file that was typed, behind a flag or as the operand. @throws CommandError where it cannot be read. */
+export function readTypedFile(context: CommandContext, typed: string, flag = '', fix = 'Check the name.'): string {
+  try {
+    return readFileSync(pathOf(context, typed), 'utf8');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    refuse(`${flag && `${flag}: `}"${typed}" cannot be read (${code}).`, fix);
+  }
 }

@@ -2,8 +2,6 @@
  * `pgreflect explain`: prints the SQL of an operation as a script that psql runs, and PostgreSQL's plan for it under the
  * role. Everything happens in a transaction that is rolled back; only `--analyze` executes the statements.
  */
-import { readFileSync } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
 import { readCatalog } from '../catalog/read-catalog.ts';
 import { defaultConfig } from '../config/config.ts';
 import { loadOptionsOrThrow } from '../config/load-options.ts';
@@ -12,7 +10,7 @@ import { Reflection, type RoleReflection } from '../execute/reflection.ts';
 import { readRequest } from '../http/graphql/read-request.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
 import { onOneLine } from '../shared/one-line.ts';
-import { type Command, type CommandContext, CommandError, flagText, refuse } from './command.ts';
+import { type Command, type CommandContext, CommandError, flagText, readTypedFile, refuse } from './command.ts';
 import { requireDatabaseUrl } from './read-model.ts';
 import { withDatabase } from './with-database.ts';
 
@@ -77,15 +75,7 @@ async function runExplain(context: CommandContext): Promise<number> {
 type Request = ReturnType<typeof readRequest>;
 
 function readOperation(file: string, context: CommandContext): Request {
-  let query: string;
-  try {
-    query = readFileSync(isAbsolute(file) ? file : join(context.sources.workingDirectory, file), 'utf8');
-  } catch (error) {
-    refuse(
-      `"${file}" cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'}).`,
-      'Check the name.',
-    );
-  }
+  const query = readTypedFile(context, file);
   const operationName = flagText(context, 'operation');
   // Joined as text, so that big integers reach the reader of request bodies as they were written.
   const variables = flagText(context, 'variables') ?? 'null';

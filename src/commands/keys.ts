@@ -24,35 +24,36 @@ Examples:
 async function runKeys(context: CommandContext): Promise<number> {
   const names = ['jwtSecret', 'jwtKeys', 'anonRole', 'serviceRole'] as const;
   const { values } = loadOptionsOrThrow(names, context.sources);
-  const [anonRole, serviceRole] = [values.anonRole!, values.serviceRole!];
-  if (context.flags.asymmetric || values.jwtKeys !== null) {
-    const key = values.jwtKeys === null ? await makeSigningKey() : findSigningKey(values.jwtKeys);
-    if (key === null)
-      refuse(
-        'None of the keys of --jwt-keys has `sign` in key_ops.',
-        'To create a key pair: pgreflect keys --asymmetric',
-      );
-    const signer: Signer = { kind: 'key', key };
-    const made = await makeApiKeys(signer, anonRole, serviceRole);
-    if (values.jwtKeys === null) context.print(`PGREFLECT_JWT_KEYS='${JSON.stringify([key])}'`);
-    // For others who verify our tokens; the gateway itself needs only the line above.
-    if (key.kty !== 'oct')
-      context.print(`# Public part, a JSON Web Key Set: ${JSON.stringify({ keys: [toPublicKey(key)] })}`);
-    printKeys(made.anonKey, made.serviceKey, context);
-    return 0;
-  }
-  const secret = values.jwtSecret ?? makeSecret();
-  const made = await makeApiKeys({ kind: 'secret', secret }, anonRole, serviceRole);
-  // Without quotes where possible: not every reader of environment files takes them off.
-  const plain = /^[\w.+/=-]+$/.test(secret);
-  context.print(`PGREFLECT_JWT_SECRET=${plain ? secret : `'${secret.replaceAll("'", "'\\''")}'`}`);
-  printKeys(made.anonKey, made.serviceKey, context);
-  return 0;
-}
-
-function printKeys(anonKey: string, serviceKey: string, context: CommandContext): void {
+  const isAsymmetric = context.flags.asymmetric || values.jwtKeys !== null;
+  const signer = isAsymmetric ? await keySigner(values.jwtKeys, context) : secretSigner(values.jwtSecret, context);
+  const { anonKey, serviceKey } = await makeApiKeys(signer, values.anonRole!, values.serviceRole!);
   context.print('# For clients; can be public.');
   context.print(`PGREFLECT_ANON_KEY=${anonKey}`);
   context.print('# For trusted servers only; bypasses row security.');
   context.print(`PGREFLECT_SERVICE_KEY=${serviceKey}`);
+  return 0;
+}
+
+/** The given key, or a new one, which is printed. */
+async function keySigner(given: Parameters<typeof findSigningKey>[0] | null, context: CommandContext): Promise<Signer> {
+  const key = given === null ? await makeSigningKey() : findSigningKey(given);
+  if (key === null)
+    refuse(
+      'None of the keys of --jwt-keys has `sign` in key_ops.',
+      'To create a key pair: pgreflect keys --asymmetric',
+    );
+  if (given === null) context.print(`PGREFLECT_JWT_KEYS='${JSON.stringify([key])}'`);
+  // For others who verify our tokens; the gateway itself needs only the line above.
+  if (key.kty !== 'oct')
+    context.print(`# Public part, a JSON Web Key Set: ${JSON.stringify({ keys: [toPublicKey(key)] })}`);
+  return { kind: 'key', key };
+}
+
+/** The given secret, or a new one; either is printed. */
+function secretSigner(given: string | null, context: CommandContext): Signer {
+  const secret = given ?? makeSecret();
+  // Without quotes where possible: not every reader of environment files takes them off.
+  const plain = /^[\w.+/=-]+$/.test(secret);
+  context.print(`PGREFLECT_JWT_SECRET=${plain ? secret : `'${secret.replaceAll("'", "'\\''")}'`}`);
+  return { kind: 'secret', secret };
 }

@@ -1,6 +1,7 @@
 /**
  * Why the gateway could not listen, as a problem that names the option.
  */
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { CommandError } from './command.ts';
 
@@ -11,7 +12,7 @@ interface Address {
 }
 
 /** A `CommandError` for the operating system's refusal of an address; null for any other error. */
-export function describeListenError(error: unknown, { host, port, metricsPort = null }: Address): CommandError | null {
+function describeListenError(error: unknown, { host, port, metricsPort = null }: Address): CommandError | null {
   const { code, port: refused = port } = error as NodeJS.ErrnoException & { readonly port?: number };
   const [flag, usual] = refused === metricsPort ? ['--metrics-port', 9464] : ['--port', 54_321];
   switch (code) {
@@ -36,13 +37,19 @@ export function describeListenError(error: unknown, { host, port, metricsPort = 
   }
 }
 
+/** Rethrows what kept a server from listening, in words where it is the operating system's refusal of the address. */
+export function refuseAddress(address: Address): (error: unknown) => never {
+  return (error) => {
+    throw describeListenError(error, address) ?? error;
+  };
+}
+
 /** Throws at once where the address cannot be had, before anything slow is started. @throws CommandError */
 export async function assertFree(address: Address): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', (error) => reject(describeListenError(error, address) ?? error));
-    probe.listen(address.port, address.host, () => probe.close(() => resolve()));
-  });
+  const probe = createServer().listen(address.port, address.host);
+  await once(probe, 'listening').catch(refuseAddress(address));
+  probe.close();
+  await once(probe, 'close');
 }
 
 function problem(text: string, fix: string): CommandError {

@@ -26,11 +26,11 @@ export async function readCatalogFor(
   return catalog;
 }
 
-/** The connection a command needs. @throws CommandError */
-export function requireDatabaseUrl(databaseUrl: string | null): string {
+/** The connection a command needs. @param user Whom the example of a connection names. @throws CommandError */
+export function requireDatabaseUrl(databaseUrl: string | null, user = 'USER'): string {
   if (databaseUrl !== null) return databaseUrl;
   refuse(
     'No database is named.',
-    'Give --database-url postgresql://USER:PASSWORD@HOST:5432/DATABASE, or set DATABASE_URL.',
+    `Set --database-url postgresql://${user}:PASSWORD@HOST:5432/DATABASE, or DATABASE_URL.`,
   );
 }

@@ -2,8 +2,7 @@
  * `pgreflect schema`: prints what a role sees as GraphQL SDL or as an introspection result, for code generators and CI.
  * Whether introspection is on for clients makes no difference.
  */
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { introspectionFromSchema } from 'graphql';
 import { readFingerprint } from '../catalog/catalog-fingerprint.ts';
@@ -11,7 +10,7 @@ import { loadOptionsOrThrow } from '../config/load-options.ts';
 import { buildModel } from '../model/build-model.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
 import { buildIntrospectionSchema, printRoleSchema } from '../schema/build-schema.ts';
-import { type Command, type CommandContext, flagText, refuse } from './command.ts';
+import { type Command, type CommandContext, flagText, pathOf, readTypedFile, refuse } from './command.ts';
 import { describeError } from './describe-error.ts';
 import { readCatalogFor, requireDatabaseUrl } from './read-model.ts';
 import { withDatabase } from './with-database.ts';
@@ -66,7 +65,7 @@ function deliver(text: string, out: string | null, context: CommandContext): voi
     context.print(text.trimEnd());
     return;
   }
-  const path = resolvePath(out, context);
+  const path = pathOf(context, out);
   // A watching code generator must never read half a file.
   try {
     writeFileSync(`${path}.new`, text);
@@ -78,13 +77,7 @@ function deliver(text: string, out: string | null, context: CommandContext): voi
 }
 
 function compare(text: string, file: string, context: CommandContext): number {
-  let known: string;
-  try {
-    known = readFileSync(resolvePath(file, context), 'utf8');
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    refuse(`--check: "${file}" cannot be read (${code}).`, `To create it: pgreflect schema --out ${file}`);
-  }
+  const known = readTypedFile(context, file, '--check', `To create it: pgreflect schema --out ${file}`);
   const [now, before] = [text.split('\n'), known.replaceAll('\r\n', '\n').split('\n')];
   const line = now.findIndex((content, index) => content !== before[index]);
   if (line === -1 && now.length === before.length) {
@@ -129,8 +122,4 @@ async function watchSchema(url: string, watch: Watch): Promise<number> {
     }
   });
   return 0;
-}
-
-function resolvePath(file: string, context: CommandContext): string {
-  return isAbsolute(file) ? file : join(context.sources.workingDirectory, file);
 }

@@ -15,6 +15,7 @@ import {
 import { DatabaseError } from '../postgres/failure.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
 import { type Command, type CommandContext, CommandError, flagText, refuse } from './command.ts';
+import { requireDatabaseUrl } from './read-model.ts';
 import { withDatabase } from './with-database.ts';
 
 const names = ['databaseUrl', 'adminDatabaseUrl', 'projectRef'] as const;
@@ -53,13 +54,7 @@ async function runTokens(context: CommandContext): Promise<number> {
   if (action === undefined) refuseAction(context.operand);
   if (action !== 'revoke' && context.secondOperand !== null)
     refuse(`pgreflect tokens ${action} takes no id.`, 'pgreflect tokens --help');
-  const url = values.adminDatabaseUrl ?? values.databaseUrl;
-  if (url === null) {
-    refuse(
-      'No database is named.',
-      'Set --database-url postgresql://postgres:PASSWORD@HOST:5432/DATABASE, or DATABASE_URL.',
-    );
-  }
+  const url = requireDatabaseUrl(values.adminDatabaseUrl ?? values.databaseUrl, 'postgres');
   const run = { create: runCreate, list: runList, revoke: runRevoke }[action];
   // Problems of the flags come before those of the database.
   const wanted = action === 'create' ? readWanted(context, values.projectRef) : null;

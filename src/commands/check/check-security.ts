@@ -3,42 +3,27 @@
  * other rights. One check per function; the statements are in `sql/`.
  */
 
-import { readSqlFile } from '../package-files.ts';
-import { asStatement, type Check, type CheckScope, type Finding } from './finding.ts';
-
-/** All checks of this file, gravest first. */
-export const securityChecks: readonly Check[] = [
-  findPassingRoles,
-  findWideGrants,
-  findDefaultGrants,
-  findOpenSchemas,
-  findOpenTables,
-  findLooseRoutines,
-];
+import { type Check, statementCheck } from './finding.ts';
 
 /** Roles that row security does not bind: policies are no protection against them. */
-async function findPassingRoles({ session, schemas, roles }: CheckScope): Promise<readonly Finding[]> {
-  const rows = await session.query(readSqlFile('check-passing-roles.sql'), [schemas, roles]);
-  return rows.map(({ role, name, why, fix }) => ({
-    check: 'row_security_passed',
-    severity: 'error',
-    object: String(name ?? role),
-    message: `Row security of ${name ?? 'all tables'} does not apply to the role "${role}", because ${why}.`,
-    fix: asStatement(fix),
-  }));
-}
+const findPassingRoles = statementCheck('check-passing-roles.sql', ({ role, name, why }) => ({
+  check: 'row_security_passed',
+  severity: 'error',
+  object: String(name ?? role),
+  message: `Row security of ${name ?? 'all tables'} does not apply to the role "${role}", because ${why}.`,
+}));
 
 /** Tables, views and the like whose rows nothing guards, and the roles that reach them. */
-async function findOpenTables({ session, schemas, roles }: CheckScope): Promise<readonly Finding[]> {
-  const rows = await session.query(readSqlFile('roles-open-tables.sql'), [JSON.stringify({ schemas, roles })]);
-  return rows.map(({ kind, name, why, fix, roles: reached }) => ({
+const findOpenTables = statementCheck(
+  'roles-open-tables.sql',
+  ({ kind, name, why, roles: reached }) => ({
     check: kind === 'v' ? 'view_runs_as_owner' : 'row_security_off',
     severity: 'warning',
     object: String(name),
     message: `Row security does not protect ${name} (${why}): ${reached} can access every row.`,
-    fix: asStatement(fix),
-  }));
-}
+  }),
+  ({ schemas, roles }) => [JSON.stringify({ schemas, roles })],
+);
 
 /** What is wrong with a grant, after its words; by kind of sql/check-grants.sql. */
 const grantKinds: Readonly<Record<string, { readonly check: string; readonly why: string }>> = {
@@ -52,55 +37,49 @@ const grantKinds: Readonly<Record<string, { readonly check: string; readonly why
 };
 
 /** Grants that are wider than the API or its policies make use of. */
-async function findWideGrants({ session, schemas, roles }: CheckScope): Promise<readonly Finding[]> {
-  const rows = await session.query(readSqlFile('check-grants.sql'), [schemas, roles]);
-  return rows.map(({ name, kind, grantees, privileges, visitors, fix }) => {
-    const { check, why } = grantKinds[String(kind)]!;
-    return {
-      check,
-      severity: kind === 'unguarded' && visitors === true ? 'error' : 'warning',
-      object: String(name),
-      message: `The grant of ${privileges} on ${name} to ${grantees} is too wide: ${why}.`,
-      fix: asStatement(fix),
-    };
-  });
-}
+const findWideGrants = statementCheck('check-grants.sql', ({ name, kind, grantees, privileges, visitors }) => {
+  const { check, why } = grantKinds[String(kind)]!;
+  return {
+    check,
+    severity: kind === 'unguarded' && visitors === true ? 'error' : 'warning',
+    object: String(name),
+    message: `The grant of ${privileges} on ${name} to ${grantees} is too wide: ${why}.`,
+  };
+});
 
 /** Rights to write that every new table comes with, before anybody has thought of its policies. */
-async function findDefaultGrants({ session, schemas, roles }: CheckScope): Promise<readonly Finding[]> {
-  const rows = await session.query(readSqlFile('check-default-grants.sql'), [schemas, roles]);
-  return rows.map(({ maker, schema, grantees, privileges, fix }) => ({
-    check: 'default_grant',
-    severity: 'warning',
-    object: schema === null ? null : String(schema),
-    message: `Every new table that "${maker}" creates in ${schema === null ? 'any schema' : `the schema "${schema}"`} grants ${privileges} to ${grantees}, with or without row security.`,
-    fix: asStatement(fix),
-  }));
-}
+const findDefaultGrants = statementCheck('check-default-grants.sql', ({ maker, schema, grantees, privileges }) => ({
+  check: 'default_grant',
+  severity: 'warning',
+  object: schema === null ? null : String(schema),
+  message: `Every new table that "${maker}" creates in ${schema === null ? 'any schema' : `the schema "${schema}"`} grants ${privileges} to ${grantees}, with or without row security.`,
+}));
 
 /** Schemas in which somebody may put an operator or function that fits better than the one a request of another role means. */
-async function findOpenSchemas({ session, schemas, roles }: CheckScope): Promise<readonly Finding[]> {
-  const rows = await session.query(readSqlFile('check-open-schemas.sql'), [schemas, roles]);
-  return rows.map(({ name, grantees, fix }) => ({
-    check: 'schema_open',
-    severity: 'warning',
-    object: String(name),
-    message: `The grant of create on the schema "${name}" to ${grantees} lets them create functions and operators that requests of other roles may run.`,
-    fix: asStatement(fix),
-  }));
-}
+const findOpenSchemas = statementCheck('check-open-schemas.sql', ({ name, grantees }) => ({
+  check: 'schema_open',
+  severity: 'warning',
+  object: String(name),
+  message: `The grant of create on the schema "${name}" to ${grantees} lets them create functions and operators that requests of other roles may run.`,
+}));
 
 /** Routines that run with their owner's rights and look names up where the caller says, or that a visitor may call. */
-async function findLooseRoutines({ session, schemas, roles }: CheckScope): Promise<readonly Finding[]> {
-  const rows = await session.query(readSqlFile('check-routines.sql'), [schemas, roles]);
-  return rows.map(({ name, owner, kind, grantees, fix }) => ({
-    check: kind === 'search_path' ? 'definer_search_path' : 'definer_callable',
-    severity: 'warning',
-    object: String(name),
-    message:
-      kind === 'search_path'
-        ? `The routine ${name} runs with the rights of "${owner}" and without a fixed search path: a caller can substitute other objects for the ones it names.`
-        : `The routine ${name} runs with the rights of "${owner}", and anonymous callers can call it (granted to ${grantees}).`,
-    fix: asStatement(fix),
-  }));
-}
+const findLooseRoutines = statementCheck('check-routines.sql', ({ name, owner, kind, grantees }) => ({
+  check: kind === 'search_path' ? 'definer_search_path' : 'definer_callable',
+  severity: 'warning',
+  object: String(name),
+  message:
+    kind === 'search_path'
+      ? `The routine ${name} runs with the rights of "${owner}" and without a fixed search path: a caller can substitute other objects for the ones it names.`
+      : `The routine ${name} runs with the rights of "${owner}", and anonymous callers can call it (granted to ${grantees}).`,
+}));
+
+/** All checks of this file, gravest first. */
+export const securityChecks: readonly Check[] = [
+  findPassingRoles,
+  findWideGrants,
+  findDefaultGrants,
+  findOpenSchemas,
+  findOpenTables,
+  findLooseRoutines,
+];

@@ -4,23 +4,20 @@
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { readSqlFile } from '../package-files.ts';
-import { asStatement, type Check, type CheckScope, type Finding } from './finding.ts';
+import { asStatement, type Check, type CheckScope, type Finding, statementCheck } from './finding.ts';
 import { comparesColumn, wrapCalls } from './policy-expression.ts';
 
-/** All checks of this file. */
-export const speedChecks: readonly Check[] = [findUnindexedKeys, findUnindexedPolicies, findCallsPerRow];
-
 /** Foreign keys that no index serves. */
-async function findUnindexedKeys({ session, schemas }: CheckScope): Promise<readonly Finding[]> {
-  const rows = await session.query(readSqlFile('check-foreign-keys.sql'), [schemas]);
-  return rows.map(({ name, constraint, fix }) => ({
+const findUnindexedKeys = statementCheck(
+  'check-foreign-keys.sql',
+  ({ name, constraint }) => ({
     check: 'foreign_key_unindexed',
     severity: 'warning',
     object: String(name),
     message: `The foreign key "${constraint}" of ${name} has no index, so nested collections scan the whole table.`,
-    fix: asStatement(fix),
-  }));
-}
+  }),
+  ({ schemas }) => [schemas],
+);
 
 /** Columns that policies compare with something of the caller and that no index leads with. */
 async function findUnindexedPolicies({ session, schemas }: CheckScope): Promise<readonly Finding[]> {
@@ -58,6 +55,9 @@ async function findCallsPerRow({ session, schemas }: CheckScope): Promise<readon
     ];
   });
 }
+
+/** All checks of this file. */
+export const speedChecks: readonly Check[] = [findUnindexedKeys, findUnindexedPolicies, findCallsPerRow];
 
 /** One row of sql/check-policies.sql. */
 interface PolicyRow {

@@ -2,6 +2,7 @@
  * What `pgreflect check` finds: one shape for every check, printed for people or as JSON for programs.
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
+import { readSqlFile } from '../package-files.ts';
 
 /**
  * Errors keep the API from working or let a visitor do what nobody can have meant; warnings may be meant so; notes say what
@@ -34,6 +35,20 @@ export interface CheckScope {
 
 /** One check: asks the database, changes nothing. @throws DatabaseError */
 export type Check = (scope: CheckScope) => Promise<readonly Finding[]>;
+
+type Row = Awaited<ReturnType<Queryable['query']>>[number];
+
+/** A check that is a statement of `sql/` with a row for each finding; `fix` is a column of it. */
+export function statementCheck(
+  file: string,
+  describe: (row: Row) => Omit<Finding, 'fix'>,
+  parameters: (scope: CheckScope) => readonly unknown[] = ({ schemas, roles }) => [schemas, roles],
+): Check {
+  return async (scope) => {
+    const rows = await scope.session.query(readSqlFile(file), parameters(scope));
+    return rows.map((row) => ({ ...describe(row), fix: asStatement(row.fix) }));
+  };
+}
 
 /** A statement as it is printed, with one semicolon; null stays null. */
 export function asStatement(fix: unknown): string | null {

@@ -2,38 +2,24 @@
  * Brings the tables of the auth service into a database (sql/auth), as one step of `init` and of every start of a local
  * project.
  */
-import { DatabaseError } from '../../postgres/failure.ts';
-import { MigrationError, migrate, planMigration } from '../../postgres/migrations/migrate.ts';
+import { migrate, planMigration } from '../../postgres/migrations/migrate.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { type OwnSchemas, printGuarded, refuseForeign } from './own-schemas.ts';
-import type { RoleNames, StepOutcome } from './role-setup.ts';
-
-const topic = 'tables of the auth service';
+import { type RoleNames, runStep, type StepOutcome } from './role-setup.ts';
 
 const own: OwnSchemas = ['auth', 'pgreflect_queue'];
 
 /** Makes what is missing. A database of the original service is left as it is. */
-export async function installAuth(pool: SystemPool, roles: RoleNames): Promise<StepOutcome> {
-  try {
+export function installAuth(pool: SystemPool, roles: RoleNames): Promise<StepOutcome> {
+  const step = { topic: 'tables of the auth service', statement: 'sql/auth', advice: null };
+  return runStep(step, async () => {
     await pool.transaction((session) => refuseForeign(session, own));
     const statements = await migrate(pool, { apiRoles: apiRoles(roles) });
     // Somebody may have been faster.
     await pool.transaction((session) => refuseForeign(session, own));
-    const isUnchanged = statements.length === 0;
-    const step = { topic, statement: isUnchanged ? null : 'sql/auth', advice: null };
-    return { step, result: isUnchanged ? 'unchanged' : 'done', reason: null };
-  } catch (error) {
-    const reason = refusalOf(error);
-    if (reason === null) throw error;
-    return { step: { topic, statement: 'sql/auth', advice: null }, result: 'refused', reason };
-  }
-}
-
-/** What PostgreSQL said; null where it was something else. */
-function refusalOf(error: unknown): string | null {
-  if (error instanceof MigrationError) return error.reason;
-  return error instanceof DatabaseError && error.kind === 'statement' ? error.primary : null;
+    return statements.length > 0;
+  });
 }
 
 /** The SQL that `installAuth` would run; empty where nothing is missing. */

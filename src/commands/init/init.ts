@@ -10,8 +10,9 @@ import { changeConnectionUrl, encodePart } from '../../config/connection-url.ts'
 import { loadOptionsOrThrow, type OptionValues } from '../../config/load-options.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { onOneLine, pasteable } from '../../shared/one-line.ts';
-import { type Command, type CommandContext, refuse } from '../command.ts';
+import type { Command, CommandContext } from '../command.ts';
 import { readSqlFile } from '../package-files.ts';
+import { requireDatabaseUrl } from '../read-model.ts';
 import { withDatabase } from '../with-database.ts';
 import { hasAuth, installAuth, printAuth } from './auth-setup.ts';
 import {
@@ -60,13 +61,7 @@ Examples:
 
 async function runInit(context: CommandContext): Promise<number> {
   const { values } = loadOptionsOrThrow(names, context.sources);
-  const url = values.adminDatabaseUrl ?? values.databaseUrl;
-  if (url === null) {
-    refuse(
-      'No database is named.',
-      'Set --database-url postgresql://postgres:PASSWORD@HOST:5432/DATABASE, or DATABASE_URL.',
-    );
-  }
+  const url = requireDatabaseUrl(values.adminDatabaseUrl ?? values.databaseUrl, 'postgres');
   const setup: RoleSetup = {
     anon: values.anonRole!,
     authenticated: values.authenticatedRole!,
@@ -93,7 +88,7 @@ async function addAll(pool: SystemPool, setup: RoleSetup, { context, url, values
   await noteSchemas(pool, setup, context);
   const parts = { watch: context.flags.watch === true, auth: context.flags.auth === true };
   const outcomes = await setUpDatabase(pool, setup, parts, (outcome) => printOutcome(outcome, context));
-  const made = outcomes.find(({ step, result }) => step.topic.startsWith('login role') && result === 'done');
+  const made = outcomes.find(({ topic, result }) => topic.startsWith('login role') && result === 'done');
   const refused = printRefused(outcomes, context);
   if (made) printNextSteps(url, setup, context);
   else if (values.loginPassword !== null) context.print(`\nThe password of "${setup.login}" is unchanged.`);
@@ -118,16 +113,20 @@ export async function setUpDatabase(
     tell(outcome);
   };
   for (const step of await planRoleSetup(pool, setup)) {
-    const outcome = await runStep(pool, step);
+    const outcome = await runRoleStep(pool, step);
     // A grant of somebody who may not grant is a warning to PostgreSQL; the statement then is still missing.
     const idle =
       outcome.result === 'done' && step.statement?.startsWith('grant') && (await isStillMissing(pool, setup, step));
     const reason = 'it had no effect, because this login role does not own the object';
-    add(idle ? { step, result: 'refused', reason } : outcome);
+    add(idle ? { ...step, result: 'refused', reason } : outcome);
   }
   if (parts.auth) add(await installAuth(pool, setup));
   if (parts.watch) add(await installWatch(pool, setup.login));
   return outcomes;
+}
+
+function runRoleStep(pool: SystemPool, step: SetupStep): Promise<StepOutcome> {
+  return runStep(step, () => pool.query(step.statement!));
 }
 
 async function isStillMissing(pool: SystemPool, setup: RoleSetup, step: SetupStep): Promise<boolean> {
@@ -138,9 +137,8 @@ async function isStillMissing(pool: SystemPool, setup: RoleSetup, step: SetupSte
 async function removeAll(pool: SystemPool, setup: RoleSetup, context: CommandContext): Promise<number> {
   const outcomes: StepOutcome[] = [];
   for (const step of await planRoleRemoval(pool, setup)) {
-    const outcome = await runStep(pool, step);
-    outcomes.push(outcome);
-    printOutcome(outcome, context);
+    outcomes.push(await runRoleStep(pool, step));
+    printOutcome(outcomes.at(-1)!, context);
   }
   outcomes.push(await removeWatch(pool));
   printOutcome(outcomes.at(-1)!, context);
@@ -195,9 +193,9 @@ function printOpen(name: string, why: string, fix: unknown): string {
   return `  ${onOneLine(name)} (${why})${statement === null ? '' : `\n    ${statement};`}`;
 }
 
-function printOutcome({ step, result }: StepOutcome, context: CommandContext): void {
+function printOutcome({ topic, result }: StepOutcome, context: CommandContext): void {
   const words = { done: 'done     ', unchanged: 'unchanged', refused: 'REFUSED  ' }[result];
-  context.print(`${words}  ${onOneLine(step.topic)}`);
+  context.print(`${words}  ${onOneLine(topic)}`);
 }
 
 const triggerAdvice =
@@ -208,12 +206,12 @@ const authAdvice = 'pgreflect init --auth --database-url CONNECTION_OF_THE_OWNER
 /** Prints what could not be done and the general advice. @returns The number of refused steps. */
 function printRefused(outcomes: readonly StepOutcome[], context: CommandContext): number {
   const refused = outcomes.filter(({ result }) => result === 'refused');
-  for (const { step } of outcomes) if (step.advice !== null) context.print(`\n${onOneLine(step.advice)}`);
+  for (const { advice } of outcomes) if (advice !== null) context.print(`\n${onOneLine(advice)}`);
   if (refused.length > 0)
     context.print('\nThis login role is not allowed to run the following. Ask the owner or a superuser to run it:');
-  for (const { step, reason } of refused) {
-    context.print(`  ${onOneLine(`${step.topic}: ${reason}.`)}`);
-    context.print(`    ${adviceOf(step.statement ?? '')}`);
+  for (const { topic, statement, reason } of refused) {
+    context.print(`  ${onOneLine(`${topic}: ${reason}.`)}`);
+    context.print(`    ${adviceOf(statement ?? '')}`);
   }
   return refused.length;
 }

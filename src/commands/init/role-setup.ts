@@ -8,6 +8,7 @@
 
 import { readExposedNames } from '../../catalog/exposed-names.ts';
 import { DatabaseError } from '../../postgres/failure.ts';
+import { MigrationError } from '../../postgres/migrations/migrate.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { readSqlFile } from '../package-files.ts';
 import { makeScramVerifier } from './scram-verifier.ts';
@@ -20,7 +21,6 @@ export interface RoleNames {
   readonly login: string;
 }
 
-/** The statements that prepare the roles of a database, and what they are for. */
 /** What a database is to be prepared with. */
 export interface RoleSetup extends RoleNames {
   /** For a login role that has to be made. */
@@ -42,8 +42,7 @@ export interface SetupStep {
 }
 
 /** What became of a step. */
-export interface StepOutcome {
-  readonly step: SetupStep;
+export interface StepOutcome extends SetupStep {
   readonly result: 'done' | 'unchanged' | 'refused';
   /** Why PostgreSQL refused, as a sentence; null otherwise. */
   readonly reason: string | null;
@@ -66,19 +65,24 @@ async function readSteps(session: Queryable, file: string, names: object): Promi
   return rows as unknown as readonly SetupStep[];
 }
 
-/** Runs one step. PostgreSQL's refusal is an outcome; only a lost connection throws. */
-export async function runStep(session: Queryable, step: SetupStep): Promise<StepOutcome> {
-  if (step.statement === null) return { step, result: 'unchanged', reason: null };
+/**
+ * Runs one step. PostgreSQL's refusal is an outcome; only a lost connection throws.
+ *
+ * @param run Does what the statement says; false: there was nothing to do.
+ */
+export async function runStep(step: SetupStep, run: () => Promise<unknown>): Promise<StepOutcome> {
+  const unchanged = { ...step, statement: null, result: 'unchanged', reason: null } as const;
+  if (step.statement === null) return unchanged;
   try {
-    await session.query(step.statement);
-    return { step, result: 'done', reason: null };
+    return (await run()) === false ? unchanged : { ...step, result: 'done', reason: null };
   } catch (error) {
-    if (!(error instanceof DatabaseError) || error.kind !== 'statement') throw error;
-    return { step, result: 'refused', reason: refusalReason(error) };
+    return { ...step, result: 'refused', reason: refusalReason(error) };
   }
 }
 
-function refusalReason(error: DatabaseError): string {
+function refusalReason(error: unknown): string {
+  if (error instanceof MigrationError) return error.reason;
+  if (!(error instanceof DatabaseError) || error.kind !== 'statement') throw error;
   const detail = error.detail === null ? '' : `: ${error.detail.replaceAll('\n', '; ')}`;
   return `${error.primary}${detail}`;
 }

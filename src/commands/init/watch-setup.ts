@@ -2,14 +2,11 @@
  * Installs and removes the schema-change trigger (sql/watch.sql, sql/unwatch.sql), which needs a superuser or what a
  * provider offers instead of one.
  */
-import { DatabaseError } from '../../postgres/failure.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { readSqlFile } from '../package-files.ts';
 import { type OwnSchemas, printGuarded, refuseForeign } from './own-schemas.ts';
-import type { StepOutcome } from './role-setup.ts';
-
-const topic = 'schema-change trigger';
+import { runStep, type StepOutcome } from './role-setup.ts';
 
 const own: OwnSchemas = ['pgreflect'];
 
@@ -22,19 +19,30 @@ export async function isWatched(session: Queryable): Promise<boolean> {
 }
 
 /** Installs the trigger, readable for the login role. A second time changes nothing. */
-export async function installWatch(pool: SystemPool, loginRole: string): Promise<StepOutcome> {
-  if (await isWatched(pool))
-    return { step: { topic, statement: null, advice: null }, result: 'unchanged', reason: null };
-  return runFile(pool, 'watch.sql', loginRole);
+export function installWatch(pool: SystemPool, loginRole: string): Promise<StepOutcome> {
+  return runFile('watch.sql', async () => {
+    if (await isWatched(pool)) return false;
+    return pool.transaction(async (session) => {
+      await session.query(`select pg_catalog.set_config('pgreflect.login_role', $1, true)`, [loginRole]);
+      await refuseForeign(session, own);
+      await session.query(readSqlFile('watch.sql'));
+      // Somebody may have been faster.
+      await refuseForeign(session, own);
+    });
+  });
 }
 
 /** Removes the trigger and its table. */
-export async function removeWatch(pool: SystemPool): Promise<StepOutcome> {
-  const [row] = await pool.query(`select pg_catalog.to_regclass('pgreflect.catalog_change') is null as missing`);
-  if (row?.missing === true && !(await isWatched(pool))) {
-    return { step: { topic, statement: null, advice: null }, result: 'unchanged', reason: null };
-  }
-  return runFile(pool, 'unwatch.sql', '');
+export function removeWatch(pool: SystemPool): Promise<StepOutcome> {
+  return runFile('unwatch.sql', async () => {
+    const [row] = await pool.query(`select pg_catalog.to_regclass('pgreflect.catalog_change') is null as missing`);
+    if (row?.missing === true && !(await isWatched(pool))) return false;
+    return pool.transaction((session) => session.query(readSqlFile('unwatch.sql')));
+  });
+}
+
+function runFile(file: 'watch.sql' | 'unwatch.sql', run: () => Promise<unknown>): Promise<StepOutcome> {
+  return runStep({ topic: 'schema-change trigger', statement: `sql/${file}`, advice: null }, run);
 }
 
 /** The SQL of the installation, as a person would run it. */
@@ -44,23 +52,4 @@ export async function printWatch(session: Queryable, loginRole: string): Promise
     [loginRole],
   );
   return printGuarded(own, `${String(row?.line)}\n${readSqlFile('watch.sql')}`);
-}
-
-async function runFile(pool: SystemPool, file: 'watch.sql' | 'unwatch.sql', loginRole: string): Promise<StepOutcome> {
-  const statement = `sql/${file}`;
-  const step = { topic, statement, advice: null };
-  try {
-    await pool.transaction(async (session) => {
-      await session.query(`select pg_catalog.set_config('pgreflect.login_role', $1, true)`, [loginRole]);
-      const isMade = file === 'watch.sql';
-      if (isMade) await refuseForeign(session, own);
-      await session.query(readSqlFile(file));
-      // Somebody may have been faster.
-      if (isMade) await refuseForeign(session, own);
-    });
-    return { step, result: 'done', reason: null };
-  } catch (error) {
-    if (!(error instanceof DatabaseError) || error.kind !== 'statement') throw error;
-    return { step, result: 'refused', reason: error.primary };
-  }
 }

@@ -3,7 +3,7 @@
  * configuration. A file with problems is reported and changes nothing.
  */
 import { watchFile } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
+import { resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import type { Sources } from '../../config/load-options.ts';
 import type { Gateway } from '../../gateway.ts';
@@ -60,7 +60,9 @@ export function followOptions({ gateway, config, sources, load, note }: Followed
       .then(takeOver)
       .catch((error) => note(`The configuration was not reloaded.\n${describeError(error)}`));
   };
-  const watcher = watchFile(filePath(sources), { interval: lookMs }, readAgain);
+  const { configFile, environment, workingDirectory } = sources;
+  const path = resolve(workingDirectory, configFile ?? (environment.PGREFLECT_CONFIG || 'pgreflect.toml'));
+  const watcher = watchFile(path, { interval: lookMs }, readAgain);
   watcher.unref();
   // The start took a while.
   readAgain();
@@ -71,11 +73,6 @@ export function followOptions({ gateway, config, sources, load, note }: Followed
 function isLater(error: unknown): false {
   if (!isAway(error)) throw error;
   return false;
-}
-
-function filePath({ configFile, environment, workingDirectory }: Sources): string {
-  const path = configFile ?? (environment.PGREFLECT_CONFIG || 'pgreflect.toml');
-  return isAbsolute(path) ? path : join(workingDirectory, path);
 }
 
 function authStart({ authValues, authTemplates }: Config): Pick<Config, 'authValues' | 'authTemplates'> {

@@ -10,7 +10,7 @@ import type { MetricSeries } from '../../http/metrics/metrics.ts';
 import { obeySignals } from '../../signals.ts';
 import type { CommandContext } from '../command.ts';
 import { describeError } from '../describe-error.ts';
-import { describeListenError } from '../listen-error.ts';
+import { refuseAddress } from '../listen-error.ts';
 import { followOptions, type OptionsFollower } from './follow-options.ts';
 import { noteFirstOperation } from './serve-notes.ts';
 import { type FromWorker, Questions, type ToWorker } from './worker-messages.ts';
@@ -34,9 +34,7 @@ async function serve(context: CommandContext): Promise<number> {
   const questions = new Questions<readonly MetricSeries[]>();
   const gather = async () => (await questions.ask((id) => tell({ kind: 'all_series_wanted', id }), gatherMs)) ?? [];
   const gateway = await startGateway({ ...config, metricsPort: null }, { watchesCatalog: false, gather }).catch(
-    (error) => {
-      throw describeListenError(error, config) ?? error;
-    },
+    refuseAddress(config),
   );
   // The supervisor says what is to be said of them.
   const options = followOptions({ gateway, config, sources: context.sources, load, note: () => {} });

@@ -20,7 +20,7 @@ import { createLogger } from '../../shared/logger.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { obeyStopSignals } from '../../signals.ts';
 import type { CommandContext } from '../command.ts';
-import { describeListenError } from '../listen-error.ts';
+import { refuseAddress } from '../listen-error.ts';
 import { followOptions } from './follow-options.ts';
 import { noteServing } from './serve-notes.ts';
 import { Workers } from './workers.ts';
@@ -86,9 +86,7 @@ async function openMetricsPort(
   if (metricsPort === null) return null;
   await meter.begin();
   const address = { host, port: metricsPort };
-  return serveMetrics(address, async () => printMetrics(await gather())).catch((error) => {
-    throw describeListenError(error, config) ?? error;
-  });
+  return serveMetrics(address, async () => printMetrics(await gather())).catch(refuseAddress(config));
 }
 
 /** Each worker follows the file by itself; here it is said, and decides what is watched. */

@@ -13,7 +13,7 @@ import { type Gateway, startGateway } from '../../gateway.ts';
 import { endSoon, obeySignals } from '../../signals.ts';
 import { type Command, type CommandContext, CommandError } from '../command.ts';
 import { describeError, isAway } from '../describe-error.ts';
-import { describeListenError } from '../listen-error.ts';
+import { refuseAddress } from '../listen-error.ts';
 import { type Findings, findProblems, type PreflightConfig } from '../preflight.ts';
 import { withDatabase } from '../with-database.ts';
 import { followOptions } from './follow-options.ts';
@@ -50,9 +50,7 @@ async function serveUntilStopped(context: CommandContext): Promise<number> {
   if (cluster.isWorker) return serveAsWorker(context);
   const { config } = loadConfig(context.sources);
   if (config.workers > 1) return serveWithWorkers(config, context);
-  const gateway = await startGateway(config).catch((error) => {
-    throw describeListenError(error, config) ?? error;
-  });
+  const gateway = await startGateway(config).catch(refuseAddress(config));
   const load = (sources: Sources) => loadConfig(sources).config;
   const options = followOptions({ gateway, config, sources: context.sources, load, note: context.note });
   // Before anything is printed: whoever reads that the gateway serves may stop it.

@@ -2,11 +2,9 @@
  * Makes and fills the database of a local project on its first start: roles, the schema and data asked for, grants and the
  * schema-change trigger. On later starts only what is missing of roles and trigger is added: the grants are the user's then.
  */
-import { readFileSync } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
 import { DatabaseError } from '../../postgres/failure.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
-import { CommandError, refuse } from '../command.ts';
+import { type CommandContext, CommandError, flagText, readTypedFile, refuse } from '../command.ts';
 import { setUpDatabase } from '../init/init.ts';
 import type { RoleSetup, StepOutcome } from '../init/role-setup.ts';
 import { readPackageFile } from '../package-files.ts';
@@ -23,20 +21,19 @@ export interface Content {
 }
 
 /** Reads what the flags ask for. @throws CommandError where the file cannot be read. */
-export function readContent(empty: boolean, schemaFile: string | null, workingDirectory: string): Content {
-  if (empty && schemaFile !== null) refuse('--empty and --schema-file cannot be combined.', 'Use one of them.');
-  if (empty) return { kind: 'empty', scripts: [] };
-  if (schemaFile === null) {
-    const paths = ['examples/shop/schema.sql', 'examples/shop/data.sql'];
-    return { kind: 'example', scripts: paths.map((title) => ({ title, text: readPackageFile(title) })) };
+export function readContent(context: CommandContext): Content {
+  const schemaFile = flagText(context, 'schema-file');
+  if (context.flags.empty) {
+    if (schemaFile !== null) refuse('--empty and --schema-file cannot be combined.', 'Use one of them.');
+    return { kind: 'empty', scripts: [] };
   }
-  try {
-    const path = isAbsolute(schemaFile) ? schemaFile : join(workingDirectory, schemaFile);
-    return { kind: 'file', scripts: [{ title: schemaFile, text: readFileSync(path, 'utf8') }] };
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    refuse(`--schema-file: "${schemaFile}" cannot be read (${code}).`, 'Check the name.');
-  }
+  if (schemaFile !== null)
+    return {
+      kind: 'file',
+      scripts: [{ title: schemaFile, text: readTypedFile(context, schemaFile, '--schema-file') }],
+    };
+  const paths = ['examples/shop/schema.sql', 'examples/shop/data.sql'];
+  return { kind: 'example', scripts: paths.map((title) => ({ title, text: readPackageFile(title) })) };
 }
 
 /** Makes the database where it is missing. `pool` is connected to another one. */
@@ -64,7 +61,7 @@ export async function fillDatabase(
 function assertDone(outcomes: readonly StepOutcome[]): void {
   const refused = outcomes.filter(({ result }) => result === 'refused');
   if (refused.length === 0) return;
-  throw new CommandError(refused.map(({ step, reason }) => ({ problem: `${step.topic}: ${reason}.`, fix: null })));
+  throw new CommandError(refused.map(({ topic, reason }) => ({ problem: `${topic}: ${reason}.`, fix: null })));
 }
 
 /** All scripts in one transaction, with a mark, so that a start that was killed half-way neither repeats nor skips them. */

@@ -10,8 +10,8 @@ import type { Sources } from '../../config/load-options.ts';
 import { type Gateway, startGateway } from '../../gateway.ts';
 import { type EmbeddedServer, startEmbeddedServer } from '../../postgres/embedded/embedded-server.ts';
 import { endSoon, obeySignals } from '../../signals.ts';
-import { type Command, type CommandContext, flagText } from '../command.ts';
-import { assertFree, describeListenError } from '../listen-error.ts';
+import type { Command, CommandContext } from '../command.ts';
+import { assertFree, refuseAddress } from '../listen-error.ts';
 import { readExampleOperations } from '../package-files.ts';
 import { followOptions } from '../serve/follow-options.ts';
 import { withDatabase } from '../with-database.ts';
@@ -52,9 +52,8 @@ Examples:
 async function runStart(context: CommandContext): Promise<number> {
   const { values, warnings } = loadStartOptions(context.sources);
   for (const warning of warnings) context.note(`Warning: ${warning}`);
-  const { workingDirectory } = context.sources;
-  const content = readContent(context.flags.empty === true, flagText(context, 'schema-file'), workingDirectory);
-  const directory = projectDirectory(workingDirectory);
+  const content = readContent(context);
+  const directory = projectDirectory(context.sources.workingDirectory);
   const release = claimProject(directory);
   try {
     await assertFree({ host: values.host!, port: values.port! });
@@ -115,9 +114,7 @@ async function serveProject(run: LocalStart): Promise<number> {
   const setup = { ...names, loginPassword: project.loginPassword, schemas, grantDefaults: true };
   await fillDatabase(config.adminDatabaseUrl, project, setup, content);
   if (project.content === null) writeProject(run.directory, { ...project, content: content.kind });
-  const gateway = await startGateway(config).catch((error) => {
-    throw describeListenError(error, config) ?? error;
-  });
+  const gateway = await startGateway(config).catch(refuseAddress(config));
   publishAddress(run.directory, gateway.url);
   const stopped = new Promise<void>((onStopped) => {
     // Without a terminal nobody is left to use a local project.

@@ -47,17 +47,14 @@ export async function renderBatch(
 /** Lines end with a line feed and nothing else: JSON may hold other separators as they are. */
 async function* linesOf(input: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
-  let rest: string[] = [];
+  let rest = '';
   for await (const bytes of input) {
-    const [first = '', ...lines] = decoder.decode(bytes, { stream: true }).split('\n');
-    rest.push(first);
-    for (const line of lines) {
-      yield rest.join('');
-      rest = [line];
-    }
+    const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
   }
-  const last = rest.join('') + decoder.decode();
-  if (last !== '') yield last;
+  rest += decoder.decode();
+  if (rest !== '') yield rest;
 }
 
 function answerLine(line: string): BatchAnswer {

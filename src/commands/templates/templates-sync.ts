@@ -4,11 +4,10 @@
  * A push sends only what differs, so texts that nobody touched stay the built-in ones. The API checks the whole push before
  * anything of it is stored.
  */
-import { isAbsolute, join } from 'node:path';
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import { loadOptionsOrThrow } from '../../config/load-options.ts';
 import { templateFieldNames } from '../../management/templates/check-template.ts';
-import { type CommandContext, flagText } from '../command.ts';
+import { type CommandContext, flagText, pathOf } from '../command.ts';
 import { createManagementClient, type ManagementClient } from '../management-client.ts';
 import { placeOfField, readTemplates, type TemplateTexts, writeTemplates } from './templates-files.ts';
 
@@ -55,11 +54,9 @@ export async function diffTemplates(context: CommandContext): Promise<number> {
 }
 
 function open(context: CommandContext): { readonly client: ManagementClient; readonly directory: string } {
-  const { workingDirectory } = context.sources;
   const loaded = loadOptionsOrThrow(['externalUrl', 'projectRef', 'accessToken'] as const, context.sources);
-  const given = flagText(context, 'dir') ?? defaultTemplateDirectory;
-  const directory = isAbsolute(given) ? given : join(workingDirectory, given);
-  return { client: createManagementClient(loaded, workingDirectory), directory };
+  const directory = pathOf(context, flagText(context, 'dir') ?? defaultTemplateDirectory);
+  return { client: createManagementClient(loaded, context.sources.workingDirectory), directory };
 }
 
 function textsOf(config: Readonly<Record<string, unknown>>): TemplateTexts {
