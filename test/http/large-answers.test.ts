@@ -100,6 +100,18 @@ describe('A large list', () => {
     expect(head).toContain(`\ncontent-length: ${Buffer.byteLength(answer)}`);
   });
 
+  test.each([
+    ['of any origin', '*' as const, '*'],
+    ['of the origins of --cors-origins', ['https://app.example'], 'https://app.example'],
+  ])('can be read by pages %s', async (_, corsOrigins, allowed) => {
+    const gateway = await gatewayWith({ limits: raisedLimits, corsOrigins });
+    const { response } = await begin(gateway, listOf(20_000), { origin: 'https://app.example' });
+    expect(response.headers).toMatchObject({ 'transfer-encoding': 'chunked', 'access-control-allow-origin': allowed });
+    expect(response.headers['access-control-expose-headers']).toContain('x-request-id');
+    expect(response.headers.vary).toContain('Accept-Encoding');
+    await readAll(response);
+  });
+
   test('is compressed where the client wishes', async () => {
     const gateway = await gatewayWith({ limits: raisedLimits });
     const { response } = await begin(gateway, listOf(count), { 'accept-encoding': 'gzip' });

@@ -5,16 +5,16 @@
  * usual limit an answer is kept until it is whole, so that whatever goes wrong becomes an error that a client can read;
  * one that was begun can only be broken off.
  */
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { pipeline, type Transform, type Writable } from 'node:stream';
 import { constants, createBrotliCompress, createGzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { defaultConfig } from '../../config/config.ts';
 import type { Answer, AnswerStream } from '../../execute/executor.ts';
 import { acceptedEncodings } from '../server/compress.ts';
+import { anyOriginHeaders } from '../server/cors.ts';
 import type { HttpParts } from '../server/parts.ts';
-import { sniffHeaders } from '../server/refuse-request.ts';
-import { appendVary } from './graphql-answer.ts';
+import { writeRawHead } from '../server/response-head.ts';
 import type { AnswerType } from './media-types.ts';
 
 /** Whether large answers are streamed: to clients who can tell a body that was broken off from a whole one, unlike those of HTTP/1.0. */
@@ -29,20 +29,16 @@ export class ResponseStream implements AnswerStream {
   readonly #body: Writable;
 
   /** Begins the response, past the framework, which would keep the parts for longer. */
-  constructor(request: FastifyRequest, reply: FastifyReply, answerType: AnswerType) {
+  constructor({ config }: HttpParts, request: FastifyRequest, reply: FastifyReply, answerType: AnswerType) {
     this.#request = request;
     this.#response = reply.raw;
     const encoder = openEncoder(request.headers['accept-encoding'] as string | undefined);
     reply.hijack();
-    reply.raw.writeHead(200, {
-      ...(reply.getHeaders() as OutgoingHttpHeaders),
-      'content-type': `${answerType}; charset=utf-8`,
-      vary: appendVary(reply.getHeader('vary'), 'Accept-Encoding'),
-      'x-request-id': request.id,
-      'cache-control': 'no-store',
-      ...sniffHeaders,
-      ...(encoder && { 'content-encoding': encoder.encoding }),
-    });
+    // Where the origin decides, the plugin for CORS has found out what applies.
+    const cors = config.corsOrigins === '*' ? anyOriginHeaders : reply.getHeaders();
+    const encoding = encoder === null ? {} : { 'content-encoding': encoder.encoding };
+    const more = Object.entries({ ...cors, ...encoding }).flat() as string[];
+    writeRawHead(reply.raw, 200, { id: request.id, type: answerType, bytes: null, more });
     this.#body = encoder?.stream ?? reply.raw;
     // Once the client has left, nobody needs to hear of it from the encoder.
     if (encoder !== null) pipeline(encoder.stream, reply.raw, () => {});

@@ -12,8 +12,9 @@ import { PublicError } from '../../shared/errors.ts';
 import type { Utf8Text } from '../../shared/utf8-text.ts';
 import { minCompressedBytes } from '../server/compress.ts';
 import type { Hook, HttpParts } from '../server/parts.ts';
+import { writeRawHead } from '../server/response-head.ts';
 import { ResponseStream, streamsAnswers } from './answer-stream.ts';
-import { run, sendText, writeHead, writeRawHead } from './graphql-answer.ts';
+import { run, sendText, writeHead } from './graphql-answer.ts';
 import { type AnswerType, answerTypeOf, requestTypeOf } from './media-types.ts';
 import { decodeText, readRequest } from './read-request.ts';
 
@@ -68,7 +69,7 @@ async function answerJson(
 ): Promise<void> {
   let stream: ResponseStream | null = null;
   const openStream = () => {
-    stream = new ResponseStream(request, reply, answerType);
+    stream = new ResponseStream(parts, request, reply, answerType);
     return stream;
   };
   const graphql = readRequest(decodeText(body));

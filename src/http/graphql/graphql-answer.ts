@@ -1,7 +1,6 @@
 /**
  * What fast path and yoga share at `/graphql/v1`: run a request for its caller, and write the answer.
  */
-import type { ServerResponse } from 'node:http';
 import { createGunzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { bytesOf, CompressedText, type Text } from '../../execute/answer/compressed-text.ts';
@@ -9,10 +8,8 @@ import type { Answer, GraphQLRequest, OpenStream } from '../../execute/executor.
 import type { Caller } from '../../postgres/caller/caller.ts';
 import { countedAs } from '../server/client-address.ts';
 import { acceptedEncodings, compress } from '../server/compress.ts';
-import { anyOriginHeaders } from '../server/cors.ts';
 import { retryAfterSeconds, statusOf } from '../server/error-body.ts';
 import type { HttpParts } from '../server/parts.ts';
-import { sniffHeaders } from '../server/refuse-request.ts';
 import type { AnswerType } from './media-types.ts';
 import { readPosition, writePosition } from './own-writes.ts';
 
@@ -43,23 +40,6 @@ export async function run(
   state.answer = answer;
   return answer;
 }
-
-/** Writes a head past the framework, which would put the same headers together one by one; for where all origins are allowed. */
-export function writeRawHead(
-  response: ServerResponse,
-  status: number,
-  { id, type, bytes }: { readonly id: string; readonly type: AnswerType; readonly bytes: number },
-): void {
-  const own = ['content-length', String(bytes), 'content-type', `${type}; charset=utf-8`, 'x-request-id', id];
-  const retryAfter = retryAfterSeconds(status);
-  if (retryAfter !== null) own.push('retry-after', String(retryAfter));
-  response.writeHead(status, own.concat(rawHeaders));
-}
-
-const rawHeaders: readonly string[] = [
-  ...['vary', 'Accept-Encoding', 'cache-control', 'no-store'],
-  ...Object.entries({ ...sniffHeaders, ...anyOriginHeaders }).flat(),
-];
 
 /** Sets status and headers. */
 export function writeHead(

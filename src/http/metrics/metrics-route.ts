@@ -9,7 +9,7 @@ import type { FastifyInstance } from 'fastify';
 import { PublicError } from '../../shared/errors.ts';
 import { readTimeoutMs } from '../server/connections.ts';
 import type { MetricsParts, PrintedMetrics } from '../server/parts.ts';
-import { sniffHeaders } from '../server/refuse-request.ts';
+import { sniffHeaders } from '../server/response-head.ts';
 
 /** Its path on both ports. */
 export const metricsPath = '/metrics';

@@ -8,9 +8,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Code, PublicError } from '../../shared/errors.ts';
 import { errorAnswer } from './error-body.ts';
-
-/** Browsers believe the type that we say. */
-export const sniffHeaders = { 'x-content-type-options': 'nosniff' } as const;
+import { sniffHeaders } from './response-head.ts';
 
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 

@@ -20,15 +20,9 @@ import { errorAnswer, retryAfterSeconds } from './error-body.ts';
 import { registerHealth } from './health.ts';
 import { type ApiDescription, registerOpenApi } from './openapi.ts';
 import { graphqlPath, type HttpParts } from './parts.ts';
-import {
-  allowedMethods,
-  generalRefusal,
-  outlastBody,
-  refuseConnection,
-  refuseTunnel,
-  sniffHeaders,
-} from './refuse-request.ts';
+import { allowedMethods, generalRefusal, outlastBody, refuseConnection, refuseTunnel } from './refuse-request.ts';
 import { requestId } from './request-id.ts';
+import { commonHeaders } from './response-head.ts';
 import { noStages, pathOf, trackRequest, trackRequests } from './track-requests.ts';
 
 /** The server: Fastify's, with every route in place. */
@@ -71,7 +65,7 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
     // A path that cannot be decoded has no route, and gets no hooks.
     frameworkErrors: (error, request, reply) => {
       trackRequest(request, reply, { observe, address: addressOf(request.raw) });
-      reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store', ...sniffHeaders });
+      reply.headers(commonHeaders(request.id));
       if (config.corsOrigins === '*') reply.headers(anyOriginHeaders);
       answerError(error, request, reply);
     },

@@ -10,7 +10,6 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Executor } from '../../execute/executor.ts';
 import { PublicError } from '../../shared/errors.ts';
 import type { Observe } from '../../shared/observation.ts';
-import { writeRawHead } from '../graphql/graphql-answer.ts';
 import { answerTypeOf } from '../graphql/media-types.ts';
 import type { Identity } from './authenticate.ts';
 import { countedAs, createClientAddress } from './client-address.ts';
@@ -18,6 +17,7 @@ import { errorAnswer } from './error-body.ts';
 import { graphqlPath, type Hook, type HttpParts } from './parts.ts';
 import type { CallerMemory } from './remember-callers.ts';
 import { requestId } from './request-id.ts';
+import { writeRawHead } from './response-head.ts';
 import { noStages } from './track-requests.ts';
 
 const busy = new PublicError('UNAVAILABLE', 'All database connections are busy. Try again in a moment.');

@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Observe } from '../../shared/observation.ts';
 import type { ClientAddress } from './client-address.ts';
 import { graphqlPath, type RequestState } from './parts.ts';
-import { sniffHeaders } from './refuse-request.ts';
+import { commonHeaders } from './response-head.ts';
 
 /** Stage times of a request that never reached the executor. */
 export const noStages = { parseMs: 0, compileMs: 0, runMs: 0 };
@@ -19,8 +19,9 @@ export function trackRequests(app: FastifyInstance, observe: Observe, addressOf:
     done();
   });
   app.addHook('onSend', (request, reply, _payload, done) => {
-    reply.header('x-request-id', request.id).headers(sniffHeaders);
-    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
+    const caching = reply.getHeader('cache-control');
+    reply.headers(commonHeaders(request.id));
+    if (caching !== undefined) reply.header('cache-control', caching);
     done();
   });
 }
