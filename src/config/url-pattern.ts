@@ -2,8 +2,8 @@
  * Patterns of the list of allowed redirect addresses: `*` and `?` stop at `.` and `/`, `**` does not, `[a-z]`, `[!a-z]`,
  * `{a,b}` and `\x` as in shells.
  *
- * A pattern is compiled to states and all of them are followed at once, so the time is bounded by pattern times text
- * whatever either says: patterns are an operator's, but the text is anybody's.
+ * Each part of a pattern leads from places in the text to places in the text, all of them at once, so the time is bounded by
+ * pattern times text whatever either says: patterns are an operator's, but the text is anybody's.
  */
 
 /** A compiled pattern. */
@@ -14,14 +14,6 @@ export interface UrlPattern {
   readonly fixedLength: number;
 }
 
-type Test = (character: string) => boolean;
-
-/** Reads one character if `test` accepts it and goes to `next`; without `test` it goes to every one of `next` at once. */
-interface State {
-  readonly test: Test | null;
-  readonly next: number[];
-}
-
 /** Longest pattern and text in characters; browsers and servers stop earlier. */
 const maxPatternLength = 2000;
 const maxTextLength = 16_384;
@@ -30,11 +22,13 @@ const maxTextLength = 16_384;
 export function compileUrlPattern(pattern: string): UrlPattern {
   const characters = [...pattern];
   if (characters.length > maxPatternLength) throw new Error(`is longer than ${maxPatternLength} characters`);
-  const states: State[] = [];
-  const reader = { characters, at: 0 };
-  const end = readSequence(reader, states, { from: addState(states, null), inBraces: false });
+  const part = readSequence({ characters, at: 0 }, false);
   return {
-    matches: (text) => follow(states, end, [...text.slice(0, maxTextLength + 1)]),
+    matches(given) {
+      const text = [...given.slice(0, maxTextLength + 1)];
+      if (text.length > maxTextLength) return false;
+      return part(new Uint8Array(text.length + 1).fill(1, 0, 1), text)[text.length] === 1;
+    },
     fixedLength: /^(?:[^*?[{\\]|\\.)*/su.exec(pattern)?.[0].replace(/\\(.)/gsu, '$1').length ?? 0,
   };
 }
@@ -76,52 +70,47 @@ interface Reader {
   at: number;
 }
 
-interface Place {
-  readonly from: number;
-  readonly inBraces: boolean;
-}
+type Test = (character: string) => boolean;
 
-function addState(states: State[], test: Test | null): number {
-  return states.push({ test, next: [] }) - 1;
-}
+/** For each place in the text whether a part of a pattern can end there that begins at one of `from`. */
+type Part = (from: Uint8Array, text: readonly string[]) => Uint8Array;
 
 const notSeparator: Test = (character) => character !== '.' && character !== '/';
 
-/** Adds the states of a sequence behind `from`; returns the last one. Ends at the end, or in braces at `,` and `}`. */
-function readSequence(reader: Reader, states: State[], { from, inBraces }: Place): number {
-  let last = from;
-  const step = (test: Test) => {
-    const state = addState(states, test);
-    states[last]?.next.push(state);
-    last = addState(states, null);
-    states[state]?.next.push(last);
+function one(test: Test): Part {
+  return (from, text) => step(from, new Uint8Array(from.length), text, test);
+}
+
+function many(test: Test): Part {
+  return (from, text) => {
+    const places = from.slice();
+    return step(places, places, text, test);
   };
-  const star = (test: Test) => {
-    const loop = addState(states, null);
-    const state = addState(states, test);
-    states[last]?.next.push(loop);
-    states[loop]?.next.push(state);
-    states[state]?.next.push(loop);
-    last = loop;
-  };
-  for (
-    let character = reader.characters[reader.at];
-    character !== undefined;
-    character = reader.characters[reader.at]
-  ) {
-    if (inBraces && (character === ',' || character === '}')) return last;
+}
+
+function step(from: Uint8Array, to: Uint8Array, text: readonly string[], test: Test): Uint8Array {
+  for (let at = 0; at < text.length; at++) if (from[at] && test(text[at] ?? '')) to[at + 1] = 1;
+  return to;
+}
+
+/** Reads to the end, or in braces to `,` or `}`. */
+function readSequence(reader: Reader, inBraces: boolean): Part {
+  const { characters } = reader;
+  const parts: Part[] = [];
+  for (let character = characters[reader.at]; character !== undefined; character = characters[reader.at]) {
+    if (inBraces && (character === ',' || character === '}')) break;
     reader.at += 1;
     if (character === '*') {
-      const double = reader.characters[reader.at] === '*';
-      while (reader.characters[reader.at] === '*') reader.at += 1;
-      star(double ? () => true : notSeparator);
-    } else if (character === '?') step(notSeparator);
-    else if (character === '[') step(readSet(reader));
-    else if (character === '{') last = readAlternatives(reader, states, last);
-    else step(same(character === '\\' ? readEscaped(reader) : character));
+      const isDouble = characters[reader.at] === '*';
+      while (characters[reader.at] === '*') reader.at += 1;
+      parts.push(many(isDouble ? () => true : notSeparator));
+    } else if (character === '?') parts.push(one(notSeparator));
+    else if (character === '[') parts.push(one(readSet(reader)));
+    else if (character === '{') parts.push(readAlternatives(reader));
+    else parts.push(one(same(character === '\\' ? readEscaped(reader) : character)));
   }
-  if (inBraces) throw new Error('has a "{" without its "}"');
-  return last;
+  if (inBraces && reader.at === characters.length) throw new Error('has a "{" without its "}"');
+  return (from, text) => parts.reduce((places, part) => part(places, text), from);
 }
 
 function same(expected: string): Test {
@@ -134,15 +123,14 @@ function readEscaped(reader: Reader): string {
   return character;
 }
 
-function readAlternatives(reader: Reader, states: State[], from: number): number {
-  const end = addState(states, null);
-  for (;;) {
-    const first = addState(states, null);
-    states[from]?.next.push(first);
-    const last = readSequence(reader, states, { from: first, inBraces: true });
-    states[last]?.next.push(end);
-    if (reader.characters[reader.at++] === '}') return end;
-  }
+function readAlternatives(reader: Reader): Part {
+  const parts: Part[] = [];
+  do parts.push(readSequence(reader, true));
+  while (reader.characters[reader.at++] === ',');
+  return (from, text) => {
+    const ends = parts.map((part) => part(from, text));
+    return from.map((_, at) => (ends.some((end) => end[at]) ? 1 : 0));
+  };
 }
 
 function readSet(reader: Reader): Test {
@@ -160,32 +148,4 @@ function readSet(reader: Reader): Test {
   }
   if (ranges.length === 0) throw new Error('has an empty "[]"');
   return (character) => ranges.some(([low, high]) => character >= low && character <= high) !== negated;
-}
-
-function follow(states: readonly State[], end: number, text: readonly string[]): boolean {
-  if (text.length > maxTextLength) return false;
-  let current = spread(states, [0]);
-  for (const character of text) {
-    const reached: number[] = [];
-    for (const state of current) {
-      const { test, next } = states[state] ?? { test: null, next: [] };
-      if (test?.(character)) reached.push(...next);
-    }
-    if (reached.length === 0) return false;
-    current = spread(states, reached);
-  }
-  return current.has(end);
-}
-
-/** The states and all that are reached from them without reading. */
-function spread(states: readonly State[], from: readonly number[]): ReadonlySet<number> {
-  const found = new Set<number>();
-  const waiting = [...from];
-  for (let state = waiting.pop(); state !== undefined; state = waiting.pop()) {
-    if (found.has(state)) continue;
-    found.add(state);
-    const { test, next } = states[state] ?? { test: null, next: [] };
-    if (test === null) waiting.push(...next);
-  }
-  return found;
 }
