@@ -23,31 +23,6 @@ export interface ConfigSnapshot {
   readonly config: AuthConfig;
 }
 
-/** Keeps the configuration of one project up to date. */
-export interface ConfigStore {
-  /** The configuration as this process knows it, without a look at the database. */
-  current(): AuthConfig;
-  snapshot(): ConfigSnapshot;
-  /** Of the stored layer; 0 where nothing is stored. */
-  readonly version: number;
-  /** The stored layer is ignored. */
-  readonly configOnly: boolean;
-  /**
-   * The configuration that is committed now: one look at one row, before the first statement of a request.
-   *
-   * @param session The pool, or the connection of the request.
-   * @throws DatabaseError where the database cannot be asked. Where it can, but what is stored cannot be read, the last good
-   *   configuration stays, and the reason is observed once.
-   */
-  refreshIfNewer(session: Queryable): Promise<AuthConfig>;
-  /** Takes over what this process has just stored. */
-  accept(stored: StoredConfig): ConfigSnapshot;
-  /** Replaces the layer below, for example when a file was read again. */
-  setStartValues(values: AuthValues): void;
-  /** What would be in force above other start values. */
-  configWith(values: AuthValues): AuthConfig;
-}
-
 /** What the store is made of. */
 export interface ConfigStoreOptions {
   /** Ref of the project; asked for when the database is first read. */
@@ -58,12 +33,9 @@ export interface ConfigStoreOptions {
   readonly observe: Observe;
 }
 
-/** Makes the store; it holds the start values until it is refreshed. */
-export function createConfigStore(options: ConfigStoreOptions): ConfigStore {
-  return new Store(options);
-}
-
-class Store implements ConfigStore {
+/** Keeps the configuration of one project up to date; it holds the start values until it is refreshed. */
+export class ConfigStore {
+  /** The stored layer is ignored. */
   readonly configOnly: boolean;
   readonly #ref: ConfigStoreOptions['ref'];
   readonly #observe: Observe;
@@ -81,10 +53,12 @@ class Store implements ConfigStore {
     this.#snapshot = { ...emptySnapshot, start: startValues, config: layerAuthConfig(startValues) };
   }
 
+  /** Of the stored layer; 0 where nothing is stored. */
   get version(): number {
     return this.#snapshot.version;
   }
 
+  /** The configuration as this process knows it, without a look at the database. */
   current(): AuthConfig {
     return this.#snapshot.config;
   }
@@ -93,6 +67,13 @@ class Store implements ConfigStore {
     return this.#snapshot;
   }
 
+  /**
+   * The configuration that is committed now: one look at one row, before the first statement of a request.
+   *
+   * @param session The pool, or the connection of the request.
+   * @throws DatabaseError where the database cannot be asked. Where it can, but what is stored cannot be read, the last good
+   *   configuration stays, and the reason is observed once.
+   */
   async refreshIfNewer(session: Queryable): Promise<AuthConfig> {
     if (this.configOnly) return this.#snapshot.config;
     this.#reads += 1;
@@ -112,15 +93,18 @@ class Store implements ConfigStore {
     return this.#apply(stored, read).config;
   }
 
+  /** Takes over what this process has just stored. */
   accept(stored: StoredConfig): ConfigSnapshot {
     this.#reads += 1;
     return this.#apply(stored, this.#reads);
   }
 
+  /** Replaces the layer below, for example when a file was read again. */
   setStartValues(values: AuthValues): void {
     this.#snapshot = this.#buildAbove(values);
   }
 
+  /** What would be in force above other start values. */
   configWith(values: AuthValues): AuthConfig {
     return this.#buildAbove(values).config;
   }

@@ -3,19 +3,23 @@
  *
  * Every failure is a `ManagementError`; its `cause`, where there is one, is for the log.
  */
-import { layerAuthConfig } from '../config/auth/auth-config.ts';
+import { type AuthConfig, layerAuthConfig } from '../config/auth/auth-config.ts';
+import type { EmailMessage } from '../email/message.ts';
+import { MailError } from '../email/transport/mail-error.ts';
 import { DatabaseError } from '../postgres/failure.ts';
+import type { SystemPool } from '../postgres/system/run-system.ts';
 import type { Clock } from '../shared/clock.ts';
 import { accessScopes, findAccessToken, isSameToken } from './access-tokens.ts';
-import type { ConfigSnapshot } from './config-store.ts';
+import type { ConfigSnapshot, ConfigStore } from './config-store.ts';
 import { demand, type ManagementCaller, masked } from './management-caller.ts';
 import { ManagementError } from './management-error.ts';
 import { mergeChanges } from './merge-changes.ts';
 import { presentConfig } from './present-config.ts';
 import type { DigestSecret } from './secret-digest.ts';
 import { hasConfigTables, lockStored, writeStored } from './stored-config.ts';
-import { createDraftApi, type DraftApi, type DraftOptions } from './templates/draft-api.ts';
+import type { DescribedEmail, RenderedDraft } from './templates/draft-shapes.ts';
 import type { ValidChanges } from './validate-changes.ts';
+import { type ConfigVersion, type EmailsOfVersion, listVersions, readVersion } from './version-history.ts';
 
 /** The configuration as clients see it. */
 export type PresentedConfig = Readonly<Record<string, unknown>>;
@@ -33,25 +37,15 @@ export interface ChangeResult extends ReadResult {
   readonly warnings: readonly string[];
 }
 
-/** The operations. */
-export interface ManagementApi extends DraftApi {
-  /** Checks ref, token and project, in this order. @throws ManagementError, or DatabaseError where it cannot be known. */
-  authorize(ref: string, authorization: string | undefined): Promise<ManagementCaller>;
-  /** @throws ManagementError `forbidden`, `read_failed` */
-  readConfig(caller: ManagementCaller): Promise<ReadResult>;
-  /**
-   * Checks a body and stores it as the next version. It is in force for every request that starts after this resolves, on
-   * every process.
-   *
-   * @param readBody Called once the caller is known to be allowed.
-   * @param ifVersion Only where this is the version of what is stored; null: whatever it is.
-   * @throws ManagementError `forbidden`, `config_only`, `invalid_body`, `validation_failed`, `version_conflict`, `update_failed`
-   */
-  changeConfig(caller: ManagementCaller, readBody: () => unknown, ifVersion: number | null): Promise<ChangeResult>;
-}
+/** Hands a message over. @throws MailError */
+export type DeliverMessage = (config: AuthConfig, message: EmailMessage) => Promise<void>;
 
 /** What the API is made of. */
-export interface ManagementOptions extends DraftOptions {
+export interface ManagementOptions {
+  /** Connections that may read and write our tables. */
+  readonly pool: SystemPool;
+  readonly store: ConfigStore;
+  readonly ref: () => Promise<string>;
   /** One token that is not stored (`--access-token`); null: none. May do everything. */
   readonly accessToken: string | null;
   readonly ignoreUnknown: boolean;
@@ -59,76 +53,146 @@ export interface ManagementOptions extends DraftOptions {
   readonly clock: Clock;
 }
 
-/** Makes the API. */
-export function createManagementApi(options: ManagementOptions): ManagementApi {
-  const { pool, store } = options;
-  const findCaller = createTokenCheck(options);
+/** The operations. All but `authorize` throw ManagementError `forbidden` where the caller's token lacks the scope. */
+export class ManagementApi {
+  readonly #options: ManagementOptions;
 
-  function present(snapshot: ConfigSnapshot): ReadResult {
-    return { config: presentConfig(snapshot, options.digest), version: snapshot.version };
+  constructor(options: ManagementOptions) {
+    this.#options = options;
   }
 
-  return {
-    authorize: (ref, authorization) => authorize(options, findCaller, ref, authorization),
+  /** Checks ref, token and project, in this order. @throws ManagementError, or DatabaseError where it cannot be known. */
+  authorize(ref: string, authorization: string | undefined): Promise<ManagementCaller> {
+    return authorize(this.#options, ref, authorization);
+  }
 
-    async readConfig(caller) {
-      demand(caller, 'auth_config:read');
-      return masked('read_failed', async () => {
-        await store.refreshIfNewer(pool);
-        return present(store.snapshot());
-      });
-    },
+  /** @throws ManagementError `read_failed` */
+  readConfig(caller: ManagementCaller): Promise<ReadResult> {
+    return this.#read(caller, async () => this.#present(this.#options.store.snapshot()));
+  }
 
-    async changeConfig(caller, readBody, ifVersion) {
-      demand(caller, 'auth_config:write');
-      if (store.configOnly) throw new ManagementError('config_only');
+  /**
+   * Checks a body and stores it as the next version. It is in force for every request that starts after this resolves, on
+   * every process.
+   *
+   * @param readBody Called once the caller is known to be allowed.
+   * @param ifVersion Only where this is the version of what is stored; null: whatever it is.
+   * @throws ManagementError `config_only`, `invalid_body`, `validation_failed`, `version_conflict`, `update_failed`
+   */
+  async changeConfig(
+    caller: ManagementCaller,
+    readBody: () => unknown,
+    ifVersion: number | null,
+  ): Promise<ChangeResult> {
+    const { store, pool, ignoreUnknown } = this.#options;
+    demand(caller, 'auth_config:write');
+    if (store.configOnly) throw new ManagementError('config_only');
+    const body = readBody();
+    return masked('update_failed', async () => {
+      const config = await store.refreshIfNewer(pool);
+      // Loaded with the first change: the trial of templates needs their whole engine.
+      const { validateChanges } = await import('./validate-changes.ts');
+      const start = layerAuthConfig(store.snapshot().start);
+      const changes = validateChanges(body, { config, start, ignoreUnknown });
+      const snapshot = await storeChanges(this.#options, changes, { by: caller.by, ifVersion });
+      return { ...this.#present(snapshot), ignored: changes.ignored, warnings: changes.warnings };
+    });
+  }
+
+  /** The emails that can be edited. @throws ManagementError `read_failed` */
+  describeEmails(caller: ManagementCaller): Promise<readonly DescribedEmail[]> {
+    return this.#read(caller, async (config) => {
+      const { describeEmails } = await loadDrafts();
+      return describeEmails(config, layerAuthConfig(this.#options.store.snapshot().start));
+    });
+  }
+
+  /** Renders a draft; its faults are part of the answer. @throws ManagementError `invalid_body`, `validation_failed`, `read_failed` */
+  renderDraft(caller: ManagementCaller, readBody: () => unknown): Promise<RenderedDraft> {
+    return this.#read(caller, async (config) => {
+      const { readDraft, renderDraft } = await loadDrafts();
+      return renderDraft(readDraft(readBody(), config), config);
+    });
+  }
+
+  /**
+   * Sends a draft to the address in the member `to`, by the way of all messages.
+   *
+   * @throws ManagementError `invalid_body`, `validation_failed`, `read_failed`, `send_failed`
+   */
+  async sendDraft(caller: ManagementCaller, readBody: () => unknown, deliver: DeliverMessage): Promise<void> {
+    demand(caller, 'auth_config:write');
+    return masked('read_failed', async () => {
       const body = readBody();
-      return masked('update_failed', async () => {
-        const config = await store.refreshIfNewer(pool);
-        // Loaded with the first change: the trial of templates needs their whole engine.
-        const { validateChanges } = await import('./validate-changes.ts');
-        const start = layerAuthConfig(store.snapshot().start);
-        const changes = validateChanges(body, { config, start, ignoreUnknown: options.ignoreUnknown });
-        const snapshot = await storeChanges(options, changes, { by: caller.by, ifVersion });
-        return { ...present(snapshot), ignored: changes.ignored, warnings: changes.warnings };
+      const config = await this.#options.store.refreshIfNewer(this.#options.pool);
+      const { buildTrial, readDraft } = await loadDrafts();
+      const message = buildTrial(readDraft(body, config), config, (body as { readonly to?: unknown }).to);
+      await deliver(config, message).catch((error) => {
+        throw error instanceof MailError ? new ManagementError('send_failed', error.message) : error;
       });
-    },
-    ...createDraftApi(options),
-  };
+    });
+  }
+
+  /** Newest first. @throws ManagementError `read_failed` */
+  async listVersions(caller: ManagementCaller): Promise<readonly ConfigVersion[]> {
+    const { pool, ref } = this.#options;
+    demand(caller, 'auth_config:read');
+    return masked('read_failed', async () => listVersions(pool, await ref()));
+  }
+
+  /** @throws ManagementError `not_found`, `read_failed` */
+  async readVersion(caller: ManagementCaller, version: number): Promise<EmailsOfVersion> {
+    const { pool, ref } = this.#options;
+    demand(caller, 'auth_config:read');
+    const found = await masked('read_failed', async () => readVersion(pool, await ref(), version));
+    if (found === null) throw new ManagementError('not_found', `Version ${version} is not kept`);
+    return found;
+  }
+
+  async #read<T>(caller: ManagementCaller, read: (config: AuthConfig) => Promise<T>): Promise<T> {
+    const { store, pool } = this.#options;
+    demand(caller, 'auth_config:read');
+    return masked('read_failed', async () => read(await store.refreshIfNewer(pool)));
+  }
+
+  #present(snapshot: ConfigSnapshot): ReadResult {
+    return { config: presentConfig(snapshot, this.#options.digest), version: snapshot.version };
+  }
 }
 
-type FindCaller = (token: string) => Promise<(ManagementCaller & { readonly projectRef: string | null }) | null>;
+// Loaded with the first draft: it needs the whole engine of templates.
+const loadDrafts = () => import('./templates/email-drafts.ts');
+
+type FoundCaller = ManagementCaller & { readonly projectRef: string | null };
 
 async function authorize(
-  { ref: projectRef, pool }: ManagementOptions,
-  findCaller: FindCaller,
+  options: ManagementOptions,
   ref: string,
   authorization: string | undefined,
 ): Promise<ManagementCaller> {
   if (!/^[a-z0-9]{20}$/.test(ref)) throw new ManagementError('invalid_ref');
   const token = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
   if (token === undefined) throw new ManagementError('unauthorized');
-  const caller = await findCaller(token).catch((error) => {
+  const caller = await findCaller(options, token).catch((error) => {
     // A database without our tables has no project that could be managed.
     if (error instanceof DatabaseError && isMissing(error)) throw new ManagementError('project_not_found');
     throw error;
   });
   if (caller === null) throw new ManagementError('unauthorized');
-  if (ref !== (await projectRef()) || !(await hasConfigTables(pool))) throw new ManagementError('project_not_found');
+  if (ref !== (await options.ref()) || !(await hasConfigTables(options.pool)))
+    throw new ManagementError('project_not_found');
   if (caller.projectRef !== null && caller.projectRef !== ref) throw new ManagementError('forbidden');
   return caller;
 }
 
-function createTokenCheck({ pool, accessToken, clock }: ManagementOptions): FindCaller {
-  return async (token) => {
-    if (accessToken !== null && isSameToken(token, accessToken)) {
-      return { tokenId: 'fixed', by: 'the access token of the configuration', scopes: accessScopes, projectRef: null };
-    }
-    const found = await findAccessToken(pool, token, new Date(clock.now()));
-    if (found === null) return null;
-    const { id, name, scopes, projectRef } = found;
-    return { tokenId: id, by: `${name} (${id})`, scopes, projectRef };
-  };
+async function findCaller({ pool, accessToken, clock }: ManagementOptions, token: string): Promise<FoundCaller | null> {
+  if (accessToken !== null && isSameToken(token, accessToken)) {
+    return { tokenId: 'fixed', by: 'the access token of the configuration', scopes: accessScopes, projectRef: null };
+  }
+  const found = await findAccessToken(pool, token, new Date(clock.now()));
+  if (found === null) return null;
+  const { id, name, scopes, projectRef } = found;
+  return { tokenId: id, by: `${name} (${id})`, scopes, projectRef };
 }
 
 /** Locks, merges, stores, and tells the store of this process once it is committed. */

@@ -1,7 +1,6 @@
 /**
  * Builds the management API of a gateway: the store of the configuration, kept current by notifications, and the operations.
  */
-import type { AuthValues } from '../config/auth/auth-config.ts';
 import type { Config } from '../config/config.ts';
 import { deriveKey } from '../config/keys.ts';
 import { type Listener, startListener } from '../postgres/system/listener.ts';
@@ -10,12 +9,12 @@ import { endLimitMs } from '../postgres/wire/driver.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Observe } from '../shared/observation.ts';
 import { within } from '../shared/within.ts';
-import { type ConfigStore, createConfigStore } from './config-store.ts';
-import { createManagementApi, type ManagementApi } from './management-api.ts';
+import { ConfigStore } from './config-store.ts';
+import { ManagementApi } from './management-api.ts';
 import { createProjectRef } from './project-ref.ts';
 import { createSecretDigest } from './secret-digest.ts';
 import { configChannel, hasConfigTables } from './stored-config.ts';
-import { type AuthStart, createStartTemplates } from './templates/start-templates.ts';
+import { type AuthStart, StartTemplates } from './templates/start-templates.ts';
 
 /** What it is built from. */
 export interface ManagementSetup {
@@ -60,10 +59,8 @@ export function startManagement({ config, pool, clock, observe }: ManagementSetu
   const ref = createProjectRef(projectRef);
   // Where nobody can change what is stored through the API, the start values are the truth.
   const configOnly = config.configOnly || !config.managementApiEnabled;
-  const store = createConfigStore({ ref, startValues: authValues, configOnly, observe });
-  const onChange = (values: AuthValues) => store.setStartValues(values);
-  const configWith = (values: AuthValues) => store.configWith(values);
-  const templates = createStartTemplates({ configWith, onChange, clock, observe });
+  const store = new ConfigStore({ ref, startValues: authValues, configOnly, observe });
+  const templates = new StartTemplates({ store, clock, observe });
   // A failure is met again, and answered, by the next request.
   const refresh = () => store.refreshIfNewer(pool).catch(() => store.current());
   let listener: Listener | null = null;
@@ -89,7 +86,7 @@ export function startManagement({ config, pool, clock, observe }: ManagementSetu
 
   // What is stored decides how templates are read, and where paths among their addresses lead.
   const loaded = load().then(() => templates.replace(config));
-  const api = createManagementApi({
+  const api = new ManagementApi({
     pool,
     store,
     ref: () => ref(pool),

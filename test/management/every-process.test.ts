@@ -4,7 +4,7 @@
 import { decodeJwt } from 'jose';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { AuthConfig, AuthValues } from '../../src/config/auth/auth-config.ts';
-import { type ConfigStore, createConfigStore } from '../../src/management/config-store.ts';
+import { ConfigStore } from '../../src/management/config-store.ts';
 import { startManagement } from '../../src/management/start-management.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import type { Observation } from '../../src/shared/observation.ts';
@@ -28,7 +28,7 @@ beforeEach(async () => {
 function processOf(startValues: AuthValues = {}) {
   const observations: Observation[] = [];
   const pool = testPool(database);
-  const store = createConfigStore({
+  const store = new ConfigStore({
     ref: async () => ref,
     startValues,
     configOnly: false,

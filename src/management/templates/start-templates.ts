@@ -13,6 +13,7 @@ import { parseTemplate } from '../../email/template/template.ts';
 import { TemplateError } from '../../email/template/template-error.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Observe } from '../../shared/observation.ts';
+import type { ConfigStore } from '../config-store.ts';
 import { createTemplateReader, type TemplateReader } from './template-reader.ts';
 
 /** The start values, and where the bodies are that they do not hold. */
@@ -21,22 +22,9 @@ export interface AuthStart {
   readonly authTemplates: TemplateSources;
 }
 
-/** Keeps the start values up to date. */
-export interface StartTemplates {
-  /**
-   * Takes start values, the first time or in place of others, for example when the configuration file was read again.
-   * Resolves when every body was read or could not be, after 10 s at most.
-   */
-  replace(start: AuthStart): Promise<void>;
-  stop(): Promise<void>;
-}
-
 /** What it works with. */
 export interface StartTemplatesParts {
-  /** The configuration that is in force above start values: its switches decide what templates mean. */
-  readonly configWith: (values: AuthValues) => AuthConfig;
-  /** Takes the start values whenever they have changed. */
-  readonly onChange: (values: AuthValues) => void;
+  readonly store: ConfigStore;
   readonly clock: Clock;
   readonly observe: Observe;
 }
@@ -50,14 +38,10 @@ interface Pair {
   readonly content: string | null;
 }
 
-/** Makes it; it reads nothing yet. */
-export function createStartTemplates(parts: StartTemplatesParts): StartTemplates {
-  return new Templates(parts);
-}
-
 type Readers = ReadonlyMap<EmailKind, TemplateReader>;
 
-class Templates implements StartTemplates {
+/** Keeps the start values of a store up to date; it reads nothing yet when it is made. */
+export class StartTemplates {
   readonly #parts: StartTemplatesParts;
   #authValues: AuthValues = {};
   #readers: Readers = new Map();
@@ -74,6 +58,10 @@ class Templates implements StartTemplates {
     this.#parts = parts;
   }
 
+  /**
+   * Takes start values, the first time or in place of others, for example when the configuration file was read again.
+   * Resolves when every body was read or could not be, after 10 s at most.
+   */
   async replace({ authValues, authTemplates }: AuthStart): Promise<void> {
     const { clock } = this.#parts;
     await this.#end();
@@ -112,13 +100,13 @@ class Templates implements StartTemplates {
 
   #apply(): void {
     const values: Record<string, unknown> = { ...this.#authValues };
-    const config = this.#parts.configWith(this.#authValues);
+    const config = this.#parts.store.configWith(this.#authValues);
     for (const email of emailKindNames) {
       const { subject, content } = this.#pairOf(email, config);
       setOrDelete(values, subjectField(email), subject);
       setOrDelete(values, contentField(email), content);
     }
-    this.#parts.onChange(values as AuthValues);
+    this.#parts.store.setStartValues(values as AuthValues);
   }
 
   #pairOf(email: EmailKind, config: AuthConfig): Pair {
