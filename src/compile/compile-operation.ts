@@ -15,17 +15,15 @@ import {
 import { LRUCache } from 'lru-cache';
 import type { Model } from '../model/model.ts';
 import { forgetStack, type PublicError } from '../shared/errors.ts';
-import { maxSelections } from './plan/collect-fields.ts';
 import { answerQuestion, Decisions, type Question } from './plan/decisions.ts';
 import type { DocumentVariables } from './plan/document-variables.ts';
+import { runsUserCode, wantsCustomPlan } from './plan/inspect-plan.ts';
 import type { Entry, LimitPlan, ValuePlan } from './plan/plan.ts';
-import { maxInputs, maxTables } from './plan/plan-budget.ts';
+import { createBudget } from './plan/plan-budget.ts';
 import { planObject } from './plan/plan-object.ts';
 import { planOperation } from './plan/plan-operation.ts';
 import type { Planner } from './plan/planner.ts';
-import { runsUserCode } from './plan/runs-user-code.ts';
 import type { Slot, Variables } from './plan/slot.ts';
-import { wantsCustomPlan } from './plan/wants-custom-plan.ts';
 import { printOperation, type Statement } from './print/print-operation.ts';
 
 /** A compiled operation: good for all variables that give the same answers. */
@@ -166,7 +164,7 @@ function compileOperation(
     introspection: source.introspection,
     fragments,
     input: { decisions, slots: new Map(), variableKey: (node) => source.places.key(node) },
-    budget: { selections: maxSelections, inputs: maxInputs, tables: maxTables, patterns: [] },
+    budget: createBudget(),
     costs: [],
     maxDepth: 0,
     planObject,
@@ -179,20 +177,20 @@ function compileOperation(
     statements,
     constants,
     keys: plan.fields.map(({ key }) => key),
-    introspectionKeys: plan.fields.flatMap(({ key, value }) => (value.kind === 'introspection' ? [key] : [])),
-    atMostMessages: plan.fields.map(({ value }) => atMostMessage(value)),
+    introspectionKeys: plan.fields.flatMap(({ key, kind }) => (kind === 'introspection' ? [key] : [])),
+    atMostMessages: plan.fields.map(atMostMessage),
     errors: plan.errors,
     costs: plan.costs,
     patterns: planner.budget.patterns,
     runsUserCode: runsUserCode(plan),
-    wantsCustomPlan: plan.fields.some(({ value }) => wantsCustomPlan(value)),
+    wantsCustomPlan: plan.fields.some(wantsCustomPlan),
     depth: plan.depth,
   };
 }
 
 function constantsOf(fields: readonly Entry[]): readonly (string | null)[] | null {
-  const isConstant = fields.every(({ value }) => value.kind === 'typename' || value.kind === 'introspection');
-  return isConstant ? fields.map(({ value }) => (value.kind === 'typename' ? JSON.stringify(value.name) : null)) : null;
+  const isConstant = fields.every(({ kind }) => kind === 'typename' || kind === 'introspection');
+  return isConstant ? fields.map((field) => (field.kind === 'typename' ? JSON.stringify(field.name) : null)) : null;
 }
 
 function atMostMessage(value: ValuePlan): string | null {

@@ -18,43 +18,31 @@ import {
   type TypeNode,
   type ValueNode,
 } from 'graphql';
-import type { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
 import { type InputScope, RequestRefusal } from './input.ts';
+import { type PlanBudget, spend } from './plan-budget.ts';
 
 /** What collecting needs to know of the document. */
 export interface SelectionScope {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly input: InputScope;
-  /** How many selections may still be collected; counts down, fragments spread out. */
-  readonly budget: { selections: number };
+  readonly budget: PlanBudget;
 }
-
-/**
- * Most selections of one operation, fragments spread out. Thirty fragments that spread each other twice are a thousand
- * million fields: a document that is small by every other measure.
- */
-export const maxSelections = 50_000;
 
 /** Response key to the fields merged under it, in the order of the document. */
 export type CollectedFields = ReadonlyMap<string, readonly FieldNode[]>;
 
-/** Collects what `nodes` select on `type`. @throws RequestRefusal `LIMIT_EXCEEDED` past `maxSelections`. */
+/** Collects what the parents, merged fields or an operation, select on `type`. @throws RequestRefusal `LIMIT_EXCEEDED` */
 export function collectFields(
   scope: SelectionScope,
   type: GraphQLObjectType,
-  selectionSets: readonly SelectionSetNode[],
+  parents: readonly { readonly selectionSet?: SelectionSetNode | undefined }[],
 ): CollectedFields {
   const fields = new Map<string, FieldNode[]>();
   const visited = new Set<string>();
-  for (const selectionSet of selectionSets) collect(scope, type, selectionSet, { fields, visited });
+  for (const { selectionSet } of parents) if (selectionSet) collect(scope, type, selectionSet, { fields, visited });
   return fields;
-}
-
-/** The selection sets below fields of one response key. */
-export function selectionSetsOf(fields: readonly FieldNode[]): readonly SelectionSetNode[] {
-  return fields.flatMap((field) => (field.selectionSet ? [field.selectionSet] : []));
 }
 
 function collect(
@@ -64,8 +52,7 @@ function collect(
   state: { readonly fields: Map<string, FieldNode[]>; readonly visited: Set<string> },
 ): void {
   for (const selection of selectionSet.selections) {
-    scope.budget.selections -= 1;
-    if (scope.budget.selections < 0) throw tooManySelections();
+    spend(scope.budget, 'selections');
     if (!isIncluded(scope, selection.directives ?? [])) continue;
     if (selection.kind === Kind.FIELD) {
       const key = selection.alias?.value ?? selection.name.value;
@@ -83,11 +70,6 @@ function collect(
       if (applies(scope, fragment.typeCondition, type)) collect(scope, type, fragment.selectionSet, state);
     }
   }
-}
-
-function tooManySelections(): PublicError {
-  const message = `The operation selects more than ${maxSelections} fields when its fragments are spread out.`;
-  return new RequestRefusal('LIMIT_EXCEEDED', message, { extensions: { limit: 'selections' } });
 }
 
 function applies(scope: SelectionScope, condition: TypeNode | undefined, type: GraphQLObjectType): boolean {

@@ -10,8 +10,7 @@
  */
 import { unreachable } from '../../shared/invariant.ts';
 import { decodeOnce, type Elements, readNodeId } from './cursor.ts';
-import { areSparse } from './insert-limits.ts';
-import { haveSameKeys } from './plain-record.ts';
+import { haveSameKeys } from './input-coercer.ts';
 import { type Path, patternOf, type Variables, valueAt } from './slot.ts';
 
 /** A question about the variables of a request. */
@@ -30,7 +29,7 @@ export type Question =
   | { readonly kind: 'fits'; readonly path: Path; readonly maxLength: number }
   /**
    * What a list of objects to insert has in common: its keys separated by commas, those that only some objects have with a
-   * question mark; or what is wrong with them, which no key begins like: `!empty`, `!sparse` (insert-limits.ts), and `!long:title`
+   * question mark; or what is wrong with them, which no key begins like: `!empty`, `!sparse` (`areSparse`), and `!long:title`
    * when a string is longer than the column of that key allows.
    */
   | { readonly kind: 'rows'; readonly path: Path; readonly limits: readonly LengthLimit[] }
@@ -70,7 +69,14 @@ export class Decisions {
 
 /** The answer for the given variables. */
 export function answerQuestion(question: Question, variables: Variables): string {
-  const value = valueAt(variables, question.path);
+  return answerFor(question, valueAt(variables, question.path), variables);
+}
+
+/** A question about a value that is already found. */
+export type Asked<Q = Question> = Q extends Question ? Omit<Q, 'path'> : never;
+
+/** The answer for a value. @param owner What it belongs to: the variables of the request, or a node of the document. */
+export function answerFor(question: Asked, value: unknown, owner: object): string {
   switch (question.kind) {
     case 'state':
       return value === undefined ? 'absent' : value === null ? 'null' : 'value';
@@ -92,9 +98,9 @@ export function answerQuestion(question: Question, variables: Variables): string
       return [...new Set(patterns)].sort().join(',');
     }
     case 'cursor':
-      return describeCursor(decodeOnce(variables, String(value)), question.maxElements);
+      return describeCursor(decodeOnce(owner, String(value)), question.maxElements);
     case 'node': {
-      const id = readNodeId(decodeOnce(variables, String(value)));
+      const id = readNodeId(decodeOnce(owner, String(value)));
       if (id === null) return 'bad';
       if (!question.known(id.namespace, id.table, id.keys)) return 'other';
       return `${id.namespace}\0${id.table}\0${id.keys}`;
@@ -104,20 +110,31 @@ export function answerQuestion(question: Question, variables: Variables): string
   }
 }
 
-/** One letter for each element of a cursor, `n` for null and `v` for a value; `bad` or `long` where it cannot be used. */
-export function describeCursor(elements: Elements, maxElements: number): string {
+function describeCursor(elements: Elements, maxElements: number): string {
   if (elements === null) return 'bad';
   if (elements.length > maxElements) return 'long';
   return `=${elements.map((element) => (element === null ? 'n' : 'v')).join('')}`;
 }
 
 /** Whether a string, or every string of a list, has at most so many characters (code points, not bytes). */
-export function fits(value: unknown, maxLength: number): boolean {
+function fits(value: unknown, maxLength: number): boolean {
   if (Array.isArray(value)) return value.every((item) => fits(item, maxLength));
   if (typeof value !== 'string' || value.length <= maxLength) return true;
   let characters = 0;
   for (const _character of value) characters++;
   return characters <= maxLength;
+}
+
+/** Values that objects to insert may lack, however few they have, and as many more for each value that they have. */
+const [alwaysLacking, lackingForEach] = [1_000_000, 16];
+
+/**
+ * Whether objects to insert lack too many of the keys of each other. Each column travels with an element for each object, so a small
+ * request of many objects, one of them with all keys, would become a very large one.
+ */
+export function areSparse(objects: number, keyCounts: ReadonlyMap<string, number>): boolean {
+  const values = [...keyCounts.values()].reduce((sum, count) => sum + count, 0);
+  return objects * keyCounts.size - values > alwaysLacking + lackingForEach * values;
 }
 
 function describeRows(rows: readonly Readonly<Record<string, unknown>>[], limits: readonly LengthLimit[]): string {
@@ -138,7 +155,6 @@ function keysOfRows(rows: readonly object[]): string[] | null {
   for (const row of rows) {
     for (const key of Object.keys(row)) counts.set(key, (counts.get(key) ?? 0) + 1);
   }
-  const values = [...counts.values()].reduce((sum, count) => sum + count, 0);
-  if (areSparse({ objects: rows.length, keys: counts.size, values })) return null;
+  if (areSparse(rows.length, counts)) return null;
   return [...counts].map(([key, count]) => (count === rows.length ? key : `${key}?`));
 }

@@ -28,8 +28,7 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import { PublicError } from '../../shared/errors.ts';
-import { coercerOf, type InputCoercer } from './input-coercer.ts';
-import { PlainRecord } from './plain-record.ts';
+import { coercerOf, type InputCoercer, PlainRecord } from './input-coercer.ts';
 import type { Variables } from './slot.ts';
 import { findUnstorable, printPath } from './storable-text.ts';
 

@@ -18,8 +18,16 @@ import {
   isNonNullType,
   isRequiredInputField,
 } from 'graphql';
-import { haveSameKeys, PlainRecord } from './plain-record.ts';
 import { textProblem } from './storable-text.ts';
+
+/** An object without methods, which engines do not keep as a hash table, as they do what `Object.create(null)` makes. */
+export const PlainRecord = function PlainRecord() {} as unknown as new () => Record<string, unknown>;
+PlainRecord.prototype = Object.freeze(Object.create(null));
+
+/** Whether two lists of keys are the same, in the same order. */
+export function haveSameKeys(left: readonly string[], right: readonly string[]): boolean {
+  return left.length === right.length && left.every((key, index) => key === right[index]);
+}
 
 /**
  * The coerced value; undefined where it is refused, or where that is left to graphql-js: default values, `@oneOf`, iterables that are

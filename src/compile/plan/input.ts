@@ -23,7 +23,7 @@ import {
 import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
 import { decodeOnce, type Elements } from './cursor.ts';
-import { type Decisions, describeCursor, fits, type LengthLimit } from './decisions.ts';
+import { type Asked, answerFor, type Decisions, type LengthLimit, type Question } from './decisions.ts';
 import { type Path, type Slot, scalarText } from './slot.ts';
 import { printPath, textProblem } from './storable-text.ts';
 
@@ -122,8 +122,7 @@ export class Input {
 
   /** A value that decides SQL: an order direction, a null test. */
   choice(): string {
-    if (this.#path) return this.#scope.decisions.ask({ kind: 'choice', path: this.#path });
-    return String(this.#constant());
+    return this.ask({ kind: 'choice' });
   }
 
   /** The slot of a scalar or enum that may be null. */
@@ -137,7 +136,7 @@ export class Input {
   elementSlot(index: number): Slot {
     const path = this.#path;
     if (path) return this.#onlySlot(`element ${index} ${path.join()}`, () => ({ kind: 'element', path, index }));
-    return this.#onlySlot(this.#node, () => ({ kind: 'constant', value: this.elements()?.[index] ?? null }), index);
+    return this.#onlySlot(this.#node, () => ({ kind: 'constant', value: this.#elements()?.[index] ?? null }), index);
   }
 
   #onlySlot(place: ValueNode | string | null, make: () => Slot, index = 0): Slot {
@@ -190,14 +189,12 @@ export class Input {
 
   /** Whether an integer is negative. */
   isNegative(): boolean {
-    if (this.#path) return this.#scope.decisions.ask({ kind: 'sign', path: this.#path }) === 'negative';
-    return (this.#constant() as number) < 0;
+    return this.ask({ kind: 'sign' }) === 'negative';
   }
 
   /** Whether a string, or every string of a list, has at most so many characters. */
   fits(maxLength: number): boolean {
-    if (this.#path) return this.#scope.decisions.ask({ kind: 'fits', path: this.#path, maxLength }) === 'ok';
-    if (!isListType(getNullableType(this.type))) return fits(this.#constant(), maxLength);
+    if (this.#path || !isListType(getNullableType(this.type))) return this.ask({ kind: 'fits', maxLength }) === 'ok';
     const elementType = this.#elementType();
     return this.#listNodes().every((node) => {
       const item = new Input(this.#scope, this.#name, elementType, node);
@@ -239,21 +236,17 @@ export class Input {
     return this.#scope.decisions.ask({ kind: 'row_patterns', path: this.#path, fieldNames }).split(',');
   }
 
-  /** The pattern of a cursor (decisions.ts, `cursor`). */
-  cursorPattern(maxElements: number): string {
-    if (this.#path) return this.#scope.decisions.ask({ kind: 'cursor', path: this.#path, maxElements });
-    return describeCursor(this.elements(), maxElements);
+  /** Asks about the value (decisions.ts). What is written in the document is known, and no decision. */
+  ask(asked: Asked): string {
+    if (this.#path) return this.#scope.decisions.ask({ ...asked, path: this.#path } as Question);
+    invariant(this.#node !== null, 'a value is there');
+    return answerFor(asked, this.#constant(), this.#node);
   }
 
   /** What a cursor or node id holds that is written in the document. */
-  elements(): Elements {
+  #elements(): Elements {
     invariant(this.#node !== null, 'a value is there');
     return decodeOnce(this.#node, String(this.#constant()));
-  }
-
-  /** Asks which table a node id names, see decisions.ts. */
-  ask(kind: 'node', known: (namespace: string, table: string, keys: number) => boolean): string | undefined {
-    return this.#path ? this.#scope.decisions.ask({ kind, path: this.#path, known }) : undefined;
   }
 
   #constant(): unknown {

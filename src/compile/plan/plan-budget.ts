@@ -6,33 +6,40 @@
 import { RequestRefusal } from './input.ts';
 import type { Slot } from './slot.ts';
 
+const limits = {
+  /** Selections, fragments spread out: thirty that spread each other twice are a thousand million fields of a small document. */
+  selections: {
+    most: 50_000,
+    message: 'The operation selects more than 50000 fields when its fragments are spread out.',
+  },
+  /** Fields that lead to a table. PostgreSQL takes seconds to plan more, whatever they return. */
+  tables: {
+    most: 1000,
+    message: 'The operation has more than 1000 fields that lead to a table when its fragments are spread out.',
+  },
+  /**
+   * Conditions of filters and terms of orders, each as often as there are levels or terms above it: about twenty thousand
+   * conditions side by side, or four hundred one within the other.
+   */
+  inputs: {
+    most: 100_000,
+    message: 'The filters and orders of the operation have too many conditions, or are nested too deep.',
+  },
+} as const;
+
 /** Counts down while an operation is planned. */
-export interface PlanBudget {
-  /** Fields that lead to a table. */
-  tables: number;
-  /** Conditions of filters and terms of orders, each as often as there are levels or terms above it. */
-  inputs: number;
+export interface PlanBudget extends Record<keyof typeof limits, number> {
   /** Collects the regular expressions: what one costs is known by its value. */
   readonly patterns: Slot[];
 }
 
-/** PostgreSQL takes seconds to plan more, whatever they return. */
-export const maxTables = 1000;
-/** About twenty thousand conditions side by side, or four hundred one within the other. */
-export const maxInputs = 100_000;
-
-/** Takes one table. @throws RequestRefusal `LIMIT_EXCEEDED` */
-export function spendTable(budget: PlanBudget): void {
-  budget.tables -= 1;
-  if (budget.tables >= 0) return;
-  const message = `The operation has more than ${maxTables} fields that lead to a table when its fragments are spread out.`;
-  throw new RequestRefusal('LIMIT_EXCEEDED', message, { extensions: { limit: 'tables' } });
+/** What one operation may spend. */
+export function createBudget(): PlanBudget {
+  return { selections: limits.selections.most, tables: limits.tables.most, inputs: limits.inputs.most, patterns: [] };
 }
 
-/** Takes what one input costs. @throws RequestRefusal `LIMIT_EXCEEDED` */
-export function spendInput(budget: PlanBudget, cost: number): void {
-  budget.inputs -= cost;
-  if (budget.inputs >= 0) return;
-  const message = 'The filters and orders of the operation have too many conditions, or are nested too deep.';
-  throw new RequestRefusal('LIMIT_EXCEEDED', message, { extensions: { limit: 'inputs' } });
+/** Takes what one thing costs. @throws RequestRefusal `LIMIT_EXCEEDED` */
+export function spend(budget: PlanBudget, limit: keyof typeof limits, cost = 1): void {
+  budget[limit] -= cost;
+  if (budget[limit] < 0) throw new RequestRefusal('LIMIT_EXCEEDED', limits[limit].message, { extensions: { limit } });
 }

@@ -1,164 +1,89 @@
 /**
  * Plans a connection: arguments, then edges, page info, total count and aggregates as far as they are selected.
  */
-import type { FieldNode, GraphQLField, GraphQLObjectType } from 'graphql';
-import type { Table } from '../../model/model.ts';
-import { type AggregateFunction, fieldOrigin } from '../../schema/origin.ts';
 import { invariant } from '../../shared/invariant.ts';
-import { collectFields, selectionSetsOf } from './collect-fields.ts';
-import type {
-  AggregateColumnEntry,
-  AggregateEntry,
-  ConnectionEntry,
-  ConnectionPlan,
-  EdgeEntry,
-  PageInfoEntry,
-  SetSource,
-} from './plan.ts';
+import type { AggregateEntry, ConnectionEntry, ConnectionPlan, EdgeEntry, Keyed, PageFact, SetSource } from './plan.ts';
 import { planFilter } from './plan-filter.ts';
 import { planOrder } from './plan-order.ts';
 import { planPage } from './plan-page.ts';
 import {
-  definitionOf,
   descend,
-  firstOf,
   inputOf,
   inputsOf,
+  type MergedFields,
+  misplaced,
   objectTypeOf,
   type Place,
   type Planner,
+  planFields,
 } from './planner.ts';
 
+type Unkeyed<T> = T extends Keyed<infer Value> ? Omit<Value, 'key'> : never;
+
 /** Plans a connection field over the rows of `source`. */
-export function planConnection(
-  planner: Planner,
-  field: {
-    readonly source: SetSource;
-    readonly definition: GraphQLField<unknown, unknown>;
-    readonly fields: readonly FieldNode[];
-  },
-  place: Place,
-): ConnectionPlan {
-  const { table } = field.source;
-  const inputs = inputsOf(planner, field.definition, firstOf(field.fields));
+export function planConnection(planner: Planner, source: SetSource, field: MergedFields, place: Place): ConnectionPlan {
+  const { table } = source;
+  const inputs = inputsOf(planner, field);
   // Rows without a column that can be ordered by have no such argument.
   const orderBy = inputs.find(({ origin }) => origin.kind === 'order_by');
   const order = planOrder(planner.budget, table, orderBy?.input ?? null);
-  const given = {
-    first: inputOf(inputs, 'first'),
-    last: inputOf(inputs, 'last'),
-    before: inputOf(inputs, 'before'),
-    after: inputOf(inputs, 'after'),
-    offset: inputOf(inputs, 'offset'),
-  };
-  const page = planPage(table, given, order.length);
+  const page = planPage(table, inputs, order.length);
   const filter = planFilter(planner.budget, table, inputOf(inputs, 'filter'));
   const below = descend(planner, place, page.limit);
-  const entries = eachField(planner, objectTypeOf(field.definition), field.fields, (key, type, fields) =>
-    planConnectionEntry(planner, { key, type, fields, table }, below),
-  );
-  return { source: field.source, filter, order, page, entries };
+  const entries = planBelow(planner, field, (entry) => planConnectionEntry(planner, source, entry, below));
+  return { source, filter, order, page, entries };
 }
 
-interface KeyedFields {
-  readonly key: string;
-  readonly type: GraphQLObjectType;
-  readonly fields: readonly FieldNode[];
-  readonly table: Table;
+/** Plans what merged fields select on the object type that they lead to. */
+function planBelow<T>(planner: Planner, { definition, nodes }: MergedFields, plan: (fields: MergedFields) => T) {
+  return planFields(planner, objectTypeOf(definition), nodes, plan);
 }
 
-function planConnectionEntry(planner: Planner, entry: KeyedFields, place: Place): ConnectionEntry {
-  const { key, type, fields } = entry;
-  const node = firstOf(fields);
-  if (node.name.value === '__typename') return { key, kind: 'typename', name: type.name };
-  const definition = definitionOf(type, node);
-  const { kind } = fieldOrigin(definition);
+function planConnectionEntry(
+  planner: Planner,
+  source: SetSource,
+  field: MergedFields,
+  place: Place,
+): Unkeyed<ConnectionEntry> {
+  const { kind } = field.origin;
   switch (kind) {
     case 'total_count':
-      return { key, kind };
-    case 'edges': {
-      const entries = eachField(planner, objectTypeOf(definition), fields, (edgeKey, edgeType, edgeFields) =>
-        planEdgeEntry(planner, { key: edgeKey, type: edgeType, fields: edgeFields, table: entry.table }, place),
-      );
-      return { key, kind, entries };
-    }
+      return { kind };
+    case 'edges':
+      return { kind, entries: planBelow(planner, field, (edge) => planEdgeEntry(planner, source, edge, place)) };
     case 'page_info':
-      return { key, kind, entries: eachField(planner, objectTypeOf(definition), fields, planPageInfoEntry) };
-    case 'aggregate': {
-      const entries = eachField(planner, objectTypeOf(definition), fields, (aggregateKey, aggregateType, below) =>
-        planAggregateEntry(planner, aggregateKey, aggregateType, below),
-      );
-      return { key, kind, entries };
-    }
+      return { kind, entries: planBelow(planner, field, planPageFact) };
+    case 'aggregate':
+      return { kind, entries: planBelow(planner, field, (entry) => planAggregateEntry(planner, entry)) };
     default:
-      invariant(false, `a ${kind} field cannot stand on ${type.name}`);
+      throw misplaced(field);
   }
 }
 
-function planEdgeEntry(planner: Planner, entry: KeyedFields, place: Place): EdgeEntry {
-  const { key, type, fields, table } = entry;
-  const node = firstOf(fields);
-  if (node.name.value === '__typename') return { key, kind: 'typename', name: type.name };
-  const definition = definitionOf(type, node);
-  if (fieldOrigin(definition).kind === 'cursor') return { key, kind: 'cursor' };
-  const row = { type: objectTypeOf(definition), table, place };
-  return { key, kind: 'node', object: planner.planObject(planner, row, selectionSetsOf(fields)) };
+function planEdgeEntry(planner: Planner, { table }: SetSource, field: MergedFields, place: Place): Unkeyed<EdgeEntry> {
+  if (field.origin.kind === 'cursor') return { kind: 'cursor' };
+  const row = { type: objectTypeOf(field.definition), table, place };
+  return { kind: 'node', object: planner.planObject(planner, row, field.nodes) };
 }
 
-function planPageInfoEntry(key: string, type: GraphQLObjectType, fields: readonly FieldNode[]): PageInfoEntry {
-  const node = firstOf(fields);
-  if (node.name.value === '__typename') return { key, kind: 'typename', name: type.name };
-  const { kind } = fieldOrigin(definitionOf(type, node));
+function planPageFact(field: MergedFields): { readonly kind: PageFact } {
+  const { kind } = field.origin;
   switch (kind) {
     case 'start_cursor':
     case 'end_cursor':
     case 'has_next_page':
     case 'has_previous_page':
-      return { key, kind };
+      return { kind };
     default:
-      invariant(false, `a ${kind} field cannot stand on ${type.name}`);
+      throw misplaced(field);
   }
 }
 
-function planAggregateEntry(
-  planner: Planner,
-  key: string,
-  type: GraphQLObjectType,
-  fields: readonly FieldNode[],
-): AggregateEntry {
-  const node = firstOf(fields);
-  if (node.name.value === '__typename') return { key, kind: 'typename', name: type.name };
-  const definition = definitionOf(type, node);
-  const origin = fieldOrigin(definition);
-  if (origin.kind === 'aggregate_count') return { key, kind: 'count' };
-  invariant(origin.kind === 'aggregate_function', `a ${origin.kind} field cannot stand on ${type.name}`);
-  const entries = eachField(planner, objectTypeOf(definition), fields, (columnKey, columnType, below) =>
-    planAggregateColumn(columnKey, columnType, below, origin.function),
-  );
-  return { key, kind: 'function', entries };
-}
-
-function planAggregateColumn(
-  key: string,
-  type: GraphQLObjectType,
-  fields: readonly FieldNode[],
-  aggregate: AggregateFunction,
-): AggregateColumnEntry {
-  const node = firstOf(fields);
-  if (node.name.value === '__typename') return { key, kind: 'typename', name: type.name };
-  const origin = fieldOrigin(definitionOf(type, node));
-  invariant(origin.kind === 'aggregate_column', `a ${origin.kind} field cannot stand on ${type.name}`);
-  const scalar = origin.column[aggregate];
-  invariant(scalar, `${origin.column.name} has no ${aggregate}`);
-  return { key, kind: 'column', function: aggregate, column: origin.column, scalar };
-}
-
-/** Plans each response key below merged fields. */
-export function eachField<T>(
-  planner: Planner,
-  type: GraphQLObjectType,
-  fields: readonly FieldNode[],
-  plan: (key: string, type: GraphQLObjectType, fields: readonly FieldNode[]) => T,
-): readonly T[] {
-  return [...collectFields(planner, type, selectionSetsOf(fields))].map(([key, below]) => plan(key, type, below));
+function planAggregateEntry(planner: Planner, field: MergedFields): Unkeyed<AggregateEntry> {
+  if (field.origin.kind === 'aggregate_count') return { kind: 'count' };
+  const entries = planBelow(planner, field, ({ origin }) => {
+    invariant(origin.kind === 'aggregate_column', 'aggregate functions take columns');
+    return { kind: 'column', function: origin.function, column: origin.column } as const;
+  });
+  return { kind: 'function', entries };
 }

@@ -10,7 +10,7 @@ import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
 import type { Input } from './input.ts';
 import type { Condition } from './plan.ts';
-import { type PlanBudget, spendInput } from './plan-budget.ts';
+import { type PlanBudget, spend } from './plan-budget.ts';
 import { planNodeId } from './plan-node-id.ts';
 
 /** The condition of a `BFilter`; null without one. */
@@ -26,7 +26,7 @@ interface Level {
 }
 
 function planLevel(at: Level, filter: Input): Condition | null {
-  spendInput(at.budget, at.level);
+  spend(at.budget, 'inputs', at.level);
   if (filter.state() !== 'value') return null;
   const conditions = filter.fields().flatMap(({ field, input }) => {
     const condition = planEntry(at, field, input);
@@ -46,7 +46,7 @@ function planEntry(at: Level, field: GraphQLInputField, input: Input): Condition
       return all(
         'and',
         input.fields().map((entry) => {
-          spendInput(budget, level);
+          spend(budget, 'inputs', level);
           return planOperator(budget, origin.column, entry.field, entry.input);
         }),
       );

@@ -2,32 +2,25 @@
  * Plans an operation: every root field on its own, so that one that is refused does not take the others with it
  * (graphql.md 12.6). The only place where a refusal is caught.
  */
-import {
-  type FieldNode,
-  type GraphQLField,
-  type GraphQLObjectType,
-  type OperationDefinitionNode,
-  OperationTypeNode,
-} from 'graphql';
-import { fieldOrigin } from '../../schema/origin.ts';
+import { type FieldNode, type GraphQLObjectType, type OperationDefinitionNode, OperationTypeNode } from 'graphql';
 import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
-import { collectFields, selectionSetsOf } from './collect-fields.ts';
+import { collectFields } from './collect-fields.ts';
 import { RequestRefusal } from './input.ts';
 import type { CallPlan, Entry, OperationPlan, ValuePlan } from './plan.ts';
 import { planConnection } from './plan-connection.ts';
 import { invalidNodeId, planNodeId } from './plan-node-id.ts';
-import { planCall, planObject } from './plan-object.ts';
+import { planCall, planObject, planRow } from './plan-object.ts';
 import { planWrite } from './plan-write.ts';
 import {
-  definitionOf,
   descend,
-  firstOf,
   inputOf,
   inputsOf,
-  objectTypeOf,
+  type MergedFields,
+  misplaced,
   type Place,
   type Planner,
+  planMerged,
 } from './planner.ts';
 
 const root: Place = { pages: [], depth: 0 };
@@ -39,10 +32,10 @@ export function planOperation(planner: Planner, operation: OperationDefinitionNo
   invariant(type, 'validation demands the root type');
   const fields: Entry[] = [];
   const errors: PublicError[] = [];
-  for (const [key, nodes] of collectFields(planner, type, [operation.selectionSet])) {
+  for (const [key, nodes] of collectFields(planner, type, [operation])) {
     const before = { costs: planner.costs.length, depth: planner.maxDepth };
     try {
-      fields.push({ key, value: planRootField(planner, type, key, nodes) });
+      fields.push(planRootField(planner, type, key, nodes));
     } catch (error) {
       if (!(error instanceof PublicError) || error instanceof RequestRefusal) throw error;
       // What is not run costs nothing.
@@ -57,92 +50,54 @@ export function planOperation(planner: Planner, operation: OperationDefinitionNo
   return { kind: isMutation ? 'mutation' : 'query', fields, errors, costs, depth, enums: planner.model.enums };
 }
 
-function planRootField(
-  planner: Planner,
-  type: GraphQLObjectType,
-  key: string,
-  fields: readonly FieldNode[],
-): ValuePlan {
-  const node = firstOf(fields);
-  const name = node.name.value;
-  if (name === '__typename') return { kind: 'typename', name: type.name };
-  if (name === '__schema' || name === '__type') return planIntrospection(planner, key, name);
-  const definition = definitionOf(type, node);
-  const origin = fieldOrigin(definition);
+function planRootField(planner: Planner, type: GraphQLObjectType, key: string, nodes: readonly FieldNode[]): Entry {
+  const name = nodes[0]!.name.value;
+  if (name === '__schema' || name === '__type') {
+    if (planner.introspection) return { key, kind: 'introspection' };
+    throw new PublicError('INTROSPECTION_DISABLED', `Unknown field "${name}" on type Query`);
+  }
+  return planMerged(type, key, nodes, (field) => planRootValue(planner, field));
+}
+
+function planRootValue(planner: Planner, field: MergedFields): ValuePlan {
+  const { origin } = field;
   switch (origin.kind) {
-    case 'collection': {
-      const source = { kind: 'table', table: origin.table } as const;
-      return { kind: 'connection', connection: planConnection(planner, { source, definition, fields }, root) };
+    case 'collection':
+      return {
+        kind: 'connection',
+        connection: planConnection(planner, { kind: 'table', table: origin.table }, field, root),
+      };
+    case 'by_pk': {
+      const slots = inputsOf(planner, field).map(({ input }) => {
+        // A null key is a request error, which `state` raises: the argument is non-null.
+        input.state();
+        return input.slot();
+      });
+      return planRow(planner, { kind: 'key', table: origin.table, slots }, field, root);
     }
-    case 'by_pk':
-      return planByPk(planner, definition, fields);
     case 'node':
-      return planNode(planner, definition, fields);
-    case 'routine': {
-      const call = planArguments(planner, definition, node, origin.routine);
-      return planCall(planner, { call, definition, fields }, root);
-    }
+      return planNode(planner, field);
+    case 'routine':
+      return planCall(planner, planArguments(planner, field, origin.routine), field, root);
     case 'insert':
     case 'update':
     case 'delete':
-      return {
-        kind: 'write',
-        write: planWrite(planner, { kind: origin.kind, table: origin.table, definition, fields }),
-      };
+      return { kind: 'write', write: planWrite(planner, origin.kind, origin.table, field) };
     default:
-      invariant(false, `a ${origin.kind} field cannot stand on ${type.name}`);
+      throw misplaced(field);
   }
 }
 
-function planIntrospection(planner: Planner, key: string, name: string): ValuePlan {
-  if (planner.introspection) return { kind: 'introspection', key };
-  throw new PublicError('INTROSPECTION_DISABLED', `Unknown field "${name}" on type Query`);
-}
-
-function planByPk(
-  planner: Planner,
-  definition: GraphQLField<unknown, unknown>,
-  fields: readonly FieldNode[],
-): ValuePlan {
-  const origin = fieldOrigin(definition);
-  invariant(origin.kind === 'by_pk', 'a key lookup');
-  const { table } = origin;
-  const slots = inputsOf(planner, definition, firstOf(fields)).map(({ input }) => {
-    // A null key is a request error, which `state` raises: the argument is non-null.
-    input.state();
-    return input.slot();
-  });
-  const row = { type: objectTypeOf(definition), table, place: descend(planner, root) };
-  return {
-    kind: 'row',
-    source: { kind: 'key', table, slots },
-    object: planObject(planner, row, selectionSetsOf(fields)),
-  };
-}
-
-function planNode(
-  planner: Planner,
-  definition: GraphQLField<unknown, unknown>,
-  fields: readonly FieldNode[],
-): ValuePlan {
-  const input = inputOf(inputsOf(planner, definition, firstOf(fields)), 'node_id');
+function planNode(planner: Planner, field: MergedFields): ValuePlan {
+  const input = inputOf(inputsOf(planner, field), 'node_id');
   const { table, slots } = planNodeId(input, [...planner.model.tables.values()], invalidNodeId);
   const type = planner.schema.getType(table.baseName) as GraphQLObjectType;
-  const row = { type, table, place: descend(planner, root) };
-  return {
-    kind: 'row',
-    source: { kind: 'key', table, slots },
-    object: planObject(planner, row, selectionSetsOf(fields)),
-  };
+  const object = planObject(planner, { type, table, place: descend(planner, root) }, field.nodes);
+  return { kind: 'row', source: { kind: 'key', table, slots }, object };
 }
 
-function planArguments(
-  planner: Planner,
-  definition: GraphQLField<unknown, unknown>,
-  node: FieldNode,
-  routine: CallPlan['routine'],
-): CallPlan {
-  const given = inputsOf(planner, definition, node).flatMap(({ origin, input }) => {
+function planArguments(planner: Planner, field: MergedFields, routine: CallPlan['routine']): CallPlan {
+  const given = inputsOf(planner, field).flatMap(({ origin, input }) => {
     if (origin.kind !== 'routine_argument') return [];
     const { argument } = origin;
     // Left out of the call, so that PostgreSQL applies its own default (11.4).
@@ -153,7 +108,7 @@ function planArguments(
 }
 
 function locate(nodes: readonly FieldNode[]): readonly { readonly line: number; readonly column: number }[] {
-  const { loc } = firstOf(nodes);
+  const { loc } = nodes[0]!;
   if (!loc) return [];
   const before = loc.source.body.slice(0, loc.start).split(/\r\n|\n|\r/);
   return [{ line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }];

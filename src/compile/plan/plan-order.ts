@@ -6,7 +6,7 @@ import { inputFieldOrigin } from '../../schema/origin.ts';
 import { invariant } from '../../shared/invariant.ts';
 import type { Input } from './input.ts';
 import type { OrderTerm } from './plan.ts';
-import { type PlanBudget, spendInput } from './plan-budget.ts';
+import { type PlanBudget, spend } from './plan-budget.ts';
 
 /** The order of the rows, total because the primary key ends it. */
 export function planOrder(budget: PlanBudget, table: Table, orderBy: Input | null): readonly OrderTerm[] {
@@ -19,7 +19,7 @@ function planRequested(budget: PlanBudget, orderBy: Input): readonly OrderTerm[]
   for (const element of orderBy.items()) {
     terms.push(...planElement(element));
     // Where the directions differ, the rows after a cursor are those beyond a term and equal in all before it.
-    spendInput(budget, terms.length);
+    spend(budget, 'inputs', terms.length);
   }
   return terms;
 }

@@ -7,43 +7,31 @@ import type { Table } from '../../model/model.ts';
 import { PublicError } from '../../shared/errors.ts';
 import type { Input } from './input.ts';
 import type { CursorPlan, LimitPlan, PagePlan } from './plan.ts';
-
-/** The five pagination arguments of a field. */
-export interface PageArguments {
-  readonly first: Input;
-  readonly last: Input;
-  readonly before: Input;
-  readonly after: Input;
-  readonly offset: Input;
-}
+import { type Inputs, inputOf } from './planner.ts';
 
 /** Plans one page; `columns` is the number of columns of the effective order. */
-export function planPage(table: Table, given: PageArguments, columns: number): PagePlan {
-  const present = {
-    first: given.first.state() === 'value',
-    last: given.last.state() === 'value',
-    before: given.before.state() === 'value',
-    after: given.after.state() === 'value',
-    offset: given.offset.state() === 'value',
+export function planPage(table: Table, inputs: Inputs, columns: number): PagePlan {
+  const given = (kind: 'first' | 'last' | 'before' | 'after' | 'offset'): Input | null => {
+    const input = inputOf(inputs, kind);
+    return input.state() === 'value' ? input : null;
   };
-  for (const name of ['first', 'last', 'offset'] as const) {
-    if (present[name] && given[name].isNegative()) throw refuse(`\`${name}\` must be an unsigned integer`);
+  const [first, last, before, after] = [given('first'), given('last'), given('before'), given('after')];
+  const offset = given('offset');
+  for (const [name, input] of Object.entries({ first, last, offset })) {
+    if (input?.isNegative()) throw refuse(`\`${name}\` must be an unsigned integer`);
   }
-  const before = present.before ? planCursor(given.before, columns) : null;
-  const after = present.after ? planCursor(given.after, columns) : null;
-  if (present.first && present.last) throw refuse('only one of "first" and "last" may be provided');
-  if (present.before && present.after) throw refuse('only one of "before" and "after" may be provided');
-  if (present.first && present.before) throw refuse('"first" may only be used with "after"');
-  if (present.last && present.after) throw refuse('"last" may only be used with "before"');
-  if (present.offset && (present.last || present.before)) {
-    throw refuse('"offset" may only be used with "first" and "after"');
-  }
-  const size = present.first ? given.first : present.last ? given.last : null;
+  const cursors = [before, after].map((input) => input && planCursor(input, columns));
+  if (first && last) throw refuse('only one of "first" and "last" may be provided');
+  if (before && after) throw refuse('only one of "before" and "after" may be provided');
+  if (first && before) throw refuse('"first" may only be used with "after"');
+  if (last && after) throw refuse('"last" may only be used with "before"');
+  if (offset && (last || before)) throw refuse('"offset" may only be used with "first" and "after"');
+  const size = first ?? last;
   return {
-    backward: present.last || present.before,
-    cursor: before ?? after,
+    backward: last !== null || before !== null,
+    cursor: cursors[0] ?? cursors[1] ?? null,
     limit: size === null ? { kind: 'constant', value: table.maxRows } : planLimit(size, table.maxRows),
-    offset: present.offset ? planOffset(given.offset) : null,
+    offset: offset && planOffset(offset),
   };
 }
 
@@ -60,7 +48,7 @@ function planOffset(input: Input): LimitPlan {
 }
 
 function planCursor(input: Input, columns: number): CursorPlan {
-  const pattern = input.cursorPattern(columns);
+  const pattern = input.ask({ kind: 'cursor', maxElements: columns });
   if (pattern === 'bad') throw refuse('The cursor cannot be decoded.');
   if (pattern === 'long') throw refuse('orderBy clause incompatible with pagination cursor');
   const elements = [...pattern.slice(1)].map((letter, index) => (letter === 'n' ? null : input.elementSlot(index)));

@@ -3,58 +3,49 @@
  *
  * Refuses empty `objects` and too different ones, an empty `set`, and strings over the declared length.
  */
-import { type FieldNode, type GraphQLField, type GraphQLInputObjectType, getNamedType } from 'graphql';
+import { type GraphQLInputObjectType, getNamedType } from 'graphql';
 import type { Column, Table } from '../../model/model.ts';
-import { fieldOrigin, inputFieldOrigin } from '../../schema/origin.ts';
+import { inputFieldOrigin } from '../../schema/origin.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
-import { selectionSetsOf } from './collect-fields.ts';
+import { areSparse } from './decisions.ts';
 import type { Input } from './input.ts';
-import { areSparse, assertFewInserts, refuseSparse } from './insert-limits.ts';
-import type { Assignment, InsertColumn, WriteChange, WriteEntry, WritePlan } from './plan.ts';
-import { eachField } from './plan-connection.ts';
+import type { Assignment, InsertColumn, WriteChange, WritePlan } from './plan.ts';
 import { assertFits, planFilter, refuseLength } from './plan-filter.ts';
-import { definitionOf, descend, firstOf, inputOf, inputsOf, objectTypeOf, type Planner } from './planner.ts';
+import {
+  descend,
+  type Inputs,
+  inputOf,
+  inputsOf,
+  type MergedFields,
+  objectTypeOf,
+  type Planner,
+  planFields,
+} from './planner.ts';
 import { groupsText, patternOf, presenceText, type RowGrouping, type Slot } from './slot.ts';
 
 /** Plans one insert, update or delete with what it returns. */
 export function planWrite(
   planner: Planner,
-  field: {
-    readonly kind: 'insert' | 'update' | 'delete';
-    readonly table: Table;
-    readonly definition: GraphQLField<unknown, unknown>;
-    readonly fields: readonly FieldNode[];
-  },
+  kind: 'insert' | 'update' | 'delete',
+  table: Table,
+  field: MergedFields,
 ): WritePlan {
-  const { kind, table, definition, fields } = field;
-  const inputs = inputsOf(planner, definition, firstOf(fields));
-  const change =
-    kind === 'insert'
-      ? planInsert(inputOf(inputs, 'objects'))
-      : planChange(planner, kind, table, (name) => inputOf(inputs, name));
-  const entries = eachField(planner, objectTypeOf(definition), fields, (key, type, below): WriteEntry => {
-    const node = firstOf(below);
-    if (node.name.value === '__typename') return { key, kind: 'typename', name: type.name };
-    const child = definitionOf(type, node);
-    if (fieldOrigin(child).kind === 'affected_count') return { key, kind: 'affected_count' };
-    const place = descend(planner, { pages: [], depth: 0 });
-    const row = { type: objectTypeOf(child), table, place };
-    return { key, kind: 'records', object: planner.planObject(planner, row, selectionSetsOf(below)) };
+  const inputs = inputsOf(planner, field);
+  const change = kind === 'insert' ? planInsert(inputOf(inputs, 'objects')) : planChange(planner, kind, table, inputs);
+  const entries = planFields(planner, objectTypeOf(field.definition), field.nodes, ({ origin, definition, nodes }) => {
+    if (origin.kind === 'affected_count') return { kind: 'affected_count' } as const;
+    const row = { type: objectTypeOf(definition), table, place: descend(planner, { pages: [], depth: 0 }) };
+    return { kind: 'records', object: planner.planObject(planner, row, nodes) } as const;
   });
   return { table, change, entries };
 }
 
-function planChange(
-  { budget }: Planner,
-  kind: 'update' | 'delete',
-  table: Table,
-  input: (name: 'set' | 'filter' | 'at_most') => Input,
-): WriteChange {
-  const atMost = planAtMost(input('at_most'));
-  if (kind === 'delete') return { kind, filter: planFilter(budget, table, input('filter')), atMost };
-  const set = planSet(input('set'));
-  return { kind, set, filter: planFilter(budget, table, input('filter')), atMost };
+function planChange({ budget }: Planner, kind: 'update' | 'delete', table: Table, inputs: Inputs): WriteChange {
+  const atMost = planAtMost(inputOf(inputs, 'at_most'));
+  const set = kind === 'update' ? planSet(inputOf(inputs, 'set')) : [];
+  const filter = planFilter(budget, table, inputOf(inputs, 'filter'));
+  return kind === 'update' ? { kind, set, filter, atMost } : { kind, filter, atMost };
 }
 
 // An absent variable leaves the default of the schema in force; null is refused by `state`.
@@ -69,7 +60,7 @@ function planSet(set: Input): readonly Assignment[] {
   const assignments = set.fields().map(({ field, input }): Assignment => {
     const origin = inputFieldOrigin(field);
     invariant(origin.kind === 'column', 'update inputs hold columns');
-    return { column: origin.column, type: typeOf(origin.column), slot: planValue(origin.column, input) };
+    return { column: origin.column, slot: planValue(origin.column, input) };
   });
   if (assignments.length === 0) {
     throw new PublicError('BAD_USER_INPUT', 'At least one mapping must be provided to set argument');
@@ -89,12 +80,16 @@ function planInsert(objects: Input): WriteChange {
   const named = columns.filter(({ fieldName }) => rows.keys.has(fieldName));
   const used = named.length > 0 ? named : columns.slice(0, 1);
   const insert = used.map(({ column, fieldName }): InsertColumn => {
-    const type = typeOf(column);
     const named = rows.keys.get(fieldName) === 'all' ? null : rows.presence(fieldName);
-    return { column, type, values: rows.values(fieldName, type.kind === 'list'), named };
+    return { column, values: rows.values(fieldName, column.type?.kind === 'list'), named };
   });
   const grouping = planGrouping(used, rows);
-  assertFewInserts(grouping?.patterns.length ?? 1, used.length);
+  const inserts = grouping?.patterns.length ?? 1;
+  if (inserts > 1 && inserts * used.length > mostColumns) {
+    throw refuseKeys(
+      `The objects lack too many different keys: they need ${inserts} inserts of ${used.length} columns.`,
+    );
+  }
   const groups = (grouping?.patterns ?? ['']).map((pattern) => columnsOf(used, grouping, pattern));
   const groupOf = grouping === null || groups.length === 1 ? null : rows.groups(grouping);
   return { kind: 'insert', columns: insert, groups, groupOf };
@@ -182,8 +177,7 @@ function planRows(objects: Input, columns: readonly InsertableColumn[]): Planned
       }),
     );
   });
-  const values = [...occurrences.values()].reduce((sum, count) => sum + count, 0);
-  if (areSparse({ objects: items.length, keys: occurrences.size, values })) throw refuseSparse();
+  if (areSparse(items.length, occurrences)) throw refuseSparse();
   const keys = new Map(
     [...occurrences].map(([name, count]) => [name, count === items.length ? 'all' : 'some'] as const),
   );
@@ -198,9 +192,15 @@ function planRows(objects: Input, columns: readonly InsertableColumn[]): Planned
   };
 }
 
-function typeOf(column: Column): NonNullable<Column['type']> {
-  invariant(column.type, `column ${column.name} has a type`);
-  return column.type;
+/** Most columns in all inserts of one statement: half a megabyte of text. */
+const mostColumns = 10_000;
+
+function refuseSparse(): PublicError {
+  return refuseKeys('The objects lack too many of the keys that others of them have.');
+}
+
+function refuseKeys(message: string): PublicError {
+  return new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'keys' } });
 }
 
 function refuseEmpty(): PublicError {

@@ -4,17 +4,7 @@
  *
  * `key` is always a response key: a GraphQL name, so letters, digits and underscores.
  */
-import type {
-  Column,
-  EnumType,
-  Oid,
-  Relationship,
-  Routine,
-  RoutineArgument,
-  ScalarName,
-  Table,
-  ValueType,
-} from '../../model/model.ts';
+import type { Column, EnumType, Oid, Relationship, Routine, RoutineArgument, Table } from '../../model/model.ts';
 import type { AggregateFunction } from '../../schema/origin.ts';
 import type { PublicError } from '../../shared/errors.ts';
 import type { Slot } from './slot.ts';
@@ -32,11 +22,17 @@ export interface OperationPlan {
   readonly enums: ReadonlyMap<Oid, EnumType>;
 }
 
-/** One key of an object of the answer. */
-export interface Entry {
-  readonly key: string;
-  readonly value: ValuePlan;
+/** What stands behind a response key, with the key. */
+export type Keyed<Value> = Value & { readonly key: string };
+
+/** `__typename`, which any object may have. */
+export interface Typename {
+  readonly kind: 'typename';
+  readonly name: string;
 }
+
+/** One key of a row, or of the answer. */
+export type Entry = Keyed<ValuePlan>;
 
 /** A JSON object: its members in the order of the selection. */
 export interface ObjectPlan {
@@ -45,8 +41,8 @@ export interface ObjectPlan {
 
 /** What stands behind a response key. */
 export type ValuePlan =
-  | { readonly kind: 'typename'; readonly name: string }
-  | { readonly kind: 'introspection'; readonly key: string }
+  | Typename
+  | { readonly kind: 'introspection' }
   /** A column of the current row. */
   | { readonly kind: 'column'; readonly column: Column }
   | { readonly kind: 'node_id'; readonly table: Table }
@@ -58,14 +54,12 @@ export type ValuePlan =
   | { readonly kind: 'write'; readonly write: WritePlan };
 
 /** Where the one row of a `row` value comes from. */
-export type RowSource =
-  | { readonly kind: 'key'; readonly table: Table; readonly slots: readonly Slot[] }
-  | { readonly kind: 'relationship'; readonly relationship: Relationship; readonly from: Table; readonly table: Table }
-  | { readonly kind: 'routine'; readonly call: CallPlan; readonly table: Table };
+export type RowSource = { readonly kind: 'key'; readonly table: Table; readonly slots: readonly Slot[] } | LinkedSource;
 
 /** Where the rows of a connection come from. */
-export type SetSource =
-  | { readonly kind: 'table'; readonly table: Table }
+export type SetSource = { readonly kind: 'table'; readonly table: Table } | LinkedSource;
+
+type LinkedSource =
   | { readonly kind: 'relationship'; readonly relationship: Relationship; readonly from: Table; readonly table: Table }
   | { readonly kind: 'routine'; readonly call: CallPlan; readonly table: Table };
 
@@ -112,40 +106,36 @@ export interface OrderTerm {
 }
 
 /** A key of a connection object. */
-export type ConnectionEntry =
-  | { readonly key: string; readonly kind: 'typename'; readonly name: string }
-  | { readonly key: string; readonly kind: 'edges'; readonly entries: readonly EdgeEntry[] }
-  | { readonly key: string; readonly kind: 'page_info'; readonly entries: readonly PageInfoEntry[] }
-  | { readonly key: string; readonly kind: 'total_count' }
-  | { readonly key: string; readonly kind: 'aggregate'; readonly entries: readonly AggregateEntry[] };
+export type ConnectionEntry = Keyed<
+  | Typename
+  | { readonly kind: 'edges'; readonly entries: readonly EdgeEntry[] }
+  | { readonly kind: 'page_info'; readonly entries: readonly PageInfoEntry[] }
+  | { readonly kind: 'total_count' }
+  | { readonly kind: 'aggregate'; readonly entries: readonly AggregateEntry[] }
+>;
 
 /** A key of an edge. */
-export type EdgeEntry =
-  | { readonly key: string; readonly kind: 'typename'; readonly name: string }
-  | { readonly key: string; readonly kind: 'cursor' }
-  | { readonly key: string; readonly kind: 'node'; readonly object: ObjectPlan };
+export type EdgeEntry = Keyed<
+  Typename | { readonly kind: 'cursor' } | { readonly kind: 'node'; readonly object: ObjectPlan }
+>;
 
 /** A key of the page info. */
-export type PageInfoEntry =
-  | { readonly key: string; readonly kind: 'typename'; readonly name: string }
-  | { readonly key: string; readonly kind: 'start_cursor' | 'end_cursor' | 'has_next_page' | 'has_previous_page' };
+export type PageInfoEntry = Keyed<Typename | { readonly kind: PageFact }>;
+
+/** What a client may ask of a page. */
+export type PageFact = 'start_cursor' | 'end_cursor' | 'has_next_page' | 'has_previous_page';
 
 /** A key of the `aggregate` object. */
-export type AggregateEntry =
-  | { readonly key: string; readonly kind: 'typename'; readonly name: string }
-  | { readonly key: string; readonly kind: 'count' }
-  | { readonly key: string; readonly kind: 'function'; readonly entries: readonly AggregateColumnEntry[] };
+export type AggregateEntry = Keyed<
+  | Typename
+  | { readonly kind: 'count' }
+  | { readonly kind: 'function'; readonly entries: readonly AggregateColumnEntry[] }
+>;
 
 /** A key below `sum`, `avg`, `min` or `max`. */
-export type AggregateColumnEntry =
-  | { readonly key: string; readonly kind: 'typename'; readonly name: string }
-  | {
-      readonly key: string;
-      readonly kind: 'column';
-      readonly function: AggregateFunction;
-      readonly column: Column;
-      readonly scalar: ScalarName;
-    };
+export type AggregateColumnEntry = Keyed<
+  Typename | { readonly kind: 'column'; readonly function: AggregateFunction; readonly column: Column }
+>;
 
 /** A filter, ready to print. Empty conjunctions do not occur: they are null one level up. */
 export type Condition =
@@ -189,7 +179,6 @@ export type WriteChange =
 /** A column that at least one inserted object names. */
 export interface InsertColumn {
   readonly column: Column;
-  readonly type: ValueType;
   /** An array of texts, an element for each object. */
   readonly values: Slot;
   /** An array that says which objects name it; null where all do. The others get the column's default. */
@@ -199,12 +188,10 @@ export interface InsertColumn {
 /** A column that an update sets. */
 export interface Assignment {
   readonly column: Column;
-  readonly type: ValueType;
   readonly slot: Slot;
 }
 
 /** A key of a mutation payload. */
-export type WriteEntry =
-  | { readonly key: string; readonly kind: 'typename'; readonly name: string }
-  | { readonly key: string; readonly kind: 'affected_count' }
-  | { readonly key: string; readonly kind: 'records'; readonly object: ObjectPlan };
+export type WriteEntry = Keyed<
+  Typename | { readonly kind: 'affected_count' } | { readonly kind: 'records'; readonly object: ObjectPlan }
+>;

@@ -8,20 +8,18 @@ import {
   type GraphQLObjectType,
   getNamedType,
   isObjectType,
-  type SelectionSetNode,
 } from 'graphql';
 import type { Model, Oid, Table } from '../../model/model.ts';
-import { type ArgumentOrigin, argumentOrigin } from '../../schema/origin.ts';
+import { type ArgumentOrigin, argumentOrigin, type FieldOrigin, fieldOrigin } from '../../schema/origin.ts';
 import { invariant } from '../../shared/invariant.ts';
-import type { SelectionScope } from './collect-fields.ts';
+import { collectFields, type SelectionScope } from './collect-fields.ts';
 import { Input } from './input.ts';
-import type { LimitPlan, ObjectPlan } from './plan.ts';
-import { type PlanBudget, spendTable } from './plan-budget.ts';
+import type { Keyed, LimitPlan, ObjectPlan, Typename } from './plan.ts';
+import { spend } from './plan-budget.ts';
 
 /** Shared state of one planning run. */
 export interface Planner extends SelectionScope {
   readonly model: Model;
-  readonly budget: SelectionScope['budget'] & PlanBudget;
   /** `__schema` and `__type` are answered. */
   readonly introspection: boolean;
   /** Page sizes along the path of each collection. */
@@ -29,7 +27,7 @@ export interface Planner extends SelectionScope {
   /** Most fields leading to another table on one path so far. */
   maxDepth: number;
   /** Objects and connections contain each other; the recursion runs through here, so that no two files import each other. */
-  planObject(planner: Planner, row: PlannedRow, selectionSets: readonly SelectionSetNode[]): ObjectPlan;
+  planObject(planner: Planner, row: PlannedRow, parents: readonly FieldNode[]): ObjectPlan;
 }
 
 /** A row whose fields are being planned. */
@@ -49,7 +47,7 @@ export interface Place {
 
 /** The place below a field that leads to another table. */
 export function descend(planner: Planner, place: Place, page: LimitPlan | null = null): Place {
-  spendTable(planner.budget);
+  spend(planner.budget, 'tables');
   const depth = place.depth + 1;
   planner.maxDepth = Math.max(planner.maxDepth, depth);
   if (page === null) return { pages: place.pages, depth };
@@ -58,18 +56,43 @@ export function descend(planner: Planner, place: Place, page: LimitPlan | null =
   return { pages, depth };
 }
 
-/** The first of the merged fields; all of them have the same name and arguments. */
-export function firstOf(fields: readonly FieldNode[]): FieldNode {
-  const [field] = fields;
-  invariant(field, 'a response key has a field');
-  return field;
+/** Merged fields of one response key; all of them have the same name and arguments. */
+export interface MergedFields {
+  readonly key: string;
+  /** The type that they stand on. */
+  readonly parent: GraphQLObjectType;
+  readonly definition: GraphQLField<unknown, unknown>;
+  readonly origin: FieldOrigin;
+  readonly nodes: readonly FieldNode[];
 }
 
-/** The definition of a field that validation has found. */
-export function definitionOf(type: GraphQLObjectType, node: FieldNode): GraphQLField<unknown, unknown> {
-  const definition = type.getFields()[node.name.value];
-  invariant(definition, `${type.name} has no field ${node.name.value}`);
-  return definition;
+/** Plans each response key that the parents, merged fields or an operation, select on a type. */
+export function planFields<T>(
+  planner: Planner,
+  type: GraphQLObjectType,
+  parents: Parameters<typeof collectFields>[2],
+  plan: (fields: MergedFields) => T,
+): readonly Keyed<T | Typename>[] {
+  return [...collectFields(planner, type, parents)].map(([key, nodes]) => planMerged(type, key, nodes, plan));
+}
+
+/** Plans the fields of one response key; `__typename` is the same everywhere. */
+export function planMerged<T>(
+  parent: GraphQLObjectType,
+  key: string,
+  nodes: readonly FieldNode[],
+  plan: (fields: MergedFields) => T,
+): Keyed<T | Typename> {
+  const name = nodes[0]!.name.value;
+  if (name === '__typename') return { key, kind: 'typename', name: parent.name };
+  const definition = parent.getFields()[name];
+  invariant(definition, `${parent.name} has no field ${name}`);
+  return { key, ...plan({ key, parent, definition, origin: fieldOrigin(definition), nodes }) };
+}
+
+/** The error for a field where the schema has none of its kind: our bug. */
+export function misplaced({ origin, parent }: MergedFields): Error {
+  return new Error(`a ${origin.kind} field cannot stand on ${parent.name}`);
 }
 
 /** The object type below a field. */
@@ -80,22 +103,18 @@ export function objectTypeOf(definition: GraphQLField<unknown, unknown>): GraphQ
 }
 
 /** The arguments of a field with their origins. */
-export function inputsOf(
-  planner: Planner,
-  definition: GraphQLField<unknown, unknown>,
-  node: FieldNode,
-): readonly { readonly origin: ArgumentOrigin; readonly input: Input }[] {
+export type Inputs = readonly { readonly origin: ArgumentOrigin; readonly input: Input }[];
+
+/** Reads the arguments of merged fields. */
+export function inputsOf(planner: Planner, { definition, nodes }: MergedFields): Inputs {
   return definition.args.map((argument) => ({
     origin: argumentOrigin(argument),
-    input: Input.argument(planner.input, node, argument),
+    input: Input.argument(planner.input, nodes[0]!, argument),
   }));
 }
 
-/** The one argument of a field with an origin of this kind. */
-export function inputOf(
-  inputs: readonly { readonly origin: ArgumentOrigin; readonly input: Input }[],
-  kind: ArgumentOrigin['kind'],
-): Input {
+/** The one argument with an origin of this kind. */
+export function inputOf(inputs: Inputs, kind: ArgumentOrigin['kind']): Input {
   const found = inputs.find(({ origin }) => origin.kind === kind);
   invariant(found, `no argument of kind ${kind}`);
   return found.input;

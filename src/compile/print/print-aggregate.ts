@@ -7,11 +7,10 @@ import type { Column } from '../../model/model.ts';
 import type { AggregateFunction } from '../../schema/origin.ts';
 import type { AggregateColumnEntry, AggregateEntry } from '../plan/plan.ts';
 import { where } from './print-condition.ts';
-import { type Member, printObject } from './print-object.ts';
+import { printEntries, printObject } from './print-object.ts';
 import { printOperand } from './print-operator.ts';
-import { list } from './print-row.ts';
-import { type Printer, printTypename } from './printer.ts';
-import type { RowSet } from './row-set.ts';
+import { list, type RowSet } from './print-row.ts';
+import type { Printer } from './printer.ts';
 import { empty, ident, join, type Sql, sql } from './sql.ts';
 
 /** The aggregate object as json. */
@@ -24,18 +23,15 @@ export function printAggregate(printer: Printer, entries: readonly AggregateEntr
     columns.set(id, expression);
     return ident(name, id);
   };
-  const members = entries.map((entry): Member => {
-    const { key } = entry;
-    if (entry.kind === 'typename') return { key, value: printTypename(entry.name) };
-    if (entry.kind === 'count') return { key, value: compute('n', sql`pg_catalog.count(*)`) };
-    const inner = entry.entries.map((item): Member => {
-      if (item.kind === 'typename') return { key: item.key, value: printTypename(item.name) };
+  const members = printEntries(entries, (entry) => {
+    if (entry.kind === 'count') return compute('n', sql`pg_catalog.count(*)`);
+    const inner = printEntries(entry.entries, (item) => {
       const value = compute(`${item.function}${item.column.number}`, printFunction(item, row.column(item.column)));
-      return { key: item.key, value: printNumber(value, item) };
+      return printNumber(value, item);
     });
     const object = printObject(printer.names, inner);
     laterals.push(sql` cross join ${object.from}`);
-    return { key, value: object.value };
+    return object.value;
   });
   const object = printObject(printer.names, members);
   const values = [...columns].map(([id, expression]) => sql`${expression} as ${ident(id)}`);

@@ -12,11 +12,10 @@
 import type { ConnectionEntry, ConnectionPlan, SetSource } from '../plan/plan.ts';
 import { printAggregate } from './print-aggregate.ts';
 import { conjunction, printCondition, printJoin, where } from './print-condition.ts';
-import { type Member, printObject } from './print-object.ts';
+import { printEntries, printObject } from './print-object.ts';
 import { printPage } from './print-page.ts';
-import { directRow, list, type Row, SubqueryRow } from './print-row.ts';
-import { current, type Printer, printCall, printTypename, tableName } from './printer.ts';
-import type { RowSet } from './row-set.ts';
+import { directRow, list, type Row, type RowSet, SubqueryRow } from './print-row.ts';
+import { current, type Printer, printCall, tableName } from './printer.ts';
 import { empty, ident, type Sql, sql } from './sql.ts';
 
 /** A connection as json. */
@@ -122,11 +121,7 @@ function restrict(plan: ConnectionPlan, row: Row, joined: Sql | null): Sql | nul
 function printSelect(printer: Printer, plan: ConnectionPlan, rows: RowSet, before: Sql = empty): Sql {
   const isPaged = plan.entries.some(({ kind }) => kind === 'edges' || kind === 'page_info');
   const page = isPaged ? printPage(printer, plan, rows) : null;
-  const members = plan.entries.map((entry): Member => {
-    const key = entry.key;
-    const paged = page?.members.get(entry);
-    return { key, value: paged ?? printEntry(printer, entry, rows) };
-  });
+  const members = printEntries(plan.entries, (entry) => page?.members.get(entry) ?? printEntry(printer, entry, rows));
   const object = printObject(printer.names, members);
   return page === null
     ? sql`select ${object.json} from ${before}${object.from}`
@@ -136,8 +131,6 @@ function printSelect(printer: Printer, plan: ConnectionPlan, rows: RowSet, befor
 /** Total count or aggregates of a connection as an expression. */
 export function printEntry(printer: Printer, entry: ConnectionEntry, rows: RowSet): Sql {
   switch (entry.kind) {
-    case 'typename':
-      return printTypename(entry.name);
     case 'total_count': {
       const { from, condition } = rows.scan();
       return sql`(select pg_catalog.count(*) from ${from}${where(condition)})`;

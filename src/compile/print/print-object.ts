@@ -5,6 +5,7 @@
  * Column aliases longer than 63 bytes would be cut silently and a select list holds 1,664 columns; objects past that are
  * built by `json_build_object`, 50 pairs a call, joined as text because `json` has no `||`.
  */
+import type { Keyed, Typename } from '../plan/plan.ts';
 import { everythingOf, list, type Names } from './print-row.ts';
 import { ident, literal, type Sql, sql } from './sql.ts';
 
@@ -12,6 +13,22 @@ import { ident, literal, type Sql, sql } from './sql.ts';
 export interface Member {
   readonly key: string;
   readonly value: Sql;
+}
+
+/** The members for entries; `__typename` is the same everywhere. */
+export function printEntries<E extends Keyed<{ readonly kind: string }>>(
+  entries: readonly (E | Keyed<Typename>)[],
+  print: (entry: Exclude<E, Typename>) => Sql,
+): readonly Member[] {
+  return entries.map((entry) => ({
+    key: entry.key,
+    value: isTypename(entry) ? sql`${literal(entry.name)}::pg_catalog.text` : print(entry as Exclude<E, Typename>),
+  }));
+}
+
+/** Whether an entry is `__typename`. */
+export function isTypename(entry: { readonly kind: string }): entry is Typename {
+  return entry.kind === 'typename';
 }
 
 /** An object that can be used once its `from` item is in the from clause. */

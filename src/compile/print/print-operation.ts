@@ -6,8 +6,7 @@
 import type { Entry, OperationPlan } from '../plan/plan.ts';
 import type { Slot } from '../plan/slot.ts';
 import { type AnswerLayout, layOutAll } from './answer-layout.ts';
-import { printCalledValue } from './print-called-value.ts';
-import { type Member, printObject } from './print-object.ts';
+import { printEntries, printObject } from './print-object.ts';
 import { Names } from './print-row.ts';
 import { printRows } from './print-rows.ts';
 import { printTypeCheck } from './print-type-check.ts';
@@ -15,6 +14,7 @@ import { printValue } from './print-value.ts';
 import { printWrite } from './print-write.ts';
 import { printWrittenRows } from './print-written-rows.ts';
 import type { Printer } from './printer.ts';
+import { printCalledValue } from './row-layout.ts';
 import { integer, printSql, type Sql, sql } from './sql.ts';
 
 /** One SQL text and what fills its parameters. */
@@ -50,18 +50,17 @@ function textStatement(piece: Sql): Statement {
 }
 
 function printData(printer: Printer, fields: readonly Entry[]): Sql {
-  const members = fields.map(({ key, value }): Member => ({ key, value: printValue(printer, value, null) }));
+  const members = printEntries(fields, (field) => printValue(printer, field, null));
   const object = printObject(printer.names, members);
   return sql`select ${object.json} from ${object.from}`;
 }
 
 function printMutationField(plan: OperationPlan, field: Entry, maxResponseBytes: number): Statement {
-  const { value } = field;
-  if (value.kind === 'write') {
-    const written = printWrittenRows(makePrinter(plan), value.write, printTypeCheck([field]));
+  if (field.kind === 'write') {
+    const written = printWrittenRows(makePrinter(plan), field.write, printTypeCheck([field]));
     if (written !== null) return { ...printSql(written.statement), layout: written.layout };
   }
-  const called = value.kind === 'call' ? printCalledValue(value.call) : null;
+  const called = field.kind === 'call' ? printCalledValue(field.call) : null;
   if (called !== null) {
     return { ...printSql(sql`${called.select}${offsetCheck([field])}`), layout: layOutAll([called.column]) };
   }
@@ -70,12 +69,16 @@ function printMutationField(plan: OperationPlan, field: Entry, maxResponseBytes:
 
 function printMutationText(plan: OperationPlan, field: Entry, maxResponseBytes: number): Sql {
   const printer = makePrinter(plan);
-  if (field.value.kind === 'write') {
-    const { expressions, select } = printWrite(printer, field.value.write);
+  if (field.kind === 'write') {
+    const { expressions, select } = printWrite(printer, field.write);
     return guardSize(expressions, select, maxResponseBytes);
   }
-  const value = printValue(printer, field.value, null);
-  return guardSize(null, sql`select coalesce(pg_catalog.to_json(${value}), 'null'::pg_catalog.json)`, maxResponseBytes);
+  const [member] = printEntries([field], (value) => printValue(printer, value, null));
+  return guardSize(
+    null,
+    sql`select coalesce(pg_catalog.to_json(${member!.value}), 'null'::pg_catalog.json)`,
+    maxResponseBytes,
+  );
 }
 
 function makePrinter(plan: OperationPlan): Printer {

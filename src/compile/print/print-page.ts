@@ -5,15 +5,14 @@
  * the scan, and the flags follow from counts and from the first row of the whole set (graphql.md 6.5).
  */
 
-import type { ConnectionEntry, ConnectionPlan, LimitPlan, ObjectPlan, PageInfoEntry } from '../plan/plan.ts';
+import { runsVolatile } from '../plan/inspect-plan.ts';
+import type { ConnectionEntry, ConnectionPlan, LimitPlan, ObjectPlan, PageFact } from '../plan/plan.ts';
 import { columnOf } from '../plan/plan-order.ts';
-import { runsVolatile } from '../plan/runs-volatile.ts';
 import { conjunction, printAfter, printOrder, printOtherKey, scanOrder, where } from './print-condition.ts';
-import { printCursor } from './print-encoded.ts';
-import { type Member, type PrintedObject, printObject } from './print-object.ts';
-import { list, SubqueryRow } from './print-row.ts';
-import { type Printer, printMembers, printTypename } from './printer.ts';
-import type { RowSet } from './row-set.ts';
+import { isTypename, type PrintedObject, printEntries, printObject } from './print-object.ts';
+import { printCursor } from './print-output.ts';
+import { list, type RowSet, SubqueryRow } from './print-row.ts';
+import { type Printer, printMembers } from './printer.ts';
 import { builtin, empty, ident, integer, join, param, type Sql, sql } from './sql.ts';
 
 /** A page as part of a from clause, and what the connection object takes from it. */
@@ -33,7 +32,7 @@ export function printPage(printer: Printer, plan: ConnectionPlan, rows: RowSet):
     plan,
     rows,
     page,
-    counted: plan.entries.some((entry) => entry.kind === 'page_info' && entry.entries.some(isCounted)),
+    counted: isCounted(plan),
     laterals: [],
     aggregate(value) {
       columns.push(sql`${value} as ${ident(`a${columns.length + 1}`)}`);
@@ -72,9 +71,9 @@ interface PageContext {
   aggregate(value: Sql): Sql;
 }
 
-/** A page with such an entry is read with one row more. */
-export function isCounted(entry: PageInfoEntry): boolean {
-  return entry.kind !== 'typename';
+/** A page of which something is asked is read with one row more. */
+export function isCounted({ entries }: ConnectionPlan): boolean {
+  return entries.some((entry) => entry.kind === 'page_info' && !entry.entries.every(isTypename));
 }
 
 /** The rows of the page in the order of the scan, and one more where they are counted. */
@@ -102,39 +101,25 @@ type EdgesEntry = Extract<ConnectionEntry, { kind: 'edges' }>;
 
 function printEdges(context: PageContext, entry: EdgesEntry): Sql {
   const { printer, plan, page } = context;
-  const kept = keptEdges(context);
-  const members = entry.entries.map((edge): Member => {
-    const { key } = edge;
-    if (edge.kind === 'typename') return { key, value: printTypename(edge.name) };
-    if (edge.kind === 'cursor') return { key, value: printCursor(plan.order, page) };
-    return { key, value: printNode(context, edge.object, kept).value };
-  });
+  const kept = conjunction([context.counted ? inPage(context) : null, firstKeyPresent(context)]);
+  const members = printEntries(entry.entries, (edge) =>
+    edge.kind === 'cursor' ? printCursor(plan.order, page) : printNode(context, edge.object, kept),
+  );
   const edge = printObject(printer.names, members);
   context.laterals.push(sql` cross join ${edge.from}`);
-  const aggregated = sql`pg_catalog.json_agg(${edge.value}${edgeOrder(context)})${filter(kept)}`;
-  return sql`coalesce(${aggregated}, '[]'::pg_catalog.json)`;
-}
-
-function keptEdges(context: PageContext): Sql | null {
-  return conjunction([context.counted ? inPage(context) : null, firstKeyPresent(context)]);
-}
-
-function edgeOrder({ plan, page }: PageContext): Sql {
-  return plan.page.backward ? sql` order by ${ident(page.alias, 'n')} desc` : empty;
-}
-
-function filter(kept: Sql | null): Sql {
-  return kept === null ? empty : sql` filter (where ${kept})`;
+  const order = plan.page.backward ? sql` order by ${ident(page.alias, 'n')} desc` : empty;
+  const filter = kept === null ? empty : sql` filter (where ${kept})`;
+  return sql`coalesce(pg_catalog.json_agg(${edge.value}${order})${filter}, '[]'::pg_catalog.json)`;
 }
 
 // What volatile routines do must not happen for rows that are read but are no edges.
-function printNode(context: PageContext, node: ObjectPlan, kept: Sql | null): PrintedObject {
+function printNode(context: PageContext, node: ObjectPlan, kept: Sql | null): Sql {
   const { printer, page } = context;
   const members = printMembers(printer, node, page);
   const isGuarded = kept !== null && runsVolatile(node);
   const object = printObject(printer.names, members, isGuarded ? where(kept) : sql``);
   context.laterals.push(isGuarded ? sql` left join ${object.from} on true` : sql` cross join ${object.from}`);
-  return object;
+  return object.value;
 }
 
 // Rows without a first key value count for the page but are no edges (graphql.md 5.3).
@@ -151,22 +136,17 @@ function inPage(context: PageContext): Sql {
 }
 
 function printPageInfo(context: PageContext, entry: Extract<ConnectionEntry, { kind: 'page_info' }>): PrintedObject {
-  const members = entry.entries.map((item): Member => {
-    return { key: item.key, value: printInfo(context, item) };
+  const { backward, cursor, offset } = context.plan.page;
+  const members = printEntries(entry.entries, ({ kind }) => {
+    const isBehind = kind === (backward ? 'has_next_page' : 'has_previous_page');
+    // Nothing comes before a page that begins with the first row; a constant is no aggregate.
+    if (isBehind && cursor === null && offset === null) return sql`false`;
+    return context.aggregate(printFact(context, kind));
   });
   return printObject(context.printer.names, members);
 }
 
-function printInfo(context: PageContext, item: PageInfoEntry): Sql {
-  if (item.kind === 'typename') return printTypename(item.name);
-  const { backward, cursor, offset } = context.plan.page;
-  const isBehind = item.kind === (backward ? 'has_next_page' : 'has_previous_page');
-  // Nothing comes before a page that begins with the first row; a constant is no aggregate.
-  if (isBehind && cursor === null && offset === null) return sql`false`;
-  return context.aggregate(printFlag(context, item.kind));
-}
-
-function printFlag(context: PageContext, kind: Exclude<PageInfoEntry['kind'], 'typename'>): Sql {
+function printFact(context: PageContext, kind: PageFact): Sql {
   const { backward } = context.plan.page;
   const number = ident(context.page.alias, 'n');
   const limit = printLimit(context.plan.page.limit);

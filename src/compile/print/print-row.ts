@@ -1,7 +1,7 @@
 /**
  * How the printers refer to the current row: a table's alias, or a subquery that hands on the columns somebody asked for.
  */
-import type { Column, QualifiedName } from '../../model/model.ts';
+import type { Column, QualifiedName, Table } from '../../model/model.ts';
 import { ident, join, type Sql, sql } from './sql.ts';
 
 /** The current row. */
@@ -9,6 +9,15 @@ export interface Row {
   column(column: Column): Sql;
   /** The row as one value of the table's row type, for computed fields. */
   whole(): Sql;
+}
+
+/** Where the rows of a connection are read from, as often as it takes. */
+export interface RowSet {
+  readonly table: Table;
+  /** False where a routine makes them, which may be such as the table could not hold. */
+  readonly isStored: boolean;
+  /** A from item with a row of its own, and the condition that relationship and filter put on it. */
+  scan(): { readonly from: Sql; readonly row: Row; readonly condition: Sql | null };
 }
 
 /** Names of one statement, handed out in the order of printing, so that equal plans print equal text. */

@@ -15,29 +15,30 @@ import type {
   EdgeEntry,
   Entry,
   ObjectPlan,
-  PageInfoEntry,
+  PageFact,
+  Typename,
   ValuePlan,
 } from '../plan/plan.ts';
 import { columnOf } from '../plan/plan-order.ts';
 import type { AnswerLayout, AnswerPiece, RowPiece } from './answer-layout.ts';
-import { joinConstants, objectPieces } from './json-pieces.ts';
-import { printCalledValue } from './print-called-value.ts';
 import { printKey, printOrder, printOtherKey, scanOrder, where } from './print-condition.ts';
 import { printEntry, tableRows } from './print-connection.ts';
 import { isCounted, printScan } from './print-page.ts';
-import { directRow, type Row, SubqueryRow } from './print-row.ts';
+import { directRow, type Row, type RowSet, SubqueryRow } from './print-row.ts';
 import { type Printer, tableName } from './printer.ts';
 import {
   callsRoutine,
   cursorColumns,
   cursorForm,
   isFlat,
+  joinConstants,
   layOutRow,
+  objectPieces,
+  printCalledValue,
   type RowContext,
   rawColumn,
   Selection,
 } from './row-layout.ts';
-import type { RowSet } from './row-set.ts';
 import { ident, type Sql, sql } from './sql.ts';
 
 /** A select and what becomes of its rows. */
@@ -51,17 +52,12 @@ const maxColumns = 1600;
 
 /** Prints the root fields of a query as rows; null where that cannot be. */
 export function printRows(printer: Printer, fields: readonly Entry[]): PrintedRows | null {
-  const others = fields.filter(({ value }) => value.kind !== 'typename');
-  const [field] = others;
-  if (field === undefined || others.length > 1) return null;
-  const printed = printField(printer, field.value);
+  const [field, ...others] = fields.filter(({ kind }) => kind !== 'typename');
+  if (field === undefined || others.length > 0) return null;
+  const printed = printField(printer, field);
   if (printed === null || printed.count > maxColumns) return null;
-  const members = fields.map(({ key, value }) => ({
-    key,
-    pieces: value.kind === 'typename' ? [JSON.stringify(value.name)] : printed.pieces,
-  }));
   const { limit = null, backward = false, marker = null } = printed;
-  const pieces = joinConstants(objectPieces<Piece>(members));
+  const pieces = joinConstants<Piece>(objectPieces(fields, () => printed.pieces));
   return { select: printed.select, layout: { pieces, limit, backward, marker } };
 }
 
@@ -116,11 +112,9 @@ function printSums(printer: Printer, plan: ConnectionPlan, rows: RowSet): Printe
   const selection = new Selection();
   const sums = plan.entries.filter(({ kind }) => kind !== 'typename');
   const isCount = sums.length === 1 && sums[0]?.kind === 'total_count';
-  const members = plan.entries.map((entry): { key: string; pieces: AnswerPiece[] } => {
-    const { key } = entry;
-    if (entry.kind === 'typename') return { key, pieces: [JSON.stringify(entry.name)] };
+  const pieces = objectPieces(plan.entries, (entry): AnswerPiece[] => {
     const value = isCount ? sql`pg_catalog.count(*)` : printEntry(printer, entry, rows);
-    return { key, pieces: [{ kind: 'column', index: selection.add(null, value), form: 'json' }] };
+    return [{ kind: 'column', index: selection.add(null, value), form: 'json' }];
   });
   const { from, condition } = rows.scan();
   return {
@@ -128,7 +122,7 @@ function printSums(printer: Printer, plan: ConnectionPlan, rows: RowSet): Printe
       ? sql`select ${selection.print()} from ${from}${where(condition)}`
       : sql`select ${selection.print()}`,
     count: selection.count,
-    pieces: objectPieces<Piece>(members),
+    pieces,
   };
 }
 
@@ -139,7 +133,7 @@ interface PageContext extends RowContext {
 }
 
 function printPageRows(printer: Printer, plan: ConnectionPlan, rows: RowSet): PrintedField | null {
-  const counted = plan.entries.some((entry) => entry.kind === 'page_info' && entry.entries.some(isCounted));
+  const counted = isCounted(plan);
   if (!isPlain(plan, rows.table, counted)) return null;
   const page = new SubqueryRow(printer.names.next('p'));
   const selection = new Selection();
@@ -149,14 +143,14 @@ function printPageRows(printer: Printer, plan: ConnectionPlan, rows: RowSet): Pr
   const key = columnOf(rows.table, rows.table.primaryKey[0]!);
   const isRow = hasTotal ? sql`${page.column(key)} is not null` : null;
   const context: PageContext = { printer, row: page, selection, isRow, plan, rows, page };
-  const members = plan.entries.map((entry) => ({ key: entry.key, pieces: entryPieces(context, entry, totals) }));
+  const pieces = objectPieces(plan.entries, (entry) => entryPieces(context, entry, totals));
   const marker = hasTotal ? rawColumn(context, key).index : null;
   const scan = sql`(${printScan({ plan, rows, page, counted })}) as ${ident(page.alias)}`;
   const from = hasTotal ? sql`${printTotal(rows, totals)} left join ${scan} on true` : scan;
   return {
     select: sql`select ${selection.print()} from ${from}`,
     count: selection.count,
-    pieces: objectPieces<Piece>(members),
+    pieces,
     limit: counted ? plan.page.limit : null,
     backward: plan.page.backward,
     marker,
@@ -188,18 +182,18 @@ function isFlatEdge(edge: EdgeEntry, counted: boolean): boolean {
   return edge.kind !== 'node' || (isFlat(edge.object) && (!counted || !callsRoutine(edge.object)));
 }
 
-function entryPieces(context: PageContext, entry: ConnectionEntry, totals: string): AnswerPiece[] {
+function entryPieces(context: PageContext, entry: Exclude<ConnectionEntry, Typename>, totals: string): AnswerPiece[] {
   switch (entry.kind) {
-    case 'typename':
-      return [JSON.stringify(entry.name)];
     case 'edges': {
-      const members = entry.entries.map((edge) => ({ key: edge.key, pieces: edgePieces(context, edge) }));
-      return ['[', { kind: 'rows', row: joinConstants(objectPieces<Exclude<RowPiece, string>>(members)) }, ']'];
+      const row = objectPieces(entry.entries, (edge): RowPiece[] =>
+        edge.kind === 'cursor'
+          ? [{ kind: 'cursor', columns: cursorColumns(context, context.plan.order) }]
+          : layOutRow(context, edge.object),
+      );
+      return ['[', { kind: 'rows', row: joinConstants<Exclude<RowPiece, string>>(row) }, ']'];
     }
-    case 'page_info': {
-      const members = entry.entries.map((item) => ({ key: item.key, pieces: [infoPiece(context, item)] }));
-      return objectPieces<Piece>(members);
-    }
+    case 'page_info':
+      return objectPieces(entry.entries, ({ kind }) => [factPiece(context, kind)]);
     case 'total_count':
       return [{ kind: 'column', index: context.selection.add('total', ident(totals, 'n')), form: 'json' }];
     case 'aggregate':
@@ -207,31 +201,18 @@ function entryPieces(context: PageContext, entry: ConnectionEntry, totals: strin
   }
 }
 
-function edgePieces(context: PageContext, edge: EdgeEntry): RowPiece[] {
-  switch (edge.kind) {
-    case 'typename':
-      return [JSON.stringify(edge.name)];
-    case 'cursor':
-      return [{ kind: 'cursor', columns: cursorColumns(context, context.plan.order) }];
-    case 'node':
-      return layOutRow(context, edge.object);
-  }
-}
-
-function infoPiece(context: PageContext, item: PageInfoEntry): AnswerPiece {
+function factPiece(context: PageContext, fact: PageFact): AnswerPiece {
   const { backward, cursor, offset } = context.plan.page;
-  switch (item.kind) {
-    case 'typename':
-      return JSON.stringify(item.name);
+  switch (fact) {
     case 'start_cursor':
     case 'end_cursor':
       return {
         kind: 'cursor',
-        of: item.kind === 'start_cursor' ? 'start' : 'end',
+        of: fact === 'start_cursor' ? 'start' : 'end',
         columns: cursorColumns(context, context.plan.order),
       };
     default: {
-      if ((item.kind === 'has_next_page') !== backward) return { kind: 'has_more' };
+      if ((fact === 'has_next_page') !== backward) return { kind: 'has_more' };
       if (cursor === null && offset === null) return 'false';
       return { kind: 'of_first', index: context.selection.add('beyond', printBeyond(context)) };
     }

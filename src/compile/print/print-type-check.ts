@@ -9,16 +9,17 @@
  * result, and nothing of it runs. It stands where it is parsed last, when the tables are locked.
  */
 import type { Column, SqlType, Table } from '../../model/model.ts';
-import type { AggregateEntry, CallPlan, ConnectionPlan, Entry, ObjectPlan, ValuePlan } from '../plan/plan.ts';
+import { objectsIn, tableIn } from '../plan/inspect-plan.ts';
+import type { AggregateEntry, CallPlan, ConnectionPlan, ValuePlan } from '../plan/plan.ts';
 import { keyColumns } from '../plan/plan-order.ts';
 import type { Row } from './print-row.ts';
 import { printCall, tableName } from './printer.ts';
 import { ident, join, type Sql, sql } from './sql.ts';
 
 /** A number that is always null; null where nothing is to be checked. */
-export function printTypeCheck(fields: readonly Entry[]): Sql | null {
+export function printTypeCheck(fields: readonly ValuePlan[]): Sql | null {
   const checks: Checks = new Map();
-  for (const { value } of fields) visitValue(checks, value, null);
+  for (const value of fields) visitValue(checks, value, null);
   return checks.size === 0 ? null : sql`case when ${join([...checks.values()], sql` and `)} then 0 end`;
 }
 
@@ -36,35 +37,21 @@ function visitValue(checks: Checks, value: ValuePlan, table: Table | null): void
     case 'call':
       checkCall(checks, value.call, table);
       break;
-    case 'row':
-      visitObject(checks, value.object, value.source.table);
-      break;
     case 'connection':
       visitConnection(checks, value.connection);
       break;
-    case 'write':
-      for (const entry of value.write.entries) {
-        if (entry.kind === 'records') visitObject(checks, entry.object, value.write.table);
-      }
-      break;
     default:
   }
-}
-
-function visitObject(checks: Checks, { entries }: ObjectPlan, table: Table): void {
-  for (const { value } of entries) visitValue(checks, value, table);
+  for (const { entries } of objectsIn(value)) {
+    for (const inside of entries) visitValue(checks, inside, tableIn(value));
+  }
 }
 
 function visitConnection(checks: Checks, { source: { table }, order, entries }: ConnectionPlan): void {
   const orderColumns = order.map(({ column }) => column);
   for (const entry of entries) {
-    if (entry.kind === 'edges') {
-      for (const edge of entry.entries) {
-        if (edge.kind === 'cursor') checkColumns(checks, table, orderColumns);
-        if (edge.kind === 'node') visitObject(checks, edge.object, table);
-      }
-    }
-    if (entry.kind === 'page_info') checkColumns(checks, table, orderColumns);
+    const hasCursors = entry.kind === 'edges' && entry.entries.some(({ kind }) => kind === 'cursor');
+    if (hasCursors || entry.kind === 'page_info') checkColumns(checks, table, orderColumns);
     if (entry.kind === 'aggregate') checkColumns(checks, table, entry.entries.flatMap(aggregated));
   }
 }

@@ -2,23 +2,20 @@
  * Prints what stands behind a response key, inside a statement that has the current row in scope.
  */
 import { invariant, unreachable } from '../../shared/invariant.ts';
-import type { CallPlan, ObjectPlan, RowSource, ValuePlan } from '../plan/plan.ts';
+import type { CallPlan, Entry, ObjectPlan, RowSource } from '../plan/plan.ts';
 import { printJoin, printKey, where } from './print-condition.ts';
 import { printConnection } from './print-connection.ts';
-import { printNodeId } from './print-encoded.ts';
 import { printObject } from './print-object.ts';
-import { isReadTwice, printOutput } from './print-output.ts';
+import { isReadTwice, printNodeId, printOutput } from './print-output.ts';
 import { directRow, type Row } from './print-row.ts';
-import { current, type Printer, printCall, printMembers, printTypename, tableName } from './printer.ts';
+import { current, type PrintedValue, type Printer, printCall, printMembers, tableName } from './printer.ts';
 import { builtin, ident, param, type Sql, sql } from './sql.ts';
 
 /** An expression for a value; `row` is the current row, null at the root. */
-export function printValue(printer: Printer, value: ValuePlan, row: Row | null): Sql {
+export function printValue(printer: Printer, value: PrintedValue, row: Row | null): Sql {
   switch (value.kind) {
-    case 'typename':
-      return printTypename(value.name);
     case 'introspection':
-      return param({ kind: 'introspection', responseKey: value.key }, builtin.json);
+      return param({ kind: 'introspection', responseKey: (value as Entry).key }, builtin.json);
     case 'column':
       return printOutput(current(row).column(value.column), value.column.type!, printer.enums);
     case 'node_id':

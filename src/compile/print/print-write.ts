@@ -7,14 +7,13 @@
  * asked for or not, so a row that policies hide from the role makes the write fail.
  */
 import type { Table } from '../../model/model.ts';
-import { unreachable } from '../../shared/invariant.ts';
+import { runsVolatile } from '../plan/inspect-plan.ts';
 import type { WriteChange, WritePlan } from '../plan/plan.ts';
-import { runsVolatile } from '../plan/runs-volatile.ts';
 import { printCondition, where } from './print-condition.ts';
 import { printInserts } from './print-insert.ts';
-import { type Member, printObject, printObjectQuery } from './print-object.ts';
+import { printEntries, printObject, printObjectQuery } from './print-object.ts';
 import { directRow, list, type Names, SubqueryRow } from './print-row.ts';
-import { type Printer, printMembers, printTypename, tableName } from './printer.ts';
+import { type Printer, printMembers, tableName } from './printer.ts';
 import { builtin, ident, param, type Sql, sql } from './sql.ts';
 
 type InsertChange = Extract<WriteChange, { kind: 'insert' }>;
@@ -25,24 +24,11 @@ export function printWrite(printer: Printer, plan: WritePlan): { readonly expres
   const written = new SubqueryRow(names.next('x'));
   for (const column of plan.table.columns.filter(({ selectable }) => selectable)) written.column(column);
   const counted = names.next('n');
-  const members = plan.entries.map((entry): Member => {
-    const { key } = entry;
-    switch (entry.kind) {
-      case 'typename':
-        return { key, value: printTypename(entry.name) };
-      case 'affected_count':
-        return { key, value: ident(counted, 'n') };
-      case 'records': {
-        const object = printObject(names, printMembers(printer, entry.object, written));
-        const rows = sql`${ident(written.alias)} cross join ${object.from}`;
-        return {
-          key,
-          value: sql`(select coalesce(pg_catalog.json_agg(${object.value}), '[]'::pg_catalog.json) from ${rows})`,
-        };
-      }
-      default:
-        return unreachable(entry);
-    }
+  const members = printEntries(plan.entries, (entry) => {
+    if (entry.kind === 'affected_count') return ident(counted, 'n');
+    const object = printObject(names, printMembers(printer, entry.object, written));
+    const rows = sql`${ident(written.alias)} cross join ${object.from}`;
+    return sql`(select coalesce(pg_catalog.json_agg(${object.value}), '[]'::pg_catalog.json) from ${rows})`;
   });
   const payload = guardCount(plan.change, ident(counted, 'n'), printObjectQuery(names, members));
   const changes =
@@ -86,14 +72,7 @@ function printChange(
 export function printChangeOf(table: Table, change: Exclude<WriteChange, InsertChange>, alias: string): Sql {
   const target = sql`${tableName(table)} as ${ident(alias)}`;
   const filter = where(change.filter === null ? null : printCondition(change.filter, directRow(alias, table)));
-  switch (change.kind) {
-    case 'update': {
-      const set = change.set.map(({ column, slot }) => sql`${ident(column.name)} = ${param(slot, column.cast)}`);
-      return sql`update ${target} set ${list(set)}${filter}`;
-    }
-    case 'delete':
-      return sql`delete from ${target}${filter}`;
-    default:
-      return unreachable(change);
-  }
+  if (change.kind === 'delete') return sql`delete from ${target}${filter}`;
+  const set = change.set.map(({ column, slot }) => sql`${ident(column.name)} = ${param(slot, column.cast)}`);
+  return sql`update ${target} set ${list(set)}${filter}`;
 }

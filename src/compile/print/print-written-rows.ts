@@ -6,15 +6,22 @@
  * statement: an answer over `maxResponseBytes` is dropped, and the error says that the write is committed.
  */
 import type { Table } from '../../model/model.ts';
-import { pinsPrimaryKey } from '../plan/pins-primary-key.ts';
-import type { WriteChange, WriteEntry, WritePlan } from '../plan/plan.ts';
-import { type AnswerLayout, type AnswerPiece, layOutAll, type RowPiece } from './answer-layout.ts';
-import { joinConstants, objectPieces } from './json-pieces.ts';
+import { pinsPrimaryKey } from '../plan/inspect-plan.ts';
+import type { WriteChange, WritePlan } from '../plan/plan.ts';
+import { type AnswerLayout, type AnswerPiece, layOutAll } from './answer-layout.ts';
 import { printInsert } from './print-insert.ts';
 import { directRow, type Names } from './print-row.ts';
 import { printChangeOf } from './print-write.ts';
 import type { Printer } from './printer.ts';
-import { callsRoutine, isFlat, layOutRow, type RowContext, Selection } from './row-layout.ts';
+import {
+  callsRoutine,
+  isFlat,
+  joinConstants,
+  layOutRow,
+  objectPieces,
+  type RowContext,
+  Selection,
+} from './row-layout.ts';
 import { type Sql, sql } from './sql.ts';
 
 /** A statement and what becomes of its rows. */
@@ -37,7 +44,11 @@ export function printWrittenRows(printer: Printer, plan: WritePlan, check: Sql |
   if (write === null) return null;
   const selection = new Selection();
   const context: RowContext = { printer, row: directRow(alias, table), selection, isRow: null };
-  const pieces = joinConstants(objectPieces<Piece>(entries.map((entry) => layOut(context, entry))));
+  const pieces = objectPieces(entries, (entry): AnswerPiece[] =>
+    entry.kind === 'affected_count'
+      ? [{ kind: 'count' }]
+      : ['[', { kind: 'rows', row: joinConstants(layOutRow(context, entry.object)) }, ']'],
+  );
   if (selection.count === 0) {
     // A row that policies hide from the role makes the write fail, if anything of it is returned.
     const visible = table.columns.find(({ selectable }) => selectable);
@@ -47,11 +58,9 @@ export function printWrittenRows(printer: Printer, plan: WritePlan, check: Sql |
   if (check !== null) selection.add(null, check);
   return {
     statement: sql`${write} returning ${selection.print()}`,
-    layout: layOutAll(pieces),
+    layout: layOutAll(joinConstants<Exclude<AnswerPiece, string>>(pieces)),
   };
 }
-
-type Piece = Exclude<AnswerPiece, string>;
 
 function printDirectly(names: Names, table: Table, change: WriteChange, alias: string): Sql | null {
   if (change.kind === 'insert') {
@@ -61,18 +70,4 @@ function printDirectly(names: Names, table: Table, change: WriteChange, alias: s
   const allowsOne = change.atMost.kind === 'constant' && Number(change.atMost.value) >= 1;
   if (!allowsOne || !table.uniqueKey || !pinsPrimaryKey(table, change.filter)) return null;
   return printChangeOf(table, change, alias);
-}
-
-function layOut(context: RowContext, entry: WriteEntry): { readonly key: string; readonly pieces: AnswerPiece[] } {
-  const { key } = entry;
-  switch (entry.kind) {
-    case 'typename':
-      return { key, pieces: [JSON.stringify(entry.name)] };
-    case 'affected_count':
-      return { key, pieces: [{ kind: 'count' }] };
-    case 'records': {
-      const row = joinConstants<Exclude<RowPiece, string>>(layOutRow(context, entry.object));
-      return { key, pieces: ['[', { kind: 'rows', row }, ']'] };
-    }
-  }
 }

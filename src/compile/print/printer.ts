@@ -3,27 +3,25 @@
  */
 import type { EnumType, Oid } from '../../model/model.ts';
 import { invariant } from '../../shared/invariant.ts';
-import type { CallPlan, ObjectPlan, ValuePlan } from '../plan/plan.ts';
-import type { Member } from './print-object.ts';
+import type { CallPlan, ObjectPlan, Typename, ValuePlan } from '../plan/plan.ts';
+import { type Member, printEntries } from './print-object.ts';
 import { list, type Names, type Row } from './print-row.ts';
-import { ident, literal, param, type Sql, sql } from './sql.ts';
+import { ident, param, type Sql, sql } from './sql.ts';
+
+/** What stands behind a response key and is printed there. */
+export type PrintedValue = Exclude<ValuePlan, Typename>;
 
 /** What printing needs beside the plan. */
 export interface Printer {
   readonly names: Names;
   readonly enums: ReadonlyMap<Oid, EnumType>;
   /** Values contain each other; the recursion runs through here, so that no two files import each other. */
-  printValue(printer: Printer, value: ValuePlan, row: Row | null): Sql;
+  printValue(printer: Printer, value: PrintedValue, row: Row | null): Sql;
 }
 
 /** The members of an object over a row. */
 export function printMembers(printer: Printer, object: ObjectPlan, row: Row | null): readonly Member[] {
-  return object.entries.map(({ key, value }) => ({ key, value: printer.printValue(printer, value, row) }));
-}
-
-/** `'Volume'`, as text. */
-export function printTypename(name: string): Sql {
-  return sql`${literal(name)}::pg_catalog.text`;
+  return printEntries(object.entries, (value) => printer.printValue(printer, value, row));
 }
 
 /** A call with its arguments, or with the current row for a computed field. */

@@ -2,14 +2,38 @@
  * Lays out one row: which columns a select needs for it, and how they become JSON (answer-layout.ts).
  */
 import type { Column, ScalarName, ValueType } from '../../model/model.ts';
-import type { ObjectPlan, OrderTerm, ValuePlan } from '../plan/plan.ts';
+import type { CallPlan, Keyed, ObjectPlan, OrderTerm, Typename } from '../plan/plan.ts';
 import type { AnswerColumn, ColumnForm, RowPiece } from './answer-layout.ts';
-import { objectPieces } from './json-pieces.ts';
+import { isTypename } from './print-object.ts';
 import { list, type Row } from './print-row.ts';
-import type { Printer } from './printer.ts';
+import { type PrintedValue, type Printer, printCall } from './printer.ts';
 import { type Sql, sql } from './sql.ts';
 
-type RowPart = Exclude<RowPiece, string>;
+/** JSON text: constants, and whatever stands for a value. */
+type Pieces<T> = (T | string)[];
+
+/** The same pieces with neighbouring constants joined and empty ones left out. */
+export function joinConstants<T extends object>(pieces: readonly (T | string)[]): Pieces<T> {
+  const joined: Pieces<T> = [];
+  for (const piece of pieces) {
+    const last = joined.at(-1);
+    if (typeof piece === 'string' && typeof last === 'string') joined[joined.length - 1] = last + piece;
+    else if (piece !== '') joined.push(piece);
+  }
+  return joined;
+}
+
+/** An object of these entries, in order; `__typename` is the same everywhere. A key is a GraphQL name, which needs no escapes. */
+export function objectPieces<E extends Keyed<{ readonly kind: string }>, T extends object>(
+  entries: readonly (E | Keyed<Typename>)[],
+  lay: (entry: Exclude<E, Typename>) => readonly (T | string)[],
+): Pieces<T> {
+  const members = entries.map((entry, index): Pieces<T> => {
+    const pieces = isTypename(entry) ? [JSON.stringify(entry.name)] : lay(entry as Exclude<E, Typename>);
+    return [`${index === 0 ? '' : ','}"${entry.key}":`, ...pieces];
+  });
+  return ['{', ...members.flat(), '}'];
+}
 
 /** The columns of a select, each of them once. */
 export class Selection {
@@ -45,22 +69,23 @@ export interface RowContext {
 
 /** Other rows inside a row are JSON anyway, which PostgreSQL then makes best in one go. */
 export function isFlat({ entries }: ObjectPlan): boolean {
-  return entries.every(({ value: { kind } }) => kind !== 'row' && kind !== 'connection');
+  return entries.every(({ kind }) => kind !== 'row' && kind !== 'connection');
 }
 
 /** Whether a computed field is among the entries. */
 export function callsRoutine({ entries }: ObjectPlan): boolean {
-  return entries.some(({ value }) => value.kind === 'call');
+  return entries.some(({ kind }) => kind === 'call');
 }
 
 /** The pieces of an object of the row; its entries are flat (`isFlat`). */
-export function layOutRow(context: RowContext, object: ObjectPlan): RowPiece[] {
-  return objectPieces<RowPart>(object.entries.map(({ key, value }) => ({ key, pieces: [valuePiece(context, value)] })));
+export function layOutRow(context: RowContext, object: ObjectPlan): Pieces<RowPart> {
+  return objectPieces(object.entries, (value) => [valuePiece(context, value)]);
 }
 
-function valuePiece(context: RowContext, value: ValuePlan): RowPiece {
+type RowPart = Exclude<RowPiece, string>;
+
+function valuePiece(context: RowContext, value: PrintedValue): RowPart {
   const { printer, row, selection, isRow } = context;
-  if (value.kind === 'typename') return JSON.stringify(value.name);
   if (value.kind === 'column') return { kind: 'column', ...columnIn(context, value.column) };
   const printed = printer.printValue(printer, value, row);
   if (value.kind === 'node_id') return { kind: 'column', index: selection.add('node_id', printed), form: 'text' };
@@ -80,6 +105,21 @@ export const plainForms: Partial<Readonly<Record<ScalarName, ColumnForm>>> = {
   UUID: 'quoted',
   Time: 'quoted',
 };
+
+/** A select of one row with one column. */
+export interface PrintedCall {
+  readonly select: Sql;
+  readonly column: { readonly kind: 'column' } & AnswerColumn;
+}
+
+/** Prints a call at the root that gives one plain value as the call alone; null where its value is no plain scalar. */
+export function printCalledValue(call: CallPlan): PrintedCall | null {
+  const { result, returnsSet } = call.routine;
+  if (returnsSet || result.kind !== 'value' || result.type.kind !== 'scalar') return null;
+  const form = plainForms[result.type.scalar];
+  if (form === undefined) return null;
+  return { select: sql`select ${printCall(call, null)}`, column: { kind: 'column', index: 0, form } };
+}
 
 function columnIn(context: RowContext, column: Column): AnswerColumn {
   const type = column.type!;

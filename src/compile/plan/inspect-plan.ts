@@ -1,0 +1,113 @@
+/**
+ * Questions about plans: what they run, and whether values decide how PostgreSQL finds their rows best.
+ */
+import type { Table } from '../../model/model.ts';
+import type { CallPlan, Condition, ObjectPlan, OperationPlan, ValuePlan } from './plan.ts';
+
+/** The rows directly inside a value. */
+export function objectsIn(value: ValuePlan): readonly ObjectPlan[] {
+  switch (value.kind) {
+    case 'row':
+      return [value.object];
+    case 'connection':
+      return value.connection.entries.flatMap((entry) =>
+        entry.kind === 'edges' ? entry.entries.flatMap((edge) => (edge.kind === 'node' ? [edge.object] : [])) : [],
+      );
+    case 'write':
+      return value.write.entries.flatMap((entry) => (entry.kind === 'records' ? [entry.object] : []));
+    default:
+      return [];
+  }
+}
+
+/** The table whose rows are inside a value, null where it has none. */
+export function tableIn(value: ValuePlan): Table | null {
+  if (value.kind === 'row') return value.source.table;
+  if (value.kind === 'connection') return value.connection.source.table;
+  return value.kind === 'write' ? value.write.table : null;
+}
+
+/** Whether one of the values, or one inside them at any depth, is such. */
+function someValue(values: readonly ValuePlan[], isSuch: (value: ValuePlan) => boolean): boolean {
+  return values.some((value) => isSuch(value) || objectsIn(value).some(({ entries }) => someValue(entries, isSuch)));
+}
+
+function calledBy(value: ValuePlan): CallPlan | null {
+  if (value.kind === 'call') return value.call;
+  const source = value.kind === 'row' ? value.source : value.kind === 'connection' ? value.connection.source : null;
+  return source?.kind === 'routine' ? source.call : null;
+}
+
+/**
+ * Whether an operation may run code that is not PostgreSQL's own: a routine, or what tables run when they are read or written
+ * (`Table.readsUserCode`). Such code shares the session with the requests after it.
+ */
+export function runsUserCode({ fields }: OperationPlan): boolean {
+  return someValue(
+    fields,
+    (value) =>
+      calledBy(value) !== null ||
+      tableIn(value)?.readsUserCode === true ||
+      (value.kind === 'write' && value.write.table.writesUserCode),
+  );
+}
+
+/**
+ * Whether making the object calls a volatile routine, at any depth.
+ *
+ * PostgreSQL may evaluate other expressions as late or as often as it likes and nobody sees the difference; the effects of a
+ * volatile routine are seen, so rows that are read but not shown (the one after the page) must not reach it.
+ */
+export function runsVolatile({ entries }: ObjectPlan): boolean {
+  return someValue(entries, (value) => calledBy(value)?.routine.volatility === 'volatile');
+}
+
+/**
+ * Whether the values of a request decide which way PostgreSQL finds the rows of a root field best.
+ *
+ * A filter over anything but the key may leave nearly all rows or nearly none, and nobody but PostgreSQL, which counts values,
+ * knows which. By key, by relationship and behind a cursor the best way is the same for all values: they are found by one index.
+ */
+export function wantsCustomPlan(value: ValuePlan): boolean {
+  if (value.kind === 'connection') return isSelective(value.connection.source.table, value.connection.filter);
+  if (value.kind !== 'write' || value.write.change.kind === 'insert') return false;
+  return isSelective(value.write.table, value.write.change.filter);
+}
+
+function isSelective(table: Table, filter: Condition | null): boolean {
+  return filter !== null && compares(filter) && !pinsPrimaryKey(table, filter);
+}
+
+function compares(condition: Condition): boolean {
+  switch (condition.kind) {
+    case 'and':
+    case 'or':
+      return condition.items.some(compares);
+    case 'not':
+      return compares(condition.item);
+    case 'null_test':
+      return false;
+    case 'compare':
+    case 'key':
+      return true;
+  }
+}
+
+/** Whether only rows with certain values in all key columns meet the condition. */
+export function pinsPrimaryKey(table: Table, condition: Condition | null): boolean {
+  const pinned = new Set(pinnedColumns(condition));
+  return table.primaryKey.every((number) => pinned.has(number));
+}
+
+function pinnedColumns(condition: Condition | null): readonly number[] {
+  switch (condition?.kind) {
+    case 'and':
+      return condition.items.flatMap(pinnedColumns);
+    case 'compare':
+      return condition.operator === 'eq' ? [condition.column.number] : [];
+    case 'key':
+      return condition.table.primaryKey;
+    default:
+      return [];
+  }
+}
