@@ -37,7 +37,7 @@ export const graphqlSections: readonly SectionRow[] = [
   ['4.5', 'Enums', 'unit/schema/coercion: tokens and strings of the GraphQL name become the SQL label', 'query/values: stands in a cursor under its label', 'mutation/values: enum, whose label is no GraphQL name, is taken as a string'],
   ['4.6', 'Nullability', 'unit/schema/build-schema: to one is non-null where the model says so', 'catalog/names: one required column makes the field non-null'],
   ['5.1', 'Root query fields', 'unit/schema/build-schema: has its root fields, ordered by name among those of the other tables', 'query/connections: answers every row in the order of the primary key'],
-  ['5.2', 'Connection arguments', 'unit/schema/build-schema: leads from every field, argument, input field and type back to the model', 'query/paging: takes all its arguments from variables'],
+  ['5.2', 'Connection arguments', 'unit/schema/build-schema: leads from every field, argument and input field back to the model', 'query/paging: takes all its arguments from variables'],
   ['5.3', 'Connection, edge, page info', 'query/connections: answers edges, pageInfo, totalCount and aggregate as often as they are asked', 'query/connections: counts all rows of parent and filter, whatever the page'],
   ['5.4', 'Single-record lookup', 'query/lookups: a lookup by key > finds %s', 'query/lookups: is not offered for a %s key, but the collection is', 'catalog/exposure: keys of varchar, char(n) and dates have no lookup by key'],
   ['5.5', 'Object type fields', 'unit/schema/build-schema: has the types of the manual, in its order', 'unit/schema/build-schema: nothing replaces the global id'],
