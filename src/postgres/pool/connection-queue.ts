@@ -1,21 +1,18 @@
 /**
- * Who gets the next connection of a pool, and who is told at once that the wait would be too long.
+ * Who gets the next connection of a pool, and who is refused at once because of too long a wait.
  *
  * Fair between roles, because a role is what an operator sets limits for, and within a role between its callers: a connection
  * goes to the role that waits and holds the fewest, and of several to the one that had its turn longest ago; likewise to the caller
- * within the role, whose requests are served in the order in which they came. So nobody waits for the queue of somebody else. One
- * connection is also kept from the statements of a role that are not known to be quick, and one more from those of a single caller:
- * else one slow query for each connection would lock everybody else out.
+ * within the role, whose requests are served in the order in which they came. One connection is also kept from the statements of a
+ * role that are not known to be quick, and one more from those of a single caller: else one slow query for each connection would
+ * lock everybody else out.
  *
- * Nobody is let in to wait in vain. How long a turn takes is measured while somebody waits, and who would wait longer than
- * allowed is refused on arrival, when that costs nothing yet. A queue that grows and grows does not absorb a burst, it only
- * makes everybody late, and somebody has to be refused anyway: then it is kept short. One that is long and stays as it is
- * does no harm: so many clients wait for their answers before they ask again. They may come in waves, after the machine was busy
- * with something else, so a queue that is no longer than usual is no overload.
- *
- * A queue that is just kept short once it has not been empty for a fifth of the longest wait was tried (`bench --overload`): where
- * the gateway is the bottleneck it refused nine of ten requests at the rate of the peak. Turns look long there, since their ends are read late.
+ * A request is refused on arrival, when that costs nothing yet. Its wait is the turns before it times the mean length of a turn,
+ * divided by the connections (Little's law). In a burst it may be the longest wait allowed; once the first request of the role has
+ * waited for longer than bursts last, a share of that: a queue that stays long serves nobody sooner, and some are refused anyway. Not where this process has
+ * hardly any time to wait: turns are long then because their ends are read late, and a refusal costs half of an answer.
  */
+import { performance } from 'node:perf_hooks';
 import { type AwakeTimer, afterAwake, awakeNow, beginAwake, endAwake } from '../../shared/awake.ts';
 import { DatabaseError } from '../failure.ts';
 
@@ -26,7 +23,7 @@ export interface Turn {
   readonly caller: string;
   /** Its statements are known to be quick. */
   readonly isQuick: boolean;
-  /** When it got its connection; kept by the queue. */
+  /** When it began to wait or got its connection; kept by the queue. */
   startedAt: number;
 }
 
@@ -37,51 +34,35 @@ export interface ConnectionQueueOptions {
   readonly waitMs: number;
   /** Milliseconds since any moment, by which turns are measured; awake ones unless told. */
   readonly now?: () => number;
+  /** Of these, the ones in which this process had nothing to do. */
+  readonly idleNow?: () => number;
 }
 
 /** A pool with fewer connections keeps none back. */
 const smallestSizeWithSpare = 5;
-/**
- * Share of the longest wait after which the queue is looked at again, or a turn where that is longer, and after no fewer turns
- * than there are connections: while the first clients come and connections are opened, it has to grow.
- */
-const lookShare = 1 / 100;
-/** By how much it has grown, if it has. One that is neither that nor shorter after `calmLooks` stays as it is. */
-const growth = 1.1;
-/**
- * Grown so many times in a row, to where one would wait for so many looks and so many times as many wait as usual, it is
- * overloaded, until nobody was refused for `restLooks`: longer than a busy machine keeps the process from refusing. Clients that wait
- * for their answers all come within a moment when they begin, or when the machine was busy, but there are no more of them.
- */
-const overloadGrowths = 3;
-const overloadLength = 3;
-const overloadLooks = 10;
-const restLooks = 40;
-const calmLooks = 10;
-/**
- * What the queue is kept to then: what is served until the next look, or a turn of each connection and so many more, or what was
- * usual before, which is forgotten by this share with each look.
- */
-const overloadSpare = 2;
-const forgetting = 0.005;
-/** How fast the expectation follows the measured turns, once there are enough of them for a mean. */
+/** Of the longest wait: how long the first request of a role waits in a burst, and the longest wait in a queue older than that. */
+const burstShare = 1 / 9;
+const overloadShare = 1 / 6;
+/** Of its time a process is idle that has nothing but the database to wait for; one that is not is late by itself. */
+const idleShare = 1 / 10;
+/** How fast the mean follows the measured turns, once there are enough of them. */
 const shareOfLast = 0.05;
 
-/** What a role holds and waits for. */
-interface RoleTurns {
+/** What a role or a caller holds. */
+interface Held {
   held: number;
-  /** Of those held, the ones not known to be quick. */
+  /** Of those, the ones not known to be quick. */
   slow: number;
+}
+
+interface RoleTurns extends Held {
   /** In the order in which they came. */
   readonly waiting: Waiter[];
   /** Those who hold or wait. */
   readonly callers: Map<string, CallerTurns>;
 }
 
-/** What one caller of a role holds and waits for. */
-interface CallerTurns {
-  held: number;
-  slow: number;
+interface CallerTurns extends Held {
   waiting: number;
   /** Number of the turn that it had last; 0: none. */
   lastTurn: number;
@@ -100,15 +81,13 @@ export class ConnectionQueue {
   readonly #size: number;
   readonly #waitMs: number;
   readonly #now: () => number;
-  /** Most connections that a role may hold with statements not known to be quick. */
-  readonly #mostSlow: number;
-  /** The same for one caller of a role. */
-  readonly #mostSlowOfCaller: number;
-  #turnNumber = 0;
+  /** Connections that are kept back. */
+  readonly #spare: number;
   /** By name; roles of the database only, so there are not many. */
   readonly #roles = new Map<string, RoleTurns>();
   /** Those in which somebody waits; whose turn was longest ago comes first. */
   readonly #waitingRoles = new Set<RoleTurns>();
+  #turnNumber = 0;
   #held = 0;
   #waiting = 0;
   /** End of the last turn since somebody waits. */
@@ -116,23 +95,18 @@ export class ConnectionQueue {
   /** Mean length of a turn since then in milliseconds, and their number. */
   #turnMs = 0;
   #turns = 0;
-  #lookedAt = Number.NEGATIVE_INFINITY;
-  #turnsSinceLook = 0;
-  /** The last look that could tell: when, how many waited, and how many in a row found more than the one before. */
-  #seenAt = Number.NEGATIVE_INFINITY;
-  #seen = 0;
-  #grown = 0;
-  /** So many waited when it did not grow. */
-  #usual = 0;
-  /** It is kept short until then. */
-  #overloadUntil = Number.NEGATIVE_INFINITY;
+  readonly #idleNow: () => number;
+  #idleAt = 0;
+  /** Means between the ends of two turns. */
+  #passedMs = 0;
+  #idleMs = 0;
 
-  constructor({ size, waitMs, now = awakeNow }: ConnectionQueueOptions) {
+  constructor({ size, waitMs, now = awakeNow, idleNow = loopIdleMs }: ConnectionQueueOptions) {
     this.#size = size;
     this.#waitMs = waitMs === 0 ? Number.POSITIVE_INFINITY : waitMs;
     this.#now = now;
-    this.#mostSlow = size < smallestSizeWithSpare ? size : size - 1;
-    this.#mostSlowOfCaller = size < smallestSizeWithSpare ? size : size - 2;
+    this.#idleNow = idleNow;
+    this.#spare = size < smallestSizeWithSpare ? 0 : 1;
   }
 
   /** Number of those who wait. */
@@ -142,23 +116,17 @@ export class ConnectionQueue {
 
   /** Whether this caller of a role would get a connection in time, as far as can be known. */
   admits(role: string, caller: string): boolean {
-    if (this.#waiting === 0) return true;
     const own = this.#roles.get(role);
     // The next one of its role, whoever else waits.
     if (own === undefined || own.waiting.length === 0) return true;
-    const waiting = own.callers.get(caller)?.waiting ?? 0;
-    let ahead = 0;
-    for (const other of own.callers.values()) ahead += Math.min(other.waiting, waiting + 1);
-    const ofRole = ahead;
-    for (const other of this.#waitingRoles) if (other !== own) ahead += Math.min(other.waiting.length, ofRole + 1);
     const now = this.#now();
+    const ahead = this.#ahead(own, caller);
     const expectedMs = ((ahead + 1) * this.#turnMs) / this.#size;
-    this.#look(now, expectedMs);
-    const isOverload = now < this.#overloadUntil;
-    const isInTime =
-      expectedMs <= (isOverload ? this.#shortMs() : this.#waitMs) && now - this.#lastTurn <= this.#waitMs;
-    if (isOverload && !isInTime) this.#overloadUntil = now + restLooks * this.#lookMs();
-    return isInTime;
+    if (expectedMs > this.#waitMs || now - this.#lastTurn > this.#waitMs) return false;
+    // More wait than each connection's next, and for the database.
+    const isLong =
+      ahead >= this.#size && expectedMs > this.#waitMs * overloadShare && this.#idleMs > this.#passedMs * idleShare;
+    return !isLong || now - own.waiting[0]!.turn.startedAt <= this.#waitMs * burstShare;
   }
 
   /** Takes a connection where one is free for this turn; it ends with `leave`. */
@@ -208,14 +176,32 @@ export class ConnectionQueue {
     const caller = callerIn(turns, turn);
     endAwake();
     this.#held -= 1;
-    for (const each of [turns, caller]) {
-      each.held -= 1;
-      if (!turn.isQuick) each.slow -= 1;
-    }
+    count(turns, caller, turn, -1);
     forgetIdle(turns, caller, turn);
     if (this.#waiting === 0) return;
-    this.#noteTurn(turn, this.#now());
+    this.#noteTurn(turn);
     this.#startNext();
+  }
+
+  #noteTurn({ startedAt }: Turn): void {
+    const [now, idleAt] = [this.#now(), this.#idleNow()];
+    this.#turns += 1;
+    const share = Math.max(shareOfLast, 1 / this.#turns);
+    this.#turnMs += (now - startedAt - this.#turnMs) * share;
+    this.#passedMs += (now - this.#lastTurn - this.#passedMs) * share;
+    this.#idleMs += (idleAt - this.#idleAt - this.#idleMs) * share;
+    this.#lastTurn = now;
+    this.#idleAt = idleAt;
+  }
+
+  /** Turns before the next one of this caller. */
+  #ahead(own: RoleTurns, caller: string): number {
+    const waiting = own.callers.get(caller)?.waiting ?? 0;
+    let ofRole = 0;
+    for (const other of own.callers.values()) ofRole += Math.min(other.waiting, waiting + 1);
+    let ahead = ofRole;
+    for (const other of this.#waitingRoles) if (other !== own) ahead += Math.min(other.waiting.length, ofRole + 1);
+    return ahead;
   }
 
   #startTimer(turn: Turn): AwakeTimer | null {
@@ -234,16 +220,14 @@ export class ConnectionQueue {
   }
 
   #mayStart(turns: RoleTurns, caller: CallerTurns, { isQuick }: Turn): boolean {
-    return isQuick || (turns.slow < this.#mostSlow && caller.slow < this.#mostSlowOfCaller);
+    if (isQuick) return true;
+    return turns.slow < this.#size - this.#spare && caller.slow < this.#size - 2 * this.#spare;
   }
 
   #start(turns: RoleTurns, caller: CallerTurns, turn: Turn): void {
     beginAwake();
     this.#held += 1;
-    for (const each of [turns, caller]) {
-      each.held += 1;
-      if (!turn.isQuick) each.slow += 1;
-    }
+    count(turns, caller, turn, 1);
     this.#turnNumber += 1;
     caller.lastTurn = this.#turnNumber;
     turn.startedAt = this.#now();
@@ -255,8 +239,7 @@ export class ConnectionQueue {
     for (const turns of this.#waitingRoles) {
       if (next !== null && turns.held >= next.held) continue;
       const at = this.#nextOf(turns);
-      if (at === -1) continue;
-      [next, place] = [turns, at];
+      if (at !== -1) [next, place] = [turns, at];
     }
     if (next === null) return;
     const { turn, caller, start } = this.#remove(next, place);
@@ -277,12 +260,15 @@ export class ConnectionQueue {
   }
 
   #add(waiter: Waiter): void {
-    const turns = this.#turnsOf(waiter.turn.role);
+    const { turn, caller } = waiter;
+    const turns = this.#turnsOf(turn.role);
+    turn.startedAt = this.#now();
     turns.waiting.push(waiter);
-    waiter.caller.waiting += 1;
+    caller.waiting += 1;
     this.#waitingRoles.add(turns);
     if (this.#waiting === 0) {
-      this.#lastTurn = this.#now();
+      this.#lastTurn = turn.startedAt;
+      this.#idleAt = this.#idleNow();
       this.#turnMs = 0;
       this.#turns = 0;
     }
@@ -299,39 +285,13 @@ export class ConnectionQueue {
     if (turns.waiting.length > 0) this.#waitingRoles.add(turns);
     return waiter;
   }
+}
 
-  #noteTurn({ startedAt }: Turn, now: number): void {
-    this.#turns += 1;
-    this.#turnsSinceLook += 1;
-    this.#turnMs += (now - startedAt - this.#turnMs) * Math.max(shareOfLast, 1 / this.#turns);
-    this.#lastTurn = now;
-  }
-
-  #shortMs(): number {
-    const most = Math.max(this.#size + overloadSpare, this.#usual * growth);
-    return Math.min(this.#waitMs, Math.max(this.#waitMs * lookShare, (this.#turnMs * most) / this.#size));
-  }
-
-  #lookMs(): number {
-    return Math.max(this.#waitMs * lookShare, this.#turnMs);
-  }
-
-  #look(now: number, expectedMs: number): void {
-    const lookMs = this.#lookMs();
-    if (now - this.#lookedAt < lookMs || this.#turnsSinceLook < this.#size) return;
-    this.#lookedAt = now;
-    this.#turnsSinceLook = 0;
-    const [waiting, seen] = [this.#waiting, this.#seen];
-    const isRecent = now - this.#seenAt < calmLooks * lookMs;
-    if (isRecent && waiting >= seen && waiting <= seen * growth) return;
-    this.#grown = isRecent && waiting > seen ? this.#grown + 1 : 0;
-    this.#usual *= 1 - forgetting;
-    if (this.#grown === 0 && now >= this.#overloadUntil) this.#usual = Math.max(this.#usual, seen);
-    this.#seenAt = now;
-    this.#seen = waiting;
-    const isLong = expectedMs > overloadLooks * lookMs && waiting > overloadLength * this.#usual;
-    const isOverload = this.#grown >= overloadGrowths && isLong;
-    if (isOverload) this.#overloadUntil = now + restLooks * lookMs;
+/** Counts a turn that begins or ends. */
+function count(turns: RoleTurns, caller: CallerTurns, { isQuick }: Turn, change: 1 | -1): void {
+  for (const each of [turns, caller]) {
+    each.held += change;
+    if (!isQuick) each.slow += change;
   }
 }
 
@@ -347,6 +307,11 @@ function callerIn({ callers }: RoleTurns, { caller }: Turn): CallerTurns {
 /** There are as many callers as there are users. */
 function forgetIdle({ callers }: RoleTurns, { held, waiting }: CallerTurns, { caller }: Turn): void {
   if (held === 0 && waiting === 0) callers.delete(caller);
+}
+
+/** Time that this thread's event loop has spent waiting, in milliseconds since it began. */
+export function loopIdleMs(): number {
+  return performance.nodeTiming.idleTime;
 }
 
 function overloaded(primary: string): DatabaseError {

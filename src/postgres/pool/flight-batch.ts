@@ -24,7 +24,7 @@ import { sendCancel, terminate } from '../wire/cancel.ts';
 import type { DriverClient } from '../wire/driver.ts';
 import type { Flight, FlightOutcome } from '../wire/flight.ts';
 import type { ApiConnection } from './api-connection.ts';
-import type { ConnectionQueue, Turn } from './connection-queue.ts';
+import { type ConnectionQueue, loopIdleMs, type Turn } from './connection-queue.ts';
 import { type FlightHow, type QueuedRequest, requeued, Slot } from './flight-slot.ts';
 import type { StatementDurations } from './statement-durations.ts';
 
@@ -152,7 +152,7 @@ export class Batch implements Turn {
       if (request.runsUserCode) connection.dirty = true;
       return flight;
     });
-    this.#idleAt = [idleMs()];
+    this.#idleAt = [loopIdleMs()];
     this.#flights[0]?.lead(this.#flights.slice(1));
     this.#submit(connection);
     if (sent.length > 1) this.#stallTimer = setTimeout(() => this.#watch(), stallMs);
@@ -165,7 +165,7 @@ export class Batch implements Turn {
   #ended(index: number, outcome: FlightOutcome): void {
     const connection = this.#connection as ApiConnection;
     const slot = this.#sent[index] as Slot;
-    this.#idleAt.push(idleMs());
+    this.#idleAt.push(loopIdleMs());
     this.#at = index + 1;
     if (this.#cancelTimer !== null) clearTimeout(this.#cancelTimer);
     this.#cancelTimer = null;
@@ -300,8 +300,3 @@ export class Batch implements Turn {
 const none: readonly never[] = [];
 /** Seen by nobody. */
 const abandoned = new DatabaseError({ kind: 'cancelled', primary: 'Everybody who waited has left.' });
-
-/** Time that this thread's event loop has spent waiting, in milliseconds since it began. */
-function idleMs(): number {
-  return performance.nodeTiming.idleTime;
-}

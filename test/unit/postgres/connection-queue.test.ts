@@ -5,13 +5,17 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { ConnectionQueue, type Turn } from '../../../src/postgres/pool/connection-queue.ts';
 
 let now = 0;
+/** Share of the time in which the process is idle. */
+let idle = 1;
 let log: string[];
 beforeEach(() => {
   now = 0;
+  idle = 1;
   log = [];
 });
 
-const open = (size: number, waitMs = 1000) => new ConnectionQueue({ size, waitMs, now: () => now });
+const open = (size: number, waitMs = 1000) =>
+  new ConnectionQueue({ size, waitMs, now: () => now, idleNow: () => now * idle });
 const slow = (role: string, caller = 'one'): Turn => ({ role, caller, isQuick: false, startedAt: 0 });
 const quick = (role: string, caller = 'one'): Turn => ({ role, caller, isQuick: true, startedAt: 0 });
 
@@ -207,7 +211,7 @@ describe('who is refused on arrival', () => {
     expect(queue.admits('other', 'one')).toBe(true);
   });
 
-  describe('in a queue that grows and grows', () => {
+  describe('in a queue that stays long', () => {
     /** Turns take 10 ms each; of those that come in each 10 ms, returns how many were let in. */
     function serve(queue: ConnectionQueue, turns: number, arrivals: number): number {
       let admitted = 0;
@@ -216,89 +220,72 @@ describe('who is refused on arrival', () => {
       for (let turn = 0; turn < turns; turn += 1) {
         now += 10;
         queue.leave(served());
-        for (let arrival = 0; arrival < arrivals; arrival += 1) {
-          if (!queue.admits('crowd', 'one')) continue;
-          wait(queue, slow('crowd'), '');
-          admitted += 1;
-        }
+        admitted += arrive(queue, arrivals);
       }
       return admitted;
     }
 
-    function start(waiting: number): ConnectionQueue {
-      const queue = open(1);
-      hold(queue, slow('crowd'), 1);
-      for (let count = 0; count < waiting; count += 1) wait(queue, slow('crowd'), '');
+    function arrive(queue: ConnectionQueue, count: number): number {
+      const before = queue.waiting;
+      for (let arrival = 0; arrival < count; arrival += 1) wait(queue, slow('crowd'), '');
+      return queue.waiting - before;
+    }
+
+    function start(waiting: number, size = 1): ConnectionQueue {
+      const queue = open(size);
+      hold(queue, size === 1 ? slow('crowd') : quick('crowd'), size);
+      arrive(queue, waiting);
       return queue;
     }
 
-    test('who would wait for longer than a turn of each connection and two more', () => {
+    test('who would wait for longer than a sixth of the longest wait', () => {
       const queue = start(1);
-      // Known after as many turns as it takes to tell it from a burst.
-      serve(queue, 9, 2);
-      expect(queue.waiting).toBe(10);
-      expect(serve(queue, 5, 2)).toBe(2);
       serve(queue, 100, 2);
-      expect(queue.waiting).toBe(3);
+      expect(queue.waiting).toBe(16);
       // No connection is idle for it.
       expect(serve(queue, 100, 2)).toBe(100);
+      expect(serve(queue, 12, 0)).toBe(0);
+      expect(serve(queue, 100, 1)).toBe(100);
     });
 
     test('also where it grows slowly', () => {
-      const queue = start(5);
+      const queue = start(12);
       for (let round = 0; round < 20; round += 1) {
         serve(queue, 4, 1);
         serve(queue, 1, 2);
       }
-      expect(queue.waiting).toBe(3);
+      expect(queue.waiting).toBe(16);
     });
 
-    test('nobody where it is not longer than it has been all the time', () => {
-      const queue = start(60);
-      serve(queue, 20, 1);
-      for (let wave = 0; wave < 5; wave += 1) {
-        serve(queue, 40, 0);
-        expect(serve(queue, 40, 2)).toBe(80);
-      }
+    test('nobody in a burst that is over before a ninth of the longest wait', () => {
+      const queue = start(1);
+      expect(serve(queue, 11, 9)).toBe(99);
+      expect(serve(queue, 60, 0)).toBe(0);
+      expect(queue.waiting).toBe(29);
+      expect(arrive(queue, 1)).toBe(0);
     });
 
-    test('nobody while it is less than three times as long as usual: clients that wait for their answers may all come at once', () => {
-      const queue = start(30);
-      serve(queue, 20, 1);
-      expect(serve(queue, 28, 3)).toBe(84);
+    test('nobody before the longest wait where the process itself is too busy', () => {
+      idle = 0.05;
+      const queue = start(1);
+      serve(queue, 200, 2);
+      expect(queue.waiting).toBe(100);
+    });
+
+    test('nobody for whom each connection has a turn only', () => {
+      const queue = start(5, 5);
+      now += 300;
+      queue.leave({ ...quick('crowd'), startedAt: 0 });
+      expect(queue.waiting).toBe(4);
+      expect(arrive(queue, 10)).toBe(1);
     });
 
     test('nobody while clients come and no turn has ended', () => {
       const queue = start(1);
       for (let arrival = 0; arrival < 90; arrival += 1) {
         now += 10;
-        expect(queue.admits('crowd', 'one')).toBe(true);
-        wait(queue, slow('crowd'), '');
+        expect(arrive(queue, 1)).toBe(1);
       }
-      expect(serve(queue, 1, 1)).toBe(1);
-    });
-
-    test('nobody in a burst that is over before it is known for more', () => {
-      const queue = start(1);
-      expect(serve(queue, 1, 60)).toBe(60);
-      expect(serve(queue, 60, 1)).toBe(60);
-    });
-
-    test('nobody in one that is as long and stays as it is', () => {
-      const queue = start(80);
-      expect(serve(queue, 200, 1)).toBe(200);
-      expect(queue.waiting).toBe(80);
-    });
-
-    test('until nobody was refused for a while', () => {
-      const queue = start(1);
-      serve(queue, 200, 2);
-      expect(serve(queue, 39, 1)).toBe(39);
-      for (let count = 0; count < 50; count += 1) wait(queue, slow('crowd'), '');
-      expect(queue.waiting).toBeLessThan(5);
-      expect(serve(queue, 41, 1)).toBe(41);
-      for (let count = 0; count < 50; count += 1) wait(queue, slow('crowd'), '');
-      expect(queue.waiting).toBeGreaterThan(50);
     });
   });
 
