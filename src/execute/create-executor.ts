@@ -5,7 +5,6 @@
 import type { FlightResult } from '../postgres/wire/flight.ts';
 import type { PublicError } from '../shared/errors.ts';
 import { joinTexts, type Text } from './answer/compressed-text.ts';
-import { Handing } from './answer/handing.ts';
 import { toErrorEntry, toPublicError } from './answer/public-error.ts';
 import type { Written } from './choose-server.ts';
 import { executeOperation, type Outcome } from './execute-operation.ts';
@@ -18,10 +17,23 @@ export function createExecutor(options: ExecuteOptions): Executor {
     async execute(caller, request, context): Promise<Answer> {
       const watch: Stopwatch = { parseMs: 0, compileMs: 0, runMs: 0 };
       const written: Written | null = options.replicas === null ? null : { position: null };
-      const handing = context.openStream === undefined ? null : new Handing(context.openStream);
+      let hasBegun = false;
+      const openResponse = () => {
+        hasBegun = true;
+        const response = context.openResponse!();
+        response.write(Buffer.from('{"data":'), () => {});
+        return response;
+      };
       try {
-        const execution = { caller, request, context, watch, written, handing };
-        const answer = toAnswer(await executeOperation(options, execution), watch, handing);
+        const execution = {
+          caller,
+          request,
+          context,
+          watch,
+          written,
+          openResponse: context.openResponse ? openResponse : null,
+        };
+        const answer = toAnswer(await executeOperation(options, execution), watch, hasBegun);
         const writtenAt = written?.position ?? null;
         return writtenAt === null ? answer : { ...answer, writtenAt };
       } catch (error) {
@@ -30,7 +42,7 @@ export function createExecutor(options: ExecuteOptions): Executor {
         const nothingRan = { showHints: false, model: null, atMostMessages: [], keys: [], citedInput: () => null };
         const errors = [toPublicError(error, { ...nothingRan, requestId, observe, maxResponseBytes })];
         const outcome = { data: undefined, errors, operationName: request.operationName, documentHash: null };
-        return toAnswer(outcome, watch, handing);
+        return toAnswer(outcome, watch, hasBegun);
       }
     },
     admits(role, queuedAs) {
@@ -43,10 +55,10 @@ export function createExecutor(options: ExecuteOptions): Executor {
   };
 }
 
-function toAnswer(outcome: Outcome, stages: Stopwatch, handing: Handing | null): Answer {
+function toAnswer(outcome: Outcome, stages: Stopwatch, hasBegun: boolean): Answer {
   const { data, errors, operationName, documentHash } = outcome;
   const codes = errors.map(({ code }) => code);
-  if (handing?.hasBegun) {
+  if (hasBegun) {
     const isWhole = errors.length === 0;
     const end = { body: isWhole ? `${data}}` : '', stream: isWhole ? 'whole' : 'cut' } as const;
     return { ...end, executed: true, codes, operationName, documentHash, stages };

@@ -14,8 +14,8 @@ import type { Statement } from '../compile/print/print-operation.ts';
 import { explainMissing, type UnknownField } from '../model/explain-missing.ts';
 import type { Step } from '../postgres/caller/run-as.ts';
 import { DatabaseError } from '../postgres/failure.ts';
+import type { AnswerSink } from '../postgres/wire/answer-sink.ts';
 import type { FlightResult } from '../postgres/wire/flight.ts';
-import type { RowFlow } from '../postgres/wire/row-flow.ts';
 import type { LazySchema } from '../schema/lazy-schema.ts';
 import { PublicError } from '../shared/errors.ts';
 import { citedInput } from './answer/cited-input.ts';
@@ -210,9 +210,9 @@ async function runCompiled(
   }
   const source = { variables: run.variables, introspection: textsOf(asked) };
   // Errors of other fields stand behind the data, so with them the answer is kept.
-  const handing = compiled.errors.length === 0 ? execution.handing : null;
+  const openResponse = errors.length === 0 ? execution.openResponse : null;
   const answers = new Map<number, RowsAnswer>();
-  const making = { maxBytes: options.maxResponseBytes, isMutation, handing };
+  const making = { maxBytes: options.maxResponseBytes, isMutation };
   const steps = compiled.statements.map((statement, index) =>
     stepOf(statement, source, making, (answer) => answers.set(index, answer)),
   );
@@ -223,6 +223,7 @@ async function runCompiled(
       mutation: isMutation,
       runsUserCode,
       wantsCustomPlan,
+      openResponse,
     });
     const tooLarge = [...answers].find(([, answer]) => answer.isTooLarge);
     if (tooLarge !== undefined) throw committedTooLarge(options.maxResponseBytes, keys[tooLarge[0]]!);
@@ -235,14 +236,14 @@ async function runCompiled(
 function stepOf(
   { text, slots, layout }: Statement,
   source: BindingSource,
-  making: Pick<AnswerContext, 'maxBytes' | 'isMutation' | 'handing'>,
+  making: Pick<AnswerContext, 'maxBytes' | 'isMutation'>,
   onAnswer: (answer: RowsAnswer) => void,
 ): Step {
   const values = bindSlots(slots, source);
   if (layout === null) return { text, values };
   const limit = layout.limit === null ? null : limitOf(layout.limit, source);
-  const collect = (flow: RowFlow): RowsAnswer => {
-    const answer = new RowsAnswer(layout, { ...making, limit, flow });
+  const collect = (sink: AnswerSink): RowsAnswer => {
+    const answer = new RowsAnswer(layout, { ...making, limit, sink });
     onAnswer(answer);
     return answer;
   };

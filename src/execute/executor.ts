@@ -2,6 +2,7 @@
  * The face of the executor towards HTTP: one GraphQL request of one caller in, one finished JSON body out.
  */
 import type { Caller } from '../postgres/caller/caller.ts';
+import type { OpenResponse } from '../postgres/wire/answer-sink.ts';
 import type { DisconnectSignal } from '../shared/disconnect-signal.ts';
 import type { Code } from '../shared/errors.ts';
 import type { Text } from './answer/compressed-text.ts';
@@ -13,17 +14,6 @@ export interface GraphQLRequest {
   /** Numbers that JavaScript cannot hold exactly are given as `bigint` (integers) or kept as text; never rounded. */
   readonly variables: Readonly<Record<string, unknown>> | null;
 }
-
-/** Takes the body of an answer in parts. */
-export interface AnswerStream {
-  /** The part is the stream's until it calls `release`; false: it wants no more until `onDrain`. */
-  write(part: Buffer, release: () => void): boolean;
-  /** Calls back once. */
-  onDrain(listener: () => void): void;
-}
-
-/** Begins the response, with the status of an answer without errors. */
-export type OpenStream = () => AnswerStream;
 
 /** What the executor is told about a request besides its body. */
 export interface RequestContext {
@@ -39,7 +29,7 @@ export interface RequestContext {
   /** Position in the primary's log up to which the answer of a query must have seen everything; absent: it does not matter. */
   readonly mustSee?: bigint | null;
   /** For a large answer; absent: every answer is kept until it is whole. */
-  readonly openStream?: OpenStream;
+  readonly openResponse?: OpenResponse;
 }
 
 /** Names are those of `Server-Timing` and of the log. */

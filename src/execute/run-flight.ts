@@ -5,9 +5,9 @@ import type { Caller } from '../postgres/caller/caller.ts';
 import { type RunAsOptions, runAs } from '../postgres/caller/run-as.ts';
 import type { ApiPool } from '../postgres/pool/pool.ts';
 import type { Replicas } from '../postgres/pool/replicas.ts';
+import type { OpenResponse } from '../postgres/wire/answer-sink.ts';
 import type { FlightResult } from '../postgres/wire/flight.ts';
 import type { Observe } from '../shared/observation.ts';
-import type { Handing } from './answer/handing.ts';
 import { runMutation, runQuery, type Written } from './choose-server.ts';
 import type { GraphQLRequest, RequestContext } from './executor.ts';
 import type { RequestLimits } from './limits.ts';
@@ -45,8 +45,8 @@ export interface Execution {
   readonly watch: Stopwatch;
   /** Takes what a mutation leaves; null: nobody needs to know. */
   readonly written: Written | null;
-  /** Takes an answer that is too large to be kept; null: every answer is kept. */
-  readonly handing: Handing | null;
+  /** For an answer that is too large to be kept; null: every answer is kept. */
+  readonly openResponse: OpenResponse | null;
 }
 
 /** A role whose model may be older than the last change is checked; one that was read for this request is not. */
@@ -62,7 +62,13 @@ export async function checkFreshness(options: ExecuteOptions, execution: Executi
 }
 
 /** Nothing but the settings and the check. */
-export const nothing = { steps: [], mutation: false, runsUserCode: false, wantsCustomPlan: false } as const;
+export const nothing = {
+  steps: [],
+  mutation: false,
+  runsUserCode: false,
+  wantsCustomPlan: false,
+  openResponse: null,
+} as const;
 
 /** Whether flights check the age of the model. */
 export function isChecked(options: ExecuteOptions, attempt: Attempt): boolean {
@@ -85,7 +91,7 @@ export async function fly(
   options: ExecuteOptions,
   execution: Execution,
   attempt: Attempt,
-  work: Pick<RunAsOptions, 'steps' | 'mutation' | 'runsUserCode' | 'wantsCustomPlan'>,
+  work: Pick<RunAsOptions, 'steps' | 'mutation' | 'runsUserCode' | 'wantsCustomPlan' | 'openResponse'>,
 ): Promise<readonly (FlightResult | null)[]> {
   const { role } = attempt;
   const { pool, replicas } = options;
@@ -98,10 +104,7 @@ export async function fly(
     requestTimeoutMs: options.requestTimeoutMs,
     freshness: freshnessOf(options, attempt),
     readOnly: options.readOnlyQueries && !work.mutation,
-    mutation: work.mutation,
-    steps: work.steps,
-    runsUserCode: work.runsUserCode,
-    wantsCustomPlan: work.wantsCustomPlan,
+    ...work,
     signal: execution.context.signal,
   };
   const start = performance.now();

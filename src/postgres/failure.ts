@@ -17,7 +17,7 @@ import pg from 'pg';
  * - `overloaded`: no connection became free in time; nothing was sent.
  * - `cancelled`: the client went away; everything is undone unless `maybeCommitted`.
  * - `too_large`: what the statement returned is over a limit of ours; everything is undone.
- * - `cut`: it failed, in whatever way, after rows had been handed on; nothing may be repeated.
+ * - `cut`: it failed, in whatever way, after rows had been written to the response; nothing may be repeated.
  * - `timeout`: a limit passed (57014 or our own timer); everything is undone unless `maybeCommitted`.
  */
 export type DatabaseErrorKind =

@@ -5,12 +5,11 @@
  * quotes; nothing becomes a JavaScript string, number or date on the way. Byte for byte what `to_json` makes.
  */
 import type { AnswerColumn, AnswerLayout, AnswerPiece, RowPiece } from '../../compile/print/answer-layout.ts';
+import type { AnswerSink } from '../../postgres/wire/answer-sink.ts';
 import type { FlightResult, RowCollector } from '../../postgres/wire/flight.ts';
-import type { RowFlow } from '../../postgres/wire/row-flow.ts';
 import { unreachable } from '../../shared/invariant.ts';
 import { keepBytes } from '../../shared/keep-bytes.ts';
 import { Utf8Text } from '../../shared/utf8-text.ts';
-import type { Handing } from './handing.ts';
 import { isNull, JsonWriter, maxInitialBytes, type RowPart, readColumns, viewOf } from './json-writer.ts';
 
 /** What is known of one answer. */
@@ -21,9 +20,7 @@ export interface AnswerContext {
   readonly maxBytes: number;
   /** What is too large is dropped, not cancelled: its statement may be committed before it can be cancelled. */
   readonly isMutation: boolean;
-  readonly flow: RowFlow;
-  /** Takes the text in parts, where it is too large to be kept; null: it is kept. */
-  readonly handing: Handing | null;
+  readonly sink: AnswerSink;
 }
 
 /** A row as it came. */
@@ -49,7 +46,7 @@ interface Prepared {
 }
 
 const prepared = new WeakMap<AnswerLayout, Prepared>();
-/** Texts are handed on from this size, in parts of this size. */
+/** Texts are written on from this size, in parts of this size. */
 const firstPartBytes = 128 * 1024;
 const partBytes = 64 * 1024;
 
@@ -73,8 +70,8 @@ export class RowsAnswer implements RowCollector {
   #first: Row | null = null;
   #last: Row | null = null;
   #isOver = false;
-  /** Bytes that have been handed on; 0: none were. */
-  #handedBytes = 0;
+  /** Bytes that have been written to the response; 0: none were. */
+  #writtenBytes = 0;
 
   constructor(layout: AnswerLayout, context: AnswerContext) {
     this.#layout = layout;
@@ -89,7 +86,7 @@ export class RowsAnswer implements RowCollector {
   }
 
   add(bytes: Buffer, at: number): void {
-    if (this.#isOver || this.#context.flow.isOver) return;
+    if (this.#isOver || this.#context.sink.isOver) return;
     const { marker, backward } = this.#layout;
     const { limit } = this.#context;
     const writer = this.#writer;
@@ -102,12 +99,12 @@ export class RowsAnswer implements RowCollector {
     else if (this.#last !== null) writer.byte(comma);
     writer.row(this.#row);
     this.#last = { bytes, at, isKept: false };
-    if (this.#handedBytes + writer.length > this.#context.maxBytes) this.#overflow();
-    else if (writer.length >= (this.#handedBytes === 0 ? firstPartBytes : partBytes)) this.#handOn();
+    if (this.#writtenBytes + writer.length > this.#context.maxBytes) this.#overflow();
+    else if (writer.length >= (this.#writtenBytes === 0 ? firstPartBytes : partBytes)) this.#writeOn();
   }
 
   addLarge(): void {
-    if (this.#isOver || this.#context.flow.isOver) return;
+    if (this.#isOver || this.#context.sink.isOver) return;
     const { limit } = this.#context;
     this.#count += 1;
     if (limit === null || this.#count <= limit) this.#overflow();
@@ -125,26 +122,25 @@ export class RowsAnswer implements RowCollector {
     return { bytes: Buffer.from(row.bytes.subarray(row.at, end)), at: 0, isKept: true };
   }
 
-  #handOn(): void {
-    const { flow, handing } = this.#context;
+  #writeOn(): void {
+    const { sink } = this.#context;
     const before = this.#prepared.beforeRows;
-    if (handing === null || before === null || !flow.canHandOn) return;
-    flow.noteHandedOn();
-    const start = this.#handedBytes === 0 ? before : '';
-    this.#handedBytes += start.length + this.#writer.length;
+    if (before === null || !sink.isOpen) return;
+    if (this.#writtenBytes === 0) {
+      this.#writtenBytes = before.length;
+      sink.write(Buffer.from(before), ignore);
+    }
+    this.#writtenBytes += this.#writer.length;
     const { part, release } = this.#writer.take();
     this.#writer = new JsonWriter(firstPartBytes);
-    if (!handing.write(start, part, release) && !flow.isPaused) {
-      flow.pause();
-      handing.onDrain(() => flow.resume());
-    }
+    sink.write(part, release);
   }
 
   finish(): FlightResult {
-    if (this.#isOver || this.#context.flow.isOver) return '';
+    if (this.#isOver || this.#context.sink.isOver) return '';
     this.#prepared.expectedBytes = Math.min(maxInitialBytes, this.#writer.length + 64);
     const text = this.#text();
-    const maxBytes = this.#context.maxBytes - this.#handedBytes;
+    const maxBytes = this.#context.maxBytes - this.#writtenBytes;
     if (typeof text === 'string' ? isLarger(text, maxBytes) : text.bytes > maxBytes) this.#overflow();
     return text;
   }
@@ -154,10 +150,10 @@ export class RowsAnswer implements RowCollector {
     if (beforeRows !== null && this.#writer.length >= minUtf8Bytes) {
       const after = this.#joined(rowsAt + 1);
       const { part, release } = this.#writer.take();
-      // What was handed on begins with the constants in front of the rows.
-      return new Utf8Text(this.#handedBytes === 0 ? beforeRows : '', part, after, release);
+      // What was written begins with the constants in front of the rows.
+      return new Utf8Text(this.#writtenBytes === 0 ? beforeRows : '', part, after, release);
     }
-    const text = this.#joined(this.#handedBytes === 0 ? 0 : rowsAt);
+    const text = this.#joined(this.#writtenBytes === 0 ? 0 : rowsAt);
     this.#writer.close();
     return text;
   }
@@ -176,7 +172,7 @@ export class RowsAnswer implements RowCollector {
   #overflow(): void {
     this.#isOver = true;
     this.#writer.close();
-    if (!this.#context.isMutation) this.#context.flow.overflow();
+    if (!this.#context.isMutation) this.#context.sink.overflow();
   }
 
   #pieceText(piece: Exclude<AnswerPiece, string>): string {
@@ -225,6 +221,8 @@ export class RowsAnswer implements RowCollector {
     return text;
   }
 }
+
+function ignore(): void {}
 
 function prepare(layout: AnswerLayout): Prepared {
   const known = prepared.get(layout);

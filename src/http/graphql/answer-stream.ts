@@ -10,7 +10,8 @@ import { pipeline, type Transform, type Writable } from 'node:stream';
 import { constants, createBrotliCompress, createGzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { defaultConfig } from '../../config/config.ts';
-import type { Answer, AnswerStream } from '../../execute/executor.ts';
+import type { Answer } from '../../execute/executor.ts';
+import type { ResponseSink } from '../../postgres/wire/answer-sink.ts';
 import { acceptedEncodings } from '../server/compress.ts';
 import { anyOriginHeaders } from '../server/cors.ts';
 import type { HttpParts } from '../server/parts.ts';
@@ -23,7 +24,7 @@ export function streamsAnswers({ config }: HttpParts, { raw }: FastifyRequest): 
 }
 
 /** The body of one response. */
-export class ResponseStream implements AnswerStream {
+export class ResponseStream implements ResponseSink {
   readonly #request: FastifyRequest;
   readonly #response: ServerResponse;
   readonly #body: Writable;

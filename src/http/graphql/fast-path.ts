@@ -68,12 +68,12 @@ async function answerJson(
   { body, answerType }: { readonly body: Buffer; readonly answerType: AnswerType },
 ): Promise<void> {
   let stream: ResponseStream | null = null;
-  const openStream = () => {
+  const openResponse = () => {
     stream = new ResponseStream(parts, request, reply, answerType);
     return stream;
   };
   const graphql = readRequest(decodeText(body));
-  const answer = await run(parts, request, graphql, streamsAnswers(parts, request) ? openStream : undefined);
+  const answer = await run(parts, request, graphql, streamsAnswers(parts, request) ? openResponse : undefined);
   if (answer.stream !== undefined) {
     (stream as ResponseStream | null)?.end(answer);
     return;

@@ -4,8 +4,9 @@
 import { createGunzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { bytesOf, CompressedText, type Text } from '../../execute/answer/compressed-text.ts';
-import type { Answer, GraphQLRequest, OpenStream } from '../../execute/executor.ts';
+import type { Answer, GraphQLRequest } from '../../execute/executor.ts';
 import type { Caller } from '../../postgres/caller/caller.ts';
+import type { OpenResponse } from '../../postgres/wire/answer-sink.ts';
 import { countedAs } from '../server/client-address.ts';
 import { acceptedEncodings, compress } from '../server/compress.ts';
 import { retryAfterSeconds, statusOf } from '../server/error-body.ts';
@@ -24,7 +25,7 @@ export async function run(
   { config, executor }: HttpParts,
   { id, state, headers }: FastifyRequest,
   graphql: GraphQLRequest,
-  openStream?: OpenStream,
+  openResponse?: OpenResponse,
 ): Promise<Answer> {
   const caller = state.caller as Caller;
   const isService = caller.role === config.serviceRole;
@@ -35,7 +36,7 @@ export async function run(
     showHints: config.localProject || isService,
     unlimited: isService && !config.limits.limitServiceRole,
     mustSee: config.readReplicaUrls.length === 0 ? null : readPosition(headers),
-    ...(openStream && { openStream }),
+    ...(openResponse && { openResponse }),
   });
   state.answer = answer;
   return answer;

@@ -13,9 +13,9 @@ import type { ApiConnection } from '../pool/api-connection.ts';
 import type { FlightHow, QueuedRequest, Slot } from '../pool/flight-slot.ts';
 import type { ApiPool } from '../pool/pool.ts';
 import type { FlightCounts } from '../pool/pool-state.ts';
+import { AnswerSink, type OpenResponse } from '../wire/answer-sink.ts';
 import { Flight, type FlightOutcome, type FlightResult, type FlightStep, type RowCollector } from '../wire/flight.ts';
 import { MessageReader } from '../wire/message-reader.ts';
-import { RowFlow } from '../wire/row-flow.ts';
 import type { StatementNames } from '../wire/statement-names.ts';
 import type { Caller } from './caller.ts';
 import type { Freshness } from './freshness-check.ts';
@@ -32,7 +32,7 @@ export interface Step {
    * result.
    * The statement is cancelled, and fails as `too_large`, once it says `overflow`.
    */
-  readonly collect?: (flow: RowFlow) => RowCollector;
+  readonly collect?: (sink: AnswerSink) => RowCollector;
 }
 
 /** One request to the database: who asks, under which limits, and what to run. */
@@ -59,6 +59,8 @@ export interface RunAsOptions {
   readonly steps: readonly Step[];
   /** The best plan of a step depends on its values: it is made anew for each where one for any has taken long, and for each write. */
   readonly wantsCustomPlan: boolean;
+  /** For rows that are too many to be kept; absent or null: they are kept. */
+  readonly openResponse?: OpenResponse | null;
   /** Aborted when the client goes away; cancels the statement. */
   readonly signal: DisconnectSignal | null;
 }
@@ -129,7 +131,7 @@ interface Attempt {
   readonly outcome: FlightOutcome;
   readonly cancelled: Reason | null;
   readonly names: readonly string[];
-  /** Rows had been handed on when it failed or was given up. */
+  /** Rows had been written when it failed or was given up. */
   readonly isCut: boolean;
   /** Refused before the settings, because of what another request has left in the session. */
   readonly isRefusedSession: boolean;
@@ -156,7 +158,7 @@ async function send(pool: ApiPool, request: Request, { named, alone }: AttemptOp
   switch (end.kind) {
     case 'answered': {
       const { sent: names, isRefusedSession } = queued;
-      const isCut = queued.flow.isHandedOn && (end.outcome.kind === 'failed' || watch.reason !== null);
+      const isCut = queued.sink.hasBegun && (end.outcome.kind === 'failed' || watch.reason !== null);
       return { outcome: end.outcome, cancelled: watch.reason, names, isCut, isRefusedSession };
     }
     case 'requeued':
@@ -179,7 +181,7 @@ class FlightRequest implements QueuedRequest {
   readonly statement: string;
   readonly shares: boolean;
   runsUserCode: boolean;
-  readonly flow: RowFlow;
+  readonly sink: AnswerSink;
   /** Names of the statements that were sent. */
   sent: readonly string[] = noNames;
   /** Refused before the settings, because of what another request has left in the session. */
@@ -193,8 +195,8 @@ class FlightRequest implements QueuedRequest {
     this.#request = request;
     this.#counts = pool.counts;
     this.#names = named ? pool.names : null;
-    this.flow = new RowFlow(onOverflow);
-    this.#main = mainSteps(pool, request, { named, flow: this.flow });
+    this.sink = new AnswerSink(request.options.openResponse ?? null, onOverflow);
+    this.#main = mainSteps(pool, request, { named, sink: this.sink });
     this.statement = this.#main.length === 1 ? (this.#main[0]?.name ?? '') : '';
     const { mutation, runsUserCode, wantsCustomPlan } = request.options;
     this.shares = !alone && !mutation && this.statement !== '';
@@ -217,13 +219,13 @@ class FlightRequest implements QueuedRequest {
       // The session has not been looked at, or may be another one the next time.
       this.runsUserCode = true;
     }
-    this.flow.begin(MessageReader.of(connection.client.connection), how.isAlone && !options.mutation);
+    this.sink.begin(MessageReader.of(connection.client.connection), how.isAlone && !options.mutation);
     this.#counts.flights += 1;
     return new Flight(connection.prepared, { first, main: this.#main }, onEnd);
   }
 
   ended(connection: ApiConnection, outcome: FlightOutcome): void {
-    this.flow.end();
+    this.sink.end();
     if (outcome.kind === 'done') return;
     this.sent = [...this.#first, ...this.#main].map((step) => step.name);
     if (hasOtherColumns(outcome.problem)) connection.prepared.doubtAll();
@@ -245,7 +247,7 @@ const noSteps: readonly FlightStep[] = [];
 function mainSteps(
   pool: ApiPool,
   { options, opening }: Request,
-  { named, flow }: { readonly named: boolean; readonly flow: RowFlow },
+  { named, sink }: { readonly named: boolean; readonly sink: AnswerSink },
 ): readonly FlightStep[] {
   const { caller, steps } = options;
   const { again } = opening.settings;
@@ -253,7 +255,7 @@ function mainSteps(
   for (const { text, values, collect } of steps) {
     if (main.length > 0) main.push({ ...again, name: named ? pool.names.fixedNameOf(again.text) : '', isGuard: true });
     const name = named ? pool.names.nameOf(caller.role, text) : '';
-    main.push(collect === undefined ? { text, values, name } : { text, values, name, collector: collect(flow) });
+    main.push(collect === undefined ? { text, values, name } : { text, values, name, collector: collect(sink) });
   }
   return main;
 }
@@ -323,7 +325,7 @@ class FlightWatch {
     if (this.reason !== null) return;
     this.reason = why;
     // What a mutation returns is wanted whenever it comes: it may be committed before it can be cancelled.
-    if (!this.#mutation) this.#queued.flow.abandon();
+    if (!this.#mutation) this.#queued.sink.abandon();
     this.#slot.cancel();
   }
 }
