@@ -348,7 +348,7 @@ select pg_catalog.json_build_object(
     from lists l
   ),
   'roles', (
-    select pg_catalog.json_agg(pg_catalog.json_build_array(r.oid::pg_catalog.text, r.rolname, r.rolsuper, r.rolbypassrls))
+    select pg_catalog.json_agg(pg_catalog.json_build_array(r.oid::pg_catalog.text, r.rolname, r.rolsuper))
     from pg_catalog.pg_roles r
   ),
   'memberships', (

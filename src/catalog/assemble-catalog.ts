@@ -4,6 +4,7 @@
  */
 import type { PgEnum } from 'pg-introspection';
 import type {
+  AttributeRow,
   Catalog,
   CatalogColumn,
   CatalogForeignKey,
@@ -21,11 +22,12 @@ import { type AccessRows, readAccess } from './role-access.ts';
 /** What sql/catalog.sql reads. */
 interface CatalogRows extends AccessRows {
   readonly namespaces: readonly (CatalogNamespace & AccessRows['namespaces'][number])[];
-  readonly classes: readonly (Omit<CatalogTable, 'getAttributes' | 'getIndexes'> & AccessRows['classes'][number])[];
+  readonly classes: readonly (Omit<CatalogTable, 'getAttributes' | 'getIndexes' | 'readsUserCode' | 'writesUserCode'> &
+    AccessRows['classes'][number])[];
   /** A list for each column of `pg_attribute`, null where there are no rows. */
-  readonly attributes: { readonly [Key in keyof CatalogColumn]: readonly CatalogColumn[Key][] | null };
+  readonly attributes: { readonly [Key in keyof AttributeRow]: readonly AttributeRow[Key][] | null };
   readonly constraints: readonly CatalogForeignKey[];
-  readonly procs: readonly (CatalogRoutine & AccessRows['procs'][number])[];
+  readonly procs: readonly (Omit<CatalogRoutine, 'defaults'> & AccessRows['procs'][number])[];
   readonly types: readonly (Omit<CatalogType, 'getEnumValues' | 'getOperators'> & AccessRows['types'][number])[];
   readonly enums: readonly Pick<PgEnum, 'enumtypid' | 'enumsortorder' | 'enumlabel'>[];
   readonly type_operators: readonly (readonly [string, TypeOperation, string])[];
@@ -69,12 +71,7 @@ export function assembleCatalog(
   const types = new Map(linkTypes(source).map((type) => [type._id, type]));
   const namespaces = new Map(source.namespaces.map((row) => [row._id, row]));
   const comments = commentsOf(source.descriptions);
-  const defaults = columnSet(source.column_defaults);
-  const declaredTypes = byColumn(source.declared_types);
-  const routineDefaults = new Map(source.routine_defaults);
-  const ownedColumns = columnSet(source.owned_sequences);
-  const userCode = new Map(source.user_code);
-  const unusualNullOrders = columnSet(source.unusual_null_orders);
+  const defaults = new Map(source.routine_defaults);
   const enumsOf = (namespace: string) =>
     [...types.values()].filter((row) => row.typtype === 'e' && row.typnamespace === namespace);
   return {
@@ -83,52 +80,67 @@ export function assembleCatalog(
     namespaces: source.namespaces.filter((row) => exposed.has(row._id)),
     tables: [...tables.values()],
     foreignKeys: source.constraints,
-    routines: source.procs,
+    routines: source.procs.map((row) => ({ ...row, defaults: defaults.get(row._id) ?? null })),
     enums: source.exposed.flatMap(enumsOf),
     table: (oid) => tables.get(oid),
     type: (oid) => types.get(oid),
     namespace: (oid) => namespaces.get(oid),
-    comment: (kind, oid, column) => comments[kind].get(oid)?.get(column ?? 0)?.text ?? null,
-    directive: (kind, oid, column) => comments[kind].get(oid)?.get(column ?? 0)?.directive ?? noDirective,
-    hasDefault: (table, column) => defaults.get(table)?.has(column) === true,
-    runsUserCode: (table, access) => ((userCode.get(table) ?? 0) & (access === 'read' ? 1 : 2)) !== 0,
-    ownsSequence: (table, column) => ownedColumns.get(table)?.has(column) === true,
-    hasUnusualNullOrder: (table, column) => unusualNullOrders.get(table)?.has(column) === true,
-    declaredType: (table, column) => declaredTypes.get(table)?.get(column) ?? null,
-    routineDefaults: (routine) => routineDefaults.get(routine) ?? null,
+    comment: (kind, oid, column) =>
+      comments
+        .get(kind)
+        ?.get(oid)
+        ?.get(column ?? 0)?.text ?? null,
+    directive: (kind, oid, column) =>
+      comments
+        .get(kind)
+        ?.get(oid)
+        ?.get(column ?? 0)?.directive ?? noDirective,
   };
 }
 
-function linkTables({ classes, attributes, indexes }: CatalogRows): CatalogTable[] {
-  const columns = columnsByTable(attributes);
-  const ofTable = groupBy(indexes, (index) => index.indrelid);
-  return classes.map((row) => {
-    const [own, unique] = [columns.get(row._id) ?? [], ofTable.get(row._id) ?? []];
-    return { ...row, getAttributes: () => own, getIndexes: () => unique };
+function linkTables(source: CatalogRows): CatalogTable[] {
+  const columns = columnsByTable(source);
+  const indexes = Map.groupBy(source.indexes, (index) => index.indrelid);
+  const userCode = new Map(source.user_code);
+  return source.classes.map((row) => {
+    const [own, unique] = [columns.get(row._id) ?? [], indexes.get(row._id) ?? []];
+    const code = userCode.get(row._id) ?? 0;
+    const runs = { readsUserCode: (code & 1) !== 0, writesUserCode: (code & 2) !== 0 };
+    return { ...row, ...runs, getAttributes: () => own, getIndexes: () => unique };
   });
 }
 
-function columnsByTable(lists: CatalogRows['attributes']): ReadonlyMap<string, readonly CatalogColumn[]> {
-  const rows = (lists.attrelid ?? []).map(
-    (attrelid, index): CatalogColumn => ({
+function columnsByTable(source: CatalogRows): ReadonlyMap<string, readonly CatalogColumn[]> {
+  const lists = source.attributes;
+  const defaults = byColumn(source.column_defaults);
+  const sequences = byColumn(source.owned_sequences);
+  const nullOrders = byColumn(source.unusual_null_orders);
+  const declaredTypes = byColumn(source.declared_types);
+  const rows = (lists.attrelid ?? []).map((attrelid, index): CatalogColumn => {
+    const attnum = lists.attnum![index]!;
+    return {
       attrelid,
-      attnum: lists.attnum![index]!,
+      attnum,
       attname: lists.attname![index]!,
       atttypid: lists.atttypid![index]!,
       atttypmod: lists.atttypmod![index]!,
       attnotnull: lists.attnotnull![index]!,
       attidentity: lists.attidentity![index]!,
       attgenerated: lists.attgenerated![index]!,
-    }),
-  );
-  const tables = groupBy(rows, (row) => row.attrelid);
+      hasDefault: defaults.get(attrelid)?.has(attnum) === true,
+      ownsSequence: sequences.get(attrelid)?.has(attnum) === true,
+      hasUnusualNullOrder: nullOrders.get(attrelid)?.has(attnum) === true,
+      declaredType: declaredTypes.get(attrelid)?.get(attnum) ?? null,
+    };
+  });
+  const tables = Map.groupBy(rows, (row) => row.attrelid);
   for (const columns of tables.values()) columns.sort((a, b) => a.attnum - b.attnum);
   return tables;
 }
 
 function linkTypes({ types, enums, type_operators }: CatalogRows): CatalogType[] {
-  const labels = groupBy(enums, (row) => row.enumtypid);
-  const operators = groupBy(type_operators, ([type]) => type);
+  const labels = Map.groupBy(enums, (row) => row.enumtypid);
+  const operators = Map.groupBy(type_operators, ([type]) => type);
   for (const rows of labels.values()) rows.sort((a, b) => a.enumsortorder - b.enumsortorder);
   return types.map((row) => {
     const own = labels.get(row._id) ?? [];
@@ -137,29 +149,15 @@ function linkTypes({ types, enums, type_operators }: CatalogRows): CatalogType[]
   });
 }
 
-function groupBy<T>(rows: readonly T[], keyOf: (row: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const row of rows) {
-    const key = keyOf(row);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [row]);
-    else group.push(row);
-  }
-  return groups;
-}
-
 /** By table, then by column: most tables have none, and every column of every role asks. */
 type ByColumn<T> = ReadonlyMap<string, ReadonlyMap<number, T>>;
 
-function byColumn<T>(rows: readonly (readonly [string, number, T])[]): ByColumn<T> {
-  const tables = groupBy(rows, ([table]) => table);
+/** @param rows Table, column, and what is known of it; nothing more where being listed is all. */
+function byColumn<T = undefined>(rows: readonly (readonly [string, number, T?])[]): ByColumn<T | undefined> {
+  const tables = Map.groupBy(rows, ([table]) => table);
   return new Map(
     [...tables].map(([table, columns]) => [table, new Map(columns.map(([, column, value]) => [column, value]))]),
   );
-}
-
-function columnSet(rows: readonly (readonly [string, number])[]): ByColumn<true> {
-  return byColumn(rows.map(([table, column]) => [table, column, true] as const));
 }
 
 /** A comment with the directive in it. */
@@ -169,23 +167,13 @@ interface Comment {
 }
 
 /** By kind of the object, then by its oid and its column, 0 for the object itself. */
-function commentsOf(descriptions: readonly DescriptionRow[]): Readonly<Record<CommentedObject, ByColumn<Comment>>> {
-  type Found = [string, number, Comment][];
-  const found: Record<CommentedObject, Found> = {
-    ...{ namespace: [], table: [], column: [], constraint: [], routine: [], type: [] },
-  };
-  for (const { catalog, objoid, objsubid, description: text } of descriptions) {
-    const object = commentedCatalogs[catalog];
-    if (object === undefined) continue;
-    const comment = { text, directive: parseCommentDirective(text) };
-    found[object === 'table' && objsubid > 0 ? 'column' : object].push([objoid, objsubid, comment]);
-  }
-  return {
-    namespace: byColumn(found.namespace),
-    table: byColumn(found.table),
-    column: byColumn(found.column),
-    constraint: byColumn(found.constraint),
-    routine: byColumn(found.routine),
-    type: byColumn(found.type),
-  };
+function commentsOf(
+  descriptions: readonly DescriptionRow[],
+): ReadonlyMap<CommentedObject | undefined, ByColumn<Comment | undefined>> {
+  const kinds = Map.groupBy(descriptions, ({ catalog, objsubid }) =>
+    catalog === 'pg_class' && objsubid > 0 ? 'column' : commentedCatalogs[catalog],
+  );
+  const toRow = ({ objoid, objsubid, description: text }: DescriptionRow) =>
+    [objoid, objsubid, { text, directive: parseCommentDirective(text) }] as const;
+  return new Map([...kinds].map(([kind, rows]) => [kind, byColumn<Comment>(rows.map(toRow))]));
 }

@@ -20,10 +20,22 @@ import type { CommentDirective } from './comment-directive.ts';
 export type CatalogNamespace = Pick<PgNamespace, '_id' | 'nspname'>;
 
 /** One row of `pg_attribute`; neither system columns nor dropped ones. */
-export type CatalogColumn = Pick<
+export type AttributeRow = Pick<
   PgAttribute,
   'attrelid' | 'attname' | 'attnum' | 'atttypid' | 'atttypmod' | 'attnotnull' | 'attidentity' | 'attgenerated'
 >;
+
+/** A column with what is known of it beside its row. */
+export interface CatalogColumn extends AttributeRow {
+  /** It has a default, or its domain where it has none of its own; not generated and identity columns. */
+  readonly hasDefault: boolean;
+  /** It owns a sequence, as `serial`, identity or `owned by` make it. */
+  readonly ownsSequence: boolean;
+  /** An index has its nulls last where it descends or first where it ascends. */
+  readonly hasUnusualNullOrder: boolean;
+  /** Its type as `format_type` prints it; only for modified types outside `pg_catalog`, else null. */
+  readonly declaredType: string | null;
+}
 
 /** A unique index. `indexprs` and `indpred` are null where there is none, else an empty text. */
 export type CatalogIndex = Pick<
@@ -55,6 +67,9 @@ export interface CatalogTable
   > {
   /** In column order; empty for partitioned tables. */
   getAttributes(): readonly CatalogColumn[];
+  /** Reading, or writing, it may run code that is not PostgreSQL's own: of a policy, trigger, view, type, expression. */
+  readonly readsUserCode: boolean;
+  readonly writesUserCode: boolean;
   /** Unique ones only. */
   getIndexes(): readonly CatalogIndex[];
 }
@@ -96,8 +111,8 @@ export type TypeOperation =
 /** Name of the operator or aggregate by what it does; those that a type lacks are missing. */
 export type TypeOperators = Partial<Readonly<Record<TypeOperation, string>>>;
 
-/** A routine of any kind in an exposed namespace. */
-export type CatalogRoutine = Pick<
+/** A routine of any kind in an exposed namespace; `defaults` is `pg_get_expr` of all of its arguments, joined by commas as PostgreSQL does. */
+export type CatalogRoutine = { readonly defaults: string | null } & Pick<
   PgProc,
   | '_id' | 'proname' | 'pronamespace' | 'prokind' | 'prorettype' | 'proretset' | 'prorows' | 'provolatile' | 'provariadic'
   | 'pronargs' | 'pronargdefaults' | 'proargtypes' | 'proallargtypes' | 'proargmodes' | 'proargnames'
@@ -108,9 +123,6 @@ export type Privilege = 'select' | 'insert' | 'update' | 'delete';
 
 /** What one role may do. Inherited memberships, ownership, superuser and grants to PUBLIC are already considered. */
 export interface RoleAccess {
-  readonly oid: string;
-  readonly superuser: boolean;
-  readonly bypassesRowSecurity: boolean;
   /** Settings of `alter role … set` that apply in this database and that the login role may set. */
   readonly settings: ReadonlyMap<string, string>;
   usesNamespace(namespace: string): boolean;
@@ -130,7 +142,7 @@ export type CommentedObject = 'namespace' | 'table' | 'column' | 'constraint' | 
 export interface Catalog {
   /** Text of the `pg_snapshot` that everything below was read with. */
   readonly snapshot: string;
-  /** Text of catalog-fingerprint.ts at that snapshot. */
+  /** Text of `readFingerprint` at that snapshot. */
   readonly fingerprint: string;
   /** The schema-change trigger is installed, enabled, and its table readable for the login role. */
   readonly watched: boolean;
@@ -154,18 +166,6 @@ export interface Catalog {
   comment(kind: CommentedObject, oid: string, column?: number): string | null;
   /** The comment directive of an object; `none` for the many without one. */
   directive(kind: CommentedObject, oid: string, column?: number): CommentDirective;
-  /** The column has a default, or its domain where it has none of its own; not generated and identity columns. */
-  hasDefault(table: string, column: number): boolean;
-  /** Reading, or writing, the table may run code that is not PostgreSQL's own: of a policy, trigger, view, type, expression. */
-  runsUserCode(table: string, access: 'read' | 'write'): boolean;
-  /** The column owns a sequence, as `serial`, identity or `owned by` make it. */
-  ownsSequence(table: string, column: number): boolean;
-  /** An index has nulls of the column last where it descends or first where it ascends. */
-  hasUnusualNullOrder(table: string, column: number): boolean;
-  /** Declared type of a column as `format_type` prints it; only for modified types outside `pg_catalog`, else null. */
-  declaredType(table: string, column: number): string | null;
-  /** `pg_get_expr` of all argument defaults, joined by commas as PostgreSQL does; null without any. */
-  routineDefaults(routine: string): string | null;
   /** By role name; roles that were not asked for or do not exist are missing. */
   readonly roles: ReadonlyMap<string, RoleAccess>;
 }

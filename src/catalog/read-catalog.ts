@@ -7,18 +7,31 @@
  * and others may not know of; the catalog; and once more the fingerprint, which must be the same where anything has been
  * committed since. Else everything is read again.
  */
+import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { DatabaseError } from '../postgres/failure.ts';
+import type { Queryable } from '../postgres/system/queryable.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
 import { assembleCatalog } from './assemble-catalog.ts';
 import type { Catalog } from './catalog.ts';
-import {
-  catalogStatement,
-  exposedNamesStatement,
-  fingerprintStatement,
-  settledStatement,
-  watchStatement,
-} from './statements.ts';
+
+// They run in one transaction, in this order, and leave what the later ones need in settings of that transaction.
+
+/** `$1`: names of namespaces, null for the login role's search path. Leaves the names to expose. */
+const exposedNamesStatement = statement('exposed-names.sql');
+/** One column `watched`: the schema-change trigger is installed, enabled and its table readable. */
+const watchStatement = statement('watch-state.sql');
+/** Columns `fingerprint`, `objects`, `memberships` and `snapshot`. Leaves the snapshot. Once it is there: no row where it is the newest. */
+const fingerprintStatement = statement('catalog-fingerprint.sql');
+/** Column `committing`: transactions of the snapshot that other processes may not know of yet. */
+const settledStatement = statement('settled.sql');
+/** Columns `catalog`, JSON text of rows (assemble-catalog.ts), and `torn`: something of it was gone before it had been read. */
+const catalogStatement = statement('catalog.sql');
+
+function statement(file: string): string {
+  return readFileSync(fileURLToPath(new URL(`../../sql/${file}`, import.meta.url)), 'utf8');
+}
 
 /** What to read. */
 export interface ReadCatalogOptions {
@@ -112,4 +125,42 @@ async function readOnce(pool: SystemPool, { schemas }: ReadCatalogOptions): Prom
     isCurrent: isSettled && isUnchanged,
     isTorn: !isSettled || source?.torn === true,
   };
+}
+
+/**
+ * The fingerprint of the catalog. Two equal texts mean that a model would be built the same. It is the whole mechanism where no
+ * schema-change trigger may be installed, and finds what event triggers cannot see (memberships, role settings) where it is.
+ *
+ * One round trip, 40 to 50 ms for 1,000 tables of 20 columns. Limited to the exposed namespaces and the types they use, so
+ * temporary tables, `vacuum`, `analyze` and `truncate` change nothing.
+ *
+ * @param schemas As in `readCatalog`.
+ * @throws DatabaseError
+ */
+export async function readFingerprint(pool: SystemPool, schemas: readonly string[] | null): Promise<string> {
+  const begin = 'begin isolation level read committed read only';
+  const [, rows] = await pool.transaction(
+    (session) =>
+      Promise.all([
+        session.query(exposedNamesStatement, [schemas]),
+        session.query(fingerprintStatement, []),
+        session.query('commit', []),
+      ]),
+    { begin },
+  );
+  return String(rows[0]?.fingerprint);
+}
+
+/**
+ * Names of the namespaces to expose (graphql.md 1.1), in order, without repetition, whether they exist or not.
+ *
+ * @param schemas What the operator chose; null means the login role's search path. `$user` and system namespaces are
+ *   dropped in both cases.
+ */
+export async function readExposedNames(
+  session: Queryable,
+  schemas: readonly string[] | null,
+): Promise<readonly string[]> {
+  const [row] = await session.query(exposedNamesStatement, [schemas]);
+  return row?.names as readonly string[];
 }

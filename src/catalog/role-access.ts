@@ -23,8 +23,8 @@ export interface AccessRows {
   readonly column_lists: readonly (readonly [string, number, number])[];
   /** By number: grantees, `0` is PUBLIC, and the bits of what they may do. */
   readonly lists: readonly (readonly (readonly [string, number])[])[];
-  /** Oid, name, superuser, bypasses row security. */
-  readonly roles: readonly (readonly [string, string, boolean, boolean])[];
+  /** Oid, name, superuser. */
+  readonly roles: readonly (readonly [string, string, boolean])[];
   /** Members, and roles whose privileges they have; direct ones. */
   readonly memberships: readonly (readonly [string, string])[];
   /** Role, setting, value. */
@@ -37,151 +37,106 @@ const predefined = [
   { name: 'pg_read_all_data', ofTables: bits.select, ofNamespaces: bits.usage },
   { name: 'pg_write_all_data', ofTables: bits.insert | bits.update | bits.delete, ofNamespaces: bits.usage },
 ] as const;
-const everything = 63;
 
 /** Access of each role, by name. */
 export function readAccess(rows: AccessRows): ReadonlyMap<string, RoleAccess> {
-  const shared = new Shared(rows);
-  return new Map(
-    rows.roles.map(([oid, name, superuser, bypassesRowSecurity]) => [
-      name,
-      new Access(shared, { oid, superuser, bypassesRowSecurity }),
-    ]),
-  );
+  const shared = share(rows);
+  return new Map(rows.roles.map(([oid, name, superuser]) => [name, new Access(shared, oid, superuser)]));
 }
 
-/** What is the same for all roles. */
-class Shared {
-  readonly lists: AccessRows['lists'];
-  readonly namespaces: ReadonlyMap<string, number>;
-  readonly tables: ReadonlyMap<string, number>;
-  readonly routines: ReadonlyMap<string, number>;
-  readonly types: ReadonlyMap<string, number>;
-  readonly columns = new Map<string, Map<number, number>>();
-  readonly settings = new Map<string, Map<string, string>>();
-  readonly #memberships = new Map<string, string[]>();
-  readonly #predefined = new Map<string, (typeof predefined)[number]>();
+/** What is the same for all roles: numbers of access lists by oid, and what roles have. */
+type Shared = ReturnType<typeof share>;
 
-  constructor(rows: AccessRows) {
-    this.lists = rows.lists;
-    const byOid = (listed: readonly Listed[]) => new Map(listed.map(({ _id, list }) => [_id, list]));
-    this.namespaces = byOid(rows.namespaces);
-    this.tables = byOid(rows.classes);
-    this.routines = byOid(rows.procs);
-    this.types = byOid(rows.types);
-    for (const [table, number, list] of rows.column_lists) inside(this.columns, table).set(number, list);
-    for (const [role, name, value] of rows.role_settings) inside(this.settings, role).set(name, value);
-    for (const [member, role] of rows.memberships) {
-      const known = this.#memberships.get(member);
-      if (known === undefined) this.#memberships.set(member, [role]);
-      else known.push(role);
-    }
-    for (const [oid, name] of rows.roles) {
-      const found = predefined.find((each) => each.name === name);
-      if (found) this.#predefined.set(oid, found);
-    }
-  }
-
-  /** The role and all whose privileges it has. */
-  privilegesOf(role: string): ReadonlySet<string> {
-    const found = new Set([role]);
-    for (const each of found) for (const next of this.#memberships.get(each) ?? []) found.add(next);
-    return found;
-  }
-
-  /** Bits that the roles give for all tables and all namespaces, whatever the access lists say. */
-  predefinedBits(roles: ReadonlySet<string>): { readonly ofTables: number; readonly ofNamespaces: number } {
-    let [ofTables, ofNamespaces] = [0, 0];
-    for (const role of roles) {
-      const given = this.#predefined.get(role);
-      ofTables |= given?.ofTables ?? 0;
-      ofNamespaces |= given?.ofNamespaces ?? 0;
-    }
-    return { ofTables, ofNamespaces };
-  }
+function share(rows: AccessRows) {
+  const byOid = (listed: readonly Listed[]) => new Map(listed.map(({ _id, list }) => [_id, list]));
+  const byFirst = <K, V>(triples: readonly (readonly [string, K, V])[]) =>
+    new Map(
+      [...Map.groupBy(triples, ([first]) => first)].map(([first, of]) => [
+        first,
+        new Map(of.map(([, k, v]) => [k, v])),
+      ]),
+    );
+  return {
+    lists: rows.lists,
+    namespaces: byOid(rows.namespaces),
+    tables: byOid(rows.classes),
+    routines: byOid(rows.procs),
+    types: byOid(rows.types),
+    columns: byFirst(rows.column_lists),
+    settings: byFirst(rows.role_settings),
+    memberships: Map.groupBy(rows.memberships, ([member]) => member),
+    predefined: new Map(rows.roles.map(([oid, name]) => [oid, predefined.find((each) => each.name === name)])),
+  };
 }
 
 class Access implements RoleAccess {
-  readonly oid: string;
-  readonly superuser: boolean;
-  readonly bypassesRowSecurity: boolean;
   readonly #shared: Shared;
+  readonly #oid: string;
+  readonly #superuser: boolean;
   #granted: Granted | null = null;
 
-  constructor(shared: Shared, facts: Pick<RoleAccess, 'oid' | 'superuser' | 'bypassesRowSecurity'>) {
+  constructor(shared: Shared, oid: string, superuser: boolean) {
     this.#shared = shared;
-    this.oid = facts.oid;
-    this.superuser = facts.superuser;
-    this.bypassesRowSecurity = facts.bypassesRowSecurity;
+    this.#oid = oid;
+    this.#superuser = superuser;
   }
 
   get settings(): ReadonlyMap<string, string> {
-    return this.#shared.settings.get(this.oid) ?? new Map();
+    return this.#shared.settings.get(this.#oid) ?? new Map();
   }
 
   usesNamespace(namespace: string): boolean {
-    const list = this.#shared.namespaces.get(namespace);
-    return list !== undefined && ((this.#bits(list) | this.#all().ofNamespaces) & bits.usage) !== 0;
+    return this.#has(this.#shared.namespaces.get(namespace), bits.usage, 'ofNamespaces');
   }
 
   hasTable(table: string, privilege: Privilege): boolean {
-    const list = this.#shared.tables.get(table);
-    return list !== undefined && ((this.#bits(list) | this.#all().ofTables) & bits[privilege]) !== 0;
+    return this.#has(this.#shared.tables.get(table), bits[privilege], 'ofTables');
   }
 
   hasColumn(table: string, column: number, privilege: Exclude<Privilege, 'delete'>): boolean {
-    if (this.hasTable(table, privilege)) return true;
-    return (this.#bits(this.#shared.columns.get(table)?.get(column)) & bits[privilege]) !== 0;
+    return this.hasTable(table, privilege) || this.#has(this.#shared.columns.get(table)?.get(column), bits[privilege]);
   }
 
   executes(routine: string): boolean {
-    return (this.#bits(this.#shared.routines.get(routine)) & bits.execute) !== 0;
+    return this.#has(this.#shared.routines.get(routine), bits.execute);
   }
 
   usesType(type: string): boolean {
-    return (this.#bits(this.#shared.types.get(type)) & bits.usage) !== 0;
+    return this.#has(this.#shared.types.get(type), bits.usage);
   }
 
-  #bits(list: number | undefined): number {
-    if (list === undefined) return 0;
-    return this.superuser ? everything : this.#all().bitsOf(list);
-  }
-
-  #all(): Granted {
-    this.#granted ??= new Granted(this.#shared, this.oid);
-    return this.#granted;
+  /** Whether an access list gives a privilege. @param all Where roles may have it whatever the lists say. */
+  #has(list: number | undefined, bit: number, all: 'ofTables' | 'ofNamespaces' | null = null): boolean {
+    if (list === undefined) return false;
+    if (this.#superuser) return true;
+    this.#granted ??= grantedTo(this.#shared, this.#oid);
+    const granted = this.#granted;
+    let given = granted.known[list];
+    if (given === undefined) {
+      given = 0;
+      for (const [grantee, some] of this.#shared.lists[list] ?? []) if (granted.grantees.has(grantee)) given |= some;
+      granted.known[list] = given;
+    }
+    return ((given | (all === null ? 0 : granted[all])) & bit) !== 0;
   }
 }
 
 /** What is granted to one role, by itself, through others, or to PUBLIC. */
-class Granted {
+interface Granted {
+  readonly grantees: ReadonlySet<string>;
   readonly ofTables: number;
   readonly ofNamespaces: number;
-  readonly #lists: AccessRows['lists'];
-  readonly #grantees: ReadonlySet<string>;
-  readonly #known: (number | undefined)[] = [];
-
-  constructor(shared: Shared, role: string) {
-    const roles = shared.privilegesOf(role);
-    const { ofTables, ofNamespaces } = shared.predefinedBits(roles);
-    this.ofTables = ofTables;
-    this.ofNamespaces = ofNamespaces;
-    this.#lists = shared.lists;
-    this.#grantees = new Set([...roles, '0']);
-  }
-
-  bitsOf(list: number): number {
-    const known = this.#known[list];
-    if (known !== undefined) return known;
-    let found = 0;
-    for (const [grantee, given] of this.#lists[list] ?? []) if (this.#grantees.has(grantee)) found |= given;
-    this.#known[list] = found;
-    return found;
-  }
+  /** Bits by number of the access list. */
+  readonly known: (number | undefined)[];
 }
 
-function inside<K, V>(maps: Map<string, Map<K, V>>, key: string): Map<K, V> {
-  const known = maps.get(key) ?? new Map<K, V>();
-  maps.set(key, known);
-  return known;
+function grantedTo({ memberships, predefined }: Shared, role: string): Granted {
+  const grantees = new Set([role]);
+  let [ofTables, ofNamespaces] = [0, 0];
+  for (const each of grantees) {
+    for (const [, next] of memberships.get(each) ?? []) grantees.add(next);
+    ofTables |= predefined.get(each)?.ofTables ?? 0;
+    ofNamespaces |= predefined.get(each)?.ofNamespaces ?? 0;
+  }
+  return { grantees: grantees.add('0'), ofTables, ofNamespaces, known: [] };
 }

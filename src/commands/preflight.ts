@@ -2,7 +2,7 @@
  * Looks at a database before it is served: everything that would make the gateway fail or mislead, all at once, each with
  * the command that mends it.
  */
-import { readExposedNames } from '../catalog/exposed-names.ts';
+import { readExposedNames } from '../catalog/read-catalog.ts';
 import type { Config } from '../config/config.ts';
 import type { Problem } from '../config/config-error.ts';
 import type { Queryable } from '../postgres/system/queryable.ts';

@@ -5,7 +5,7 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { introspectionFromSchema } from 'graphql';
-import { readFingerprint } from '../catalog/catalog-fingerprint.ts';
+import { readFingerprint } from '../catalog/read-catalog.ts';
 import { loadOptionsOrThrow } from '../config/load-options.ts';
 import { buildModel } from '../model/build-model.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';

@@ -6,9 +6,8 @@
  * asked before it began. The old reflection stays in use until the new one is whole.
  */
 import DataLoader from 'dataloader';
-import { readFingerprint } from '../catalog/catalog-fingerprint.ts';
 import { pollAtInterval } from '../catalog/poll.ts';
-import { readCatalog } from '../catalog/read-catalog.ts';
+import { readCatalog, readFingerprint } from '../catalog/read-catalog.ts';
 import { omissionsOf } from '../model/explain-missing.ts';
 import type { Omission } from '../model/model-context.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';

@@ -35,13 +35,13 @@ function buildColumn(
   const declared = {
     oid: row.atttypid,
     typmod: row.atttypmod ?? -1,
-    text: catalog.declaredType(table, number),
+    text: row.declaredType,
   };
   const type = types.value(declared);
   const isUsable = fieldName !== null && type !== null;
   const selectable = access.hasColumn(table, number, 'select');
   const readable = isUsable && selectable;
-  const isWritable = isUsable && !isGeneratedValue(row) && !catalog.ownsSequence(table, number);
+  const isWritable = isUsable && !isGeneratedValue(row) && !row.ownsSequence;
   return {
     number,
     name: row.attname,
@@ -50,7 +50,7 @@ function buildColumn(
     type,
     cast: types.cast(declared),
     notNull: row.attnotnull === true,
-    hasNoNulls: row.attnotnull === true && isPlain(source.table) && !catalog.hasUnusualNullOrder(table, number),
+    hasNoNulls: row.attnotnull === true && isPlain(source.table) && !row.hasUnusualNullOrder,
     readable,
     filterable: readable && isFilterable(type),
     orderable: readable && type.kind !== 'list' && !isJson(type),
@@ -58,7 +58,7 @@ function buildColumn(
     updatable: isWritable && access.hasColumn(table, number, 'update'),
     selectable,
     // A view's column without one has that of the table below, and nothing in the catalog tells which that is.
-    hasDefault: source.table.relkind === 'v' || catalog.hasDefault(table, number),
+    hasDefault: source.table.relkind === 'v' || row.hasDefault,
     ...aggregates(readable ? type : null),
   };
 }

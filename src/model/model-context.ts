@@ -59,9 +59,6 @@ export function note({ omissions }: ModelContext, omission: () => Omission): voi
 const defaultMaxRows = 30;
 
 const nobody: RoleAccess = {
-  oid: '0',
-  superuser: false,
-  bypassesRowSecurity: false,
   settings: new Map(),
   usesNamespace: () => false,
   hasTable: () => false,

@@ -1,7 +1,7 @@
 /**
  * The input arguments of a routine and what may be shown of their defaults (graphql.md 11.2, 11.4).
  */
-import type { Catalog, CatalogRoutine } from '../catalog/catalog.ts';
+import type { CatalogRoutine } from '../catalog/catalog.ts';
 import type { SqlType } from './model.ts';
 
 /** One input argument as declared. */
@@ -27,9 +27,9 @@ export function inputArguments(routine: CatalogRoutine): readonly InputArgument[
  * The catalog has one text for all; it is split at commas, as the original does. When that gives another number of pieces
  * than there are defaults, no argument counts as having one.
  */
-export function argumentDefaults(catalog: Catalog, routine: CatalogRoutine, count: number): readonly (string | null)[] {
+export function argumentDefaults(routine: CatalogRoutine, count: number): readonly (string | null)[] {
   const expected = routine.pronargdefaults ?? 0;
-  const pieces = catalog.routineDefaults(routine._id)?.split(',') ?? [];
+  const pieces = routine.defaults?.split(',') ?? [];
   const usable = pieces.length === expected ? pieces.map((piece) => piece.trim()) : [];
   return Array.from({ length: count }, (_, index) => usable[index - (count - usable.length)] ?? null);
 }

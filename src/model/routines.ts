@@ -190,7 +190,7 @@ class RoutineCandidate {
   /** The arguments of a root function, or why they forbid one. */
   #arguments(result: RoutineResult): readonly RoutineArgument[] | string {
     const { context, types } = this.#scope;
-    const defaults = argumentDefaults(context.catalog, this.#row, this.#inputs.length);
+    const defaults = argumentDefaults(this.#row, this.#inputs.length);
     const args: RoutineArgument[] = [];
     for (const [index, input] of this.#inputs.entries()) {
       if (input.name === '') return 'has an argument without a name';

@@ -37,8 +37,8 @@ export function buildTable(context: ModelContext, selected: SelectedTable, types
     rowSecurity: row.relrowsecurity === true,
     columns,
     primaryKey: selected.primaryKey,
-    readsUserCode: context.catalog.runsUserCode(row._id, 'read'),
-    writesUserCode: context.catalog.runsUserCode(row._id, 'write'),
+    readsUserCode: row.readsUserCode,
+    writesUserCode: row.writesUserCode,
     hasRules: row.relhasrules === true,
     // A rule may make other rows of a statement than those with the key.
     uniqueKey: kind === 'table' && row.relhasrules !== true && isAlwaysUnique(row, selected.primaryKey),

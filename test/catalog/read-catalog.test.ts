@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { readFingerprint } from '../../src/catalog/catalog-fingerprint.ts';
-import { readCatalog } from '../../src/catalog/read-catalog.ts';
+import { readCatalog, readFingerprint } from '../../src/catalog/read-catalog.ts';
 import { buildModel } from '../../src/model/build-model.ts';
 import { roleSettings } from '../../src/model/role-settings.ts';
 import { createDatabase, fixture } from '../support/postgres.ts';

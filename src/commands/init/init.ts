@@ -5,7 +5,7 @@
  * do is listed with the statement that somebody else has to run.
  */
 import { randomBytes } from 'node:crypto';
-import { readExposedNames } from '../../catalog/exposed-names.ts';
+import { readExposedNames } from '../../catalog/read-catalog.ts';
 import { changeConnectionUrl, encodePart } from '../../config/connection-url.ts';
 import { loadOptionsOrThrow, type OptionValues } from '../../config/load-options.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';

@@ -6,7 +6,7 @@
  * missing. The password of a new login role travels as a SCRAM verifier, so that it is in no log of the server.
  */
 
-import { readExposedNames } from '../../catalog/exposed-names.ts';
+import { readExposedNames } from '../../catalog/read-catalog.ts';
 import { DatabaseError } from '../../postgres/failure.ts';
 import { MigrationError } from '../../postgres/migrations/migrate.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';

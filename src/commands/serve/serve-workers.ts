@@ -9,7 +9,7 @@
  * Here too: the watch over the catalog and the metrics of all. A worker that ends without being told to is replaced, later and
  * later where it keeps ending.
  */
-import { type CatalogWatch, watchCatalog } from '../../catalog/catalog-watch.ts';
+import { type WorkersWatch, watchForWorkers } from '../../catalog/watch-for-workers.ts';
 import type { Config } from '../../config/config.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import type { Sources } from '../../config/load-options.ts';
@@ -69,8 +69,8 @@ export async function serveWithWorkers(config: Config, context: CommandContext):
   }
 }
 
-function startWatch(config: Config, workers: Workers): CatalogWatch {
-  return watchCatalog({
+function startWatch(config: Config, workers: Workers): WorkersWatch {
+  return watchForWorkers({
     ...{ connectionString: config.databaseUrl, schemas: config.schemas },
     ...{ pollMs: config.schemaPollMs, waitMs: config.poolWaitMs },
     onFingerprint: (fingerprint) => workers.tell({ kind: 'catalog', fingerprint }),
@@ -96,7 +96,7 @@ function followFor(
     context,
     watch,
     workers,
-  }: { readonly context: CommandContext; readonly watch: CatalogWatch; readonly workers: Workers },
+  }: { readonly context: CommandContext; readonly watch: WorkersWatch; readonly workers: Workers },
 ) {
   const load = (sources: Sources) => loadConfig(sources).config;
   const gateway = { expose: watch.expose, configureAuth: async () => {} };

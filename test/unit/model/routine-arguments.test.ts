@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Catalog, CatalogRoutine } from '../../../src/catalog/catalog.ts';
+import type { CatalogRoutine } from '../../../src/catalog/catalog.ts';
 import type { SqlType } from '../../../src/model/model.ts';
 import { argumentDefaults, displayDefault } from '../../../src/model/routine-arguments.ts';
 
@@ -44,9 +44,8 @@ test('only plain literals of a few types are shown as defaults', () => {
 
 test('defaults belong to the last arguments, and a comma inside one makes all arguments required', () => {
   const defaults = (text: string | null, declared: number, count: number) => {
-    const catalog = { routineDefaults: () => text } as unknown as Catalog;
-    const routine = { _id: '1', pronargdefaults: declared } as CatalogRoutine;
-    return argumentDefaults(catalog, routine, count);
+    const routine = { defaults: text, pronargdefaults: declared } as CatalogRoutine;
+    return argumentDefaults(routine, count);
   };
   expect(defaults('7, true', 2, 3)).toEqual([null, '7', 'true']);
   expect(defaults("7, 'a, b'::text", 2, 2)).toEqual([null, null]);

@@ -4,11 +4,11 @@
  */
 import { startListener } from '../postgres/system/listener.ts';
 import { createSystemPool } from '../postgres/system/run-system.ts';
-import { readFingerprint } from './catalog-fingerprint.ts';
 import { pollAtInterval } from './poll.ts';
+import { readFingerprint } from './read-catalog.ts';
 
 /** What is watched, and who is told. */
-export interface CatalogWatchOptions {
+export interface WorkersWatchOptions {
   readonly connectionString: string;
   /** Namespaces that are exposed; null: the login role's search path. */
   readonly schemas: readonly string[] | null;
@@ -21,7 +21,7 @@ export interface CatalogWatchOptions {
 }
 
 /** A watch that has begun. */
-export interface CatalogWatch {
+export interface WorkersWatch {
   /** The fingerprint that was found last; null where none could be read yet. */
   fingerprint(): string | null;
   /** Watches other namespaces from now on. */
@@ -30,7 +30,7 @@ export interface CatalogWatch {
 }
 
 /** Begins. A database that is away is asked again at the next interval. */
-export function watchCatalog(options: CatalogWatchOptions): CatalogWatch {
+export function watchForWorkers(options: WorkersWatchOptions): WorkersWatch {
   const { connectionString, pollMs, waitMs } = options;
   const ignore = () => {};
   const pool = createSystemPool({
