@@ -5,7 +5,6 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type CleanUpOptions, cleanUp } from '../../src/auth/store/clean-up.ts';
 import { CleanUpWorker } from '../../src/auth/store/clean-up-worker.ts';
 import { assertSendAllowed, createRateLimiter } from '../../src/auth/store/rate-limit.ts';
-import { refreshSession } from '../../src/auth/store/refresh.ts';
 import { loadSession } from '../../src/auth/store/sessions.ts';
 import { defaultAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { type TestAuth, testAuth } from '../support/auth.ts';
@@ -25,8 +24,7 @@ async function signedIn() {
   return { user, ...(await auth.signIn(user)) };
 }
 
-const refresh = (token: string) =>
-  refreshSession(pool, token, { config: defaultAuthConfig, client: { userAgent: null, ip: null }, tools: auth.tools });
+const { refresh } = auth;
 
 /** Rows that one round took, of the kinds of which it took any. */
 async function clean(options: Partial<CleanUpOptions> = {}): Promise<Record<string, number>> {

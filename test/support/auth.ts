@@ -2,12 +2,16 @@
  * The auth service's parts on a test's database: its tables, a clock that stands still, randomness, and users to try them on.
  */
 
+import { AuthError } from '../../src/auth/auth-error.ts';
 import { systemRandom } from '../../src/auth/random.ts';
 import { emailIdentityData, insertIdentity } from '../../src/auth/store/identities.ts';
+import { type RefreshOutcome, refreshSession } from '../../src/auth/store/refresh.ts';
 import { createSession, type IssuedSession } from '../../src/auth/store/sessions.ts';
 import { insertUser, loadUser, updateUser } from '../../src/auth/store/users.ts';
-import type { Tools } from '../../src/auth/tools.ts';
+import type { StoreTransaction, Tools } from '../../src/auth/tools.ts';
 import type { User } from '../../src/auth/user.ts';
+import { type AuthConfig, defaultAuthConfig } from '../../src/config/auth/auth-config.ts';
+import type { Queryable } from '../../src/postgres/system/queryable.ts';
 import { createSystemPool, type SystemPool } from '../../src/postgres/system/run-system.ts';
 import { migrateDatabase } from './migrate-database.ts';
 import { copyAuthDatabase, createDatabase, type TestDatabase } from './postgres.ts';
@@ -41,10 +45,14 @@ export interface TestAuth {
   readonly pool: SystemPool;
   readonly clock: HeldClock;
   readonly tools: Tools;
+  /** What functions of the store take: statements run one by one, or in the transaction that is given. */
+  tx(queryable?: Queryable): StoreTransaction;
   /** A confirmed user with an email identity. */
   addUser(email: string, changes?: Parameters<typeof updateUser>[2]): Promise<User>;
   /** A session of the user by password. */
   signIn(user: User): Promise<IssuedSession>;
+  /** Exchanges a refresh token as the request does: what a refusal writes is committed. */
+  refresh(token: string, changes?: Partial<AuthConfig>): Promise<Exclude<RefreshOutcome, AuthError>>;
   /** The user as it is now. */
   reload(user: User): Promise<User>;
 }
@@ -56,27 +64,33 @@ export async function testAuth(connections = 4, ...sql: readonly string[]): Prom
   const pool = openSystemPool(database.url, connections);
   const clock = heldClock();
   const tools: Tools = { clock, random: systemRandom };
+  const tx = (queryable: Queryable = pool) => ({ query: queryable.query.bind(queryable), ...tools });
   return {
     database,
     pool,
     clock,
     tools,
+    tx,
     async addUser(email, changes = {}) {
       return pool.transaction(async (session) => {
-        const user = await insertUser(session, { ...plainUser, email }, tools);
+        const user = await insertUser(tx(session), { ...plainUser, email });
         const identityData = emailIdentityData(user.id, email, {});
-        const identity = { userId: user.id, provider: 'email', providerId: user.id, identityData };
-        await insertIdentity(session, identity, tools);
-        await updateUser(session, user.id, { emailConfirmedAt: clock.now(), ...changes }, clock.now());
+        await insertIdentity(tx(session), { userId: user.id, provider: 'email', providerId: user.id, identityData });
+        await updateUser(tx(session), user.id, { emailConfirmedAt: clock.now(), ...changes });
         return (await loadUser(session, user.id))!;
       });
     },
     signIn: (user) =>
-      createSession(
-        pool,
-        { userId: user.id, method: 'password', client: { userAgent: 'test', ip: '192.0.2.1' } },
-        tools,
-      ),
+      createSession(tx(), { userId: user.id, method: 'password', client: { userAgent: 'test', ip: '192.0.2.1' } }),
+    async refresh(token, changes = {}) {
+      const request = {
+        config: { ...defaultAuthConfig, ...changes },
+        client: { userAgent: 'browser', ip: '192.0.2.7' },
+      };
+      const outcome = await pool.transaction((own) => refreshSession({ ...tx(own), ...request }, token));
+      if (outcome instanceof AuthError) throw outcome;
+      return outcome;
+    },
     reload: async (user) => (await loadUser(pool, user.id))!,
   };
 }

@@ -1,14 +1,14 @@
 /**
  * A new password for a user who has a session: what has to be proved before, and what ends with the old one.
  */
-import type { Queryable } from '../../postgres/system/queryable.ts';
+
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
 import { queueNotification } from '../messages/queue-notification.ts';
 import { useNonce } from '../requests/reauthenticate.ts';
 import type { Session } from '../session.ts';
-import { type AuthContext, nowOf } from '../steps/auth-context.ts';
-import { userActor, writeAudit } from '../store/audit.ts';
+import { type AuthContext, nowOf, type Transaction } from '../steps/auth-context.ts';
+import { auditUser } from '../store/audit.ts';
 import { clearTokens } from '../store/one-time-tokens.ts';
 import { endFlows } from '../store/pkce.ts';
 import { endSessions } from '../store/sessions.ts';
@@ -49,8 +49,7 @@ export async function preparePassword(
  *   `current_password_invalid`, `same_password`.
  */
 export async function changePassword(
-  session: Queryable,
-  context: AuthContext,
+  tx: Transaction,
   {
     user,
     bearerSession,
@@ -61,24 +60,24 @@ export async function changePassword(
     readonly newPassword: NewPassword;
   },
 ): Promise<void> {
-  const { config, services } = context;
-  const now = nowOf(context);
+  const { config } = tx;
+  const now = nowOf(tx);
   if (user.passwordHash !== newPassword.oldHash) {
     throw new AuthError('conflict', 'The password has just been changed by another request');
   }
   const isRecent = bearerSession?.createdAt != null && now <= bearerSession.createdAt + reauthenticationAgeMs;
   if (config.security_update_password_require_reauthentication && !isRecent) {
     if (newPassword.nonce === null) throw new AuthError('reauthentication_needed');
-    await useNonce(session, context, user, newPassword.nonce);
+    await useNonce(tx, user, newPassword.nonce);
   }
-  assertCurrentPassword(context, user, bearerSession, newPassword);
+  assertCurrentPassword(tx, user, bearerSession, newPassword);
   if (newPassword.isSame) throw new AuthError('same_password');
-  await updateUser(session, user.id, { passwordHash: newPassword.hash }, now);
-  await clearTokens(session, user.id, now);
-  await endFlows(session, user.id, now);
-  await endSessions(session, user.id, bearerSession === null ? 'global' : 'others', bearerSession?.id ?? null);
-  await writeAudit(session, { action: 'user_updated_password', actor: userActor(user) }, config, services);
-  await queueNotification(session, context, { kind: 'password_changed', user });
+  await updateUser(tx, user.id, { passwordHash: newPassword.hash });
+  await clearTokens(tx, user.id);
+  await endFlows(tx, user.id);
+  await endSessions(tx, user.id, bearerSession === null ? 'global' : 'others', bearerSession?.id ?? null);
+  await auditUser(tx, 'user_updated_password', user);
+  await queueNotification(tx, { kind: 'password_changed', user });
 }
 
 /** A session that began with a link or a code is how forgotten passwords are replaced. */

@@ -1,13 +1,11 @@
 /**
  * The email address of a user who has none, or has lost the one they had: their identities give it.
  */
-import type { Queryable } from '../../postgres/system/queryable.ts';
 import { mergeMetadata } from '../metadata.ts';
-import { type AuthContext, nowOf } from '../steps/auth-context.ts';
-import { reloadUser } from '../steps/issue-session.ts';
+import type { Transaction } from '../steps/auth-context.ts';
 import { noteEntry } from '../store/entries.ts';
 import { clearTokens } from '../store/one-time-tokens.ts';
-import { isEmailTaken, updateUser } from '../store/users.ts';
+import { isEmailTaken, reloadUser, updateUser } from '../store/users.ts';
 import type { Identity, User } from '../user.ts';
 
 /** What identities say of an address. */
@@ -26,13 +24,12 @@ export interface DerivedEmail {
  * @returns Null where every one has an address of somebody else.
  */
 export async function deriveEmail(
-  session: Queryable,
-  context: AuthContext,
+  tx: Transaction,
   user: User,
   identities: readonly Identity[],
 ): Promise<DerivedEmail | null> {
   for (const { email, identityData } of [...identities].sort(byPrecedence)) {
-    if (email && (await isEmailTaken(session, email, context.audience, user.id))) continue;
+    if (email && (await isEmailTaken(tx, email, tx.audience, user.id))) continue;
     return { email: email || null, isVerified: isVerified(identityData) };
   }
   return null;
@@ -44,25 +41,19 @@ export async function deriveEmail(
  * @param user Locked.
  * @throws AuthError `email_exists` where somebody has just taken it.
  */
-export async function adoptEmail(
-  session: Queryable,
-  context: AuthContext,
-  user: User,
-  { email, isVerified }: DerivedEmail,
-): Promise<User> {
-  const now = nowOf(context);
-  const isConfirmed = email !== null && (isVerified || context.config.mailer_autoconfirm);
+export async function adoptEmail(tx: Transaction, user: User, { email, isVerified }: DerivedEmail): Promise<User> {
+  const isConfirmed = email !== null && (isVerified || tx.config.mailer_autoconfirm);
   const unconfirmed = {
     emailConfirmedAt: null,
     userMetadata: mergeMetadata(user.userMetadata, { email_verified: false }),
   };
   const settled = { emailChange: '', emailChangeConfirmStatus: 0, phoneChange: '' } as const;
   await Promise.all([
-    clearTokens(session, user.id, now),
-    updateUser(session, user.id, { email, ...settled, ...(isConfirmed ? {} : unconfirmed) }, now),
-    ...(isConfirmed || email === null ? [] : [noteEntry(session, user.id, 'code')]),
+    clearTokens(tx, user.id),
+    updateUser(tx, user.id, { email, ...settled, ...(isConfirmed ? {} : unconfirmed) }),
+    ...(isConfirmed || email === null ? [] : [noteEntry(tx, user.id, 'code')]),
   ]);
-  return reloadUser(session, user.id);
+  return reloadUser(tx, user.id);
 }
 
 function byPrecedence(a: Identity, b: Identity): number {

@@ -1,16 +1,15 @@
 /**
  * A new email address for a user: asked for, and in the end applied.
  */
-import type { Queryable } from '../../postgres/system/queryable.ts';
+
 import { queueNotification } from '../messages/queue-notification.ts';
 import { assertMailNotTooFrequent, sendTokens } from '../messages/send-token.ts';
 import { mergeMetadata } from '../metadata.ts';
-import { type AuthContext, nowOf } from '../steps/auth-context.ts';
-import { reloadUser } from '../steps/issue-session.ts';
-import { userActor, writeAudit } from '../store/audit.ts';
+import { type AuthContext, nowOf, type Transaction } from '../steps/auth-context.ts';
+import { auditUser } from '../store/audit.ts';
 import { emailIdentityData, insertIdentity, updateIdentityData } from '../store/identities.ts';
 import { createFlow, type PkceChallenge } from '../store/pkce.ts';
-import { updateUser } from '../store/users.ts';
+import { reloadUser, updateUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 import { type Proof, settleFirstProof } from './evict-strangers.ts';
 
@@ -26,43 +25,36 @@ export function isSecureChange(context: AuthContext, user: User): boolean {
  * @param user Locked.
  */
 export async function askEmailChange(
-  session: Queryable,
-  context: AuthContext,
+  tx: Transaction,
   { user, newEmail, pkce }: { readonly user: User; readonly newEmail: string; readonly pkce: PkceChallenge | null },
 ): Promise<void> {
-  assertMailNotTooFrequent(context, user.emailChangeSentAt);
+  assertMailNotTooFrequent(tx, user.emailChangeSentAt);
   if (pkce !== null) {
     const kind = { providerType: 'email_change', method: 'email_change' } as const;
-    await createFlow(session, { userId: user.id, pkce, ...kind }, context.services);
+    await createFlow(tx, { userId: user.id, pkce, ...kind });
   }
   // The token of the present address must not outlive a request that sends none there.
   const reset = { emailChange: newEmail, emailChangeConfirmStatus: 0, emailChangeTokenCurrent: '' } as const;
-  await updateUser(session, user.id, reset, nowOf(context));
-  await session.query(
+  await updateUser(tx, user.id, reset);
+  await tx.query(
     `delete from auth.one_time_tokens t where t.user_id = $1::uuid and t.token_type = 'email_change_token_current'`,
     [user.id],
   );
   const common = { kind: 'email_change', user, isPkce: pkce !== null, newEmail } as const;
   const toNew = { ...common, to: newEmail, tokenType: 'email_change_token_new' } as const;
-  if (!isSecureChange(context, user) || user.email === null) return sendTokens(session, context, toNew);
-  await sendTokens(session, context, toNew, { ...common, to: user.email, tokenType: 'email_change_token_current' });
+  if (!isSecureChange(tx, user) || user.email === null) return sendTokens(tx, toNew);
+  await sendTokens(tx, toNew, { ...common, to: user.email, tokenType: 'email_change_token_current' });
 }
 
 /** Makes the pending address the user's, confirmed, in the email identity as well. @throws AuthError `email_exists` */
-export async function applyEmailChange(
-  session: Queryable,
-  context: AuthContext,
-  given: User,
-  proof: Proof,
-): Promise<User> {
-  const { services, config } = context;
-  const now = nowOf(context);
+export async function applyEmailChange(tx: Transaction, given: User, proof: Proof): Promise<User> {
+  const now = nowOf(tx);
   const email = given.emailChange;
   const isFirst = given.emailConfirmedAt === null && given.phoneConfirmedAt === null;
   const first = { address: 'email', proof } as const;
-  const user = isFirst ? await settleFirstProof(session, context, { ...given, email }, first) : given;
-  await writeAudit(session, { action: 'user_modified', actor: userActor(user) }, config, services);
-  await setEmailIdentity(session, context, { user, email, isVerified: true });
+  const user = isFirst ? await settleFirstProof(tx, { ...given, email }, first) : given;
+  await auditUser(tx, 'user_modified', user);
+  await setEmailIdentity(tx, { user, email, isVerified: true });
   const changes = {
     email,
     emailChange: '',
@@ -74,26 +66,21 @@ export async function applyEmailChange(
   const isNew = user.emailConfirmedAt === null;
   const userMetadata = mergeMetadata(user.userMetadata, { email_verified: true });
   const confirmation = isNew ? { emailConfirmedAt: now, confirmationToken: '', userMetadata } : {};
-  await updateUser(session, user.id, { ...changes, ...confirmation }, now);
-  await session.query('delete from auth.one_time_tokens t where t.user_id = $1::uuid', [user.id]);
-  const changed = await reloadUser(session, user.id);
-  await queueNotification(session, context, { kind: 'email_changed', user: changed, oldEmail: user.email });
+  await updateUser(tx, user.id, { ...changes, ...confirmation });
+  await tx.query('delete from auth.one_time_tokens t where t.user_id = $1::uuid', [user.id]);
+  const changed = await reloadUser(tx, user.id);
+  await queueNotification(tx, { kind: 'email_changed', user: changed, oldEmail: user.email });
   return changed;
 }
 
 /** Gives the email identity of the user that address; makes one where there is none. */
 export async function setEmailIdentity(
-  session: Queryable,
-  context: AuthContext,
+  tx: Transaction,
   { user, email, isVerified }: { readonly user: User; readonly email: string; readonly isVerified: boolean },
 ): Promise<void> {
   const known = user.identities.find(({ provider, providerId }) => provider === 'email' && providerId === user.id);
   const facts = { email, email_verified: isVerified };
-  if (known) return updateIdentityData(session, known.id, { ...known.identityData, ...facts }, nowOf(context));
+  if (known) return updateIdentityData(tx, known.id, { ...known.identityData, ...facts });
   const identityData = { ...emailIdentityData(user.id, email, {}), ...facts };
-  await insertIdentity(
-    session,
-    { userId: user.id, provider: 'email', providerId: user.id, identityData },
-    context.services,
-  );
+  await insertIdentity(tx, { userId: user.id, provider: 'email', providerId: user.id, identityData });
 }

@@ -5,10 +5,8 @@
  * show the code of the sign-up mail or the PKCE verifier of the sign-up, and nobody else has signed up with the address. An
  * opened link shows nothing: programs open the links of the mails that they look through.
  */
-import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { ExternalUser } from '../providers/external-user.ts';
-import { type AuthContext, nowOf } from '../steps/auth-context.ts';
-import { reloadUser } from '../steps/issue-session.ts';
+import type { Transaction } from '../steps/auth-context.ts';
 import { takeEntry, withholdEntry } from '../store/entries.ts';
 import {
   deleteIdentity, emailIdentityData, insertIdentity, phoneIdentityData, syncProviders, updateIdentityData,
@@ -16,7 +14,7 @@ import {
 import { clearTokens } from '../store/one-time-tokens.ts';
 import { endFlows, type FlowMethod } from '../store/pkce.ts';
 import { endSessions } from '../store/sessions.ts';
-import { updateUser } from '../store/users.ts';
+import { reloadUser, updateUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 
 /** How an address was proven. */
@@ -41,31 +39,25 @@ type KeptIdentity = Pick<ExternalUser, 'provider' | 'subject' | 'identityData'>;
  * @param user Locked; the address has never been proven.
  */
 export async function settleFirstProof(
-  session: Queryable,
-  context: AuthContext,
+  tx: Transaction,
   user: User,
   { address, proof }: { readonly address: 'email' | 'phone'; readonly proof: Proof },
 ): Promise<User> {
-  const keptBy = await takeEntry(session, user.id);
+  const keptBy = await takeEntry(tx, user.id);
   if (keptBy === 'admin' || proof.by === 'session' || (keptBy === 'code' && proof.by === 'code')) return user;
-  if (proof.by === 'provider') return evictStrangers(session, context, user, proof.external);
+  if (proof.by === 'provider') return evictStrangers(tx, user, proof.external);
   const pkce = proof.by === 'message' ? proof.pkce : null;
-  const alone = await evict(session, context, user, { identity: ownIdentity(user, address), address, pkce });
+  const alone = await evict(tx, user, { identity: ownIdentity(user, address), address, pkce });
   // The verifier of a sign-up is that of whoever entered it; those of other requests are not.
   const isOwn = pkce === 'email/signup' || pkce === 'email_change';
-  if (keptBy === 'code' && isOwn) await withholdEntry(session, user, pkce);
+  if (keptBy === 'code' && isOwn) await withholdEntry(tx, user, pkce);
   return alone;
 }
 
 /** Takes every way into an account away but the identity of a provider. Where that is the only one nothing happens. */
-export async function evictStrangers(
-  session: Queryable,
-  context: AuthContext,
-  user: User,
-  external: KeptIdentity,
-): Promise<User> {
+export async function evictStrangers(tx: Transaction, user: User, external: KeptIdentity): Promise<User> {
   const isAlone = user.identities.every((own) => isSame(own, external)) && !user.passwordHash;
-  return isAlone ? user : evict(session, context, user, { identity: external, address: 'email', pkce: null });
+  return isAlone ? user : evict(tx, user, { identity: external, address: 'email', pkce: null });
 }
 
 function ownIdentity({ id, email }: User, address: 'email' | 'phone'): KeptIdentity {
@@ -85,31 +77,25 @@ interface Kept {
   readonly pkce: FlowMethod | null;
 }
 
-async function evict(
-  session: Queryable,
-  context: AuthContext,
-  user: User,
-  { identity, address, pkce }: Kept,
-): Promise<User> {
+async function evict(tx: Transaction, user: User, { identity, address, pkce }: Kept): Promise<User> {
   const { id } = user;
   const { provider, subject: providerId, identityData } = identity;
-  const now = nowOf(context);
   const kept = user.identities.find((own) => isSame(own, identity));
   const pending = { emailChange: '', emailChangeConfirmStatus: 0, phoneChange: '' } as const;
   const other = address === 'email' ? { phone: null, phoneConfirmedAt: null } : { email: null, emailConfirmedAt: null };
   // One after the other, in one round trip.
   const writes = [
-    ...user.identities.filter((own) => own !== kept).map((own) => deleteIdentity(session, own.id)),
+    ...user.identities.filter((own) => own !== kept).map((own) => deleteIdentity(tx, own.id)),
     kept === undefined
-      ? insertIdentity(session, { userId: id, provider, providerId, identityData }, context.services)
-      : updateIdentityData(session, kept.id, identityData, now),
-    endSessions(session, id, 'global', null),
-    session.query('delete from auth.mfa_factors f where f.user_id = $1::uuid', [id]),
-    clearTokens(session, id, now),
-    endFlows(session, id, now, pkce),
-    updateUser(session, id, { ...pending, ...other, passwordHash: '', userMetadata: identityData }, now),
-    syncProviders(session, id, now),
+      ? insertIdentity(tx, { userId: id, provider, providerId, identityData })
+      : updateIdentityData(tx, kept.id, identityData),
+    endSessions(tx, id, 'global', null),
+    tx.query('delete from auth.mfa_factors f where f.user_id = $1::uuid', [id]),
+    clearTokens(tx, id),
+    endFlows(tx, id, pkce),
+    updateUser(tx, id, { ...pending, ...other, passwordHash: '', userMetadata: identityData }),
+    syncProviders(tx, id),
   ];
-  const [alone] = await Promise.all([reloadUser(session, id), ...writes]);
+  const [alone] = await Promise.all([reloadUser(tx, id), ...writes]);
   return alone;
 }

@@ -5,8 +5,8 @@
  * An address alone opens an account only where the provider has seen a proof of it. Whoever made the account without such a
  * proof may be somebody else, so nothing that they left in it stays: no password, no identity, no session.
  */
+
 import type { HookName } from '../../config/auth/auth-hook-fields.ts';
-import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import { queueNotification } from '../messages/queue-notification.ts';
 import { assertMailNotTooFrequent } from '../messages/send-token.ts';
@@ -14,10 +14,9 @@ import { mergeWhatFits } from '../metadata.ts';
 import type { ExternalUser } from '../providers/external-user.ts';
 import { randomUuid } from '../random.ts';
 import { sendConfirmation } from '../requests/sign-up.ts';
-import { type AuthContext, nowOf } from '../steps/auth-context.ts';
+import { type AuthContext, nowOf, type Transaction } from '../steps/auth-context.ts';
 import { askBeforeUserCreated } from '../steps/before-user-created.ts';
-import { reloadUser } from '../steps/issue-session.ts';
-import { type AuditAction, userActor, writeAudit } from '../store/audit.ts';
+import { auditUser } from '../store/audit.ts';
 import { noteEntry } from '../store/entries.ts';
 import {
   findIdentityOwner,
@@ -26,7 +25,7 @@ import {
   touchIdentity,
   updateIdentityData,
 } from '../store/identities.ts';
-import { insertUser, isEmailTaken, updateUser } from '../store/users.ts';
+import { insertUser, isEmailTaken, reloadUser, updateUser } from '../store/users.ts';
 import { nilUuid } from '../tools.ts';
 import { isBanned, type User } from '../user.ts';
 import { confirmEmail } from './confirm-user.ts';
@@ -52,22 +51,18 @@ export interface ExternalEntry {
  * @throws AuthError `signup_disabled`, `user_banned`, and what sending can throw; nothing is stored then.
  *   `identity_already_exists` and `email_exists` where somebody else has just signed in: once more is right then.
  */
-export async function enterExternally(
-  session: Queryable,
-  context: AuthContext,
-  visit: ExternalVisit,
-): Promise<ExternalEntry> {
+export async function enterExternally(tx: Transaction, visit: ExternalVisit): Promise<ExternalEntry> {
   const { external, isEmailOptional } = visit;
-  const user = await findOrMakeAccount(session, context, external);
-  if (isBanned(user, nowOf(context))) throw new AuthError('user_banned');
-  const syncing = syncProviders(session, user.id, nowOf(context));
+  const user = await findOrMakeAccount(tx, external);
+  if (isBanned(user, nowOf(tx))) throw new AuthError('user_banned');
+  const syncing = syncProviders(tx, user.id);
   const hasNone = isEmailOptional && external.email === null;
   if (user.emailConfirmedAt !== null || hasNone) {
-    await Promise.all([syncing, note(session, context, { action: 'login', user, external })]);
+    await Promise.all([syncing, auditUser(tx, 'login', user, { provider: external.provider })]);
     return { userId: user.id, refusal: null };
   }
   await syncing;
-  return { userId: user.id, refusal: await proveEmail(session, context, user, external) };
+  return { userId: user.id, refusal: await proveEmail(tx, user, external) };
 }
 
 /** What a transaction for them may ask: an address that is not proved may have to get an email. */
@@ -81,41 +76,36 @@ export function isProved({ config }: AuthContext, { email, isEmailVerified }: Ex
   return email !== null && (isEmailVerified || config.mailer_autoconfirm);
 }
 
-async function findOrMakeAccount(session: Queryable, context: AuthContext, external: ExternalUser): Promise<User> {
-  const known = await findIdentityOwner(session, external.provider, external.subject);
-  if (known !== null) return returnToAccount(session, context, external, known);
-  const owner = isProved(context, external) ? await findProvedOwner(session, context, external.email ?? '') : null;
-  return owner === null ? makeAccount(session, context, external) : joinAccount(session, context, external, owner);
+async function findOrMakeAccount(tx: Transaction, external: ExternalUser): Promise<User> {
+  const known = await findIdentityOwner(tx, external.provider, external.subject);
+  if (known !== null) return returnToAccount(tx, external, known);
+  const owner = isProved(tx, external) ? await findProvedOwner(tx, external.email ?? '') : null;
+  return owner === null ? makeAccount(tx, external) : joinAccount(tx, external, owner);
 }
 
 async function returnToAccount(
-  session: Queryable,
-  context: AuthContext,
+  tx: Transaction,
   { identityData }: ExternalUser,
   identity: { readonly id: string; readonly userId: string },
 ): Promise<User> {
-  const user = await lockKnownUser(session, { id: identity.userId });
+  const user = await lockKnownUser(tx, { id: identity.userId });
   if (!user.identities.some(({ id }) => id === identity.id)) {
     throw new AuthError('conflict', 'The identity has just been unlinked');
   }
-  const now = nowOf(context);
   const userMetadata = mergeWhatFits(user.userMetadata, identityData);
   const writes = [
-    updateIdentityData(session, identity.id, identityData, now),
-    touchIdentity(session, identity.id, now),
-    updateUser(session, user.id, { userMetadata }, now),
+    updateIdentityData(tx, identity.id, identityData),
+    touchIdentity(tx, identity.id),
+    updateUser(tx, user.id, { userMetadata }),
   ];
-  const [updated] = await Promise.all([reloadUser(session, user.id), ...writes]);
+  const [updated] = await Promise.all([reloadUser(tx, user.id), ...writes]);
   return updated;
 }
 
 /** The user with the address, or with an identity for which it was proved. An identity that only claims it is none. */
-async function findProvedOwner(
-  session: Queryable,
-  { audience }: AuthContext,
-  email: string,
-): Promise<{ id: string } | null> {
-  const rows = await session.query(
+async function findProvedOwner(tx: Transaction, email: string): Promise<{ id: string } | null> {
+  const { audience } = tx;
+  const rows = await tx.query(
     `select u.id from auth.users u
     where u.instance_id = '${nilUuid}' and u.aud = $2 and u.is_sso_user = false and (
       lower(u.email) = $1 or u.id in (
@@ -132,105 +122,77 @@ async function findProvedOwner(
   return rows[0] === undefined ? null : { id: rows[0].id as string };
 }
 
-async function makeAccount(session: Queryable, context: AuthContext, external: ExternalUser): Promise<User> {
-  const { services, config, audience } = context;
+async function makeAccount(tx: Transaction, external: ExternalUser): Promise<User> {
+  const { services, config, audience } = tx;
   if (config.disable_signup) throw new AuthError('signup_disabled');
   const id = randomUuid(services.random);
-  const isFree = external.email !== null && !(await isEmailTaken(session, external.email, audience));
+  const isFree = external.email !== null && !(await isEmailTaken(tx, external.email, audience));
   const facts = {
     ...{ id, audience, role: services.userRole, phone: null, passwordHash: null },
     email: isFree ? external.email : null,
     appMetadata: { provider: external.provider, providers: [external.provider] },
     userMetadata: mergeWhatFits({}, external.identityData),
   };
-  await askBeforeUserCreated(session, context, facts);
+  await askBeforeUserCreated(tx, facts);
   // What may be refused is waited for alone: whatever followed it at once would fail first, and say nothing of the reason.
-  await insertUser(session, facts, services);
-  await addIdentity(session, context, external, id);
-  await noteEntry(session, id, 'code');
-  return reloadUser(session, id);
+  await insertUser(tx, facts);
+  await addIdentity(tx, external, id);
+  await noteEntry(tx, id, 'code');
+  return reloadUser(tx, id);
 }
 
 /** An account that was there before: its owner hears of the new way into it. */
-async function joinAccount(
-  session: Queryable,
-  context: AuthContext,
-  external: ExternalUser,
-  owner: { readonly id: string },
-): Promise<User> {
-  const user = await lockKnownUser(session, owner);
+async function joinAccount(tx: Transaction, external: ExternalUser, owner: { readonly id: string }): Promise<User> {
+  const user = await lockKnownUser(tx, owner);
   const userMetadata = mergeWhatFits(user.userMetadata, external.identityData);
-  await addIdentity(session, context, external, user.id);
+  await addIdentity(tx, external, user.id);
   const writes = [
-    updateUser(session, user.id, { userMetadata }, nowOf(context)),
-    note(session, context, { action: 'identity_linked', user, external }),
+    updateUser(tx, user.id, { userMetadata }),
+    auditUser(tx, 'identity_linked', user, { provider: external.provider }),
   ];
-  const [linked] = await Promise.all([reloadUser(session, user.id), ...writes]);
-  await queueNotification(session, context, { kind: 'identity_linked', user: linked, provider: external.provider });
+  const [linked] = await Promise.all([reloadUser(tx, user.id), ...writes]);
+  await queueNotification(tx, { kind: 'identity_linked', user: linked, provider: external.provider });
   return linked;
 }
 
 /** @throws AuthError `identity_already_exists` */
 export function addIdentity(
-  session: Queryable,
-  { services }: AuthContext,
+  tx: Transaction,
   { provider, subject, identityData }: ExternalUser,
   userId: string,
 ): Promise<string> {
-  return insertIdentity(session, { userId, provider, providerId: subject, identityData }, services);
+  return insertIdentity(tx, { userId, provider, providerId: subject, identityData });
 }
 
 /** Goes on with an account whose address nobody has confirmed. @returns Why nobody gets in yet; null where they do. */
-async function proveEmail(
-  session: Queryable,
-  context: AuthContext,
-  user: User,
-  external: ExternalUser,
-): Promise<AuthError | null> {
-  if (isProved(context, external)) {
-    const owner = await takeEmail(session, context, user, external.email ?? '');
+async function proveEmail(tx: Transaction, user: User, external: ExternalUser): Promise<AuthError | null> {
+  if (isProved(tx, external)) {
+    const owner = await takeEmail(tx, user, external.email ?? '');
     if (owner !== null) {
-      await note(session, context, { action: 'user_signedup', user: owner, external });
-      await confirmEmail(session, context, owner, { by: 'provider', external });
+      await auditUser(tx, 'user_signedup', owner, { provider: external.provider });
+      await confirmEmail(tx, owner, { by: 'provider', external });
       return null;
     }
   }
-  const alone = await evictStrangers(session, context, user, external);
+  const alone = await evictStrangers(tx, user, external);
   if (alone.email !== null) {
-    assertMailNotTooFrequent(context, alone.confirmationSentAt);
-    await sendConfirmation(session, context, alone, null);
+    assertMailNotTooFrequent(tx, alone.confirmationSentAt);
+    await sendConfirmation(tx, alone, null);
   }
-  if (context.config.mailer_allow_unverified_email_sign_ins) return null;
+  if (tx.config.mailer_allow_unverified_email_sign_ins) return null;
   return new AuthError('provider_email_needs_verification', askToVerify(alone, external));
 }
 
 /** The account must get the very address that was proved. Null where it is somebody else's. */
-async function takeEmail(session: Queryable, context: AuthContext, user: User, email: string): Promise<User | null> {
+async function takeEmail(tx: Transaction, user: User, email: string): Promise<User | null> {
   if (user.email?.toLowerCase() === email) return user;
-  if (await isEmailTaken(session, email, context.audience, user.id)) return null;
-  await updateUser(session, user.id, { email }, nowOf(context));
-  return reloadUser(session, user.id);
+  if (await isEmailTaken(tx, email, tx.audience, user.id)) return null;
+  await updateUser(tx, user.id, { email });
+  return reloadUser(tx, user.id);
 }
 
 function askToVerify({ email }: User, { provider }: ExternalUser): string {
   return email === null
     ? `Unverified email with ${provider}. Verify the email with ${provider} in order to sign in`
     : `Unverified email with ${provider}. A confirmation email has been sent to your ${provider} email`;
-}
-
-interface ExternalEvent {
-  readonly action: AuditAction;
-  readonly user: User;
-  readonly external: ExternalUser;
-}
-
-/** Writes what a provider had a part in. */
-export function note(
-  session: Queryable,
-  { config, services, client }: AuthContext,
-  { action, user, external }: ExternalEvent,
-): Promise<void> {
-  const ip = action === 'identity_linked' ? { ip: client.ip ?? '' } : {};
-  const traits = { provider: external.provider };
-  return writeAudit(session, { action, actor: userActor(user), traits, ...ip }, config, services);
 }

@@ -2,9 +2,8 @@
  * One-time tokens of emails: the code and the link are made and stored in place of the older ones.
  */
 import type { LinkKind } from '../../email/confirmation-url.ts';
-import type { Queryable } from '../../postgres/system/queryable.ts';
 import { hashCode, makeCode, makeLinkHash, pkcePrefix } from '../secrets/one-time-code.ts';
-import type { AuthContext } from '../steps/auth-context.ts';
+import type { Transaction } from '../steps/auth-context.ts';
 import { type OneTimeTokenType, storeToken } from '../store/one-time-tokens.ts';
 import type { User } from '../user.ts';
 
@@ -28,16 +27,16 @@ export interface TokenMail {
 
 /** Stores a new token of the user. The code is for whoever reads mail of the address. */
 export async function makeToken(
-  session: Queryable,
-  { services, config }: AuthContext,
+  tx: Transaction,
   token: { readonly userId: string; readonly type: OneTimeTokenType; readonly address: string },
   isPkce: boolean = false,
 ): Promise<MadeToken> {
+  const { services, config } = tx;
   const code = makeCode(services.random, config.mailer_otp_length);
   const address = token.address.toLowerCase();
   const prefix = isPkce ? pkcePrefix : '';
   const tokenHash = `${prefix}${hashCode(address, code)}`;
   const linkHash = `${prefix}${makeLinkHash(services.random)}`;
-  await storeToken(session, { userId: token.userId, type: token.type, tokenHash, linkHash, address }, services);
+  await storeToken(tx, { userId: token.userId, type: token.type, tokenHash, linkHash, address });
   return { code, tokenHash: linkHash };
 }

@@ -4,9 +4,8 @@
  */
 
 import type { MessageData } from '../../email/message.ts';
-import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
-import type { AuthContext } from '../steps/auth-context.ts';
+import type { AuthContext, Transaction } from '../steps/auth-context.ts';
 import { assertSendAllowed } from '../store/rate-limit.ts';
 import type { User } from '../user.ts';
 import { buildEmail } from './build-email.ts';
@@ -36,15 +35,11 @@ const lifetimeSeconds = 3 * 24 * 3600;
  *
  * @param session Of the change's own transaction (`transact`).
  */
-export async function queueNotification(
-  session: Queryable,
-  context: AuthContext,
-  notification: Notification,
-): Promise<void> {
-  const { services, config } = context;
+export async function queueNotification(tx: Transaction, notification: Notification): Promise<void> {
+  const { services, config } = tx;
   const { kind, user } = notification;
   if (!config[`mailer_notifications_${kind}_enabled`]) return;
-  const data = toData(context, notification);
+  const data = toData(tx, notification);
   if (data === null) return;
   const email = `${kind}_notification` as const;
   const giveUp = (reason: string) =>
@@ -53,20 +48,15 @@ export async function queueNotification(
     return giveUp('its address is not in external_email_authorized_addresses');
   }
   const message = config.hook_send_email_enabled
-    ? toNotificationHookEmail(context, email, user, data)
-    : buildEmail(context, email, data);
-  if (!(await isSendAllowed(context))) return giveUp('rate_limit_email_sent is used up');
-  await services.outbox.add(session, { message, userId: user.id, lifetimeSeconds });
+    ? toNotificationHookEmail(tx, email, user, data)
+    : buildEmail(tx, email, data);
+  if (!(await isSendAllowed(tx))) return giveUp('rate_limit_email_sent is used up');
+  await services.outbox.add(tx, { message, userId: user.id, lifetimeSeconds });
 }
 
 /** As `queueNotification`, for what an admin has changed; users hear of that only where the configuration says so. */
-export async function queueAdminNotification(
-  session: Queryable,
-  context: AuthContext,
-  notification: Notification,
-): Promise<void> {
-  if (context.config.mailer_notifications_admin_changes_enabled)
-    await queueNotification(session, context, notification);
+export async function queueAdminNotification(tx: Transaction, notification: Notification): Promise<void> {
+  if (tx.config.mailer_notifications_admin_changes_enabled) await queueNotification(tx, notification);
 }
 
 /** Null where there is nobody to tell, or nothing has changed. */

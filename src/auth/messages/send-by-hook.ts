@@ -4,11 +4,10 @@
 
 import type { HookEmail, HookEmailData } from '../../email/hook-email.ts';
 import type { MessageData } from '../../email/message.ts';
-import type { Queryable } from '../../postgres/system/queryable.ts';
 import { askHook } from '../steps/ask-hook.ts';
-import type { AuthContext } from '../steps/auth-context.ts';
-import { reloadUser } from '../steps/issue-session.ts';
+import type { AuthContext, Transaction } from '../steps/auth-context.ts';
 import { emailTokenSeconds } from '../store/one-time-tokens.ts';
+import { reloadUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 import { toUserJson } from '../user-json.ts';
 import type { MadeToken, TokenMail } from './make-token.ts';
@@ -35,23 +34,22 @@ const nothing = {
  * @throws AuthError What the hook refused or failed with.
  */
 export async function sendTokensByHook(
-  session: Queryable,
-  context: AuthContext,
+  tx: Transaction,
   sent: readonly (readonly [TokenMail, MadeToken])[],
 ): Promise<void> {
   const [first] = sent;
   if (first === undefined) return;
   const [{ kind, user }] = first;
-  const message = toHookEmail(context, kind, await reloadUser(session, user.id), {
+  const message = toHookEmail(tx, kind, await reloadUser(tx, user.id), {
     email_action_type: actionTypes[kind],
     ...toTokens(sent),
   });
-  if (context.config.mailer_delivery === 'direct') {
-    await askHook(session, context, 'send_email', message.payload);
+  if (tx.config.mailer_delivery === 'direct') {
+    await askHook(tx, 'send_email', message.payload);
     return;
   }
-  const lifetimeSeconds = emailTokenSeconds(context.config);
-  await context.services.outbox.add(session, { userId: user.id, message, lifetimeSeconds });
+  const lifetimeSeconds = emailTokenSeconds(tx.config);
+  await tx.services.outbox.add(tx, { userId: user.id, message, lifetimeSeconds });
 }
 
 type Tokens = Pick<HookEmailData, 'token' | 'token_hash' | 'token_new' | 'token_hash_new'>;

@@ -2,15 +2,15 @@
  * Makes a one-time code for a phone, stores it and hands over the text message that carries it, inside the transaction of
  * the request. Numbers with a fixed test code get no message.
  */
+
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
-import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import { hashCode, makeCode, makeLinkHash } from '../secrets/one-time-code.ts';
 import { askHook } from '../steps/ask-hook.ts';
-import { type AuthContext, nowOf } from '../steps/auth-context.ts';
-import { reloadUser } from '../steps/issue-session.ts';
+import { type AuthContext, nowOf, type Transaction } from '../steps/auth-context.ts';
 import { storeToken } from '../store/one-time-tokens.ts';
 import { assertNotTooFrequent, assertNumberAllowed, assertSendAllowed } from '../store/rate-limit.ts';
+import { reloadUser } from '../store/users.ts';
 import { TextError } from '../texts/text-error.ts';
 import type { Time } from '../times.ts';
 import type { User } from '../user.ts';
@@ -41,17 +41,17 @@ export interface CodeMessage {
  * @returns The sender's id of the message; empty for a test number.
  * @throws AuthError `over_sms_send_rate_limit`, `sms_send_failed`, `unexpected_failure` where nobody sends messages.
  */
-export async function sendCode(session: Queryable, context: AuthContext, message: CodeMessage): Promise<string> {
-  const { services, config } = context;
+export async function sendCode(tx: Transaction, message: CodeMessage): Promise<string> {
+  const { services, config } = tx;
   const { purpose, user, phone, channel } = message;
   const { type, sentAt } = places[purpose];
-  const now = nowOf(context);
+  const now = nowOf(tx);
   assertNotTooFrequent('sms', { sentAt: sentAt(user), frequencySeconds: config.sms_max_frequency, now });
   const { sms_otp_length: digits, sms_template: template } = config;
-  const made = await makePhoneCode(context, { phone, channel, digits, template, purpose });
+  const made = await makePhoneCode(tx, { phone, channel, digits, template, purpose });
   const hashes = { tokenHash: hashCode(phone, made.code), linkHash: makeLinkHash(services.random) };
-  await storeToken(session, { userId: user.id, type, ...hashes, address: phone }, services);
-  return sendPhoneCode(session, context, user, made);
+  await storeToken(tx, { userId: user.id, type, ...hashes, address: phone });
+  return sendPhoneCode(tx, user, made);
 }
 
 /** A message that is to have a code. */
@@ -91,19 +91,14 @@ export async function makePhoneCode(context: AuthContext, request: PhoneCodeRequ
  * @returns The sender's id of it; empty for a test number, and from a hook.
  * @throws AuthError `sms_send_failed`, `unexpected_failure` where nobody sends messages.
  */
-export async function sendPhoneCode(
-  session: Queryable,
-  context: AuthContext,
-  user: User,
-  message: PhoneCode,
-): Promise<string> {
-  const { services, config } = context;
+export async function sendPhoneCode(tx: Transaction, user: User, message: PhoneCode): Promise<string> {
+  const { services, config } = tx;
   const { phone, code, channel, template, purpose, isTest } = message;
   if (isTest) return '';
   if (config.hook_send_sms_enabled) {
     // With the number that is pending by now: receivers send to the one of the user.
-    const asked = toUserJson(await reloadUser(session, user.id));
-    await askHook(session, context, 'send_sms', { user: asked, sms: { otp: code, phone, channel } });
+    const asked = toUserJson(await reloadUser(tx, user.id));
+    await askHook(tx, 'send_sms', { user: asked, sms: { otp: code, phone, channel } });
     return '';
   }
   let id: string | null;

@@ -7,9 +7,8 @@
 import { buildConfirmationUrl } from '../../email/confirmation-url.ts';
 import { emailKinds } from '../../email/email-kind.ts';
 import { buildMessage, type EmailMessage } from '../../email/message.ts';
-import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
-import { type AuthContext, nowOf, timeLeftMs } from '../steps/auth-context.ts';
+import { type AuthContext, nowOf, type Transaction, timeLeftMs } from '../steps/auth-context.ts';
 import { emailTokenSeconds } from '../store/one-time-tokens.ts';
 import { assertNotTooFrequent, assertSendAllowed } from '../store/rate-limit.ts';
 import type { Time } from '../times.ts';
@@ -24,24 +23,20 @@ import { sendTokensByHook } from './send-by-hook.ts';
  * @throws AuthError `email_address_not_authorized`, `over_email_send_rate_limit`, `unexpected_failure` where one cannot be
  *   rendered or sent, and what the hook `send_email` refuses with where that sends them.
  */
-export async function sendTokens(
-  session: Queryable,
-  context: AuthContext,
-  ...mails: readonly TokenMail[]
-): Promise<void> {
-  const { services, config } = context;
+export async function sendTokens(tx: Transaction, ...mails: readonly TokenMail[]): Promise<void> {
+  const { services, config } = tx;
   for (const { to } of mails) assertAuthorized(to, config.external_email_authorized_addresses);
   const sent: [TokenMail, MadeToken][] = [];
   for (const mail of mails) {
     await assertSendAllowed(services.limiter, 'email', config.rate_limit_email_sent);
     const token = { userId: mail.user.id, type: mail.tokenType, address: mail.to };
-    sent.push([mail, await makeToken(session, context, token, mail.isPkce)]);
+    sent.push([mail, await makeToken(tx, token, mail.isPkce)]);
   }
-  if (config.hook_send_email_enabled) return sendTokensByHook(session, context, sent);
+  if (config.hook_send_email_enabled) return sendTokensByHook(tx, sent);
   try {
-    const messages = sent.map(([mail, token]) => ({ userId: mail.user.id, message: build(context, mail, token) }));
-    timeLeftMs(context);
-    await handOver(session, context, messages);
+    const messages = sent.map(([mail, token]) => ({ userId: mail.user.id, message: build(tx, mail, token) }));
+    timeLeftMs(tx);
+    await handOver(tx, messages);
   } catch (error) {
     if (error instanceof AuthError) throw error;
     const text = mails[0] === undefined ? null : emailKinds[mails[0].kind].failure;
@@ -55,13 +50,13 @@ interface Addressed {
 }
 
 /** To the mail server, or to the outbox, from where they go while their tokens are good. */
-async function handOver(session: Queryable, context: AuthContext, emails: readonly Addressed[]): Promise<void> {
-  const { services, config } = context;
+async function handOver(tx: Transaction, emails: readonly Addressed[]): Promise<void> {
+  const { services, config } = tx;
   if (config.mailer_delivery === 'direct') {
     return services.mailer.deliver(config, ...emails.map(({ message }) => message));
   }
   const lifetimeSeconds = emailTokenSeconds(config);
-  await Promise.all(emails.map((email) => services.outbox.add(session, { ...email, lifetimeSeconds })));
+  await Promise.all(emails.map((email) => services.outbox.add(tx, { ...email, lifetimeSeconds })));
 }
 
 function build(context: AuthContext, mail: TokenMail, { code, tokenHash }: MadeToken): EmailMessage {

@@ -112,10 +112,10 @@ async function start(
   const token = () => Buffer.from(services.random.bytes(32)).toString('base64url');
   const secrets = { verifier: token(), nonce: query.get('nonce') || token() };
   const { name: provider, isEmailOptional } = settings;
-  const state = await transact(context, [], async (session) => {
+  const state = await transact(context, [], async (tx) => {
     const { inviteToken } = purpose;
-    if (inviteToken !== null) await findInvited(session, context, inviteToken, 'user_not_found');
-    return createProviderFlow(session, { provider, pkce, redirectTo, isEmailOptional, ...purpose }, secrets, services);
+    if (inviteToken !== null) await findInvited(tx, inviteToken, 'user_not_found');
+    return createProviderFlow(tx, { provider, pkce, redirectTo, isEmailOptional, ...purpose }, secrets);
   });
   return leadToProvider(context, settings, query, { state, ...secrets });
 }

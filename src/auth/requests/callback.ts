@@ -1,7 +1,6 @@
 /**
  * The way back from a provider: the answer is where the browser goes next, with a session, a code or what went wrong.
  */
-import type { Queryable } from '../../postgres/system/queryable.ts';
 import { acceptInvitation } from '../accounts/accept-invitation.ts';
 import { askedFor, type ExternalEntry, enterExternally } from '../accounts/external-account.ts';
 import { linkIdentity } from '../accounts/link-identity.ts';
@@ -11,7 +10,7 @@ import { ProviderError } from '../providers/provider-error.ts';
 import { requireBrowserProvider } from '../providers/provider-settings.ts';
 import type { ExternalSignIn } from '../providers/provider-sign-in.ts';
 import type { RedirectRules } from '../redirect.ts';
-import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
+import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
 import { issueSession, type SignedIn, sessionAnswer } from '../steps/issue-session.ts';
 import { errorParameters, type Parameters, withFragment, withQuery } from '../steps/redirect-target.ts';
 import {
@@ -90,7 +89,7 @@ async function follow(context: AuthContext, begun: ProviderFlow, given: URLSearc
     throw new AuthError('unexpected_failure', 'Error getting user email from external provider');
   }
   const arrival = await onceMore(() =>
-    transact(context, askedFor(context, signIn.user), (session) => arrive(session, context, begun, signIn)),
+    transact(context, askedFor(context, signIn.user), (tx) => arrive(tx, begun, signIn)),
   );
   if (arrival.kind === 'refused') throw arrival.refusal;
   if (arrival.kind === 'code') return withQuery(context.redirectTo, { code: arrival.code });
@@ -105,7 +104,7 @@ async function follow(context: AuthContext, begun: ProviderFlow, given: URLSearc
 async function askProvider(context: AuthContext, begun: ProviderFlow, given: URLSearchParams): Promise<ExternalSignIn> {
   const { services, config } = context;
   // First of all: an answer is looked at once, whatever it says.
-  const secrets = await transact(context, [], (session) => takeProviderSecrets(session, begun, nowOf(context)));
+  const secrets = await transact(context, [], (tx) => takeProviderSecrets(tx, begun));
   const error = given.get('error');
   if (error) throw new ProviderRefusal(error, given.get('error_description'));
   const code = given.get('code');
@@ -150,36 +149,29 @@ type Arrival =
   | { readonly kind: 'code'; readonly code: string }
   | { readonly kind: 'refused'; readonly refusal: AuthError };
 
-async function arrive(
-  session: Queryable,
-  context: AuthContext,
-  begun: ProviderFlow,
-  signIn: ExternalSignIn,
-): Promise<Arrival> {
-  const { userId, refusal } = await findAccount(session, context, begun, signIn);
+async function arrive(tx: Transaction, begun: ProviderFlow, signIn: ExternalSignIn): Promise<Arrival> {
+  const { userId, refusal } = await findAccount(tx, begun, signIn);
   if (refusal !== null) return { kind: 'refused', refusal };
-  if (begun.isPkce) return { kind: 'code', code: await leaveCode(session, context, begun, { userId, signIn }) };
-  await deleteProviderFlow(session, begun);
-  return { kind: 'signed_in', signedIn: await issueSession(session, context, userId, 'oauth') };
+  if (begun.isPkce) return { kind: 'code', code: await leaveCode(tx, begun, { userId, signIn }) };
+  await deleteProviderFlow(tx, begun);
+  return { kind: 'signed_in', signedIn: await issueSession(tx, userId, 'oauth') };
 }
 
 async function findAccount(
-  session: Queryable,
-  context: AuthContext,
+  tx: Transaction,
   { inviteToken, linkingTargetId, isEmailOptional }: ProviderFlow,
   { user: external }: ExternalSignIn,
 ): Promise<ExternalEntry> {
-  if (linkingTargetId !== null) return linkIdentity(session, context, external, linkingTargetId);
-  if (inviteToken === null) return enterExternally(session, context, { external, isEmailOptional });
-  return { userId: await acceptInvitation(session, context, external, inviteToken), refusal: null };
+  if (linkingTargetId !== null) return linkIdentity(tx, external, linkingTargetId);
+  if (inviteToken === null) return enterExternally(tx, { external, isEmailOptional });
+  return { userId: await acceptInvitation(tx, external, inviteToken), refusal: null };
 }
 
 function leaveCode(
-  session: Queryable,
-  context: AuthContext,
+  tx: Transaction,
   begun: ProviderFlow,
   { userId, signIn }: { readonly userId: string; readonly signIn: ExternalSignIn },
 ): Promise<string> {
   const { accessToken, refreshToken } = signIn;
-  return completeProviderFlow(session, begun, { userId, accessToken, refreshToken }, nowOf(context));
+  return completeProviderFlow(tx, begun, { userId, accessToken, refreshToken });
 }

@@ -1,18 +1,18 @@
 /**
  * The question for a code of a second factor. A phone gets its code with it.
  */
+
 import { DatabaseError } from '../../postgres/failure.ts';
-import type { Queryable } from '../../postgres/system/queryable.ts';
 import { lockAsking } from '../accounts/lock-asking.ts';
 import { type AnswerJson, answerShape, integer, member, uuid } from '../answer-shape.ts';
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
 import { makePhoneCode, type PhoneCode, sendPhoneCode } from '../messages/send-code.ts';
 import { type Channel, parseChannel } from '../messages/text-message.ts';
-import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
+import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
-import { assertFactorBearer, type FactorBearer, requireFactor, writeFactorAudit } from '../steps/own-factor.ts';
-import { userActor } from '../store/audit.ts';
+import { assertFactorBearer, type FactorBearer, requireFactor } from '../steps/own-factor.ts';
+import { auditUser } from '../store/audit.ts';
 import { challengeLifetimeMs, createChallenge } from '../store/factors.ts';
 import { assertNotTooFrequent } from '../store/rate-limit.ts';
 import { type Time, toSeconds } from '../times.ts';
@@ -47,8 +47,7 @@ export async function challengeFactor(
   const channel =
     factor.factorType === 'phone' ? parseChannel(readMembers(body, challengeBody).channel, context.config) : null;
   const asks = channel === null ? [] : (['send_sms'] as const);
-  const attempt = () =>
-    transact(context, asks, (session) => challenge(session, context, { asking, factorId: factor.id, channel }));
+  const attempt = () => transact(context, asks, (tx) => challenge(tx, { asking, factorId: factor.id, channel }));
   return challengeShape.toJson(await retryAtSameInstant(attempt));
 }
 
@@ -68,18 +67,18 @@ interface Asked {
   readonly channel: Channel | null;
 }
 
-async function challenge(session: Queryable, context: AuthContext, asked: Asked): Promise<Challenged> {
-  const { services, client } = context;
-  const { user } = await lockAsking(session, asked.asking);
+async function challenge(tx: Transaction, asked: Asked): Promise<Challenged> {
+  const { client } = tx;
+  const { user } = await lockAsking(tx, asked.asking);
   const factor = requireFactor(user, asked.factorId);
-  const message = asked.channel === null ? null : await makeMessage(context, factor, asked.channel);
+  const message = asked.channel === null ? null : await makeMessage(tx, factor, asked.channel);
   const given = { factorId: factor.id, ip: client.ip, code: message?.code ?? null };
-  const id = await createChallenge(session, given, services);
+  const id = await createChallenge(tx, given);
   if (id === null) throw new AuthError('mfa_factor_not_found');
   const traits = { factor_id: factor.id, factor_status: factor.status };
-  await writeFactorAudit(session, context, { action: 'challenge_created', actor: userActor(user), traits });
-  if (message !== null) await sendPhoneCode(session, context, user, message);
-  return { id, factor, at: nowOf(context) };
+  await auditUser(tx, 'challenge_created', user, traits);
+  if (message !== null) await sendPhoneCode(tx, user, message);
+  return { id, factor, at: nowOf(tx) };
 }
 
 function makeMessage(context: AuthContext, { phone, lastChallengedAt }: Factor, channel: Channel): Promise<PhoneCode> {

@@ -1,6 +1,7 @@
 /**
  * A new second factor: an app gets its secret, once; a phone is noted. It counts when its first code has been verified.
  */
+
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { lockAsking } from '../accounts/lock-asking.ts';
@@ -10,18 +11,12 @@ import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
 import { qrCodeSvg } from '../secrets/qr-code.ts';
 import { toBase32, totpUri } from '../secrets/totp.ts';
-import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
-import { reloadUser } from '../steps/issue-session.ts';
+import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
-import {
-  assertFactorBearer,
-  assertNameFree,
-  assertSecondFactorUsed,
-  type FactorBearer,
-  writeFactorAudit,
-} from '../steps/own-factor.ts';
-import { userActor } from '../store/audit.ts';
+import { assertFactorBearer, assertNameFree, assertSecondFactorUsed, type FactorBearer } from '../steps/own-factor.ts';
+import { auditUser } from '../store/audit.ts';
 import { deleteAbandonedFactors, deleteFactor, insertFactor, type NewFactor } from '../store/factors.ts';
+import { reloadUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 
 /** Verified factors that a user may have, whatever the configuration says of all of them. */
@@ -91,7 +86,7 @@ export async function enrollFactor(context: AuthContext, bearer: UserBearer, bod
   const asking = assertFactorBearer(bearer);
   const request = check(context.config, body);
   const made = request.kind === 'totp' ? makeSecret(context, asking.user, request.issuer) : null;
-  const inserted = await transact(context, [], (session) => enroll(session, context, { asking, request, totp: made }));
+  const inserted = await transact(context, [], (tx) => enroll(tx, { asking, request, totp: made }));
   // Drawn at last, because that takes longest: whoever has too many factors already shall not keep us busy with it.
   const totp = made === null ? null : { ...made, qrCode: await qrCodeSvg(made.uri) };
   return enrolledShape.toJson({ ...inserted, totp });
@@ -135,39 +130,35 @@ interface Enrollment {
   readonly totp: TotpSecret | null;
 }
 
-async function enroll(
-  session: Queryable,
-  context: AuthContext,
-  { asking, request, totp }: Enrollment,
-): Promise<Inserted> {
-  const { services, config } = context;
+async function enroll(tx: Transaction, { asking, request, totp }: Enrollment): Promise<Inserted> {
+  const { config } = tx;
   const { kind: factorType, friendlyName, phone } = request;
   const { id: userId } = asking.user;
   const [{ session: own }, , cleared] = await Promise.all([
-    lockAsking(session, asking),
-    deleteAbandonedFactors(session, nowOf(context)),
-    reloadUser(session, userId),
+    lockAsking(tx, asking),
+    deleteAbandonedFactors(tx),
+    reloadUser(tx, userId),
   ]);
-  const user = await makeRoomForPhone(session, cleared, phone);
+  const user = await makeRoomForPhone(tx, cleared, phone);
   assertNameFree(user.factors, friendlyName);
   assertNotTooMany(user, config);
   assertSecondFactorUsed(user, own);
   const factor = { userId, friendlyName, factorType, secret: totp?.secret ?? null, phone };
-  const id = await insertFactor(session, factor, services);
+  const id = await insertFactor(tx, factor);
   const traits = { factor_id: id, factor_type: factorType };
-  await writeFactorAudit(session, context, { action: 'factor_in_progress', actor: userActor(user), traits });
+  await auditUser(tx, 'factor_in_progress', user, traits);
   return { id, factor };
 }
 
 /** An earlier attempt with the number gives way. @throws AuthError `mfa_verified_factor_exists` */
-async function makeRoomForPhone(session: Queryable, user: User, phone: string | null): Promise<User> {
+async function makeRoomForPhone(tx: Queryable, user: User, phone: string | null): Promise<User> {
   const known = phone === null ? undefined : user.factors.find((factor) => factor.phone === phone);
   if (known === undefined) return user;
   if (known.status === 'verified') {
     const message = 'A verified phone factor already exists, unenroll the existing factor to continue';
     throw new AuthError('mfa_verified_factor_exists', message);
   }
-  await deleteFactor(session, known.id);
+  await deleteFactor(tx, known.id);
   return { ...user, factors: user.factors.filter(({ id }) => id !== known.id) };
 }
 

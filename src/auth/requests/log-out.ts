@@ -4,8 +4,8 @@
 
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
-import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
-import { userActor, writeAudit } from '../store/audit.ts';
+import { type AuthContext, transact } from '../steps/auth-context.ts';
+import { auditUser } from '../store/audit.ts';
 import { endLinking } from '../store/pkce.ts';
 import { endSessions, type LogoutScope } from '../store/sessions.ts';
 import { lockUser } from '../store/users.ts';
@@ -26,10 +26,10 @@ export async function logOut(
     Promise.all([
       // Before any session, as all who end several of a user have it: else two of them could wait for each other.
       lockUser(database, user.id),
-      writeAudit(database, { action: 'logout', actor: userActor(user) }, context.config, context.services),
+      auditUser(database, 'logout', user),
       endSessions(database, user.id, scope, session?.id ?? null),
       // What it has under way at a provider ends with it.
-      endLinking(database, user.id, nowOf(context)),
+      endLinking(database, user.id),
     ]),
   );
 }

@@ -1,32 +1,31 @@
 /**
  * Proof that the user who has a session is still there: a code, which the change of the password then asks for.
  */
-import type { Queryable } from '../../postgres/system/queryable.ts';
+
 import { lockKnownUser } from '../accounts/lock-known-user.ts';
 import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-code.ts';
 import { assertMailNotTooFrequent, sendTokens } from '../messages/send-token.ts';
-import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
+import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
 import { takeGuesses } from '../steps/guesses.ts';
-import { userActor, writeAudit } from '../store/audit.ts';
+import { auditUser } from '../store/audit.ts';
 import { consumeToken, emailTokenSeconds, presentCode, smsTokenSeconds } from '../store/one-time-tokens.ts';
 import type { User } from '../user.ts';
 import { type MessageAnswer, messageAnswer } from './sign-in-one-time.ts';
 
 /** `GET /reauthenticate`: sends the code. */
 export async function reauthenticate(context: AuthContext, asking: User): Promise<MessageAnswer> {
-  const messageId = await transact(context, ['send_email', 'send_sms'], async (session) => {
-    const user = await lockKnownUser(session, asking);
+  const messageId = await transact(context, ['send_email', 'send_sms'], async (tx) => {
+    const user = await lockKnownUser(tx, asking);
     assertReachable(user);
-    const event = { action: 'user_reauthenticate_requested', actor: userActor(user) } as const;
-    await writeAudit(session, event, context.config, context.services);
+    await auditUser(tx, 'user_reauthenticate_requested', user);
     if (user.email === null) {
       const phone = user.phone ?? '';
-      return sendCode(session, context, { purpose: 'reauthentication', user, phone, channel: 'sms' });
+      return sendCode(tx, { purpose: 'reauthentication', user, phone, channel: 'sms' });
     }
     assertMailNotTooFrequent(context, user.reauthenticationSentAt);
     const mail = { kind: 'reauthentication', user, to: user.email, isPkce: false } as const;
-    await sendTokens(session, context, { ...mail, tokenType: 'reauthentication_token' });
+    await sendTokens(tx, { ...mail, tokenType: 'reauthentication_token' });
     return '';
   });
   return messageAnswer(messageId);
@@ -46,14 +45,14 @@ function assertReachable(user: User): void {
 }
 
 /** Uses up the code that was sent. @throws AuthError `reauthentication_not_valid` */
-export async function useNonce(session: Queryable, context: AuthContext, user: User, nonce: string): Promise<void> {
-  const lifetimeSeconds = user.email === null ? smsTokenSeconds(context.config) : emailTokenSeconds(context.config);
+export async function useNonce(tx: Transaction, user: User, nonce: string): Promise<void> {
+  const lifetimeSeconds = user.email === null ? smsTokenSeconds(tx.config) : emailTokenSeconds(tx.config);
   const types = ['reauthentication_token'] as const;
-  const isDead = await takeGuesses(session, context, { userId: user.id }, types);
-  const check = { types, now: nowOf(context), lifetimeSeconds, isDead };
+  const isDead = await takeGuesses(tx, { userId: user.id }, types);
+  const check = { types, now: nowOf(tx), lifetimeSeconds, isDead };
   const given = { userId: user.id, address: user.email ?? user.phone ?? '', code: nonce };
   try {
-    await consumeToken(session, await presentCode(session, given, check), nowOf(context));
+    await consumeToken(tx, await presentCode(tx, given, check));
   } catch (error) {
     if (!(error instanceof AuthError) || error.code !== 'otp_expired') throw error;
     throw new AuthError('reauthentication_not_valid', null, { cause: error });

@@ -8,7 +8,7 @@ import { AuthError } from '../auth-error.ts';
 import { countUnsent, isMailTooFrequent, sendTokens } from '../messages/send-token.ts';
 import { type AuthContext, transact } from '../steps/auth-context.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
-import { userActor, writeAudit } from '../store/audit.ts';
+import { auditUser } from '../store/audit.ts';
 import { createFlow, parsePkce } from '../store/pkce.ts';
 import { findUserByEmail } from '../store/users.ts';
 
@@ -32,15 +32,15 @@ export async function recover(context: AuthContext, body: unknown): Promise<Reco
     await countUnsent(context);
     return {};
   }
-  await transact(context, ['send_email'], async (session) => {
-    const user = await lockKnownUser(session, found);
+  await transact(context, ['send_email'], async (tx) => {
+    const user = await lockKnownUser(tx, found);
     if (isMailTooFrequent(context, user.recoverySentAt)) return countUnsent(context);
     if (pkce !== null) {
       const kind = { providerType: 'recovery', method: 'recovery' } as const;
-      await createFlow(session, { userId: user.id, pkce, ...kind }, services);
+      await createFlow(tx, { userId: user.id, pkce, ...kind });
     }
-    await writeAudit(session, { action: 'user_recovery_requested', actor: userActor(user) }, config, services);
-    await sendTokens(session, context, {
+    await auditUser(tx, 'user_recovery_requested', user);
+    await sendTokens(tx, {
       kind: 'recovery',
       user,
       to: email,

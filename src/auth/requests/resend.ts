@@ -1,16 +1,16 @@
 /**
  * A message once more, for those who did not get or have lost the first: with a new token, the older one is dead.
  */
-import type { Queryable } from '../../postgres/system/queryable.ts';
+
 import { askEmailChange } from '../accounts/email-change.ts';
 import { lockKnownUser } from '../accounts/lock-known-user.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-code.ts';
 import { countUnsent, isMailTooFrequent } from '../messages/send-token.ts';
-import { type AuthContext, transact } from '../steps/auth-context.ts';
+import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
-import { userActor, writeAudit } from '../store/audit.ts';
+import { auditUser } from '../store/audit.ts';
 import { type PkceChallenge, parsePkce } from '../store/pkce.ts';
 import { findUserByEmail, findUserByPhone } from '../store/users.ts';
 import type { User } from '../user.ts';
@@ -37,9 +37,9 @@ export async function resend(context: AuthContext, body: unknown): Promise<Messa
     if (isEmail) await countUnsent(context);
     return {};
   }
-  const messageId = await transact(context, ['send_email', 'send_sms'], async (session) => {
-    const user = await lockKnownUser(session, found);
-    if (isPending(user, request.type)) return send(session, context, user, request);
+  const messageId = await transact(context, ['send_email', 'send_sms'], async (tx) => {
+    const user = await lockKnownUser(tx, found);
+    if (isPending(user, request.type)) return send(tx, user, request);
     if (isEmail) await countUnsent(context);
     return '';
   });
@@ -86,27 +86,26 @@ function isPending(user: User, type: Request['type']): boolean {
 }
 
 /** @returns The sender's id of a text message; empty for none. */
-async function send(session: Queryable, context: AuthContext, user: User, { type, pkce }: Request): Promise<string> {
-  const { config, services } = context;
+async function send(tx: Transaction, user: User, { type, pkce }: Request): Promise<string> {
   const channel = 'sms';
   switch (type) {
     case 'signup': {
-      await writeAudit(session, { action: 'user_confirmation_requested', actor: userActor(user) }, config, services);
-      await sendConfirmation(session, context, user, pkce);
+      await auditUser(tx, 'user_confirmation_requested', user);
+      await sendConfirmation(tx, user, pkce);
       return '';
     }
     case 'email_change':
-      if (isMailTooFrequent(context, user.emailChangeSentAt)) {
-        await countUnsent(context);
+      if (isMailTooFrequent(tx, user.emailChangeSentAt)) {
+        await countUnsent(tx);
         return '';
       }
-      await askEmailChange(session, context, { user, newEmail: user.emailChange, pkce });
+      await askEmailChange(tx, { user, newEmail: user.emailChange, pkce });
       return '';
     case 'sms': {
-      await writeAudit(session, { action: 'user_recovery_requested', actor: userActor(user) }, config, services);
-      return sendCode(session, context, { purpose: 'confirmation', user, phone: user.phone ?? '', channel });
+      await auditUser(tx, 'user_recovery_requested', user);
+      return sendCode(tx, { purpose: 'confirmation', user, phone: user.phone ?? '', channel });
     }
     case 'phone_change':
-      return sendCode(session, context, { purpose: 'phone_change', user, phone: user.phoneChange, channel });
+      return sendCode(tx, { purpose: 'phone_change', user, phone: user.phoneChange, channel });
   }
 }

@@ -1,15 +1,15 @@
 /**
  * The second half of the PKCE flow: the code of a link and the verifier of its request give a session.
  */
-import type { Queryable } from '../../postgres/system/queryable.ts';
+
 import { AuthError } from '../auth-error.ts';
 import { mergeWhatFits } from '../metadata.ts';
-import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
-import { issueSession, reloadUser, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
+import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
+import { issueSession, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
-import { userActor, writeAudit } from '../store/audit.ts';
+import { auditUser } from '../store/audit.ts';
 import { exchangeFlowCode, type Withheld } from '../store/pkce.ts';
-import { updateUser } from '../store/users.ts';
+import { reloadUser, updateUser } from '../store/users.ts';
 import { isBanned, type User } from '../user.ts';
 
 /** Members of the body. */
@@ -19,21 +19,21 @@ export const codeBody = { auth_code: 'text', code_verifier: 'text' } as const sa
 export async function signInWithCode(context: AuthContext, body: unknown): Promise<SessionJson> {
   const members = readMembers(body, codeBody);
   const given = { authCode: members.auth_code ?? '', codeVerifier: members.code_verifier ?? '' };
-  const { signedIn, exchanged } = await transact(context, ['custom_access_token'], async (session) => {
-    const exchanged = await exchangeFlowCode(session, given, nowOf(context));
-    const user = await reloadUser(session, exchanged.userId);
+  const { signedIn, exchanged } = await transact(context, ['custom_access_token'], async (tx) => {
+    const exchanged = await exchangeFlowCode(tx, given);
+    const user = await reloadUser(tx, exchanged.userId);
     if (isBanned(user, nowOf(context))) throw new AuthError('user_banned');
     const traits = { provider_type: exchanged.providerType };
-    await writeAudit(session, { action: 'login', actor: userActor(user), traits }, context.config, context.services);
-    if (exchanged.withheld !== null) await giveBack(session, context, user, exchanged.withheld);
-    return { exchanged, signedIn: await issueSession(session, context, user.id, exchanged.method) };
+    await auditUser(tx, 'login', user, traits);
+    if (exchanged.withheld !== null) await giveBack(tx, user, exchanged.withheld);
+    return { exchanged, signedIn: await issueSession(tx, user.id, exchanged.method) };
   });
   const { providerAccessToken, providerRefreshToken } = exchanged;
   return sessionAnswer(context, signedIn, { providerToken: providerAccessToken, providerRefreshToken });
 }
 
 /** The link may have been opened by anybody; the verifier shows that whoever signed up is here. */
-function giveBack(session: Queryable, context: AuthContext, user: User, withheld: Withheld): Promise<void> {
+function giveBack(tx: Transaction, user: User, withheld: Withheld): Promise<void> {
   const userMetadata = mergeWhatFits(withheld.userMetadata, user.userMetadata);
-  return updateUser(session, user.id, { passwordHash: withheld.passwordHash ?? '', userMetadata }, nowOf(context));
+  return updateUser(tx, user.id, { passwordHash: withheld.passwordHash ?? '', userMetadata });
 }

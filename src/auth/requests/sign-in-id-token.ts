@@ -42,18 +42,13 @@ export async function signInWithIdToken(given: AuthContext, body: unknown, askUs
   const token = { idToken, accessToken: members.access_token || null, nonce: members.nonce ?? '' };
   const external = await readToken(context, accepted, token);
   const arrival = await onceMore(() =>
-    transact(context, askedFor(context, external), async (session) => {
+    transact(context, askedFor(context, external), async (tx) => {
       const { isEmailOptional } = accepted;
       const { userId, refusal } =
         asking === null
-          ? await enterExternally(session, context, { external, isEmailOptional })
-          : await linkIdentity(
-              session,
-              context,
-              external,
-              assertMayLink(await lockAsking(session, asking.bearer)).user.id,
-            );
-      return { refusal, signedIn: refusal === null ? await issueSession(session, context, userId, 'oauth') : null };
+          ? await enterExternally(tx, { external, isEmailOptional })
+          : await linkIdentity(tx, external, assertMayLink(await lockAsking(tx, asking.bearer)).user.id);
+      return { refusal, signedIn: refusal === null ? await issueSession(tx, userId, 'oauth') : null };
     }),
   );
   if (arrival.signedIn === null) throw arrival.refusal;

@@ -13,7 +13,7 @@ import { type Channel, parseChannel } from '../messages/text-message.ts';
 import type { Metadata } from '../metadata.ts';
 import { type AuthContext, transact } from '../steps/auth-context.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
-import { userActor, writeAudit } from '../store/audit.ts';
+import { auditUser } from '../store/audit.ts';
 import { createFlow, type PkceChallenge, parsePkce } from '../store/pkce.ts';
 import { findUserByEmail, findUserByPhone } from '../store/users.ts';
 import type { User } from '../user.ts';
@@ -98,16 +98,15 @@ function signUpSilently(context: AuthContext, address: SignUpAddress, data: Meta
 }
 
 function mailMagicLink(context: AuthContext, found: User, pkce: PkceChallenge | null): Promise<void> {
-  return transact(context, ['send_email'], async (session) => {
-    const user = await lockKnownUser(session, found);
+  return transact(context, ['send_email'], async (tx) => {
+    const user = await lockKnownUser(tx, found);
     if (isMailTooFrequent(context, user.recoverySentAt)) return countUnsent(context);
     if (pkce !== null) {
       const kind = { providerType: 'magiclink', method: 'magiclink' } as const;
-      await createFlow(session, { userId: user.id, pkce, ...kind }, context.services);
+      await createFlow(tx, { userId: user.id, pkce, ...kind });
     }
-    const event = { action: 'user_recovery_requested', actor: userActor(user) } as const;
-    await writeAudit(session, event, context.config, context.services);
-    await sendTokens(session, context, {
+    await auditUser(tx, 'user_recovery_requested', user);
+    await sendTokens(tx, {
       kind: 'magic_link',
       user,
       to: user.email ?? '',
@@ -137,11 +136,10 @@ async function sendPhoneCode(
   }
   const found = await find();
   if (found === null) return {};
-  const messageId = await transact(context, ['send_sms'], async (session) => {
-    const user = await lockKnownUser(session, found);
-    const event = { action: 'user_recovery_requested', actor: userActor(user), traits: { channel } } as const;
-    await writeAudit(session, event, config, services);
-    return sendCode(session, context, { purpose: 'confirmation', user, phone, channel });
+  const messageId = await transact(context, ['send_sms'], async (tx) => {
+    const user = await lockKnownUser(tx, found);
+    await auditUser(tx, 'user_recovery_requested', user, { channel });
+    return sendCode(tx, { purpose: 'confirmation', user, phone, channel });
   });
   // The id would tell that there is a user.
   return request.mayCreate ? messageAnswer(messageId) : {};

@@ -2,14 +2,14 @@
  * Sign-in with a password. Unknown users, users without password and wrong passwords get the same answer after the same
  * work.
  */
+
 import { createHash } from 'node:crypto';
-import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import { findWeakness } from '../secrets/password-policy.ts';
-import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
+import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
 import { issueSession, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
-import { userActor, writeAudit } from '../store/audit.ts';
+import { auditUser } from '../store/audit.ts';
 import { assertRequestAllowed, requestAllowance } from '../store/rate-limit.ts';
 import { findUserByEmail, findUserByPhone, lockUser, updateUser } from '../store/users.ts';
 import { isBanned, type User } from '../user.ts';
@@ -34,8 +34,8 @@ export async function signInWithPassword(context: AuthContext, body: unknown): P
     ? await services.hasher.hash(credentials.password, context.deadline)
     : null;
   const weakPassword = await findWeakness(credentials.password, config, services.isPwned);
-  const signedIn = await transact(context, ['custom_access_token'], (session) =>
-    enter(session, context, { found, newHash, kind: credentials.kind }),
+  const signedIn = await transact(context, ['custom_access_token'], (tx) =>
+    enter(tx, { found, newHash, kind: credentials.kind }),
   );
   return sessionAnswer(context, signedIn, { weakPassword });
 }
@@ -73,19 +73,17 @@ function assertConfirmed(user: User, kind: Credentials['kind']): void {
 }
 
 async function enter(
-  session: Queryable,
-  context: AuthContext,
+  tx: Transaction,
   { found, newHash, kind }: { readonly found: User; readonly newHash: string | null; readonly kind: string },
 ) {
-  const user = await lockUser(session, found.id);
+  const user = await lockUser(tx, found.id);
   // While the hash was computed the password may have been changed, or the user banned.
   if (user?.passwordHash !== found.passwordHash) throw new AuthError('invalid_credentials');
-  if (isBanned(user, nowOf(context))) throw new AuthError('user_banned', null, { status: 400 });
-  if (newHash !== null) await updateUser(session, user.id, { passwordHash: newHash }, nowOf(context));
-  const event = { action: 'login', actor: userActor(user), traits: { provider: kind } } as const;
+  if (isBanned(user, nowOf(tx))) throw new AuthError('user_banned', null, { status: 400 });
+  if (newHash !== null) await updateUser(tx, user.id, { passwordHash: newHash });
   const [, signedIn] = await Promise.all([
-    writeAudit(session, event, context.config, context.services),
-    issueSession(session, context, user.id, 'password'),
+    auditUser(tx, 'login', user, { provider: kind }),
+    issueSession(tx, user.id, 'password'),
   ]);
   return signedIn;
 }

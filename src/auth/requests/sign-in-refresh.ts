@@ -2,7 +2,8 @@
  * The next access token for a refresh token.
  */
 
-import type { AuthContext } from '../steps/auth-context.ts';
+import { AuthError } from '../auth-error.ts';
+import { type AuthContext, transact } from '../steps/auth-context.ts';
 import { completeSignIn, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { refreshSession } from '../store/refresh.ts';
@@ -13,8 +14,8 @@ export const refreshBody = { refresh_token: 'text' } as const satisfies BodyShap
 /** `POST /token?grant_type=refresh_token`. */
 export async function signInWithRefreshToken(context: AuthContext, body: unknown): Promise<SessionJson> {
   const { refresh_token: token } = readMembers(body, refreshBody);
-  const { services, config, client } = context;
-  const refreshed = await refreshSession(services.database, token ?? '', { config, client, tools: services });
+  const outcome = await transact(context, [], (tx) => refreshSession(tx, token ?? ''));
+  if (outcome instanceof AuthError) throw outcome;
   // Committed: where the hook refuses, the old refresh token may be used again, as after an answer that was lost.
-  return sessionAnswer(context, await completeSignIn(null, context, refreshed, 'token_refresh'));
+  return sessionAnswer(context, await completeSignIn(context, outcome, 'token_refresh'));
 }

@@ -3,6 +3,7 @@
  *
  * Whether an address has an account does not show: a confirmed user's gets the answer of a new one, made from nothing.
  */
+
 import { isDeepStrictEqual } from 'node:util';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { confirmEmail, confirmPhone } from '../accounts/confirm-user.ts';
@@ -19,15 +20,15 @@ import { type Metadata, mergeWhatFits } from '../metadata.ts';
 import { randomUuid } from '../random.ts';
 import { assertStrong } from '../secrets/password-policy.ts';
 import { assertNotTooLong } from '../secrets/passwords.ts';
-import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
+import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
 import { askBeforeUserCreated } from '../steps/before-user-created.ts';
-import { issueSession, reloadUser, type SessionJson, type SignedIn, sessionAnswer } from '../steps/issue-session.ts';
+import { issueSession, type SessionJson, type SignedIn, sessionAnswer } from '../steps/issue-session.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
-import { type AuditAction, userActor, writeAudit } from '../store/audit.ts';
+import { auditUser } from '../store/audit.ts';
 import { contestEntry, noteEntry } from '../store/entries.ts';
 import { emailIdentityData, insertIdentity, phoneIdentityData } from '../store/identities.ts';
 import { createFlow, type PkceChallenge, parsePkce } from '../store/pkce.ts';
-import { findUserByPhone, insertUser, updateUser } from '../store/users.ts';
+import { findUserByPhone, insertUser, reloadUser, updateUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 import { toUserJson, type UserJson } from '../user-json.ts';
 
@@ -117,10 +118,10 @@ export async function runSignUp(
 ): Promise<SignUpOutcome> {
   if (context.config.disable_signup) throw new AuthError('signup_disabled');
   return onceMore(async () => {
-    const known = await findKnown(context.services.database, context, request.address);
+    const known = await findKnown(context.services.database, context.audience, request.address);
     const password = await checkPassword(context, known, request);
-    return transact(context, ['send_email', 'send_sms', 'before_user_created', 'custom_access_token'], (session) =>
-      enter(session, context, { ...request, ...password, startSession }),
+    return transact(context, ['send_email', 'send_sms', 'before_user_created', 'custom_access_token'], (tx) =>
+      enter(tx, { ...request, ...password, startSession }),
     );
   });
 }
@@ -154,28 +155,28 @@ async function checkPassword(
   return { passwordHash: isNeeded ? await hasher.hash(password, context.deadline) : null, isKnown, knownHash };
 }
 
-async function enter(session: Queryable, context: AuthContext, entry: Entry): Promise<SignUpOutcome> {
+async function enter(tx: Transaction, entry: Entry): Promise<SignUpOutcome> {
   const { address } = entry;
-  const found = await findKnown(session, context, address);
-  const known = found === null ? null : await lockKnownUser(session, found);
+  const found = await findKnown(tx, tx.audience, address);
+  const known = found === null ? null : await lockKnownUser(tx, found);
   if (known !== null && isConfirmed(known, address)) {
-    await note(session, context, { action: 'user_repeated_signup', user: known, provider: address.kind });
-    if (context.config.mailer_autoconfirm || context.config.sms_autoconfirm) throw new AuthError('user_already_exists');
-    if (address.kind === 'email') await countUnsent(context);
-    return { kind: 'unconfirmed', user: imitate(context, entry), messageId: '' };
+    await auditUser(tx, 'user_repeated_signup', known, { provider: address.kind });
+    if (tx.config.mailer_autoconfirm || tx.config.sms_autoconfirm) throw new AuthError('user_already_exists');
+    if (address.kind === 'email') await countUnsent(tx);
+    return { kind: 'unconfirmed', user: imitate(tx, entry), messageId: '' };
   }
   // Somebody has just signed up; their password has to be looked at.
   if (known !== null && known.passwordHash !== entry.knownHash) throw new AuthError('email_exists');
   const isStrange = known !== null && !isSameEntry(known, entry);
-  if (isStrange) await contestEntry(session, known.id);
-  const user = known ?? (await insert(session, context, entry));
-  const { confirmed, messageId } = await confirmOrAsk(session, context, { user, entry });
+  if (isStrange) await contestEntry(tx, known.id);
+  const user = known ?? (await insert(tx, entry));
+  const { confirmed, messageId } = await confirmOrAsk(tx, { user, entry });
   if (confirmed !== null && entry.startSession) {
-    await note(session, context, { action: 'login', user: confirmed, provider: address.kind });
-    return { kind: 'signed_in', signedIn: await issueSession(session, context, user.id, 'password') };
+    await auditUser(tx, 'login', confirmed, { provider: address.kind });
+    return { kind: 'signed_in', signedIn: await issueSession(tx, user.id, 'password') };
   }
   // What is there was put there by somebody else, and is not for everyone.
-  const json = isStrange ? imitate(context, entry) : toUserJson(confirmed ?? (await reloadUser(session, user.id)));
+  const json = isStrange ? imitate(tx, entry) : toUserJson(confirmed ?? (await reloadUser(tx, user.id)));
   return { kind: 'unconfirmed', user: json, messageId };
 }
 
@@ -184,10 +185,10 @@ function imitate(context: AuthContext, { address, data }: SignUpRequest): UserJs
   return imitateNewUser(context, address, id, { ...data, ...identityDataOf(id, address, data) });
 }
 
-async function findKnown(session: Queryable, context: AuthContext, address: SignUpAddress): Promise<User | null> {
+async function findKnown(queryable: Queryable, audience: string, address: SignUpAddress): Promise<User | null> {
   return address.kind === 'email'
-    ? findEmailOwner(session, address.email, context.audience)
-    : findUserByPhone(session, address.phone, context.audience);
+    ? findEmailOwner(queryable, address.email, audience)
+    : findUserByPhone(queryable, address.phone, audience);
 }
 
 /** Whether the account may be of the same person: who has its password is, and without one the data have to be the same. */
@@ -206,8 +207,8 @@ function isConfirmed(user: User, address: SignUpAddress): boolean {
   return user.emailConfirmedAt !== null || user.email?.toLowerCase() !== address.email;
 }
 
-async function insert(session: Queryable, context: AuthContext, { address, data, passwordHash }: Entry): Promise<User> {
-  const { services, audience } = context;
+async function insert(tx: Transaction, { address, data, passwordHash }: Entry): Promise<User> {
+  const { services, audience } = tx;
   const id = randomUuid(services.random);
   const { kind } = address;
   const identityData = identityDataOf(id, address, data);
@@ -218,46 +219,45 @@ async function insert(session: Queryable, context: AuthContext, { address, data,
     appMetadata: { provider: kind, providers: [kind] },
     userMetadata: { ...data, ...identityData },
   }; // biome-ignore format: one user
-  await askBeforeUserCreated(session, context, facts);
-  await insertUser(session, facts, services);
-  await insertIdentity(session, { userId: id, provider: kind, providerId: id, identityData }, services);
-  await noteEntry(session, id, 'code');
-  return reloadUser(session, id);
+  await askBeforeUserCreated(tx, facts);
+  await insertUser(tx, facts);
+  await insertIdentity(tx, { userId: id, provider: kind, providerId: id, identityData });
+  await noteEntry(tx, id, 'code');
+  return reloadUser(tx, id);
 }
 
 /** Confirms the user where the configuration says so; else asks for the proof. */
 async function confirmOrAsk(
-  session: Queryable,
-  context: AuthContext,
+  tx: Transaction,
   { user, entry }: { readonly user: User; readonly entry: Entry },
 ): Promise<{ readonly confirmed: User | null; readonly messageId: string }> {
   const { address } = entry;
-  const isAuto = countsAsConfirmed(context, address);
+  const isAuto = countsAsConfirmed(tx, address);
   const action = isAuto ? 'user_signedup' : 'user_confirmation_requested';
-  await note(session, context, { action, user, provider: address.kind });
+  await auditUser(tx, action, user, { provider: address.kind });
   if (isAuto) {
     const confirm = address.kind === 'email' ? confirmEmail : confirmPhone;
-    const confirmed = await confirm(session, context, user, { by: 'code' });
-    return { confirmed: await enterAnew(session, context, confirmed, entry), messageId: '' };
+    const confirmed = await confirm(tx, user, { by: 'code' });
+    return { confirmed: await enterAnew(tx, confirmed, entry), messageId: '' };
   }
   if (address.kind === 'phone') {
     const { phone, channel } = address;
     return {
       confirmed: null,
-      messageId: await sendCode(session, context, { purpose: 'confirmation', user, phone, channel }),
+      messageId: await sendCode(tx, { purpose: 'confirmation', user, phone, channel }),
     };
   }
-  await sendConfirmation(session, context, user, address.pkce);
+  await sendConfirmation(tx, user, address.pkce);
   return { confirmed: null, messageId: '' };
 }
 
 /** The account of somebody else who never confirmed is now that of whoever signs up. */
-async function enterAnew(session: Queryable, context: AuthContext, user: User, entry: Entry): Promise<User> {
+async function enterAnew(tx: Transaction, user: User, entry: Entry): Promise<User> {
   const { passwordHash, data } = entry;
   if (user.passwordHash !== null || passwordHash === null) return user;
   const changes = { passwordHash, userMetadata: mergeWhatFits(data, user.userMetadata) };
-  await updateUser(session, user.id, changes, nowOf(context));
-  return reloadUser(session, user.id);
+  await updateUser(tx, user.id, changes);
+  return reloadUser(tx, user.id);
 }
 
 function countsAsConfirmed({ config }: AuthContext, { kind }: SignUpAddress): boolean {
@@ -265,30 +265,17 @@ function countsAsConfirmed({ config }: AuthContext, { kind }: SignUpAddress): bo
 }
 
 /** Sends the sign-up mail, unless one was sent a moment ago. @param user Locked, with an email address. */
-export async function sendConfirmation(
-  session: Queryable,
-  context: AuthContext,
-  user: User,
-  pkce: PkceChallenge | null,
-): Promise<void> {
-  if (isMailTooFrequent(context, user.confirmationSentAt)) return countUnsent(context);
+export async function sendConfirmation(tx: Transaction, user: User, pkce: PkceChallenge | null): Promise<void> {
+  if (isMailTooFrequent(tx, user.confirmationSentAt)) return countUnsent(tx);
   if (pkce !== null) {
     const kind = { providerType: 'email', method: 'email/signup' } as const;
-    await createFlow(session, { userId: user.id, pkce, ...kind }, context.services);
+    await createFlow(tx, { userId: user.id, pkce, ...kind });
   }
-  await sendTokens(session, context, {
+  await sendTokens(tx, {
     kind: 'confirmation',
     user,
     to: user.email ?? '',
     tokenType: 'confirmation_token',
     isPkce: pkce !== null,
   });
-}
-
-function note(
-  session: Queryable,
-  { config, services }: AuthContext,
-  { action, user, provider }: { readonly action: AuditAction; readonly user: User; readonly provider: string },
-): Promise<void> {
-  return writeAudit(session, { action, actor: userActor(user), traits: { provider } }, config, services);
 }

@@ -8,9 +8,9 @@ import { type AnswerJson, answerShape, uuid } from '../answer-shape.ts';
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
 import { queueNotification } from '../messages/queue-notification.ts';
-import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
-import { assertFactorBearer, requireFactor, writeFactorAudit } from '../steps/own-factor.ts';
-import { userActor } from '../store/audit.ts';
+import { type AuthContext, transact } from '../steps/auth-context.ts';
+import { assertFactorBearer, requireFactor } from '../steps/own-factor.ts';
+import { auditUser } from '../store/audit.ts';
 import { deleteFactor } from '../store/factors.ts';
 import { lowerSessions } from '../store/sessions.ts';
 import type { Factor } from '../user.ts';
@@ -22,21 +22,21 @@ export const unenrolledShape = answerShape<Factor>('AuthUnenrolledFactor', { id:
 export async function unenrollFactor(context: AuthContext, bearer: UserBearer, factorId: string): Promise<AnswerJson> {
   const asking = assertFactorBearer(bearer);
   requireFactor(asking.user, factorId);
-  const removed = await transact(context, [], async (session) => {
+  const removed = await transact(context, [], async (tx) => {
     // The level is read under the lock: the factor that gave it may just have been removed.
-    const { user, session: own } = await lockAsking(session, asking);
+    const { user, session: own } = await lockAsking(tx, asking);
     const factor = requireFactor(user, factorId);
     if (factor.status === 'verified' && own.aal === 'aal1') {
       throw new AuthError('insufficient_aal', 'AAL2 required to unenroll verified factor', { status: 422 });
     }
     const traits = { factor_id: factor.id, factor_status: factor.status, session_id: own.id };
     await Promise.all([
-      deleteFactor(session, factor.id),
-      lowerSessions(session, factor.id, nowOf(context)),
-      writeFactorAudit(session, context, { action: 'factor_unenrolled', actor: userActor(user), traits }),
+      deleteFactor(tx, factor.id),
+      lowerSessions(tx, factor.id),
+      auditUser(tx, 'factor_unenrolled', user, traits),
     ]);
     if (factor.status === 'verified') {
-      await queueNotification(session, context, { kind: 'mfa_factor_unenrolled', user, factorType: factor.factorType });
+      await queueNotification(tx, { kind: 'mfa_factor_unenrolled', user, factorType: factor.factorType });
     }
     return factor;
   });

@@ -2,7 +2,7 @@
  * A way to sign in that a user gives up. One has to be left, and the user gets the address of one that is left where their
  * own goes with it. Whoever has come in by it is out: the other sessions end, and what is under way.
  */
-import type { Queryable } from '../../postgres/system/queryable.ts';
+
 import { adoptEmail, deriveEmail } from '../accounts/derive-email.ts';
 import { type Asking, lockAsking } from '../accounts/lock-asking.ts';
 import { assertManualLinking, assertMayLink } from '../accounts/manual-linking.ts';
@@ -11,8 +11,8 @@ import { AuthError } from '../auth-error.ts';
 import { isUuid, type UserBearer } from '../bearer.ts';
 import { queueNotification } from '../messages/queue-notification.ts';
 import type { Session } from '../session.ts';
-import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
-import { userActor, writeAudit } from '../store/audit.ts';
+import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
+import { auditUser } from '../store/audit.ts';
 import { deleteIdentity, syncProviders } from '../store/identities.ts';
 import { endFlows } from '../store/pkce.ts';
 import { endSessions } from '../store/sessions.ts';
@@ -33,19 +33,11 @@ export async function unlinkIdentity(context: AuthContext, bearer: UserBearer, i
   if (!isUuid(id)) throw new AuthError('validation_failed', 'identity_id must be an UUID', { status: 404 });
   if (bearer.claims.aud !== context.audience) throw new AuthError('unexpected_audience');
   // Of two requests at the same time for the last two identities the second finds one.
-  await transact(context, [], async (session) =>
-    unlink(session, context, assertMayLink(await lockAsking(session, bearer)), id),
-  );
+  await transact(context, [], async (tx) => unlink(tx, assertMayLink(await lockAsking(tx, bearer)), id));
   return unlinkedShape.toJson(null);
 }
 
-async function unlink(
-  session: Queryable,
-  context: AuthContext,
-  asking: Asking<Session | null>,
-  id: string,
-): Promise<void> {
-  const { services, config, client } = context;
+async function unlink(tx: Transaction, asking: Asking<Session | null>, id: string): Promise<void> {
   const { user, session: own } = asking;
   const { identities } = user;
   if (identities.length <= 1) throw new AuthError('single_identity_not_deletable');
@@ -53,30 +45,24 @@ async function unlink(
   if (identity === undefined) throw new AuthError('identity_not_found');
   const { provider, providerId } = identity;
   const traits = { identity_id: identity.id, provider, provider_id: providerId };
-  const event = { action: 'identity_unlinked', actor: userActor(user), traits, ip: client.ip ?? '' } as const;
-  await Promise.all([writeAudit(session, event, config, services), deleteIdentity(session, identity.id)]);
+  await Promise.all([auditUser(tx, 'identity_unlinked', user, traits), deleteIdentity(tx, identity.id)]);
   const left = identities.filter((own) => own !== identity);
   if (provider === 'phone') {
-    await updateUser(session, user.id, { phone: null, phoneConfirmedAt: null }, nowOf(context));
+    await updateUser(tx, user.id, { phone: null, phoneConfirmedAt: null });
   } else {
-    await replaceEmail(session, context, user, left);
+    await replaceEmail(tx, user, left);
   }
-  await syncProviders(session, user.id, nowOf(context));
-  await endFlows(session, user.id, nowOf(context));
-  await endSessions(session, user.id, own === null ? 'global' : 'others', own?.id ?? null);
-  await queueNotification(session, context, { kind: 'identity_unlinked', user, provider });
+  await syncProviders(tx, user.id);
+  await endFlows(tx, user.id);
+  await endSessions(tx, user.id, own === null ? 'global' : 'others', own?.id ?? null);
+  await queueNotification(tx, { kind: 'identity_unlinked', user, provider });
 }
 
 /** Does nothing where one of the identities that are left has the address of the user. */
-async function replaceEmail(
-  session: Queryable,
-  context: AuthContext,
-  user: User,
-  left: readonly Identity[],
-): Promise<void> {
+async function replaceEmail(tx: Transaction, user: User, left: readonly Identity[]): Promise<void> {
   const own = user.email?.toLowerCase() ?? '';
   if (left.some(({ email }) => (email ?? '') === own)) return;
-  const derived = await deriveEmail(session, context, user, left);
+  const derived = await deriveEmail(tx, user, left);
   if (derived === null) throw new AuthError('email_conflict_identity_not_deletable');
-  await adoptEmail(session, context, user, derived);
+  await adoptEmail(tx, user, derived);
 }

@@ -3,7 +3,7 @@
  *
  * What takes long (comparing passwords) comes before the transaction; what decides is looked at again in it.
  */
-import type { Queryable } from '../../postgres/system/queryable.ts';
+
 import { changePassword, type NewPassword, preparePassword } from '../accounts/change-password.ts';
 import { applyEmailChange, askEmailChange } from '../accounts/email-change.ts';
 import { lockAsking } from '../accounts/lock-asking.ts';
@@ -15,13 +15,12 @@ import { sendCode } from '../messages/send-code.ts';
 import { type Channel, parseChannel } from '../messages/text-message.ts';
 import { enterMetadata, type Metadata } from '../metadata.ts';
 import { assertStrong } from '../secrets/password-policy.ts';
-import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
-import { reloadUser } from '../steps/issue-session.ts';
+import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
-import { userActor, writeAudit } from '../store/audit.ts';
+import { auditUser } from '../store/audit.ts';
 import { noteEntry } from '../store/entries.ts';
 import { type PkceChallenge, parsePkce } from '../store/pkce.ts';
-import { findUserByPhone, isEmailTaken, updateUser } from '../store/users.ts';
+import { findUserByPhone, isEmailTaken, reloadUser, updateUser } from '../store/users.ts';
 import { lacksSecondFactor, type User } from '../user.ts';
 import { toUserJson, type UserJson } from '../user-json.ts';
 
@@ -49,7 +48,7 @@ export async function updateOwnUser(context: AuthContext, bearer: UserBearer, bo
     ...(changes.email === null ? [] : (['send_email'] as const)),
     ...(changes.phone === null ? [] : (['send_sms'] as const)),
   ];
-  const user = await transact(context, asks, (session) => apply(session, context, { bearer, changes, newPassword }));
+  const user = await transact(context, asks, (tx) => apply(tx, { bearer, changes, newPassword }));
   return toUserJson(user);
 }
 
@@ -127,54 +126,51 @@ interface Application {
   readonly newPassword: NewPassword | null;
 }
 
-async function apply(session: Queryable, context: AuthContext, application: Application): Promise<User> {
+async function apply(tx: Transaction, application: Application): Promise<User> {
   const { bearer, changes, newPassword } = application;
-  const { config, services } = context;
   const { data, appMetadata, email, phone } = changes;
-  const asking = await lockAsking(session, bearer);
+  const asking = await lockAsking(tx, bearer);
   assertSecondFactor(asking, changes);
   let { user } = asking;
   if (newPassword !== null) {
-    await changePassword(session, context, { user, bearerSession: bearer.session, newPassword });
-    user = await reloadUser(session, user.id);
+    await changePassword(tx, { user, bearerSession: bearer.session, newPassword });
+    user = await reloadUser(tx, user.id);
   }
   if (data !== null || appMetadata !== null) {
     const metadata = {
       ...(data === null ? {} : { userMetadata: enterMetadata(user.userMetadata, data) }),
       ...(appMetadata === null ? {} : { appMetadata: enterMetadata(user.appMetadata, appMetadata) }),
     };
-    await updateUser(session, user.id, metadata, nowOf(context));
-    user = await reloadUser(session, user.id);
+    await updateUser(tx, user.id, metadata);
+    user = await reloadUser(tx, user.id);
   }
-  if (email !== null) user = await changeEmail(session, context, user, { email, pkce: changes.pkce });
-  if (phone !== null) user = await changePhone(session, context, user, { phone, channel: changes.channel });
-  await writeAudit(session, { action: 'user_modified', actor: userActor(user) }, config, services);
-  return reloadUser(session, user.id);
+  if (email !== null) user = await changeEmail(tx, user, { email, pkce: changes.pkce });
+  if (phone !== null) user = await changePhone(tx, user, { phone, channel: changes.channel });
+  await auditUser(tx, 'user_modified', user);
+  return reloadUser(tx, user.id);
 }
 
 async function changeEmail(
-  session: Queryable,
-  context: AuthContext,
+  tx: Transaction,
   user: User,
   { email, pkce }: { readonly email: string; readonly pkce: PkceChallenge | null },
 ): Promise<User> {
-  if (countsAsProven(context, user)) {
-    return applyEmailChange(session, context, { ...user, emailChange: email }, { by: 'session' });
+  if (countsAsProven(tx, user)) {
+    return applyEmailChange(tx, { ...user, emailChange: email }, { by: 'session' });
   }
   // Until the address is proven, what the account has was entered by whoever has its session.
-  if (user.isAnonymous) await noteEntry(session, user.id, 'code');
-  await askEmailChange(session, context, { user, newEmail: email, pkce });
-  return reloadUser(session, user.id);
+  if (user.isAnonymous) await noteEntry(tx, user.id, 'code');
+  await askEmailChange(tx, { user, newEmail: email, pkce });
+  return reloadUser(tx, user.id);
 }
 
 async function changePhone(
-  session: Queryable,
-  context: AuthContext,
+  tx: Transaction,
   user: User,
   { phone, channel }: { readonly phone: string; readonly channel: Channel },
 ): Promise<User> {
-  if (context.config.sms_autoconfirm) return applyPhoneChange(session, context, user, phone);
-  await updateUser(session, user.id, { phoneChange: phone }, nowOf(context));
-  await sendCode(session, context, { purpose: 'phone_change', user, phone, channel });
-  return reloadUser(session, user.id);
+  if (tx.config.sms_autoconfirm) return applyPhoneChange(tx, user, phone);
+  await updateUser(tx, user.id, { phoneChange: phone });
+  await sendCode(tx, { purpose: 'phone_change', user, phone, channel });
+  return reloadUser(tx, user.id);
 }

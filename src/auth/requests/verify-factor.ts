@@ -3,7 +3,7 @@
  *
  * A code of an app is accepted once, and none before it afterwards: the step is used up in the transaction of the sign-in.
  */
-import type { Queryable } from '../../postgres/system/queryable.ts';
+
 import { lockKnownUser } from '../accounts/lock-known-user.ts';
 import { AuthError } from '../auth-error.ts';
 import { isUuid, type UserBearer } from '../bearer.ts';
@@ -11,20 +11,12 @@ import { queueNotification } from '../messages/queue-notification.ts';
 import { sameText } from '../secrets/one-time-code.ts';
 import { findStep, fromBase32 } from '../secrets/totp.ts';
 import { factorMethods, type Session } from '../session.ts';
-import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
+import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
 import { takeGuess } from '../steps/guesses.ts';
-import {
-  completeSignIn, reloadUser, type SessionJson, type SignedIn, sessionAnswer, 
-} from '../steps/issue-session.ts'; // biome-ignore format: a list of names
+import { completeSignIn, type SessionJson, type SignedIn, sessionAnswer } from '../steps/issue-session.ts';
 import { type BodyShape, badJson, readMembers } from '../steps/members.ts';
-import {
-  assertFactorBearer,
-  assertSecondFactorUsed,
-  type FactorBearer,
-  requireFactor,
-  writeFactorAudit,
-} from '../steps/own-factor.ts';
-import { userActor } from '../store/audit.ts';
+import { assertFactorBearer, assertSecondFactorUsed, type FactorBearer, requireFactor } from '../steps/own-factor.ts';
+import { auditUser } from '../store/audit.ts';
 import {
   type Challenge,
   challengeLifetimeMs,
@@ -38,6 +30,7 @@ import {
 import { endLinking } from '../store/pkce.ts';
 import { assertRequestAllowed, requestAllowance } from '../store/rate-limit.ts';
 import { addAmr, endSessionsBelow, loadSession, lockSession, replaceRefreshToken } from '../store/sessions.ts';
+import { reloadUser } from '../store/users.ts';
 import type { Factor, User } from '../user.ts';
 import { assertVerifyOn } from './challenge-factor.ts';
 
@@ -72,7 +65,7 @@ export async function verifyFactor(
   assertVerifyOn(context, factor);
   await limitAttempts(context, factor);
   const answer = { asking, factorId: factor.id, challengeId: challengeId || null, code };
-  const outcome = await transact(context, ['custom_access_token'], (session) => decide(session, context, answer));
+  const outcome = await transact(context, ['custom_access_token'], (tx) => decide(tx, answer));
   if (outcome.kind === 'refused') throw outcome.error;
   return sessionAnswer(context, outcome.signedIn);
 }
@@ -83,33 +76,33 @@ async function limitAttempts({ services, config }: AuthContext, { id }: Factor):
   await assertRequestAllowed(services.limiter, `factor_attempt:${id}`, allowance);
 }
 
-async function decide(session: Queryable, context: AuthContext, answer: Answer): Promise<Outcome> {
+async function decide(tx: Transaction, answer: Answer): Promise<Outcome> {
   const [user, own] = await Promise.all([
-    lockKnownUser(session, answer.asking.user),
-    lockSession(session, answer.asking.session.id),
+    lockKnownUser(tx, answer.asking.user),
+    lockSession(tx, answer.asking.session.id),
   ]);
   // It has just been ended.
   if (own === null) throw new AuthError('session_not_found');
   const factor = requireFactor(user, answer.factorId);
   // One that was enrolled before another came into use must not get around that.
   if (factor.status !== 'verified') assertSecondFactorUsed(user, own);
-  const challenge = await requireChallenge(session, context, answer);
-  if (nowOf(context) > challenge.createdAt + challengeLifetimeMs) {
-    await deleteChallenge(session, challenge.id);
+  const challenge = await requireChallenge(tx, answer);
+  if (nowOf(tx) > challenge.createdAt + challengeLifetimeMs) {
+    await deleteChallenge(tx, challenge.id);
     const message = `MFA challenge ${challenge.id} has expired, verify against another challenge or create a new challenge.`;
     return { kind: 'refused', error: new AuthError('mfa_challenge_expired', message) };
   }
   // A challenge dies of guesses, and a new one gives few more: the secret of an app is the same for all of them.
-  const mayGuess = (await takeGuess(context, challenge.id)) && (await takeFactorGuess(context, factor));
+  const mayGuess = (await takeGuess(tx, challenge.id)) && (await takeFactorGuess(tx, factor));
   if (!mayGuess) {
-    await deleteChallenge(session, challenge.id);
+    await deleteChallenge(tx, challenge.id);
     return { kind: 'refused', error: new AuthError('over_request_rate_limit') };
   }
   const check = factor.factorType === 'phone' ? checkPhoneCode : checkTotpCode;
-  await check(session, context, challenge, { factor, code: answer.code });
-  await noteAnswered(session, challenge.id, nowOf(context));
-  if (factor.status !== 'verified') await enterUse(session, context, user, factor);
-  return { kind: 'verified', signedIn: await raiseSession(session, context, { user, own, factor, challenge }) };
+  await check(tx, challenge, { factor, code: answer.code });
+  await noteAnswered(tx, challenge.id);
+  if (factor.status !== 'verified') await enterUse(tx, user, factor);
+  return { kind: 'verified', signedIn: await raiseSession(tx, { user, own, factor, challenge }) };
 }
 
 async function takeFactorGuess({ services, config }: AuthContext, { id }: Factor): Promise<boolean> {
@@ -118,13 +111,10 @@ async function takeFactorGuess({ services, config }: AuthContext, { id }: Factor
 }
 
 /** @throws AuthError `mfa_factor_not_found` (422), `mfa_ip_address_mismatch` */
-async function requireChallenge(
-  session: Queryable,
-  { client }: AuthContext,
-  { challengeId, factorId }: Answer,
-): Promise<Challenge> {
+async function requireChallenge(tx: Transaction, { challengeId, factorId }: Answer): Promise<Challenge> {
+  const { client } = tx;
   const asked = { id: challengeId ?? '', factorId, ip: client.ip };
-  const challenge = challengeId === null ? null : await lockChallenge(session, asked);
+  const challenge = challengeId === null ? null : await lockChallenge(tx, asked);
   if (challenge === null) {
     throw new AuthError('mfa_factor_not_found', 'MFA factor with the provided challenge ID not found', { status: 422 });
   }
@@ -138,28 +128,18 @@ interface Given {
 }
 
 /** @throws AuthError `mfa_verification_failed` */
-async function checkPhoneCode(
-  _session: Queryable,
-  _context: AuthContext,
-  challenge: Challenge,
-  { code }: Given,
-): Promise<void> {
+async function checkPhoneCode(_tx: Transaction, challenge: Challenge, { code }: Given): Promise<void> {
   assertReadable(challenge.code);
   if (sameText(challenge.code, code)) return;
   throw new AuthError('mfa_verification_failed', 'Invalid MFA Phone code entered');
 }
 
 /** @throws AuthError `mfa_verification_failed` */
-async function checkTotpCode(
-  session: Queryable,
-  context: AuthContext,
-  { secret }: Challenge,
-  { factor, code }: Given,
-): Promise<void> {
+async function checkTotpCode(tx: Transaction, { secret }: Challenge, { factor, code }: Given): Promise<void> {
   assertReadable(secret);
   const key = fromBase32(secret);
-  const step = key === null ? null : findStep(key, code, nowOf(context));
-  if (step === null || !(await useStep(session, factor.id, step))) throw new AuthError('mfa_verification_failed');
+  const step = key === null ? null : findStep(key, code, nowOf(tx));
+  if (step === null || !(await useStep(tx, factor.id, step))) throw new AuthError('mfa_verification_failed');
 }
 
 /** Secrets that the original has encrypted are not texts to compare with. */
@@ -174,10 +154,10 @@ function assertReadable(secret: string | null): asserts secret is string {
  * Users hear of it: whoever has their password may have added a factor of their own. Linking that began without a factor ends as
  * the sessions without one do.
  */
-async function enterUse(session: Queryable, context: AuthContext, user: User, factor: Factor): Promise<void> {
-  await updateFactor(session, factor.id, { status: 'verified' }, nowOf(context));
-  await endLinking(session, user.id, nowOf(context));
-  await queueNotification(session, context, { kind: 'mfa_factor_enrolled', user, factorType: factor.factorType });
+async function enterUse(tx: Transaction, user: User, factor: Factor): Promise<void> {
+  await updateFactor(tx, factor.id, { status: 'verified' });
+  await endLinking(tx, user.id);
+  await queueNotification(tx, { kind: 'mfa_factor_enrolled', user, factorType: factor.factorType });
 }
 
 interface Success {
@@ -189,23 +169,18 @@ interface Success {
 }
 
 /** The session with its new level; those of the user that lack it end. */
-async function raiseSession(
-  session: Queryable,
-  context: AuthContext,
-  { user, own, factor, challenge }: Success,
-): Promise<SignedIn> {
-  const { services } = context;
+async function raiseSession(tx: Transaction, { user, own, factor, challenge }: Success): Promise<SignedIn> {
   const traits = { factor_id: factor.id, challenge_id: challenge.id };
   const method = factorMethods[factor.factorType];
   // One round trip, in this order.
   const [refreshToken, , , , , raised, changed] = await Promise.all([
-    replaceRefreshToken(session, own, services),
-    addAmr(session, own, { method, factorId: factor.id }, services),
-    endSessionsBelow(session, user.id, 'aal2'),
-    deleteOtherAttempts(session, user.id, factor),
-    writeFactorAudit(session, context, { action: 'verification_attempted', actor: userActor(user), traits }),
-    loadSession(session, own.id),
-    reloadUser(session, user.id),
+    replaceRefreshToken(tx, own),
+    addAmr(tx, own, { method, factorId: factor.id }),
+    endSessionsBelow(tx, user.id, 'aal2'),
+    deleteOtherAttempts(tx, user.id, factor),
+    auditUser(tx, 'verification_attempted', user, traits),
+    loadSession(tx, own.id),
+    reloadUser(tx, user.id),
   ]);
-  return completeSignIn(session, context, { session: raised ?? own, refreshToken, user: changed }, method);
+  return completeSignIn(tx, { session: raised ?? own, refreshToken, user: changed }, method);
 }

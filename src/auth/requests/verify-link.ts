@@ -4,10 +4,9 @@
  * Whatever happens, it goes to the application, which learns of it from fragment and query; only a link without its
  * parameters is answered directly.
  */
-import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import { isPkceHash } from '../secrets/one-time-code.ts';
-import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
+import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
 import { completeVerification } from '../steps/complete-verification.ts';
 import { issueSession, type SignedIn, sessionAnswer } from '../steps/issue-session.ts';
 import { errorParameters, withFragment, withQuery } from '../steps/redirect-target.ts';
@@ -57,31 +56,26 @@ async function follow(context: AuthContext, token: string, typeName: string): Pr
   if (type === null || isPhoneType(type)) {
     throw new AuthError('validation_failed', 'Invalid email verification type');
   }
-  const outcome = await transact(context, ['custom_access_token'], async (session): Promise<Outcome> => {
-    const presented = await presentHash(session, context, { type, tokenHash: token });
+  const outcome = await transact(context, ['custom_access_token'], async (tx): Promise<Outcome> => {
+    const presented = await presentHash(tx, { type, tokenHash: token });
     const verified = resolveKind(type, presented.type);
     const { id } = presented.user;
     const by = isPkceHash(token) ? 'pkce_link' : 'link';
     const enter = async (): Promise<Outcome> => {
-      if (isPkceHash(token)) return { kind: 'code', code: await issueCode(session, context, id, verified) };
-      return { kind: 'signed_in', verified, signedIn: await issueSession(session, context, id, 'otp') };
+      if (isPkceHash(token)) return { kind: 'code', code: await issueCode(tx, id, verified) };
+      return { kind: 'signed_in', verified, signedIn: await issueSession(tx, id, 'otp') };
     };
-    const outcome = await completeVerification(session, context, { presented, kind: verified, by }, enter);
+    const outcome = await completeVerification(tx, { presented, kind: verified, by }, enter);
     return outcome ?? { kind: 'other_address' };
   });
   return targetOf(context, outcome, isPkceHash(token));
 }
 
 /** Without a flow nobody could use the code, so the token stays: the transaction is undone. */
-function issueCode(
-  session: Queryable,
-  context: AuthContext,
-  userId: string,
-  verified: VerificationKind,
-): Promise<string> {
+function issueCode(tx: Transaction, userId: string, verified: VerificationKind): Promise<string> {
   const method = flowMethodOf(verified);
   if (method === null) throw new AuthError('flow_state_not_found', 'No associated flow state found.', { status: 400 });
-  return issueFlowCode(session, userId, method, nowOf(context));
+  return issueFlowCode(tx, userId, method);
 }
 
 async function targetOf(context: AuthContext, outcome: Outcome, isPkce: boolean): Promise<string> {

@@ -1,12 +1,11 @@
 /**
  * Verification by a program: a code that the user typed, or the hash of a link that a server received.
  */
-import type { Queryable } from '../../postgres/system/queryable.ts';
 import { isSecureChange } from '../accounts/email-change.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { type AnswerJson, answerShape, member, text } from '../answer-shape.ts';
 import { AuthError } from '../auth-error.ts';
-import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
+import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
 import { completeVerification } from '../steps/complete-verification.ts';
 import { takeGuesses } from '../steps/guesses.ts';
 import { issueSession, type SignedIn, sessionAnswer } from '../steps/issue-session.ts';
@@ -46,17 +45,16 @@ type Given =
 /** `POST /verify`. */
 export async function verify(context: AuthContext, body: unknown): Promise<AnswerJson> {
   const given = check(body);
-  const signedIn = await transact(context, ['custom_access_token'], (session) => enter(session, context, given));
+  const signedIn = await transact(context, ['custom_access_token'], (tx) => enter(tx, given));
   return signedIn === null ? otherAddressShape.toJson(otherAddressMessage) : sessionAnswer(context, signedIn);
 }
 
-async function enter(session: Queryable, context: AuthContext, given: Given): Promise<SignedIn | null> {
-  const presented =
-    given.kind === 'hash' ? await presentHash(session, context, given) : await present(session, context, given);
+async function enter(tx: Transaction, given: Given): Promise<SignedIn | null> {
+  const presented = given.kind === 'hash' ? await presentHash(tx, given) : await present(tx, given);
   const kind = resolveKind(given.type, presented.type);
-  const enterNow = () => issueSession(session, context, presented.user.id, 'otp');
+  const enterNow = () => issueSession(tx, presented.user.id, 'otp');
   const by = given.kind === 'hash' ? 'link' : 'code';
-  return completeVerification(session, context, { presented, kind, by }, enterNow);
+  return completeVerification(tx, { presented, kind, by }, enterNow);
 }
 
 const refuse = (message: string) => new AuthError('validation_failed', message);
@@ -95,52 +93,44 @@ function parseCodeEmail(email: string): string {
 
 /** Presents what a link carries. @throws AuthError `otp_expired`, `user_banned` */
 export async function presentHash(
-  session: Queryable,
-  context: AuthContext,
+  tx: Transaction,
   { type, tokenHash }: { readonly type: VerificationType; readonly tokenHash: string },
 ): Promise<PresentedToken> {
-  const presented = await presentTokenHash(session, tokenHash, checkOf(context, type));
-  const isDead = await takeGuesses(session, context, { userId: presented.user.id }, [presented.type]);
+  const presented = await presentTokenHash(tx, tokenHash, checkOf(tx, type));
+  const isDead = await takeGuesses(tx, { userId: presented.user.id }, [presented.type]);
   if (isDead(presented.user.id, presented.type)) throw new AuthError('otp_expired');
   return presented;
 }
 
-async function present(
-  session: Queryable,
-  context: AuthContext,
-  given: Extract<Given, { kind: 'code' }>,
-): Promise<PresentedToken> {
+async function present(tx: Transaction, given: Extract<Given, { kind: 'code' }>): Promise<PresentedToken> {
   const { type, address, code } = given;
-  const [isDead, owner] = await Promise.all([
-    takeGuesses(session, context, { address }, tokensOf(type)),
-    lockOwner(session, context, given),
-  ]);
-  const presented = checkCode(owner, { address, code }, { ...checkOf(context, type), isDead });
+  const [isDead, owner] = await Promise.all([takeGuesses(tx, { address }, tokensOf(type)), lockOwner(tx, given)]);
+  const presented = checkCode(owner, { address, code }, { ...checkOf(tx, type), isDead });
   if (type !== 'email_change') return presented;
   const { user } = presented;
   // The address of the current token is that of the user, and its turn comes only with a secure change.
   const isKnown = address === user.email?.toLowerCase() || address === user.emailChange.toLowerCase();
   const isCurrentToken = presented.type === 'email_change_token_current';
-  if (!isKnown || (isCurrentToken && !isSecureChange(context, user))) throw new AuthError('otp_expired');
+  if (!isKnown || (isCurrentToken && !isSecureChange(tx, user))) throw new AuthError('otp_expired');
   return presented;
 }
 
 /** The user to whom the code must belong, for this transaction alone; null for nobody. */
 async function lockOwner(
-  session: Queryable,
-  { audience }: AuthContext,
+  tx: Transaction,
   { type, address, code }: Extract<Given, { kind: 'code' }>,
 ): Promise<User | null> {
-  const lockKnown = (id: string | null) => (id === null ? null : lockUser(session, id));
+  const { audience } = tx;
+  const lockKnown = (id: string | null) => (id === null ? null : lockUser(tx, id));
   switch (type) {
     case 'sms':
-      return lockKnown((await findUserByPhone(session, address, audience))?.id ?? null);
+      return lockKnown((await findUserByPhone(tx, address, audience))?.id ?? null);
     // Several users may wait for the same number or address.
     case 'phone_change':
     case 'email_change':
-      return lockKnown(await findUserIdByCode(session, { address, code }, tokensOf(type)));
+      return lockKnown(await findUserIdByCode(tx, { address, code }, tokensOf(type)));
     default:
-      return lockUserByEmail(session, address, audience);
+      return lockUserByEmail(tx, address, audience);
   }
 }
 

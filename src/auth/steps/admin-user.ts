@@ -13,9 +13,9 @@ import { parseGoDuration } from './go-duration.ts';
 import { type BodyShape, readMembers } from './members.ts';
 
 /** Loads the user. @param lock Keeps the row for the transaction. @throws AuthError `validation_failed` (404), `user_not_found` */
-export async function requireUser(session: Queryable, id: string, lock: 'lock' | 'read' = 'read'): Promise<User> {
+export async function requireUser(tx: Queryable, id: string, lock: 'lock' | 'read' = 'read'): Promise<User> {
   if (!isUuid(id)) throw new AuthError('validation_failed', 'user_id must be an UUID', { status: 404 });
-  const user = await (lock === 'lock' ? lockUser(session, id) : loadUser(session, id));
+  const user = await (lock === 'lock' ? lockUser(tx, id) : loadUser(tx, id));
   if (user === null) throw new AuthError('user_not_found');
   return user;
 }

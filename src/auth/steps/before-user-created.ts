@@ -2,12 +2,11 @@
  * The hook `before_user_created`: asked before somebody becomes a user by what they do themselves, whichever way. What admins
  * make, users and invitations, is not asked about.
  */
-import type { Queryable } from '../../postgres/system/queryable.ts';
 import { randomUuid } from '../random.ts';
 import type { NewUser } from '../store/users.ts';
 import { toRfc3339 } from '../times.ts';
 import { askHook } from './ask-hook.ts';
-import { type AuthContext, nowOf } from './auth-context.ts';
+import { nowOf, type Transaction } from './auth-context.ts';
 
 /** Not created yet, in the words of the ecosystem's payload. */
 const never = '0001-01-01T00:00:00Z';
@@ -18,19 +17,15 @@ const never = '0001-01-01T00:00:00Z';
  * @param session Of the transaction that will insert the user.
  * @throws AuthError What the hook refused or failed with; the user must not be inserted then.
  */
-export async function askBeforeUserCreated(
-  session: Queryable,
-  context: AuthContext,
-  user: NewUser & { readonly id: string },
-): Promise<void> {
-  if (!context.config.hook_before_user_created_enabled) return;
+export async function askBeforeUserCreated(tx: Transaction, user: NewUser & { readonly id: string }): Promise<void> {
+  if (!tx.config.hook_before_user_created_enabled) return;
   const metadata = {
-    uuid: randomUuid(context.services.random),
-    time: toRfc3339(nowOf(context)),
+    uuid: randomUuid(tx.services.random),
+    time: toRfc3339(nowOf(tx)),
     name: 'before-user-created',
-    ip_address: context.client.ip ?? '',
+    ip_address: tx.client.ip ?? '',
   };
-  await askHook(session, context, 'before_user_created', { metadata, user: toPayload(user) });
+  await askHook(tx, 'before_user_created', { metadata, user: toPayload(user) });
 }
 
 /** Never the hash of the password. */

@@ -1,18 +1,18 @@
 /**
  * What follows from a token that was good: it is used up, and the user is what it proves.
  */
-import type { Queryable } from '../../postgres/system/queryable.ts';
+
 import { confirmEmail, confirmPhone } from '../accounts/confirm-user.ts';
 import { applyEmailChange, isSecureChange } from '../accounts/email-change.ts';
 import type { Proof } from '../accounts/evict-strangers.ts';
 import { applyPhoneChange } from '../accounts/phone-change.ts';
 import { makePassword } from '../accounts/random-password.ts';
-import { type AuditAction, userActor, writeAudit } from '../store/audit.ts';
+import { auditUser } from '../store/audit.ts';
 import { syncProviders } from '../store/identities.ts';
 import { clearTokens, consumeToken, type PresentedToken } from '../store/one-time-tokens.ts';
 import { updateUser } from '../store/users.ts';
 import type { User } from '../user.ts';
-import { type AuthContext, nowOf } from './auth-context.ts';
+import type { Transaction } from './auth-context.ts';
 import { flowMethodOf, type VerificationKind } from './verification-types.ts';
 
 const invitedPasswordLength = 64;
@@ -33,42 +33,41 @@ export interface Verification {
  * @throws AuthError `email_exists`, `phone_exists`
  */
 export async function completeVerification<T>(
-  session: Queryable,
-  context: AuthContext,
+  tx: Transaction,
   verification: Verification,
   finish: () => Promise<T>,
 ): Promise<T | null> {
   const { kind, presented } = verification;
   const { user } = presented;
-  const completing = complete(session, context, verification);
+  const completing = complete(tx, verification);
   // Sign-ins of confirmed users, which most are, ask for all of their statements at once: one round trip.
   const isSignIn = (kind === 'magiclink' || kind === 'recovery') && user.emailConfirmedAt !== null;
   if (!isSignIn && (await completing) === null) return null;
-  const [, , finished] = await Promise.all([completing, syncProviders(session, user.id, nowOf(context)), finish()]);
+  const [, , finished] = await Promise.all([completing, syncProviders(tx, user.id), finish()]);
   return finished;
 }
 
 /** The user afterwards; null where the other address of an email change has to confirm as well. */
 type Completion = User | null;
 
-async function complete(session: Queryable, context: AuthContext, verification: Verification): Promise<Completion> {
+async function complete(tx: Transaction, verification: Verification): Promise<Completion> {
   const { presented, kind } = verification;
   const { user } = presented;
   const proof = proofOf(verification);
   switch (kind) {
     case 'signup':
     case 'invite':
-      return confirmSignUp(session, context, user, proof);
+      return confirmSignUp(tx, user, proof);
     case 'magiclink':
     case 'recovery':
-      return recoverUser(session, context, presented, proof);
+      return recoverUser(tx, presented, proof);
     case 'email_change':
-      return confirmEmailChange(session, context, presented, proof);
+      return confirmEmailChange(tx, presented, proof);
     case 'sms':
-      await note(session, context, user, 'user_signedup');
-      return confirmPhone(session, context, user, proof);
+      await auditUser(tx, 'user_signedup', user);
+      return confirmPhone(tx, user, proof);
     case 'phone_change':
-      return applyPhoneChange(session, context, user, user.phoneChange);
+      return applyPhoneChange(tx, user, user.phoneChange);
   }
 }
 
@@ -78,48 +77,31 @@ function proofOf({ kind, by }: Verification): Proof {
   return { by: 'message', pkce: by === 'pkce_link' ? flowMethodOf(kind) : null };
 }
 
-async function confirmSignUp(session: Queryable, context: AuthContext, user: User, proof: Proof): Promise<User> {
-  const { services, config } = context;
+async function confirmSignUp(tx: Transaction, user: User, proof: Proof): Promise<User> {
+  const { services, config } = tx;
   if (user.invitedAt !== null && user.passwordHash === null) {
     const password = makePassword(services.random, invitedPasswordLength, config.password_required_characters);
-    const passwordHash = await services.hasher.hash(password, context.deadline);
-    await updateUser(session, user.id, { passwordHash }, nowOf(context));
-    await clearTokens(session, user.id, nowOf(context));
+    const passwordHash = await services.hasher.hash(password, tx.deadline);
+    await updateUser(tx, user.id, { passwordHash });
+    await clearTokens(tx, user.id);
   }
-  await note(session, context, user, 'user_signedup');
-  return confirmEmail(session, context, user, proof);
+  await auditUser(tx, 'user_signedup', user);
+  return confirmEmail(tx, user, proof);
 }
 
 /** Whoever reads the mail has the address, so a link of a user who never confirmed does that as well. */
-async function recoverUser(
-  session: Queryable,
-  context: AuthContext,
-  presented: PresentedToken,
-  proof: Proof,
-): Promise<User> {
+async function recoverUser(tx: Transaction, presented: PresentedToken, proof: Proof): Promise<User> {
   const { user } = presented;
   const isNew = user.emailConfirmedAt === null;
-  await Promise.all([
-    consumeToken(session, presented, nowOf(context)),
-    note(session, context, user, isNew ? 'user_signedup' : 'login'),
-  ]);
-  return isNew ? confirmEmail(session, context, user, proof) : user;
+  await Promise.all([consumeToken(tx, presented), auditUser(tx, isNew ? 'user_signedup' : 'login', user)]);
+  return isNew ? confirmEmail(tx, user, proof) : user;
 }
 
-async function confirmEmailChange(
-  session: Queryable,
-  context: AuthContext,
-  presented: PresentedToken,
-  proof: Proof,
-): Promise<Completion> {
+async function confirmEmailChange(tx: Transaction, presented: PresentedToken, proof: Proof): Promise<Completion> {
   const { user } = presented;
-  const needsBoth = isSecureChange(context, user) && !context.config.mailer_autoconfirm;
-  if (!needsBoth || user.emailChangeConfirmStatus !== 0) return applyEmailChange(session, context, user, proof);
-  await consumeToken(session, presented, nowOf(context), 'own');
-  await updateUser(session, user.id, { emailChangeConfirmStatus: 1 }, nowOf(context));
+  const needsBoth = isSecureChange(tx, user) && !tx.config.mailer_autoconfirm;
+  if (!needsBoth || user.emailChangeConfirmStatus !== 0) return applyEmailChange(tx, user, proof);
+  await consumeToken(tx, presented, 'own');
+  await updateUser(tx, user.id, { emailChangeConfirmStatus: 1 });
   return null;
-}
-
-function note(session: Queryable, { config, services }: AuthContext, user: User, action: AuditAction): Promise<void> {
-  return writeAudit(session, { action, actor: userActor(user) }, config, services);
 }

@@ -2,7 +2,6 @@
  * The hook `custom_access_token`: what an access token says is shown to it before the token is made, and what it answers is
  * what the token says. It may add, change and leave out, but not what a token needs to be one, not whose it is, and not a role of admins.
  */
-import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import { bytesOf } from '../metadata.ts';
 import type { AccessClaims } from '../secrets/access-token.ts';
@@ -15,18 +14,17 @@ export type SignInMethod = string;
 /**
  * The claims as the hook wants them; unchanged where it is off.
  *
- * @param session Of the transaction that signs the user in; null where there is none.
+ * @param context The transaction that signs the user in, where there is one.
  * @throws AuthError What the hook refused or failed with; `unexpected_failure` where its claims are not those of a token.
  */
 export async function customizeClaims(
-  session: Queryable | null,
   context: AuthContext,
   claims: AccessClaims,
   method: SignInMethod,
 ): Promise<AccessClaims> {
   if (!context.config.hook_custom_access_token_enabled) return claims;
   const payload = { user_id: claims.sub, claims, authentication_method: method };
-  const answer = await askHook(session, context, 'custom_access_token', payload);
+  const answer = await askHook(context, 'custom_access_token', payload);
   const problem = findProblem(answer.claims, claims, context.services.adminRoles);
   if (problem === null) return answer.claims as AccessClaims;
   context.services.observe({ kind: 'hook_failed', hook: 'custom_access_token', reason: problem });

@@ -2,9 +2,8 @@
  * Guesses at codes: each counts before it is looked at, in the database and outside the transaction of the request, so that
  * neither many addresses nor many processes nor an undone transaction give anybody more of them.
  */
-import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { OneTimeTokenType } from '../store/one-time-tokens.ts';
-import type { AuthContext } from './auth-context.ts';
+import type { AuthContext, Transaction } from './auth-context.ts';
 
 /** Longer than any code lives. */
 const windowMs = 86_400_000;
@@ -23,21 +22,20 @@ export type DeadTokens = (userId: string, type: OneTimeTokenType) => boolean;
 
 /** Counts a guess at each of the tokens; an address without any costs as much. */
 export async function takeGuesses(
-  session: Queryable,
-  context: AuthContext,
+  tx: Transaction,
   at: GuessedAt,
   types: readonly OneTimeTokenType[],
 ): Promise<DeadTokens> {
   const [column, value] = 'address' in at ? ['t.relates_to', at.address.toLowerCase()] : ['t.user_id::text', at.userId];
-  const rows = await session.query(
+  const rows = await tx.query(
     `select t.id, t.user_id, t.token_type::text as type from auth.one_time_tokens t
     where ${column} = $1 and t.token_type::text = any ($2::text[])`,
     [value, types],
   );
-  if (rows.length === 0) await takeGuess(context, `none:${value}`);
+  if (rows.length === 0) await takeGuess(tx, `none:${value}`);
   const dead = new Set<string>();
   for (const { id, user_id, type } of rows) {
-    if (!(await takeGuess(context, String(id)))) dead.add(`${user_id} ${type}`);
+    if (!(await takeGuess(tx, String(id)))) dead.add(`${user_id} ${type}`);
   }
   return (userId, type) => dead.has(`${userId} ${type}`);
 }

@@ -2,14 +2,13 @@
  * The end of every successful sign-in: a new session and what its access token says inside the transaction, the answer with
  * the tokens after it. Nobody makes an access token anywhere else.
  */
-import type { Queryable } from '../../postgres/system/queryable.ts';
-import { AuthError } from '../auth-error.ts';
+
 import { accessTokenClaims, type SessionExtras, type SessionTokens, toSessionJson } from '../secrets/access-token.ts';
 import { createSession, type IssuedSession } from '../store/sessions.ts';
-import { loadUser } from '../store/users.ts';
+import { reloadUser } from '../store/users.ts';
 import { toSeconds } from '../times.ts';
 import type { User } from '../user.ts';
-import { type AuthContext, nowOf } from './auth-context.ts';
+import { type AuthContext, nowOf, type Transaction } from './auth-context.ts';
 import { customizeClaims, type SignInMethod } from './custom-claims.ts';
 
 /** A session with its user as of the sign-in, and what its access token says. */
@@ -19,29 +18,21 @@ export interface SignedIn extends IssuedSession, SessionTokens {}
 export type SessionJson = Readonly<Record<string, unknown>>;
 
 /** Starts a session. @param method How the user proved to be the one, for the claim `amr`. */
-export async function issueSession(
-  session: Queryable,
-  context: AuthContext,
-  userId: string,
-  method: string,
-): Promise<SignedIn> {
-  const { services, client } = context;
+export async function issueSession(tx: Transaction, userId: string, method: string): Promise<SignedIn> {
   const [issued, user] = await Promise.all([
-    createSession(session, { userId, method, client }, services),
-    reloadUser(session, userId),
+    createSession(tx, { userId, method, client: tx.client }),
+    reloadUser(tx, userId),
   ]);
-  return completeSignIn(session, context, { ...issued, user }, method);
+  return completeSignIn(tx, { ...issued, user }, method);
 }
 
 /**
  * Decides what the access token of a session says.
  *
- * @param session Of the transaction of the sign-in, so that nothing of it stays where the hook refuses; null where there is
- *   none.
+ * @param context The transaction of the sign-in, where there is one: nothing of it stays where the hook refuses.
  * @throws AuthError What the hook `custom_access_token` refused or failed with.
  */
 export async function completeSignIn(
-  session: Queryable | null,
   context: AuthContext,
   issued: IssuedSession & { readonly user: User },
   method: SignInMethod,
@@ -49,7 +40,7 @@ export async function completeSignIn(
   const { services, config } = context;
   const now = nowOf(context);
   const claims = accessTokenClaims(issued.user, issued.session, { issuer: services.issuer, config, now });
-  return { ...issued, claims: await customizeClaims(session, context, claims, method), issuedAt: toSeconds(now) };
+  return { ...issued, claims: await customizeClaims(context, claims, method), issuedAt: toSeconds(now) };
 }
 
 /** The answer. */
@@ -59,12 +50,4 @@ export function sessionAnswer(
   extras?: SessionExtras,
 ): Promise<SessionJson> {
   return toSessionJson(signedIn, services.signer, extras);
-}
-
-/** The user as it is after what was written in this transaction. */
-export async function reloadUser(session: Queryable, userId: string): Promise<User> {
-  const user = await loadUser(session, userId);
-  // Only a user that somebody deletes at this moment is gone.
-  if (user === null) throw new AuthError('user_not_found');
-  return user;
 }

@@ -1,13 +1,10 @@
 /**
- * A second factor by the id in the path, who may ask about one, and what is noted of it.
+ * A second factor by the id in the path, and who may ask about one.
  */
-import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import { assertNotAnonymous, isUuid, type UserBearer } from '../bearer.ts';
 import type { Session } from '../session.ts';
-import { type AuditEvent, writeAudit } from '../store/audit.ts';
 import { type Factor, lacksSecondFactor, type User } from '../user.ts';
-import type { AuthContext } from './auth-context.ts';
 
 /** Who asks about a factor of theirs: a user with an account and a session. */
 export interface FactorBearer {
@@ -56,13 +53,4 @@ export function assertNameFree(factors: readonly Factor[], friendlyName: string)
   if (!factors.some((factor) => factor.friendlyName === friendlyName)) return;
   const message = `A factor with the friendly name "${friendlyName}" for this user already exists`;
   throw new AuthError('mfa_factor_name_conflict', message);
-}
-
-/** Writes an event about a factor, with the address that the request comes from. */
-export function writeFactorAudit(
-  session: Queryable,
-  { services, config, client }: AuthContext,
-  event: Pick<AuditEvent, 'action' | 'actor' | 'traits'>,
-): Promise<void> {
-  return writeAudit(session, { ...event, ip: client.ip ?? '' }, config, services);
 }

@@ -2,10 +2,9 @@
  * The audit log: one row per event, written in the transaction of the change it tells of.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
-import type { Queryable } from '../../postgres/system/queryable.ts';
 import { randomUuid } from '../random.ts';
 import { toTimestamp } from '../times.ts';
-import { nilUuid, type Tools } from '../tools.ts';
+import { nilUuid, type StoreTransaction } from '../tools.ts';
 import type { User } from '../user.ts';
 
 /** What can be told, and the heading under which it stands. */
@@ -51,46 +50,75 @@ export interface AuditActor {
 export interface AuditEvent {
   readonly action: AuditAction;
   readonly actor: AuditActor;
-  readonly traits?: Readonly<Record<string, unknown>>;
-  /** Given for links of identities, factors and operators only. */
-  readonly ip?: string;
+  readonly traits?: Readonly<Record<string, unknown>> | undefined;
+  /** The address of the client is noted. */
+  readonly hasAddress?: boolean;
+}
+
+/** A transaction of a request. */
+export interface AuditTransaction extends StoreTransaction {
+  readonly config: Pick<AuthConfig, 'audit_log_disable_postgres'>;
+  readonly client: { readonly ip: string | null };
 }
 
 /** Longest name of a person in a row, in characters. */
 const maxNameLength = 255;
 
+/** Writes what a user did. */
+export function auditUser(
+  tx: AuditTransaction,
+  action: AuditAction,
+  user: User,
+  traits?: AuditEvent['traits'],
+): Promise<void> {
+  return writeAudit(tx, { action, actor: userActor(user), traits, hasAddress: hasAddress(action) });
+}
+
+/** Writes what a caller of the admin API did. */
+export function auditAdmin(
+  tx: AuditTransaction,
+  action: AuditAction,
+  role: string,
+  traits: AuditEvent['traits'],
+): Promise<void> {
+  const actor = { id: nilUuid, username: role, viaSso: false, name: null };
+  return writeAudit(tx, { action, actor, traits, hasAddress: hasAddress(action) });
+}
+
+/** Where the original notes it. */
+function hasAddress(action: AuditAction): boolean {
+  return logTypes[action] === 'factor' || action === 'identity_linked' || action === 'identity_unlinked';
+}
+
+/** Writes one event, unless the log is switched off. */
+export async function writeAudit(tx: AuditTransaction, event: AuditEvent): Promise<void> {
+  if (tx.config.audit_log_disable_postgres) return;
+  await tx.query(insertAuditRows, [toAuditRows(tx, [event])]);
+}
+
 /** A user as the one who acts. */
 export function userActor(user: User): AuditActor {
   const name = user.userMetadata.full_name;
+  const characters = typeof name === 'string' ? [...name.slice(0, 2 * maxNameLength)].slice(0, maxNameLength) : [];
   return {
     id: user.id,
     username: user.phone ?? user.email ?? '',
     viaSso: user.isSsoUser,
-    name:
-      typeof name === 'string' && name !== ''
-        ? [...name.slice(0, 2 * maxNameLength)].slice(0, maxNameLength).join('')
-        : null,
+    name: characters.join('') || null,
   };
-}
-
-/** A caller of the admin API as the one who acts. */
-export function adminActor(role: string): AuditActor {
-  return { id: nilUuid, username: role, viaSso: false, name: null };
 }
 
 /** The rows of events, ready for a statement that takes them as one JSON parameter. */
 export function toAuditRows(
+  { config, client, clock, random }: AuditTransaction,
   events: readonly AuditEvent[],
-  { audit_log_disable_postgres: isOff }: Pick<AuthConfig, 'audit_log_disable_postgres'>,
-  { clock, random }: Tools,
 ): string {
-  if (isOff) return '[]';
-  const createdAt = toTimestamp(clock.now());
+  if (config.audit_log_disable_postgres) return '[]';
   return JSON.stringify(
-    events.map(({ action, actor, traits, ip }) => ({
+    events.map(({ action, actor, traits = {}, hasAddress }) => ({
       id: randomUuid(random),
-      created_at: createdAt,
-      ip_address: ip ?? '',
+      created_at: toTimestamp(clock.now()),
+      ip_address: hasAddress ? (client.ip ?? '') : '',
       payload: {
         action,
         actor_id: actor.id,
@@ -98,24 +126,13 @@ export function toAuditRows(
         actor_username: actor.username,
         actor_via_sso: actor.viaSso,
         log_type: logTypes[action],
-        ...(traits && Object.keys(traits).length > 0 ? { traits } : {}),
+        ...(Object.keys(traits).length > 0 ? { traits } : {}),
       },
     })),
   );
 }
 
-/** Inserts rows made by `toAuditRows`; `$1` is the JSON. A part of statements that do more than that, too. */
-export const insertAuditRows = `insert into auth.audit_log_entries (instance_id, id, payload, created_at, ip_address)
+/** Inserts rows made by `toAuditRows`; `$1` is the JSON. */
+const insertAuditRows = `insert into auth.audit_log_entries (instance_id, id, payload, created_at, ip_address)
   select '${nilUuid}', a.id, a.payload, a.created_at, a.ip_address
   from pg_catalog.json_to_recordset($1::json) as a (id uuid, payload json, created_at timestamptz, ip_address text)`;
-
-/** Writes one event, unless the log is switched off. */
-export async function writeAudit(
-  database: Queryable,
-  event: AuditEvent,
-  config: Pick<AuthConfig, 'audit_log_disable_postgres'>,
-  tools: Tools,
-): Promise<void> {
-  if (config.audit_log_disable_postgres) return;
-  await database.query(insertAuditRows, [toAuditRows([event], config, tools)]);
-}

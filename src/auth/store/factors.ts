@@ -4,10 +4,11 @@
  * Functions that write belong to a transaction that holds the lock on the user: of two requests about the factors of a user
  * the second sees what the first has done.
  */
+
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { type Random, randomInteger, randomUuid } from '../random.ts';
 import { readTime, type Time, toTimestamp } from '../times.ts';
-import type { Tools } from '../tools.ts';
+import type { StoreTransaction } from '../tools.ts';
 import type { Factor } from '../user.ts';
 import { toStorableIp } from './sessions.ts';
 
@@ -27,9 +28,9 @@ export interface NewFactor {
 }
 
 /** Inserts an unverified factor. @returns Its id. */
-export async function insertFactor(database: Queryable, factor: NewFactor, tools: Tools): Promise<string> {
-  const id = randomUuid(tools.random);
-  await database.query(
+export async function insertFactor(tx: StoreTransaction, factor: NewFactor): Promise<string> {
+  const id = randomUuid(tx.random);
+  await tx.query(
     `insert into auth.mfa_factors (
       id, user_id, friendly_name, factor_type, status, created_at, updated_at, secret, phone
     ) values ($1::uuid, $2::uuid, $3, $4::auth.factor_type, 'unverified', $5::timestamptz, $5::timestamptz, $6, $7)`,
@@ -38,7 +39,7 @@ export async function insertFactor(database: Queryable, factor: NewFactor, tools
       factor.userId,
       factor.friendlyName,
       factor.factorType,
-      toTimestamp(tools.clock.now()),
+      toTimestamp(tx.clock.now()),
       factor.secret,
       factor.phone,
     ],
@@ -56,17 +57,16 @@ export interface FactorChanges {
 
 /** Writes changes. */
 export async function updateFactor(
-  database: Queryable,
+  tx: StoreTransaction,
   id: string,
   { friendlyName, phone, status }: FactorChanges,
-  now: Time,
 ): Promise<void> {
-  await database.query(
+  await tx.query(
     `update auth.mfa_factors set
       friendly_name = coalesce($2, friendly_name), phone = coalesce($3, phone),
       status = coalesce($4::auth.factor_status, status), updated_at = $5::timestamptz
     where id = $1::uuid`,
-    [id, friendlyName ?? null, phone ?? null, status ?? null, toTimestamp(now)],
+    [id, friendlyName ?? null, phone ?? null, status ?? null, toTimestamp(tx.clock.now())],
   );
 }
 
@@ -76,8 +76,8 @@ export async function deleteFactor(database: Queryable, id: string): Promise<voi
 }
 
 /** Deletes factors, of whomever, that nobody went on with, at most a hundred. */
-export async function deleteAbandonedFactors(database: Queryable, now: Time): Promise<void> {
-  await database.query(
+export async function deleteAbandonedFactors(tx: StoreTransaction): Promise<void> {
+  await tx.query(
     `delete from auth.mfa_factors d
     where d.id in (
       select f.id from auth.mfa_factors f
@@ -85,7 +85,7 @@ export async function deleteAbandonedFactors(database: Queryable, now: Time): Pr
         and not exists (select from auth.mfa_challenges c where c.factor_id = f.id)
       limit 100 for update skip locked
     )`,
-    [toTimestamp(now - challengeLifetimeMs)],
+    [toTimestamp(tx.clock.now() - challengeLifetimeMs)],
   );
 }
 
@@ -122,13 +122,12 @@ const noAddress = '0.0.0.0';
  * @throws DatabaseError of `mfa_factors_last_challenged_at_key` where another factor was challenged at the same instant.
  */
 export async function createChallenge(
-  database: Queryable,
+  tx: StoreTransaction,
   given: { readonly factorId: string; readonly ip: string | null; readonly code: string | null },
-  { clock, random }: Tools,
 ): Promise<string | null> {
-  const id = randomUuid(random);
-  const now = clock.now();
-  const rows = await database.query(
+  const id = randomUuid(tx.random);
+  const now = tx.clock.now();
+  const rows = await tx.query(
     `with challenged as (
       update auth.mfa_factors set last_challenged_at = $6::timestamptz, updated_at = $3::timestamptz where id = $2::uuid
       returning id
@@ -136,7 +135,7 @@ export async function createChallenge(
     insert into auth.mfa_challenges (id, factor_id, created_at, ip_address, otp_code)
     select $1::uuid, f.id, $3::timestamptz, $4::inet, $5 from challenged f
     returning id`,
-    [id, given.factorId, toTimestamp(now), toStorableIp(given.ip) ?? noAddress, given.code, toInstant(now, random)],
+    [id, given.factorId, toTimestamp(now), toStorableIp(given.ip) ?? noAddress, given.code, toInstant(now, tx.random)],
   );
   return rows.length === 0 ? null : id;
 }
@@ -168,9 +167,9 @@ export async function deleteChallenge(database: Queryable, id: string): Promise<
 }
 
 /** Notes that a challenge was answered. */
-export async function noteAnswered(database: Queryable, id: string, now: Time): Promise<void> {
+export async function noteAnswered(tx: StoreTransaction, id: string): Promise<void> {
   const text = 'update auth.mfa_challenges set verified_at = $2::timestamptz where id = $1::uuid';
-  await database.query(text, [id, toTimestamp(now)]);
+  await tx.query(text, [id, toTimestamp(tx.clock.now())]);
 }
 
 /** Uses up the code of a step, and those before it. @returns False where it had been used up. */

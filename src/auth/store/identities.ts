@@ -2,13 +2,14 @@
  * Reads and writes `auth.identities`: the ways in which a user can sign in. `email` is a generated column, never written;
  * `identity_data.email` is stored in lower case, because it is made of it.
  */
+
 import { DatabaseError } from '../../postgres/failure.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import type { Metadata } from '../metadata.ts';
 import { randomUuid } from '../random.ts';
-import { type Time, toTimestamp } from '../times.ts';
-import type { Tools } from '../tools.ts';
+import { toTimestamp } from '../times.ts';
+import type { StoreTransaction } from '../tools.ts';
 import type { User } from '../user.ts';
 
 /** What a new identity is made of. */
@@ -35,18 +36,14 @@ export function phoneIdentityData(userId: string, { email: _claimed, ...data }: 
 }
 
 /** Inserts an identity; its row id comes back. @throws AuthError `identity_already_exists` */
-export async function insertIdentity(
-  database: Queryable,
-  identity: NewIdentity,
-  { clock, random }: Tools,
-): Promise<string> {
-  const id = randomUuid(random);
+export async function insertIdentity(tx: StoreTransaction, identity: NewIdentity): Promise<string> {
+  const id = randomUuid(tx.random);
   const { userId, provider, providerId, identityData } = identity;
   try {
-    await database.query(
+    await tx.query(
       `insert into auth.identities (id, user_id, provider, provider_id, identity_data, last_sign_in_at, created_at, updated_at)
       values ($1::uuid, $2::uuid, $3, $4, $5::jsonb, $6::timestamptz, $6::timestamptz, $6::timestamptz)`,
-      [id, userId, provider, providerId, JSON.stringify(withLowerCaseEmail(identityData)), toTimestamp(clock.now())],
+      [id, userId, provider, providerId, JSON.stringify(withLowerCaseEmail(identityData)), toTimestamp(tx.clock.now())],
     );
   } catch (error) {
     if (error instanceof DatabaseError && error.constraint === 'identities_provider_id_provider_unique') {
@@ -58,23 +55,18 @@ export async function insertIdentity(
 }
 
 /** Replaces the data of an identity. */
-export async function updateIdentityData(
-  database: Queryable,
-  id: string,
-  identityData: Metadata,
-  now: Time,
-): Promise<void> {
-  await database.query(
+export async function updateIdentityData(tx: StoreTransaction, id: string, identityData: Metadata): Promise<void> {
+  await tx.query(
     'update auth.identities set identity_data = $2::jsonb, updated_at = $3::timestamptz where id = $1::uuid',
-    [id, JSON.stringify(withLowerCaseEmail(identityData)), toTimestamp(now)],
+    [id, JSON.stringify(withLowerCaseEmail(identityData)), toTimestamp(tx.clock.now())],
   );
 }
 
 /** Notes a sign-in through the identity. */
-export async function touchIdentity(database: Queryable, id: string, now: Time): Promise<void> {
-  await database.query(
+export async function touchIdentity(tx: StoreTransaction, id: string): Promise<void> {
+  await tx.query(
     'update auth.identities set last_sign_in_at = $2::timestamptz, updated_at = $2::timestamptz where id = $1::uuid',
-    [id, toTimestamp(now)],
+    [id, toTimestamp(tx.clock.now())],
   );
 }
 
@@ -97,12 +89,12 @@ export async function deleteIdentity(database: Queryable, id: string): Promise<v
 }
 
 /** Marks the address as verified in every identity of the user that has it. */
-export async function verifyIdentityEmail(database: Queryable, user: User, now: Time): Promise<void> {
+export async function verifyIdentityEmail(tx: StoreTransaction, user: User): Promise<void> {
   if (user.email === null) return;
-  await database.query(
+  await tx.query(
     `update auth.identities set identity_data = identity_data || '{"email_verified": true}', updated_at = $3::timestamptz
     where user_id = $1::uuid and email = $2`,
-    [user.id, user.email.toLowerCase(), toTimestamp(now)],
+    [user.id, user.email.toLowerCase(), toTimestamp(tx.clock.now())],
   );
 }
 
@@ -113,8 +105,8 @@ const appMetadata = `case when pg_catalog.jsonb_typeof(u.raw_app_meta_data) = 'o
  * Writes the names of the user's providers into the app metadata: that of the oldest identity, and all of them. A user
  * without identities keeps what there is, and where nothing differs nothing is written.
  */
-export async function syncProviders(database: Queryable, userId: string, now: Time): Promise<void> {
-  await database.query(
+export async function syncProviders(tx: StoreTransaction, userId: string): Promise<void> {
+  await tx.query(
     `update auth.users u set
       raw_app_meta_data = ${appMetadata} || p.metadata, updated_at = $2::timestamptz
     from (
@@ -129,7 +121,7 @@ export async function syncProviders(database: Queryable, userId: string, now: Ti
       having pg_catalog.count(*) > 0
     ) p
     where u.id = $1::uuid and u.raw_app_meta_data is distinct from ${appMetadata} || p.metadata`,
-    [userId, toTimestamp(now)],
+    [userId, toTimestamp(tx.clock.now())],
   );
 }
 

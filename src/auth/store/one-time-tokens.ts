@@ -5,13 +5,14 @@
  * column. Whoever presents a token holds the lock on the user until the end of the transaction and sees what those before
  * it left, so of any number of simultaneous presenters one finds it.
  */
+
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import { randomUuid } from '../random.ts';
 import { hashCode, matchesHash } from '../secrets/one-time-code.ts';
 import { type Time, toTimestamp } from '../times.ts';
-import type { Tools } from '../tools.ts';
+import type { StoreTransaction } from '../tools.ts';
 import { isBanned, type User } from '../user.ts';
 import { lockUser, selectUser, toUser } from './users.ts';
 
@@ -104,9 +105,9 @@ export interface NewOneTimeToken {
 /**
  * Stores a token in place of the older one of that user and type, which is dead then, and sets its `*_sent_at` to now.
  */
-export async function storeToken(database: Queryable, token: NewOneTimeToken, tools: Tools): Promise<void> {
+export async function storeToken(tx: StoreTransaction, token: NewOneTimeToken): Promise<void> {
   const { column, sentAtColumn } = places[token.type];
-  await database.query(
+  await tx.query(
     `with stored as (
       insert into auth.one_time_tokens as t (id, user_id, token_type, token_hash, relates_to, created_at, updated_at)
       values ($1::uuid, $2::uuid, '${token.type}', $6, $4, $5::timestamptz at time zone 'UTC', $5::timestamptz at time zone 'UTC')
@@ -116,11 +117,11 @@ export async function storeToken(database: Queryable, token: NewOneTimeToken, to
     )
     update auth.users set ${column} = $3, ${sentAtColumn} = $5::timestamptz, updated_at = $5::timestamptz where id = $2::uuid`,
     [
-      randomUuid(tools.random),
+      randomUuid(tx.random),
       token.userId,
       token.tokenHash,
       token.address.toLowerCase(),
-      toTimestamp(tools.clock.now()),
+      toTimestamp(tx.clock.now()),
       token.linkHash ?? token.tokenHash,
     ],
   );
@@ -247,17 +248,16 @@ function isExpired(user: User, type: OneTimeTokenType, { now, lifetimeSeconds }:
  * @param rows `own`: only its own row goes, for the first of two confirmations of an email change.
  */
 export async function consumeToken(
-  database: Queryable,
+  tx: StoreTransaction,
   { user, type }: PresentedToken,
-  now: Time,
   rows: 'all' | 'own' = 'all',
 ): Promise<void> {
-  await database.query(
+  await tx.query(
     `with gone as (
       delete from auth.one_time_tokens t where t.user_id = $1::uuid and (t.token_type = '${type}' or $3)
     )
     update auth.users set ${places[type].column} = '', updated_at = $2::timestamptz where id = $1::uuid`,
-    [user.id, toTimestamp(now), rows === 'all'],
+    [user.id, toTimestamp(tx.clock.now()), rows === 'all'],
   );
 }
 
@@ -265,8 +265,8 @@ export async function consumeToken(
  * Kills everything that is pending, as a new password does: all token columns and their times, and all rows. Pending new
  * addresses stay.
  */
-export async function clearTokens(database: Queryable, userId: string, now: Time): Promise<void> {
-  await database.query(
+export async function clearTokens(tx: StoreTransaction, userId: string): Promise<void> {
+  await tx.query(
     `with gone as (delete from auth.one_time_tokens t where t.user_id = $1::uuid)
     update auth.users set
       confirmation_token = '', confirmation_sent_at = null, recovery_token = '', recovery_sent_at = null,
@@ -274,6 +274,6 @@ export async function clearTokens(database: Queryable, userId: string, now: Time
       phone_change_token = '', phone_change_sent_at = null, reauthentication_token = '', reauthentication_sent_at = null,
       updated_at = $2::timestamptz
     where id = $1::uuid`,
-    [userId, toTimestamp(now)],
+    [userId, toTimestamp(tx.clock.now())],
   );
 }

@@ -2,13 +2,13 @@
  * The PKCE flow of emails: the request leaves a challenge, the link gives a code, the code and the verifier of the challenge
  * give a session. Links that somebody else opens are of no use to them.
  */
+
 import { createHash } from 'node:crypto';
-import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import { randomUuid } from '../random.ts';
 import { sameText } from '../secrets/one-time-code.ts';
-import { type Time, toTimestamp } from '../times.ts';
-import type { Tools } from '../tools.ts';
+import { toTimestamp } from '../times.ts';
+import type { StoreTransaction } from '../tools.ts';
 import type { User } from '../user.ts';
 
 /** What the client committed itself to. */
@@ -71,20 +71,20 @@ export interface NewFlow {
 }
 
 /** Stores the challenge, in the transaction of the request that sends the mail. */
-export async function createFlow(database: Queryable, flow: NewFlow, { clock, random }: Tools): Promise<void> {
-  await database.query(
+export async function createFlow(tx: StoreTransaction, flow: NewFlow): Promise<void> {
+  await tx.query(
     `insert into auth.flow_state (
       id, user_id, auth_code, code_challenge_method, code_challenge, provider_type, provider_access_token,
       provider_refresh_token, created_at, updated_at, authentication_method
     ) values ($1::uuid, $2::uuid, $3, $4::auth.code_challenge_method, $5, $6, '', '', $7::timestamptz, $7::timestamptz, $8)`,
     [
-      randomUuid(random),
+      randomUuid(tx.random),
       flow.userId,
-      randomUuid(random),
+      randomUuid(tx.random),
       flow.pkce.method,
       flow.pkce.challenge,
       flow.providerType,
-      toTimestamp(clock.now()),
+      toTimestamp(tx.clock.now()),
       flow.method,
     ],
   );
@@ -96,13 +96,8 @@ export async function createFlow(database: Queryable, flow: NewFlow, { clock, ra
  * @returns The code for the redirect.
  * @throws AuthError `flow_state_not_found` (400); the token must not count as used then.
  */
-export async function issueFlowCode(
-  database: Queryable,
-  userId: string,
-  method: FlowMethod,
-  now: Time,
-): Promise<string> {
-  const [row] = await database.query(
+export async function issueFlowCode(tx: StoreTransaction, userId: string, method: FlowMethod): Promise<string> {
+  const [row] = await tx.query(
     `update auth.flow_state set auth_code_issued_at = $3::timestamptz, updated_at = $3::timestamptz
     where id = (
       select f.id from auth.flow_state f
@@ -111,7 +106,7 @@ export async function issueFlowCode(
       limit 1
     )
     returning auth_code`,
-    [userId, method, toTimestamp(now)],
+    [userId, method, toTimestamp(tx.clock.now())],
   );
   if (typeof row?.auth_code === 'string') return row.auth_code;
   throw new AuthError('flow_state_not_found', 'No associated flow state found.', { status: 400 });
@@ -136,21 +131,20 @@ export interface ExchangedFlow {
  * @throws AuthError `validation_failed`, `flow_state_not_found`, `flow_state_expired`, `bad_code_verifier`.
  */
 export async function exchangeFlowCode(
-  database: Queryable,
+  tx: StoreTransaction,
   given: { readonly authCode: string; readonly codeVerifier: string },
-  now: Time,
 ): Promise<ExchangedFlow> {
   const { authCode, codeVerifier } = given;
   if (authCode === '' || codeVerifier === '') {
     throw new AuthError('validation_failed', 'invalid request: both auth code and code verifier should be non-empty');
   }
   // The user before the flow, as all who lock both have them: else two of them could wait for each other.
-  const locking = database.query(
+  const locking = tx.query(
     `select u.id from auth.users u
     where u.id = (select f.user_id from auth.flow_state f where f.auth_code = $1 limit 1) for update`,
     [authCode],
   );
-  const deleting = database.query(
+  const deleting = tx.query(
     `delete from auth.flow_state f where f.auth_code = $1 and f.user_id is not null
     returning f.user_id, f.code_challenge, f.code_challenge_method::text as challenge_method, f.authentication_method,
       f.provider_type, f.provider_access_token, f.provider_refresh_token,
@@ -163,7 +157,7 @@ export async function exchangeFlowCode(
   const isIssued = row?.issued_at !== null || row?.authentication_method === 'oauth';
   if (row === undefined || !isIssued) throw new AuthError('flow_state_not_found');
   const since = Number(row.issued_at ?? row.created_at ?? 0);
-  if (now > since + flowLifetimeMs) throw new AuthError('flow_state_expired');
+  if (tx.clock.now() > since + flowLifetimeMs) throw new AuthError('flow_state_expired');
   const challenge = { challenge: String(row.code_challenge ?? ''), method: row.challenge_method } as PkceChallenge;
   if (challenge.challenge === '' || !fitsChallenge(codeVerifier, challenge)) throw new AuthError('bad_code_verifier');
   return {
@@ -182,14 +176,9 @@ export async function exchangeFlowCode(
  *
  * @param spared Flows of that method stay while their link has not been opened; null: none does.
  */
-export async function endFlows(
-  database: Queryable,
-  userId: string,
-  now: Time,
-  spared: FlowMethod | null = null,
-): Promise<void> {
+export async function endFlows(tx: StoreTransaction, userId: string, spared: FlowMethod | null = null): Promise<void> {
   // By its name as a text: tables of earlier versions of the original have no such column, and no user links with them.
-  await database.query(
+  await tx.query(
     `delete from auth.flow_state f
     where (
       f.user_id = $1::uuid
@@ -197,16 +186,16 @@ export async function endFlows(
     ) or (
       f.created_at >= $2::timestamptz and pg_catalog.to_jsonb(f) ->> 'linking_target_id' = $1::uuid::text
     )`,
-    [userId, toTimestamp(now - flowLifetimeMs), spared],
+    [userId, toTimestamp(tx.clock.now() - flowLifetimeMs), spared],
   );
 }
 
 /** Ends the sign-ins at a provider that were to give the user an identity. */
-export async function endLinking(database: Queryable, userId: string, now: Time): Promise<void> {
+export async function endLinking(tx: StoreTransaction, userId: string): Promise<void> {
   // By its name as a text, as above.
-  await database.query(
+  await tx.query(
     `delete from auth.flow_state f
     where f.created_at >= $2::timestamptz and pg_catalog.to_jsonb(f) ->> 'linking_target_id' = $1::uuid::text`,
-    [userId, toTimestamp(now - flowLifetimeMs)],
+    [userId, toTimestamp(tx.clock.now() - flowLifetimeMs)],
   );
 }

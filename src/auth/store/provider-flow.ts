@@ -3,12 +3,13 @@
  *
  * A state is good for one answer: the secrets that go with it are deleted by whoever asks for them first.
  */
+
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import { isUuid } from '../bearer.ts';
 import { randomUuid } from '../random.ts';
 import { type Time, toTimestamp } from '../times.ts';
-import type { Tools } from '../tools.ts';
+import type { StoreTransaction } from '../tools.ts';
 import { flowLifetimeMs, type PkceChallenge } from './pkce.ts';
 
 /** What a sign-in is begun for. */
@@ -35,13 +36,12 @@ export interface ProviderSecrets {
 
 /** Stores the sign-in. @returns Its state. */
 export async function createProviderFlow(
-  database: Queryable,
+  tx: StoreTransaction,
   flow: NewProviderFlow,
   secrets: ProviderSecrets & { readonly nonce: string },
-  { clock, random }: Tools,
 ): Promise<string> {
-  const [id, clientStateId] = [randomUuid(random), randomUuid(random)];
-  await database.query(
+  const [id, clientStateId] = [randomUuid(tx.random), randomUuid(tx.random)];
+  await tx.query(
     `with client_state as (
       insert into auth.oauth_client_states (id, provider_type, code_verifier, created_at)
       values ($1::uuid, $2, $3, $4::timestamptz)
@@ -57,8 +57,8 @@ export async function createProviderFlow(
       $11::uuid, $12
     )`,
     [
-      ...[clientStateId, flow.provider, secrets.verifier, toTimestamp(clock.now()), id],
-      ...[flow.pkce === null ? null : randomUuid(random), flow.pkce?.method ?? null, flow.pkce?.challenge ?? null],
+      ...[clientStateId, flow.provider, secrets.verifier, toTimestamp(tx.clock.now()), id],
+      ...[flow.pkce === null ? null : randomUuid(tx.random), flow.pkce?.method ?? null, flow.pkce?.challenge ?? null],
       ...[flow.redirectTo, flow.inviteToken, flow.linkingTargetId, flow.isEmailOptional, secrets.nonce],
     ],
   );
@@ -121,12 +121,11 @@ export async function readProviderSecrets(
  * @throws AuthError `oauth_invalid_state`, `oauth_client_state_not_found`, `oauth_client_state_expired`.
  */
 export async function takeProviderSecrets(
-  database: Queryable,
+  tx: StoreTransaction,
   { clientStateId, provider }: ProviderFlow,
-  now: Time,
 ): Promise<ProviderSecrets> {
   if (clientStateId === null) throw new AuthError('oauth_invalid_state', 'The sign-in has no code verifier');
-  const [row] = await database.query(
+  const [row] = await tx.query(
     `with known as (select n.nonce from auth.pgreflect_provider_nonces n where n.client_state_id = $1::uuid)
     delete from auth.oauth_client_states s where s.id = $1::uuid
     returning s.code_verifier, s.provider_type, (select k.nonce from known k) as nonce,
@@ -134,7 +133,7 @@ export async function takeProviderSecrets(
     [clientStateId],
   );
   if (row === undefined) throw new AuthError('oauth_client_state_not_found', 'OAuth state has already been used');
-  if (now > Number(row.created_at) + flowLifetimeMs) {
+  if (tx.clock.now() > Number(row.created_at) + flowLifetimeMs) {
     throw new AuthError('oauth_client_state_expired', 'OAuth state has expired');
   }
   if (row.provider_type !== provider) throw new AuthError('oauth_invalid_state', 'OAuth state is of another provider');
@@ -154,17 +153,16 @@ export interface ProviderTokens {
  * @throws AuthError `flow_state_already_used`
  */
 export async function completeProviderFlow(
-  database: Queryable,
+  tx: StoreTransaction,
   { id }: ProviderFlow,
   { userId, accessToken, refreshToken }: ProviderTokens & { readonly userId: string },
-  now: Time,
 ): Promise<string> {
-  const [row] = await database.query(
+  const [row] = await tx.query(
     `update auth.flow_state set user_id = $2::uuid, provider_access_token = $3, provider_refresh_token = $4,
       auth_code_issued_at = $5::timestamptz, updated_at = $5::timestamptz
     where id = $1::uuid and user_id is null
     returning auth_code`,
-    [id, userId, accessToken, refreshToken, toTimestamp(now)],
+    [id, userId, accessToken, refreshToken, toTimestamp(tx.clock.now())],
   );
   if (typeof row?.auth_code === 'string') return row.auth_code;
   throw new AuthError('flow_state_already_used', 'OAuth state has already been used');

@@ -6,8 +6,8 @@ import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { type Random, randomText, randomUuid } from '../random.ts';
 import { aalOf, type Session, secondFactorMethods } from '../session.ts';
-import { type Time, toTimestamp } from '../times.ts';
-import { nilUuid, type Tools } from '../tools.ts';
+import { toTimestamp } from '../times.ts';
+import { nilUuid, type StoreTransaction, type Tools } from '../tools.ts';
 
 /** Selects sessions as `s`, up to the `where`; rows are of type `Session`. */
 export const selectSession = loadSqlFile('auth/session.sql');
@@ -71,9 +71,9 @@ export function makeSession({ userId, method, client, tag }: NewSession, { clock
 }
 
 /** Starts a session of level `aal1` and sets `last_sign_in_at`; a user read before has the old value. */
-export async function createSession(database: Queryable, plan: NewSession, tools: Tools): Promise<IssuedSession> {
-  const { session, refreshToken, methodId } = makeSession(plan, tools);
-  await database.query(createStatement, [
+export async function createSession(tx: StoreTransaction, plan: NewSession): Promise<IssuedSession> {
+  const { session, refreshToken, methodId } = makeSession(plan, tx);
+  await tx.query(createStatement, [
     session.id,
     session.userId,
     toTimestamp(session.createdAt),
@@ -117,14 +117,13 @@ function toSessions(rows: readonly Record<string, unknown>[]): readonly Session[
  * @param factorId The factor that was used; null keeps the one before.
  */
 export async function addAmr(
-  database: Queryable,
+  tx: StoreTransaction,
   session: Session,
   { method, factorId }: { readonly method: string; readonly factorId: string | null },
-  { clock, random }: Tools,
 ): Promise<void> {
-  const now = clock.now();
+  const now = tx.clock.now();
   const aal = aalOf([...session.amr, { method, at: now }]);
-  await database.query(
+  await tx.query(
     `with method as (
       insert into auth.mfa_amr_claims as m (id, session_id, created_at, updated_at, authentication_method)
       values ($1::uuid, $2::uuid, $3::timestamptz, $3::timestamptz, $4)
@@ -133,7 +132,7 @@ export async function addAmr(
     update auth.sessions set
       aal = $5::auth.aal_level, factor_id = coalesce($6::uuid, factor_id), updated_at = $3::timestamptz
     where id = $2::uuid`,
-    [randomUuid(random), session.id, toTimestamp(now), method, aal, factorId],
+    [randomUuid(tx.random), session.id, toTimestamp(now), method, aal, factorId],
   );
 }
 
@@ -171,13 +170,9 @@ export async function endSessionsBelow(database: Queryable, userId: string, aal:
  * @param session Locked.
  * @returns The token.
  */
-export async function replaceRefreshToken(
-  database: Queryable,
-  { id, userId }: Session,
-  { clock, random }: Tools,
-): Promise<string> {
-  const token = makeRefreshToken(random);
-  await database.query(
+export async function replaceRefreshToken(tx: StoreTransaction, { id, userId }: Session): Promise<string> {
+  const token = makeRefreshToken(tx.random);
+  await tx.query(
     `with used as (
       update auth.refresh_tokens set revoked = true, updated_at = $4::timestamptz
       where session_id = $1::uuid and revoked is not true
@@ -186,14 +181,14 @@ export async function replaceRefreshToken(
     insert into auth.refresh_tokens (instance_id, token, user_id, revoked, created_at, updated_at, parent, session_id)
     select '${nilUuid}', $2, $3, false, $4::timestamptz, $4::timestamptz,
       (select u.token from used u order by u.id desc limit 1), $1::uuid`,
-    [id, token, userId, toTimestamp(clock.now())],
+    [id, token, userId, toTimestamp(tx.clock.now())],
   );
   return token;
 }
 
 /** Takes the level away from the sessions that a factor has raised. */
-export async function lowerSessions(database: Queryable, factorId: string, now: Time): Promise<void> {
-  await database.query(
+export async function lowerSessions(tx: StoreTransaction, factorId: string): Promise<void> {
+  await tx.query(
     `with lowered as (
       update auth.sessions set aal = 'aal1', factor_id = null, updated_at = $2::timestamptz
       where factor_id = $1::uuid
@@ -202,6 +197,6 @@ export async function lowerSessions(database: Queryable, factorId: string, now: 
     delete from auth.mfa_amr_claims m
     using lowered l
     where m.session_id = l.id and m.authentication_method = any ($3::text[])`,
-    [factorId, toTimestamp(now), secondFactorMethods],
+    [factorId, toTimestamp(tx.clock.now()), secondFactorMethods],
   );
 }

@@ -12,7 +12,7 @@ import { AuthError } from '../auth-error.ts';
 import type { Metadata } from '../metadata.ts';
 import { randomUuid } from '../random.ts';
 import { type Time, toTimestamp } from '../times.ts';
-import { nilUuid, type Tools } from '../tools.ts';
+import { nilUuid, type StoreTransaction } from '../tools.ts';
 import type { User } from '../user.ts';
 
 /** Selects users as `u`, up to the `where`; a row as JSON is read by `toUser`. */
@@ -43,6 +43,13 @@ export function toUser(json: unknown): User | null {
 /** The user, or null. @param id A UUID; anything else is refused by PostgreSQL. */
 export async function loadUser(database: Queryable, id: string): Promise<User | null> {
   return readUser(await database.query(userById, [id]));
+}
+
+/** The user as it is after what was written in this transaction. @throws AuthError `user_not_found` where somebody has just deleted it. */
+export async function reloadUser(tx: Queryable, id: string): Promise<User> {
+  const user = await loadUser(tx, id);
+  if (user === null) throw new AuthError('user_not_found');
+  return user;
 }
 
 /** As `loadUser`, and keeps the row for this transaction: every other one that wants it waits. */
@@ -132,10 +139,10 @@ export interface NewUser {
  * @returns The user as it is now.
  * @throws AuthError `email_exists`, `phone_exists`, or `conflict` (422) where the id is taken.
  */
-export async function insertUser(database: Queryable, user: NewUser, { clock, random }: Tools): Promise<User> {
-  const id = user.id ?? randomUuid(random);
+export async function insertUser(tx: StoreTransaction, user: NewUser): Promise<User> {
+  const id = user.id ?? randomUuid(tx.random);
   await refuseDuplicates(
-    database.query(
+    tx.query(
       `insert into auth.users (
         instance_id, id, aud, role, email, phone, encrypted_password, raw_app_meta_data, raw_user_meta_data,
         is_super_admin, is_sso_user, is_anonymous, created_at, updated_at,
@@ -155,11 +162,11 @@ export async function insertUser(database: Queryable, user: NewUser, { clock, ra
         JSON.stringify(user.appMetadata),
         JSON.stringify(user.userMetadata),
         user.isAnonymous ?? false,
-        toTimestamp(clock.now()),
+        toTimestamp(tx.clock.now()),
       ],
     ),
   );
-  const inserted = await loadUser(database, id);
+  const inserted = await loadUser(tx, id);
   if (inserted === null) throw new AuthError('unexpected_failure');
   return inserted;
 }
@@ -234,8 +241,8 @@ const columns = {
  *
  * @throws AuthError `email_exists`, `phone_exists`.
  */
-export async function updateUser(database: Queryable, id: string, changes: UserChanges, now: Time): Promise<void> {
-  const values: unknown[] = [id, toTimestamp(now)];
+export async function updateUser(tx: StoreTransaction, id: string, changes: UserChanges): Promise<void> {
+  const values: unknown[] = [id, toTimestamp(tx.clock.now())];
   // Names come from the table above alone; what is in `changes` only chooses among them.
   const assignments = (Object.keys(columns) as (keyof UserChanges)[]).flatMap((name) => {
     const value = changes[name];
@@ -246,7 +253,7 @@ export async function updateUser(database: Queryable, id: string, changes: UserC
   });
   const text = `update auth.users set ${[...assignments, 'updated_at = $2::timestamptz'].join(', ')}
     where id = $1::uuid and instance_id = '${nilUuid}'`;
-  await refuseDuplicates(database.query(text, values));
+  await refuseDuplicates(tx.query(text, values));
 }
 
 function toParameter(value: unknown, kind: Kind): unknown {

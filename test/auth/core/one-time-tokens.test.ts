@@ -22,7 +22,7 @@ const expired = { code: 'otp_expired', status: 403, message: 'Token has expired 
 /** Stores a token of the user and returns its hash. */
 async function store(user: User, type: OneTimeTokenType, code = '123456', prefix = ''): Promise<string> {
   const tokenHash = `${prefix}${hashCode(user.email!, code)}`;
-  await storeToken(auth.pool, { userId: user.id, type, tokenHash, address: user.email! }, auth.tools);
+  await storeToken(auth.tx(), { userId: user.id, type, tokenHash, address: user.email! });
   return tokenHash;
 }
 
@@ -34,7 +34,7 @@ function check(...types: OneTimeTokenType[]) {
 function open(tokenHash: string, ...types: OneTimeTokenType[]) {
   return auth.pool.transaction(async (session) => {
     const presented = await presentTokenHash(session, tokenHash, check(...types));
-    await consumeToken(session, presented, auth.clock.now());
+    await consumeToken(auth.tx(session), presented);
     return presented;
   });
 }
@@ -42,7 +42,7 @@ function open(tokenHash: string, ...types: OneTimeTokenType[]) {
 function type(user: User, code: string, ...types: OneTimeTokenType[]) {
   return auth.pool.transaction(async (session) => {
     const presented = await presentCode(session, { userId: user.id, address: user.email!, code }, check(...types));
-    await consumeToken(session, presented, auth.clock.now());
+    await consumeToken(auth.tx(session), presented);
     return presented;
   });
 }
@@ -124,7 +124,7 @@ test('a transaction that is rolled back leaves the token good', async () => {
   const user = await auth.addUser('again@mail.test');
   const hash = await store(user, 'recovery_token');
   const failed = auth.pool.transaction(async (session) => {
-    await consumeToken(session, await presentTokenHash(session, hash, check('recovery_token')), auth.clock.now());
+    await consumeToken(auth.tx(session), await presentTokenHash(session, hash, check('recovery_token')));
     throw new Error('something later failed');
   });
   await expect(failed).rejects.toThrow('something later failed');
@@ -156,7 +156,7 @@ test('the first of two confirmations of an email change leaves the other link', 
       current,
       check('email_change_token_current', 'email_change_token_new'),
     );
-    await consumeToken(session, presented, auth.clock.now(), 'own');
+    await consumeToken(auth.tx(session), presented, 'own');
   });
   await expect(open(current, 'email_change_token_current')).rejects.toMatchObject(expired);
   expect((await open(next, 'email_change_token_new')).type).toBe('email_change_token_new');
@@ -166,7 +166,7 @@ test('the code of an email change finds its user by the address it was sent to',
   const user = await auth.addUser('old@mail.test');
   const tokenHash = `pkce_${hashCode('new@mail.test', '123456')}`;
   const token = { userId: user.id, type: 'email_change_token_new', tokenHash, address: 'new@mail.test' } as const;
-  await storeToken(auth.pool, token, auth.tools);
+  await storeToken(auth.tx(), token);
   const types = ['email_change_token_current', 'email_change_token_new'] as const;
   expect(await findUserIdByCode(auth.pool, { address: 'New@mail.test', code: '123456' }, types)).toBe(user.id);
   expect(await findUserIdByCode(auth.pool, { address: 'old@mail.test', code: '123456' }, types)).toBeNull();
@@ -175,7 +175,7 @@ test('the code of an email change finds its user by the address it was sent to',
 test('a new password kills every pending token and keeps the pending address', async () => {
   const user = await auth.addUser('cleared@mail.test', { emailChange: 'next@mail.test' });
   const hash = await store(user, 'email_change_token_new');
-  await clearTokens(auth.pool, user.id, auth.clock.now());
+  await clearTokens(auth.tx(), user.id);
   await expect(open(hash, 'email_change_token_new')).rejects.toMatchObject(expired);
   expect(await auth.reload(user)).toMatchObject({
     emailChangeTokenNew: '',

@@ -22,15 +22,15 @@ const challenge = createHash('sha256').update(verifier).digest('base64url');
 
 async function begin(user: User, method: FlowMethod = 'magiclink'): Promise<void> {
   const pkce = parsePkce(challenge, 's256')!;
-  await createFlow(auth.pool, { userId: user.id, pkce, providerType: method, method }, auth.tools);
+  await createFlow(auth.tx(), { userId: user.id, pkce, providerType: method, method });
 }
 
 function issue(user: User, method: FlowMethod = 'magiclink') {
-  return issueFlowCode(auth.pool, user.id, method, auth.clock.now());
+  return issueFlowCode(auth.tx(), user.id, method);
 }
 
 function exchange(authCode: string, codeVerifier = verifier) {
-  return auth.pool.transaction((session) => exchangeFlowCode(session, { authCode, codeVerifier }, auth.clock.now()));
+  return auth.pool.transaction((session) => exchangeFlowCode(auth.tx(session), { authCode, codeVerifier }));
 }
 
 test('a code and its verifier give the user and the way of proof, once', async () => {
@@ -56,8 +56,8 @@ test('whoever ends the flows of a user at the same moment is not in the way of a
   const client = { userAgent: null, ip: null };
   const signIn = () =>
     auth.pool.transaction(async (session) => {
-      await exchangeFlowCode(session, { authCode: code, codeVerifier: verifier }, auth.clock.now());
-      await createSession(session, { userId: user.id, method: 'magiclink', client }, auth.tools);
+      await exchangeFlowCode(auth.tx(session), { authCode: code, codeVerifier: verifier });
+      await createSession(auth.tx(session), { userId: user.id, method: 'magiclink', client });
     });
   const waits = `select pg_catalog.count(*)::int4 as count from pg_catalog.pg_stat_activity a
     where a.datname = pg_catalog.current_database() and a.wait_event_type = 'Lock'`;
@@ -66,7 +66,7 @@ test('whoever ends the flows of a user at the same moment is not in the way of a
     await lockUser(session, user.id);
     exchanging = signIn().catch((error: unknown) => error);
     await vi.waitFor(async () => expect(await auth.database.query(waits)).toEqual([{ count: 1 }]));
-    await endFlows(session, user.id, auth.clock.now());
+    await endFlows(auth.tx(session), user.id);
   });
   expect(await exchanging).toMatchObject({ code: 'flow_state_not_found' });
 });

@@ -2,20 +2,15 @@
  * Refresh tokens: each gives the next one; a stolen one ends the session for thief and owner alike.
  */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type RefreshConfig, refreshSession } from '../../../src/auth/store/refresh.ts';
 import { loadSession } from '../../../src/auth/store/sessions.ts';
 import { updateUser } from '../../../src/auth/store/users.ts';
-import { defaultAuthConfig } from '../../../src/config/auth/auth-config.ts';
 import { testAuth } from '../../support/auth.ts';
 import { fixture } from '../../support/postgres.ts';
 
 const auth = await testAuth(20);
-const client = { userAgent: 'browser', ip: '192.0.2.7' };
 let names = 0;
 
-function refresh(token: string, changes: Partial<RefreshConfig> = {}) {
-  return refreshSession(auth.pool, token, { config: { ...defaultAuthConfig, ...changes }, client, tools: auth.tools });
-}
+const { refresh } = auth;
 
 async function signedIn(changes: Parameters<typeof auth.addUser>[1] = {}) {
   const user = await auth.addUser(`user${names++}@mail.test`, changes);
@@ -133,7 +128,7 @@ describe('a refresh is refused', () => {
 
   test('for a banned user', async () => {
     const { user, token } = await signedIn();
-    await updateUser(auth.pool, user.id, { bannedUntil: auth.clock.now() + 1000 }, auth.clock.now());
+    await updateUser(auth.tx(), user.id, { bannedUntil: auth.clock.now() + 1000 });
     const message = 'Invalid Refresh Token: User Banned';
     await expect(refresh(token)).rejects.toMatchObject({ code: 'user_banned', status: 400, message });
   });
@@ -204,8 +199,7 @@ describe('a refresh is refused', () => {
 test('a session that the original service began goes on here', async () => {
   const original = await testAuth(2, fixture('auth-original.sql'));
   original.clock.time = Date.parse('2026-01-03T00:00:00Z');
-  const context = { config: defaultAuthConfig, client, tools: original.tools };
-  const refreshed = await refreshSession(original.pool, 'abcdefghijkl', context);
+  const refreshed = await original.refresh('abcdefghijkl');
   expect(refreshed.user.email).toBe('ana@mail.test');
   expect(refreshed.session.amr).toEqual([{ method: 'password', at: Date.parse('2026-01-02T09:00:00Z') }]);
 });

@@ -107,7 +107,7 @@ test('a second factor raises the session, and its method comes first', async () 
   const user = await auth.addUser('mfa@mail.test');
   const { session } = await auth.signIn(user);
   auth.clock.pass(30);
-  await addAmr(auth.pool, session, { method: 'totp', factorId: '33333333-3333-4333-8333-333333333333' }, auth.tools);
+  await addAmr(auth.tx(), session, { method: 'totp', factorId: '33333333-3333-4333-8333-333333333333' });
   const raised = (await loadSession(auth.pool, session.id))!;
   expect(raised).toMatchObject({ aal: 'aal2', factorId: '33333333-3333-4333-8333-333333333333' });
   expect(raised.amr.map(({ method }) => method)).toEqual(['totp', 'password']);
@@ -203,7 +203,7 @@ describe('a bearer', () => {
     const { token } = await tokenFor('nobody@mail.test', { sub: '99999999-9999-4999-8999-999999999999' });
     await expect(bearer(token)).rejects.toMatchObject({ ...forbidden, code: 'user_not_found' });
     const banned = await tokenFor('bannedbearer@mail.test');
-    await updateUser(auth.pool, banned.user.id, { bannedUntil: auth.clock.now() + 1 }, auth.clock.now());
+    await updateUser(auth.tx(), banned.user.id, { bannedUntil: auth.clock.now() + 1 });
     await expect(bearer(banned.token)).rejects.toMatchObject({ ...forbidden, code: 'user_banned' });
   });
 

@@ -2,7 +2,7 @@
  * Users and identities: written so that the original finds them, read whatever somebody put there by hand.
  */
 import { expect, test } from 'vitest';
-import { userActor, writeAudit } from '../../../src/auth/store/audit.ts';
+import { auditUser } from '../../../src/auth/store/audit.ts';
 import { insertIdentity, syncProviders, verifyIdentityEmail } from '../../../src/auth/store/identities.ts';
 import {
   deleteUser,
@@ -29,7 +29,7 @@ const plain = {
 };
 
 test('a new user has the nil instance, empty token columns and null for an absent address', async () => {
-  const user = await insertUser(auth.pool, { ...plain, phone: '4915112345' }, auth.tools);
+  const user = await insertUser(auth.tx(), { ...plain, phone: '4915112345' });
   const [row] = await auth.database.query(
     `select instance_id::text, email, confirmation_token, recovery_token, email_change, email_change_token_new,
       email_change_token_current, phone_change, phone_change_token, reauthentication_token from auth.users where id = $1`,
@@ -50,9 +50,7 @@ test('a new user has the nil instance, empty token columns and null for an absen
 });
 
 test('of ten sign-ups with one address at the same instant one makes the user', async () => {
-  const tries = Array.from({ length: 10 }, () =>
-    insertUser(auth.pool, { ...plain, email: 'race@mail.test' }, auth.tools),
-  );
+  const tries = Array.from({ length: 10 }, () => insertUser(auth.tx(), { ...plain, email: 'race@mail.test' }));
   const results = await Promise.allSettled(tries);
   expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   for (const result of results) {
@@ -61,11 +59,11 @@ test('of ten sign-ups with one address at the same instant one makes the user', 
 });
 
 test('a taken number and a taken id are refused by name', async () => {
-  const user = await insertUser(auth.pool, { ...plain, phone: '4915100000' }, auth.tools);
-  await expect(insertUser(auth.pool, { ...plain, phone: '4915100000' }, auth.tools)).rejects.toMatchObject({
+  const user = await insertUser(auth.tx(), { ...plain, phone: '4915100000' });
+  await expect(insertUser(auth.tx(), { ...plain, phone: '4915100000' })).rejects.toMatchObject({
     code: 'phone_exists',
   });
-  await expect(insertUser(auth.pool, { ...plain, id: user.id }, auth.tools)).rejects.toMatchObject({
+  await expect(insertUser(auth.tx(), { ...plain, id: user.id })).rejects.toMatchObject({
     code: 'conflict',
     status: 422,
   });
@@ -86,9 +84,9 @@ test('an address is taken by a user who has it and by an identity that proves it
     providerId: '42',
     identityData: { sub: '42', email: 'Other@Mail.test', email_verified: true },
   };
-  await insertIdentity(auth.pool, identity, auth.tools);
+  await insertIdentity(auth.tx(), identity);
   const claimed = { sub: '44', email: 'claimed@mail.test', email_verified: false };
-  await insertIdentity(auth.pool, { ...identity, providerId: '44', identityData: claimed }, auth.tools);
+  await insertIdentity(auth.tx(), { ...identity, providerId: '44', identityData: claimed });
   const isTaken = (email: string, except: string | null = null) =>
     isEmailTaken(auth.pool, email, 'authenticated', except);
   expect(await isTaken('owner@mail.test')).toBe(true);
@@ -101,8 +99,8 @@ test('an address is taken by a user who has it and by an identity that proves it
 test('an identity can be linked once', async () => {
   const user = await auth.addUser('linked@mail.test');
   const identity = { userId: user.id, provider: 'github', providerId: '43', identityData: { sub: '43' } };
-  await insertIdentity(auth.pool, identity, auth.tools);
-  await expect(insertIdentity(auth.pool, identity, auth.tools)).rejects.toMatchObject({
+  await insertIdentity(auth.tx(), identity);
+  await expect(insertIdentity(auth.tx(), identity)).rejects.toMatchObject({
     code: 'identity_already_exists',
   });
 });
@@ -110,12 +108,8 @@ test('an identity can be linked once', async () => {
 test('the app metadata names the providers, oldest first, and keeps what else is there', async () => {
   const user = await auth.addUser('providers@mail.test', { appMetadata: { plan: 'gold', provider: 'wrong' } });
   auth.clock.pass(60);
-  await insertIdentity(
-    auth.pool,
-    { userId: user.id, provider: 'azure', providerId: '1', identityData: { sub: '1' } },
-    auth.tools,
-  );
-  await syncProviders(auth.pool, user.id, auth.clock.now());
+  await insertIdentity(auth.tx(), { userId: user.id, provider: 'azure', providerId: '1', identityData: { sub: '1' } });
+  await syncProviders(auth.tx(), user.id);
   expect((await auth.reload(user)).appMetadata).toEqual({
     plan: 'gold',
     provider: 'email',
@@ -123,25 +117,20 @@ test('the app metadata names the providers, oldest first, and keeps what else is
   });
   const row = () => auth.database.query('select ctid, xmin from auth.users where id = $1', [user.id]);
   const before = await row();
-  await syncProviders(auth.pool, user.id, auth.clock.now());
+  await syncProviders(auth.tx(), user.id);
   expect(await row()).toEqual(before);
 });
 
 test('confirming an address marks it in the identities that have it', async () => {
   const user = await auth.addUser('verified@mail.test');
-  await verifyIdentityEmail(auth.pool, user, auth.clock.now());
+  await verifyIdentityEmail(auth.tx(), user);
   expect((await auth.reload(user)).identities[0]?.identityData).toMatchObject({ email_verified: true, sub: user.id });
 });
 
 test('an update writes what it is given and nothing else', async () => {
   const user = await auth.addUser('update@mail.test', { userMetadata: { a: 1 } });
   auth.clock.pass(1);
-  await updateUser(
-    auth.pool,
-    user.id,
-    { bannedUntil: Number.POSITIVE_INFINITY, emailConfirmedAt: null },
-    auth.clock.now(),
-  );
+  await updateUser(auth.tx(), user.id, { bannedUntil: Number.POSITIVE_INFINITY, emailConfirmedAt: null });
   const updated = await auth.reload(user);
   expect(updated).toEqual({
     ...user,
@@ -155,7 +144,7 @@ test('an update writes what it is given and nothing else', async () => {
 
 test('metadata with a NUL character is refused, and nothing of the user changes', async () => {
   const user = await auth.addUser('nul@mail.test');
-  const change = updateUser(auth.pool, user.id, { userMetadata: { a: '\0' } }, auth.clock.now());
+  const change = updateUser(auth.tx(), user.id, { userMetadata: { a: '\0' } });
   await expect(change).rejects.toMatchObject({ sqlstate: '22P05' });
 });
 
@@ -209,9 +198,10 @@ test('neither hash nor token of a user is ever in its JSON', async () => {
 
 test('an event is written with who did it, and not at all where the log is off', async () => {
   const user = await auth.addUser('audit@mail.test', { userMetadata: { full_name: 'Ana' } });
-  const event = { action: 'login', actor: userActor(user), traits: { provider: 'email' } } as const;
-  await writeAudit(auth.pool, event, { audit_log_disable_postgres: true }, auth.tools);
-  await writeAudit(auth.pool, event, { audit_log_disable_postgres: false }, auth.tools);
+  for (const audit_log_disable_postgres of [true, false]) {
+    const tx = { ...auth.tx(), config: { audit_log_disable_postgres }, client: { ip: '192.0.2.1' } };
+    await auditUser(tx, 'login', user, { provider: 'email' });
+  }
   const rows = await auth.database.query(
     `select payload, ip_address, instance_id::text from auth.audit_log_entries where payload ->> 'actor_id' = $1`,
     [user.id],

@@ -41,12 +41,11 @@ export async function actAsUser(context: AuthContext, operator: Operator, userId
   const none = { refreshedAt: null, notAfter: null, factorId: null, userAgent: null, ip: null, tag: null };
   // What every reader of tokens takes for no session.
   const session = { ...none, id: nilUuid, userId, createdAt: now, aal: 'aal1', amr: [{ method, at: now }] } as const;
-  const { claims } = await completeSignIn(null, context, { session, refreshToken: '', user }, method);
+  const { claims } = await completeSignIn(context, { session, refreshToken: '', user }, method);
   const exp = Math.min(claims.exp, toSeconds(now) + maxSeconds);
   // After the hook, which must not take the mark away.
   const accessToken = await services.signer.sign({ ...claims, exp, act: { sub: operator.tokenId } });
-  const event = eventOf('user_impersonated', operator, userId, context);
-  await writeAudit(services.database, event, context.config, services);
+  await transact(context, [], (tx) => writeAudit(tx, eventOf('user_impersonated', operator, userId)));
   return { accessToken, expiresAt: exp };
 }
 
@@ -55,15 +54,15 @@ const method = 'operator';
 
 /** Ends all sessions of a user. @throws AuthError `user_not_found` */
 export async function signOutUser(context: AuthContext, operator: Operator, userId: string): Promise<void> {
-  await transact(context, [], async (database) => {
-    if ((await lockUser(database, userId)) === null) throw new AuthError('user_not_found');
-    await endSessions(database, userId, 'global', null);
-    await writeAudit(database, eventOf('logout', operator, userId, context), context.config, context.services);
+  await transact(context, [], async (tx) => {
+    if ((await lockUser(tx, userId)) === null) throw new AuthError('user_not_found');
+    await endSessions(tx, userId, 'global', null);
+    await writeAudit(tx, eventOf('logout', operator, userId));
   });
 }
 
-function eventOf(action: AuditAction, { tokenId, by }: Operator, userId: string, { client }: AuthContext): AuditEvent {
+function eventOf(action: AuditAction, { tokenId, by }: Operator, userId: string): AuditEvent {
   const actor = { id: nilUuid, username: by, viaSso: false, name: null };
   const traits = { user_id: userId, access_token_id: tokenId };
-  return { action, actor, traits, ...(client.ip === null ? {} : { ip: client.ip }) };
+  return { action, actor, traits, hasAddress: true };
 }

@@ -1,14 +1,14 @@
 /**
  * The end of a user: the row with everything that belongs to it, or a row that keeps the id and nothing of the person.
  */
-import type { Queryable } from '../../../postgres/system/queryable.ts';
+
 import { type AnswerJson, answerShape } from '../../answer-shape.ts';
 import type { AdminBearer } from '../../bearer.ts';
 import { randomUuid } from '../../random.ts';
 import { requireUser } from '../../steps/admin-user.ts';
-import { type AuthContext, nowOf, transact } from '../../steps/auth-context.ts';
+import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
 import { type BodyShape, readMembers } from '../../steps/members.ts';
-import { adminActor, writeAudit } from '../../store/audit.ts';
+import { auditAdmin } from '../../store/audit.ts';
 import { clearTokens } from '../../store/one-time-tokens.ts';
 import { endFlows } from '../../store/pkce.ts';
 import { endSessions } from '../../store/sessions.ts';
@@ -32,25 +32,24 @@ export async function deleteAnyUser(
   body: unknown,
 ): Promise<AnswerJson> {
   const { should_soft_delete: isSoft } = readMembers(body, deleteUserBody);
-  const { config, services } = context;
-  await transact(context, [], async (session) => {
-    const user = await requireUser(session, id, 'lock');
+  await transact(context, [], async (tx) => {
+    const user = await requireUser(tx, id, 'lock');
     const traits = { user_id: user.id, user_email: user.email ?? '', user_phone: user.phone ?? '' };
-    await writeAudit(session, { action: 'user_deleted', actor: adminActor(role), traits }, config, services);
-    if (!isSoft) await deleteUser(session, user.id);
-    else if (user.deletedAt === null) await forget(session, context, user);
+    await auditAdmin(tx, 'user_deleted', role, traits);
+    if (!isSoft) await deleteUser(tx, user.id);
+    else if (user.deletedAt === null) await forget(tx, user);
   });
   return deletedShape.toJson(null);
 }
 
-async function forget(session: Queryable, context: AuthContext, user: User): Promise<void> {
-  const now = nowOf(context);
+async function forget(tx: Transaction, user: User): Promise<void> {
+  const now = nowOf(tx);
   // Random: a digest of an address or number would let readers of the row test guesses.
-  const replacement = () => randomUuid(context.services.random).replaceAll('-', '');
+  const replacement = () => randomUuid(tx.services.random).replaceAll('-', '');
   const concealed = <T extends string | null>(value: T) => (value ? replacement() : value);
-  await clearTokens(session, user.id, now);
-  await endFlows(session, user.id, now);
-  await endSessions(session, user.id, 'global', null);
+  await clearTokens(tx, user.id);
+  await endFlows(tx, user.id);
+  await endSessions(tx, user.id, 'global', null);
   const changes = {
     email: concealed(user.email),
     phone: concealed(user.phone)?.slice(0, phoneLength) ?? null,
@@ -61,10 +60,10 @@ async function forget(session: Queryable, context: AuthContext, user: User): Pro
     appMetadata: {},
     deletedAt: now,
   };
-  await updateUser(session, user.id, changes, now);
-  await session.query('delete from auth.mfa_factors f where f.user_id = $1::uuid', [user.id]);
+  await updateUser(tx, user.id, changes);
+  await tx.query('delete from auth.mfa_factors f where f.user_id = $1::uuid', [user.id]);
   for (const { id } of user.identities) {
     const text = `update auth.identities set identity_data = '{}', provider_id = $2 where id = $1::uuid`;
-    await session.query(text, [id, replacement()]);
+    await tx.query(text, [id, replacement()]);
   }
 }

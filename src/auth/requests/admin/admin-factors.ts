@@ -1,19 +1,20 @@
 /**
  * What admins do with the second factors of a user.
  */
+
 import { parsePhone } from '../../addresses.ts';
 import { type AnswerJson, listOf } from '../../answer-shape.ts';
 import { AuthError } from '../../auth-error.ts';
 import type { AdminBearer } from '../../bearer.ts';
 import { queueAdminNotification } from '../../messages/queue-notification.ts';
 import { requireUser } from '../../steps/admin-user.ts';
-import { type AuthContext, nowOf, transact } from '../../steps/auth-context.ts';
-import { reloadUser } from '../../steps/issue-session.ts';
+import { type AuthContext, transact } from '../../steps/auth-context.ts';
 import { type BodyShape, readMembers } from '../../steps/members.ts';
-import { assertNameFree, requireFactor, writeFactorAudit } from '../../steps/own-factor.ts';
-import { adminActor } from '../../store/audit.ts';
+import { assertNameFree, requireFactor } from '../../steps/own-factor.ts';
+import { auditAdmin } from '../../store/audit.ts';
 import { deleteFactor, type FactorChanges, updateFactor } from '../../store/factors.ts';
 import { lowerSessions } from '../../store/sessions.ts';
+import { reloadUser } from '../../store/users.ts';
 import type { Factor, User } from '../../user.ts';
 import { factorShape } from '../../user-json.ts';
 
@@ -34,17 +35,17 @@ export async function listFactors({ services }: AuthContext, userId: string): Pr
 
 /** `DELETE /admin/users/{id}/factors/{factor_id}`. @returns The factor as it was. */
 export async function deleteAnyFactor(context: AuthContext, admin: AdminBearer, path: FactorPath): Promise<AnswerJson> {
-  return transact(context, [], async (session) => {
-    const user = await requireUser(session, path.userId, 'lock');
+  return transact(context, [], async (tx) => {
+    const user = await requireUser(tx, path.userId, 'lock');
     const factor = requireFactor(user, path.factorId);
     await Promise.all([
-      deleteFactor(session, factor.id),
-      lowerSessions(session, factor.id, nowOf(context)),
-      writeFactorAudit(session, context, { action: 'factor_deleted', ...facts(admin, user, factor) }),
+      deleteFactor(tx, factor.id),
+      lowerSessions(tx, factor.id),
+      auditAdmin(tx, 'factor_deleted', admin.role, traitsOf(user, factor)),
     ]);
     if (factor.status === 'verified') {
       const { factorType } = factor;
-      await queueAdminNotification(session, context, { kind: 'mfa_factor_unenrolled', user, factorType });
+      await queueAdminNotification(tx, { kind: 'mfa_factor_unenrolled', user, factorType });
     }
     return factorShape.toJson(factor);
   });
@@ -65,13 +66,13 @@ export async function updateAnyFactor(
     ...(members.friendly_name ? { friendlyName: members.friendly_name } : {}),
     ...(members.phone ? { phone: parsePhone(members.phone) } : {}),
   };
-  return transact(context, [], async (session) => {
-    const user = await requireUser(session, path.userId, 'lock');
+  return transact(context, [], async (tx) => {
+    const user = await requireUser(tx, path.userId, 'lock');
     const factor = requireFactor(user, path.factorId);
     assertChangeable(user, factor, changes);
-    await updateFactor(session, factor.id, changes, nowOf(context));
-    await writeFactorAudit(session, context, { action: 'factor_updated', ...facts(admin, user, factor) });
-    return factorShape.toJson(requireFactor(await reloadUser(session, user.id), factor.id));
+    await updateFactor(tx, factor.id, changes);
+    await auditAdmin(tx, 'factor_updated', admin.role, traitsOf(user, factor));
+    return factorShape.toJson(requireFactor(await reloadUser(tx, user.id), factor.id));
   });
 }
 
@@ -86,6 +87,6 @@ function assertChangeable({ factors }: User, factor: Factor, { friendlyName, pho
   throw new AuthError('mfa_verified_factor_exists', 'A factor with this phone number for this user already exists');
 }
 
-function facts({ role }: AdminBearer, user: User, { id, factorType }: Factor) {
-  return { actor: adminActor(role), traits: { user_id: user.id, factor_id: id, factor_type: factorType } };
+function traitsOf(user: User, { id, factorType }: Factor) {
+  return { user_id: user.id, factor_id: id, factor_type: factorType };
 }

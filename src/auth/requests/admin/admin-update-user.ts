@@ -1,7 +1,7 @@
 /**
  * What admins change of users: at once, without proof, and without telling the user where the configuration does not ask for it.
  */
-import type { Queryable } from '../../../postgres/system/queryable.ts';
+
 import { confirmEmail, confirmPhone } from '../../accounts/confirm-user.ts';
 import { setEmailIdentity } from '../../accounts/email-change.ts';
 import { queuePhoneNotifications, setPhoneIdentity } from '../../accounts/phone-change.ts';
@@ -17,13 +17,12 @@ import {
   readAdminUser,
   requireUser,
 } from '../../steps/admin-user.ts';
-import { type AuthContext, nowOf, transact } from '../../steps/auth-context.ts';
-import { reloadUser } from '../../steps/issue-session.ts';
-import { adminActor, writeAudit } from '../../store/audit.ts';
+import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
+import { auditAdmin } from '../../store/audit.ts';
 import { clearTokens } from '../../store/one-time-tokens.ts';
 import { endFlows } from '../../store/pkce.ts';
 import { endSessions } from '../../store/sessions.ts';
-import { findUserByPhone, isEmailTaken, updateUser } from '../../store/users.ts';
+import { findUserByPhone, isEmailTaken, reloadUser, updateUser } from '../../store/users.ts';
 import type { User } from '../../user.ts';
 import { toUserJson, type UserJson } from '../../user-json.ts';
 
@@ -34,16 +33,16 @@ export async function updateAnyUser(
   id: string,
   body: unknown,
 ): Promise<UserJson> {
-  const { services, config } = context;
+  const { services } = context;
   const known = await requireUser(services.database, id);
   const facts = readAdminUser(body);
   const passwordHash = await hashOf(context, facts);
-  return transact(context, [], async (session) => {
-    const user = await requireUser(session, known.id, 'lock');
-    await apply(session, context, { user, facts, passwordHash });
+  return transact(context, [], async (tx) => {
+    const user = await requireUser(tx, known.id, 'lock');
+    await apply(tx, { user, facts, passwordHash });
     const traits = { user_id: user.id, user_email: user.email ?? '', user_phone: user.phone ?? '' };
-    await writeAudit(session, { action: 'user_modified', actor: adminActor(role), traits }, config, services);
-    return toUserJson(await reloadUser(session, user.id));
+    await auditAdmin(tx, 'user_modified', role, traits);
+    return toUserJson(await reloadUser(tx, user.id));
   });
 }
 
@@ -67,56 +66,51 @@ interface Application {
   readonly passwordHash: string | null;
 }
 
-async function apply(
-  session: Queryable,
-  context: AuthContext,
-  { user, facts, passwordHash }: Application,
-): Promise<void> {
+async function apply(tx: Transaction, { user, facts, passwordHash }: Application): Promise<void> {
   const { id } = user;
-  const now = nowOf(context);
+  const now = nowOf(tx);
   const { audience, role, appMetadata, userMetadata } = facts;
   const own = { ...(audience === null ? {} : { audience }), ...(role === null ? {} : { role }) };
-  await updateUser(session, id, { ...own, ...bannedUntil(facts, now) }, now);
+  await updateUser(tx, id, { ...own, ...bannedUntil(facts, now) });
   // First of all, because what somebody else has entered may go with it; what the admin enters stays.
-  await applyEmail(session, context, await reloadUser(session, id), facts);
-  await applyPhone(session, context, await reloadUser(session, id), facts);
-  const proven = await reloadUser(session, id);
+  await applyEmail(tx, await reloadUser(tx, id), facts);
+  await applyPhone(tx, await reloadUser(tx, id), facts);
+  const proven = await reloadUser(tx, id);
   const metadata = {
     ...(appMetadata === null ? {} : { appMetadata: enterMetadata(proven.appMetadata, appMetadata) }),
     ...(userMetadata === null ? {} : { userMetadata: enterMetadata(proven.userMetadata, userMetadata) }),
   };
-  await updateUser(session, id, metadata, now);
+  await updateUser(tx, id, metadata);
   if (passwordHash !== null) {
-    await updateUser(session, id, { passwordHash }, now);
-    await clearTokens(session, id, now);
-    await endFlows(session, id, now);
-    await endSessions(session, id, 'global', null);
-    await queueAdminNotification(session, context, { kind: 'password_changed', user });
+    await updateUser(tx, id, { passwordHash });
+    await clearTokens(tx, id);
+    await endFlows(tx, id);
+    await endSessions(tx, id, 'global', null);
+    await queueAdminNotification(tx, { kind: 'password_changed', user });
   }
 }
 
-async function applyEmail(session: Queryable, context: AuthContext, user: User, facts: AdminUserFacts): Promise<void> {
+async function applyEmail(tx: Transaction, user: User, facts: AdminUserFacts): Promise<void> {
   const { email, isEmailConfirmed } = facts;
   if (email !== null && email !== user.email) {
-    if (await isEmailTaken(session, email, user.audience ?? context.audience, user.id))
-      throw new AuthError('email_exists');
-    await setEmailIdentity(session, context, { user, email, isVerified: isEmailConfirmed });
-    await updateUser(session, user.id, { email }, nowOf(context));
+    if (await isEmailTaken(tx, email, user.audience ?? tx.audience, user.id)) throw new AuthError('email_exists');
+    await setEmailIdentity(tx, { user, email, isVerified: isEmailConfirmed });
+    await updateUser(tx, user.id, { email });
   }
-  const now = await reloadUser(session, user.id);
-  await queueAdminNotification(session, context, { kind: 'email_changed', user: now, oldEmail: user.email });
-  if (isEmailConfirmed && now.email !== null) await confirmEmail(session, context, now, { by: 'admin' });
+  const now = await reloadUser(tx, user.id);
+  await queueAdminNotification(tx, { kind: 'email_changed', user: now, oldEmail: user.email });
+  if (isEmailConfirmed && now.email !== null) await confirmEmail(tx, now, { by: 'admin' });
 }
 
-async function applyPhone(session: Queryable, context: AuthContext, user: User, facts: AdminUserFacts): Promise<void> {
+async function applyPhone(tx: Transaction, user: User, facts: AdminUserFacts): Promise<void> {
   const { phone, isPhoneConfirmed } = facts;
   if (phone !== null && phone !== user.phone) {
-    const owner = await findUserByPhone(session, phone, user.audience ?? context.audience);
+    const owner = await findUserByPhone(tx, phone, user.audience ?? tx.audience);
     if (owner !== null && owner.id !== user.id) throw new AuthError('phone_exists');
-    await setPhoneIdentity(session, context, { user, phone, isVerified: isPhoneConfirmed });
-    await updateUser(session, user.id, { phone }, nowOf(context));
+    await setPhoneIdentity(tx, { user, phone, isVerified: isPhoneConfirmed });
+    await updateUser(tx, user.id, { phone });
   }
-  const now = await reloadUser(session, user.id);
-  await queuePhoneNotifications(session, context, { before: user, after: now }, queueAdminNotification);
-  if (isPhoneConfirmed && now.phone !== null) await confirmPhone(session, context, now, { by: 'admin' });
+  const now = await reloadUser(tx, user.id);
+  await queuePhoneNotifications(tx, { before: user, after: now }, queueAdminNotification);
+  if (isPhoneConfirmed && now.phone !== null) await confirmPhone(tx, now, { by: 'admin' });
 }

@@ -3,7 +3,6 @@
  */
 
 import { buildConfirmationUrl, type LinkKind } from '../../../email/confirmation-url.ts';
-import type { Queryable } from '../../../postgres/system/queryable.ts';
 import { lockKnownUser } from '../../accounts/lock-known-user.ts';
 import { makePassword } from '../../accounts/random-password.ts';
 import { parseEmail } from '../../addresses.ts';
@@ -14,14 +13,13 @@ import { makeToken } from '../../messages/make-token.ts';
 import { enterMetadata, type Metadata } from '../../metadata.ts';
 import { randomUuid } from '../../random.ts';
 import { assertStrong } from '../../secrets/password-policy.ts';
-import { type AuthContext, nowOf, transact } from '../../steps/auth-context.ts';
-import { reloadUser } from '../../steps/issue-session.ts';
+import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
 import { type BodyShape, readMembers } from '../../steps/members.ts';
-import { type AuditAction, adminActor, userActor, writeAudit } from '../../store/audit.ts';
+import { auditAdmin, auditUser } from '../../store/audit.ts';
 import { noteEntry } from '../../store/entries.ts';
 import { emailIdentityData, insertIdentity } from '../../store/identities.ts';
 import type { OneTimeTokenType } from '../../store/one-time-tokens.ts';
-import { findUserByEmail, insertUser, isEmailTaken, updateUser } from '../../store/users.ts';
+import { findUserByEmail, insertUser, isEmailTaken, reloadUser, updateUser } from '../../store/users.ts';
 import type { User } from '../../user.ts';
 import { type UserJson, userMembers } from '../../user-json.ts';
 import { prepareInvited, takeOver } from './invite.ts';
@@ -87,9 +85,9 @@ export async function generateLink(
   const own = members.redirect_to;
   const context = own && isAllowed(own) ? { ...given, redirectTo: own } : given;
   const request = await check(context, members);
-  return transact(context, [], async (session) => {
-    const { user, type } = await prepare(session, context, request, role);
-    return link(session, context, user, { ...request, type });
+  return transact(context, [], async (tx) => {
+    const { user, type } = await prepare(tx, request, role);
+    return link(tx, user, { ...request, type });
   });
 }
 
@@ -130,74 +128,66 @@ interface Prepared {
   readonly type: LinkType;
 }
 
-async function prepare(session: Queryable, context: AuthContext, request: Request, role: string): Promise<Prepared> {
+async function prepare(tx: Transaction, request: Request, role: string): Promise<Prepared> {
   const { type, email, data } = request;
-  const found = await findUserByEmail(session, email, context.audience);
-  const known = found === null ? null : await lockKnownUser(session, found);
-  const note = (user: User, action: AuditAction) => {
-    const traits = { user_id: user.id, user_email: user.email ?? '' };
-    const actor = action === 'user_recovery_requested' ? userActor(user) : adminActor(role);
-    return writeAudit(session, { action, actor, traits }, context.config, context.services);
-  };
+  const found = await findUserByEmail(tx, email, tx.audience);
+  const known = found === null ? null : await lockKnownUser(tx, found);
+  const recover = (user: User) =>
+    auditUser(tx, 'user_recovery_requested', user, { user_id: user.id, user_email: user.email ?? '' });
   switch (type) {
     case 'signup':
-      return { user: await prepareSignUp(session, context, request, known), type };
+      return { user: await prepareSignUp(tx, request, known), type };
     case 'invite': {
-      const user = await prepareInvited(session, context, email, data);
-      await note(user, 'user_invited');
-      await updateUser(session, user.id, { invitedAt: nowOf(context) }, nowOf(context));
+      const user = await prepareInvited(tx, email, data);
+      await auditAdmin(tx, 'user_invited', role, { user_id: user.id, user_email: user.email ?? '' });
+      await updateUser(tx, user.id, { invitedAt: nowOf(tx) });
       return { user, type };
     }
     case 'magiclink':
-      if (known === null) return { user: await prepareSignUp(session, context, request, null), type: 'signup' };
-      await note(known, 'user_recovery_requested');
+      if (known === null) return { user: await prepareSignUp(tx, request, null), type: 'signup' };
+      await recover(known);
       return { user: known, type };
     default:
       if (known === null) throw new AuthError('user_not_found', 'User with this email not found');
-      if (type === 'recovery') await note(known, 'user_recovery_requested');
-      else await prepareChange(session, context, known, request.newEmail ?? '');
+      if (type === 'recovery') await recover(known);
+      else await prepareChange(tx, known, request.newEmail ?? '');
       return { user: known, type };
   }
 }
 
-async function prepareSignUp(
-  session: Queryable,
-  context: AuthContext,
-  request: Request,
-  known: User | null,
-): Promise<User> {
-  const { services, audience } = context;
+async function prepareSignUp(tx: Transaction, request: Request, known: User | null): Promise<User> {
+  const { services, audience } = tx;
   const { email, data, passwordHash } = request;
   if (known !== null) {
     if (known.emailConfirmedAt !== null) throw new AuthError('email_exists');
-    const user = await takeOver(session, context, known, {});
+    const user = await takeOver(tx, known, {});
     const userMetadata = enterMetadata(user.userMetadata, data);
     const password = user.passwordHash === null ? { passwordHash } : {};
-    await updateUser(session, user.id, { userMetadata, ...password }, nowOf(context));
+    await updateUser(tx, user.id, { userMetadata, ...password });
     return user;
   }
-  if (await isEmailTaken(session, email, audience)) throw new AuthError('email_exists');
+  if (await isEmailTaken(tx, email, audience)) throw new AuthError('email_exists');
   const id = randomUuid(services.random);
   const identityData = emailIdentityData(id, email, {});
   const appMetadata = { provider: 'email', providers: ['email'] };
   const facts = { id, audience, role: services.userRole, email, phone: null, passwordHash };
-  await insertUser(session, { ...facts, appMetadata, userMetadata: data }, services);
-  await insertIdentity(session, { userId: id, provider: 'email', providerId: id, identityData }, services);
-  await noteEntry(session, id, 'admin');
-  return reloadUser(session, id);
+  await insertUser(tx, { ...facts, appMetadata, userMetadata: data });
+  await insertIdentity(tx, { userId: id, provider: 'email', providerId: id, identityData });
+  await noteEntry(tx, id, 'admin');
+  return reloadUser(tx, id);
 }
 
-async function prepareChange(session: Queryable, context: AuthContext, user: User, newEmail: string): Promise<void> {
-  if (await isEmailTaken(session, newEmail, context.audience, user.id)) throw new AuthError('email_exists');
-  await updateUser(session, user.id, { emailChange: newEmail, emailChangeConfirmStatus: 0 }, nowOf(context));
+async function prepareChange(tx: Transaction, user: User, newEmail: string): Promise<void> {
+  if (await isEmailTaken(tx, newEmail, tx.audience, user.id)) throw new AuthError('email_exists');
+  await updateUser(tx, user.id, { emailChange: newEmail, emailChangeConfirmStatus: 0 });
 }
 
-async function link(session: Queryable, context: AuthContext, { id }: User, request: Request): Promise<UserJson> {
+async function link(tx: Transaction, { id }: User, request: Request): Promise<UserJson> {
   const { type, email, newEmail } = request;
   const { token, kind, link: linkType } = rows[type];
   const address = type === 'email_change_new' ? (newEmail ?? '') : email;
-  const { code, tokenHash } = await makeToken(session, context, { userId: id, type: token, address });
-  const { redirectTo, authUrl, config } = context;
+  const { code, tokenHash } = await makeToken(tx, { userId: id, type: token, address });
+  const { redirectTo, authUrl, config } = tx;
   const actionLink = buildConfirmationUrl(kind, config, { authUrl, tokenHash, redirectTo, type: linkType });
-  return linkShape.toJson({ user: await reloadUser(session, id), actionLink, code, tokenHash, type, redirectTo });
+  return linkShape.toJson({ user: await reloadUser(tx, id), actionLink, code, tokenHash, type, redirectTo });
 }

@@ -1,7 +1,7 @@
 /**
  * Invitation: a user without password, and an email whose link signs in and lets them choose one.
  */
-import type { Queryable } from '../../../postgres/system/queryable.ts';
+
 import { settleFirstProof } from '../../accounts/evict-strangers.ts';
 import { findEmailOwner } from '../../accounts/find-user.ts';
 import { lockKnownUser } from '../../accounts/lock-known-user.ts';
@@ -11,13 +11,12 @@ import type { AdminBearer } from '../../bearer.ts';
 import { sendTokens } from '../../messages/send-token.ts';
 import { enterMetadata, type Metadata } from '../../metadata.ts';
 import { randomUuid } from '../../random.ts';
-import { type AuthContext, nowOf, transact } from '../../steps/auth-context.ts';
-import { reloadUser } from '../../steps/issue-session.ts';
+import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
 import { type BodyShape, readMembers } from '../../steps/members.ts';
-import { adminActor, writeAudit } from '../../store/audit.ts';
+import { auditAdmin } from '../../store/audit.ts';
 import { noteEntry, readEntry } from '../../store/entries.ts';
 import { emailIdentityData, insertIdentity } from '../../store/identities.ts';
-import { insertUser, updateUser } from '../../store/users.ts';
+import { insertUser, reloadUser, updateUser } from '../../store/users.ts';
 import type { User } from '../../user.ts';
 import { toUserJson, type UserJson } from '../../user-json.ts';
 
@@ -28,20 +27,19 @@ export const inviteBody = { email: 'text', data: 'metadata' } as const satisfies
 export async function invite(context: AuthContext, { role }: AdminBearer, body: unknown): Promise<UserJson> {
   const members = readMembers(body, inviteBody);
   const email = parseEmail(members.email ?? '');
-  const { config, services } = context;
-  return transact(context, ['send_email'], async (session) => {
-    const user = await prepareInvited(session, context, email, members.data ?? {});
+  return transact(context, ['send_email'], async (tx) => {
+    const user = await prepareInvited(tx, email, members.data ?? {});
     const traits = { user_id: user.id, user_email: email };
-    await writeAudit(session, { action: 'user_invited', actor: adminActor(role), traits }, config, services);
-    await sendTokens(session, context, {
+    await auditAdmin(tx, 'user_invited', role, traits);
+    await sendTokens(tx, {
       kind: 'invite',
       user,
       to: email,
       tokenType: 'confirmation_token',
       isPkce: false,
     });
-    await updateUser(session, user.id, { invitedAt: nowOf(context) }, nowOf(context));
-    return toUserJson(await reloadUser(session, user.id));
+    await updateUser(tx, user.id, { invitedAt: nowOf(context) });
+    return toUserJson(await reloadUser(tx, user.id));
   });
 }
 
@@ -51,42 +49,32 @@ export async function invite(context: AuthContext, { role }: AdminBearer, body: 
  *
  * @throws AuthError `email_exists` where the user has confirmed already.
  */
-export async function prepareInvited(
-  session: Queryable,
-  context: AuthContext,
-  email: string,
-  data: Metadata,
-): Promise<User> {
-  const found = await findEmailOwner(session, email, context.audience);
-  if (found === null) return insertWithoutPassword(session, context, email, data);
-  const user = await lockKnownUser(session, found);
+export async function prepareInvited(tx: Transaction, email: string, data: Metadata): Promise<User> {
+  const found = await findEmailOwner(tx, email, tx.audience);
+  if (found === null) return insertWithoutPassword(tx, email, data);
+  const user = await lockKnownUser(tx, found);
   if (user.emailConfirmedAt !== null || user.email?.toLowerCase() !== email) throw new AuthError('email_exists');
-  return takeOver(session, context, user, data);
+  return takeOver(tx, user, data);
 }
 
-async function insertWithoutPassword(
-  session: Queryable,
-  context: AuthContext,
-  email: string,
-  data: Metadata,
-): Promise<User> {
-  const { services, audience } = context;
+async function insertWithoutPassword(tx: Transaction, email: string, data: Metadata): Promise<User> {
+  const { services, audience } = tx;
   const id = randomUuid(services.random);
   const appMetadata = { provider: 'email', providers: ['email'] };
   const facts = { id, audience, role: services.userRole, email, phone: null, passwordHash: null };
-  await insertUser(session, { ...facts, appMetadata, userMetadata: data }, services);
+  await insertUser(tx, { ...facts, appMetadata, userMetadata: data });
   const identityData = emailIdentityData(id, email, {});
-  await insertIdentity(session, { userId: id, provider: 'email', providerId: id, identityData }, services);
-  await noteEntry(session, id, 'admin');
-  return reloadUser(session, id);
+  await insertIdentity(tx, { userId: id, provider: 'email', providerId: id, identityData });
+  await noteEntry(tx, id, 'admin');
+  return reloadUser(tx, id);
 }
 
 /** An admin begins anew with an account that nobody has confirmed. What an admin has entered before stays. */
-export async function takeOver(session: Queryable, context: AuthContext, user: User, data: Metadata): Promise<User> {
-  const isOurs = (await readEntry(session, user.id)) === 'admin';
+export async function takeOver(tx: Transaction, user: User, data: Metadata): Promise<User> {
+  const isOurs = (await readEntry(tx, user.id)) === 'admin';
   if (isOurs) return user;
-  const alone = await settleFirstProof(session, context, user, { address: 'email', proof: { by: 'admin' } });
-  await updateUser(session, user.id, { userMetadata: enterMetadata(alone.userMetadata, data) }, nowOf(context));
-  await noteEntry(session, user.id, 'admin');
-  return reloadUser(session, user.id);
+  const alone = await settleFirstProof(tx, user, { address: 'email', proof: { by: 'admin' } });
+  await updateUser(tx, user.id, { userMetadata: enterMetadata(alone.userMetadata, data) });
+  await noteEntry(tx, user.id, 'admin');
+  return reloadUser(tx, user.id);
 }
