@@ -1,18 +1,12 @@
 /**
- * Which server answers, where there are read replicas: queries go to one that has seen what they need, mutations to the
- * primary, whose position after them their caller brings along to read his own writes.
+ * Which server answers a query, where there are read replicas: one that has seen what the query needs.
  */
 
 import { type RunAsOptions, runAs } from '../postgres/caller/run-as.ts';
 import { DatabaseError } from '../postgres/failure.ts';
 import type { ApiPool } from '../postgres/pool/pool.ts';
-import type { Replica, ReplicaNeed, Replicas } from '../postgres/pool/replicas.ts';
+import type { ReplicaNeed, Replicas } from '../postgres/pool/replicas.ts';
 import type { FlightResult } from '../postgres/wire/flight.ts';
-
-/** Where the log of the primary stands after a mutation; null until then, and where it could not be found out. */
-export interface Written {
-  position: string | null;
-}
 
 /**
  * Runs a query at a replica, or at the primary where none has seen enough. What a replica cannot answer is asked of the
@@ -33,27 +27,10 @@ export async function runQuery(
     return await runAs(replica.pool, flight);
   } catch (error) {
     if (!(error instanceof DatabaseError) || !isForPrimary(error)) throw error;
-    noteRefusal(error, replicas, { replica, statement });
+    if (error.kind === 'unavailable') replicas.leaveOut(replica);
+    if (error.sqlstate !== null && refusedAlways.has(error.sqlstate)) replicas.keepFrom(statement);
     return runAs(primary, flight);
   }
-}
-
-/**
- * Runs a mutation at the primary, then asks where its log ends.
- *
- * @throws DatabaseError as `runAs`.
- */
-export async function runMutation(
-  primary: ApiPool,
-  replicas: Replicas,
-  written: Written | null,
-  flight: RunAsOptions,
-): Promise<readonly (FlightResult | null)[]> {
-  if (written === null) return runAs(primary, flight);
-  const results = await runAs(primary, flight);
-  // Where it cannot be found out, the mutation is committed all the same.
-  written.position = await replicas.primaryPosition().catch(() => null);
-  return results;
 }
 
 /**
@@ -67,13 +44,4 @@ const refusedAlways: ReadonlySet<string> = new Set(['25006', '0A000', '55000']);
 function isForPrimary({ kind, sqlstate }: DatabaseError): boolean {
   if (kind === 'unavailable' || kind === 'overloaded') return true;
   return kind === 'statement' && sqlstate !== null && refusedByStandby.has(sqlstate);
-}
-
-function noteRefusal(
-  { kind, sqlstate }: DatabaseError,
-  replicas: Replicas,
-  { replica, statement }: { readonly replica: Replica; readonly statement: string },
-): void {
-  if (kind === 'unavailable') replicas.leaveOut(replica);
-  if (sqlstate !== null && refusedAlways.has(sqlstate)) replicas.keepFrom(statement);
 }

@@ -6,10 +6,9 @@ import type { FlightResult } from '../postgres/wire/flight.ts';
 import type { PublicError } from '../shared/errors.ts';
 import { joinTexts, type Text } from './answer/compressed-text.ts';
 import { toErrorEntry, toPublicError } from './answer/public-error.ts';
-import type { Written } from './choose-server.ts';
 import { executeOperation, type Outcome } from './execute-operation.ts';
 import type { Answer, Executor } from './executor.ts';
-import type { ExecuteOptions, Stopwatch } from './run-flight.ts';
+import type { ExecuteOptions, Stopwatch, Written } from './run-flight.ts';
 
 /** An executor on a pool and a reflector, which belong to the caller. */
 export function createExecutor(options: ExecuteOptions): Executor {

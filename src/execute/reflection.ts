@@ -52,11 +52,6 @@ export interface RoleReflection {
   readonly timeoutMs: number;
 }
 
-interface Legacy {
-  readonly shared: SharedSchema;
-  readonly heirs: Set<string>;
-}
-
 /** One catalog and what was built from it so far. */
 export class Reflection {
   readonly catalog: Catalog;
@@ -71,8 +66,8 @@ export class Reflection {
   readonly #schemas = new Map<string, SharedSchema>();
   /** Sum of what the schemas describe. */
   #size = 0;
-  /** What was built before, for the roles that had it and have not been asked for since. */
-  readonly #previous = new Map<string, Legacy>();
+  /** What was built before, by the roles that had it and have not been asked for since: it is kept no longer than for one of them. */
+  readonly #previous = new Map<string, SharedSchema>();
 
   constructor(catalog: Catalog, readSince: number, options: ReflectionOptions, previous: Reflection | null) {
     this.catalog = catalog;
@@ -80,10 +75,7 @@ export class Reflection {
     this.#options = options;
     this.documentCounts = previous?.documentCounts ?? { hits: 0, misses: 0 };
     for (const { role, shared } of previous === null ? [] : previous.#roles.values()) {
-      if (!catalog.roles.has(role)) continue;
-      const legacy = this.#previous.get(shared.key);
-      if (legacy === undefined) this.#previous.set(shared.key, { shared, heirs: new Set([role]) });
-      else legacy.heirs.add(role);
+      if (catalog.roles.has(role)) this.#previous.set(role, shared);
     }
   }
 
@@ -98,7 +90,7 @@ export class Reflection {
     if (!this.catalog.roles.has(role)) return null;
     const { extraSearchPath, statementTimeoutMs } = this.#options;
     const shared = this.#share(role);
-    this.#letGo(role);
+    this.#previous.delete(role);
     const own = new Map(roleSettings(this.catalog, role));
     const timeoutMs = smallerTimeout(own.get('statement_timeout'), statementTimeoutMs);
     own.delete('statement_timeout');
@@ -123,21 +115,13 @@ export class Reflection {
     }
   }
 
-  /** A role has what it needs. What it had before is kept no longer than for others: operations that were compiled for it may be many. */
-  #letGo(role: string): void {
-    for (const [key, { heirs }] of this.#previous) {
-      heirs.delete(role);
-      if (heirs.size === 0) this.#previous.delete(key);
-    }
-  }
-
   #share(role: string): SharedSchema {
     const model = buildModel(this.catalog, role);
     const { introspection: mode, serviceRole, strictVariablePositions, maxResponseBytes } = this.#options;
     const always = mode === 'always' || (mode === 'service' && role === serviceRole);
     const policy: IntrospectionPolicy = mode === 'never' ? 'never' : always ? 'always' : 'directive';
     const key = `${policy}:${model.fingerprint}`;
-    const known = this.#schemas.get(key) ?? this.#previous.get(key)?.shared;
+    const known = this.#schemas.get(key) ?? this.#previous.values().find((shared) => shared.key === key);
     if (known) return this.#keep(known);
     const schema = buildSchema(model);
     const introspection = buildIntrospectionSchema(model, policy);

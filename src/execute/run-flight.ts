@@ -8,7 +8,7 @@ import type { Replicas } from '../postgres/pool/replicas.ts';
 import type { OpenResponse } from '../postgres/wire/answer-sink.ts';
 import type { FlightResult } from '../postgres/wire/flight.ts';
 import type { Observe } from '../shared/observation.ts';
-import { runMutation, runQuery, type Written } from './choose-server.ts';
+import { runQuery } from './choose-server.ts';
 import type { GraphQLRequest, RequestContext } from './executor.ts';
 import type { RequestLimits } from './limits.ts';
 import type { RoleReflection } from './reflection.ts';
@@ -35,6 +35,11 @@ export interface Stopwatch {
   parseMs: number;
   compileMs: number;
   runMs: number;
+}
+
+/** Where the log of the primary stands after a mutation; null until then, and where it could not be found out. */
+export interface Written {
+  position: string | null;
 }
 
 /** One request of one caller. */
@@ -110,8 +115,13 @@ export async function fly(
   const start = performance.now();
   try {
     if (replicas === null || work.steps.length === 0) return await runAs(pool, flight);
-    if (work.mutation) return await runMutation(pool, replicas, execution.written, flight);
-    if (attempt.isFresh) return await runAs(pool, flight);
+    if (work.mutation || attempt.isFresh) {
+      const results = await runAs(pool, flight);
+      // Where the position cannot be found out, the mutation is committed all the same.
+      if (work.mutation && execution.written !== null)
+        execution.written.position = await replicas.primaryPosition().catch(() => null);
+      return results;
+    }
     const need = { since: role.readUntil, position: execution.context.mustSee ?? null };
     return await runQuery(pool, replicas, need, flight);
   } finally {

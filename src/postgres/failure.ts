@@ -30,68 +30,43 @@ export type DatabaseErrorKind =
   | 'too_large'
   | 'cut';
 
-/** The facts of a `DatabaseError`; all but `kind` and `primary` have a neutral default. */
-export interface DatabaseErrorFacts {
-  readonly kind: DatabaseErrorKind;
-  readonly primary: string;
-  readonly step?: number;
-  readonly sqlstate?: string | null;
-  readonly detail?: string | null;
-  readonly hint?: string | null;
-  readonly schema?: string | null;
-  readonly table?: string | null;
-  readonly column?: string | null;
-  readonly constraint?: string | null;
-  readonly dataType?: string | null;
-  readonly raised?: boolean;
-  readonly maybeCommitted?: boolean;
-  readonly cause?: unknown;
-}
-
 /** A failure of the database or of the way to it. `message` is the server's primary message, or ours. */
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError';
-  readonly kind: DatabaseErrorKind;
+  declare readonly kind: DatabaseErrorKind;
+  /** The server's message without detail and hint. */
+  declare readonly primary: string;
   /**
    * Where the flight failed: 0 = settings, 1.. = the main step of that number, one more than there are main steps = at
    * the commit (a deferred constraint). For system statements always 1; 0 where nothing was sent.
    */
-  readonly step: number;
+  readonly step: number = 0;
   /** PostgreSQL's five-character code; null where the server said nothing. */
-  readonly sqlstate: string | null;
-  /** The server's message without detail and hint. */
-  readonly primary: string;
+  readonly sqlstate: string | null = null;
   /** Holds values of rows; not enumerable, so that a logger which copies an error's properties leaves it out. */
   declare readonly detail: string | null;
-  readonly hint: string | null;
-  readonly schema: string | null;
-  readonly table: string | null;
-  readonly column: string | null;
-  readonly constraint: string | null;
+  readonly hint: string | null = null;
+  readonly schema: string | null = null;
+  readonly table: string | null = null;
+  readonly column: string | null = null;
+  readonly constraint: string | null = null;
   /** Of the domain whose constraint was violated; its schema is `schema`. */
-  readonly dataType: string | null;
+  readonly dataType: string | null = null;
   /** The message was written by the author of a PL/pgSQL function, in `raise`. */
-  readonly raised: boolean;
+  readonly raised: boolean = false;
   /** True where the connection was lost after a write was sent: nobody knows whether it was committed. */
-  readonly maybeCommitted: boolean;
+  readonly maybeCommitted: boolean = false;
 
-  constructor(facts: DatabaseErrorFacts) {
-    super(facts.primary, facts.cause === undefined ? undefined : { cause: facts.cause });
-    this.kind = facts.kind;
-    this.step = facts.step ?? 0;
-    this.sqlstate = facts.sqlstate ?? null;
-    this.primary = facts.primary;
-    Object.defineProperty(this, 'detail', { value: facts.detail ?? null, enumerable: false });
-    this.hint = facts.hint ?? null;
-    this.schema = facts.schema ?? null;
-    this.table = facts.table ?? null;
-    this.column = facts.column ?? null;
-    this.constraint = facts.constraint ?? null;
-    this.dataType = facts.dataType ?? null;
-    this.raised = facts.raised ?? false;
-    this.maybeCommitted = facts.maybeCommitted ?? false;
+  constructor({ cause, detail = null, ...facts }: DatabaseErrorFacts) {
+    super(facts.primary, cause === undefined ? undefined : { cause });
+    Object.assign(this, facts);
+    Object.defineProperty(this, 'detail', { value: detail, enumerable: false });
   }
 }
+
+/** All but `kind` and `primary` have a neutral default. */
+export type DatabaseErrorFacts = Pick<DatabaseError, 'kind' | 'primary'> &
+  Partial<Omit<DatabaseError, keyof Error>> & { readonly cause?: unknown };
 
 /** Start of the text that the freshness check casts to a number, to fail on purpose (freshness-check.ts). */
 export const staleMarker = 'pgreflect:stale:';

@@ -90,17 +90,14 @@ const tooLargeMarker = 'pgreflect:too_large:';
 
 function fromDatabase(error: DatabaseError, scope: ErrorScope): PublicError {
   if (error.maybeCommitted) return outcomeUnknown(error);
+  const unavailable = (message: string) => new PublicError('UNAVAILABLE', message, { cause: error });
   switch (error.kind) {
     case 'unavailable':
-      return new PublicError('UNAVAILABLE', 'The database is not available. Try again in a moment.', { cause: error });
+      return unavailable('The database is not available. Try again in a moment.');
     case 'overloaded':
-      return new PublicError('UNAVAILABLE', 'All database connections are busy. Try again in a moment.', {
-        cause: error,
-      });
+      return unavailable('All database connections are busy. Try again in a moment.');
     case 'stale':
-      return new PublicError('UNAVAILABLE', 'The schema is changing faster than it can be read. Try again.', {
-        cause: error,
-      });
+      return unavailable('The schema is changing faster than it can be read. Try again.');
     case 'cancelled':
       return new PublicError('TIMEOUT', 'The request was cancelled by the client.', { cause: error });
     case 'timeout':
@@ -109,7 +106,7 @@ function fromDatabase(error: DatabaseError, scope: ErrorScope): PublicError {
         sqlstate: error.sqlstate ?? '57014',
       });
     case 'cut':
-      return new PublicError('UNAVAILABLE', 'The response ended early.', { cause: error });
+      return unavailable('The response ended early.');
     case 'too_large':
       return tooLarge(error, scope);
     case 'statement':

@@ -8,11 +8,10 @@
 
 import pg from 'pg';
 import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
-import { DatabaseError, sessionMarker, temporaryMarker, toDatabaseError } from '../failure.ts';
-import type { ApiConnection } from '../pool/api-connection.ts';
-import type { FlightHow, QueuedRequest, Slot } from '../pool/flight-slot.ts';
+import { DatabaseError, type DatabaseErrorKind, sessionMarker, temporaryMarker, toDatabaseError } from '../failure.ts';
 import type { ApiPool } from '../pool/pool.ts';
 import type { FlightCounts } from '../pool/pool-state.ts';
+import type { ApiConnection, FlightHow, QueuedRequest, Slot } from '../pool/queued-request.ts';
 import { AnswerSink, type OpenResponse } from '../wire/answer-sink.ts';
 import { Flight, type FlightOutcome, type FlightResult, type FlightStep, type RowCollector } from '../wire/flight.ts';
 import { MessageReader } from '../wire/message-reader.ts';
@@ -91,11 +90,14 @@ export async function runAs(pool: ApiPool, options: RunAsOptions): Promise<reado
       alone = true;
       continue;
     }
-    if (attempt.isCut) throw cutOff(attempt.outcome);
-    if (attempt.cancelled === 'size') throw tooLarge();
+    if (attempt.isCut) {
+      const cause = attempt.outcome.kind === 'failed' ? attempt.outcome.problem : undefined;
+      throw failure('cut', 1, 'The response ended early.', cause);
+    }
+    if (attempt.cancelled === 'size') throw failure('too_large', 1, 'The response exceeds the size limit.');
     // Its rows have been dropped. A mutation is committed all the same, and says so.
     if (attempt.cancelled !== null && attempt.outcome.kind === 'done' && !options.mutation) {
-      throw givenUp(attempt.cancelled, { step: 1, before: 'the answer was whole' });
+      throw givenUp(attempt.cancelled, 1, 'the answer was whole');
     }
     if (attempt.outcome.kind === 'done') return attempt.outcome.results;
     // Nothing has run, and this connection is cleaned from now on, or thrown away.
@@ -272,60 +274,49 @@ function refuseIfOver({ options, deadline }: Request): void {
   if (deadline !== null && performance.now() >= deadline) throw leftEarly('timer');
 }
 
-function cutOff(outcome: FlightOutcome): DatabaseError {
-  const cause = outcome.kind === 'failed' ? outcome.problem : undefined;
-  return new DatabaseError({ kind: 'cut', step: 1, primary: 'The response ended early.', cause });
-}
-
-function tooLarge(): DatabaseError {
-  return new DatabaseError({ kind: 'too_large', step: 1, primary: 'The response exceeds the size limit.' });
+function failure(kind: DatabaseErrorKind, step: 0 | 1, primary: string, cause?: unknown): DatabaseError {
+  return new DatabaseError({ kind, step, primary, cause });
 }
 
 /** Before the statement ran. */
 function leftEarly(reason: Reason | null): DatabaseError {
-  return givenUp(reason, { step: 0, before: 'the statement ran' });
+  return givenUp(reason, 0, 'the statement ran');
 }
 
-function givenUp(
-  reason: Reason | null,
-  { step, before }: { readonly step: number; readonly before: string },
-): DatabaseError {
+function givenUp(reason: Reason | null, step: 0 | 1, before: string): DatabaseError {
   return reason === 'client'
-    ? new DatabaseError({ kind: 'cancelled', step, primary: `The client went away before ${before}.` })
-    : new DatabaseError({ kind: 'timeout', step, primary: `The time limit passed before ${before}.` });
+    ? failure('cancelled', step, `The client went away before ${before}.`)
+    : failure('timeout', step, `The time limit passed before ${before}.`);
 }
 
 /** Gives the slot up when the time is over or the client goes away, whichever comes first. */
 class FlightWatch {
+  readonly #timer: NodeJS.Timeout | null;
+  readonly #onLeave = () => this.giveUp('client');
   readonly #queued: FlightRequest;
   readonly #slot: Slot;
-  readonly #mutation: boolean;
-  readonly #signal: DisconnectSignal | null;
-  readonly #onLeave: (() => void) | null;
-  readonly #timer: NodeJS.Timeout | null;
+  readonly #options: RunAsOptions;
   reason: Reason | null = null;
 
   constructor(queued: FlightRequest, slot: Slot, { options, deadline }: Request) {
     this.#queued = queued;
     this.#slot = slot;
-    this.#mutation = options.mutation;
-    this.#signal = options.signal;
-    this.#onLeave = options.signal === null ? null : () => this.giveUp('client');
-    this.#timer =
-      deadline === null ? null : setTimeout(() => this.giveUp('timer'), Math.max(deadline - performance.now(), 1));
-    if (this.#onLeave !== null) this.#signal?.addEventListener('abort', this.#onLeave);
+    this.#options = options;
+    const leftMs = (deadline ?? 0) - performance.now();
+    this.#timer = deadline === null ? null : setTimeout(() => this.giveUp('timer'), Math.max(leftMs, 1));
+    options.signal?.addEventListener('abort', this.#onLeave);
   }
 
   stop(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
-    if (this.#onLeave !== null) this.#signal?.removeEventListener('abort', this.#onLeave);
+    this.#options.signal?.removeEventListener('abort', this.#onLeave);
   }
 
   giveUp(why: Reason): void {
     if (this.reason !== null) return;
     this.reason = why;
     // What a mutation returns is wanted whenever it comes: it may be committed before it can be cancelled.
-    if (!this.#mutation) this.#queued.sink.abandon();
+    if (!this.#options.mutation) this.#queued.sink.abandon();
     this.#slot.cancel();
   }
 }

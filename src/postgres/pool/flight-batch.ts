@@ -23,9 +23,8 @@ import { DatabaseError } from '../failure.ts';
 import { sendCancel, terminate } from '../wire/cancel.ts';
 import type { DriverClient } from '../wire/driver.ts';
 import type { Flight, FlightOutcome } from '../wire/flight.ts';
-import type { ApiConnection } from './api-connection.ts';
 import { type ConnectionQueue, loopIdleMs, type Turn } from './connection-queue.ts';
-import { type FlightHow, type QueuedRequest, requeued, Slot } from './flight-slot.ts';
+import { type ApiConnection, type FlightHow, type QueuedRequest, requeued, Slot } from './queued-request.ts';
 import type { StatementDurations } from './statement-durations.ts';
 
 /** The most that all of a batch may be expected to take, in milliseconds. */

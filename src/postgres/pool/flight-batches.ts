@@ -3,7 +3,7 @@
  */
 import type { Turn } from './connection-queue.ts';
 import { Batch, budgetMs, type Connections } from './flight-batch.ts';
-import type { QueuedRequest, Slot } from './flight-slot.ts';
+import type { QueuedRequest, Slot } from './queued-request.ts';
 import type { StatementDurations } from './statement-durations.ts';
 
 /** The batches of one pool. */

@@ -15,10 +15,10 @@ import {
 } from '../wire/driver.ts';
 import { PreparedStatements } from '../wire/prepared-statements.ts';
 import { StatementNames } from '../wire/statement-names.ts';
-import type { ApiConnection } from './api-connection.ts';
 import { ConnectionQueue, type Turn } from './connection-queue.ts';
 import { FlightBatches } from './flight-batches.ts';
 import { type FlightCounts, type PoolState, poolState } from './pool-state.ts';
+import type { ApiConnection } from './queued-request.ts';
 import { StatementDurations } from './statement-durations.ts';
 
 /** Settings of a session, reported by the server when they change, that only a new session is without. */
