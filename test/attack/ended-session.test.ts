@@ -33,7 +33,7 @@ async function inTurn(id: string, ...requests: readonly (() => Promise<AuthReply
     await held.query('select from auth.users where id = $1::uuid for update', [id]);
     for (const [index, request] of requests.entries()) {
       asked.push(request());
-      await vi.waitFor(async () => expect(await database.query(waiting)).toHaveLength(index + 1), { timeout: 5000 });
+      await vi.waitFor(async () => expect(await database.query(waiting)).toHaveLength(index + 1));
     }
   });
   return Promise.all(asked);

@@ -52,9 +52,7 @@ test.each([
   },
 );
 
-test('a row that is too long ends a statement of our own, and the next one is served', {
-  timeout: 60_000,
-}, async () => {
+test('a row that is too long ends a statement of our own, and the next one is served', async () => {
   const pool = createSystemPool({
     ...{ connectionString: database.url, size: 1, waitMs: 1000, applicationName: 'test' },
     ...{ maxMessageBytes: 1_000_000, onError: () => {} },
@@ -66,9 +64,7 @@ test('a row that is too long ends a statement of our own, and the next one is se
   await pool.stop();
 });
 
-test('many connections with large headers and bodies of every length are remembered up to a bound', {
-  timeout: 120_000,
-}, async () => {
+test('many connections with large headers and bodies of every length are remembered up to a bound', async () => {
   const agents = Array.from({ length: 100 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
   const ask = (agent: Agent, length: number) =>
     new Promise<number>((resolve, reject) => {

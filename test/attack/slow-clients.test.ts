@@ -58,9 +58,7 @@ const halves = [
   ],
 ] as const;
 
-test('Who sends half a request is told that it did not arrive in time, and loses the connection', {
-  timeout: 30_000,
-}, async () => {
+test('Who sends half a request is told that it did not arrive in time, and loses the connection', async () => {
   const gateway = await testGateway(database);
   Object.assign(gateway.app.server, { requestTimeout: 200, headersTimeout: 200 });
   const ends = halves.map(async ([what, bytes]) => {
@@ -70,14 +68,14 @@ test('Who sends half a request is told that it did not arrive in time, and loses
     return [what, statusesIn(reading.text()).at(-1), reading.text().includes('nosniff')];
   });
   expect(await Promise.all(ends)).toEqual(halves.map(([what]) => [what, 408, true]));
-  await vi.waitFor(async () => expect(await openOf(gateway)).toBe(0), 15_000);
+  await vi.waitFor(async () => expect(await openOf(gateway)).toBe(0));
 });
 
 describe('An answer that is not read for a while ends its connection', () => {
   test.each([
     ['one that is kept', defaultConfig.limits, 15_000],
     ['one that is streamed', raisedLimits, 30_000],
-  ])('%s', { timeout: 30_000 }, async (_what, limits, count) => {
+  ])('%s', async (_what, limits, count) => {
     const gateway = await testGateway(database, { limits });
     gateway.app.server.timeout = 500;
     for (let clients = 0; clients < 3; clients += 1) await deaf(gateway.port, large(count));
@@ -85,11 +83,11 @@ describe('An answer that is not read for a while ends its connection', () => {
       () => expect(gateway.observations.filter(({ kind }) => kind === 'request')).toHaveLength(3),
       20_000,
     );
-    await vi.waitFor(async () => expect(await openOf(gateway)).toBe(0), 15_000);
+    await vi.waitFor(async () => expect(await openOf(gateway)).toBe(0));
     expect(gateway.observations).toContainEqual(expect.objectContaining({ kind: 'request', aborted: true }));
   });
 
-  test('thousands of requests at once, too, and they do not fill the memory', { timeout: 60_000 }, async () => {
+  test('thousands of requests at once, too, and they do not fill the memory', async () => {
     const gateway = await gatewayProcess(database);
     const before = await gateway.peakBytes();
     const socket = await deaf(gateway.port, '', '127.0.0.2');
@@ -100,7 +98,7 @@ describe('An answer that is not read for a while ends its connection', () => {
     expect((await gateway.peakBytes()) - before).toBeLessThan(512 * 1024 * 1024);
   });
 
-  test('one that is read slowly comes to its end', { timeout: 30_000 }, async () => {
+  test('one that is read slowly comes to its end', async () => {
     const gateway = await testGateway(database, { limits: raisedLimits });
     gateway.app.server.timeout = 500;
     const socket = await deaf(gateway.port, large(30_000).replace('host: a', 'host: a\r\nconnection: close'));
@@ -164,9 +162,7 @@ describe('There is a ceiling of connections', () => {
   });
 });
 
-test('The port of the metrics has a ceiling too, and half a request loses its connection', {
-  timeout: 60_000,
-}, async () => {
+test('The port of the metrics has a ceiling too, and half a request loses its connection', async () => {
   const metrics = await serveMetrics({ host: '127.0.0.1', port: 0 }, async () => ({
     type: 'text/plain',
     text: 'none 0\n',
@@ -180,12 +176,12 @@ test('The port of the metrics has a ceiling too, and half a request loses its co
       open -= 1;
     });
   }
-  await vi.waitFor(() => expect(open).toBeLessThanOrEqual(32), 20_000);
-  await vi.waitFor(() => expect(open).toBe(0), 30_000);
+  await vi.waitFor(() => expect(open).toBeLessThanOrEqual(32));
+  await vi.waitFor(() => expect(open).toBe(0));
   expect(await (await fetch(`http://127.0.0.1:${metrics.port}/metrics`)).text()).toBe('none 0\n');
 });
 
-test('A process that is told to end ends, whoever is attached to it', { timeout: 60_000 }, async () => {
+test('A process that is told to end ends, whoever is attached to it', async () => {
   const gateway = await gatewayProcess(database, { drainTimeoutMs: 600_000, limits: raisedLimits });
   for (const [, bytes] of halves) for (let count = 0; count < 5; count += 1) await deaf(gateway.port, bytes);
   for (const bytes of [large(15_000), large(30_000), large(1000).repeat(300)]) await deaf(gateway.port, bytes);

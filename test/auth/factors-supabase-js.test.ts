@@ -150,7 +150,7 @@ test('an added factor is told by email once, a removed one where it was in use; 
   });
   const email = 'told@x.test';
   const told = async (count: number) => {
-    await vi.waitFor(() => expect(smtp.messages).toHaveLength(count), { timeout: 10_000 });
+    await vi.waitFor(() => expect(smtp.messages).toHaveLength(count));
     const { recipients, parsed } = smtp.messages.at(-1)!;
     return [recipients, parsed.subject, parsed.html];
   };

@@ -662,7 +662,7 @@ test('sign-out waits for a verification of the same user, so that neither ends s
   const reply = await openSystemPool(database.url, 1).transaction(async (held) => {
     await held.query('select from auth.users where id = $1::uuid for update', [id]);
     const asked = logOut();
-    await vi.waitFor(async () => expect(await database.query(waiting)).toHaveLength(1), { timeout: 5000 });
+    await vi.waitFor(async () => expect(await database.query(waiting)).toHaveLength(1));
     // None of them is locked.
     await held.query('select from auth.sessions where user_id = $1::uuid for update nowait', [id]);
     return { asked };

@@ -161,19 +161,19 @@ test('emails of the queue wait for the hook, and are given up where it does not 
   const seen = (kind: string) => auth.observations.filter((observed) => observed.kind === kind);
   server.answer({ status: 500 });
   expect((await auth.ask('/signup', { email: 'later@x.test', password })).status).toBe(200);
-  await vi.waitFor(() => expect(seen('email_delayed')).toHaveLength(1), { timeout: 20_000 });
+  await vi.waitFor(() => expect(seen('email_delayed')).toHaveLength(1));
   expect(seen('email_delayed')).toMatchObject([{ email: 'confirmation', reason: 'the hook failed: it answered 500' }]);
   server.answer({});
   auth.pass(10);
   // What is stored next makes the worker look at what waits, too.
   await auth.ask('/signup', { email: 'next@x.test', password });
-  await vi.waitFor(() => expect(server.requests).toHaveLength(3), { timeout: 20_000 });
+  await vi.waitFor(() => expect(server.requests).toHaveLength(3));
   const arrived = server.requests.slice(1).find(({ payload }) => payload.user.email === 'later@x.test');
   const token = arrived?.payload.email_data.token;
   expect((await auth.ask('/verify', { type: 'email', email: 'later@x.test', token })).status).toBe(200);
   server.answer({ body: { error: { http_code: 403, message: 'No' } } });
   await auth.ask('/recover', { email: 'later@x.test' });
-  await vi.waitFor(() => expect(seen('email_given_up')).toHaveLength(1), { timeout: 20_000 });
+  await vi.waitFor(() => expect(seen('email_given_up')).toHaveLength(1));
   expect(seen('email_given_up')).toMatchObject([{ email: 'recovery', reason: 'the hook refused it' }]);
   expect(await database.query('select 1 from pgreflect_queue.emails')).toEqual([]);
 });
@@ -191,10 +191,10 @@ test('notifications go to the hook after the commit, with what they are about', 
   const token = body.access_token;
   const told = () => server.requests.map(({ payload }) => payload.email_data.email_action_type);
   await auth.ask('/user', { password: 'another good one' }, { method: 'PUT', token });
-  await vi.waitFor(() => expect(told()).toEqual(['password_changed_notification']), { timeout: 20_000 });
+  await vi.waitFor(() => expect(told()).toEqual(['password_changed_notification']));
   await auth.ask('/user', { email: 'after@x.test' }, { method: 'PUT', token });
   await auth.ask('/verify', { type: 'email_change', email: 'after@x.test', token: emailOf(server).token });
-  await vi.waitFor(() => expect(told()).toHaveLength(3), { timeout: 20_000 });
+  await vi.waitFor(() => expect(told()).toHaveLength(3));
   const { user, email_data } = server.requests.at(-1)?.payload ?? {};
   expect(email_data).toMatchObject({ email_action_type: 'email_changed_notification', old_email: 'before@x.test' });
   expect(user.email).toBe('after@x.test');
@@ -206,12 +206,12 @@ test('an email that waits for a hook which is switched off meanwhile is given up
   const first = await testAuth(database, values);
   server.answer({ status: 500 });
   await first.ask('/signup', { email: 'switched@x.test', password });
-  await vi.waitFor(() => expect(server.requests).toHaveLength(1), { timeout: 20_000 });
+  await vi.waitFor(() => expect(server.requests).toHaveLength(1));
   await first.gateway.stop();
   await database.query("update pgreflect_queue.emails set due_at = now() - interval '1 minute'");
   const second = await testAuth(database, { ...values, hook_send_email_enabled: false });
   const givenUp = () => second.observations.filter(({ kind }) => kind === 'email_given_up');
-  await vi.waitFor(() => expect(givenUp()).toHaveLength(1), { timeout: 20_000 });
+  await vi.waitFor(() => expect(givenUp()).toHaveLength(1));
   expect(givenUp()).toMatchObject([{ reason: expect.stringContaining('off by now') }]);
 });
 

@@ -101,7 +101,7 @@ describe('through supabase-js', () => {
       app_metadata: { provider: 'github', providers: ['github'] },
       identities: [{ provider: 'github' }],
     });
-    await vi.waitFor(() => expect(smtp.messages).toHaveLength(1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(smtp.messages).toHaveLength(1));
     expect(smtp.messages[0]?.recipients).toEqual(['ana@x.test']);
     expect(smtp.messages[0]?.parsed.html?.trim()).toBe('<p>ana@x.test lost email</p>');
   });

@@ -61,7 +61,7 @@ test('metadata with line breaks adds no header to the mail, and markup in it sta
   });
   const name = 'Eve\r\nBcc: all@x.test\r\n\r\n<script>{{ .Token }}</script>';
   await auth.ask('/signup', { email: 'eve@x.test', password, data: { name } });
-  await vi.waitFor(() => expect(smtp.messages).toHaveLength(1), { timeout: 10_000 });
+  await vi.waitFor(() => expect(smtp.messages).toHaveLength(1));
   const [message] = smtp.messages;
   expect(message?.recipients).toEqual(['eve@x.test']);
   expect(message?.parsed.headers.map(({ key }) => key)).not.toContain('bcc');

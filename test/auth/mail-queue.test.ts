@@ -27,7 +27,7 @@ function startAuth(values: AuthValues = {}): Promise<TestAuth> {
 
 async function mailTo(email: string) {
   const find = () => smtp.messages.find(({ recipients }) => recipients.includes(email));
-  await vi.waitFor(() => expect(find()).toBeDefined(), { timeout: 10_000 });
+  await vi.waitFor(() => expect(find()).toBeDefined());
   const html = find()?.parsed.html ?? '';
   return { code: />(\d{6})</.exec(html)?.[1], hash: /[?&]token=(\w+)/.exec(html)?.[1] };
 }
@@ -82,7 +82,7 @@ test('an email whose token has expired while it waited is given up', async () =>
   smtp.behave({ kind: 'accept' });
   auth.pass(60);
   const givenUp = () => auth.observations.filter(({ kind }) => kind === 'email_given_up');
-  await vi.waitFor(() => expect(givenUp()).toMatchObject([{ email: 'confirmation' }]), { timeout: 10_000 });
+  await vi.waitFor(() => expect(givenUp()).toMatchObject([{ email: 'confirmation' }]));
   expect(smtp.messages).toEqual([]);
 });
 

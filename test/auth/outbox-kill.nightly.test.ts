@@ -34,7 +34,7 @@ test('a new password whose process is killed at any step is told if it is in for
   await command.finished;
   // Its clock has stood still since it was started.
   next.pass(600);
-  await vi.waitFor(async () => expect(await waitingEmails(database)).toEqual([]), { timeout: 15_000 });
+  await vi.waitFor(async () => expect(await waitingEmails(database)).toEqual([]));
 
   const changed: string[] = [];
   for (const email of emails) {

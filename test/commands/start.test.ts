@@ -53,7 +53,7 @@ test('starts with the example, answers the line it prints, keeps data over a res
   const isWritten = JSON.stringify(inserted).includes('"affectedCount":1');
   expect(JSON.stringify(found).includes('Ada')).toBe(isWritten);
   expect(await again.stop()).toBe(0);
-}, 90_000);
+});
 
 test('--schema-file starts with a schema of one’s own, granted and watched', async () => {
   const directory = temporaryDirectory();
@@ -76,7 +76,7 @@ test('--schema-file starts with a schema of one’s own, granted and watched', a
     data: { insertIntopetCollection: { affectedCount: 1 } },
   });
   expect(await stop()).toBe(0);
-}, 60_000);
+});
 
 test('a mistake in the schema file keeps nothing, and the next start works', async () => {
   const directory = temporaryDirectory();
@@ -88,7 +88,7 @@ test('a mistake in the schema file keeps nothing, and the next start works', asy
   const { ask, stop } = await start(directory, ['--schema-file', 'pets.sql']);
   expect(await ask('{ petCollection { edges { node { id } } } }')).toEqual({ data: { petCollection: { edges: [] } } });
   expect(await stop()).toBe(0);
-}, 60_000);
+});
 
 test('--empty prints no password, and a line that makes a table', async () => {
   const directory = temporaryDirectory();
@@ -116,7 +116,7 @@ test('--empty prints no password, and a line that makes a table', async () => {
     .poll(() => ask('mutation { insertIntonoteCollection(objects: [{ body: "x" }]) { affectedCount } }'))
     .toEqual({ data: { insertIntonoteCollection: { affectedCount: 1 } } });
   expect(await stop()).toBe(0);
-}, 60_000);
+});
 
 test('a secret and signing keys of one’s own replace those of the project', async () => {
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
@@ -146,7 +146,7 @@ test('a secret and signing keys of one’s own replace those of the project', as
   expect(await ask('/admin/users', admin, { email: 'bob@mail.test' })).toMatchObject({ email: 'bob@mail.test' });
   expect(readFileSync(join(directory, '.pgreflect/project.json'), 'utf8')).not.toContain(jwtSecret);
   expect(await stop()).toBe(0);
-}, 60_000);
+});
 
 test('the file of a template and the configuration file are followed while it runs', async () => {
   const directory = temporaryDirectory();
@@ -168,16 +168,16 @@ test('the file of a template and the configuration file are followed while it ru
     return ((await mails.json()) as { html: string }[])[0]?.html;
   };
   await signUp('ana@mail.test');
-  await expect.poll(() => mailTo('ana@mail.test'), { timeout: 10_000 }).toBe('first');
+  await expect.poll(() => mailTo('ana@mail.test')).toBe('first');
   write('confirm.html', 'second\n{{ end }}');
   await command.until(/content, line 2, column \d+: .*the previous one is used/);
   await signUp('bob@mail.test');
-  await expect.poll(() => mailTo('bob@mail.test'), { timeout: 10_000 }).toBe('first');
+  await expect.poll(() => mailTo('bob@mail.test')).toBe('first');
   write('pgreflect.toml', `[auth]\nenable_signup = false\n${table}`);
   await command.until(/Reloaded the start values of the auth configuration/);
   expect((await signUp('eve@mail.test')).status).toBe(422);
   expect(await stop()).toBe(0);
-}, 60_000);
+});
 
 test('a schema file that is not there is said before anything is made', async () => {
   const { code, err } = await runCommand(['start', '--schema-file', 'nowhere.sql'], {

@@ -175,7 +175,7 @@ test('several processes share what waits: each email goes out once', async () =>
   const addresses = Array.from({ length: 20 }, (_, number) => `${number}@mail.test`);
   for (const address of addresses) await add(outboxes[0]!, address);
   for (const outbox of outboxes) outbox.start();
-  await vi.waitFor(async () => expect(await waiting()).toEqual([]), { timeout: 10_000 });
+  await vi.waitFor(async () => expect(await waiting()).toEqual([]));
   await Promise.all(outboxes.map((outbox) => outbox.stop()));
   expect(recipients().sort()).toEqual(addresses.sort());
 });
@@ -219,7 +219,7 @@ test('no email is lost while connections to the database and to the mail server 
   }
   smtp.behave({ kind: 'accept' });
   for (const outbox of outboxes) outbox.start();
-  await vi.waitFor(async () => expect(await waiting()).toEqual([]), { timeout: 15_000 });
+  await vi.waitFor(async () => expect(await waiting()).toEqual([]));
   await Promise.all(outboxes.map((outbox) => outbox.stop()));
   expect([...new Set(recipients())].sort()).toEqual(addresses.sort());
   expect(observations.filter(({ kind }) => kind === 'email_given_up' || kind === 'warning')).toEqual([]);

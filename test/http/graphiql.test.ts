@@ -71,7 +71,7 @@ async function editorText(page: Page): Promise<string> {
 /** Presses Execute until the answer shows `text`, as a visitor would: a slow machine shows the page before it can act. */
 async function run(page: Page, text: string): Promise<void> {
   const answer = page.locator('.result-window').getByText(text).first();
-  await expect.poll(() => editorText(page), { timeout: 90_000 }).not.toBe('');
+  await expect.poll(() => editorText(page)).not.toBe('');
   await expect
     .poll(
       async () => {
@@ -122,11 +122,11 @@ test('a page that is loaded again after a run has the same tabs, and the operati
   const { page } = await visit(gateway.url);
   await run(page, '"edges"');
   const stored = () => page.evaluate(() => localStorage.getItem('graphiql:tabState'));
-  await expect.poll(stored, { timeout: 90_000 }).toContain('productCollection');
+  await expect.poll(stored).toContain('productCollection');
   for (let load = 0; load < 2; load++) {
     await page.reload();
     await page.locator('.graphiql-query-editor .view-line').first().waitFor();
-    await expect.poll(() => editorText(page), { timeout: 90_000 }).toContain('Shelves');
+    await expect.poll(() => editorText(page)).toContain('Shelves');
     expect(await page.getByRole('tab').count()).toBe(examples.length);
   }
 });
@@ -144,14 +144,14 @@ test('a wrong key is said in a sentence', async () => {
   const gateway = await testGateway(shop);
   const { page } = await visit(gateway.url);
   await useKey(page, 'wrong');
-  await expect.poll(() => note(page).textContent(), { timeout: 90_000 }).toBe('Invalid API key. ');
+  await expect.poll(() => note(page).textContent()).toBe('Invalid API key. ');
 });
 
 test('where introspection is off the page says how to enable it, and operations still run', async () => {
   const gateway = await testGateway(shop, { introspection: 'never', exampleOperations: examples.slice(1) });
   const { page } = await visit(gateway.url);
   await useKey(page, anonKey);
-  await expect.poll(() => note(page).textContent(), { timeout: 90_000 }).toContain('Introspection is off');
+  await expect.poll(() => note(page).textContent()).toContain('Introspection is off');
   expect(await note(page).textContent()).toContain('@graphql({"introspection": true})');
   await run(page, '"inStock"');
 });

@@ -124,7 +124,7 @@ describe('A large list', () => {
   test('waits in the database for a client that reads slowly', async () => {
     const gateway = await gatewayWith({ limits: raisedLimits });
     const { response } = await begin(gateway, listOf(count));
-    await vi.waitFor(async () => expect(await isWaitingForReader()).toBe(true), 10_000);
+    await vi.waitFor(async () => expect(await isWaitingForReader()).toBe(true));
     const { data } = JSON.parse((await readAll(response)).toString());
     expect(data.itemCollection.edges.at(-1).node.id).toBe(count);
   });
@@ -155,7 +155,7 @@ describe('A large list that does not come to its end is broken off, and the conn
     const gateway = await gatewayWith({ limits: raisedLimits, statementTimeoutMs: 1500 });
     const request = await begin(gateway, listOf(count));
     const isOver = () => gateway.observations.some(({ kind }) => kind === 'request');
-    await vi.waitFor(() => expect(isOver()).toBe(true), 20_000);
+    await vi.waitFor(() => expect(isOver()).toBe(true));
     await broken(gateway, request);
   });
 

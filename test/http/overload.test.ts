@@ -106,5 +106,5 @@ test('who would wait in vain gets 503 with Retry-After, until the others have be
   expect(refused.at(-1)).toMatchObject(known);
   const told = () => gateway.observations.map((each) => (each.kind === 'requests_shed' ? each.count : 0));
   const sum = (counts: readonly number[]) => counts.reduce((all, each) => all + each, 0);
-  await vi.waitFor(() => expect(sum(told())).toBe(refusals + 2), { timeout: 10_000 });
+  await vi.waitFor(() => expect(sum(told())).toBe(refusals + 2));
 });

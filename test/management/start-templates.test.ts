@@ -64,7 +64,7 @@ describe('a file', () => {
     file.write('two');
     await mailsHave(auth, 'two');
     file.write('three\n  {{ if }}x{{ end }}');
-    await vi.waitFor(() => expect(refusals(auth)).toHaveLength(1), { timeout: 20_000 });
+    await vi.waitFor(() => expect(refusals(auth)).toHaveLength(1));
     expect(refusals(auth)[0]).toEqual({
       kind: 'template_refused',
       email: 'confirmation',
@@ -189,7 +189,7 @@ describe('an address', () => {
     expect((await nextMail(auth)).html).toBe('one');
     expect(site.requests).toHaveLength(1);
     auth.pass(1);
-    await vi.waitFor(() => expect(site.requests).toHaveLength(2), { timeout: 20_000 });
+    await vi.waitFor(() => expect(site.requests).toHaveLength(2));
     expect(site.requests[1]?.headers['if-none-match']).toBe('"3"');
     expect((await nextMail(auth)).html).toBe('one');
     site.answer(versioned('other'));
@@ -202,7 +202,7 @@ describe('an address', () => {
     const auth = await start({ kind: 'remote', location: `${site.url}/confirm.html?key=secret`, origin: 'VARIABLE' });
     site.answer((_request, response) => response.writeHead(500).end('broken'));
     auth.pass(600);
-    await vi.waitFor(() => expect(refusals(auth)).toHaveLength(1), { timeout: 20_000 });
+    await vi.waitFor(() => expect(refusals(auth)).toHaveLength(1));
     expect(refusals(auth)[0]).toMatchObject({
       source: `VARIABLE (${site.url}/confirm.html)`,
       problem: 'answers with the status 500',
@@ -210,7 +210,7 @@ describe('an address', () => {
     });
     expect((await nextMail(auth)).html).toBe('one');
     auth.pass(10);
-    await vi.waitFor(() => expect(site.requests).toHaveLength(3), { timeout: 20_000 });
+    await vi.waitFor(() => expect(site.requests).toHaveLength(3));
     site.answer(versioned('back'));
     auth.pass(10);
     await mailsHave(auth, 'back');
@@ -251,7 +251,7 @@ describe('an address', () => {
     const auth = await start({ kind: 'remote', location: site.url, origin: 'test' });
     site.answer(() => {});
     auth.pass(600);
-    await vi.waitFor(() => expect(site.requests).toHaveLength(2), { timeout: 20_000 });
+    await vi.waitFor(() => expect(site.requests).toHaveLength(2));
     await auth.gateway.stop();
   });
 });

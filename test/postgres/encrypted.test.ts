@@ -120,10 +120,10 @@ test('a client that goes away cancels its statement', async () => {
       .rows.length;
   const client = new AbortController();
   const asked = ask('mutation { nap }', client.signal);
-  await vi.waitFor(async () => expect(await running()).toBe(1), 10_000);
+  await vi.waitFor(async () => expect(await running()).toBe(1));
   client.abort();
   await expect(asked).rejects.toThrow('abort');
-  await vi.waitFor(async () => expect(await running()).toBe(0), 10_000);
+  await vi.waitFor(async () => expect(await running()).toBe(0));
 });
 
 test('a certificate that the named authority has not signed is refused, and the log says why', async () => {
@@ -138,7 +138,7 @@ test('a certificate that the named authority has not signed is refused, and the 
 test('the command says so, and does not wait for a server that it will never trust', async () => {
   const database = login(`sslmode=verify-full&sslrootcert=${fixture('elsewhere.pem')}`);
   const env = { DATABASE_URL: database, PGREFLECT_JWT_SECRET: 'a-secret-of-at-least-thirty-two-characters' };
-  const { code, err } = await runCommand(['serve', '--port', '0'], { env, timeoutMs: 10_000 });
+  const { code, err } = await runCommand(['serve', '--port', '0'], { env });
   expect(code).toBe(1);
   expect(err).toContain('is not signed by a trusted authority');
 });

@@ -187,7 +187,7 @@ describe('notifications', () => {
       check: async () => false,
       onLost: (problem) => lost.push(problem),
     });
-    await vi.waitFor(() => expect(lost).toHaveLength(1), 60_000);
+    await vi.waitFor(() => expect(lost).toHaveLength(1));
     await listener.stop();
   });
 });

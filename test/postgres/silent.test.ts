@@ -75,7 +75,7 @@ test.skipIf(process.platform !== 'linux')(
     await gateway.ask('{ __typename }');
     const port = Number(new URL(through).port);
     // Of requests, of the gateway itself, and the one that listens.
-    await vi.waitFor(() => expect(keepAliveTimers(port).length).toBeGreaterThanOrEqual(3), 10_000);
-    await vi.waitFor(() => expect(Math.max(...keepAliveTimers(port))).toBeLessThan(20), 10_000);
+    await vi.waitFor(() => expect(keepAliveTimers(port).length).toBeGreaterThanOrEqual(3));
+    await vi.waitFor(() => expect(Math.max(...keepAliveTimers(port))).toBeLessThan(20));
   },
 );

@@ -116,7 +116,7 @@ test('2,000 mixed flights, good, failing at every step and cancelled, all get th
   await Promise.all([1, 2, 3, 4].map(worker));
   await pool.stop();
   await proxy.stop();
-}, 60_000);
+});
 
 test('statements that a function throws away are made again, on another connection', async () => {
   const events: unknown[] = [];

@@ -51,7 +51,7 @@ describe('sign-in', () => {
     const { page } = await studio.visit('emails', { entry: 'stranger' });
     await page.getByLabel('Access token').fill('sbp_…');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('alert').getByText('This is not an access token of this project.').waitFor({ timeout: 5000 });
+    await page.getByRole('alert').getByText('This is not an access token of this project.').waitFor();
   });
 
   test('a draft that was made before a reload is asked about, on whichever page', async () => {
@@ -82,7 +82,7 @@ describe('emails', () => {
     await page.getByRole('link', { name: 'Invite user' }).click();
     await write(page, 'Through a proxy');
     await save(page).click();
-    await page.getByText('Saved.').waitFor({ timeout: 10_000 });
+    await page.getByText('Saved.').waitFor();
   });
 
   test('a draft that somebody else has stored word for word is none any more', async () => {
@@ -91,7 +91,7 @@ describe('emails', () => {
     await page.getByRole('link', { name: /Invite user.*Unsaved/ }).waitFor();
     await studio.patch({ mailer_subjects_invite: 'The same' });
     await page.evaluate(() => dispatchEvent(new Event('focus')));
-    await page.getByRole('link', { name: /Invite user.*Edited/ }).waitFor({ timeout: 10_000 });
+    await page.getByRole('link', { name: /Invite user.*Edited/ }).waitFor();
     expect(await page.getByText('Someone else saved').count()).toBe(0);
   });
 });
@@ -107,7 +107,7 @@ describe('a text that the project starts with', () => {
 
   test('gives way to the built-in one, and comes back', async () => {
     const { page } = await studio.visit(path);
-    await expect.poll(() => subject(page).textContent(), { timeout: 60_000 }).toBe(startSubject);
+    await expect.poll(() => subject(page).textContent()).toBe(startSubject);
     await page.getByRole('button', { name: 'Use default' }).click();
     await save(page).click();
     await page.getByText('Saved.').waitFor();
@@ -125,7 +125,7 @@ describe('a text that the project starts with', () => {
     await studio.patch({ mailer_templates_phone_changed_notification_content: '<p>{{ .Phone }}</p>' });
     await studio.patch({ mailer_subjects_phone_changed_notification: '' });
     const { page } = await studio.visit(path);
-    await expect.poll(() => subject(page).textContent(), { timeout: 60_000 }).toBe(builtIn);
+    await expect.poll(() => subject(page).textContent()).toBe(builtIn);
     await page.getByRole('button', { name: 'History' }).click();
     await page.getByRole('button', { name: /Version 1/ }).click();
     await page.getByRole('button', { name: 'Restore version 1' }).click();
@@ -145,7 +145,7 @@ describe('inbox', () => {
     await studio.patch({ smtp_host: 'mail.test' });
     await page.getByRole('alert').getByText('smtp_host').waitFor();
     await studio.patch({ smtp_host: null });
-    await page.getByText('1 email', { exact: true }).waitFor({ timeout: 10_000 });
+    await page.getByText('1 email', { exact: true }).waitFor();
   });
 });
 
@@ -153,7 +153,7 @@ describe('users', () => {
   test('an address of a page behind the last one leads to users', async () => {
     await studio.ask('/admin/users', { email: 'ada@mail.test' }, serviceKey);
     const { page } = await studio.visit('users?page=7');
-    await page.getByRole('link', { name: 'ada@mail.test' }).waitFor({ timeout: 10_000 });
+    await page.getByRole('link', { name: 'ada@mail.test' }).waitFor();
   });
 
   test('a search that failed says so', async () => {
@@ -165,7 +165,7 @@ describe('users', () => {
     );
     await page.getByRole('searchbox').fill('grace');
     await page.keyboard.press('Enter');
-    await page.getByText('The database is away').waitFor({ timeout: 10_000 });
+    await page.getByText('The database is away').waitFor();
   });
 
   test('a user who cannot be read for now is not one who is not there, and is read when the server is back', async () => {
@@ -174,9 +174,9 @@ describe('users', () => {
     await page.getByRole('link', { name: 'ada@mail.test' }).waitFor();
     await page.route(`**/admin/users/${user.id}`, (route) => route.abort());
     await page.getByRole('link', { name: 'ada@mail.test' }).click();
-    await page.getByText('The user could not be loaded').waitFor({ timeout: 10_000 });
+    await page.getByText('The user could not be loaded').waitFor();
     await page.unroute(`**/admin/users/${user.id}`);
-    await page.getByRole('heading', { name: 'ada@mail.test' }).waitFor({ timeout: 10_000 });
+    await page.getByRole('heading', { name: 'ada@mail.test' }).waitFor();
   });
 
   test('where nothing may be copied, the button says so', async () => {
@@ -186,7 +186,7 @@ describe('users', () => {
     await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));
     await page.getByRole('link', { name: 'ada@mail.test' }).click();
     await page.getByRole('button', { name: 'Copy the id' }).click();
-    await page.getByText('Not allowed').waitFor({ timeout: 10_000 });
+    await page.getByText('Not allowed').waitFor();
     expect({ id: user.id !== '', problems }).toEqual({ id: true, problems: [] });
   });
 });

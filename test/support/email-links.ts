@@ -89,7 +89,7 @@ export async function newPage(browser: Browser): Promise<Page> {
 
 /** What the page says has happened; waits until it says so. */
 export async function expectStatus(page: Page, text: string): Promise<void> {
-  await page.locator('#status', { hasText: text }).waitFor({ timeout: 30_000 });
+  await page.locator('#status', { hasText: text }).waitFor();
   expect(await page.locator('#status').textContent()).toBe(text);
 }
 

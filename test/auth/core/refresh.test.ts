@@ -186,7 +186,7 @@ describe('a refresh is refused', () => {
     expect((await refresh(newer.refreshToken, config)).session.id).toBe(newer.session.id);
   });
 
-  test('while somebody else holds the session for longer than five seconds', { timeout: 20_000 }, async () => {
+  test('while somebody else holds the session for longer than five seconds', async () => {
     const { session, token } = await signedIn();
     await auth.pool.transaction(async (holder) => {
       await holder.query('select from auth.sessions where id = $1 for update', [session.id]);
