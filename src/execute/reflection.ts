@@ -6,7 +6,6 @@ import type { GraphQLSchema } from 'graphql';
 import type { Catalog } from '../catalog/catalog.ts';
 import { buildModel } from '../model/build-model.ts';
 import type { Model } from '../model/model.ts';
-import { roleSettings, searchPathText } from '../model/role-settings.ts';
 import { buildIntrospectionSchema, buildSchema, type IntrospectionPolicy } from '../schema/build-schema.ts';
 import type { LazySchema } from '../schema/lazy-schema.ts';
 import { type DocumentCounts, Documents } from './documents.ts';
@@ -91,7 +90,7 @@ export class Reflection {
     const { extraSearchPath, statementTimeoutMs } = this.#options;
     const shared = this.#share(role);
     this.#previous.delete(role);
-    const own = new Map(roleSettings(this.catalog, role));
+    const own = new Map(this.catalog.roles.get(role)?.settings);
     const timeoutMs = smallerTimeout(own.get('statement_timeout'), statementTimeoutMs);
     own.delete('statement_timeout');
     const searchPath = searchPathText([...shared.model.namespaces.map(({ name }) => name), ...extraSearchPath]);
@@ -171,4 +170,9 @@ function smallerTimeout(own: string | undefined, ceilingMs: number): number {
   const ownMs = match ? Number(match[1]) * (unitsInMs[match[2] || 'ms'] ?? 1) : 0;
   if (ownMs <= 0) return ceilingMs;
   return ceilingMs === 0 ? Math.ceil(ownMs) : Math.min(Math.ceil(ownMs), ceilingMs);
+}
+
+/** A value for the setting `search_path`: the names as quoted identifiers. No name gives `""`, which finds nothing. */
+function searchPathText(names: readonly string[]): string {
+  return names.length === 0 ? '""' : names.map((name) => `"${name.replaceAll('"', '""')}"`).join(', ');
 }

@@ -5,17 +5,23 @@
  * follows what depends on what: tables and enums claim their type names, then columns know which enums exist, then
  * relationships know which tables do, and routines come last, because a table's field wins over theirs.
  */
+import { createHash } from 'node:crypto';
 import type { Catalog } from '../catalog/catalog.ts';
 import { quoteName } from '../catalog/quote-name.ts';
 import { schemaFix } from './comment-fix.ts';
 import { findDirectiveErrors } from './directive-errors.ts';
 import { candidateEnums, claimEnums, type EnumTypes } from './enums.ts';
-import { modelFingerprint } from './fingerprint.ts';
 import { tableRootFields } from './inflect.ts';
 import { keepNames } from './keep-names.ts';
 import type { EnumType, Model, ModelNamespace, Routine, Table } from './model.ts';
-import { type ContextNamespace, createContext, type ModelContext, note, type Omission } from './model-context.ts';
-import { createNameClaims } from './name-claims.ts';
+import {
+  type ContextNamespace,
+  createContext,
+  type ModelContext,
+  NameClaims,
+  note,
+  type Omission,
+} from './model-context.ts';
 import { buildRelationships } from './relationships.ts';
 import { createTypeResolver, type TypeResolver } from './resolve-type.ts';
 import { buildRoutines } from './routines.ts';
@@ -106,7 +112,7 @@ function resolveNames(context: ModelContext): {
   const candidates = candidateEnums(context);
   const types = createTypeResolver(context, candidates);
   const selected = selectTables(context);
-  const claims = createNameClaims();
+  const claims = new NameClaims();
   const winners: Winner[] = [];
   const enums = new Map<string, EnumType>();
   for (const namespace of context.namespaces.values()) {
@@ -147,4 +153,34 @@ function computedFields(routines: ReadonlyMap<string, Routine>): ReadonlyMap<str
     else fields.set(table, [oid]);
   }
   return fields;
+}
+
+/**
+ * Hash of what the schema and the statements are made of: roles with equal ones see the same and share both.
+ *
+ * Most columns share a few type objects, so a type is written once and referred to by its number, and of everything else the
+ * values are written without their names: of ten thousand tables the whole text would be a hundred megabytes.
+ *
+ * @returns 32 hexadecimal digits.
+ */
+function modelFingerprint(model: Omit<Model, 'fingerprint'>): string {
+  const hash = createHash('sha256');
+  const types = new Map<object, number>();
+  const written = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null) return value;
+    const known = types.get(value);
+    if (known !== undefined) return { known };
+    types.set(value, types.size);
+    return value;
+  };
+  hash.update(JSON.stringify([model.namespaces, model.directiveError]));
+  for (const { columns, ...table } of model.tables.values()) {
+    const rows = columns.map((column) => Object.values(column).map(written));
+    hash.update(JSON.stringify([Object.values(table), rows]));
+  }
+  for (const part of [model.enums, model.routines]) {
+    hash.update(';');
+    for (const object of part.values()) hash.update(JSON.stringify(object));
+  }
+  return hash.digest('hex').slice(0, 32);
 }

@@ -5,7 +5,7 @@ import type { CatalogColumn, CatalogTable } from '../catalog/catalog.ts';
 import { quoteName } from '../catalog/quote-name.ts';
 import { codecOf, filterableElements } from './codecs.ts';
 import { columnFix, validName } from './comment-fix.ts';
-import { columnSettings } from './directives.ts';
+import { readSettings } from './directives.ts';
 import { fieldForm, isValidName } from './inflect.ts';
 import type { Column, ScalarName, ValueType } from './model.ts';
 import { type ContextNamespace, type ModelContext, note, tablePath } from './model-context.ts';
@@ -29,7 +29,7 @@ function buildColumn(
   const { catalog, access } = context;
   const { namespace, row } = source;
   const { attrelid: table, attnum: number } = row;
-  const { settings } = columnSettings(catalog, table, number);
+  const { settings } = readSettings(catalog, 'column', table, number);
   const name = settings.name ?? fieldForm(row.attname, namespace.inflectNames);
   const fieldName = isValidName(name) ? name : null;
   const declared = {

@@ -6,14 +6,7 @@
  */
 import type { CatalogTable } from '../catalog/catalog.ts';
 import { quoteName, quotePath } from '../catalog/quote-name.ts';
-import {
-  columnSettings,
-  constraintSettings,
-  enumSettings,
-  namespaceSettings,
-  routineSettings,
-  tableSettings,
-} from './directives.ts';
+import { readSettings } from './directives.ts';
 import type { DirectiveError } from './model.ts';
 import { type ModelContext, tableKind, tablePath } from './model-context.ts';
 
@@ -43,7 +36,7 @@ function toErrors(object: string, problem: string | null, visible: () => boolean
 function namespaceErrors(context: ModelContext): readonly DirectiveError[] {
   const exposed = [...context.namespaces.values()].filter((namespace) => namespace.exposed);
   return exposed.flatMap(({ oid, name }) =>
-    toErrors(quoteName(name), namespaceSettings(context.catalog, oid).problem, () => true),
+    toErrors(quoteName(name), readSettings(context.catalog, 'namespace', oid).problem, () => true),
   );
 }
 
@@ -53,10 +46,10 @@ function tableErrors(context: ModelContext): readonly DirectiveError[] {
     .filter((table) => isExposedTable(context, table))
     .flatMap((table) => {
       const path = tablePath(context, table);
-      const own = toErrors(path, tableSettings(catalog, table._id).problem, () => mayUse(context, table));
+      const own = toErrors(path, readSettings(catalog, 'table', table._id).problem, () => mayUse(context, table));
       const columns = table.getAttributes().flatMap(({ attnum, attname }) => {
         if (catalog.directive('column', table._id, attnum).kind === 'none') return [];
-        const { problem } = columnSettings(catalog, table._id, attnum);
+        const { problem } = readSettings(catalog, 'column', table._id, attnum);
         return toErrors(`${path}.${quoteName(attname)}`, problem, () => mayUseColumn(context, table, attnum));
       });
       return [...own, ...columns];
@@ -69,7 +62,7 @@ function routineErrors(context: ModelContext): readonly DirectiveError[] {
     .filter((row) => isExposed(context, row.pronamespace))
     .flatMap((row) => {
       const path = quotePath(catalog.namespace(row.pronamespace)?.nspname ?? '', row.proname);
-      return toErrors(path, routineSettings(catalog, row._id).problem, () => access.executes(row._id));
+      return toErrors(path, readSettings(catalog, 'routine', row._id).problem, () => access.executes(row._id));
     });
 }
 
@@ -80,7 +73,7 @@ function foreignKeyErrors(context: ModelContext): readonly DirectiveError[] {
     if (!isExposedTable(context, foreign)) return [];
     const local = catalog.table(row.conrelid);
     const path = `${quoteName(row.conname)} on ${local ? tablePath(context, local) : 'a table of another schema'}`;
-    const { problem } = constraintSettings(catalog, row._id);
+    const { problem } = readSettings(catalog, 'constraint', row._id);
     return toErrors(path, problem, () => local !== undefined && mayUse(context, local));
   });
 }
@@ -91,7 +84,7 @@ function enumErrors(context: ModelContext): readonly DirectiveError[] {
     .filter((type) => isExposed(context, type.typnamespace))
     .flatMap((type) => {
       const path = quotePath(catalog.namespace(type.typnamespace)?.nspname ?? '', type.typname);
-      return toErrors(path, enumSettings(catalog, type._id).problem, () => access.usesType(type._id));
+      return toErrors(path, readSettings(catalog, 'type', type._id).problem, () => access.usesType(type._id));
     });
 }
 

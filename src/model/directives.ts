@@ -1,61 +1,11 @@
 /**
  * The settings that comment directives may hold, typed and checked (graphql.md 3.3 to 3.8).
  *
- * Each reader returns the settings and the first mistake it met. A mistake makes every request of the role fail, so what
+ * Reading gives the settings and the first mistake it met. A mistake makes every request of the role fail, so what
  * the settings say beside one does not matter.
  */
 import type { Catalog, CommentedObject } from '../catalog/catalog.ts';
 import { isObject } from '../catalog/comment-directive.ts';
-
-/** Settings with the first mistake among them, null without one. */
-export interface Checked<T> {
-  readonly settings: T;
-  readonly problem: string | null;
-}
-
-/** Of a namespace. */
-export interface NamespaceSettings {
-  readonly inflectNames: boolean;
-  readonly introspection: boolean;
-  readonly maxRows: number | null;
-}
-
-/** Of a table of any kind. */
-export interface TableSettings {
-  readonly name: string | null;
-  readonly description: string | null;
-  readonly totalCount: boolean;
-  readonly aggregate: boolean;
-  readonly primaryKeyColumns: readonly string[] | null;
-  readonly foreignKeys: readonly ForeignKeySettings[];
-  readonly maxRows: number | null;
-}
-
-/** One entry of `foreign_keys`. */
-export interface ForeignKeySettings extends RelationshipNames {
-  readonly localColumns: readonly string[];
-  readonly foreignNamespace: string;
-  readonly foreignTable: string;
-  readonly foreignColumns: readonly string[];
-}
-
-/** Of a foreign key: field on the referencing side, field on the referenced side. */
-export interface RelationshipNames {
-  readonly foreignName: string | null;
-  readonly localName: string | null;
-}
-
-/** Of a column or a routine. */
-export interface NamedSettings {
-  readonly name: string | null;
-  readonly description: string | null;
-}
-
-/** Of an enum type; `mappings` goes from label to GraphQL value. */
-export interface EnumSettings {
-  readonly name: string | null;
-  readonly mappings: ReadonlyMap<string, string>;
-}
 
 /** Reads the keys of one directive and remembers the first that has a wrong type. */
 class DirectiveReader {
@@ -79,55 +29,55 @@ class DirectiveReader {
 
   /** A string; anything else stands for its JSON text, which is normally no valid name. */
   name(key: string): string | null {
-    const member = this.#value[key];
-    if (member === undefined || member === null) return null;
-    return typeof member === 'string' ? member : JSON.stringify(member);
+    return this.#read<string | null>(key, null, '', (member) =>
+      typeof member === 'string' ? member : JSON.stringify(member),
+    );
   }
 
   text(key: string): string | null {
-    const member = this.#value[key];
-    if (member === undefined || member === null) return null;
-    if (typeof member === 'string') return member;
-    return this.#refuse(`"${key}" must be a string`, null);
-  }
-
-  required(key: string): string {
-    return this.text(key) ?? this.#refuse(`"${key}" is missing`, '');
+    return this.#read<string | null>(key, null, 'a string', (member) => (typeof member === 'string' ? member : null));
   }
 
   names(key: string): readonly string[] | null {
-    const member = this.#value[key];
-    if (member === undefined || member === null) return null;
-    if (Array.isArray(member) && member.every((entry) => typeof entry === 'string')) return member;
-    return this.#refuse(`"${key}" must be an array of column names`, null);
+    return this.#read<readonly string[] | null>(key, null, 'an array of column names', (member) =>
+      Array.isArray(member) && member.every((entry) => typeof entry === 'string') ? member : null,
+    );
   }
 
-  requiredNames(key: string): readonly string[] {
-    return this.names(key) ?? this.#refuse(`"${key}" is missing`, []);
+  /** What another method has read, which must be there. */
+  required<T>(key: string, value: T | null, substitute: T): T {
+    return value ?? this.#refuse(`"${key}" is missing`, substitute);
   }
 
   /** A whole number from 0, also as a string of digits. */
   rowCount(key: string): number | null {
-    const member = this.#value[key];
-    if (member === undefined || member === null) return null;
-    const count = typeof member === 'string' && /^\d+$/.test(member) ? Number(member) : member;
-    if (typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= 2 ** 31 - 1) return count;
-    return this.#refuse(`"${key}" must be a whole number from 0 to 2147483647`, null);
+    return this.#read<number | null>(key, null, 'a whole number from 0 to 2147483647', (member) => {
+      const count = typeof member === 'string' && /^\d+$/.test(member) ? Number(member) : member;
+      const isCount = typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= 2 ** 31 - 1;
+      return isCount ? count : null;
+    });
   }
 
   objects(key: string): readonly Readonly<Record<string, unknown>>[] {
-    const member = this.#value[key];
-    if (member === undefined || member === null) return [];
-    if (Array.isArray(member) && member.every(isObject)) return member;
-    return this.#refuse(`"${key}" must be an array of objects`, []);
+    return this.#read<readonly Record<string, unknown>[]>(key, [], 'an array of objects', (member) =>
+      Array.isArray(member) && member.every(isObject) ? member : null,
+    );
   }
 
   mappings(key: string): ReadonlyMap<string, string> {
+    return this.#read(key, new Map<string, string>(), 'an object from labels to names', (member) => {
+      const entries = isObject(member) ? Object.entries(member) : null;
+      return entries?.every((entry): entry is [string, string] => typeof entry[1] === 'string')
+        ? new Map(entries)
+        : null;
+    });
+  }
+
+  /** @param accept Null: the value is not `expected`. */
+  #read<T>(key: string, absent: T, expected: string, accept: (member: unknown) => T | null): T {
     const member = this.#value[key];
-    if (member === undefined || member === null) return new Map();
-    const entries = isObject(member) ? Object.entries(member) : null;
-    if (entries?.every((entry): entry is [string, string] => typeof entry[1] === 'string')) return new Map(entries);
-    return this.#refuse(`"${key}" must be an object from labels to names`, new Map());
+    if (member === undefined || member === null) return absent;
+    return accept(member) ?? this.#refuse(`"${key}" must be ${expected}`, absent);
   }
 
   #refuse<T>(problem: string, substitute: T): T {
@@ -136,85 +86,70 @@ class DirectiveReader {
   }
 }
 
-function check<T>(
-  catalog: Catalog,
-  [kind, oid, column]: readonly [kind: CommentedObject, oid: string, column?: number],
-  read: (reader: DirectiveReader) => T,
-): Checked<T> {
-  const directive = catalog.directive(kind, oid, column);
-  if (directive.kind === 'malformed') {
-    const problem = `${directive.problem} at character ${directive.position} of the comment`;
-    return { settings: read(new DirectiveReader({})), problem };
-  }
-  const reader = new DirectiveReader(directive.kind === 'directive' ? directive.value : {});
-  const settings = read(reader);
-  return { settings, problem: reader.problem };
-}
-
-/** Settings of a namespace. */
-export function namespaceSettings(catalog: Catalog, oid: string): Checked<NamespaceSettings> {
-  return check(catalog, ['namespace', oid], (reader) => ({
+const readers = {
+  namespace: (reader: DirectiveReader) => ({
     inflectNames: reader.isTrue('inflect_names'),
     introspection: reader.isTrue('introspection'),
     maxRows: reader.rowCount('max_rows'),
-  }));
-}
-
-/** Settings of a table of any kind. */
-export function tableSettings(catalog: Catalog, oid: string): Checked<TableSettings> {
-  return check(catalog, ['table', oid], (reader) => ({
+  }),
+  /** A table of any kind. */
+  table: (reader: DirectiveReader) => ({
     name: reader.name('name'),
     description: reader.text('description'),
     totalCount: reader.isEnabled('totalCount'),
     aggregate: reader.isEnabled('aggregate'),
     primaryKeyColumns: reader.names('primary_key_columns'),
-    foreignKeys: reader.objects('foreign_keys').map((entry) => foreignKey(reader, entry)),
+    foreignKeys: reader.objects('foreign_keys').map((entry) => readForeignKey(reader, entry)),
     maxRows: reader.rowCount('max_rows'),
-  }));
+  }),
+  column: (reader: DirectiveReader) => ({
+    name: reader.name('name'),
+    description: reader.text('description'),
+  }),
+  constraint: readRelationshipNames,
+  /** The description may be any JSON value (graphql.md 3.8). */
+  routine: (reader: DirectiveReader) => ({
+    name: reader.name('name'),
+    description: reader.name('description'),
+  }),
+  /** An enum; `mappings` goes from label to GraphQL value. */
+  type: (reader: DirectiveReader) => ({
+    name: reader.name('name'),
+    mappings: reader.mappings('mappings'),
+  }),
+} satisfies Record<CommentedObject, (reader: DirectiveReader) => unknown>;
+
+/** Of a foreign key: field on the referencing side, field on the referenced side. */
+function readRelationshipNames(reader: DirectiveReader) {
+  return { foreignName: reader.name('foreign_name'), localName: reader.name('local_name') };
 }
 
-function foreignKey(outer: DirectiveReader, entry: Readonly<Record<string, unknown>>): ForeignKeySettings {
+function readForeignKey(outer: DirectiveReader, entry: Readonly<Record<string, unknown>>) {
   const reader = new DirectiveReader(entry);
+  const names = (key: string) => reader.required(key, reader.names(key), []);
+  const text = (key: string) => reader.required(key, reader.text(key), '');
   const settings = {
-    localColumns: reader.requiredNames('local_columns'),
-    foreignNamespace: reader.required('foreign_schema'),
-    foreignTable: reader.required('foreign_table'),
-    foreignColumns: reader.requiredNames('foreign_columns'),
-    foreignName: reader.name('foreign_name'),
-    localName: reader.name('local_name'),
+    localColumns: names('local_columns'),
+    foreignNamespace: text('foreign_schema'),
+    foreignTable: text('foreign_table'),
+    foreignColumns: names('foreign_columns'),
+    ...readRelationshipNames(reader),
   };
   if (reader.problem !== null) outer.problem ??= `in "foreign_keys", ${reader.problem}`;
   return settings;
 }
 
-/** Settings of a column, by attribute number. */
-export function columnSettings(catalog: Catalog, table: string, column: number): Checked<NamedSettings> {
-  return check(catalog, ['column', table, column], (reader) => ({
-    name: reader.name('name'),
-    description: reader.text('description'),
-  }));
-}
+/** What the directive of one kind of object may set; null where it does not. */
+export type Settings<Kind extends CommentedObject> = ReturnType<(typeof readers)[Kind]>;
 
-/** Settings of a foreign-key constraint. */
-export function constraintSettings(catalog: Catalog, oid: string): Checked<RelationshipNames> {
-  return check(catalog, ['constraint', oid], (reader) => ({
-    foreignName: reader.name('foreign_name'),
-    localName: reader.name('local_name'),
-  }));
-}
-
-/** Settings of a routine; its description may be any JSON value (graphql.md 3.8). */
-export function routineSettings(catalog: Catalog, oid: string): Checked<NamedSettings> {
-  return check(catalog, ['routine', oid], (reader) => ({
-    name: reader.name('name'),
-    description: reader.name('description'),
-  }));
-}
-
-/** Settings of an enum type. */
-export function enumSettings(catalog: Catalog, oid: string): Checked<EnumSettings> {
-  return check(catalog, ['type', oid], (reader) => ({
-    name: reader.name('name'),
-    mappings: reader.mappings('mappings'),
-  }));
+/** Settings of an object with the first mistake among them, null without one. */
+export function readSettings<Kind extends CommentedObject>(
+  catalog: Catalog,
+  ...[kind, oid, column]: readonly [kind: Kind, oid: string, column?: number]
+): { readonly settings: Settings<Kind>; readonly problem: string | null } {
+  const directive = catalog.directive(kind, oid, column);
+  const reader = new DirectiveReader(directive.kind === 'directive' ? directive.value : {});
+  const settings = readers[kind](reader) as Settings<Kind>;
+  if (directive.kind !== 'malformed') return { settings, problem: reader.problem };
+  return { settings, problem: `${directive.problem} at character ${directive.position} of the comment` };
 }

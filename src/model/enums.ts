@@ -4,11 +4,10 @@
 import type { CatalogType } from '../catalog/catalog.ts';
 import { quoteName, quotePath } from '../catalog/quote-name.ts';
 import { typeFix, validName } from './comment-fix.ts';
-import { enumSettings } from './directives.ts';
+import { readSettings } from './directives.ts';
 import { baseForm, enumFilterName, isValidName } from './inflect.ts';
 import type { EnumType } from './model.ts';
-import { type ContextNamespace, type ModelContext, note, type Omission } from './model-context.ts';
-import type { NameClaims } from './name-claims.ts';
+import { type ContextNamespace, type ModelContext, type NameClaims, note, type Omission } from './model-context.ts';
 
 /** Enums of the schema, by oid of the type. */
 export type EnumTypes = ReadonlyMap<string, EnumType>;
@@ -73,7 +72,7 @@ function whyOmitted(context: ModelContext, enumType: EnumType): Reason | null {
 }
 
 function toEnumType({ catalog }: ModelContext, namespace: ContextNamespace, type: CatalogType): EnumType {
-  const { settings } = enumSettings(catalog, type._id);
+  const { settings } = readSettings(catalog, 'type', type._id);
   const labels = type.getEnumValues().map((row) => row.enumlabel);
   const names = mapLabels(labels, settings.mappings);
   return {

@@ -4,7 +4,8 @@
  */
 import type { Catalog, CatalogTable, RoleAccess } from '../catalog/catalog.ts';
 import { quotePath } from '../catalog/quote-name.ts';
-import { namespaceSettings } from './directives.ts';
+import { builtInTypeNames } from './codecs.ts';
+import { readSettings } from './directives.ts';
 import type { ModelNamespace, TableKind } from './model.ts';
 
 /** A namespace with its directive applied. */
@@ -72,7 +73,7 @@ export function createContext(catalog: Catalog, role: string, omissions: Omissio
   const access = catalog.roles.get(role) ?? nobody;
   const namespaces = new Map(
     catalog.namespaces.map((row): [string, ContextNamespace] => {
-      const { settings } = namespaceSettings(catalog, row._id);
+      const { settings } = readSettings(catalog, 'namespace', row._id);
       const exposed = access.usesNamespace(row._id);
       return [
         row._id,
@@ -104,4 +105,20 @@ export function describeTable(context: ModelContext, table: CatalogTable): strin
 /** `lib.loan`, quoted where SQL needs it. */
 export function tablePath(context: ModelContext, table: CatalogTable): string {
   return quotePath(context.catalog.namespace(table.relnamespace)?.nspname ?? '', table.relname);
+}
+
+/**
+ * GraphQL type names that are taken, with who has them, as a phrase for a sentence: first come, first served, all names of a thing or
+ * none (graphql.md 1.8).
+ */
+export class NameClaims {
+  readonly #holders = new Map<string, string>([...builtInTypeNames].map((name) => [name, 'a built-in type']));
+
+  /** Takes all the names for `holder` and returns null, or takes none and returns who has one of them. */
+  claim(names: readonly string[], holder: string): string | null {
+    const taken = names.find((name) => this.#holders.has(name));
+    if (taken !== undefined) return this.#holders.get(taken)!;
+    for (const name of names) this.#holders.set(name, holder);
+    return null;
+  }
 }

@@ -2,12 +2,12 @@
  * The primary key of a table: the real one, else the one a comment directive declares (graphql.md 1.4, 5.4).
  */
 import type { CatalogColumn, CatalogIndex, CatalogTable } from '../catalog/catalog.ts';
-import type { TableSettings } from './directives.ts';
+import type { Settings } from './directives.ts';
 import type { Column } from './model.ts';
 import type { ModelContext } from './model-context.ts';
 
 /** Attribute numbers of the key; null without one. A real key is in column order, a declared one in the order given. */
-export function primaryKey(table: CatalogTable, settings: TableSettings): readonly number[] | null {
+export function primaryKey(table: CatalogTable, settings: Settings<'table'>): readonly number[] | null {
   const real = table.getIndexes().find((index) => index.indisprimary);
   if (real !== undefined) {
     const width = real.indnkeyatts ?? real.indkey.length;

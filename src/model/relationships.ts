@@ -3,7 +3,7 @@
  * (graphql.md 2.4, 2.5, 3.5, 14.2).
  */
 import type { Catalog, CatalogTable } from '../catalog/catalog.ts';
-import { constraintSettings, type ForeignKeySettings, type RelationshipNames, tableSettings } from './directives.ts';
+import { readSettings, type Settings } from './directives.ts';
 import { isValidName, tableRootFields, toOneField } from './inflect.ts';
 import type { Relationship } from './model.ts';
 import { type ModelContext, note, tableKind, tablePath } from './model-context.ts';
@@ -18,7 +18,7 @@ interface ForeignKey {
   /** Attribute numbers, pairwise. */
   readonly localKey: readonly number[];
   readonly foreignKey: readonly number[];
-  readonly names: RelationshipNames;
+  readonly names: Settings<'constraint'>;
 }
 
 /** Relationships of each table by its oid: outbound before inbound, each in order of the foreign keys. */
@@ -67,7 +67,7 @@ function declaredKeys(catalog: Catalog): readonly ForeignKey[] {
     const local = catalog.table(row.conrelid);
     const foreign = catalog.table(row.confrelid);
     if (local === undefined || foreign === undefined) return [];
-    const { settings } = constraintSettings(catalog, row._id);
+    const { settings } = readSettings(catalog, 'constraint', row._id);
     return [
       { id: row._id, local, foreign, localKey: row.conkey ?? [], foreignKey: row.confkey ?? [], names: settings },
     ];
@@ -78,7 +78,7 @@ function directedKeys(context: ModelContext): readonly ForeignKey[] {
   const { catalog } = context;
   const byOid = [...catalog.tables].sort((a, b) => Number(a._id) - Number(b._id));
   return byOid.flatMap((local) => {
-    const { foreignKeys } = tableSettings(catalog, local._id).settings;
+    const { foreignKeys } = readSettings(catalog, 'table', local._id).settings;
     return foreignKeys.flatMap((settings, index) => directedKey(context, local, settings, index) ?? []);
   });
 }
@@ -86,7 +86,7 @@ function directedKeys(context: ModelContext): readonly ForeignKey[] {
 function directedKey(
   context: ModelContext,
   local: CatalogTable,
-  settings: ForeignKeySettings,
+  settings: Settings<'table'>['foreignKeys'][number],
   index: number,
 ): ForeignKey | null {
   const foreign = findTable(context, settings.foreignNamespace, settings.foreignTable);

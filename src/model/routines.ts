@@ -2,17 +2,21 @@
  * Root functions and computed fields of a role's schema (graphql.md 11.1 to 11.4, 11.6), and a sentence for each routine
  * that is neither.
  */
-import type { CatalogRoutine } from '../catalog/catalog.ts';
+import type { CatalogRoutine, CatalogType } from '../catalog/catalog.ts';
 import { quoteName, quotePath } from '../catalog/quote-name.ts';
-import { routineSettings } from './directives.ts';
+import { readSettings } from './directives.ts';
 import { argumentForm, isValidName, routineForm } from './inflect.ts';
 import type { Routine, RoutineArgument, RoutineResult } from './model.ts';
 import { type ContextNamespace, type ModelContext, note, type Omission, placeOf } from './model-context.ts';
+import { baseOf, elementOf, type TypeResolver } from './resolve-type.ts';
 import { argumentDefaults, displayDefault, type InputArgument, inputArguments } from './routine-arguments.ts';
-import { isPlainValue, type ResultScope, routineResult } from './routine-result.ts';
 
 /** What the routines depend on besides the catalog. */
-export interface RoutineScope extends ResultScope {
+export interface RoutineScope {
+  readonly context: ModelContext;
+  readonly types: TypeResolver;
+  /** Whether a table, by oid, is part of the schema. */
+  readonly hasTable: (oid: string) => boolean;
   /** Fields of `Query` that come from tables; `Mutation` likewise. */
   readonly queryFields: ReadonlySet<string>;
   readonly mutationFields: ReadonlySet<string>;
@@ -99,7 +103,7 @@ class RoutineCandidate {
     this.#isOverloaded = isOverloaded;
     this.#namespace = scope.context.namespaces.get(row.pronamespace) as ContextNamespace;
     this.#inputs = inputArguments(row);
-    const { settings } = routineSettings(scope.context.catalog, row._id);
+    const { settings } = readSettings(scope.context.catalog, 'routine', row._id);
     this.fieldName = settings.name ?? routineForm(row.proname, this.#namespace.inflectNames);
     this.#description = settings.description;
     this.object = quotePath(this.#namespace.name, row.proname);
@@ -214,4 +218,38 @@ class RoutineCandidate {
   #refuse(problem: string): Reason {
     return { kind: 'type', reason: `Function ${this.object} ${problem}.`, fix: null };
   }
+}
+
+/** What a routine gives back as a field (graphql.md 11.3, 11.6), null when it cannot be exposed in this use. */
+function routineResult(scope: RoutineScope, routine: CatalogRoutine, use: 'root' | 'computed'): RoutineResult | null {
+  const type = scope.context.catalog.type(routine.prorettype);
+  if (type === undefined || !scope.context.access.usesNamespace(type.typnamespace)) return null;
+  if (type.typtype === 'p') return pseudoResult(type, routine, use);
+  if (type.typtype === 'c') return rowResult(scope, type, routine);
+  // A set of values is a field only where it is declared to have one.
+  if (routine.proretset && routine.prorows !== 1) return null;
+  if (use === 'root' && !isPlainValue(scope.context, type)) return null;
+  const value = scope.types.value({ oid: type._id, typmod: -1, text: null });
+  return value && { kind: 'value', type: value };
+}
+
+function pseudoResult(type: CatalogType, routine: CatalogRoutine, use: 'root' | 'computed'): RoutineResult | null {
+  if (routine.proretset) return null;
+  if (type.typname === 'void') return { kind: 'void' };
+  return type.typname === 'record' && use === 'computed' ? { kind: 'record' } : null;
+}
+
+function rowResult(scope: RoutineScope, type: CatalogType, routine: CatalogRoutine): RoutineResult | null {
+  const table = type.typrelid ?? '0';
+  if (!scope.hasTable(table)) return null;
+  const isSet = routine.proretset && routine.prorows !== 1;
+  return { kind: isSet ? 'set' : 'row', table };
+}
+
+/** A plain scalar, a domain over a scalar or composite, or an array of these: what root routines take and give. */
+function isPlainValue({ catalog }: ModelContext, type: CatalogType): boolean {
+  const single = elementOf(catalog.type, type) ?? type;
+  if (single.typtype !== 'd') return single.typtype !== 'e' && single.typtype !== 'c' && single.typtype !== 'p';
+  const base = baseOf(catalog.type, single);
+  return base.typtype !== 'e' && elementOf(catalog.type, base) === null;
 }

@@ -4,7 +4,7 @@
 import type { CatalogTable } from '../catalog/catalog.ts';
 import { quoteName, quotePath } from '../catalog/quote-name.ts';
 import { tableFix, validName } from './comment-fix.ts';
-import { type TableSettings, tableSettings } from './directives.ts';
+import { readSettings, type Settings } from './directives.ts';
 import { baseForm, isValidName, tableRootFields } from './inflect.ts';
 import type { TableKind } from './model.ts';
 import {
@@ -22,7 +22,7 @@ export interface SelectedTable {
   readonly row: CatalogTable;
   readonly namespace: ContextNamespace;
   readonly kind: TableKind;
-  readonly settings: TableSettings;
+  readonly settings: Settings<'table'>;
   readonly baseName: string;
   readonly primaryKey: readonly number[];
 }
@@ -39,7 +39,7 @@ function selectTable(context: ModelContext, row: CatalogTable): SelectedTable | 
   const namespace = context.namespaces.get(row.relnamespace);
   if (namespace === undefined) return null;
   const kind = tableKind(row);
-  const { settings } = tableSettings(context.catalog, row._id);
+  const { settings } = readSettings(context.catalog, 'table', row._id);
   const baseName = settings.name ?? baseForm(row.relname, namespace.inflectNames);
   const key = kind && primaryKey(row, settings);
   const omit = (reason: () => Reason): null => {

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { readCatalog, readFingerprint } from '../../src/catalog/read-catalog.ts';
 import { buildModel } from '../../src/model/build-model.ts';
-import { roleSettings } from '../../src/model/role-settings.ts';
 import { createDatabase, fixture } from '../support/postgres.ts';
 import { modelReader, systemPool } from '../support/read-model.ts';
 
@@ -90,12 +89,12 @@ test("a role's settings apply, those for this database before others; unknown to
     alter role ${role} set log_min_duration_statement = 5`);
   const pool = systemPool(database.urlAs(login, 'test'));
   const catalog = await readCatalog(pool, { schemas: ['lib'] });
-  expect(Object.fromEntries(roleSettings(catalog, role))).toEqual({
+  expect(Object.fromEntries(catalog.roles.get(role)!.settings)).toEqual({
     statement_timeout: '4s',
     work_mem: '8MB',
     'app.tenant': 'a=b',
   });
-  expect(roleSettings(catalog, 'no_such_role').size).toBe(0);
+  expect(catalog.roles.has('no_such_role')).toBe(false);
 });
 
 test('the trigger counts as installed only while it fires and its table can be read', async () => {
