@@ -15,7 +15,7 @@ export function Frame({ page, children }: { readonly page: StudioPage | null; re
   const now = useStore(session);
   return (
     <div className="frame">
-      <a className="skip" href="#page">
+      <a className="skip visually-hidden" href="#page">
         Skip to content
       </a>
       <header className="menu">

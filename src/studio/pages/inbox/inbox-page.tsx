@@ -41,10 +41,10 @@ export function InboxPage() {
   const id = query.get('id');
   const shown = id === null ? first : (emails.find((email) => String(email.id) === id) ?? null);
   return (
-    <div className="inbox" data-open={id !== null}>
+    <div className="split" data-open={id !== null}>
       <h1 className="visually-hidden">Inbox</h1>
       <section className="link-list inbox-list" aria-label="Emails">
-        <header className="inbox-head">
+        <header>
           <div className="spread">
             <p className="title">Inbox</p>
             <span className="badge" role="status">
@@ -124,7 +124,7 @@ function Nothing({ isEmpty, to }: { readonly isEmpty: boolean; readonly to: stri
 function Email({ email, to }: { readonly email: CapturedEmail; readonly to: string | null }) {
   const [view, setView] = useState<View>(email.html === '' ? 'text' : 'html');
   return (
-    <article className="inbox-email" aria-labelledby="email-subject">
+    <article className="inbox-email chosen" aria-labelledby="email-subject">
       <header>
         <Link className="to-list" to={placeOf(to, null)}>
           All emails

@@ -42,7 +42,7 @@ function Schema({ roles }: { readonly roles: Project['roles'] }) {
       {schema === null ? (
         <Waiting what={`schema of ${role}`} problem={problem} />
       ) : (
-        <div className="schema" data-open={name !== null}>
+        <div className="schema split" data-open={name !== null}>
           <TableList schema={schema} chosen={name} />
           <SchemaGraph schema={schema} chosen={name} />
           <section className="schema-side" aria-label={name ?? 'Hidden objects'}>

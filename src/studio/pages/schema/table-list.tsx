@@ -49,7 +49,7 @@ export function TableList({ schema, chosen }: TableListProps) {
         ))}
       </ul>
       {tables.length === 0 && (
-        <p className="soft small" role="status">
+        <p className="hint soft small" role="status">
           {wanted === '' ? 'This role sees no tables.' : 'No table or field matches.'}
         </p>
       )}

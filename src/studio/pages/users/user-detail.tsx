@@ -38,7 +38,7 @@ export function UserDetail({ id, place, onDone }: UserDetailProps) {
       readAgain();
     });
   return (
-    <article className="user" aria-labelledby="user-name">
+    <article className="user chosen" aria-labelledby="user-name">
       <Link className="to-list" to={placeOf(place, null)}>
         All users
       </Link>

@@ -38,7 +38,7 @@ export function UserList({ list: { users, total }, place, chosen }: UserListProp
         </span>
       </header>
       {users.length === 0 && (
-        <p className="users-hint soft">
+        <p className="hint soft">
           {place.filter === ''
             ? 'No users yet. Invite someone, or sign up in your application.'
             : `No user matches “${place.filter}”.`}

@@ -50,10 +50,10 @@ export function UsersPage() {
           <p className="notice fault">The list is out of date: {problem.message}</p>
         )}
       </div>
-      <div className="users" data-open={id !== null}>
+      <div className="split" data-open={id !== null}>
         <UserList list={list} place={place} chosen={id} />
         {id === null ? (
-          <p className="users-hint soft">Select a user to see the account.</p>
+          <p className="hint soft">Select a user to see the account.</p>
         ) : (
           <UserDetail key={id} id={id} place={place} onDone={done} />
         )}
