@@ -52,10 +52,9 @@ function addCommand(program: Program, command: Command, edge: Edge): void {
     .helpOption('--help', 'Print this help.')
     .allowUnknownOption()
     .allowExcessArguments();
-  if (command.operand !== null) sub.argument(`[${command.operand}]`);
-  if (command.secondOperand !== undefined) sub.argument(`[${command.secondOperand}]`);
+  for (const operand of command.operands ?? []) sub.argument(`[${operand}]`);
   for (const flag of command.flags) {
-    const value = flag.placeholder === null ? '' : ` <${flag.placeholder}>`;
+    const value = flag.placeholder === undefined ? '' : ` <${flag.placeholder}>`;
     sub.addOption(new Option(`--${flag.flag}${value}`, flag.doc).helpGroup('Of this command:'));
   }
   const config = new Option(
@@ -84,17 +83,19 @@ function toCommanderOptions(name: OptionName): readonly Option[] {
   const row = optionRow(name);
   const value = row.placeholder === null ? '[true|false]' : `<${row.placeholder}>`;
   const option = new Option(`--${flagName(name)} ${value}`, `${row.doc} ${facts(name)}`);
-  option.helpGroup(`${row.group}:`).argParser(collect);
-  if (row.placeholder !== null) return [option];
-  return [option, new Option(`--no-${flagName(name)}`).hideHelp()];
+  return withNegation(option.helpGroup(`${row.group}:`), row.placeholder === null);
 }
 
 /** As for options; the help has a list of its own for them, where those that are alike are one. */
 function toAuthOptions(name: AuthFieldName): readonly Option[] {
   const flag = authFlagName(name);
   const isSwitch = authField(name).kind.type === 'boolean';
-  const option = new Option(`--${flag} ${isSwitch ? '[true|false]' : '<VALUE>'}`).hideHelp().argParser(collect);
-  return isSwitch ? [option, new Option(`--no-${flag}`).hideHelp()] : [option];
+  return withNegation(new Option(`--${flag} ${isSwitch ? '[true|false]' : '<VALUE>'}`).hideHelp(), isSwitch);
+}
+
+function withNegation(option: Option, isSwitch: boolean): readonly Option[] {
+  option.argParser(collect);
+  return isSwitch ? [option, new Option(`--no-${option.name()}`).hideHelp()] : [option];
 }
 
 function collect(text: string, previous: unknown): string[] {
@@ -139,11 +140,9 @@ function toContext(sub: Program, command: Command, names: readonly OptionName[],
   const given = sub.opts<Record<string, unknown>>();
   const authNames = takesAuthFlags(command) ? authFieldNames : [];
   const own = command.flags.map(({ flag }) => [flag, given[camelCase(flag)]] as const);
-  const operands = sub.args.filter((text) => !text.startsWith('-'));
   return {
     flags: Object.fromEntries(own) as CommandContext['flags'],
-    operand: command.operand === null ? null : (operands[0] ?? null),
-    secondOperand: command.secondOperand === undefined ? null : (operands[1] ?? null),
+    operands: sub.args.filter((text) => !text.startsWith('-')),
     sources: {
       flags: readFlags(sub, names, flagName),
       authFlags: readFlags(sub, authNames, authFlagName),
@@ -162,16 +161,10 @@ function findUnknown(sub: Program, command: Command, names: readonly OptionName[
   const known = [...names.map(flagName), ...authFlags, ...command.flags.map(({ flag }) => flag), 'config', 'help'];
   const unknown = sub.args.filter((text) => text.startsWith('-') && text !== '-');
   if (unknown.length > 0) return unknown.map((text) => unknownFlag(text, command, known));
-  const operands = [command.operand, command.secondOperand].filter((name) => typeof name === 'string');
-  const extra = sub.args.slice(operands.length);
-  if (extra.length === 0) return [];
-  const fix = `pgreflect ${command.name} --help`;
-  return [
-    {
-      problem: `pgreflect ${command.name} takes ${operands.join(' and ') || 'no operand'}, but got ${sub.args.length}.`,
-      fix,
-    },
-  ];
+  const { operands = [] } = command;
+  if (sub.args.length <= operands.length) return [];
+  const problem = `pgreflect ${command.name} takes ${operands.join(' and ') || 'no operand'}, but got ${sub.args.length}.`;
+  return [{ problem, fix: `pgreflect ${command.name} --help` }];
 }
 
 function unknownFlag(text: string, command: Command, known: readonly string[]): Problem {
@@ -179,20 +172,15 @@ function unknownFlag(text: string, command: Command, known: readonly string[]): 
   const flag = text.replace(/=.*$/s, '');
   const name = flag.replace(/^-+/, '');
   const elsewhere = optionNames.find((option) => flagName(option) === name);
-  if (elsewhere !== undefined) {
-    return foreignFlag(flag, command, optionRow(elsewhere).commands);
+  const isAuth = authFieldNames.some((field) => authFlagName(field) === name);
+  const takers = elsewhere === undefined ? (isAuth ? serving : null) : optionRow(elsewhere).commands;
+  if (takers !== null) {
+    const problem = `pgreflect ${command.name} has no option ${flag}; it belongs to: ${takers.join(', ')}.`;
+    return { problem, fix: null };
   }
-  if (authFieldNames.some((field) => authFlagName(field) === name)) return foreignFlag(flag, command, serving);
   const nearest = nearestName(name, known);
   const fix = nearest === null ? `pgreflect ${command.name} --help` : `Did you mean --${nearest}?`;
   return { problem: `pgreflect ${command.name} has no option ${flag}.`, fix };
-}
-
-function foreignFlag(flag: string, command: Command, takers: readonly string[]): Problem {
-  return {
-    problem: `pgreflect ${command.name} has no option ${flag}; it belongs to: ${takers.join(', ')}.`,
-    fix: null,
-  };
 }
 
 function camelCase(flag: string): string {

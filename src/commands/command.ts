@@ -14,8 +14,8 @@ import type { CommandName } from '../config/options.ts';
 export interface CommandFlag {
   /** Without the two dashes. */
   readonly flag: string;
-  /** What stands for the value in `--help`; null: a switch. */
-  readonly placeholder: string | null;
+  /** What stands for the value in `--help`; absent for a switch. */
+  readonly placeholder?: string;
   readonly doc: string;
 }
 
@@ -26,10 +26,8 @@ export interface Command {
   readonly summary: string;
   /** What `--help` says below the options; examples mostly. */
   readonly notes: string;
-  /** Name of the one operand, as `--help` shows it; null for none. */
-  readonly operand: string | null;
-  /** Name of a second operand. */
-  readonly secondOperand?: string;
+  /** Names of the operands, as `--help` shows them. */
+  readonly operands?: readonly string[];
   readonly flags: readonly CommandFlag[];
   /** @returns The exit code. */
   run(context: CommandContext): Promise<number>;
@@ -40,8 +38,7 @@ export interface CommandContext {
   readonly sources: Sources;
   /** Values of the command's own flags; a switch that was given is `true`. */
   readonly flags: Readonly<Record<string, string | true | undefined>>;
-  readonly operand: string | null;
-  readonly secondOperand: string | null;
+  readonly operands: readonly string[];
   /** Writes one line (or several) of the result to standard output. */
   print(text: string): void;
   /** Writes a remark to standard error: progress, warnings, what is not part of the result. */

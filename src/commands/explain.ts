@@ -18,7 +18,7 @@ import { withDatabase } from './with-database.ts';
 export const explain: Command = {
   name: 'explain',
   summary: "Print the SQL of an operation and PostgreSQL's plan for it.",
-  operand: 'FILE.graphql',
+  operands: ['FILE.graphql'],
   flags: [
     { flag: 'role', placeholder: 'ROLE', doc: 'Role to use (default: the anon role).' },
     { flag: 'variables', placeholder: 'JSON', doc: 'Variables, a JSON object.' },
@@ -26,7 +26,7 @@ export const explain: Command = {
     { flag: 'claims', placeholder: 'JSON', doc: 'Claims for policies, as in request.jwt.claims.' },
     {
       flag: 'analyze',
-      placeholder: null,
+
       doc: 'Execute the operation and print actual times; writes are rolled back.',
     },
   ],
@@ -49,8 +49,9 @@ const names = [
 
 async function runExplain(context: CommandContext): Promise<number> {
   const { values } = loadOptionsOrThrow(names, context.sources);
-  if (context.operand === null) refuse('No file is given.', 'pgreflect explain FILE.graphql');
-  const request = readOperation(context.operand, context);
+  const [file] = context.operands;
+  if (file === undefined) refuse('No file is given.', 'pgreflect explain FILE.graphql');
+  const request = readOperation(file, context);
   const role = flagText(context, 'role') ?? values.anonRole!;
   const claims = readClaims(context, role);
   const url = requireDatabaseUrl(values.databaseUrl);

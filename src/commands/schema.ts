@@ -19,13 +19,12 @@ import { withDatabase } from './with-database.ts';
 export const schema: Command = {
   name: 'schema',
   summary: 'Print the GraphQL schema of a role.',
-  operand: null,
   flags: [
     { flag: 'role', placeholder: 'ROLE', doc: 'Role whose schema to print (default: the anon role).' },
-    { flag: 'json', placeholder: null, doc: 'Print the introspection result instead of SDL.' },
+    { flag: 'json', doc: 'Print the introspection result instead of SDL.' },
     { flag: 'out', placeholder: 'FILE', doc: 'Write to a file instead of standard output.' },
     { flag: 'check', placeholder: 'FILE', doc: 'Compare with a file; exit with 1 if they differ.' },
-    { flag: 'watch', placeholder: null, doc: 'Keep running, and print or write again when the schema changes.' },
+    { flag: 'watch', doc: 'Keep running, and print or write again when the schema changes.' },
   ],
   notes: `Examples:
   pgreflect schema --role authenticated --out schema.graphql

@@ -25,8 +25,7 @@ const actions = ['create', 'list', 'revoke'] as const;
 export const tokens: Command = {
   name: 'tokens',
   summary: 'Create, list and revoke access tokens for the management API.',
-  operand: actions.join('|'),
-  secondOperand: 'ID',
+  operands: [actions.join('|'), 'ID'],
   flags: [
     { flag: 'name', placeholder: 'TEXT', doc: 'Purpose of the token, shown in lists and with every change it makes.' },
     {
@@ -35,7 +34,7 @@ export const tokens: Command = {
       doc: `Scopes of the token, separated by commas (default: ${usualScopes.join(',')}): ${accessScopes.join(', ')}.`,
     },
     { flag: 'expires', placeholder: 'TIME', doc: 'Expiry: 12h, 30d, 1y, or a date such as 2030-01-31 (default: never).' },
-    { flag: 'json', placeholder: null, doc: 'Print JSON.' },
+    { flag: 'json', doc: 'Print JSON.' },
   ],
   notes: `Connects as the owner of the auth tables (--admin-database-url, else --database-url). A token is shown only once,
 when it is created; the database stores its hash. With --project-ref the token is limited to that project.
@@ -50,9 +49,10 @@ Examples:
 
 async function runTokens(context: CommandContext): Promise<number> {
   const { values } = loadOptionsOrThrow(names, context.sources);
-  const action = actions.find((word) => word === context.operand);
-  if (action === undefined) refuseAction(context.operand);
-  if (action !== 'revoke' && context.secondOperand !== null)
+  const [given = null, id] = context.operands;
+  const action = actions.find((word) => word === given);
+  if (action === undefined) refuseAction(given);
+  if (action !== 'revoke' && id !== undefined)
     refuse(`pgreflect tokens ${action} takes no id.`, 'pgreflect tokens --help');
   const url = requireDatabaseUrl(values.adminDatabaseUrl ?? values.databaseUrl, 'postgres');
   const run = { create: runCreate, list: runList, revoke: runRevoke }[action];
@@ -96,8 +96,8 @@ async function runList(pool: SystemPool, context: CommandContext): Promise<numbe
 }
 
 async function runRevoke(pool: SystemPool, context: CommandContext): Promise<number> {
-  const which = context.secondOperand;
-  if (which === null || !/^[0-9a-f-]{4,36}$/i.test(which)) {
+  const [, which] = context.operands;
+  if (which === undefined || !/^[0-9a-f-]{4,36}$/i.test(which)) {
     refuse(
       'pgreflect tokens revoke needs the id of a token, or the first four or more of its digits.',
       'pgreflect tokens list',

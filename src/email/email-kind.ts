@@ -8,42 +8,21 @@ import type { EmailName } from '../config/auth/auth-template-fields.ts';
 /** Name of an email, as in its configuration fields. */
 export type EmailKind = EmailName;
 
-/** Top-level names that a template can have. */
-export type EmailVariable =
-  | 'SiteURL'
-  | 'Data'
-  | 'Email'
-  | 'RedirectTo'
-  | 'Token'
-  | 'TokenHash'
-  | 'ConfirmationURL'
-  | 'NewEmail'
-  | 'SendingTo'
-  | 'OldEmail'
-  | 'Phone'
-  | 'OldPhone'
-  | 'Provider'
-  | 'FactorType';
-
-/** What is fixed about a kind of email. */
-export interface EmailKindRow {
-  /** What `$messageType` in an extra header becomes. */
-  readonly messageType: string;
-  /** Every variable of its template; others are absent there and print nothing. */
-  readonly variables: readonly EmailVariable[];
-  /** What a client is told where it could not be sent; null for notifications, whose failures nobody is told. */
-  readonly failure: string | null;
-}
-
 const all = ['SiteURL', 'Data', 'Email', 'RedirectTo'] as const;
 const link = [...all, 'Token', 'TokenHash', 'ConfirmationURL'] as const;
 
-function authentication(messageType: string, variables: readonly EmailVariable[], called: string): EmailKindRow {
+/**
+ * @param messageType What `$messageType` in an extra header becomes.
+ * @param variables Every variable of its template; others are absent there and print nothing.
+ * @param called For what a client is told where it could not be sent.
+ */
+function authentication<const V extends readonly string[]>(messageType: string, variables: V, called: string) {
   return { messageType, variables, failure: `Error sending ${called} email` };
 }
 
-function notification(messageType: string, ...own: readonly EmailVariable[]): EmailKindRow {
-  return { messageType, variables: [...all, ...own], failure: null };
+/** Nobody is told where it could not be sent. @param own Its variables beside those of all. */
+function notification<const V extends readonly string[]>(messageType: string, ...own: V) {
+  return { messageType, variables: [...all, ...own] as const, failure: null };
 }
 
 /** All kinds. */
@@ -62,7 +41,10 @@ export const emailKinds = {
   identity_unlinked_notification: notification('identity_unlinked_notification', 'Provider'),
   mfa_factor_enrolled_notification: notification('mfa_factor_enrolled_notification', 'FactorType'),
   mfa_factor_unenrolled_notification: notification('mfa_factor_unenrolled_notification', 'FactorType'),
-} as const satisfies Record<EmailKind, EmailKindRow>;
+} as const satisfies Record<EmailKind, object>;
+
+/** Top-level names that a template can have. */
+export type EmailVariable = (typeof emailKinds)[EmailKind]['variables'][number];
 
 /** Names of all kinds, in the order of the table. */
 export const emailKindNames = Object.keys(emailKinds) as readonly EmailKind[];

@@ -167,6 +167,8 @@ test('a token that ends while somebody edits loses nothing: another one goes on'
   await page.getByLabel('Access token').fill(tokens[0]!);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await write(page, subject(page), 'Not lost');
+  // Else the preview may be the first that is refused.
+  await page.locator('.preview-subject').getByText('Not lost').waitFor();
   await studio.database.query('update auth.pgreflect_access_tokens set revoked_at = now()');
   await studio.database.query(
     `update auth.pgreflect_access_tokens set revoked_at = null

@@ -19,8 +19,7 @@ import type { CheckScope, Finding, Severity } from './finding.ts';
 export const check: Command = {
   name: 'check',
   summary: 'Report problems of a database, with the SQL that fixes them.',
-  operand: null,
-  flags: [{ flag: 'json', placeholder: null, doc: 'Print the report as one JSON object.' }],
+  flags: [{ flag: 'json', doc: 'Print the report as one JSON object.' }],
   notes: `Exits with 1 if there is an error; warnings and notes do not count. Read-only.
 
 Examples:

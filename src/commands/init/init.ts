@@ -33,21 +33,20 @@ const names = [
 export const init: Command = {
   name: 'init',
   summary: 'Prepare a database: roles, their memberships, and usage on the exposed schemas.',
-  operand: null,
   flags: [
     {
       flag: 'grant-defaults',
-      placeholder: null,
+
       doc: 'Also grant all privileges on existing and future objects in the schemas.',
     },
-    { flag: 'watch', placeholder: null, doc: 'Also install the schema-change trigger (needs a superuser).' },
+    { flag: 'watch', doc: 'Also install the schema-change trigger (needs a superuser).' },
     {
       flag: 'auth',
-      placeholder: null,
+
       doc: 'Also create the tables of the auth service.',
     },
-    { flag: 'dry-run', placeholder: null, doc: 'Print the SQL without running it.' },
-    { flag: 'remove', placeholder: null, doc: 'Undo init: remove trigger, privileges and roles.' },
+    { flag: 'dry-run', doc: 'Print the SQL without running it.' },
+    { flag: 'remove', doc: 'Undo init: remove trigger, privileges and roles.' },
   ],
   notes: `Connects with --admin-database-url, else --database-url. Needs a superuser, or a role with CREATEROLE that owns
 the schemas. Safe to run again: it does only what is missing.

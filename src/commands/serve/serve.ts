@@ -25,7 +25,6 @@ import { serveWithWorkers } from './serve-workers.ts';
 export const serve: Command = {
   name: 'serve',
   summary: 'Serve the database of --database-url.',
-  operand: null,
   flags: [],
   notes: `Prepare the database once with \`pgreflect init\`. Create the secret and the keys with \`pgreflect keys\`.
 

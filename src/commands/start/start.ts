@@ -30,14 +30,9 @@ import {
 export const start: Command = {
   name: 'start',
   summary: 'Start the gateway with an embedded PostgreSQL and an example schema.',
-  operand: null,
   flags: [
-    { flag: 'empty', placeholder: null, doc: 'Start with an empty database instead of the example.' },
-    {
-      flag: 'schema-file',
-      placeholder: 'FILE.sql',
-      doc: 'Load this SQL file instead of the example.',
-    },
+    { flag: 'empty', doc: 'Start with an empty database instead of the example.' },
+    { flag: 'schema-file', placeholder: 'FILE.sql', doc: 'Load this SQL file instead of the example.' },
   ],
   notes: `Data, secret and keys are stored in .pgreflect/ of the working directory. Remove the directory to start over.
 --jwt-secret and --jwt-keys take precedence and are not stored.

@@ -14,15 +14,15 @@ const actions = ['pull', 'push', 'diff', 'render'] as const;
 export const templates: Command = {
   name: 'templates',
   summary: 'Copy email templates between files and a project, or render them for tests.',
-  operand: actions.join('|'),
+  operands: [actions.join('|')],
   flags: [
     {
       flag: 'dir',
       placeholder: 'DIRECTORY',
       doc: `pull, push, diff: directory of the files (default: ${defaultTemplateDirectory}).`,
     },
-    { flag: 'dry-run', placeholder: null, doc: 'push: print the changes without storing them.' },
-    { flag: 'batch', placeholder: null, doc: 'render: read requests from standard input, one JSON object per line.' },
+    { flag: 'dry-run', doc: 'push: print the changes without storing them.' },
+    { flag: 'batch', doc: 'render: read requests from standard input, one JSON object per line.' },
   ],
   notes: `pull writes subjects.json and a file NAME.html for the body of each email. push stores the differences. diff prints
 them and exits with 1 if there are any. A local project running in the working directory needs no options; others
@@ -41,7 +41,7 @@ Examples:
 async function runTemplates(context: CommandContext): Promise<number> {
   const { problems } = context.sources;
   if (problems.length > 0) throw new CommandError(problems);
-  switch (actions.find((word) => word === context.operand)) {
+  switch (actions.find((word) => word === context.operands[0])) {
     case 'pull':
       return pullTemplates(context);
     case 'push':

@@ -18,8 +18,6 @@ import { EvaluationFailure, placeOf, TemplateError, type TemplateErrorCode } fro
 /** How a source is to be read. */
 export interface TemplateOptions {
   readonly kind: 'html' | 'text';
-  /** For the messages of errors. */
-  readonly name?: string;
   /** Schemes that a URL in a value may have beside http, https and mailto; for links into apps. Lower case. */
   readonly extraUrlSchemes?: readonly string[];
   /** Keeps `<!--[if mso]>…<![endif]-->`, with actions inside escaped as HTML text. */
@@ -32,8 +30,6 @@ export interface TemplateOptions {
 
 /** A template that is ready to be rendered. Immutable; may be kept and shared. */
 export interface Template {
-  readonly kind: 'html' | 'text';
-  readonly name: string | null;
   readonly source: string;
   readonly tree: TemplateTree;
   readonly onUnequalKinds: ((message: string) => void) | null;
@@ -59,11 +55,11 @@ export const defaultTemplateLimits: TemplateLimits = {
  * @throws TemplateError of the phases `parse` and `escape`.
  */
 export function parseTemplate(source: string, options: TemplateOptions): Template {
-  const { kind, name = null, extraUrlSchemes = [], keepConditionalComments = false, onUnequalKinds = null } = options;
+  const { kind, extraUrlSchemes = [], keepConditionalComments = false, onUnequalKinds = null } = options;
   const text = source.toWellFormed();
   const budget = new Budget(options.maxMs ?? usualParseMs, 'parse_limit', 'reading the template');
   try {
-    return { kind, name, source: text, tree: guardStack('nested_too_deep', makeTree), onUnequalKinds };
+    return { source: text, tree: guardStack('nested_too_deep', makeTree), onUnequalKinds };
   } catch (error) {
     if (!(error instanceof EvaluationFailure)) throw error;
     throw new TemplateError(error.code, error.message, null);

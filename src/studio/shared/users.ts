@@ -56,21 +56,6 @@ export async function inviteUser(email: string): Promise<StudioUser> {
   return (await askAuth<StudioUser>('invite', { method: 'POST', body: { email } })).body;
 }
 
-/** Sends the email with which a new password is set. @throws ApiError */
-export async function sendRecovery(email: string): Promise<void> {
-  await askAuth('recover', { method: 'POST', body: { email } });
-}
-
-/** Ends all sessions of the user. @throws ApiError */
-export async function signOutUser(id: string): Promise<void> {
-  await askAsOperator('/studio/sign-out', { method: 'POST', body: { user: id } });
-}
-
-/** The user and everything of theirs that the auth service keeps. @throws ApiError */
-export async function deleteUser(id: string): Promise<void> {
-  await askAuth(`admin/users/${encodeURIComponent(id)}`, { method: 'DELETE' });
-}
-
 /** A token with which an operator is taken for the user; it belongs to no session. */
 export interface OperatorToken {
   readonly accessToken: string;
@@ -83,7 +68,8 @@ export async function actAsUser(id: string): Promise<OperatorToken> {
   return (await askAsOperator<OperatorToken>('/studio/act-as', { method: 'POST', body: { user: id } })).body;
 }
 
-function askAuth<T>(path: string, request: ApiRequest = {}): Promise<ApiAnswer<T>> {
+/** A request to the auth service as an admin. @throws ApiError */
+export function askAuth<T>(path: string, request: ApiRequest = {}): Promise<ApiAnswer<T>> {
   const { service } = apiKeys.get();
   const headers = { apikey: service, ...bearer(service), ...request.headers };
   return ask<T>(`/auth/v1/${path}`, { ...request, headers });

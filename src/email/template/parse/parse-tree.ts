@@ -31,37 +31,31 @@ interface Body {
  * @throws TemplateError of the phase `parse`; EvaluationFailure of the budget.
  */
 export function parseTree(source: string, functions: ReadonlySet<string>, budget: Budget): TemplateTree {
-  const reader = new TokenReader(tokenize(source), budget);
-  const shared: Shared = { source, functions, reader, named: new Map(), depth: 0 };
-  return { main: new Parser(shared).parseMain(), named: shared.named };
+  const parser = new Parser(source, functions, new TokenReader(tokenize(source), budget));
+  return { main: parser.parseMain(), named: parser.named };
 }
 
-/** What the parsers of one source share. */
-interface Shared {
-  readonly source: string;
-  readonly functions: ReadonlySet<string>;
-  readonly reader: TokenReader;
-  readonly named: Map<string, readonly TemplateNode[]>;
-  depth: number;
-}
-
-/** Parses one body of a template or definition: variables and ranges are its own. */
 class Parser {
-  readonly #shared: Shared;
+  readonly named = new Map<string, readonly TemplateNode[]>();
+  readonly #source: string;
+  readonly #functions: ReadonlySet<string>;
   readonly #reader: TokenReader;
+  #depth = 0;
+  /** Of the template or definition that is being parsed. */
   #variables: string[] = ['$'];
   #ranges = 0;
 
-  constructor(shared: Shared) {
-    this.#shared = shared;
-    this.#reader = shared.reader;
+  constructor(source: string, functions: ReadonlySet<string>, reader: TokenReader) {
+    this.#source = source;
+    this.#functions = functions;
+    this.#reader = reader;
   }
 
   parseMain(): readonly TemplateNode[] {
     const list: TemplateNode[] = [];
     while (this.#reader.peek().kind !== 'eof') {
       if (this.#reader.startsDefinition()) {
-        new Parser(this.#shared).#definition();
+        this.#definition();
         continue;
       }
       const node = this.#textOrAction();
@@ -77,15 +71,21 @@ class Parser {
     this.#define(name, 'define clause');
   }
 
-  /** Reads a body up to its end and keeps it under the name. An `else` in it is blamed on what stands at `blamed`, if given. */
+  /**
+   * Reads a body up to its end and keeps it under the name; its variables and ranges are its own. An `else` in it is blamed on what
+   * stands at `blamed`, if given.
+   */
   #define(name: string, context: string, blamed?: number): void {
+    const [variables, ranges] = [this.#variables, this.#ranges];
+    [this.#variables, this.#ranges] = [['$'], 0];
     const { list, end } = this.#body();
+    [this.#variables, this.#ranges] = [variables, ranges];
     if (end !== 'end') {
       const at = blamed ?? this.#reader.last().at;
-      throw new TemplateError('syntax', `unexpected {{${end}}} in ${context}`, placeOf(this.#shared.source, at));
+      throw new TemplateError('syntax', `unexpected {{${end}}} in ${context}`, placeOf(this.#source, at));
     }
-    const before = this.#shared.named.get(name);
-    if (before === undefined || isEmpty(before)) this.#shared.named.set(name, list);
+    const before = this.named.get(name);
+    if (before === undefined || isEmpty(before)) this.named.set(name, list);
     else if (!isEmpty(list))
       this.#fail(`template: multiple definition of template ${JSON.stringify(name)}`, 'duplicate_template');
   }
@@ -108,7 +108,7 @@ class Parser {
     while (this.#reader.peekSolid().kind !== 'eof') {
       const node = this.#textOrAction();
       if (node === 'end' || node === 'else') {
-        this.#shared.depth -= 1;
+        this.#depth -= 1;
         return { list, end: node };
       }
       list.push(node);
@@ -174,7 +174,7 @@ class Parser {
       this.#reader.next();
       this.#descend();
       const inner = this.#branch(kind);
-      this.#shared.depth -= 1;
+      this.#depth -= 1;
       return [inner];
     }
     const { list, end } = this.#body();
@@ -195,7 +195,7 @@ class Parser {
     const name = this.#name('block clause');
     const pipeline = this.#pipeline('block clause', 'close');
     // A body that does not end well is the fault of the block that began it.
-    new Parser(this.#shared).#define(name, 'block clause', this.#reader.last().at);
+    this.#define(name, 'block clause', this.#reader.last().at);
     return { kind: 'call', at, name, pipeline };
   }
 
@@ -271,7 +271,7 @@ class Parser {
       case 'number':
       case 'nil':
       case 'dot':
-        return this.#fail(`unexpected . after term ${JSON.stringify(this.#shared.source.slice(operand.at, at))}`);
+        return this.#fail(`unexpected . after term ${JSON.stringify(this.#source.slice(operand.at, at))}`);
       default:
         return { kind: 'chain', at, of: operand, path };
     }
@@ -282,7 +282,7 @@ class Parser {
     const { at, text } = token;
     switch (token.kind) {
       case 'identifier':
-        if (!this.#shared.functions.has(text)) this.#fail(`function "${text}" not defined`, 'unknown_function', token);
+        if (!this.#functions.has(text)) this.#fail(`function "${text}" not defined`, 'unknown_function', token);
         return { kind: 'function', at, name: text };
       case 'dot':
       case 'nil':
@@ -314,7 +314,7 @@ class Parser {
   #parenthesized(): Pipeline {
     this.#descend();
     const pipeline = this.#pipeline('parenthesized pipeline', ')');
-    this.#shared.depth -= 1;
+    this.#depth -= 1;
     return pipeline;
   }
 
@@ -327,8 +327,8 @@ class Parser {
   }
 
   #descend(): void {
-    this.#shared.depth += 1;
-    if (this.#shared.depth > maxNesting) this.#fail(`nested deeper than ${maxNesting} levels`, 'nested_too_deep');
+    this.#depth += 1;
+    if (this.#depth > maxNesting) this.#fail(`nested deeper than ${maxNesting} levels`, 'nested_too_deep');
   }
 
   #unexpected(token: Token, context: string): never {
@@ -343,10 +343,9 @@ class Parser {
    * gives the column.
    */
   #fail(message: string, code: TemplateErrorCode = 'syntax', fault: Token | null = null): never {
-    const { source } = this.#shared;
     const last = this.#reader.last();
-    const isNear = fault !== null && !source.slice(fault.at, last.at).includes('\n');
-    throw new TemplateError(code, message, placeOf(source, isNear ? fault.at : last.at));
+    const isNear = fault !== null && !this.#source.slice(fault.at, last.at).includes('\n');
+    throw new TemplateError(code, message, placeOf(this.#source, isNear ? fault.at : last.at));
   }
 }
 

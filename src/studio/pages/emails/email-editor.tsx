@@ -77,7 +77,7 @@ export function EmailEditor({ stored, email }: EmailEditorProps) {
   };
   useSaveKey(draft !== null && !isFaulty ? store : null);
   return (
-    <article className="email" aria-labelledby="email-title">
+    <article className="email chosen" aria-labelledby="email-title">
       <EmailHead email={email} stored={stored} perform={perform}>
         <button type="button" onClick={() => setDialog('compare')}>
           Compare

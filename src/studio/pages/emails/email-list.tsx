@@ -11,7 +11,7 @@ const groups = Object.keys(groupTitles) as EmailGroup[];
 /** @param props.chosen Name of the email that is open. */
 export function EmailList({ stored, chosen }: { readonly stored: StoredEmails; readonly chosen: string | null }) {
   return (
-    <nav className="email-list" aria-label="Emails">
+    <nav className="link-list email-list" aria-label="Emails">
       {groups.map((group) => (
         <section key={group} aria-labelledby={`group-${group}`}>
           <h2 id={`group-${group}`}>{groupTitles[group]}</h2>

@@ -19,7 +19,7 @@ export function EmailsPage() {
   if (stored === null) return <Waiting what="emails" problem={problem} />;
   const email = named === null ? stored.emails[0] : stored.emails.find((candidate) => candidate.email === named);
   return (
-    <div className="emails" data-open={named !== null}>
+    <div className="emails split" data-open={named !== null}>
       <h1 className="visually-hidden">Emails</h1>
       <EmailList stored={stored} chosen={email?.email ?? null} />
       {email === undefined ? (

@@ -49,5 +49,6 @@ export function usePreview(
     last.current = { html: body.content.output ?? last.current.html, text: body.text ?? last.current.text };
     return body;
   });
-  return { rendered, ...last.current, problem: problem?.message ?? null };
+  // The frame says when the server is away.
+  return { rendered, ...last.current, problem: problem === null || problem.status === 0 ? null : problem.message };
 }

@@ -1,7 +1,7 @@
 /**
  * The choice of who asks.
  */
-import { useId } from 'react';
+import { Choice } from '../../components/choice.tsx';
 import { UserSelect } from '../../components/user-select.tsx';
 import { apiKeys } from '../../shared/keys.ts';
 import { useMayOperate } from '../../shared/session.ts';
@@ -13,35 +13,23 @@ interface CallerChoiceProps {
   readonly onChoose: (caller: Caller) => void;
 }
 
-const kinds = [
-  { kind: 'anon', title: 'Anon' },
-  { kind: 'user', title: 'User' },
-  { kind: 'service', title: 'Service' },
-] as const;
-
 /** The role, and which user. */
 export function CallerChoice({ caller, onChoose }: CallerChoiceProps) {
   const { service } = useStore(apiKeys);
   const mayOperate = useMayOperate();
-  const unavailable = { anon: false, user: service === '' || !mayOperate, service: service === '' };
-  const name = useId();
+  const options = [
+    { name: 'anon', title: 'Anon' },
+    { name: 'user', title: 'User', isDisabled: service === '' || !mayOperate },
+    { name: 'service', title: 'Service', isDisabled: service === '' },
+  ] as const;
   return (
     <div className="row">
-      <fieldset className="segments">
-        <legend className="visually-hidden">Run as</legend>
-        {kinds.map(({ kind, title }) => (
-          <label key={kind}>
-            <input
-              type="radio"
-              name={name}
-              checked={caller.kind === kind}
-              disabled={unavailable[kind]}
-              onChange={() => onChoose(kind === 'user' ? { kind, userId: null } : { kind })}
-            />
-            <span>{title}</span>
-          </label>
-        ))}
-      </fieldset>
+      <Choice
+        label="Run as"
+        options={options}
+        chosen={caller.kind}
+        onChoose={(kind) => onChoose(kind === 'user' ? { kind, userId: null } : { kind })}
+      />
       {caller.kind === 'user' && (
         <UserSelect label="User" chosen={caller.userId} onChoose={({ id }) => onChoose({ kind: 'user', userId: id })} />
       )}

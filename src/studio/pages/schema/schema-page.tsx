@@ -1,7 +1,7 @@
 /**
  * The page Schema: what each role sees of the database, as tables and as a drawing, and what it does not see and why.
  */
-import { useId } from 'react';
+import { Choice } from '../../components/choice.tsx';
 import { Problem, Waiting } from '../../components/problem.tsx';
 import { goTo, usePlace } from '../../shared/router.ts';
 import { type Project, session } from '../../shared/session.ts';
@@ -28,15 +28,17 @@ function Schema({ roles }: { readonly roles: Project['roles'] }) {
   const { segments, query } = usePlace();
   const role = query.get('role') ?? roles.anon;
   const name = segments[1] ?? null;
+  const names = [...new Set([roles.anon, roles.authenticated, roles.service, role])];
   const { value: schema, problem } = useRoleSchema(role);
   return (
     <>
       <header className="page-head">
         <h1>Schema</h1>
-        <RoleChoice
-          roles={[...new Set([roles.anon, roles.authenticated, roles.service, role])]}
+        <Choice
+          label="Role"
+          options={names.map((option) => ({ name: option, title: option }))}
           chosen={role}
-          name={name}
+          onChoose={(other) => goTo(placeOf(other, name), { replace: true })}
         />
       </header>
       {schema === null ? (
@@ -67,32 +69,5 @@ function Named({ schema, name }: { readonly schema: RoleSchema; readonly name: s
       </h2>
       {reasons.length === 0 ? <p className="soft">Table not found.</p> : <MissingList missing={reasons} />}
     </div>
-  );
-}
-
-interface RoleChoiceProps {
-  readonly roles: readonly string[];
-  readonly chosen: string;
-  /** The table that is shown, which the other role is to show too. */
-  readonly name: string | null;
-}
-
-function RoleChoice({ roles, chosen, name }: RoleChoiceProps) {
-  const group = useId();
-  return (
-    <fieldset className="segments">
-      <legend className="visually-hidden">Role</legend>
-      {roles.map((role) => (
-        <label key={role}>
-          <input
-            type="radio"
-            name={group}
-            checked={role === chosen}
-            onChange={() => goTo(placeOf(role, name), { replace: true })}
-          />
-          <span>{role}</span>
-        </label>
-      ))}
-    </fieldset>
   );
 }

@@ -4,7 +4,7 @@
 import { Dialog } from '../../components/dialog.tsx';
 import { Fault } from '../../components/problem.tsx';
 import { useTask } from '../../shared/requests.ts';
-import { deleteUser, type StudioUser } from '../../shared/users.ts';
+import { askAuth, type StudioUser } from '../../shared/users.ts';
 import { nameOf } from './describe-user.ts';
 
 interface DeleteDialogProps {
@@ -16,6 +16,7 @@ interface DeleteDialogProps {
 /** The dialog. */
 export function DeleteDialog({ user, onDeleted, onClose }: DeleteDialogProps) {
   const { problem, run } = useTask();
+  const remove = () => askAuth(`admin/users/${user.id}`, { method: 'DELETE' }).then(onDeleted);
   return (
     <Dialog title={`Delete ${nameOf(user)}?`} onClose={onClose}>
       <p>
@@ -27,7 +28,7 @@ export function DeleteDialog({ user, onDeleted, onClose }: DeleteDialogProps) {
         <button type="button" onClick={onClose}>
           Cancel
         </button>
-        <button type="button" className="danger" onClick={() => run(() => deleteUser(user.id).then(onDeleted))}>
+        <button type="button" className="danger" onClick={() => run(remove)}>
           Delete user
         </button>
       </div>

@@ -6,8 +6,8 @@ import { CopyButton } from '../../components/copy-button.tsx';
 import { Link } from '../../components/link.tsx';
 import { Fault, Problem, Waiting } from '../../components/problem.tsx';
 import { useAnswer, useTask } from '../../shared/requests.ts';
-import { useMayOperate } from '../../shared/session.ts';
-import { inviteUser, readUser, type StudioUser, sendRecovery, signOutUser } from '../../shared/users.ts';
+import { askAsOperator, useMayOperate } from '../../shared/session.ts';
+import { askAuth, inviteUser, readUser, type StudioUser } from '../../shared/users.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { fullNameOf, isInvited, nameOf, stateOf } from './describe-user.ts';
 import { type ListPlace, placeOf } from './place-of.ts';
@@ -65,6 +65,7 @@ function Actions({ user, onAct, onDone }: ActionsProps) {
   const mayOperate = useMayOperate();
   const [isDeleting, setDeleting] = useState(false);
   const { id, email } = user;
+  const signOut = () => askAsOperator('/studio/sign-out', { method: 'POST', body: { user: id } });
   return (
     <div className="row">
       {isInvited(user) ? (
@@ -76,7 +77,12 @@ function Actions({ user, onAct, onDone }: ActionsProps) {
           type="button"
           disabled={email === ''}
           title={email === '' ? 'The user has no email address.' : undefined}
-          onClick={() => onAct(() => sendRecovery(email), `Password reset email sent to ${email}.`)}
+          onClick={() =>
+            onAct(
+              () => askAuth('recover', { method: 'POST', body: { email } }),
+              `Password reset email sent to ${email}.`,
+            )
+          }
         >
           Send password reset
         </button>
@@ -85,7 +91,7 @@ function Actions({ user, onAct, onDone }: ActionsProps) {
         type="button"
         disabled={!mayOperate}
         title={mayOperate ? undefined : 'Needs an access token with the scope project:operate.'}
-        onClick={() => onAct(() => signOutUser(id), `${nameOf(user)} was signed out everywhere.`)}
+        onClick={() => onAct(signOut, `${nameOf(user)} was signed out everywhere.`)}
       >
         Sign out everywhere
       </button>
