@@ -15,9 +15,8 @@ import type { Executor } from './execute/executor.ts';
 import { createExplainer } from './execute/explain-operation.ts';
 import { Reflector, type ReflectorOptions } from './execute/reflector.ts';
 import { type OpenAuth, openAuth } from './http/auth/open-auth.ts';
-import { Meter } from './http/metrics/meter.ts';
-import type { MetricSeries, MetricSources } from './http/metrics/metrics.ts';
-import { type OpenMetrics, openMetrics } from './http/metrics/open-metrics.ts';
+import { Meter, type MetricSeries, type MetricSources } from './http/metrics/metrics.ts';
+import { type OpenMetrics, openMetrics } from './http/metrics/metrics-route.ts';
 import { createAuthenticator } from './http/server/authenticate.ts';
 import { closeServer } from './http/server/close-server.ts';
 import { createReadiness } from './http/server/health.ts';
@@ -153,7 +152,7 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
     if (extras.listen ?? true) await app.listen({ host: config.host, port: config.port });
   } catch (error) {
     await app?.close();
-    await metrics?.stop();
+    await metrics?.server?.stop();
     await auth?.stop();
     await stopCore(core);
     logger?.flush();
@@ -369,7 +368,7 @@ function joinGateway({ core, auth, app, meter, metrics, url, port, ...running }:
   async function stop(): Promise<void> {
     observe({ kind: 'stopping' });
     await closeServer(app, config.drainTimeoutMs);
-    await Promise.all([auth?.stop(), metrics.stop()]);
+    await Promise.all([auth?.stop(), metrics.server?.stop()]);
     await stopCore(core);
     observe({ kind: 'stopped' });
     logger?.flush();
@@ -377,7 +376,7 @@ function joinGateway({ core, auth, app, meter, metrics, url, port, ...running }:
   return {
     url,
     port,
-    metricsPort: metrics.port,
+    metricsPort: metrics.server?.port ?? null,
     readMetrics: () => meter.read(),
     app,
     async reload(reason = 'asked') {

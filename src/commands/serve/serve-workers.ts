@@ -13,8 +13,8 @@ import { type WorkersWatch, watchForWorkers } from '../../catalog/watch-for-work
 import type { Config } from '../../config/config.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import type { Sources } from '../../config/load-options.ts';
-import { Meter } from '../../http/metrics/meter.ts';
-import { type MetricSeries, printMetrics } from '../../http/metrics/metrics.ts';
+
+import { Meter, type MetricSeries, printMetrics } from '../../http/metrics/metrics.ts';
 import { type MetricsServer, serveMetrics } from '../../http/metrics/metrics-route.ts';
 import { createLogger } from '../../shared/logger.ts';
 import type { Observe } from '../../shared/observation.ts';

@@ -2,17 +2,22 @@
  * `/metrics` for Prometheus: on the port of the APIs for holders of an access token, on a port of its own (`--metrics-port`)
  * for whoever reaches it.
  */
-
-import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import type { Config } from '../../config/config.ts';
+import { isSameToken } from '../../management/access-tokens.ts';
+import { ManagementError } from '../../management/management-error.ts';
+import type { Management } from '../../management/start-management.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { readTimeoutMs } from '../server/connections.ts';
 import type { MetricsParts, PrintedMetrics } from '../server/parts.ts';
 import { sniffHeaders } from '../server/response-head.ts';
+import { type Meter, type MetricSeries, printMetrics } from './metrics.ts';
 
 /** Its path on both ports. */
-export const metricsPath = '/metrics';
+const metricsPath = '/metrics';
 
 /** Adds the route. */
 export function registerMetrics(app: FastifyInstance, { print, mayRead }: MetricsParts): void {
@@ -25,6 +30,50 @@ export function registerMetrics(app: FastifyInstance, { print, mayRead }: Metric
     request.state.bytes = Buffer.byteLength(text);
     return reply.type(type).send(text);
   });
+}
+
+/** What metrics are opened with. */
+export interface OpenMetricsOptions {
+  readonly config: Pick<Config, 'host' | 'metricsPort' | 'accessToken'>;
+  readonly meter: Meter;
+  readonly management: Pick<Management, 'api' | 'ref'>;
+  /** The series of all processes that share the port; absent: this one is alone. */
+  readonly gather?: () => Promise<readonly MetricSeries[]>;
+}
+
+/** The opened metrics; `server` is null where they have no port of their own. */
+export interface OpenMetrics {
+  readonly parts: MetricsParts;
+  readonly server: MetricsServer | null;
+}
+
+/** Opens them. @throws An error of the operating system, for example `EADDRINUSE`. */
+export async function openMetrics({ config, meter, management, gather }: OpenMetricsOptions): Promise<OpenMetrics> {
+  const { host, metricsPort, accessToken } = config;
+  const read = gather ?? (async () => [await meter.read()]);
+  const print = async () => printMetrics(await read());
+  const parts = { print, mayRead: (authorization?: string) => mayRead(management, accessToken, authorization) };
+  if (metricsPort === null) return { parts, server: null };
+  await meter.begin();
+  return { parts, server: await serveMetrics({ host, port: metricsPort }, print) };
+}
+
+/** @throws PublicError `UNAVAILABLE` where it cannot be known. */
+async function mayRead(
+  { api, ref }: OpenMetricsOptions['management'],
+  accessToken: string | null,
+  authorization: string | undefined,
+): Promise<boolean> {
+  // Good without the tables of the auth service, and while the database is away.
+  const token = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
+  if (token !== undefined && accessToken !== null && isSameToken(token, accessToken)) return true;
+  try {
+    await api.authorize(await ref(), authorization);
+    return true;
+  } catch (cause) {
+    if (cause instanceof ManagementError && cause.status < 500) return false;
+    throw new PublicError('UNAVAILABLE', 'The database is not responding.', { cause });
+  }
 }
 
 /** A server that has nothing but the metrics. */
@@ -66,20 +115,13 @@ export async function serveMetrics(
   });
   server.timeout = readTimeoutMs;
   server.maxConnections = maxConnections;
-  await listen(server, host, port);
+  await once(server.listen(port, host), 'listening');
   return {
     port: (server.address() as AddressInfo).port,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    async stop() {
+      const closed = once(server, 'close');
+      server.close().closeAllConnections();
+      await closed;
+    },
   };
-}
-
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => resolve());
-  });
 }

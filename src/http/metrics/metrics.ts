@@ -1,14 +1,15 @@
 /**
  * What a process counts for Prometheus: observations as they come, and the state of its parts when somebody asks.
  *
- * Labels come from our own tables and from the routes, never from requests: no name of a user, a role, an operation or a path
- * that a client made up. Series of several processes add up, but for those that say how.
+ * Counts from when they are first wanted: `--metrics-port` wants them from the start, a holder of an access token from the first
+ * look on. Labels come from our own tables and from the routes, never from requests: no name of a user, a role, an operation or a
+ * path that a client made up. Series of several processes add up, but for those that say how.
  */
-import type { Counter, Gauge, Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { OutboxState } from '../../email/outbox/outbox.ts';
 import type { PoolState } from '../../postgres/pool/pool-state.ts';
 import type { ReplicaState } from '../../postgres/pool/replicas.ts';
-import type { Observation, Observe } from '../../shared/observation.ts';
+import type { Observe } from '../../shared/observation.ts';
 import type { PrintedMetrics } from '../server/parts.ts';
 
 /** State of the parts of a gateway. */
@@ -27,13 +28,6 @@ export interface MetricSources {
 /** Series of one process, as they travel to another one. */
 export type MetricSeries = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
-/** The metrics of a process. */
-export interface Metrics {
-  readonly observe: Observe;
-  /** Every series as it is now. */
-  read(): Promise<MetricSeries>;
-}
-
 /** The answer to Prometheus: the series of all processes together. */
 export async function printMetrics(processes: readonly MetricSeries[]): Promise<PrintedMetrics> {
   const { AggregatorRegistry } = await loadLibrary();
@@ -47,18 +41,37 @@ const loadLibrary = () => import('prom-client');
 /** How often the delay of the event loop is measured, in milliseconds: an idle process is woken as often. */
 const delayPrecisionMs = 50;
 
-/** Begins to count. */
-export async function createMetrics(sources: MetricSources): Promise<Metrics> {
-  const library = await loadLibrary();
-  const registry = new library.Registry();
-  const kit = { library, registers: [registry] };
-  library.collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: delayPrecisionMs });
-  addStates(kit, sources);
-  const count = createCounts(kit);
-  return {
-    observe: (observation) => count(observation),
-    read: () => registry.getMetricsAsJSON(),
-  };
+/** The counting of a process. */
+export class Meter {
+  readonly #sources: () => MetricSources;
+  #count: Observe | null = null;
+  #begun: Promise<Registry> | null = null;
+
+  /** @param sources Asked for when counting begins. */
+  constructor(sources: () => MetricSources) {
+    this.#sources = sources;
+  }
+
+  /** Counts an observation where somebody wants to know. */
+  readonly observe: Observe = (observation) => this.#count?.(observation);
+
+  /** Begins to count, or goes on. */
+  begin(): Promise<Registry> {
+    this.#begun ??= loadLibrary().then((library) => {
+      const registry = new library.Registry();
+      const kit = { library, registers: [registry] };
+      library.collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: delayPrecisionMs });
+      addStates(kit, this.#sources());
+      this.#count = createCounts(kit);
+      return registry;
+    });
+    return this.#begun;
+  }
+
+  /** Every series of this process as it is now. */
+  async read(): Promise<MetricSeries> {
+    return (await this.begin()).getMetricsAsJSON();
+  }
 }
 
 interface Kit {
@@ -69,27 +82,24 @@ interface Kit {
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Counts what is observed. */
-function createCounts(kit: Kit): Observe {
-  const requests = new kit.library.Counter({
-    ...{ name: 'pgreflect_requests_total', help: 'Requests by route, method and status.' },
-    ...{ labelNames: ['route', 'method', 'status'], registers: kit.registers },
+function createCounts({ library, registers }: Kit): Observe {
+  const named = (name: string, help: string, labelNames: string[] = []) => ({
+    ...{ name: `pgreflect_${name}`, help, labelNames, registers },
   });
-  const durations = new kit.library.Histogram({
-    ...{
-      name: 'pgreflect_request_duration_seconds',
-      help: 'Time from the arrival of a request to the end of its answer.',
-    },
-    ...{ labelNames: ['route'], buckets: seconds, registers: kit.registers },
-  });
-  const bytes = counter(kit, 'response_bytes_total', 'Bytes of the bodies of answers, before compression.');
-  const aborted = counter(kit, 'requests_aborted_total', 'Requests whose client went away before the answer.');
-  const errors = counter(kit, 'errors_total', 'Errors in answers by code.', 'code');
-  const events = counter(kit, 'events_total', 'What is logged beside requests, by kind.', 'kind');
-  const reloads = new kit.library.Histogram({
-    ...{ name: 'pgreflect_model_reload_duration_seconds', help: 'Time of reading the catalog and building a model.' },
-    ...{ buckets: seconds, registers: kit.registers },
-  });
-  return (observation: Observation) => {
+  const counter = (...row: Parameters<typeof named>) => new library.Counter(named(...row));
+  const histogram = (...row: Parameters<typeof named>) => new library.Histogram({ ...named(...row), buckets: seconds });
+  const requests = counter('requests_total', 'Requests by route, method and status.', ['route', 'method', 'status']);
+  const durations = histogram(
+    'request_duration_seconds',
+    'Time from the arrival of a request to the end of its answer.',
+    ['route'],
+  );
+  const bytes = counter('response_bytes_total', 'Bytes of the bodies of answers, before compression.');
+  const aborted = counter('requests_aborted_total', 'Requests whose client went away before the answer.');
+  const errors = counter('errors_total', 'Errors in answers by code.', ['code']);
+  const events = counter('events_total', 'What is logged beside requests, by kind.', ['kind']);
+  const reloads = histogram('model_reload_duration_seconds', 'Time of reading the catalog and building a model.');
+  return (observation) => {
     if (observation.kind !== 'request') {
       events.inc({ kind: observation.kind });
       if (observation.kind === 'reloaded') reloads.observe(observation.durationMs / 1000);
@@ -105,92 +115,53 @@ function createCounts(kit: Kit): Observe {
   };
 }
 
-function counter(kit: Kit, name: string, help: string, label?: string): Counter {
-  return new kit.library.Counter({
-    name: `pgreflect_${name}`,
-    help,
-    labelNames: label === undefined ? [] : [label],
-    registers: kit.registers,
-  });
-}
+/** Value of the label, and the value; null: not known, and left out. */
+type Value = readonly [label: string | number, value: number | null];
+
+/** Name; what it is; label, empty for none; how several processes are put together; the values. */
+type State = readonly [
+  name: string,
+  help: string,
+  label: string,
+  aggregator: 'sum' | 'min' | 'max',
+  values: () => readonly Value[] | Promise<readonly Value[]>,
+];
 
 /** Looks at the parts when somebody asks. */
 function addStates(kit: Kit, sources: MetricSources): void {
-  addPools(kit, sources);
-  state(kit, 'replica_used', {
-    help: 'Whether a replica answers queries, by its place among the options.',
-    ...{ label: 'replica', aggregator: 'min' },
-    values: () => sources.replicas().map(({ number, isUsed }) => [String(number), isUsed ? 1 : 0]),
-  });
-  state(kit, 'replica_lag_seconds', {
-    help: 'Age of what a replica has seen.',
-    ...{ label: 'replica', aggregator: 'max' },
-    values: () => sources.replicas().map(({ number, lagMs }) => [String(number), inSeconds(lagMs)]),
-  });
-  state(kit, 'model_age_seconds', {
-    help: 'Time since the catalog of the model in use was read.',
-    aggregator: 'max',
-    values: () => [['', inSeconds(sources.modelAgeMs())]],
-  });
-  state(kit, 'document_lookups_total', {
-    help: 'Documents by whether they were found parsed and validated.',
-    label: 'result',
-    values: () => {
-      const { hits, misses } = sources.documents();
-      return [['hit', hits], ['miss', misses]]; // biome-ignore format: pairs
-    },
-  });
+  const { pools, replicas, modelAgeMs, documents } = sources;
   const outbox = once(sources.outbox);
-  // Each process sees the same table.
-  state(kit, 'outbox_messages', {
-    help: 'Emails that wait to be sent.',
-    aggregator: 'max',
-    values: async () => [['', (await outbox())?.waiting ?? null]],
-  });
-  state(kit, 'outbox_oldest_seconds', {
-    help: 'Age of the email that has waited longest.',
-    aggregator: 'max',
-    values: async () => [['', (await outbox())?.oldestSeconds ?? null]],
-  });
-}
-
-function addPools(kit: Kit, { pools }: MetricSources): void {
-  const of = (read: (pool: PoolState) => number | null) => () =>
+  const ofPools = (read: (pool: PoolState) => number | null) => () =>
     Object.entries(pools()).map(([name, pool]): Value => [name, read(pool)]);
-  const add = (name: string, help: string, read: (pool: PoolState) => number | null) =>
-    state(kit, name, { help, label: 'pool', values: of(read) });
-  add('pool_connections', 'Connections to the database that are open.', ({ open }) => open);
-  add('pool_idle_connections', 'Idle database connections.', ({ idle }) => idle);
-  add('pool_waiting', 'Requests that wait for a connection.', ({ waiting }) => waiting);
-  add(
-    'pool_refused_total',
-    'Requests refused because no database connection was free in time.',
-    ({ refused }) => refused,
-  );
-  add('flights_total', 'Transactions of requests, each one round trip.', ({ flights }) => flights);
-  add('batches_total', 'Writes of one or several transactions together.', ({ batches }) => batches);
+  const states: readonly State[] = [
+    ['pool_connections', 'Connections to the database that are open.', 'pool', 'sum', ofPools(({ open }) => open)],
+    ['pool_idle_connections', 'Idle database connections.', 'pool', 'sum', ofPools(({ idle }) => idle)],
+    ['pool_waiting', 'Requests that wait for a connection.', 'pool', 'sum', ofPools(({ waiting }) => waiting)],
+    ['pool_refused_total', 'Requests refused because no database connection was free in time.', 'pool', 'sum', ofPools(({ refused }) => refused)],
+    ['flights_total', 'Transactions of requests, each one round trip.', 'pool', 'sum', ofPools(({ flights }) => flights)],
+    ['batches_total', 'Writes of one or several transactions together.', 'pool', 'sum', ofPools(({ batches }) => batches)],
+    ['replica_used', 'Whether a replica answers queries, by its place among the options.', 'replica', 'min',
+      () => replicas().map(({ number, isUsed }) => [number, isUsed ? 1 : 0])],
+    ['replica_lag_seconds', 'Age of what a replica has seen.', 'replica', 'max',
+      () => replicas().map(({ number, lagMs }) => [number, inSeconds(lagMs)])],
+    ['model_age_seconds', 'Time since the catalog of the model in use was read.', '', 'max', () => [['', inSeconds(modelAgeMs())]]],
+    ['document_lookups_total', 'Documents by whether they were found parsed and validated.', 'result', 'sum',
+      () => [['hit', documents().hits], ['miss', documents().misses]]],
+    // Each process sees the same table.
+    ['outbox_messages', 'Emails that wait to be sent.', '', 'max', async () => [['', (await outbox())?.waiting ?? null]]],
+    ['outbox_oldest_seconds', 'Age of the email that has waited longest.', '', 'max',
+      async () => [['', (await outbox())?.oldestSeconds ?? null]]],
+  ]; // biome-ignore format: a table
+  for (const state of states) addState(kit, state);
 }
 
-/** Value of the label, and the value; null: not known, and left out. */
-type Value = readonly [label: string, value: number | null];
-
-interface State {
-  readonly help: string;
-  readonly label?: string;
-  /** How several processes are put together; `sum` where nothing is said. */
-  readonly aggregator?: 'sum' | 'min' | 'max';
-  readonly values: () => readonly Value[] | Promise<readonly Value[]>;
-}
-
-/** A value that is looked at when somebody asks. */
-function state(kit: Kit, name: string, { help, label, aggregator = 'sum', values }: State): void {
-  const gauge: Gauge = new kit.library.Gauge({
-    ...{ name: `pgreflect_${name}`, help, registers: kit.registers, aggregator },
-    labelNames: label === undefined ? [] : [label],
+function addState({ library, registers }: Kit, [name, help, label, aggregator, values]: State): void {
+  new library.Gauge({
+    ...{ name: `pgreflect_${name}`, help, registers, aggregator, labelNames: label === '' ? [] : [label] },
     async collect() {
       const found = await values();
-      gauge.reset();
-      for (const [at, value] of found) if (value !== null) gauge.set(label === undefined ? {} : { [label]: at }, value);
+      this.reset();
+      for (const [at, value] of found) if (value !== null) this.set(label === '' ? {} : { [label]: at }, value);
     },
   });
 }
