@@ -4,7 +4,7 @@
  * Validation, answers and the OpenAPI description are made from these rows; there is no second list.
  */
 import type { AuthField } from '../config/auth/auth-field.ts';
-import { type AuthFieldName, authField, authFieldNames, isAuthFieldName } from '../config/auth/auth-fields.ts';
+import { authField, authFieldNames } from '../config/auth/auth-fields.ts';
 import { inertFields } from './inert-fields.ts';
 
 /** One known field. */
@@ -23,13 +23,3 @@ export const configFields: ReadonlyMap<string, ConfigField> = new Map([
 
 /** Values of fields by name, as JSON has them. What is absent is at its default or start value. */
 export type StoredValues = Readonly<Record<string, unknown>>;
-
-/** Checks a stored value again, because another version may have stored it. @throws Error with the rest of a sentence. */
-export function readStoredValue({ row }: ConfigField, value: unknown): unknown {
-  return row.kind.fromJson(value);
-}
-
-/** Whether the field decides what the service does. */
-export function isEffective(name: string): name is AuthFieldName {
-  return isAuthFieldName(name);
-}

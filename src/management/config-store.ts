@@ -6,11 +6,11 @@
  * A request works to its end with the snapshot it started with.
  */
 import { type AuthConfig, type AuthValues, layerAuthConfig } from '../config/auth/auth-config.ts';
-import { authFieldNames } from '../config/auth/auth-fields.ts';
+import { authFieldNames, isAuthFieldName } from '../config/auth/auth-fields.ts';
 import { DatabaseError } from '../postgres/failure.ts';
 import type { Queryable } from '../postgres/system/queryable.ts';
 import type { Observe } from '../shared/observation.ts';
-import { configFields, isEffective, readStoredValue, type StoredValues } from './config-fields.ts';
+import { configFields, type StoredValues } from './config-fields.ts';
 import { emptyStored, readIfNewer, type StoredConfig } from './stored-config.ts';
 
 /** The configuration at one moment. */
@@ -128,9 +128,10 @@ export class ConfigStore {
     const effective: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(values)) {
       const known = configFields.get(name);
-      if (known === undefined || !isEffective(name)) continue;
+      if (known === undefined || !isAuthFieldName(name)) continue;
       try {
-        effective[name] = readStoredValue(known, value);
+        // Another version may have stored it.
+        effective[name] = known.row.kind.fromJson(value);
       } catch (error) {
         this.#warnOnce(`The stored value of ${name} ${(error as Error).message}; its start value is used instead.`);
       }

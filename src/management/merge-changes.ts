@@ -4,8 +4,9 @@
  * Pure; runs while the stored row is locked, so nothing that another request has stored is lost.
  */
 import { type AuthValues, checkAuthConfig, layerAuthConfig } from '../config/auth/auth-config.ts';
+import { isAuthFieldName } from '../config/auth/auth-fields.ts';
 import { checkBoundSecrets } from './bound-secrets.ts';
-import { configFields, isEffective, type StoredValues } from './config-fields.ts';
+import { configFields, type StoredValues } from './config-fields.ts';
 import { ManagementError } from './management-error.ts';
 import { type DigestSecret, isDigest } from './secret-digest.ts';
 
@@ -33,7 +34,7 @@ export function mergeChanges({ stored, start, digest }: MergeBase, changes: Read
   const changed: string[] = [];
   for (const [name, value] of changes) {
     if (configFields.get(name)?.row.secret && isDigest(value)) {
-      const secret = values.get(name) ?? (isEffective(name) ? start[name] : undefined);
+      const secret = values.get(name) ?? (isAuthFieldName(name) ? start[name] : undefined);
       if (value === digest(name, String(secret))) continue;
       throw new ManagementError('validation_failed', `${name} is the digest of another secret; send the secret itself`);
     }
@@ -54,5 +55,5 @@ export function mergeChanges({ stored, start, digest }: MergeBase, changes: Read
 }
 
 function effective(stored: StoredValues): AuthValues {
-  return Object.fromEntries(Object.entries(stored).filter(([name]) => isEffective(name))) as AuthValues;
+  return Object.fromEntries(Object.entries(stored).filter(([name]) => isAuthFieldName(name))) as AuthValues;
 }

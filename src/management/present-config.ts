@@ -3,8 +3,9 @@
  * effective value, secrets as digests, texts of emails as they will be sent.
  */
 import { parseDurationSeconds } from '../config/auth/auth-field.ts';
+import { isAuthFieldName } from '../config/auth/auth-fields.ts';
 import { defaultTemplates } from '../email/default-templates.ts';
-import { configFields, isEffective } from './config-fields.ts';
+import { configFields } from './config-fields.ts';
 import type { ConfigSnapshot } from './config-store.ts';
 import type { DigestSecret } from './secret-digest.ts';
 import { templateField } from './templates/check-template.ts';
@@ -23,7 +24,7 @@ export function presentConfig(snapshot: ConfigSnapshot, digest: DigestSecret): R
 
 /** The value in force, secrets in clear; for an inert field what is stored. */
 export function effectiveValue({ config, stored }: ConfigSnapshot, name: string): unknown {
-  if (isEffective(name)) return config[name];
+  if (isAuthFieldName(name)) return config[name];
   return stored[name] ?? configFields.get(name)?.row.default ?? null;
 }
 

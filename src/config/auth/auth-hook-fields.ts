@@ -21,37 +21,25 @@ export type HookValues = { readonly [K in HookName as `hook_${K}_enabled`]: bool
 };
 
 /** The rows of all hooks. */
-export const hookFields = makeFields();
-
-function makeFields(): HookFields {
-  const entries = hookNames.flatMap((name) => {
+export const hookFields = Object.fromEntries(
+  hookNames.flatMap((name) => {
+    const title = name.replaceAll('_', ' ');
     const place = (key: string) => ({
       like: { placeholder: 'NAME', word: name },
       file: { table: `auth.hook.${name}`, key },
     });
-    const title = name.replaceAll('_', ' ');
     const enabled = field({ kind: boolean, default: false, ...place('enabled'), doc: `Enable the ${title} hook.` });
     const uri = field<string | null>({
-      kind: string(checkHookTarget, 2000),
-      default: null,
-      ...place('uri'),
+      ...{ kind: string(checkHookTarget, 2000), default: null, ...place('uri') },
       doc: `Target of the ${title} hook: pg-functions://postgres/SCHEMA/FUNCTION or an https URL.`,
     });
     const secrets = field<string | null>({
-      kind: string(() => null, 2000),
-      default: null,
-      secret: true,
-      ...place('secrets'),
+      ...{ kind: string(() => null, 2000), default: null, secret: true, ...place('secrets') },
       doc: `Signing secrets of the ${title} webhook, v1,whsec_BASE64, separated by |.`,
     });
-    return [
-      [`hook_${name}_enabled`, enabled],
-      [`hook_${name}_uri`, uri],
-      [`hook_${name}_secrets`, secrets],
-    ] as const;
-  });
-  return Object.fromEntries(entries) as unknown as HookFields;
-}
+    return Object.entries({ enabled, uri, secrets }).map(([key, row]) => [`hook_${name}_${key}`, row]);
+  }),
+) as unknown as HookFields;
 
 /** What keeps hooks that are switched on from being asked, as sentences. */
 export function checkHooks(values: HookValues): readonly string[] {

@@ -35,29 +35,18 @@ const kinds: Partial<Record<(typeof texts)[number], FieldKind<string>>> = {
 };
 
 /** The rows of all providers. */
-export const providerFields = makeFields();
-
-function makeFields(): ProviderFields {
-  const entries = providers.flatMap((provider) => {
-    const like = { placeholder: 'PROVIDER', word: provider };
-    const place = (key: string) => ({ like, file: { table: `auth.external.${provider}`, key } });
-    return [
-      ...switches.map((key) => {
-        const row = field({ kind: boolean, default: false, ...place(key), doc: `${docs[key]} ${provider}.` });
-        return [`external_${provider}_${key}`, row] as const;
-      }),
-      ...texts.map((key) => {
-        const secret = key === 'secret' ? { secret: true as const } : {};
-        const row = field<string | null>({
-          kind: kinds[key] ?? string(),
-          default: null,
-          ...secret,
-          ...place(key),
-          doc: `${docs[key]} ${provider}.`,
-        });
-        return [`external_${provider}_${key}`, row] as const;
-      }),
-    ];
-  });
-  return Object.fromEntries(entries) as unknown as ProviderFields;
-}
+export const providerFields = Object.fromEntries(
+  providers.flatMap((provider) => {
+    const row = (key: keyof typeof docs) => ({
+      like: { placeholder: 'PROVIDER', word: provider },
+      file: { table: `auth.external.${provider}`, key },
+      doc: `${docs[key]} ${provider}.`,
+      ...(key === 'secret' && { secret: true as const }),
+    });
+    const flags = switches.map((key) => [key, field({ kind: boolean, default: false, ...row(key) })] as const);
+    const others = texts.map(
+      (key) => [key, field<string | null>({ kind: kinds[key] ?? string(), default: null, ...row(key) })] as const,
+    );
+    return [...flags, ...others].map(([key, made]) => [`external_${provider}_${key}`, made]);
+  }),
+) as unknown as ProviderFields;

@@ -38,54 +38,28 @@ export function emailOfContent(field: string): EmailName | null {
 export const maxTemplateBytes = 1_000_000;
 
 /** The rows, in the order of the list of emails. */
-export const templateFields = makeFields();
-
-function makeFields(): TemplateFields {
-  const rows: Record<string, AuthField<never>> = {};
-  const add = (name: string, row: AuthField<string | null> | AuthField<boolean>) => {
-    rows[name] = row as unknown as AuthField<never>;
-  };
-  for (const email of authenticationEmails) addTexts(email, `auth.email.template.${email}`, add);
-  for (const email of notificationEmails) {
+export const templateFields = Object.fromEntries([
+  ...authenticationEmails.flatMap((email) => textsOf(email, `auth.email.template.${email}`)),
+  ...notificationEmails.flatMap((email) => {
     const table = `auth.email.notification.${email}`;
-    addTexts(`${email}_notification`, table, add);
+    const place = { file: { table, key: 'enabled' }, like: { placeholder: 'CHANGE', word: email } };
     const doc = `Send the ${email.replaceAll('_', ' ')} notification.`;
-    add(
-      `mailer_notifications_${email}_enabled`,
-      field({
-        kind: boolean,
-        default: false,
-        file: { table, key: 'enabled' },
-        like: { placeholder: 'CHANGE', word: email },
-        doc,
-      }),
-    );
-  }
-  return rows as unknown as TemplateFields;
-}
+    const enabled = field({ kind: boolean, default: false, ...place, doc });
+    return [...textsOf(`${email}_notification`, table), [`mailer_notifications_${email}_enabled`, enabled]];
+  }),
+]) as unknown as TemplateFields;
 
-function addTexts(email: EmailName, table: string, add: (name: string, row: AuthField<string | null>) => void): void {
+function textsOf(email: EmailName, table: string) {
   const words = email.replaceAll('_', ' ');
-  const like = { placeholder: 'EMAIL', word: email };
-  add(
-    `mailer_subjects_${email}`,
-    field<string | null>({
-      kind: string(checkSubject, 4000),
-      default: null,
-      file: { table, key: 'subject' },
-      like,
-      doc: `Subject of the ${words} email; empty: the built-in one.`,
-    }),
-  );
-  add(
-    `mailer_templates_${email}_content`,
-    field<string | null>({
-      kind: string(() => null, maxTemplateBytes),
-      default: null,
-      environment: `GOTRUE_MAILER_TEMPLATES_${email.toUpperCase()}`,
-      file: { table, key: 'content' },
-      like,
-      doc: `Body of the ${words} email; empty: the built-in one.`,
-    }),
-  );
+  const common = { default: null, like: { placeholder: 'EMAIL', word: email } };
+  const subject = field<string | null>({
+    ...{ ...common, kind: string(checkSubject, 4000), file: { table, key: 'subject' } },
+    doc: `Subject of the ${words} email; empty: the built-in one.`,
+  });
+  const content = field<string | null>({
+    ...{ ...common, kind: string(() => null, maxTemplateBytes), file: { table, key: 'content' } },
+    environment: `GOTRUE_MAILER_TEMPLATES_${email.toUpperCase()}`,
+    doc: `Body of the ${words} email; empty: the built-in one.`,
+  });
+  return [[`mailer_subjects_${email}`, subject], [`mailer_templates_${email}_content`, content]]; // biome-ignore format: pairs
 }
