@@ -16,7 +16,7 @@ import { createExplainer } from './execute/explain-operation.ts';
 import { Reflector, type ReflectorOptions } from './execute/reflector.ts';
 import { type OpenAuth, openAuth } from './http/auth/open-auth.ts';
 import { Meter, type MetricSeries, type MetricSources } from './http/metrics/metrics.ts';
-import { type OpenMetrics, openMetrics } from './http/metrics/metrics-route.ts';
+import { openMetrics } from './http/metrics/metrics-route.ts';
 import { createAuthenticator } from './http/server/authenticate.ts';
 import { closeServer } from './http/server/close-server.ts';
 import { createReadiness } from './http/server/health.ts';
@@ -126,8 +126,9 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
     log(observation);
   };
   const core = createCore(config, observe, { clock, watchesCatalog: extras.watchesCatalog ?? true });
-  let app: HttpServer | null = null;
-  let metrics: OpenMetrics | null = null;
+  // What was opened last is closed first.
+  const opened = new AsyncDisposableStack();
+  opened.defer(() => stopCore(core));
   const tickets = createStudioTickets(clock);
   try {
     await Promise.all([startReflector(core), core.management.loaded, core.apiPool.open()]);
@@ -141,26 +142,60 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
       minResponseMs: extras.minResponseMs,
       onLost: (problem) => core.availability.suspect(problem),
     });
-    metrics = await openMetrics({ config, meter, management, ...extras });
+    opened.defer(() => auth?.stop());
+    const { parts: metrics, server } = await openMetrics({ config, meter, management, ...extras });
+    opened.defer(() => server?.stop());
     const shared = { config, executor, authenticate, observe, graphiqlApiKey };
-    const parts = { ...shared, ready: createReadiness(core), metrics: metrics.parts };
-    app = await createHttpServer({
-      ...{ ...parts, ...authParts(auth), ...managementParts(core, config, auth) },
-      ...studioParts(core, config, tickets),
+    const app = await createHttpServer({
+      ...{ ...shared, ready: createReadiness(core), metrics },
+      ...(auth !== null && { auth: auth.auth, inbox: auth.inbox }),
+      ...{ ...managementParts(core, config, auth), ...studioParts(core, config, tickets) },
     });
+    opened.defer(() => closeServer(app, config.drainTimeoutMs));
     await app.ready();
     if (extras.listen ?? true) await app.listen({ host: config.host, port: config.port });
+    const address = addressOf(app);
+    if (address.url !== '') observe({ kind: 'listening', url: address.url });
+    const facts = { ...address, metricsPort: server?.port ?? null, app, readMetrics: () => meter.read() };
+    return { ...facts, ...controlsOf(core, tickets), stop: stopOnce(opened, observe, logger) };
   } catch (error) {
-    await app?.close();
-    await metrics?.server?.stop();
-    await auth?.stop();
-    await stopCore(core);
+    await opened.disposeAsync();
     logger?.flush();
     throw error;
   }
-  const { url, port } = addressOf(app);
-  if (url !== '') observe({ kind: 'listening', url });
-  return joinGateway({ config, core, auth, app, tickets, observe, logger, meter, metrics, url, port });
+}
+
+function controlsOf(core: Core, tickets: StudioTickets) {
+  const { reflector, management } = core;
+  return {
+    async reload(reason = 'asked') {
+      await reflector.readSince(performance.now(), reason);
+    },
+    compareCatalog: (fingerprint: string) => reflector.compare(fingerprint),
+    model: async (role: string) => (await reflector.role(role, null))?.shared.model ?? null,
+    omissions: (role: string) => reflector.omissions(role),
+    expose: (schemas: readonly string[] | null) => reflector.expose(schemas),
+    studioEntry: () => `${studioPath}#token=${tickets.issue()}`,
+    configureAuth: (start: AuthStart) => management.configure(start),
+  };
+}
+
+function stopOnce(
+  opened: AsyncDisposableStack,
+  observe: Observe,
+  logger: ObservationLogger | null,
+): () => Promise<void> {
+  let stopping: Promise<void> | null = null;
+  async function stop(): Promise<void> {
+    observe({ kind: 'stopping' });
+    await opened.disposeAsync();
+    observe({ kind: 'stopped' });
+    logger?.flush();
+  }
+  return () => {
+    stopping ??= stop();
+    return stopping;
+  };
 }
 
 /** What answers requests, without HTTP. */
@@ -309,10 +344,6 @@ function managementParts(core: Core, config: Config, auth: OpenAuth | null): Pic
   return { management: { api, takeRequest, deliver, describeSchema, allowedRoles: config.allowedRoles } };
 }
 
-function authParts(opened: OpenAuth | null): Pick<HttpParts, 'auth' | 'inbox'> {
-  return opened === null ? {} : { auth: opened.auth, inbox: opened.inbox };
-}
-
 function studioParts(core: Core, config: Config, tickets: StudioTickets): Pick<HttpParts, 'studio'> {
   if (!config.managementApiEnabled) return {};
   const { ref, api } = core.management;
@@ -344,53 +375,6 @@ function metricSources(core: Core, auth: OpenAuth | null, clock: Clock): MetricS
       const state = async () =>
         (await auth?.auth.isInstalled()) ? await readOutboxState(authPool.shared, clock.now()) : null;
       return state().catch(() => null);
-    },
-  };
-}
-
-interface Running {
-  readonly config: Config;
-  readonly core: Core;
-  readonly auth: OpenAuth | null;
-  readonly app: HttpServer;
-  readonly tickets: StudioTickets;
-  readonly observe: Observe;
-  readonly logger: ObservationLogger | null;
-  readonly meter: Meter;
-  readonly metrics: OpenMetrics;
-  readonly url: string;
-  readonly port: number;
-}
-
-function joinGateway({ core, auth, app, meter, metrics, url, port, ...running }: Running): Gateway {
-  const { config, tickets, observe, logger } = running;
-  let stopping: Promise<void> | null = null;
-  async function stop(): Promise<void> {
-    observe({ kind: 'stopping' });
-    await closeServer(app, config.drainTimeoutMs);
-    await Promise.all([auth?.stop(), metrics.server?.stop()]);
-    await stopCore(core);
-    observe({ kind: 'stopped' });
-    logger?.flush();
-  }
-  return {
-    url,
-    port,
-    metricsPort: metrics.server?.port ?? null,
-    readMetrics: () => meter.read(),
-    app,
-    async reload(reason = 'asked') {
-      await core.reflector.readSince(performance.now(), reason);
-    },
-    compareCatalog: (fingerprint) => core.reflector.compare(fingerprint),
-    model: async (role) => (await core.reflector.role(role, null))?.shared.model ?? null,
-    omissions: (role) => core.reflector.omissions(role),
-    expose: (schemas) => core.reflector.expose(schemas),
-    studioEntry: () => `${studioPath}#token=${tickets.issue()}`,
-    configureAuth: (start) => core.management.configure(start),
-    stop: () => {
-      stopping ??= stop();
-      return stopping;
     },
   };
 }
