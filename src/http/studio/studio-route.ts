@@ -28,6 +28,7 @@ const contentSecurityPolicy =
   "img-src 'self' https: http: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const closed = { config: { cors: false } } as const;
+const small = { ...closed, bodyLimit: 4096 };
 
 /** The same from src/http and from dist/http. */
 const root = fileURLToPath(new URL('../../../dist/studio/', import.meta.url));
@@ -69,41 +70,43 @@ export function registerStudio(app: FastifyInstance, parts: HttpParts): void {
     scope.get(`${studioPath}/*`, closed, sendStudioPage);
     scope.get(`${studioPath}/assets/*`, closed, sendStudioFile);
     if (!studio) return;
-    scope.post(`${studioPath}/session`, { ...closed, bodyLimit: 4096 }, async (request, reply) => {
+    scope.post(`${studioPath}/session`, small, async ({ body }) => {
       const token = parts.config.accessToken;
-      const ticket = readTicket(request.body as Buffer | undefined);
-      if (token === null || ticket === null || !studio.tickets.redeem(ticket)) {
-        throw new PublicError(
-          'UNAUTHENTICATED',
-          'The one-time token is invalid, already used, or older than ten minutes.',
-        );
-      }
-      return sendJson(reply, { accessToken: token });
+      const ticket = readTicket(body as Buffer | undefined);
+      if (token !== null && ticket !== null && studio.tickets.redeem(ticket)) return { accessToken: token };
+      const message = 'The one-time token is invalid, already used, or older than ten minutes.';
+      throw new PublicError('UNAUTHENTICATED', message);
     });
-    scope.get(`${studioPath}/project`, closed, async (request, reply) => {
-      const caller = await authorize(request, studio);
-      return sendJson(reply, await describeProject(caller, parts, studio));
-    });
-    scope.post(`${studioPath}/explain`, closed, async (request, reply) => {
-      await authorizeOperator(request, studio);
-      const { answerExplain } = await loadOperations();
-      return sendJson(reply, await answerExplain(request, parts, studio.explain));
-    });
-    scope.post(`${studioPath}/act-as`, { ...closed, bodyLimit: 4096 }, async (request, reply) => {
-      const operator = await authorizeOperator(request, studio);
-      const { answerActAs } = await loadOperations();
-      return sendJson(reply, await answerActAs(request, parts, operator));
-    });
-    scope.post(`${studioPath}/sign-out`, { ...closed, bodyLimit: 4096 }, async (request, reply) => {
-      const operator = await authorizeOperator(request, studio);
-      const { answerSignOut } = await loadOperations();
-      return sendJson(reply, await answerSignOut(request, parts, operator));
-    });
+    scope.get(`${studioPath}/project`, closed, async (request) =>
+      describeProject(await authorize(request, studio), parts, studio),
+    );
+    const operate =
+      (answer: (operations: Operations, request: FastifyRequest, operator: ManagementCaller) => Promise<unknown>) =>
+      async (request: FastifyRequest) => {
+        const operator = await authorizeOperator(request, studio);
+        // They need the auth service, which a gateway may be without.
+        return answer(await import('./studio-operations.ts'), request, operator);
+      };
+    const { explain } = studio;
+    scope.post(
+      `${studioPath}/explain`,
+      closed,
+      operate((all, request) => all.answerExplain(request, parts, explain)),
+    );
+    scope.post(
+      `${studioPath}/act-as`,
+      small,
+      operate((all, request, by) => all.answerActAs(request, parts, by)),
+    );
+    scope.post(
+      `${studioPath}/sign-out`,
+      small,
+      operate((all, request, by) => all.answerSignOut(request, parts, by)),
+    );
   });
 }
 
-// They need the auth service, which a gateway may be without.
-const loadOperations = () => import('./studio-operations.ts');
+type Operations = typeof import('./studio-operations.ts');
 
 async function authorize({ headers }: FastifyRequest, { ref, api }: StudioParts): Promise<ManagementCaller> {
   return api.authorize(await ref(), headers.authorization).catch((error) => {
@@ -142,11 +145,6 @@ function readTicket(body: Buffer | undefined): string | null {
   } catch {
     return null;
   }
-}
-
-function sendJson(reply: FastifyReply, value: unknown): FastifyReply {
-  reply.header('cache-control', 'no-store');
-  return reply.type('application/json; charset=utf-8').send(JSON.stringify(value));
 }
 
 /** Runs behind the hooks of the whole server, one of which opens the APIs to pages of other origins. */
