@@ -10,6 +10,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../config/config.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { createTrust, networkOf, parseAddress } from './client-address.ts';
+import { reportCounts } from './report-counts.ts';
 
 /** Longest wait for a client to take more of an answer, in milliseconds. */
 export const readTimeoutMs = 30_000;
@@ -107,39 +108,19 @@ export type ConnectionLimits = Pick<Config, 'maxConnections' | 'maxConnectionsPe
 export function guardConnections(app: FastifyInstance, limits: ConnectionLimits, observe: Observe): void {
   const { server } = app;
   const connections = new Connections(server, limits);
-  const refused = new RefusedCount(observe);
+  const noteRefused = reportCounts((count) => observe({ kind: 'connections_refused', count }));
   server.maxConnections = limits.maxConnections;
   // A client may end its side after its request; the type declarations leave it out.
   Object.assign(server, { httpAllowHalfOpen: true });
-  server.on('drop', () => refused.note());
+  server.on('drop', noteRefused);
   server.on('connection', (socket: Socket) => {
     if (connections.add(socket)) return;
     socket.destroy();
-    refused.note();
+    noteRefused();
   });
   server.on('timeout', (socket: Socket) => connections.handleTimeout(socket));
   app.addHook('preClose', (done) => {
     connections.hurry();
     done();
   });
-}
-
-/** Tells of the connections that were refused, together. */
-class RefusedCount {
-  readonly #observe: Observe;
-  #count = 0;
-  #timer: NodeJS.Timeout | null = null;
-
-  constructor(observe: Observe) {
-    this.#observe = observe;
-  }
-
-  note(): void {
-    this.#count += 1;
-    this.#timer ??= setTimeout(() => {
-      this.#observe({ kind: 'connections_refused', count: this.#count });
-      this.#count = 0;
-      this.#timer = null;
-    }, 1000).unref();
-  }
 }

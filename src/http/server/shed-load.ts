@@ -9,13 +9,13 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Executor } from '../../execute/executor.ts';
 import { PublicError } from '../../shared/errors.ts';
-import type { Observe } from '../../shared/observation.ts';
 import { answerTypeOf } from '../graphql/media-types.ts';
 import type { Identity } from './authenticate.ts';
 import { countedAs, createClientAddress } from './client-address.ts';
 import { errorAnswer } from './error-body.ts';
 import { graphqlPath, type Hook, type HttpParts } from './parts.ts';
 import type { CallerMemory } from './remember-callers.ts';
+import { reportCounts } from './report-counts.ts';
 import { requestId } from './request-id.ts';
 import { writeRawHead } from './response-head.ts';
 import { noStages } from './track-requests.ts';
@@ -30,28 +30,18 @@ const answer = { executed: false, codes, operationName: null, documentHash: null
 /** Who is served and who is refused, decided by the queue for connections to the database. */
 export class LoadShedding {
   readonly #executor: Executor;
-  readonly #observe: Observe;
-  /** Refused since the timer was started. */
-  #count = 0;
-  #timer: NodeJS.Timeout | null = null;
+  readonly #note: () => void;
 
   constructor({ executor, observe }: Pick<HttpParts, 'executor' | 'observe'>) {
     this.#executor = executor;
-    this.#observe = observe;
+    this.#note = reportCounts((count) => observe({ kind: 'requests_shed', count }));
   }
 
   /** Whether a request of this caller has to be refused; it is counted then. */
   refuses({ role, subject }: Identity, address: string | null): boolean {
     if (this.#executor.admits(role, countedAs(subject, address))) return false;
-    this.#count += 1;
-    this.#timer ??= setTimeout(() => this.#report(), 1000).unref();
+    this.#note();
     return true;
-  }
-
-  #report(): void {
-    this.#observe({ kind: 'requests_shed', count: this.#count });
-    this.#count = 0;
-    this.#timer = null;
   }
 }
 
