@@ -18,19 +18,7 @@ import { type AuthStart, StartTemplates } from './templates/start-templates.ts';
 
 /** What it is built from. */
 export interface ManagementSetup {
-  readonly config: Pick<
-    Config,
-    | 'adminDatabaseUrl'
-    | 'projectRef'
-    | 'accessToken'
-    | 'authValues'
-    | 'authTemplates'
-    | 'configOnly'
-    | 'managementApiEnabled'
-    | 'managementIgnoreUnknownFields'
-    | 'jwtSecret'
-    | 'jwtKeys'
-  >;
+  readonly config: Config;
   /** Connections that may read and write our tables; not stopped here. */
   readonly pool: SystemPool;
   readonly clock: Clock;

@@ -113,9 +113,9 @@ export class StartTemplates {
     const reader = this.#readers.get(email);
     const given: Pair = {
       subject: this.#authValues[subjectField(email)] ?? null,
-      content: reader?.text() ?? this.#authValues[contentField(email)] ?? null,
+      content: reader?.text ?? this.#authValues[contentField(email)] ?? null,
     };
-    const problem = reader?.problem() ?? findProblem(given, config);
+    const problem = reader?.problem ?? findProblem(given, config);
     if (problem === null) {
       this.#good.set(email, given);
       this.#told.delete(email);

@@ -10,49 +10,85 @@ import type { TemplateSource } from '../../config/auth/auth-template-source.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { decodeTemplate, type FetchedTemplate, fetchTemplate, showAddress } from './fetch-template.ts';
 
-/** Reads one body again and again. */
-export interface TemplateReader {
-  /** What the operator called it, for messages. */
-  readonly name: string;
-  /** The last text that was read; null where none ever was. */
-  text(): string | null;
-  /** Why the last reading failed, as a sentence without its end; null where it did not. */
-  problem(): string | null;
-  /** Looks whether there is something new. @returns Whether text or problem have changed. Never rejects. */
-  read(): Promise<boolean>;
-  /** Ends a reading that is under way. */
-  stop(): Promise<void>;
-}
-
 const freshMs = 600_000;
 const retryMs = 10_000;
 
-/** Makes the reader; it has read nothing yet. @param siteUrl What a path of the other kind is joined to. */
-export function createTemplateReader(source: TemplateSource, siteUrl: string, clock: Clock): TemplateReader {
-  return source.kind === 'file' ? readerOfFile(source) : readerOfAddress(source, siteUrl, clock);
+/** The next text, null where there is nothing new. @throws Error with the rest of a sentence. */
+type ReadNext = (stopping: AbortSignal) => Promise<string | null>;
+
+/** Reads one body again and again; it has read nothing when it is made. */
+export class TemplateReader {
+  /** What the operator called it, for messages. */
+  readonly name: string;
+  readonly #next: ReadNext;
+  readonly #stopping = new AbortController();
+  #reading: Promise<boolean> | null = null;
+  #text: string | null = null;
+  #problem: string | null = null;
+
+  constructor(name: string, next: ReadNext) {
+    this.name = name;
+    this.#next = next;
+  }
+
+  /** The last text that was read; null where none ever was. */
+  get text(): string | null {
+    return this.#text;
+  }
+
+  /** Why the last reading failed, as a sentence without its end; null where it did not. */
+  get problem(): string | null {
+    return this.#problem;
+  }
+
+  /** Looks whether there is something new. @returns Whether text or problem have changed. Never rejects. */
+  read(): Promise<boolean> {
+    this.#reading = this.#read();
+    return this.#reading;
+  }
+
+  /** Ends a reading that is under way. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#reading;
+  }
+
+  async #read(): Promise<boolean> {
+    const before = [this.#text, this.#problem];
+    try {
+      const text = await this.#next(this.#stopping.signal);
+      if (text === null) return false;
+      // PostgreSQL and mail programs can do nothing with it.
+      if (text.includes('\0')) throw new Error('contains a NUL character');
+      this.#text = text;
+      this.#problem = null;
+    } catch (error) {
+      this.#problem = (error as Error).message;
+    }
+    return before[0] !== this.#text || before[1] !== this.#problem;
+  }
 }
 
-type FileSource = Extract<TemplateSource, { readonly kind: 'file' }>;
-type RemoteSource = Extract<TemplateSource, { readonly kind: 'remote' }>;
+/** Makes the reader of a source. @param siteUrl What a path of the other kind is joined to. */
+export function createTemplateReader(source: TemplateSource, siteUrl: string, clock: Clock): TemplateReader {
+  if (source.kind === 'file') return new TemplateReader(`${source.origin} (${source.path})`, nextOfFile(source.path));
+  const { location } = source;
+  const address = /^[a-z]+:/i.test(location) ? location : joinPath(siteUrl, location);
+  return new TemplateReader(`${source.origin} (${showAddress(address)})`, nextOfAddress(address, clock));
+}
 
-function readerOfFile({ path, origin }: FileSource): TemplateReader {
+function nextOfFile(path: string): ReadNext {
   /** The version of the file that was read, and the one that the last look saw. */
   let [readVersion, seenVersion]: [string | null, string | null] = [null, null];
-  const state = createState();
-  return {
-    name: `${origin} (${path})`,
-    ...state.facts,
-    async read() {
-      const version = await fileVersion(path);
-      const isFirst = seenVersion === null;
-      const rests = version === seenVersion;
-      seenVersion = version;
-      if (version === readVersion || !(rests || isFirst)) return false;
-      // The version is older than the text: a change between the two is seen by the next look.
-      readVersion = version;
-      return state.take(readTemplateFile(path));
-    },
-    stop: async () => {},
+  return async () => {
+    const version = await fileVersion(path);
+    const isFirst = seenVersion === null;
+    const rests = version === seenVersion;
+    seenVersion = version;
+    if (version === readVersion || !(rests || isFirst)) return null;
+    // The version is older than the text: a change between the two is seen by the next look.
+    readVersion = version;
+    return readTemplateFile(path);
   };
 }
 
@@ -74,62 +110,20 @@ async function readTemplateFile(path: string): Promise<string> {
   return decodeTemplate(bytes);
 }
 
-function readerOfAddress({ location, origin }: RemoteSource, siteUrl: string, clock: Clock): TemplateReader {
-  const stopping = new AbortController();
-  const address = /^[a-z]+:/i.test(location) ? location : joinPath(siteUrl, location);
-  const state = createState();
+function nextOfAddress(address: string, clock: Clock): ReadNext {
   let known: FetchedTemplate | null = null;
   let nextAt = Number.NEGATIVE_INFINITY;
-  let reading: Promise<boolean> | null = null;
-
-  async function fetchAgain(): Promise<string> {
+  return async (stopping) => {
+    if (clock.now() < nextAt || stopping.aborted) return null;
     // Failures come back sooner.
     nextAt = clock.now() + retryMs;
-    known = await fetchTemplate(address, known, stopping.signal);
+    known = await fetchTemplate(address, known, stopping);
     nextAt = clock.now() + freshMs;
     return known.text;
-  }
-
-  return {
-    name: `${origin} (${showAddress(address)})`,
-    ...state.facts,
-    async read() {
-      if (clock.now() < nextAt || stopping.signal.aborted) return false;
-      reading = state.take(fetchAgain());
-      return reading;
-    },
-    async stop() {
-      stopping.abort();
-      await reading;
-    },
   };
 }
 
 /** `https://app.test/x/` and `/y.html` -> `https://app.test/x/y.html`. */
 function joinPath(base: string, path: string): string {
   return `${base.replace(/\/+$/, '')}/${path.replace(/^\/+/, '')}`;
-}
-
-/** Remembers what came of the last reading. */
-function createState() {
-  let [text, problem]: [string | null, string | null] = [null, null];
-  return {
-    facts: { text: () => text, problem: () => problem },
-    async take(reading: Promise<string>): Promise<boolean> {
-      const before = [text, problem];
-      try {
-        text = checkText(await reading);
-        problem = null;
-      } catch (error) {
-        problem = (error as Error).message;
-      }
-      return before[0] !== text || before[1] !== problem;
-    },
-  };
-}
-
-/** PostgreSQL and mail programs can do nothing with it. */
-function checkText(text: string): string {
-  if (text.includes('\0')) throw new Error('contains a NUL character');
-  return text;
 }
