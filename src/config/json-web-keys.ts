@@ -23,6 +23,11 @@ const algorithmOfCurve: Readonly<Record<string, string>> = {
   'P-256': 'ES256', 'P-384': 'ES384', 'P-521': 'ES512', Ed25519: 'EdDSA',
 }; // biome-ignore format: a table
 
+/** What a key without `alg` is pinned to. */
+export function usualAlgorithm({ kty, crv }: { readonly kty: string; readonly crv?: unknown }): string | undefined {
+  return { oct: 'HS256', RSA: 'RS256' }[kty] ?? algorithmOfCurve[String(crv)];
+}
+
 /** @throws Error with the rest of a sentence that begins with the option's name. */
 export function parseJsonWebKeys(text: string): readonly JsonWebKeyMember[] {
   let json: unknown;
@@ -51,7 +56,8 @@ function pinned(key: unknown, index: number): JsonWebKeyMember {
   }
   if (key.key_ops !== undefined && !Array.isArray(key.key_ops))
     throw new Error(`: "key_ops" of ${name} must be an array`);
-  const alg = key.alg ?? (key.kty === 'oct' ? 'HS256' : algorithmOfCurve[String(key.crv)]);
+  const { kty } = key;
+  const alg = key.alg ?? (kty === 'RSA' ? undefined : usualAlgorithm({ ...key, kty }));
   if (alg === undefined) throw new Error(`does not say which algorithm ${name} is for; add "alg", for example "RS256"`);
   if (typeof alg !== 'string' || !algorithms.includes(alg)) {
     throw new Error(`: "alg" of ${name} must be one of ${algorithms.join(', ')}`);

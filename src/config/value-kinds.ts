@@ -19,8 +19,8 @@ export function parseText(text: string): string {
 /** `true`, `false` and the words people use for them. */
 export function parseBoolean(text: string): boolean {
   const word = text.trim().toLowerCase();
-  if (['true', 'on', 'yes', '1'].includes(word)) return true;
-  if (['false', 'off', 'no', '0'].includes(word)) return false;
+  if (['true', 't', 'on', 'yes', '1'].includes(word)) return true;
+  if (['false', 'f', 'off', 'no', '0'].includes(word)) return false;
   throw new Error('must be true or false');
 }
 

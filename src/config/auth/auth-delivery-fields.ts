@@ -43,6 +43,14 @@ const testCodes: FieldKind<string> = {
   fromText: (text) => string(checkTestCodes).fromText(text.trim().replaceAll(':', '=')),
 };
 
+/** A table of numbers and codes, or the text itself. */
+const joinCodes = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null
+    ? Object.entries(value)
+        .map((pair) => pair.join('='))
+        .join(',')
+    : value;
+
 const rateLimit = integer(0, most);
 
 /** The rows. */
@@ -153,6 +161,7 @@ export const deliveryFields = {
   }),
 
   sms_test_otp: field<string | null>({
-    kind: testCodes, default: null, doc: 'Phone numbers with a fixed code, for tests: number=code, separated by commas.',
+    kind: testCodes, default: null, file: { table: 'auth.sms', key: 'test_otp', convert: joinCodes },
+    doc: 'Phone numbers with a fixed code, for tests: number=code, separated by commas.',
   }),
 } as const; // biome-ignore format: one row per field

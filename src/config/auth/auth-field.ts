@@ -4,6 +4,7 @@
  * A value reaches a field as JSON (management API), as text (environment, flags) or as a value of TOML (file). Every kind
  * reads all three and throws `Error` with the rest of a sentence that begins with the field's name.
  */
+import { parseBoolean } from '../value-kinds.ts';
 
 /** How values of one kind are read and checked. */
 export interface FieldKind<T> {
@@ -66,12 +67,7 @@ export const boolean: FieldKind<boolean> = {
     if (typeof value !== 'boolean') throw new Error('must be true or false');
     return value;
   },
-  fromText(text) {
-    const word = text.trim().toLowerCase();
-    if (['true', '1', 't', 'yes', 'on'].includes(word)) return true;
-    if (['false', '0', 'f', 'no', 'off'].includes(word)) return false;
-    throw new Error('must be true or false');
-  },
+  fromText: parseBoolean,
 };
 
 /** A whole number from `minimum` to `maximum`; `read` turns text into it where more than digits are possible. */

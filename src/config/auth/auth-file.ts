@@ -88,7 +88,6 @@ function readTable(path: string, table: unknown, reader: TableReader): void {
     // Files of the original name secrets of what is not used; and its mail server counts only where it is switched on.
     if (isOff && (place === 'auth.email.smtp.host' || isUnset(value, reader.sources.environment))) continue;
     if (name !== undefined) reader.add(name, place, value);
-    else if (place === 'auth.sms.test_otp') reader.add('sms_test_otp', place, value);
     else if (place === 'auth.email.smtp.enabled') assertSwitch(place, value, reader);
     else if (isProviderSwitch(path, key)) addProvider(path, place, value, reader);
     else if (tables.has(place)) readTable(place, value, reader);
@@ -134,7 +133,8 @@ function convert(
   try {
     const resolved = resolveVariables(value, sources.environment);
     if (place.endsWith('.content_path')) return { kind: 'template', source: toFile(resolved, origin, sources) };
-    return { kind: 'json', value: toValue(name, place, resolved) };
+    const { file } = authField(name);
+    return { kind: 'json', value: place === name ? resolved : (file?.convert?.(resolved) ?? resolved) };
   } catch (error) {
     problems.push({ problem: `${origin} ${(error as Error).message}.`, fix: null });
     return null;
@@ -145,16 +145,6 @@ function convert(
 function toFile(path: unknown, origin: string, { fileName, workingDirectory }: FileSources): TemplateSource {
   if (typeof path !== 'string' || path === '') throw new Error('must be the name of a file');
   return { kind: 'file', path: resolve(workingDirectory, dirname(fileName), path), origin };
-}
-
-function toValue(name: AuthFieldName, place: string, value: unknown): unknown {
-  if (place === 'auth.sms.test_otp' && isTable(value)) {
-    return Object.entries(value)
-      .map(([phone, code]) => `${phone}=${String(code)}`)
-      .join(',');
-  }
-  const { file } = authField(name);
-  return place === name ? value : (file?.convert?.(value) ?? value);
 }
 
 /** The name in `env(NAME)` as a whole text; undefined for any other value. */

@@ -2,7 +2,7 @@
  * Fields of the auth configuration for hooks: what the service asks before it acts, the same three fields for each hook.
  */
 import { type AuthField, boolean, field, string } from './auth-field.ts';
-import { checkHookTarget, parseHookTarget, parseWebhookSecrets } from './hook-target.ts';
+import { checkHookTarget, parseHookTarget, parseWebhookSecrets, problemOf } from './hook-target.ts';
 
 /** The hooks that are run, by name. */
 export const hookNames = ['custom_access_token', 'before_user_created', 'send_email', 'send_sms'] as const;
@@ -52,10 +52,6 @@ function checkHook(name: HookName, values: HookValues): readonly string[] {
   if (!uri) return [`hook_${name}_enabled needs hook_${name}_uri`];
   if (parseHookTarget(uri).kind === 'function') return [];
   if (!secrets) return [`hook_${name}_enabled needs hook_${name}_secrets, which sign its requests`];
-  try {
-    parseWebhookSecrets(secrets);
-    return [];
-  } catch (error) {
-    return [`hook_${name}_secrets ${(error as Error).message}`];
-  }
+  const problem = problemOf(() => parseWebhookSecrets(secrets));
+  return problem === null ? [] : [`hook_${name}_secrets ${problem}`];
 }

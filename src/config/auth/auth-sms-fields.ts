@@ -5,7 +5,7 @@
  */
 import { field, string } from './auth-field.ts';
 import { checkLine } from './auth-value-checks.ts';
-import { checkWebhookUrl, parseWebhookSecrets } from './hook-target.ts';
+import { checkWebhookUrl, parseWebhookSecrets, problemOf } from './hook-target.ts';
 
 /** Who can send text messages; `twilio_verify` is known and refused, because it makes codes of its own. */
 export const smsProviders = [
@@ -96,10 +96,6 @@ export function checkSmsProvider(provider: SmsProvider, values: SmsValues): stri
   const missing = needed[provider].filter((name) => !values[name]);
   if (missing.length > 0) return `sms_provider ${provider} needs ${missing.join(', ')}`;
   if (provider !== 'webhook') return null;
-  try {
-    parseWebhookSecrets(values.sms_webhook_secrets ?? '');
-    return null;
-  } catch (error) {
-    return `sms_webhook_secrets ${(error as Error).message}`;
-  }
+  const problem = problemOf(() => parseWebhookSecrets(values.sms_webhook_secrets ?? ''));
+  return problem && `sms_webhook_secrets ${problem}`;
 }

@@ -51,7 +51,8 @@ export function checkWebhookUrl(text: string): string | null {
   return problemOf(() => parseWebhookUrl(text));
 }
 
-function problemOf(parse: () => unknown): string | null {
+/** The message of what a reading throws; null: it throws nothing. */
+export function problemOf(parse: () => unknown): string | null {
   try {
     parse();
     return null;

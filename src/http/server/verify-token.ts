@@ -16,7 +16,7 @@ import {
   jwtVerify,
 } from 'jose';
 import type { Config } from '../../config/config.ts';
-import type { JsonWebKeyMember } from '../../config/json-web-keys.ts';
+import { type JsonWebKeyMember, usualAlgorithm } from '../../config/json-web-keys.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
@@ -106,19 +106,10 @@ export function payloadText(token: string): string {
   return Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8');
 }
 
-async function importKeys(options: TokenOptions): Promise<readonly PinnedKey[]> {
-  const keys: PinnedKey[] = [];
-  for (const [jwks, own] of [
-    [options.jwtKeys, true],
-    [options.jwks, false],
-  ] as const) {
-    // biome-ignore format: pairs
-    for (const jwk of jwks) keys.push(await importKey(jwk, own));
-  }
-  if (options.jwtSecret !== null) {
-    keys.push({ kid: null, alg: 'HS256', key: new TextEncoder().encode(options.jwtSecret), own: true });
-  }
-  return keys;
+async function importKeys({ jwtKeys, jwks, jwtSecret }: TokenOptions): Promise<readonly PinnedKey[]> {
+  const k = jwtSecret === null ? null : Buffer.from(jwtSecret).toString('base64url');
+  const own = k === null ? jwtKeys : [...jwtKeys, { kty: 'oct', alg: 'HS256', k }];
+  return Promise.all([...own.map((jwk) => importKey(jwk, true)), ...jwks.map((jwk) => importKey(jwk, false))]);
 }
 
 const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth'];
@@ -129,14 +120,6 @@ async function importKey(jwk: JsonWebKeyMember, own: boolean): Promise<PinnedKey
   const key = await importJWK({ ...Object.fromEntries(publicEntries), key_ops: ['verify'] } as JWK, alg);
   invariant(typeof alg === 'string', 'a key without algorithm cannot be imported');
   return { kid: jwk.kid ?? null, alg, key: key as ImportedKey, own };
-}
-
-/** What a key without `alg` is pinned to. */
-function usualAlgorithm({ kty, crv }: JsonWebKeyMember): string | undefined {
-  if (kty === 'oct') return 'HS256';
-  if (kty === 'RSA') return 'RS256';
-  if (kty === 'OKP') return 'EdDSA';
-  return crv === 'P-256' ? 'ES256' : crv === 'P-384' ? 'ES384' : crv === 'P-521' ? 'ES512' : undefined;
 }
 
 async function candidateKeys(
