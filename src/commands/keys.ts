@@ -45,7 +45,7 @@ async function keySigner(given: Parameters<typeof findSigningKey>[0] | null, con
   // For others who verify our tokens; the gateway itself needs only the line above.
   if (key.kty !== 'oct')
     context.print(`# Public part, a JSON Web Key Set: ${JSON.stringify({ keys: [toPublicKey(key)] })}`);
-  return { kind: 'key', key };
+  return key;
 }
 
 /** The given secret, or a new one; either is printed. */
@@ -54,5 +54,5 @@ function secretSigner(given: string | null, context: CommandContext): Signer {
   // Without quotes where possible: not every reader of environment files takes them off.
   const plain = /^[\w.+/=-]+$/.test(secret);
   context.print(`PGREFLECT_JWT_SECRET=${plain ? secret : `'${secret.replaceAll("'", "'\\''")}'`}`);
-  return { kind: 'secret', secret };
+  return secret;
 }

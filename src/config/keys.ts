@@ -18,9 +18,7 @@ const issuedAtSeconds = 1_735_689_600;
 const expiresAtSeconds = 4_102_444_800;
 
 /** What signs: an HS256 secret, or a private JSON Web Key with `alg`. */
-export type Signer =
-  | { readonly kind: 'secret'; readonly secret: string }
-  | { readonly kind: 'key'; readonly key: JsonWebKeyMember };
+export type Signer = string | JsonWebKeyMember;
 
 /** The two API keys of a project. */
 export interface ApiKeys {
@@ -73,15 +71,10 @@ export async function makeApiKeys(signer: Signer, anonRole: string, serviceRole:
 /** A token that names the role and has no `sub`: nobody's, but allowed in. */
 async function makeApiKey(signer: Signer, role: string): Promise<string> {
   const token = new SignJWT({ role, iss: keyIssuer, iat: issuedAtSeconds, exp: expiresAtSeconds });
-  switch (signer.kind) {
-    case 'secret':
-      return token.setProtectedHeader({ alg: 'HS256', typ: 'JWT' }).sign(Buffer.from(signer.secret));
-    case 'key': {
-      const { alg = 'ES256', kid } = signer.key;
-      const header = kid === undefined ? { alg, typ: 'JWT' } : { alg, kid, typ: 'JWT' };
-      return token.setProtectedHeader(header).sign(signingKey(signer.key));
-    }
-  }
+  const key =
+    typeof signer === 'string' ? { kty: 'oct', alg: 'HS256', k: Buffer.from(signer).toString('base64url') } : signer;
+  const { alg = 'ES256', kid } = key as JsonWebKeyMember;
+  return token.setProtectedHeader({ alg, ...(kid !== undefined && { kid }), typ: 'JWT' }).sign(signingKey(key));
 }
 
 function signingKey(key: JsonWebKeyMember) {

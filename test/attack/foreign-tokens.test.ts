@@ -133,7 +133,7 @@ describe.each(['jwks', 'jwksUrl'] as const)('a third party whose keys are given 
   test('gains nothing by a kid of ours', async () => {
     const own = await makeSigningKey();
     const { given, sign } = await thirdParty(source, own.kid);
-    const keys = await makeApiKeys({ kind: 'key', key: own }, 'anon', 'service_role');
+    const keys = await makeApiKeys(own, 'anon', 'service_role');
     const auth = await testAuth(database, {}, { ...given, jwtSecret: null, jwtKeys: [own] });
     const ask = (bearer: string) => auth.ask('/admin/users', undefined, { key: keys.anonKey, token: bearer });
     expect((await ask(keys.serviceKey)).status).toBe(200);
@@ -236,7 +236,7 @@ describe('the header of a token', () => {
   ])('names no key by %s as kid', async (_what, kid) => {
     const { given } = await thirdParty('jwks');
     const auth = await testAuth(database, {}, { ...given, jwtSecret: null, jwtKeys: [await makeSigningKey()] });
-    const keys = await makeApiKeys({ kind: 'key', key: await makeSigningKey() }, 'anon', 'service_role');
+    const keys = await makeApiKeys(await makeSigningKey(), 'anon', 'service_role');
     for (const alg of ['HS256', 'none', 'ES256']) {
       const [, payload] = keys.serviceKey.split('.');
       const content = `${encode({ alg, kid })}.${payload}`;

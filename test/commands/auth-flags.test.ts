@@ -11,7 +11,7 @@ import { copyAuthDatabase } from '../support/postgres.ts';
 import { runCommand, startCommand } from './run-command.ts';
 
 const secret = 'a-secret-of-at-least-thirty-two-characters';
-const { anonKey } = await makeApiKeys({ kind: 'secret', secret }, 'anon', 'service_role');
+const { anonKey } = await makeApiKeys(secret, 'anon', 'service_role');
 
 test('a flag wins over the environment, and a switch may stand alone or be turned off', async () => {
   const database = await copyAuthDatabase();

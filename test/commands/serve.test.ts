@@ -8,7 +8,7 @@ import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { runCommand, startCommand, temporaryDirectory } from './run-command.ts';
 
 const secret = 'a-secret-of-at-least-thirty-two-characters';
-const { anonKey } = await makeApiKeys({ kind: 'secret', secret }, 'anon', 'service_role');
+const { anonKey } = await makeApiKeys(secret, 'anon', 'service_role');
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -101,7 +101,7 @@ function readJson(text: string): Record<string, unknown> | null {
 
 async function makeProject(directory: string, roles: { anonRole: string; serviceRole: string }): Promise<LocalProject> {
   const jwtSecret = makeSecret();
-  const keys = await makeApiKeys({ kind: 'secret', secret: jwtSecret }, roles.anonRole, roles.serviceRole);
+  const keys = await makeApiKeys(jwtSecret, roles.anonRole, roles.serviceRole);
   const project: LocalProject = {
     version: 1,
     ref: makeRef(),

@@ -68,7 +68,7 @@ interface ProjectStart {
 async function startProject(directory: string, { context, content, values }: ProjectStart): Promise<number> {
   const [anonRole, serviceRole, secret] = [values.anonRole!, values.serviceRole!, values.jwtSecret ?? null];
   const project = await loadProject(directory, { anonRole, serviceRole });
-  const apiKeys = secret === null ? project : await makeApiKeys({ kind: 'secret', secret }, anonRole, serviceRole);
+  const apiKeys = secret === null ? project : await makeApiKeys(secret, anonRole, serviceRole);
   const asked = content.kind !== 'example';
   if (asked && project.content !== null && project.content !== content.kind) {
     context.note(

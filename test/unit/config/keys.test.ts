@@ -7,26 +7,26 @@ const secret = 'a-secret-of-at-least-thirty-two-characters';
 
 describe('API keys', () => {
   test('the keys of one secret are always the same text', async () => {
-    const first = await makeApiKeys({ kind: 'secret', secret }, 'anon', 'service_role');
-    expect(await makeApiKeys({ kind: 'secret', secret }, 'anon', 'service_role')).toEqual(first);
+    const first = await makeApiKeys(secret, 'anon', 'service_role');
+    expect(await makeApiKeys(secret, 'anon', 'service_role')).toEqual(first);
   });
 
   test('a key names its role and nobody', async () => {
-    const { anonKey, serviceKey } = await makeApiKeys({ kind: 'secret', secret }, 'guest', 'robot');
+    const { anonKey, serviceKey } = await makeApiKeys(secret, 'guest', 'robot');
     const times = { iat: 1_735_689_600, exp: 4_102_444_800 };
     expect(decodeJwt(anonKey)).toEqual({ role: 'guest', iss: 'pgreflect', ...times });
     expect(decodeJwt(serviceKey)).toEqual({ role: 'robot', iss: 'pgreflect', ...times });
   });
 
   test('the secret verifies them, with HS256', async () => {
-    const { anonKey } = await makeApiKeys({ kind: 'secret', secret }, 'anon', 'service_role');
+    const { anonKey } = await makeApiKeys(secret, 'anon', 'service_role');
     const { protectedHeader } = await jwtVerify(anonKey, Buffer.from(secret));
     expect(protectedHeader.alg).toBe('HS256');
   });
 
   test('the public part of a key pair verifies what the private part signed', async () => {
     const key = await makeSigningKey();
-    const { serviceKey } = await makeApiKeys({ kind: 'key', key }, 'anon', 'service_role');
+    const { serviceKey } = await makeApiKeys(key, 'anon', 'service_role');
     const published = { keys: [toPublicKey(key)] };
     expect(JSON.stringify(published)).not.toContain(String(key.d));
     const { payload } = await jwtVerify(serviceKey, createLocalJWKSet(published as unknown as JSONWebKeySet));
