@@ -10,23 +10,24 @@ const exclude = ['**/node_modules/**', 'test/bench/**'];
 /** Files that take minutes: `npm run test:nightly` runs them, and `npm test` leaves them out. */
 const nightly = 'test/**/*.nightly.test.ts';
 
-/** Files that measure or change the process that they run in, and those that are mostly a browser or an installation. */
-const alone = ['test/attack/cache-busting.test.ts', 'test/{clients,docs,package,property,studio}/**/*.test.ts'];
+/** Files that measure the process that they run in. */
+const alone = ['test/attack/cache-busting.test.ts'];
 
 export default defineConfig({
   test: {
     globalSetup: ['test/support/global-setup.ts'],
     setupFiles: ['test/support/each-file.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    // More than there are processors: a third of the time a test waits, for a process, a server or a time limit.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     // A snapshot that is missing is a failure on every machine, not only where `CI` is set; `--update` writes it.
     update: 'none',
-    // Without processes that tests start, as those of commands are.
-    coverage: { provider: 'v8', include: ['src/**/*.ts'], exclude: ['src/studio/**'], reporter: ['text'] },
-    testTimeout: 90_000,
-    hookTimeout: 120_000,
-    // A second, which is the default, is short on a busy machine.
+    // A test that fails takes nothing from what the others have run.
+    coverage: { provider: 'v8', include: ['src/**/*.ts'], exclude: ['src/studio/**'], reportOnFailure: true },
+    // Long, because the time that something takes is the machine's business.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     expect: { poll: { timeout: 60_000 } },
     projects: [
       // What a test starts ends with it, so files need no process each: loading and compiling the code takes longer than most.

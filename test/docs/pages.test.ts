@@ -37,13 +37,13 @@ test('what is not run says why', () => {
   );
   expect(notRun).toMatchInlineSnapshot(`
     [
-      "README.md (sh): test/package/package.test.ts starts it",
+      "README.md (sh): test/package/package.nightly.test.ts starts it",
       "README.md (sh): test/package/sign-in.test.ts runs it",
       "README.md (sh): test/package/sign-in.test.ts runs it",
       "README.md (sh): it goes on running; test/commands/serve.test.ts starts it",
       "docs/connect-your-database.md (sh): it goes on running; test/commands/serve.test.ts starts it",
       "docs/connect-your-database.md (sh): it needs an account at Google Cloud",
-      "docs/deployment.md (sh): it needs a container engine; test/package/package.test.ts makes the same folder without one",
+      "docs/deployment.md (sh): it needs a container engine; test/package/package.nightly.test.ts makes the same folder without one",
       "docs/deployment.md (sh): it changes the machine; test/package/deploy.test.ts lets systemd-analyze read the unit where there is one",
       "docs/deployment.md (sh): it needs a cluster; test/package/deploy.test.ts checks the manifests by their schemas",
       "docs/first-query.md (sh): the tests of the package start it",

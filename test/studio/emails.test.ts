@@ -199,13 +199,13 @@ test('a draft survives a walk, a reload and a server that is away', async () => 
 
   const startAgain = await studio.stop();
   await write(page, subject(page), 'A longer draft');
-  await page.getByText('The server is not responding.').waitFor();
+  await page.getByText('The studio retries every two seconds').waitFor();
   // Its code was not loaded before; what is shown already goes on.
   await page.getByRole('link', { name: 'Inbox' }).click();
   await page.getByText('This page failed to load').waitFor();
   await page.goBack();
   await startAgain();
-  await page.getByText('The server is not responding.').waitFor({ state: 'hidden' });
+  await page.getByText('The studio retries every two seconds').waitFor({ state: 'hidden' });
   await page.locator('.preview-subject').getByText('A longer draft').waitFor();
   await save(page).click();
   await page.getByText('Saved.').waitFor();

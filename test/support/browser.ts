@@ -23,10 +23,20 @@ const args = [
   '--disable-sync',
 ];
 
-/** Starts the browser; it is closed after the test file. */
+/** One for the process: test files that share it load this file anew. */
+const registry = globalThis as unknown as { testBrowser?: Promise<Browser> };
+
+/** The browser of this process, which ends with it. What the test file opens in it is closed after the file. */
 export async function openBrowser(): Promise<Browser> {
+  registry.testBrowser ??= launch();
+  const browser = await registry.testBrowser;
+  atEnd(() => Promise.all(browser.contexts().map((context) => context.close())));
+  return browser;
+}
+
+async function launch(): Promise<Browser> {
   const directory = await unpackBrowser();
-  const browser = await playwright.launch({
+  return playwright.launch({
     executablePath: join(directory, 'chromium'),
     args,
     env: {
@@ -35,8 +45,6 @@ export async function openBrowser(): Promise<Browser> {
       FONTCONFIG_FILE: join(directory, 'fonts.conf'),
     },
   });
-  atEnd(() => browser.close());
-  return browser;
 }
 
 const packageDirectory = join(dirname(createRequire(import.meta.url).resolve('@sparticuz/chromium')), '..');

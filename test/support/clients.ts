@@ -32,7 +32,7 @@ export async function runClient(name: string, env: Readonly<Record<string, strin
   // The programs run under the Node that runs the tests.
   const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter);
   const { HOME = '' } = process.env;
-  const options = { cwd: directory, env: { PATH, HOME, ...env }, timeout: 30_000 };
+  const options = { cwd: directory, env: { PATH, HOME, ...env }, timeout: 170_000 };
   try {
     const { stdout } = await run('npm', ['run', '--silent', name], options);
     return stdout.trimEnd().split('\n');
