@@ -30,7 +30,10 @@ columns as materialized (
 routines as materialized (
   select p.oid, p.proname, p.pronamespace, p.prokind, p.prorettype, p.proretset, p.prorows, p.provolatile, p.provariadic,
          p.pronargs, p.pronargdefaults, p.proargtypes, p.proallargtypes, p.proargmodes, p.proargnames, p.proargdefaults,
-         coalesce(p.proacl, pg_catalog.acldefault('f', p.proowner)) as list
+         coalesce(p.proacl, pg_catalog.acldefault('f', p.proowner)) as list,
+         exists (
+           select from pg_catalog.pg_depend d
+           where d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass and d.objid = p.oid and d.deptype = 'e') as of_extension
   from pg_catalog.pg_proc p
   where p.pronamespace in (select e.oid from exposed e)
 ),
@@ -208,7 +211,7 @@ select pg_catalog.json_build_object(
       'prorettype', r.prorettype::pg_catalog.text, 'proretset', r.proretset, 'prorows', r.prorows, 'provolatile', r.provolatile,
       'provariadic', r.provariadic::pg_catalog.text, 'pronargs', r.pronargs, 'pronargdefaults', r.pronargdefaults,
       'proargtypes', r.proargtypes::pg_catalog.oid[], 'proallargtypes', r.proallargtypes, 'proargmodes', r.proargmodes,
-      'proargnames', r.proargnames, 'list', l.number
+      'proargnames', r.proargnames, 'ofExtension', r.of_extension, 'list', l.number
     ) order by r.oid), '[]')
     from routines r join lists l on l.list = r.list
   ),

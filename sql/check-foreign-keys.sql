@@ -2,7 +2,7 @@
 --
 -- $1: names of the schemas. Without such an index every nested collection, and every delete of a referenced row, reads
 -- the whole table.
-select pg_catalog.format('%s.%s', n.nspname, t.relname) as name, c.conname as constraint,
+select pg_catalog.format('%I.%I', n.nspname, t.relname) as name, c.conname as constraint,
   pg_catalog.format('create index on %I.%I (%s)', n.nspname, t.relname, k.columns) as fix
 from pg_catalog.pg_constraint c
 join pg_catalog.pg_class t on t.oid = c.conrelid

@@ -3,9 +3,10 @@
 -- $1: names of the schemas, $2: names of the API roles; those that pass row security anyway do not count. A grant is seen where
 -- it was made: to one of the roles, to a role that one of them inherits from, or to everybody (`public`).
 -- One row per table, kind and list of privileges: name, kind, grantees and privileges (separated by commas), visitors
--- (whether everybody or the first role is among the grantees), fix.
+-- (whether everybody or the first role is among the grantees), fix (null where a policy has to be written).
 --   unguarded       row security is off, and rows may be inserted, updated or deleted
 --   beyond_rows     truncate and the like, which row security does not govern and the API has no use for
+--   no_policy       row security is on, and the table has no policy at all
 --   without_policy  row security is on, and no policy lets the grant reach a row
 --   everybody       the grant is to public, which is every login of the server
 with api_role as (
@@ -30,6 +31,7 @@ judged as (
     case
       when g.privilege not in ('select', 'insert', 'update', 'delete') then 'beyond_rows'
       when not c.relrowsecurity and g.privilege <> 'select' then 'unguarded'
+      when c.relrowsecurity and not exists (select from pg_catalog.pg_policy p where p.polrelid = c.oid) then 'no_policy'
       when c.relrowsecurity and not exists (
         select from pg_catalog.pg_policy p
         where p.polrelid = c.oid and p.polpermissive
@@ -57,11 +59,12 @@ by_grantee as (
   where j.kind is not null
   group by j.oid, j.nspname, j.relname, j.kind, j.visitor, j.grantee
 )
-select pg_catalog.format('%s.%s', b.nspname, b.relname) as name, b.kind, b.privileges,
+select pg_catalog.format('%I.%I', b.nspname, b.relname) as name, b.kind, b.privileges,
   pg_catalog.string_agg(b.grantee, ', ' order by b.grantee) as grantees,
   pg_catalog.bool_or(b.visitor) as visitors,
-  pg_catalog.format('revoke %s on %I.%I from %s', b.privileges, b.nspname, b.relname,
-    pg_catalog.string_agg(b.grantee, ', ' order by b.grantee)) as fix
+  case when b.kind <> 'no_policy' then
+    pg_catalog.format('revoke %s on %I.%I from %s', b.privileges, b.nspname, b.relname,
+      pg_catalog.string_agg(b.grantee, ', ' order by b.grantee)) end as fix
 from by_grantee b
 group by b.oid, b.nspname, b.relname, b.kind, b.privileges
 order by b.nspname, b.relname, b.kind, b.privileges

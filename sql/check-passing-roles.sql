@@ -11,7 +11,7 @@ select r.rolname as role, null as name,
 from api_role r
 where r.rolsuper or r.rolbypassrls
 union all
-select r.rolname, pg_catalog.format('%s.%s', n.nspname, c.relname), 'it owns the table',
+select r.rolname, pg_catalog.format('%I.%I', n.nspname, c.relname), 'it owns the table',
   pg_catalog.format('alter table %I.%I force row level security', n.nspname, c.relname)
 from api_role r
 join pg_catalog.pg_class c on c.relkind in ('r', 'p') and not c.relforcerowsecurity and pg_catalog.pg_has_role(r.oid, c.relowner, 'usage')

@@ -3,13 +3,13 @@
 -- $1: names of the schemas. One row per policy: name, table, target (the words between `alter policy` and its expressions),
 -- using and check (expressions or null), columns (json: those it reads, of any table; each with table, quoted name,
 -- whether an index leads with it, and the statement that makes one).
-select p.polname as name, pg_catalog.format('%s.%s', n.nspname, c.relname) as table,
+select p.polname as name, pg_catalog.format('%I.%I', n.nspname, c.relname) as table,
   pg_catalog.format('%I on %I.%I', p.polname, n.nspname, c.relname) as target,
   pg_catalog.pg_get_expr(p.polqual, p.polrelid) as using,
   pg_catalog.pg_get_expr(p.polwithcheck, p.polrelid) as check,
   coalesce((
     select pg_catalog.json_agg(pg_catalog.json_build_object(
-      'table', pg_catalog.format('%s.%s', tn.nspname, t.relname),
+      'table', pg_catalog.format('%I.%I', tn.nspname, t.relname),
       'column', pg_catalog.quote_ident(a.attname),
       'indexed', exists (
         select from pg_catalog.pg_index i

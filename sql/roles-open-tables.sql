@@ -5,7 +5,7 @@
 -- One row per table: schema, name and kind (of pg_class), why, fix (a statement, null where there is none), roles that
 -- reach it (quoted, separated by commas; null where none were asked for).
 select n.nspname as schema, c.relname as table, c.relkind as kind,
-  pg_catalog.format('%s.%s', n.nspname, c.relname) as name,
+  pg_catalog.format('%I.%I', n.nspname, c.relname) as name,
   case c.relkind
     when 'v' then 'a view that runs with its owner''s rights'
     when 'm' then 'a materialized view'

@@ -116,7 +116,10 @@ export type CatalogRoutine = { readonly defaults: string | null } & Pick<
   PgProc,
   | '_id' | 'proname' | 'pronamespace' | 'prokind' | 'prorettype' | 'proretset' | 'prorows' | 'provolatile' | 'provariadic'
   | 'pronargs' | 'pronargdefaults' | 'proargtypes' | 'proallargtypes' | 'proargmodes' | 'proargnames'
->; // biome-ignore format: a table of names
+> & {
+  /** Came with an extension. */
+  readonly ofExtension: boolean;
+}; // biome-ignore format: a table of names
 
 /** Privileges on a table or column, as PostgreSQL's inquiry functions report them; TRUNCATE and the like are not read. */
 export type Privilege = 'select' | 'insert' | 'update' | 'delete';

@@ -45,7 +45,7 @@ const describedRelationship = objectOf({
 });
 
 const omission: SchemaOf<Omission> = objectOf({
-  kind: oneOf('privilege', 'key', 'name', 'type', 'directive'),
+  kind: oneOf('privilege', 'key', 'name', 'type', 'directive', 'entrypoint'),
   ...{ object: text(), names: listOf(text()), reason: text(), fix: orNull(text('SQL; null: none changes it.')) },
 });
 

@@ -12,7 +12,7 @@ import { schemaFix } from './comment-fix.ts';
 import { findDirectiveErrors } from './directive-errors.ts';
 import { candidateEnums, claimEnums, type EnumTypes } from './enums.ts';
 import { tableRootFields } from './inflect.ts';
-import { keepNames } from './keep-names.ts';
+import { keepNames, noteHidden } from './keep-names.ts';
 import type { EnumType, Model, ModelNamespace, Routine, Table } from './model.ts';
 import {
   type ContextNamespace,
@@ -93,7 +93,9 @@ function buildContent(context: ModelContext): Content {
       relationships: relationships.get(table.oid) ?? [],
       computedFields: computed.get(table.oid) ?? [],
     };
-    tables.set(table.oid, { ...table, ...keepNames(context, table, links, { tables: byOid, routines }) });
+    const kept = { ...table, ...keepNames(context, table, links, { tables: byOid, routines }) };
+    noteHidden(context, kept, { routines });
+    tables.set(table.oid, kept);
   }
   return { tables, enums, routines };
 }

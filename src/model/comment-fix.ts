@@ -61,13 +61,38 @@ export function typeFix(
   return commentFix(context, { place: ['type', oid], name: `type ${quotePath(namespace, name)}` }, keys);
 }
 
-/** For a foreign key, declared on its table. */
-export function constraintFix(context: ModelContext, oid: string, keys: Keys): string | null {
-  const row = context.catalog.foreignKeys.find(({ _id }) => _id === oid);
-  const local = row && context.catalog.table(row.conrelid);
+/**
+ * For a foreign key, declared or of the directive of its table.
+ *
+ * @param id As `Relationship.id`.
+ */
+export function foreignKeyFix(context: ModelContext, id: string, keys: Keys): string | null {
+  const { catalog } = context;
+  const [, table, index] = /^directive:(\d+):(\d+)$/.exec(id) ?? [];
+  if (table !== undefined) {
+    const [local, directive] = [catalog.table(table), catalog.directive('table', table)];
+    if (local === undefined || directive.kind !== 'directive') return null;
+    const entries = directive.value.foreign_keys as readonly object[];
+    const changed = entries.map((entry, at) => (at === Number(index) ? { ...entry, ...keys } : entry));
+    return tableFix(context, local, { foreign_keys: changed });
+  }
+  const row = catalog.foreignKeys.find(({ _id }) => _id === id);
+  const local = row && catalog.table(row.conrelid);
   if (row === undefined || local === undefined) return null;
   const name = `constraint ${quoteName(row.conname)} on ${tablePath(context, local)}`;
-  return commentFix(context, { place: ['constraint', oid], name }, keys);
+  return commentFix(context, { place: ['constraint', id], name }, keys);
+}
+
+/** For a routine; null where another one of its schema has the same name, because the statement would have to tell them apart. */
+export function routineFix(context: ModelContext, oid: string, keys: Keys): string | null {
+  const { catalog } = context;
+  const row = catalog.routines.find(({ _id }) => _id === oid);
+  const same = catalog.routines.filter(
+    ({ proname, pronamespace }) => proname === row?.proname && pronamespace === row.pronamespace,
+  );
+  if (row === undefined || same.length > 1) return null;
+  const name = `routine ${quotePath(catalog.namespace(row.pronamespace)?.nspname ?? '', row.proname)}`;
+  return commentFix(context, { place: ['routine', oid], name }, keys);
 }
 
 /** For a schema. */

@@ -3,9 +3,11 @@
  * namespaces, where others decide; a field of the table itself, or from a namespace before theirs, is not replaced by them. Of the
  * others the later one wins (graphql.md 2.6).
  */
-import { quotePath } from '../catalog/quote-name.ts';
-import type { Routine, Table } from './model.ts';
+import { quoteName, quotePath } from '../catalog/quote-name.ts';
+import { foreignKeyFix } from './comment-fix.ts';
+import type { Relationship, Routine, Table } from './model.ts';
 import { type ModelContext, note } from './model-context.ts';
+import { distinctName, namedBy } from './relationships.ts';
 import type { UnlinkedTable } from './tables.ts';
 
 type Links = Pick<Table, 'relationships' | 'computedFields'>;
@@ -47,4 +49,50 @@ export function keepNames(context: ModelContext, table: UnlinkedTable, links: Li
     relationships: relationships.filter(isKept).map(({ link }) => link),
     computedFields: computed.filter(isKept).map(({ link }) => link),
   };
+}
+
+/** Notes the columns and relationships whose names a later field of the same table has (graphql.md 2.6). */
+export function noteHidden(context: ModelContext, table: Table, { routines }: Pick<Linked, 'routines'>): void {
+  if (context.omissions === null) return;
+  const fields = new Map<string, Field[]>();
+  const add = (name: string | null | undefined, field: Field): void => {
+    if (name) fields.set(name, [...(fields.get(name) ?? []), field]);
+  };
+  for (const { readable, fieldName, name } of table.columns)
+    if (readable) add(fieldName, { what: `column ${quoteName(name)}`, link: null });
+  for (const link of table.relationships) add(link.fieldName, { what: describeLink(context, link), link });
+  for (const oid of table.computedFields) {
+    const routine = routines.get(oid);
+    add(routine?.fieldName, {
+      what: `function ${quotePath(routine?.namespace ?? '', routine?.name ?? '')}`,
+      link: null,
+    });
+  }
+  const row = context.catalog.table(table.oid)!;
+  const object = quotePath(table.namespace, table.name);
+  for (const [name, all] of fields) {
+    const shown = all.at(-1)!;
+    const hidden = all.slice(0, -1);
+    if (hidden.length === 0) continue;
+    const reason = `The field "${name}" of ${object} is its ${shown.what}, which hides ${hidden.map(({ what }) => `its ${what}`).join(' and ')}.`;
+    note(context, () => {
+      const fixes = all.flatMap(({ link }) =>
+        link === null ? [] : [foreignKeyFix(context, link.id, namedBy(link, distinctName(context, row, link)))],
+      );
+      const fix = fixes.length === 0 || fixes.includes(null) ? null : fixes.join('\n');
+      return { kind: 'name', object, names: [name], reason, fix };
+    });
+  }
+}
+
+interface Field {
+  readonly what: string;
+  readonly link: Relationship | null;
+}
+
+function describeLink({ catalog }: ModelContext, { id }: Relationship): string {
+  const row = catalog.foreignKeys.find(({ _id }) => _id === id);
+  return row === undefined
+    ? 'relationship by a directive'
+    : `relationship by the foreign key ${quoteName(row.conname)}`;
 }

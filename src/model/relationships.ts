@@ -3,8 +3,9 @@
  * (graphql.md 2.4, 2.5, 3.5, 14.2).
  */
 import type { Catalog, CatalogTable } from '../catalog/catalog.ts';
+import { foreignKeyFix, validName } from './comment-fix.ts';
 import { readSettings, type Settings } from './directives.ts';
-import { isValidName, tableRootFields, toOneField } from './inflect.ts';
+import { baseForm, isValidName, tableRootFields, toOneField } from './inflect.ts';
 import type { Relationship } from './model.ts';
 import { type ModelContext, note, tableKind, tablePath } from './model-context.ts';
 import { columnsByName, hasUniqueIndex, isAlwaysUnique } from './primary-key.ts';
@@ -47,12 +48,12 @@ function add(
   table: CatalogTable,
   relationship: Relationship,
 ): void {
-  const { fieldName } = relationship;
+  const { id, fieldName } = relationship;
   if (!isValidName(fieldName) || fieldName === 'nodeId') {
     note(context, () => {
       const object = tablePath(context, table);
       const reason = `A relationship of table ${object} has no usable GraphQL name ("${fieldName}").`;
-      const fix = `comment on constraint constraint_name on ${object} is '@graphql({"foreign_name": "newName"})';`;
+      const fix = foreignKeyFix(context, id, namedBy(relationship, distinctName(context, table, relationship)));
       return { kind: 'name', object, names: [fieldName], reason, fix };
     });
     return;
@@ -60,6 +61,23 @@ function add(
   const list = relationships.get(table._id);
   if (list) list.push(relationship);
   else relationships.set(table._id, [relationship]);
+}
+
+/** The directive of a foreign key that gives one of its two fields this name. */
+export function namedBy({ direction }: Relationship, name: string): Readonly<Record<string, string>> {
+  return { [direction === 'outbound' ? 'foreign_name' : 'local_name']: name };
+}
+
+/** A name with the key columns in it: `accountCollectionByOwnerId`. */
+export function distinctName(
+  { catalog }: ModelContext,
+  table: CatalogTable,
+  { direction, fieldName, target, pairs }: Relationship,
+): string {
+  const holder = direction === 'outbound' ? table : catalog.table(target);
+  const numbers = pairs.map(({ local, foreign }) => (direction === 'outbound' ? local : foreign));
+  const columns = numbers.map((number) => holder?.getAttributes().find(({ attnum }) => attnum === number)?.attname);
+  return validName(`${fieldName}By${baseForm(columns.join('_'), true)}`);
 }
 
 function declaredKeys(catalog: Catalog): readonly ForeignKey[] {

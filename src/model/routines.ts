@@ -4,6 +4,7 @@
  */
 import type { CatalogRoutine, CatalogType } from '../catalog/catalog.ts';
 import { quoteName, quotePath } from '../catalog/quote-name.ts';
+import { routineFix, validName } from './comment-fix.ts';
 import { readSettings } from './directives.ts';
 import { argumentForm, isValidName, routineForm } from './inflect.ts';
 import type { Routine, RoutineArgument, RoutineResult } from './model.ts';
@@ -44,7 +45,9 @@ export function buildRoutines(scope: RoutineScope): ReadonlyMap<string, Routine>
     const candidate = new RoutineCandidate(scope, row, isOverload(row));
     const result = candidate.build();
     if ('reason' in result) {
-      note(scope.context, () => ({ object: candidate.object, names: [candidate.fieldName, row.proname], ...result }));
+      // Nobody looks for those in the API.
+      if (!row.ofExtension && !isTrigger(scope.context, row))
+        note(scope.context, () => ({ object: candidate.object, names: [candidate.fieldName, row.proname], ...result }));
       continue;
     }
     routines.set(row._id, result);
@@ -61,6 +64,10 @@ export function buildRoutines(scope: RoutineScope): ReadonlyMap<string, Routine>
     holders.set(key, holder);
   }
   return routines;
+}
+
+function isTrigger({ catalog }: ModelContext, { prorettype }: CatalogRoutine): boolean {
+  return ['trigger', 'event_trigger'].includes(catalog.type(prorettype)?.typname ?? '');
 }
 
 /** Tells whether another routine of the same or an earlier namespace has the name. */
@@ -120,7 +127,8 @@ class RoutineCandidate {
     if (this.#row.prokind !== 'f') return this.#refuse('is a procedure, an aggregate or a window function');
     if ((this.#row.provariadic ?? '0') !== '0') return this.#refuse('is variadic');
     if (isValidName(this.fieldName)) return null;
-    return { ...this.#refuse(`has no valid GraphQL name ("${this.fieldName}")`), kind: 'name' };
+    const fix = routineFix(this.#scope.context, this.#row._id, { name: validName(this.fieldName) });
+    return { ...this.#refuse(`has no valid GraphQL name ("${this.fieldName}")`), kind: 'name', fix };
   }
 
   #privilegeProblem(): Reason | null {

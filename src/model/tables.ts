@@ -131,7 +131,7 @@ export function noteOmissions(context: ModelContext, selected: SelectedTable, ta
   } else if (!table.byPk) {
     const columns = table.primaryKey.map((number) => keyColumn(table, number)).join(', ');
     const reason = `${subject} has no lookup by key: only smallint, integer, bigint, text, uuid, citext and bpchar keys have one, not ${columns}.`;
-    add({ kind: 'type', names: [tableRootFields(table.baseName).byPk], reason, fix: null });
+    add({ kind: 'entrypoint', names: [tableRootFields(table.baseName).byPk], reason, fix: null });
   }
   for (const name of ['totalCount', 'aggregate'] as const) {
     if (table[name]) continue;
@@ -164,10 +164,14 @@ function whyNotWritable(
       ? access.hasTable(row._id, 'delete')
       : row.getAttributes().some((column) => access.hasColumn(row._id, column.attnum, command));
   if (((row.updatable_mask ?? 0) & possible[command]) === 0) {
-    return { kind: 'type', reason: `${subject} exists; PostgreSQL cannot ${command} its rows.`, fix: null };
+    return { kind: 'entrypoint', reason: `${subject} exists; PostgreSQL cannot ${command} its rows.`, fix: null };
   }
   if (granted) {
-    return { kind: 'type', reason: `${subject} exists; it has no column that the role may ${command}.`, fix: null };
+    return {
+      kind: 'entrypoint',
+      reason: `${subject} exists; it has no column that the role may ${command}.`,
+      fix: null,
+    };
   }
   const fix = `grant ${command} on ${tablePath(context, row)} to ${quoteName(role)};`;
   return { kind: 'privilege', reason: `${subject} exists; role ${role} has no ${command.toUpperCase()}.`, fix };

@@ -44,12 +44,12 @@ function expectPlain(text: string): void {
   expect(text.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
 }
 
-test('check reports such objects without lines of theirs, and leaves to --json what cannot be printed', async () => {
+test('check reports such objects without lines of theirs, and leaves to --format json what cannot be printed', async () => {
   const { out } = await run('check');
   expect(out).toContain('\\u000a           alter role tenant superuser;\\u001b');
-  expect(out).toContain('pgreflect check --json');
+  expect(out).toContain('pgreflect check --format json');
   expectPlain(out);
-  const { findings } = JSON.parse((await run('check', '--json')).out) as {
+  const { findings } = JSON.parse((await run('check', '--format', 'json')).out) as {
     findings: readonly { fix: string | null }[];
   };
   expect(findings.some(({ fix }) => fix?.includes(forged))).toBe(true);

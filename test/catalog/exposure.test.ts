@@ -86,7 +86,9 @@ test('everything left out has a sentence and, where SQL changes it, the SQL', as
   expect(of('shop.parted')).toMatchObject([
     { reason: 'Partitioned table shop.parted is not exposed; its partitions are, each as a table of its own.' },
   ]);
-  expect(of('shop.code')).toMatchObject([{ kind: 'type', reason: expect.stringContaining('not code (varchar(10))') }]);
+  expect(of('shop.code')).toMatchObject([
+    { kind: 'entrypoint', reason: expect.stringContaining('not code (varchar(10))') },
+  ]);
   expect(of('shop.summary')).toMatchObject([
     { reason: 'Materialized view shop.summary exists; PostgreSQL cannot insert its rows.' },
     { reason: 'Materialized view shop.summary exists; PostgreSQL cannot update its rows.' },

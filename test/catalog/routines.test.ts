@@ -146,10 +146,9 @@ test('what has no counterpart is absent', async () => {
   const omissions = await reader.omissions(path);
   for (const name of absent) {
     expect(brief(name), name).toBeUndefined();
-    expect(
-      omissions.some(({ object }) => object.endsWith(`.${name}`) || object.endsWith(`."${name}"`)),
-      name,
-    ).toBe(true);
+    const isNoted = omissions.some(({ object }) => object.endsWith(`.${name}`) || object.endsWith(`."${name}"`));
+    // Nobody looks for functions of triggers in the API.
+    expect(isNoted, name).toBe(name !== 'trig' && name !== 'evt');
   }
   expect(brief('first_ok')).toBe('query firstOk Int');
   expect(brief('heartbeat')).toBe('query heartbeat Int');

@@ -4,7 +4,7 @@
  */
 
 import type { Catalog } from '../../catalog/catalog.ts';
-import { quoteName } from '../../catalog/quote-name.ts';
+import { quoteName, quotePath } from '../../catalog/quote-name.ts';
 import { buildModelParts } from '../../model/build-model.ts';
 import type { Model } from '../../model/model.ts';
 import type { Omission } from '../../model/model-context.ts';
@@ -23,14 +23,22 @@ function setup(severity: Finding['severity'], message: string, fix: string | nul
   return { check: 'setup', severity, object: null, message, fix };
 }
 
-/** What each role sees, what is left out of it and why. Equal sentences of several roles become one. */
-export function checkModels(catalog: Catalog, roles: readonly string[]): readonly Finding[] {
+/**
+ * What each role sees, what is left out of it and why. Equal sentences of several roles become one.
+ *
+ * @param viewKeys As `proposeViewKeys`.
+ */
+export function checkModels(
+  catalog: Catalog,
+  roles: readonly string[],
+  viewKeys: ReadonlyMap<string, string>,
+): readonly Finding[] {
   const models = roles
     .filter((role) => catalog.roles.has(role))
     .map((role) => ({ role, ...buildModelParts(catalog, role) }));
   const findings = [
     ...models.flatMap(({ model }) => findMalformedDirective(model)),
-    ...models.flatMap(({ omissions }) => describeOmissions(omissions)),
+    ...models.flatMap(({ omissions }) => describeOmissions(omissions, viewKeys)),
     ...models.flatMap(({ role, model }) => findMissingUsage(role, model, catalog)),
     ...models.map(({ role, model }) => describeRole(role, model)),
   ];
@@ -44,15 +52,21 @@ function findMalformedDirective({ directiveError }: Model): readonly Finding[] {
   return [{ check: 'directive_malformed', severity: 'error', object, message, fix: null }];
 }
 
-/** A grant that is not there is how an operator keeps things to a role: worth a note, not a warning. */
-function describeOmissions(omissions: readonly Omission[]): readonly Finding[] {
-  return omissions.map(({ kind, object, reason, fix }) => ({
-    check: 'left_out',
-    severity: kind === 'privilege' ? 'note' : 'warning',
-    object,
-    message: reason,
-    fix: asStatement(fix),
-  }));
+/**
+ * A grant that is not there is how an operator keeps things to a role: a note without SQL, because what to grant is a question of
+ * policies. What a directive has to switch on is not left out.
+ */
+function describeOmissions(omissions: readonly Omission[], viewKeys: ReadonlyMap<string, string>): readonly Finding[] {
+  return omissions
+    .filter(({ kind }) => kind !== 'switch')
+    .map(({ kind, object, reason, fix }): Finding => {
+      if (kind === 'privilege') {
+        return { check: 'not_granted', severity: 'note', object, message: reason, fix: null };
+      }
+      if (kind === 'entrypoint') return { check: 'read_only', severity: 'note', object, message: reason, fix: null };
+      const proposed = kind === 'key' ? (viewKeys.get(object) ?? fix) : fix;
+      return { check: 'left_out', severity: 'warning', object, message: reason, fix: asStatement(proposed) };
+    });
 }
 
 function findMissingUsage(role: string, model: Model, catalog: Catalog): readonly Finding[] {
@@ -71,6 +85,28 @@ function describeRole(role: string, model: Model): Finding {
     `Role "${role}" reads ${plural(tables.length, 'table')}, inserts into ${number('insert')}, updates ${number('update')}, ` +
     `deletes from ${number('delete')}, and calls ${plural(functions, 'function')}.`;
   return { check: 'role_summary', severity: 'note', object: role, message, fix: null };
+}
+
+/** Whether the comment of the object, or of its table, says that this kind of finding is meant so. */
+export function isIgnored(catalog: Catalog, { check, object }: Finding): boolean {
+  if (object === null) return false;
+  const pathOf = (namespace: string, name: string) => quotePath(catalog.namespace(namespace)?.nspname ?? '', name);
+  const ignoring = [
+    ...catalog.namespaces.map((row) => ({ path: quoteName(row.nspname), place: ['namespace', row._id] as const })),
+    ...catalog.tables.map((row) => ({
+      path: pathOf(row.relnamespace, row.relname),
+      place: ['table', row._id] as const,
+    })),
+    ...catalog.routines.map((row) => ({
+      path: pathOf(row.pronamespace, row.proname),
+      place: ['routine', row._id] as const,
+    })),
+  ].filter(({ place: [kind, oid] }) => {
+    const directive = catalog.directive(kind, oid);
+    const kinds = directive.kind === 'directive' ? directive.value.ignore : undefined;
+    return Array.isArray(kinds) && kinds.includes(check);
+  });
+  return ignoring.some(({ path }) => object === path || object.startsWith(`${path}.`) || object.startsWith(`${path}(`));
 }
 
 /** Whether changes of the database are told or asked for. */

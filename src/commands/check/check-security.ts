@@ -38,12 +38,18 @@ const grantKinds: Readonly<Record<string, { readonly check: string; readonly why
 
 /** Grants that are wider than the API or its policies make use of. */
 const findWideGrants = statementCheck('check-grants.sql', ({ name, kind, grantees, privileges, visitors }) => {
+  const object = String(name);
+  // Somebody has just turned row security on; what to let through is for them to say.
+  if (kind === 'no_policy') {
+    const message = `${object} has no policy, so the grant of ${privileges} to ${grantees} reaches no row. Create a policy for each role that may see rows.`;
+    return { check: 'policy_missing', severity: 'note', object, message };
+  }
   const { check, why } = grantKinds[String(kind)]!;
   return {
     check,
     severity: kind === 'unguarded' && visitors === true ? 'error' : 'warning',
-    object: String(name),
-    message: `The grant of ${privileges} on ${name} to ${grantees} is too wide: ${why}.`,
+    object,
+    message: `The grant of ${privileges} on ${object} to ${grantees} is too wide: ${why}.`,
   };
 });
 

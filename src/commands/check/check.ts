@@ -2,39 +2,53 @@
  * `pgreflect check`: connects, looks at the API, at what guards its rows and at what will make it slow, and reports what is
  * wrong or worth a thought, each with the SQL that changes it. Changes nothing.
  */
+import type { Catalog } from '../../catalog/catalog.ts';
 import { readCatalog } from '../../catalog/read-catalog.ts';
 import { loadOptionsOrThrow } from '../../config/load-options.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
-import { onOneLine, pasteable } from '../../shared/one-line.ts';
-import type { Command, CommandContext } from '../command.ts';
+import { type Command, type CommandContext, flagText, refuse } from '../command.ts';
 import { findProblems } from '../preflight.ts';
 import { requireDatabaseUrl } from '../read-model.ts';
 import { withDatabase } from '../with-database.ts';
-import { checkModels, checkTrigger, describePreflight, plural } from './check-api.ts';
+import { checkModels, checkTrigger, describePreflight, isIgnored } from './check-api.ts';
+import { checkDirectives } from './check-directives.ts';
+import { findAmbiguousKeys, proposeViewKeys } from './check-keys.ts';
 import { securityChecks } from './check-security.ts';
 import { speedChecks } from './check-speed.ts';
 import type { CheckScope, Finding, Severity } from './finding.ts';
+import { mergePartitions, readPartitions } from './partitions.ts';
+import { formats } from './report.ts';
 
 /** The command `pgreflect check`. */
 export const check: Command = {
   name: 'check',
   summary: 'Report problems of a database, with the SQL that fixes them.',
-  flags: [{ flag: 'json', doc: 'Print the report as one JSON object.' }],
+  flags: [
+    { flag: 'only', placeholder: 'KINDS', doc: 'Report these kinds of findings alone, separated by commas.' },
+    { flag: 'ignore', placeholder: 'KINDS', doc: 'Leave these kinds out.' },
+    {
+      flag: 'format',
+      placeholder: 'text|json|sarif',
+      doc: 'Print the report for people (default), programs or code hosts.',
+    },
+  ],
   notes: `Exits with 1 if there is an error; warnings and notes do not count. Read-only.
+One object is left out of one kind by its comment: @graphql({"ignore": ["row_security_off"]}).
 
 Examples:
   pgreflect check --database-url postgresql://authenticator:PASSWORD@localhost:5432/shop
-  pgreflect check --json > report.json      # in CI`,
+  pgreflect check --only row_security_off,write_unguarded
+  pgreflect check --format sarif > report.sarif      # in CI`,
   run: runCheck,
 };
-
-const unprintable = '-- The fix contains control characters, see: pgreflect check --json';
 
 const severities: readonly Severity[] = ['error', 'warning', 'note'];
 
 const names = ['databaseUrl', 'schemas', 'anonRole', 'authenticatedRole', 'serviceRole', 'allowedRoles'] as const;
 
 async function runCheck(context: CommandContext): Promise<number> {
+  const print = formats[flagText(context, 'format') ?? 'text'];
+  if (print === undefined) refuse('--format is none of text, json, sarif.');
   const { values } = loadOptionsOrThrow(names, context.sources);
   const databaseUrl = requireDatabaseUrl(values.databaseUrl);
   const [anonRole, authenticatedRole, serviceRole] = [values.anonRole!, values.authenticatedRole!, values.serviceRole!];
@@ -52,44 +66,42 @@ async function runCheck(context: CommandContext): Promise<number> {
     };
     return [
       ...describePreflight(setup),
-      ...(await runChecks(pool, scope)),
-      ...checkModels(catalog, roles),
+      ...checkDirectives(catalog),
+      ...(await runChecks(pool, { scope, catalog, roles })),
       ...checkTrigger(catalog),
-    ];
+    ].filter((finding) => !isIgnored(catalog, finding));
   });
-  const sorted = severities.flatMap((severity) => findings.filter((finding) => finding.severity === severity));
-  if (context.flags.json) printJson(sorted, context);
-  else printText(sorted, context);
+  const chosen = chooseKinds(context, findings);
+  const sorted = severities.flatMap((severity) => chosen.filter((finding) => finding.severity === severity));
+  context.print(print(sorted));
   return sorted.some(({ severity }) => severity === 'error') ? 1 : 0;
 }
 
+interface Subject {
+  readonly scope: Omit<CheckScope, 'session'>;
+  readonly catalog: Catalog;
+  readonly roles: readonly string[];
+}
+
 /** Runs every check at one snapshot, in a transaction that cannot write. */
-function runChecks(pool: SystemPool, scope: Omit<CheckScope, 'session'>): Promise<readonly Finding[]> {
+function runChecks(pool: SystemPool, { scope, catalog, roles }: Subject): Promise<readonly Finding[]> {
   return pool.transaction(
     async (session) => {
       const findings: Finding[] = [];
       for (const find of [...securityChecks, ...speedChecks]) findings.push(...(await find({ ...scope, session })));
-      return findings;
+      findings.push(...checkModels(catalog, roles, await proposeViewKeys(session, catalog)));
+      const merged = mergePartitions(findings, await readPartitions(session, scope.schemas));
+      return [...merged, ...(await findAmbiguousKeys({ ...scope, session }, catalog))];
     },
     { begin: 'begin isolation level repeatable read read only' },
   );
 }
 
-function printText(findings: readonly Finding[], context: CommandContext): void {
-  for (const { severity, message, fix } of findings) {
-    context.print(`${severity.padEnd(7)}  ${onOneLine(message)}`);
-    if (fix !== null) context.print((pasteable(fix) ?? unprintable).replaceAll(/^/gm, '           '));
-  }
-  const { error, warning, note } = countFindings(findings);
-  context.print(`${plural(error, 'error')}, ${plural(warning, 'warning')}, ${plural(note, 'note')}.`);
-}
-
-function printJson(findings: readonly Finding[], context: CommandContext): void {
-  const { error, warning, note } = countFindings(findings);
-  context.print(JSON.stringify({ errors: error, warnings: warning, notes: note, findings }, null, 2));
-}
-
-function countFindings(findings: readonly Finding[]): Readonly<Record<Severity, number>> {
-  const count = (severity: Severity) => findings.filter((finding) => finding.severity === severity).length;
-  return { error: count('error'), warning: count('warning'), note: count('note') };
+function chooseKinds(context: CommandContext, findings: readonly Finding[]): readonly Finding[] {
+  const kinds = (flag: string) =>
+    flagText(context, flag)
+      ?.split(',')
+      .map((kind) => kind.trim());
+  const [only, ignored = []] = [kinds('only'), kinds('ignore')];
+  return findings.filter(({ check: kind }) => (only?.includes(kind) ?? true) && !ignored.includes(kind));
 }

@@ -42,7 +42,7 @@ export interface SchemaRelationship {
 
 /** Something that the role does not see. */
 export interface Missing {
-  readonly kind: 'privilege' | 'key' | 'name' | 'type' | 'directive';
+  readonly kind: 'privilege' | 'key' | 'name' | 'type' | 'directive' | 'entrypoint';
   readonly object: string;
   /** What somebody may look for. */
   readonly names: readonly string[];

@@ -1,0 +1,118 @@
+/**
+ * Checks of `pgreflect check` for views, whose keys a directive names: which columns could be one, proven, and whether those that are
+ * named are unique in fact. By a key that is not unique, paging skips rows.
+ */
+import type { Catalog, CatalogTable } from '../../catalog/catalog.ts';
+import { quoteName } from '../../catalog/quote-name.ts';
+import { tableFix } from '../../model/comment-fix.ts';
+import { readSettings } from '../../model/directives.ts';
+import { createContext, describeTable, tableKind, tablePath } from '../../model/model-context.ts';
+import { primaryKey } from '../../model/primary-key.ts';
+import { DatabaseError } from '../../postgres/failure.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
+import { readSqlFile } from '../package-files.ts';
+import type { CheckScope, Finding } from './finding.ts';
+import { provenKey, type ViewFacts } from './view-key.ts';
+
+/** The SQL that names a proven key of a view without one, by the name of the view as SQL writes it. */
+export async function proposeViewKeys(session: Queryable, catalog: Catalog): Promise<ReadonlyMap<string, string>> {
+  const views = catalog.tables.filter(
+    (row) => 'vm'.includes(row.relkind) && primaryKey(row, readSettings(catalog, 'table', row._id).settings) === null,
+  );
+  if (views.length === 0) return new Map();
+  const [row] = await session.query(readSqlFile('check-views.sql'), [views.map(({ _id }) => _id)]);
+  const facts = row as unknown as ViewFacts;
+  const context = createContext(catalog, '', null);
+  return new Map(
+    views.flatMap((view) => {
+      const columns = provenKey(facts, view._id);
+      const fix = columns && tableFix(context, view, { primary_key_columns: columns });
+      return fix ? [[tablePath(context, view), fix] as const] : [];
+    }),
+  );
+}
+
+/** For one view. */
+const maxMs = 2000;
+/** For all of them. */
+const maxTotalMs = 20_000;
+
+/**
+ * Keys of directives that two rows share, as an API role sees the rows. What it reads may run code of others, so it runs as a request
+ * would: under that role, and not where the login is a superuser, to which that code could come back.
+ */
+export async function findAmbiguousKeys({ session, roles }: CheckScope, catalog: Catalog): Promise<readonly Finding[]> {
+  const declared = catalog.tables.flatMap((row) => {
+    const { primaryKeyColumns } = readSettings(catalog, 'table', row._id).settings;
+    const key = primaryKeyColumns && primaryKey(row, readSettings(catalog, 'table', row._id).settings);
+    const isReal = row.getIndexes().some(({ indisprimary }) => indisprimary);
+    const role = key && roles.find((name) => mayRead(catalog, name, row, key));
+    return key && role && !isReal && tableKind(row) !== null ? [{ row, key, role }] : [];
+  });
+  if (declared.length === 0) return [];
+  const [login] = await session.query(
+    'select r.rolsuper from pg_catalog.pg_roles r where r.rolname operator(pg_catalog.=) session_user',
+  );
+  if (login?.rolsuper === true) {
+    const message = 'Keys of views were not measured: connect as the login of the gateway, which is no superuser.';
+    return [{ check: 'key_not_measured', severity: 'note', object: null, message, fix: null }];
+  }
+  session.noteUserCode?.();
+  const context = createContext(catalog, '', null);
+  const until = performance.now() + maxTotalMs;
+  const findings: Finding[] = [];
+  for (const { row, key, role } of declared) {
+    const columns = key.map((number) => row.getAttributes().find(({ attnum }) => attnum === number)!.attname);
+    const found =
+      performance.now() > until ? 'unknown' : await isAmbiguous(session, tablePath(context, row), columns, role);
+    if (found === 'unique') continue;
+    const subject = `The key (${columns.map(quoteName).join(', ')}) of ${describeTable(context, row).replace(/^./, (first) => first.toLowerCase())}`;
+    findings.push(
+      found === 'ambiguous'
+        ? {
+            check: 'key_not_unique',
+            severity: 'error',
+            object: tablePath(context, row),
+            message: `${subject} is not unique, so pages skip rows. Name columns that are unique by primary_key_columns.`,
+            fix: null,
+          }
+        : {
+            check: 'key_not_measured',
+            severity: 'note',
+            object: tablePath(context, row),
+            message: `${subject} was not measured: ${found === 'unknown' ? 'it takes too long' : found}.`,
+            fix: null,
+          },
+    );
+  }
+  return findings;
+}
+
+function mayRead(catalog: Catalog, role: string, row: CatalogTable, key: readonly number[]): boolean {
+  const access = catalog.roles.get(role);
+  if (access === undefined || !access.usesNamespace(row.relnamespace)) return false;
+  return key.every((number) => access.hasColumn(row._id, number, 'select'));
+}
+
+/** @returns `unknown` where there was no time to tell, else another sentence why nobody can. */
+async function isAmbiguous(
+  session: Queryable,
+  path: string,
+  columns: readonly string[],
+  role: string,
+): Promise<'ambiguous' | 'unique' | 'unknown' | string> {
+  await session.query('savepoint measured');
+  try {
+    await session.query(`set local statement_timeout = ${maxMs}; set local role "${role.replaceAll('"', '""')}"`);
+    const groups = columns.map((name) => `t."${name.replaceAll('"', '""')}"`).join(', ');
+    const [row] = await session.query(
+      `select exists (select from ${path} t group by ${groups} having pg_catalog.count(*) operator(pg_catalog.>) 1) as ambiguous`,
+    );
+    return row?.ambiguous === true ? 'ambiguous' : 'unique';
+  } catch (error) {
+    if (!(error instanceof DatabaseError) || error.kind === 'unavailable') throw error;
+    return error.kind === 'timeout' || error.sqlstate === '57014' ? 'unknown' : error.primary;
+  } finally {
+    await session.query('rollback to savepoint measured').catch(() => {});
+  }
+}

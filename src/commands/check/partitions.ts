@@ -1,0 +1,44 @@
+/**
+ * What `check` finds about the partitions of a table is said once, for the table.
+ */
+import type { Queryable } from '../../postgres/system/queryable.ts';
+import type { Finding } from './finding.ts';
+
+/** The partitioned table of each partition in some schemas, both as SQL writes them; also for the table itself. */
+export async function readPartitions(
+  session: Queryable,
+  schemas: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await session.query(
+    `select pg_catalog.format('%I.%I', n.nspname, c.relname) as part, pg_catalog.format('%I.%I', rn.nspname, r.relname) as root
+     from pg_catalog.pg_class c
+     join pg_catalog.pg_namespace n on n.oid operator(pg_catalog.=) c.relnamespace
+     join pg_catalog.pg_class r on r.oid operator(pg_catalog.=) pg_catalog.pg_partition_root(c.oid)
+     join pg_catalog.pg_namespace rn on rn.oid operator(pg_catalog.=) r.relnamespace
+     where c.relispartition and n.nspname operator(pg_catalog.=) any ($1::pg_catalog.text[])`,
+    [schemas],
+  );
+  return new Map(rows.flatMap(({ part, root }) => [part, root].map((table) => [String(table), String(root)])));
+}
+
+/** The findings, those of one kind about partitions of one table as one, whose SQL changes them all. */
+export function mergePartitions(findings: readonly Finding[], roots: ReadonlyMap<string, string>): readonly Finding[] {
+  const groups = Map.groupBy(findings, (finding) => {
+    const root = roots.get(finding.object ?? '');
+    // What differs but in the name of the partition is another finding.
+    const text = finding.message.replaceAll(finding.object ?? '', '');
+    return root === undefined ? finding : `${finding.check} ${finding.severity} ${root} ${text}`;
+  });
+  // One object for one group of a string, and one for each finding that is no partition's.
+  return [...groups.values()].map(([first, ...others]) => {
+    const root = roots.get(first!.object ?? '');
+    if (root === undefined || others.length === 0) return first!;
+    const fixes = [first!, ...others].map(({ fix }) => fix);
+    return {
+      ...first!,
+      object: root,
+      message: `${first!.message} The same is true of ${others.length} partitions of ${root}.`,
+      fix: fixes.includes(null) ? null : fixes.join('\n'),
+    };
+  });
+}

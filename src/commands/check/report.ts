@@ -1,0 +1,61 @@
+/**
+ * Prints what `pgreflect check` found: for people by kind, for programs as JSON, for code hosts as SARIF 2.1.0 (OASIS).
+ */
+import { onOneLine, pasteable } from '../../shared/one-line.ts';
+import { version } from '../../shared/version.ts';
+import { plural } from './check-api.ts';
+import type { Finding, Severity } from './finding.ts';
+
+/** The values of `--format`. */
+export const formats: Readonly<Record<string, (findings: readonly Finding[]) => string>> = {
+  text: asText,
+  json: asJson,
+  sarif: asSarif,
+};
+
+const unprintable = '-- The fix contains control characters, see: pgreflect check --format json';
+
+/** Of one kind, where there are many findings in all. */
+const shownOfAKind = 3;
+const many = 30;
+
+function asText(findings: readonly Finding[]): string {
+  const kinds = Map.groupBy(findings, ({ severity, check }) => `${severity.padEnd(7)}  ${check}`);
+  const parts = [...kinds].map(([kind, all]) => {
+    const shown = findings.length > many && kinds.size > 1 ? all.slice(0, shownOfAKind) : all;
+    const rest = all.length - shown.length;
+    const more = `  … and ${rest} more: pgreflect check --only ${all[0]!.check}`;
+    return [`${kind} (${all.length})`, ...shown.map(toLines), ...(rest > 0 ? [more] : []), ''].join('\n');
+  });
+  const { error, warning, note } = countFindings(findings);
+  return [...parts, `${plural(error, 'error')}, ${plural(warning, 'warning')}, ${plural(note, 'note')}.`].join('\n');
+}
+
+function toLines({ message, fix }: Finding): string {
+  const sql = fix === null ? '' : `\n${(pasteable(fix) ?? unprintable).replaceAll(/^/gm, '      ')}`;
+  return `  ${onOneLine(message)}${sql}`;
+}
+
+function asJson(findings: readonly Finding[]): string {
+  const { error, warning, note } = countFindings(findings);
+  return JSON.stringify({ errors: error, warnings: warning, notes: note, findings }, null, 2);
+}
+
+function asSarif(findings: readonly Finding[]): string {
+  const rules = [...new Set(findings.map(({ check }) => check))].map((id) => ({ id }));
+  const results = findings.map(({ check, severity, object, message, fix }) => ({
+    ruleId: check,
+    level: severity,
+    message: { text: message },
+    ...(object === null ? {} : { locations: [{ logicalLocations: [{ fullyQualifiedName: object }] }] }),
+    ...(fix === null ? {} : { properties: { fix } }),
+  }));
+  const driver = { name: 'pgreflect check', version, rules };
+  const $schema = 'https://json.schemastore.org/sarif-2.1.0.json';
+  return JSON.stringify({ $schema, version: '2.1.0', runs: [{ tool: { driver }, results }] }, null, 2);
+}
+
+function countFindings(findings: readonly Finding[]): Readonly<Record<Severity, number>> {
+  const count = (severity: Severity) => findings.filter((finding) => finding.severity === severity).length;
+  return { error: count('error'), warning: count('warning'), note: count('note') };
+}

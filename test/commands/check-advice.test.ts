@@ -1,0 +1,176 @@
+/** What `pgreflect check` advises is right: keys are proven, comments keep what they say, and each fix ends its finding and makes none. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createDatabase, fixture, type TestDatabase } from '../support/postgres.ts';
+import { runCommand } from './run-command.ts';
+
+interface Finding {
+  readonly check: string;
+  readonly severity: string;
+  readonly object: string | null;
+  readonly message: string;
+  readonly fix: string | null;
+}
+
+async function findings(database: TestDatabase, ...args: string[]): Promise<readonly Finding[]> {
+  const env = { DATABASE_URL: database.urlAs('authenticator', 'test') };
+  const { out } = await runCommand(['check', '--format', 'json', ...args], { env });
+  return (JSON.parse(out) as { findings: readonly Finding[] }).findings;
+}
+
+describe('a trading company', () => {
+  let database: TestDatabase;
+  let found: readonly Finding[];
+  const fixesOf = (object: string, check: string) =>
+    found.filter((each) => each.object === object && each.check === check).map(({ fix }) => fix);
+
+  beforeAll(async () => {
+    database = await createDatabase(fixture('check-trading.sql'));
+    found = await findings(database);
+  });
+
+  test.each([
+    ['line_detail', 'view', ['order_id', 'product_id'], 'the key of the table that decides the rows, by the join'],
+    ['order_of_customer', 'view', ['number'], 'its name in the view'],
+    ['order_total', 'view', ['order_id'], 'what it is grouped by'],
+    ['open_order', 'view', ['order_id'], 'the key of a view below'],
+    ['stored_total', 'materialized view', ['order_id'], 'the same where rows are stored'],
+  ])('the key of %s is proven', (view, kind, columns) => {
+    const directive = JSON.stringify({ primary_key_columns: columns });
+    expect(fixesOf(`public.${view}`, 'left_out')).toEqual([
+      `comment on ${kind} public.${view} is '@graphql(${directive})';`,
+    ]);
+  });
+
+  test.each([
+    ['product_name', 'several rows of it join each row of the table'],
+    ['every_pair', 'nothing joins its tables'],
+    ['maybe_order', 'the table may be missing in a row'],
+  ])('no key is proposed for %s: %s', (view) => {
+    expect(fixesOf(`public.${view}`, 'left_out')).toEqual([null]);
+  });
+
+  test('a declared key that two rows share is an error', () => {
+    const [error] = found.filter(({ check }) => check === 'key_not_unique');
+    expect(error).toMatchObject({ severity: 'error', object: 'public.people', fix: null });
+    expect(error?.message).toBe(
+      'The key (id) of view public.people is not unique, so pages skip rows. Name columns that are unique by primary_key_columns.',
+    );
+  });
+
+  test('misspelled keys and values of directives are found, with what was meant', () => {
+    const typos = found.filter(({ check }) => check.startsWith('directive_'));
+    expect(typos.map(({ check, object, fix }) => [check, object, fix])).toEqual([
+      [
+        'directive_key',
+        'public',
+        `comment on schema public is 'The shop''s schema. @graphql({"max_rows":50,"inflect_names":true})';`,
+      ],
+      [
+        'directive_value',
+        'public.product',
+        `comment on table public.product is '@graphql({"totalCount":{"enabled":true},"primry_key_columns":["id"]})';`,
+      ],
+      [
+        'directive_key',
+        'public.product',
+        `comment on table public.product is '@graphql({"totalCount":true,"primary_key_columns":["id"]})';`,
+      ],
+      [
+        'directive_value',
+        'public.order_line',
+        `comment on table public.order_line is '@graphql({"aggregate":{"enabled":true}})';`,
+      ],
+      [
+        'directive_column',
+        'public.contact',
+        `comment on view public.contact is '@graphql({"primary_key_columns":["email"]})';`,
+      ],
+    ]);
+  });
+
+  test('two relationships with one name are one finding, whose SQL names both', () => {
+    const [hidden] = found.filter(({ message }) => message.includes('hides'));
+    expect(hidden?.message).toBe(
+      'The field "customerCollection" of public.address is its relationship by the foreign key customer_shipping_address_id_fkey, which hides its relationship by the foreign key customer_billing_address_id_fkey.',
+    );
+    expect(hidden?.fix).toBe(
+      `comment on constraint customer_billing_address_id_fkey on public.customer is '@graphql({"local_name":"customerCollectionByBillingAddressId"})';
+comment on constraint customer_shipping_address_id_fkey on public.customer is '@graphql({"local_name":"customerCollectionByShippingAddressId"})';`,
+    );
+  });
+
+  test('partitions are one finding; triggers and extensions none', () => {
+    const ofPartitions = found.filter(({ object }) => object?.startsWith('public.payment'));
+    const [open, ...others] = ofPartitions.filter(({ check }) => check === 'row_security_off');
+    expect(others).toEqual([]);
+    expect(open?.fix?.split('\n')).toHaveLength(4);
+    expect(found.filter(({ message }) => message.includes('touch'))).toEqual([]);
+    expect(found.filter(({ message }) => message.includes('public.describe'))).toHaveLength(1);
+  });
+
+  test('findings are chosen by kind, and left out by kind or by the comment of an object', async () => {
+    const only = await findings(database, '--only', 'row_security_off,key_not_unique');
+    expect(new Set(only.map(({ check }) => check))).toEqual(new Set(['row_security_off', 'key_not_unique']));
+    const without = await findings(database, '--ignore', 'row_security_off');
+    expect(without.filter(({ check }) => check === 'row_security_off')).toEqual([]);
+    await database.query(`comment on table log is '@graphql({"ignore": ["left_out"]})'`);
+    expect((await findings(database)).filter(({ object }) => object === 'public.log')).not.toContainEqual(
+      expect.objectContaining({ check: 'left_out' }),
+    );
+    await database.query('comment on table log is null');
+  });
+
+  test('as SARIF, which code hosts show', async () => {
+    const env = { DATABASE_URL: database.urlAs('authenticator', 'test') };
+    const { out } = await runCommand(['check', '--format', 'sarif'], { env });
+    const { version, runs } = JSON.parse(out);
+    expect(version).toBe('2.1.0');
+    expect(runs[0].tool.driver).toMatchObject({ name: 'pgreflect check' });
+    expect(runs[0].results).toContainEqual({
+      ruleId: 'key_not_unique',
+      level: 'error',
+      message: { text: expect.stringContaining('is not unique') },
+      locations: [{ logicalLocations: [{ fullyQualifiedName: 'public.people' }] }],
+    });
+    const { code, err } = await runCommand(['check', '--format', 'xml'], { env });
+    expect([code, err]).toEqual([1, expect.stringContaining('--format is none of text, json, sarif.')]);
+  });
+});
+
+test.each(['check-trading.sql', 'check-warehouse.sql'])(
+  'each fix for %s ends its finding and makes no other',
+  { timeout: 300_000 },
+  async (name) => {
+    const database = await createDatabase(fixture(name));
+    const keyOf = ({ check, object, message }: Finding) => `${check} ${object} ${message}`;
+    const toRun = (all: readonly Finding[]) =>
+      all.filter(({ fix }) => fix !== null && fix !== 'pgreflect init --watch');
+    let before = await findings(database);
+    const tried = new Set<string>();
+    // One of each kind alone, so that it can be seen what it does, then all that are left.
+    for (;;) {
+      const left = toRun(before);
+      const next = left.find(({ check, fix }) => !tried.has(`${check} ${fix?.split(' ', 2)}`));
+      const now = next === undefined ? left : [next];
+      if (now.length === 0) break;
+      for (const { check, fix } of now) {
+        tried.add(`${check} ${fix!.split(' ', 2)}`);
+        await database.query(fix!);
+      }
+      const after = await findings(database);
+      const known = new Set(before.map(keyOf));
+      const made = after.filter((finding) => finding.severity !== 'note' && !known.has(keyOf(finding)));
+      const statements = now.map(({ fix }) => fix).join('\n');
+      expect(made, statements).toEqual([]);
+      for (const finding of now) expect(after.map(keyOf), statements).not.toContain(keyOf(finding));
+      before = after;
+    }
+    expect(tried.size).toBeGreaterThan(2);
+  },
+);
+
+test('a database of 173 relations is at most two screens', async () => {
+  const database = await createDatabase(fixture('check-warehouse.sql'));
+  const { out } = await runCommand(['check'], { env: { DATABASE_URL: database.urlAs('authenticator', 'test') } });
+  expect(out.trimEnd().split('\n').length).toBeLessThanOrEqual(100);
+});
