@@ -73,25 +73,16 @@ function otherName(context: ModelContext, { row, namespace }: SelectedTable): st
 
 /** Names of all types that the table brings along. */
 function typeNames(table: UnlinkedTable): readonly string[] {
-  const base = table.baseName;
-  const has = (aggregate: 'sum' | 'avg' | 'min' | 'max'): boolean =>
-    table.aggregate && table.columns.some((column) => column[aggregate] !== null);
+  const names = tableTypeNames(table.baseName);
+  const results = (['sum', 'avg', 'min', 'max'] as const).filter((fn) =>
+    table.columns.some((column) => column[fn] !== null),
+  );
   return [
-    ...[
-      base,
-      tableTypeNames(base).edge,
-      tableTypeNames(base).connection,
-      tableTypeNames(base).filter,
-      tableTypeNames(base).orderBy,
-    ],
-    ...(table.insert ? [tableTypeNames(base).insertInput, tableTypeNames(base).insertResponse] : []),
-    ...(table.update ? [tableTypeNames(base).updateInput, tableTypeNames(base).updateResponse] : []),
-    ...(table.delete ? [tableTypeNames(base).deleteResponse] : []),
-    ...(table.aggregate ? [tableTypeNames(base).aggregate] : []),
-    ...(has('sum') ? [tableTypeNames(base).sum] : []),
-    ...(has('avg') ? [tableTypeNames(base).avg] : []),
-    ...(has('min') ? [tableTypeNames(base).min] : []),
-    ...(has('max') ? [tableTypeNames(base).max] : []),
+    ...[table.baseName, names.edge, names.connection, names.filter, names.orderBy],
+    ...(table.insert ? [names.insertInput, names.insertResponse] : []),
+    ...(table.update ? [names.updateInput, names.updateResponse] : []),
+    ...(table.delete ? [names.deleteResponse] : []),
+    ...(table.aggregate ? [names.aggregate, ...results.map((fn) => names[fn])] : []),
   ];
 }
 

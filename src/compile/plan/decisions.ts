@@ -5,8 +5,6 @@
  * The record is the operation's shape: two requests whose variables give the same answers get the same text, so compiled
  * operations are kept in a tree of questions. No scalar value can become part of an answer, or one client could fill the
  * cache for everyone; the questions that look at values (`fits`, `sign`, `cursor`, `node`) have a handful of answers each.
- *
- * Used by input.ts (asks) and compile-operation.ts (keeps the tree).
  */
 import { unreachable } from '../../shared/invariant.ts';
 import { decodeOnce, type Elements, readNodeId } from './cursor.ts';

@@ -4,8 +4,6 @@
  *
  * Measured with a hundred objects: graphql-js reads all fields of the type for each of them and makes objects that
  * engines keep as hash tables, which everything after it pays for.
- *
- * Used by document-variables.ts.
  */
 import {
   type GraphQLInputField,

@@ -1,8 +1,6 @@
 /**
  * Text that PostgreSQL cannot hold: the character NUL, and halves of surrogate pairs, which are no characters and would
  * be replaced on their way to the server. Refused before anything runs, because the server's own message names no place.
- *
- * Used by document-variables.ts (variables) and input.ts (literals).
  */
 import type { Path } from './slot.ts';
 

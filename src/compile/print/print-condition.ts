@@ -34,15 +34,10 @@ export function where(condition: Sql | null): Sql {
 export function printCondition(condition: Condition, row: Row): Sql {
   switch (condition.kind) {
     case 'and':
-      return sql`(${join(
-        condition.items.map((item) => printCondition(item, row)),
-        sql` and `,
-      )})`;
-    case 'or':
-      return sql`(${join(
-        condition.items.map((item) => printCondition(item, row)),
-        sql` or `,
-      )})`;
+    case 'or': {
+      const items = condition.items.map((item) => printCondition(item, row));
+      return sql`(${join(items, condition.kind === 'and' ? sql` and ` : sql` or `)})`;
+    }
     case 'not':
       return sql`(not ${printCondition(condition.item, row)})`;
     case 'null_test':
@@ -52,7 +47,7 @@ export function printCondition(condition: Condition, row: Row): Sql {
     case 'key':
       return sql`(${printKey(condition.table, condition.slots, row)})`;
     case 'compare':
-      return sql`(${printComparison(condition, row)})`;
+      return sql`(${comparisons[condition.operator]({ left: row.column(condition.column), ...condition })})`;
     default:
       return unreachable(condition);
   }
@@ -81,12 +76,6 @@ export function printJoin(
 
 function value(column: Column, slot: Slot): Sql {
   return param(slot, column.cast);
-}
-
-function printComparison(condition: Extract<Condition, { kind: 'compare' }>, row: Row): Sql {
-  const { column, slot } = condition;
-  const left = row.column(column);
-  return comparisons[condition.operator]({ left, column, slot });
 }
 
 interface Comparison {

@@ -1,22 +1,37 @@
 /**
  * Prints an insert, update or delete with what it returns as one statement (graphql.md 10).
  *
+ * Rows that are plainly selected are written as one would by hand, `update … where id = $1 returning id, title`, and the gateway makes
+ * the JSON: inserts into tables, and an update or delete by the whole key, by which `atMost` holds. They arrive before the commit and
+ * nothing limits them inside the statement: an answer over `maxResponseBytes` is dropped, and the error says that the write is
+ * committed. Everything else is one text of JSON:
+ *
  *     with x as (update … returning …) select … from (select count(*) from x) as n
  *
  * Everything but the written rows is read as it was before the statement. Every column the role may select is returned,
  * asked for or not, so a row that policies hide from the role makes the write fail.
  */
 import type { Table } from '../../model/model.ts';
-import { runsVolatile } from '../plan/inspect-plan.ts';
+import { pinsPrimaryKey, runsVolatile } from '../plan/inspect-plan.ts';
 import type { WriteChange, WritePlan } from '../plan/plan.ts';
+import { type AnswerLayout, type AnswerPiece, layOutAll } from './answer-layout.ts';
 import { printCondition, where } from './print-condition.ts';
-import { printInserts } from './print-insert.ts';
+import { printInsert, printInserts } from './print-insert.ts';
 import { printEntries, printObject, printObjectQuery } from './print-object.ts';
 import { directRow, list, type Names, SubqueryRow } from './print-row.ts';
 import { type Printer, printMembers, tableName } from './printer.ts';
+import {
+  callsRoutine,
+  isFlat,
+  joinConstants,
+  layOutRow,
+  objectPieces,
+  type RowContext,
+  Selection,
+} from './row-layout.ts';
 import { builtin, ident, param, type Sql, sql } from './sql.ts';
 
-type InsertChange = Extract<WriteChange, { kind: 'insert' }>;
+type RowChange = Exclude<WriteChange, { kind: 'insert' }>;
 
 /** The payload as json, `select`ed from the common table expressions that write. */
 export function printWrite(printer: Printer, plan: WritePlan): { readonly expressions: Sql; readonly select: Sql } {
@@ -34,7 +49,7 @@ export function printWrite(printer: Printer, plan: WritePlan): { readonly expres
   const changes =
     plan.change.kind === 'insert'
       ? printInserts(names, plan.table, plan.change, written)
-      : sql`${ident(written.alias)} as (${printChange(names, plan.table, plan.change, written)})`;
+      : sql`${ident(written.alias)} as (${printReturning(names, plan.table, plan.change, written)})`;
   const select = sql`select ${payload}`;
   if (!isCounted(plan)) return { expressions: changes, select };
   const count = sql`select pg_catalog.count(*) as "n" from ${ident(written.alias)}`;
@@ -58,21 +73,64 @@ function guardCount(change: WriteChange, count: Sql, payload: Sql): Sql {
   return sql`case when ${count} operator(pg_catalog.>) ${limit} then pg_catalog.to_json(${marker}) else ${payload} end`;
 }
 
-function printChange(
-  names: Names,
-  table: Table,
-  change: Exclude<WriteChange, InsertChange>,
-  written: SubqueryRow,
-): Sql {
+function printReturning(names: Names, table: Table, change: RowChange, written: SubqueryRow): Sql {
   const alias = names.next('t');
-  return sql`${printChangeOf(table, change, alias)} returning ${list(written.selectList(directRow(alias, table)))}`;
+  return sql`${printChange(table, change, alias)} returning ${list(written.selectList(directRow(alias, table)))}`;
 }
 
 /** An update or delete of the table, which is then `alias`, up to its `returning`. */
-export function printChangeOf(table: Table, change: Exclude<WriteChange, InsertChange>, alias: string): Sql {
+function printChange(table: Table, change: RowChange, alias: string): Sql {
   const target = sql`${tableName(table)} as ${ident(alias)}`;
   const filter = where(change.filter === null ? null : printCondition(change.filter, directRow(alias, table)));
   if (change.kind === 'delete') return sql`delete from ${target}${filter}`;
   const set = change.set.map(({ column, slot }) => sql`${ident(column.name)} = ${param(slot, column.cast)}`);
   return sql`update ${target} set ${list(set)}${filter}`;
+}
+
+/** A statement and what becomes of its rows. */
+export interface PrintedWrite {
+  readonly statement: Sql;
+  readonly layout: AnswerLayout;
+}
+
+/**
+ * Prints the write of rows that are plainly selected; null where they are not.
+ *
+ * @param check Refuses other types of columns (print-type-check.ts); null: there is nothing to check.
+ */
+export function printWrittenRows(printer: Printer, plan: WritePlan, check: Sql | null): PrintedWrite | null {
+  const { table, change, entries } = plan;
+  const records = entries.filter((entry) => entry.kind === 'records');
+  if (records.length > 1 || !records.every(({ object }) => isFlat(object) && !callsRoutine(object))) return null;
+  const alias = printer.names.next('t');
+  const write = printDirectly(printer.names, table, change, alias);
+  if (write === null) return null;
+  const selection = new Selection();
+  const context: RowContext = { printer, row: directRow(alias, table), selection, isRow: null };
+  const pieces = objectPieces(entries, (entry): AnswerPiece[] =>
+    entry.kind === 'affected_count'
+      ? [{ kind: 'count' }]
+      : ['[', { kind: 'rows', row: joinConstants(layOutRow(context, entry.object)) }, ']'],
+  );
+  if (selection.count === 0) {
+    // A row that policies hide from the role makes the write fail, if anything of it is returned.
+    const visible = table.columns.find(({ selectable }) => selectable);
+    if (visible === undefined) return null;
+    selection.add(null, context.row.column(visible));
+  }
+  if (check !== null) selection.add(null, check);
+  return {
+    statement: sql`${write} returning ${selection.print()}`,
+    layout: layOutAll(joinConstants<Exclude<AnswerPiece, string>>(pieces)),
+  };
+}
+
+function printDirectly(names: Names, table: Table, change: WriteChange, alias: string): Sql | null {
+  if (change.kind === 'insert') {
+    const isPlain = table.kind === 'table' && !table.hasRules && change.groups.length === 1;
+    return isPlain ? printInsert(names, table, change, alias) : null;
+  }
+  const allowsOne = change.atMost.kind === 'constant' && Number(change.atMost.value) >= 1;
+  if (!allowsOne || !table.uniqueKey || !pinsPrimaryKey(table, change.filter)) return null;
+  return printChange(table, change, alias);
 }
