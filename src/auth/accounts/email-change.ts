@@ -3,7 +3,7 @@
  */
 
 import { queueNotification } from '../messages/queue-notification.ts';
-import { assertMailNotTooFrequent, sendTokens } from '../messages/send-token.ts';
+import { isMailDue, sendTokens } from '../messages/send-token.ts';
 import { mergeMetadata } from '../metadata.ts';
 import { type AuthContext, nowOf, type Transaction } from '../steps/auth-context.ts';
 import { auditUser } from '../store/audit.ts';
@@ -18,6 +18,15 @@ export function isSecureChange(context: AuthContext, user: User): boolean {
   return context.config.mailer_secure_email_change_enabled && user.email !== null;
 }
 
+/** A change that is asked for. */
+interface AskedChange {
+  readonly newEmail: string;
+  /** Null: not the PKCE flow. */
+  readonly pkce: PkceChallenge | null;
+  /** As of `sendTokenMail`. */
+  readonly isTold: boolean;
+}
+
 /**
  * Notes the new address and sends the email to it, with a secure change also one to the present address. Earlier links of
  * a change are dead.
@@ -26,13 +35,11 @@ export function isSecureChange(context: AuthContext, user: User): boolean {
  */
 export async function askEmailChange(
   tx: Transaction,
-  { user, newEmail, pkce }: { readonly user: User; readonly newEmail: string; readonly pkce: PkceChallenge | null },
+  user: User,
+  { newEmail, pkce, isTold }: AskedChange,
 ): Promise<void> {
-  assertMailNotTooFrequent(tx, user.emailChangeSentAt);
-  if (pkce !== null) {
-    const kind = { providerType: 'email_change', method: 'email_change' } as const;
-    await createFlow(tx, { userId: user.id, pkce, ...kind });
-  }
+  if (!(await isMailDue(tx, user.emailChangeSentAt, isTold))) return;
+  if (pkce !== null) await createFlow(tx, { userId: user.id, pkce, method: 'email_change' });
   // The token of the present address must not outlive a request that sends none there.
   const reset = { emailChange: newEmail, emailChangeConfirmStatus: 0, emailChangeTokenCurrent: '' } as const;
   await updateUser(tx, user.id, reset);

@@ -9,11 +9,10 @@
 import type { HookName } from '../../config/auth/auth-hook-fields.ts';
 import { AuthError } from '../auth-error.ts';
 import { queueNotification } from '../messages/queue-notification.ts';
-import { assertMailNotTooFrequent } from '../messages/send-token.ts';
+import { sendTokenMail } from '../messages/send-token.ts';
 import { mergeWhatFits } from '../metadata.ts';
 import type { ExternalUser } from '../providers/external-user.ts';
 import { randomUuid } from '../random.ts';
-import { sendConfirmation } from '../requests/sign-up.ts';
 import { type AuthContext, nowOf, type Transaction } from '../steps/auth-context.ts';
 import { askBeforeUserCreated } from '../steps/before-user-created.ts';
 import { auditUser } from '../store/audit.ts';
@@ -176,8 +175,7 @@ async function proveEmail(tx: Transaction, user: User, external: ExternalUser): 
   }
   const alone = await evictStrangers(tx, user, external);
   if (alone.email !== null) {
-    assertMailNotTooFrequent(tx, alone.confirmationSentAt);
-    await sendConfirmation(tx, alone, null);
+    await sendTokenMail(tx, 'confirmation', alone, { isTold: true });
   }
   if (tx.config.mailer_allow_unverified_email_sign_ins) return null;
   return new AuthError('provider_email_needs_verification', askToVerify(alone, external));

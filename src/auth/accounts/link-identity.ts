@@ -5,9 +5,8 @@
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import { queueNotification } from '../messages/queue-notification.ts';
-import { assertMailNotTooFrequent } from '../messages/send-token.ts';
+import { sendTokenMail } from '../messages/send-token.ts';
 import type { ExternalUser } from '../providers/external-user.ts';
-import { sendConfirmation } from '../requests/sign-up.ts';
 import { nowOf, type Transaction } from '../steps/auth-context.ts';
 import { auditUser } from '../store/audit.ts';
 import { findIdentityOwner, syncProviders } from '../store/identities.ts';
@@ -74,8 +73,7 @@ async function settleEmail(tx: Transaction, user: User, external: ExternalUser):
     await updateUser(tx, user.id, { isAnonymous: false });
     return null;
   }
-  assertMailNotTooFrequent(tx, adopted.confirmationSentAt);
-  await sendConfirmation(tx, adopted, null);
+  await sendTokenMail(tx, 'confirmation', adopted, { isTold: true });
   const { provider } = external;
   const message = `Unverified email with ${provider}. A confirmation email has been sent to your ${provider} email`;
   return new AuthError('email_not_confirmed', message, { status: 422 });

@@ -8,8 +8,8 @@ import { AuthError } from '../auth-error.ts';
 import { hashCode, makeCode, makeLinkHash } from '../secrets/one-time-code.ts';
 import { askHook } from '../steps/ask-hook.ts';
 import { type AuthContext, nowOf, type Transaction } from '../steps/auth-context.ts';
-import { storeToken } from '../store/one-time-tokens.ts';
-import { assertNotTooFrequent, assertNumberAllowed, assertSendAllowed } from '../store/rate-limit.ts';
+import { sentAtOf, storeToken } from '../store/one-time-tokens.ts';
+import { assertNumberAllowed, assertSendAllowed, findTooFrequent } from '../store/rate-limit.ts';
 import { reloadUser } from '../store/users.ts';
 import { TextError } from '../texts/text-error.ts';
 import type { Time } from '../times.ts';
@@ -20,11 +20,11 @@ import type { TextMessage } from './text-message.ts';
 /** What a code is for, and where it stands. */
 export type CodePurpose = 'confirmation' | 'phone_change' | 'reauthentication';
 
-const places = {
-  confirmation: { type: 'confirmation_token', sentAt: (user: User) => user.confirmationSentAt },
-  phone_change: { type: 'phone_change_token', sentAt: (user: User) => user.phoneChangeSentAt },
-  reauthentication: { type: 'reauthentication_token', sentAt: (user: User) => user.reauthenticationSentAt },
-} as const satisfies Record<CodePurpose, { type: string; sentAt: (user: User) => Time | null }>;
+const tokenTypes = {
+  confirmation: 'confirmation_token',
+  phone_change: 'phone_change_token',
+  reauthentication: 'reauthentication_token',
+} as const satisfies Record<CodePurpose, string>;
 
 /** A message with a code. */
 export interface CodeMessage {
@@ -44,9 +44,9 @@ export interface CodeMessage {
 export async function sendCode(tx: Transaction, message: CodeMessage): Promise<string> {
   const { services, config } = tx;
   const { purpose, user, phone, channel } = message;
-  const { type, sentAt } = places[purpose];
-  const now = nowOf(tx);
-  assertNotTooFrequent('sms', { sentAt: sentAt(user), frequencySeconds: config.sms_max_frequency, now });
+  const type = tokenTypes[purpose];
+  const refusal = findTooFrequent('sms', sentAtOf(user, type), config.sms_max_frequency, nowOf(tx));
+  if (refusal !== null) throw refusal;
   const { sms_otp_length: digits, sms_template: template } = config;
   const made = await makePhoneCode(tx, { phone, channel, digits, template, purpose });
   const hashes = { tokenHash: hashCode(phone, made.code), linkHash: makeLinkHash(services.random) };

@@ -8,10 +8,12 @@ import { buildConfirmationUrl } from '../../email/confirmation-url.ts';
 import { emailKinds } from '../../email/email-kind.ts';
 import { buildMessage, type EmailMessage } from '../../email/message.ts';
 import { AuthError } from '../auth-error.ts';
-import { type AuthContext, nowOf, type Transaction, timeLeftMs } from '../steps/auth-context.ts';
-import { emailTokenSeconds } from '../store/one-time-tokens.ts';
-import { assertNotTooFrequent, assertSendAllowed } from '../store/rate-limit.ts';
+import { type AuthContext, type Transaction, timeLeftMs } from '../steps/auth-context.ts';
+import { emailTokenSeconds, sentAtOf } from '../store/one-time-tokens.ts';
+import { createFlow, type PkceChallenge } from '../store/pkce.ts';
+import { assertSendAllowed, findTooFrequent } from '../store/rate-limit.ts';
 import type { Time } from '../times.ts';
+import type { User } from '../user.ts';
 import { buildEmail } from './build-email.ts';
 import { type MadeToken, makeToken, type TokenMail } from './make-token.ts';
 import { sendTokensByHook } from './send-by-hook.ts';
@@ -78,28 +80,59 @@ function build(context: AuthContext, mail: TokenMail, { code, tokenHash }: MadeT
   return kind === 'confirmation' ? buildMessage(kind, config, data) : buildEmail(context, kind, data);
 }
 
-/**
- * Whether an email of a kind was sent within the configured time. Callers without a session are not told: for an address
- * without an account the answer would differ.
- */
-export function isMailTooFrequent(context: AuthContext, sentAt: Time | null): boolean {
-  const frequencyMs = context.config.smtp_max_frequency * 1000;
-  return sentAt !== null && frequencyMs > 0 && sentAt + frequencyMs > nowOf(context);
+/** What an email carries where it goes to the address of the user, and the flow that its request leaves. */
+const mails = {
+  confirmation: { tokenType: 'confirmation_token', method: 'email/signup' },
+  magic_link: { tokenType: 'recovery_token', method: 'magiclink' },
+  recovery: { tokenType: 'recovery_token', method: 'recovery' },
+  reauthentication: { tokenType: 'reauthentication_token', method: null },
+} as const;
+
+/** How an email is asked for. */
+interface MailOptions {
+  /** Null: not the PKCE flow. */
+  readonly pkce?: PkceChallenge | null;
+  /** Whoever asks has a session, or has signed in with a provider, and may know that there is an account. */
+  readonly isTold?: boolean;
 }
 
 /**
- * Counts an email that is not sent, so that the limit on all emails refuses every address alike.
+ * Sends an email to the address of a user, who is locked, unless one of its kind was sent a moment ago.
  *
+ * @returns Whether it was sent.
+ * @throws AuthError as `isMailDue`, `sendTokens`.
+ */
+export async function sendTokenMail(
+  tx: Transaction,
+  kind: keyof typeof mails,
+  user: User,
+  { pkce = null, isTold = false }: MailOptions,
+): Promise<boolean> {
+  const { tokenType, method } = mails[kind];
+  if (!(await isMailDue(tx, sentAtOf(user, tokenType), isTold))) return false;
+  if (pkce !== null && method !== null) await createFlow(tx, { userId: user.id, pkce, method });
+  await sendTokens(tx, { kind, user, to: user.email ?? '', tokenType, isPkce: pkce !== null });
+  return true;
+}
+
+/**
+ * Whether an email of a kind may be sent again. Whoever must not know of an account is not told that one was sent a moment ago:
+ * it counts as sent once more, as it does for an address without an account, so that the limit on all emails refuses both alike.
+ *
+ * @param sentAt When the last one was sent; undefined: there is no account.
  * @throws AuthError `over_email_send_rate_limit`
  */
-export function countUnsent({ services, config }: AuthContext): Promise<void> {
-  return assertSendAllowed(services.limiter, 'email', config.rate_limit_email_sent);
-}
-
-/** Refuses a second email of a kind within the configured time. @param sentAt When the last one was sent. */
-export function assertMailNotTooFrequent(context: AuthContext, sentAt: Time | null): void {
-  const frequencySeconds = context.config.smtp_max_frequency;
-  assertNotTooFrequent('email', { sentAt, frequencySeconds, now: nowOf(context) });
+export async function isMailDue(
+  { services, config }: AuthContext,
+  sentAt: Time | null | undefined,
+  isTold: boolean = false,
+): Promise<boolean> {
+  const frequency = config.smtp_max_frequency;
+  const refusal = sentAt === undefined ? null : findTooFrequent('email', sentAt, frequency, services.clock.now());
+  if (sentAt !== undefined && refusal === null) return true;
+  if (refusal !== null && isTold) throw refusal;
+  await assertSendAllowed(services.limiter, 'email', config.rate_limit_email_sent);
+  return false;
 }
 
 /** @throws AuthError `email_address_not_authorized` */

@@ -14,7 +14,7 @@ import { type BodyShape, readMembers } from '../steps/members.ts';
 import { assertFactorBearer, type FactorBearer, requireFactor } from '../steps/own-factor.ts';
 import { auditUser } from '../store/audit.ts';
 import { challengeLifetimeMs, createChallenge } from '../store/factors.ts';
-import { assertNotTooFrequent } from '../store/rate-limit.ts';
+import { findTooFrequent } from '../store/rate-limit.ts';
 import { type Time, toSeconds } from '../times.ts';
 import type { Factor } from '../user.ts';
 
@@ -83,11 +83,12 @@ async function challenge(tx: Transaction, asked: Asked): Promise<Challenged> {
 
 function makeMessage(context: AuthContext, { phone, lastChallengedAt }: Factor, channel: Channel): Promise<PhoneCode> {
   const {
-    mfa_phone_max_frequency: frequencySeconds,
+    mfa_phone_max_frequency: frequency,
     mfa_phone_otp_length: digits,
     mfa_phone_template: template,
   } = context.config;
-  assertNotTooFrequent('sms', { sentAt: lastChallengedAt, frequencySeconds, now: nowOf(context) });
+  const refusal = findTooFrequent('sms', lastChallengedAt, frequency, nowOf(context));
+  if (refusal !== null) throw refusal;
   return makePhoneCode(context, { phone, channel, digits, template, purpose: 'MFA' });
 }
 

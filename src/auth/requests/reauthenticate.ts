@@ -5,11 +5,11 @@
 import { lockKnownUser } from '../accounts/lock-known-user.ts';
 import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-code.ts';
-import { assertMailNotTooFrequent, sendTokens } from '../messages/send-token.ts';
+import { sendTokenMail } from '../messages/send-token.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
 import { takeGuesses } from '../steps/guesses.ts';
 import { auditUser } from '../store/audit.ts';
-import { consumeToken, emailTokenSeconds, presentCode, smsTokenSeconds } from '../store/one-time-tokens.ts';
+import { checkCode, consumeToken, emailTokenSeconds, smsTokenSeconds } from '../store/one-time-tokens.ts';
 import type { User } from '../user.ts';
 import { type MessageAnswer, messageAnswer } from './sign-in-one-time.ts';
 
@@ -23,9 +23,7 @@ export async function reauthenticate(context: AuthContext, asking: User): Promis
       const phone = user.phone ?? '';
       return sendCode(tx, { purpose: 'reauthentication', user, phone, channel: 'sms' });
     }
-    assertMailNotTooFrequent(context, user.reauthenticationSentAt);
-    const mail = { kind: 'reauthentication', user, to: user.email, isPkce: false } as const;
-    await sendTokens(tx, { ...mail, tokenType: 'reauthentication_token' });
+    await sendTokenMail(tx, 'reauthentication', user, { isTold: true });
     return '';
   });
   return messageAnswer(messageId);
@@ -44,15 +42,15 @@ function assertReachable(user: User): void {
   }
 }
 
-/** Uses up the code that was sent. @throws AuthError `reauthentication_not_valid` */
+/** Uses up the code that was sent. @param user Locked. @throws AuthError `reauthentication_not_valid` */
 export async function useNonce(tx: Transaction, user: User, nonce: string): Promise<void> {
   const lifetimeSeconds = user.email === null ? smsTokenSeconds(tx.config) : emailTokenSeconds(tx.config);
   const types = ['reauthentication_token'] as const;
   const isDead = await takeGuesses(tx, { userId: user.id }, types);
   const check = { types, now: nowOf(tx), lifetimeSeconds, isDead };
-  const given = { userId: user.id, address: user.email ?? user.phone ?? '', code: nonce };
+  const given = { address: user.email ?? user.phone ?? '', code: nonce };
   try {
-    await consumeToken(tx, await presentCode(tx, given, check));
+    await consumeToken(tx, checkCode(user, given, check));
   } catch (error) {
     if (!(error instanceof AuthError) || error.code !== 'otp_expired') throw error;
     throw new AuthError('reauthentication_not_valid', null, { cause: error });

@@ -2,15 +2,14 @@
  * A forgotten password: an email with a link that signs the user in, so that the application can set a new one.
  */
 
-import { lockKnownUser } from '../accounts/lock-known-user.ts';
 import { parseEmail } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
-import { countUnsent, isMailTooFrequent, sendTokens } from '../messages/send-token.ts';
-import { type AuthContext, transact } from '../steps/auth-context.ts';
+import { isMailDue } from '../messages/send-token.ts';
+import type { AuthContext } from '../steps/auth-context.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
-import { auditUser } from '../store/audit.ts';
-import { createFlow, parsePkce } from '../store/pkce.ts';
+import { parsePkce } from '../store/pkce.ts';
 import { findUserByEmail } from '../store/users.ts';
+import { mailSignIn } from './sign-in-one-time.ts';
 
 /** Members of the body. */
 export const recoverBody = {
@@ -28,25 +27,7 @@ export async function recover(context: AuthContext, body: unknown): Promise<Reco
   const email = parseEmail(members.email);
   const pkce = parsePkce(members.code_challenge, members.code_challenge_method);
   const found = await findUserByEmail(services.database, email, audience);
-  if (found === null) {
-    await countUnsent(context);
-    return {};
-  }
-  await transact(context, ['send_email'], async (tx) => {
-    const user = await lockKnownUser(tx, found);
-    if (isMailTooFrequent(context, user.recoverySentAt)) return countUnsent(context);
-    if (pkce !== null) {
-      const kind = { providerType: 'recovery', method: 'recovery' } as const;
-      await createFlow(tx, { userId: user.id, pkce, ...kind });
-    }
-    await auditUser(tx, 'user_recovery_requested', user);
-    await sendTokens(tx, {
-      kind: 'recovery',
-      user,
-      to: email,
-      tokenType: 'recovery_token',
-      isPkce: pkce !== null,
-    });
-  });
+  if (found === null) await isMailDue(context, undefined);
+  else await mailSignIn(context, 'recovery', found, pkce);
   return {};
 }

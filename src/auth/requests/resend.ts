@@ -7,7 +7,7 @@ import { lockKnownUser } from '../accounts/lock-known-user.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-code.ts';
-import { countUnsent, isMailTooFrequent } from '../messages/send-token.ts';
+import { isMailDue, sendTokenMail } from '../messages/send-token.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
@@ -15,7 +15,6 @@ import { type PkceChallenge, parsePkce } from '../store/pkce.ts';
 import { findUserByEmail, findUserByPhone } from '../store/users.ts';
 import type { User } from '../user.ts';
 import { type MessageAnswer, messageAnswer } from './sign-in-one-time.ts';
-import { sendConfirmation } from './sign-up.ts';
 
 const types = ['signup', 'email_change', 'sms', 'phone_change'] as const;
 
@@ -34,13 +33,13 @@ export async function resend(context: AuthContext, body: unknown): Promise<Messa
   const find = isEmail ? findUserByEmail : findUserByPhone;
   const found = await find(services.database, request.address, audience);
   if (found === null) {
-    if (isEmail) await countUnsent(context);
+    if (isEmail) await isMailDue(context, undefined);
     return {};
   }
   const messageId = await transact(context, ['send_email', 'send_sms'], async (tx) => {
     const user = await lockKnownUser(tx, found);
     if (isPending(user, request.type)) return send(tx, user, request);
-    if (isEmail) await countUnsent(context);
+    if (isEmail) await isMailDue(context, undefined);
     return '';
   });
   return messageAnswer(messageId);
@@ -91,15 +90,11 @@ async function send(tx: Transaction, user: User, { type, pkce }: Request): Promi
   switch (type) {
     case 'signup': {
       await auditUser(tx, 'user_confirmation_requested', user);
-      await sendConfirmation(tx, user, pkce);
+      await sendTokenMail(tx, 'confirmation', user, { pkce });
       return '';
     }
     case 'email_change':
-      if (isMailTooFrequent(tx, user.emailChangeSentAt)) {
-        await countUnsent(tx);
-        return '';
-      }
-      await askEmailChange(tx, { user, newEmail: user.emailChange, pkce });
+      await askEmailChange(tx, user, { newEmail: user.emailChange, pkce, isTold: false });
       return '';
     case 'sms': {
       await auditUser(tx, 'user_recovery_requested', user);

@@ -8,13 +8,13 @@ import { parseEmail, parsePhone } from '../addresses.ts';
 import { type AnswerJson, answerShape, optional, text } from '../answer-shape.ts';
 import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-code.ts';
-import { countUnsent, isMailTooFrequent, sendTokens } from '../messages/send-token.ts';
+import { isMailDue, sendTokenMail } from '../messages/send-token.ts';
 import { type Channel, parseChannel } from '../messages/text-message.ts';
 import type { Metadata } from '../metadata.ts';
 import { type AuthContext, transact } from '../steps/auth-context.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
-import { createFlow, type PkceChallenge, parsePkce } from '../store/pkce.ts';
+import { type PkceChallenge, parsePkce } from '../store/pkce.ts';
 import { findUserByEmail, findUserByPhone } from '../store/users.ts';
 import type { User } from '../user.ts';
 import { runSignUp, type SignUpAddress } from './sign-up.ts';
@@ -80,7 +80,7 @@ async function sendMagicLink(
   const known = await find();
   const isNew = known === null || known.emailConfirmedAt === null;
   if ((known === null && !request.mayCreate) || (isNew && config.disable_signup)) {
-    await countUnsent(context);
+    await isMailDue(context, undefined);
     return {};
   }
   if (isNew) {
@@ -89,7 +89,7 @@ async function sendMagicLink(
     if (!config.mailer_autoconfirm) return {};
   }
   const user = await find();
-  if (user !== null) await mailMagicLink(context, user, request.pkce);
+  if (user !== null) await mailSignIn(context, 'magic_link', user, request.pkce);
   return {};
 }
 
@@ -97,22 +97,16 @@ function signUpSilently(context: AuthContext, address: SignUpAddress, data: Meta
   return runSignUp(context, { address, password: null, data }, { startSession: false });
 }
 
-function mailMagicLink(context: AuthContext, found: User, pkce: PkceChallenge | null): Promise<void> {
+/** Sends the email with which a user who exists signs in, unless one was sent a moment ago. */
+export function mailSignIn(
+  context: AuthContext,
+  kind: 'magic_link' | 'recovery',
+  found: User,
+  pkce: PkceChallenge | null,
+): Promise<void> {
   return transact(context, ['send_email'], async (tx) => {
     const user = await lockKnownUser(tx, found);
-    if (isMailTooFrequent(context, user.recoverySentAt)) return countUnsent(context);
-    if (pkce !== null) {
-      const kind = { providerType: 'magiclink', method: 'magiclink' } as const;
-      await createFlow(tx, { userId: user.id, pkce, ...kind });
-    }
-    await auditUser(tx, 'user_recovery_requested', user);
-    await sendTokens(tx, {
-      kind: 'magic_link',
-      user,
-      to: user.email ?? '',
-      tokenType: 'recovery_token',
-      isPkce: pkce !== null,
-    });
+    if (await sendTokenMail(tx, kind, user, { pkce })) await auditUser(tx, 'user_recovery_requested', user);
   });
 }
 

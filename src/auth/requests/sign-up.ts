@@ -14,7 +14,7 @@ import { onceMore } from '../accounts/once-more.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-code.ts';
-import { countUnsent, isMailTooFrequent, sendTokens } from '../messages/send-token.ts';
+import { isMailDue, sendTokenMail } from '../messages/send-token.ts';
 import { type Channel, parseChannel } from '../messages/text-message.ts';
 import { type Metadata, mergeWhatFits } from '../metadata.ts';
 import { randomUuid } from '../random.ts';
@@ -27,7 +27,7 @@ import { type BodyShape, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
 import { contestEntry, noteEntry } from '../store/entries.ts';
 import { emailIdentityData, insertIdentity, phoneIdentityData } from '../store/identities.ts';
-import { createFlow, type PkceChallenge, parsePkce } from '../store/pkce.ts';
+import { type PkceChallenge, parsePkce } from '../store/pkce.ts';
 import { findUserByPhone, insertUser, reloadUser, updateUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 import { toUserJson, type UserJson } from '../user-json.ts';
@@ -162,7 +162,7 @@ async function enter(tx: Transaction, entry: Entry): Promise<SignUpOutcome> {
   if (known !== null && isConfirmed(known, address)) {
     await auditUser(tx, 'user_repeated_signup', known, { provider: address.kind });
     if (tx.config.mailer_autoconfirm || tx.config.sms_autoconfirm) throw new AuthError('user_already_exists');
-    if (address.kind === 'email') await countUnsent(tx);
+    if (address.kind === 'email') await isMailDue(tx, undefined);
     return { kind: 'unconfirmed', user: imitate(tx, entry), messageId: '' };
   }
   // Somebody has just signed up; their password has to be looked at.
@@ -247,7 +247,7 @@ async function confirmOrAsk(
       messageId: await sendCode(tx, { purpose: 'confirmation', user, phone, channel }),
     };
   }
-  await sendConfirmation(tx, user, address.pkce);
+  await sendTokenMail(tx, 'confirmation', user, { pkce: address.pkce });
   return { confirmed: null, messageId: '' };
 }
 
@@ -262,20 +262,4 @@ async function enterAnew(tx: Transaction, user: User, entry: Entry): Promise<Use
 
 function countsAsConfirmed({ config }: AuthContext, { kind }: SignUpAddress): boolean {
   return kind === 'email' ? config.mailer_autoconfirm : config.sms_autoconfirm;
-}
-
-/** Sends the sign-up mail, unless one was sent a moment ago. @param user Locked, with an email address. */
-export async function sendConfirmation(tx: Transaction, user: User, pkce: PkceChallenge | null): Promise<void> {
-  if (isMailTooFrequent(tx, user.confirmationSentAt)) return countUnsent(tx);
-  if (pkce !== null) {
-    const kind = { providerType: 'email', method: 'email/signup' } as const;
-    await createFlow(tx, { userId: user.id, pkce, ...kind });
-  }
-  await sendTokens(tx, {
-    kind: 'confirmation',
-    user,
-    to: user.email ?? '',
-    tokenType: 'confirmation_token',
-    isPkce: pkce !== null,
-  });
 }

@@ -160,7 +160,7 @@ async function changeEmail(
   }
   // Until the address is proven, what the account has was entered by whoever has its session.
   if (user.isAnonymous) await noteEntry(tx, user.id, 'code');
-  await askEmailChange(tx, { user, newEmail: email, pkce });
+  await askEmailChange(tx, user, { newEmail: email, pkce, isTold: true });
   return reloadUser(tx, user.id);
 }
 

@@ -14,54 +14,17 @@ import { hashCode, matchesHash } from '../secrets/one-time-code.ts';
 import { type Time, toTimestamp } from '../times.ts';
 import type { StoreTransaction } from '../tools.ts';
 import { isBanned, type User } from '../user.ts';
-import { lockUser, selectUser, toUser } from './users.ts';
+import { selectUser, toUser, userColumns } from './users.ts';
 
-interface TokenPlace {
-  /** Columns of `auth.users`. */
-  readonly column: string;
-  readonly sentAtColumn: string;
-  readonly token: (user: User) => string;
-  readonly sentAt: (user: User) => Time | null;
-}
-
+/** Where a user has a token, which is a column of the token's name, and when it was sent. */
 const places = {
-  confirmation_token: {
-    column: 'confirmation_token',
-    sentAtColumn: 'confirmation_sent_at',
-    token: (user) => user.confirmationToken,
-    sentAt: (user) => user.confirmationSentAt,
-  },
-  recovery_token: {
-    column: 'recovery_token',
-    sentAtColumn: 'recovery_sent_at',
-    token: (user) => user.recoveryToken,
-    sentAt: (user) => user.recoverySentAt,
-  },
-  email_change_token_new: {
-    column: 'email_change_token_new',
-    sentAtColumn: 'email_change_sent_at',
-    token: (user) => user.emailChangeTokenNew,
-    sentAt: (user) => user.emailChangeSentAt,
-  },
-  email_change_token_current: {
-    column: 'email_change_token_current',
-    sentAtColumn: 'email_change_sent_at',
-    token: (user) => user.emailChangeTokenCurrent,
-    sentAt: (user) => user.emailChangeSentAt,
-  },
-  phone_change_token: {
-    column: 'phone_change_token',
-    sentAtColumn: 'phone_change_sent_at',
-    token: (user) => user.phoneChangeToken,
-    sentAt: (user) => user.phoneChangeSentAt,
-  },
-  reauthentication_token: {
-    column: 'reauthentication_token',
-    sentAtColumn: 'reauthentication_sent_at',
-    token: (user) => user.reauthenticationToken,
-    sentAt: (user) => user.reauthenticationSentAt,
-  },
-} as const satisfies Record<string, TokenPlace>;
+  confirmation_token: ['confirmationToken', 'confirmationSentAt'],
+  recovery_token: ['recoveryToken', 'recoverySentAt'],
+  email_change_token_new: ['emailChangeTokenNew', 'emailChangeSentAt'],
+  email_change_token_current: ['emailChangeTokenCurrent', 'emailChangeSentAt'],
+  phone_change_token: ['phoneChangeToken', 'phoneChangeSentAt'],
+  reauthentication_token: ['reauthenticationToken', 'reauthenticationSentAt'],
+} as const;
 
 /** Kind of a token, as the database names it. */
 export type OneTimeTokenType = keyof typeof places;
@@ -106,16 +69,16 @@ export interface NewOneTimeToken {
  * Stores a token in place of the older one of that user and type, which is dead then, and sets its `*_sent_at` to now.
  */
 export async function storeToken(tx: StoreTransaction, token: NewOneTimeToken): Promise<void> {
-  const { column, sentAtColumn } = places[token.type];
+  const { type } = token;
   await tx.query(
     `with stored as (
       insert into auth.one_time_tokens as t (id, user_id, token_type, token_hash, relates_to, created_at, updated_at)
-      values ($1::uuid, $2::uuid, '${token.type}', $6, $4, $5::timestamptz at time zone 'UTC', $5::timestamptz at time zone 'UTC')
+      values ($1::uuid, $2::uuid, '${type}', $6, $4, $5::timestamptz at time zone 'UTC', $5::timestamptz at time zone 'UTC')
       on conflict (user_id, token_type) do update set
         id = excluded.id, token_hash = excluded.token_hash, relates_to = excluded.relates_to,
         created_at = excluded.created_at, updated_at = excluded.updated_at
     )
-    update auth.users set ${column} = $3, ${sentAtColumn} = $5::timestamptz, updated_at = $5::timestamptz where id = $2::uuid`,
+    update auth.users set ${type} = $3, ${userColumns[places[type][1]]} = $5::timestamptz, updated_at = $5::timestamptz where id = $2::uuid`,
     [
       randomUuid(tx.random),
       token.userId,
@@ -186,27 +149,13 @@ export interface GivenCode {
   readonly code: string;
 }
 
-/**
- * Checks a code that a user typed, against the first of the types that it fits.
- *
- * @param given The user it is for, the address that it was sent to, and the code.
- * @throws AuthError as `presentTokenHash`.
- */
-export async function presentCode(
-  database: Queryable,
-  { userId, ...given }: GivenCode & { readonly userId: string },
-  check: TokenCheck,
-): Promise<PresentedToken> {
-  return checkCode(await lockUser(database, userId), given, check);
-}
-
-/** The same for a user who is locked already; null for none. @throws AuthError as `presentTokenHash`. */
+/** Checks a code that a user typed against the first of the types that it fits. @param user Locked; null for none. @throws AuthError as `presentTokenHash`. */
 export function checkCode(user: User | null, given: GivenCode, check: TokenCheck): PresentedToken {
   if (user === null) throw new AuthError('otp_expired');
   if (isBanned(user, check.now)) throw new AuthError('user_banned');
   const hash = hashCode(given.address.toLowerCase(), given.code);
   const type = check.types.find((candidate) => {
-    const stored = places[candidate].token(user);
+    const stored = user[places[candidate][0]];
     const isGood = stored !== '' && !check.isDead?.(user.id, candidate) && !isExpired(user, candidate, check);
     return isGood && matchesHash(stored, hash);
   });
@@ -233,12 +182,17 @@ export async function findUserIdByCode(
   );
   const hash = hashCode(address.toLowerCase(), code);
   const users = rows.map((row) => ({ user: toUser(row.user), type: row.type as OneTimeTokenType }));
-  const found = users.find(({ user, type }) => user !== null && matchesHash(places[type].token(user), hash));
+  const found = users.find(({ user, type }) => user !== null && matchesHash(user[places[type][0]], hash));
   return found?.user?.id ?? null;
 }
 
+/** When the last token of a type was sent; null for never. */
+export function sentAtOf(user: User, type: OneTimeTokenType): Time | null {
+  return user[places[type][1]];
+}
+
 function isExpired(user: User, type: OneTimeTokenType, { now, lifetimeSeconds }: TokenCheck): boolean {
-  const sentAt = places[type].sentAt(user);
+  const sentAt = sentAtOf(user, type);
   return sentAt === null || now > sentAt + lifetimeSeconds * 1000;
 }
 
@@ -256,7 +210,7 @@ export async function consumeToken(
     `with gone as (
       delete from auth.one_time_tokens t where t.user_id = $1::uuid and (t.token_type = '${type}' or $3)
     )
-    update auth.users set ${places[type].column} = '', updated_at = $2::timestamptz where id = $1::uuid`,
+    update auth.users set ${type} = '', updated_at = $2::timestamptz where id = $1::uuid`,
     [user.id, toTimestamp(tx.clock.now()), rows === 'all'],
   );
 }

@@ -65,8 +65,6 @@ export function fitsChallenge(verifier: string, { challenge, method }: PkceChall
 export interface NewFlow {
   readonly userId: string;
   readonly pkce: PkceChallenge;
-  /** `email`, `magiclink`, `recovery`, `email_change`. */
-  readonly providerType: string;
   readonly method: FlowMethod;
 }
 
@@ -83,7 +81,7 @@ export async function createFlow(tx: StoreTransaction, flow: NewFlow): Promise<v
       randomUuid(tx.random),
       flow.pkce.method,
       flow.pkce.challenge,
-      flow.providerType,
+      flow.method === 'email/signup' ? 'email' : flow.method,
       toTimestamp(tx.clock.now()),
       flow.method,
     ],

@@ -6,7 +6,7 @@ import type { SendLimit } from '../../config/auth/auth-delivery-fields.ts';
 import { parseDurationSeconds } from '../../config/auth/auth-field.ts';
 import { DatabaseError } from '../../postgres/failure.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
-import { AuthError } from '../auth-error.ts';
+import { AuthError, type AuthErrorCode } from '../auth-error.ts';
 import { type Time, toTimestamp } from '../times.ts';
 
 /** How much of something there may be. */
@@ -74,18 +74,16 @@ export async function assertRequestAllowed(
   allowance: Allowance | null,
 ): Promise<void> {
   const waitMs = allowance === null ? null : await limiter.take(name, allowance);
-  if (waitMs === null) return;
-  throw new AuthError('over_request_rate_limit', null, { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });
+  if (waitMs !== null) throw tooMany('over_request_rate_limit', waitMs);
 }
 
 /** Refuses a message where too many were sent. @throws AuthError `over_email_send_rate_limit`, `over_sms_send_rate_limit` */
 export async function assertSendAllowed(limiter: RateLimiter, kind: 'email' | 'sms', limit: SendLimit): Promise<void> {
   const allowance = sendAllowance(limit);
   const isNone = allowance.kind === 'window' ? allowance.limit <= 0 : allowance.burst <= 0;
-  const code = kind === 'email' ? 'over_email_send_rate_limit' : 'over_sms_send_rate_limit';
-  if (isNone) throw new AuthError(code);
+  if (isNone) throw new AuthError(sendCodes[kind]);
   const waitMs = await limiter.take(`sent:${kind}`, allowance);
-  if (waitMs !== null) throw new AuthError(code, null, { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });
+  if (waitMs !== null) throw tooMany(sendCodes[kind], waitMs);
 }
 
 /** Text messages that a number may get at once; one more may follow after each configured pause. */
@@ -108,31 +106,35 @@ export async function assertNumberAllowed(
     burst: numberBurst,
     perMs: 1 / (frequencySeconds * 1000),
   });
-  if (waitMs === null) return;
-  throw new AuthError('over_sms_send_rate_limit', null, { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });
+  if (waitMs !== null) throw tooMany('over_sms_send_rate_limit', waitMs);
 }
 
 /**
- * Refuses a second message of a kind to the same user within the configured time.
+ * The refusal of a second message of a kind to the same user within the configured time, with the remaining seconds, rounded down,
+ * in its text; null where it may be sent.
  *
  * @param sentAt When the last one was sent; null for never.
- * @throws AuthError with the remaining seconds, rounded down, in its text.
  */
-export function assertNotTooFrequent(
+export function findTooFrequent(
   kind: 'email' | 'sms',
-  {
-    sentAt,
-    frequencySeconds,
-    now,
-  }: { readonly sentAt: Time | null; readonly frequencySeconds: number; readonly now: Time },
-): void {
-  if (sentAt === null || frequencySeconds <= 0) return;
-  const remainingMs = sentAt + frequencySeconds * 1000 - now;
-  if (remainingMs <= 0) return;
+  sentAt: Time | null,
+  frequencySeconds: number,
+  now: Time,
+): AuthError | null {
+  const remainingMs = sentAt === null ? 0 : sentAt + frequencySeconds * 1000 - now;
+  if (frequencySeconds <= 0 || remainingMs <= 0) return null;
   const seconds = Math.floor(remainingMs / 1000);
-  const message = `For security purposes, you can only request this after ${seconds} seconds.`;
-  const code = kind === 'email' ? 'over_email_send_rate_limit' : 'over_sms_send_rate_limit';
-  throw new AuthError(code, message, { retryAfterSeconds: Math.max(1, Math.ceil(remainingMs / 1000)) });
+  return tooMany(
+    sendCodes[kind],
+    remainingMs,
+    `For security purposes, you can only request this after ${seconds} seconds.`,
+  );
+}
+
+const sendCodes = { email: 'over_email_send_rate_limit', sms: 'over_sms_send_rate_limit' } as const;
+
+function tooMany(code: AuthErrorCode, waitMs: number, message: string | null = null): AuthError {
+  return new AuthError(code, message, { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });
 }
 
 // Both statements: $1 name, $2 now, $3 size of the bucket or window's limit, $4 tokens a millisecond or window in ms.

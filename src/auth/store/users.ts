@@ -166,75 +166,43 @@ export async function insertUser(tx: StoreTransaction, user: NewUser): Promise<U
       ],
     ),
   );
-  const inserted = await loadUser(tx, id);
-  if (inserted === null) throw new AuthError('unexpected_failure');
-  return inserted;
+  return reloadUser(tx, id);
 }
 
-/** Columns that requests write; what is absent stays. Null clears where the type has it. */
-export interface UserChanges {
-  readonly audience?: string;
-  readonly role?: string;
-  readonly email?: string | null;
-  readonly passwordHash?: string | null;
-  readonly emailConfirmedAt?: Time | null;
-  readonly invitedAt?: Time | null;
-  readonly confirmationToken?: string;
-  readonly confirmationSentAt?: Time | null;
-  readonly recoveryToken?: string;
-  readonly recoverySentAt?: Time | null;
-  readonly emailChangeTokenNew?: string;
-  readonly emailChangeTokenCurrent?: string;
-  readonly emailChange?: string;
-  readonly emailChangeSentAt?: Time | null;
-  readonly emailChangeConfirmStatus?: 0 | 1 | 2;
-  readonly lastSignInAt?: Time | null;
-  readonly appMetadata?: Metadata;
-  readonly userMetadata?: Metadata;
-  readonly phone?: string | null;
-  readonly phoneConfirmedAt?: Time | null;
-  readonly phoneChange?: string;
-  readonly phoneChangeToken?: string;
-  readonly phoneChangeSentAt?: Time | null;
-  readonly bannedUntil?: Time | null;
-  readonly reauthenticationToken?: string;
-  readonly reauthenticationSentAt?: Time | null;
-  readonly deletedAt?: Time | null;
-  readonly isAnonymous?: boolean;
-}
+/** Columns that requests write. */
+export const userColumns = {
+  audience: 'aud',
+  role: 'role',
+  email: 'email',
+  passwordHash: 'encrypted_password',
+  emailConfirmedAt: 'email_confirmed_at',
+  invitedAt: 'invited_at',
+  confirmationToken: 'confirmation_token',
+  confirmationSentAt: 'confirmation_sent_at',
+  recoveryToken: 'recovery_token',
+  recoverySentAt: 'recovery_sent_at',
+  emailChangeTokenNew: 'email_change_token_new',
+  emailChangeTokenCurrent: 'email_change_token_current',
+  emailChange: 'email_change',
+  emailChangeSentAt: 'email_change_sent_at',
+  emailChangeConfirmStatus: 'email_change_confirm_status',
+  lastSignInAt: 'last_sign_in_at',
+  appMetadata: 'raw_app_meta_data',
+  userMetadata: 'raw_user_meta_data',
+  phone: 'phone',
+  phoneConfirmedAt: 'phone_confirmed_at',
+  phoneChange: 'phone_change',
+  phoneChangeToken: 'phone_change_token',
+  phoneChangeSentAt: 'phone_change_sent_at',
+  bannedUntil: 'banned_until',
+  reauthenticationToken: 'reauthentication_token',
+  reauthenticationSentAt: 'reauthentication_sent_at',
+  deletedAt: 'deleted_at',
+  isAnonymous: 'is_anonymous',
+} as const satisfies Partial<Record<keyof User, string>>;
 
-type Kind = 'text' | 'timestamptz' | 'jsonb' | 'smallint' | 'boolean';
-
-const columns = {
-  audience: ['aud', 'text'],
-  role: ['role', 'text'],
-  email: ['email', 'text'],
-  passwordHash: ['encrypted_password', 'text'],
-  emailConfirmedAt: ['email_confirmed_at', 'timestamptz'],
-  invitedAt: ['invited_at', 'timestamptz'],
-  confirmationToken: ['confirmation_token', 'text'],
-  confirmationSentAt: ['confirmation_sent_at', 'timestamptz'],
-  recoveryToken: ['recovery_token', 'text'],
-  recoverySentAt: ['recovery_sent_at', 'timestamptz'],
-  emailChangeTokenNew: ['email_change_token_new', 'text'],
-  emailChangeTokenCurrent: ['email_change_token_current', 'text'],
-  emailChange: ['email_change', 'text'],
-  emailChangeSentAt: ['email_change_sent_at', 'timestamptz'],
-  emailChangeConfirmStatus: ['email_change_confirm_status', 'smallint'],
-  lastSignInAt: ['last_sign_in_at', 'timestamptz'],
-  appMetadata: ['raw_app_meta_data', 'jsonb'],
-  userMetadata: ['raw_user_meta_data', 'jsonb'],
-  phone: ['phone', 'text'],
-  phoneConfirmedAt: ['phone_confirmed_at', 'timestamptz'],
-  phoneChange: ['phone_change', 'text'],
-  phoneChangeToken: ['phone_change_token', 'text'],
-  phoneChangeSentAt: ['phone_change_sent_at', 'timestamptz'],
-  bannedUntil: ['banned_until', 'timestamptz'],
-  reauthenticationToken: ['reauthentication_token', 'text'],
-  reauthenticationSentAt: ['reauthentication_sent_at', 'timestamptz'],
-  deletedAt: ['deleted_at', 'timestamptz'],
-  isAnonymous: ['is_anonymous', 'boolean'],
-} as const satisfies Record<keyof UserChanges, readonly [column: string, kind: Kind]>;
+/** What is absent stays; null clears where the type has it. */
+export type UserChanges = Partial<Pick<User, keyof typeof userColumns>>;
 
 /**
  * Writes the given columns and `updated_at`.
@@ -244,21 +212,21 @@ const columns = {
 export async function updateUser(tx: StoreTransaction, id: string, changes: UserChanges): Promise<void> {
   const values: unknown[] = [id, toTimestamp(tx.clock.now())];
   // Names come from the table above alone; what is in `changes` only chooses among them.
-  const assignments = (Object.keys(columns) as (keyof UserChanges)[]).flatMap((name) => {
+  const assignments = (Object.keys(userColumns) as (keyof UserChanges)[]).flatMap((name) => {
     const value = changes[name];
     if (value === undefined) return [];
-    const [column, kind] = columns[name];
-    values.push(toParameter(value, kind));
-    return [`${column} = $${values.length}::${kind}`];
+    const column = userColumns[name];
+    values.push(toParameter(column, value));
+    return [`${column} = $${values.length}`];
   });
   const text = `update auth.users set ${[...assignments, 'updated_at = $2::timestamptz'].join(', ')}
     where id = $1::uuid and instance_id = '${nilUuid}'`;
   await refuseDuplicates(tx.query(text, values));
 }
 
-function toParameter(value: unknown, kind: Kind): unknown {
-  if (kind === 'jsonb') return JSON.stringify(value);
-  return kind === 'timestamptz' ? toTimestamp(value as Time | null) : value;
+function toParameter(column: string, value: unknown): unknown {
+  if (column.startsWith('raw_')) return JSON.stringify(value);
+  return /_(at|until)$/.test(column) ? toTimestamp(value as Time | null) : value;
 }
 
 /** Deletes the row; identities, sessions, factors and tokens go with it. @returns False where there was none. */

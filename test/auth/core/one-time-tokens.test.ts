@@ -4,14 +4,15 @@
 import { expect, test } from 'vitest';
 import { hashCode } from '../../../src/auth/secrets/one-time-code.ts';
 import {
+  checkCode,
   clearTokens,
   consumeToken,
   findUserIdByCode,
   type OneTimeTokenType,
-  presentCode,
   presentTokenHash,
   storeToken,
 } from '../../../src/auth/store/one-time-tokens.ts';
+import { loadUser, lockUser } from '../../../src/auth/store/users.ts';
 import type { User } from '../../../src/auth/user.ts';
 import { testAuth } from '../../support/auth.ts';
 import { fixture } from '../../support/postgres.ts';
@@ -41,7 +42,7 @@ function open(tokenHash: string, ...types: OneTimeTokenType[]) {
 
 function type(user: User, code: string, ...types: OneTimeTokenType[]) {
   return auth.pool.transaction(async (session) => {
-    const presented = await presentCode(session, { userId: user.id, address: user.email!, code }, check(...types));
+    const presented = checkCode(await lockUser(session, user.id), { address: user.email!, code }, check(...types));
     await consumeToken(auth.tx(session), presented);
     return presented;
   });
@@ -75,9 +76,9 @@ test('of twenty clients of whom half open the link and half type its code one is
 test('a code keeps its leading zeros and works for the address in any case', async () => {
   const user = await auth.addUser('zeros@mail.test');
   await store(user, 'confirmation_token', '000042');
-  const found = await presentCode(
-    auth.pool,
-    { userId: user.id, address: 'Zeros@Mail.Test', code: '000042' },
+  const found = checkCode(
+    await auth.reload(user),
+    { address: 'Zeros@Mail.Test', code: '000042' },
     check('confirmation_token'),
   );
   expect(found.type).toBe('confirmation_token');
@@ -114,10 +115,9 @@ test('a user made by hand, whose token columns are null, can be read and has no 
     `insert into auth.users (instance_id, id, aud, email) values
     ('00000000-0000-0000-0000-000000000000', gen_random_uuid(), 'authenticated', 'hand@mail.test') returning id`,
   );
-  const given = { userId: row!.id, address: 'hand@mail.test', code: '123456' };
-  await expect(presentCode(auth.pool, given, check('confirmation_token', 'recovery_token'))).rejects.toMatchObject(
-    expired,
-  );
+  const user = await loadUser(auth.pool, row!.id);
+  const given = { address: 'hand@mail.test', code: '123456' };
+  expect(() => checkCode(user, given, check('confirmation_token', 'recovery_token'))).toThrow(expired.message);
 });
 
 test('a transaction that is rolled back leaves the token good', async () => {

@@ -22,7 +22,7 @@ const challenge = createHash('sha256').update(verifier).digest('base64url');
 
 async function begin(user: User, method: FlowMethod = 'magiclink'): Promise<void> {
   const pkce = parsePkce(challenge, 's256')!;
-  await createFlow(auth.tx(), { userId: user.id, pkce, providerType: method, method });
+  await createFlow(auth.tx(), { userId: user.id, pkce, method });
 }
 
 function issue(user: User, method: FlowMethod = 'magiclink') {
