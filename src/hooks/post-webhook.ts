@@ -4,13 +4,12 @@
  * Asked again: whoever cannot be reached, and whoever answers 429 or 503 with the header Retry-After. Every attempt has the
  * same id, so that a receiver can tell that it has seen one before.
  */
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '../shared/clock.ts';
 import { HookError } from './hook-error.ts';
 import { type PostAnswer, PostError, postLimited } from './post-limited.ts';
 import type { Reach } from './reach.ts';
-import { signWebhook } from './sign-webhook.ts';
 
 /** Limits of webhooks; the usual ones where nothing else is given. */
 export interface WebhookLimits {
@@ -110,4 +109,27 @@ function tooLarge(what: 'payload' | 'answer', maxBytes: number): HookError {
   const reason = `the ${what} has more than ${maxBytes} bytes`;
   const message = `Payload size exceeded size limit of ${maxBytes} bytes`;
   return new HookError('hook_payload_over_size_limit', message, { reason });
+}
+
+/** What is signed. */
+export interface WebhookContent {
+  /** The same for every attempt at one message. */
+  readonly id: string;
+  /** Seconds since the epoch. */
+  readonly timestamp: number;
+  readonly body: string;
+}
+
+/** The headers that carry the signatures, one for each key. */
+export function signWebhook(
+  { id, timestamp, body }: WebhookContent,
+  keys: readonly Buffer[],
+): Readonly<Record<string, string>> {
+  const content = `${id}.${timestamp}.${body}`;
+  const signatures = keys.map((key) => `v1,${createHmac('sha256', key).update(content).digest('base64')}`);
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signatures.join(' '),
+  };
 }

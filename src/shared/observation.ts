@@ -109,6 +109,3 @@ export type Observation =
 
 /** Takes an observation. Never throws and never waits. */
 export type Observe = (observation: Observation) => void;
-
-/** Takes observations and does nothing with them. */
-export const ignoreObservations: Observe = () => {};

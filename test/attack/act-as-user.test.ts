@@ -4,8 +4,7 @@
  */
 import { beforeAll, expect, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
-import { adminRoutes } from '../../src/http/auth/auth-admin-routes.ts';
-import { createUserRoutes } from '../../src/http/auth/auth-user-routes.ts';
+import { authRows } from '../../src/http/auth/auth-route.ts';
 import { createAuthDatabase, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { anonKey } from '../support/http.ts';
 import type { TestDatabase } from '../support/postgres.ts';
@@ -81,7 +80,7 @@ const bodies: Readonly<Record<string, readonly object[]>> = {
 };
 
 /** All routes that ask who is there, so that one that is added tomorrow is tried as well. */
-const routes = [...createUserRoutes(() => {}), ...adminRoutes].filter(
+const routes = authRows.filter(
   ({ caller, method, path }) => caller !== undefined && !(method === 'GET' && path === '/user'),
 );
 

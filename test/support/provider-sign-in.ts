@@ -2,8 +2,7 @@
  * Sign-in with a provider as a browser does it, redirect by redirect, and what the application reads from the last one.
  */
 import type { AuthValues } from '../../src/config/auth/auth-config.ts';
-import type { TestAuth } from './auth-service.ts';
-import { flowCookie } from './auth-service.ts';
+import { flowCookie, type TestAuth } from './auth-service.ts';
 import { browse, type LastStop } from './browse.ts';
 import type { OidcProvider } from './oidc-provider.ts';
 

@@ -8,11 +8,11 @@
 import type { ExternalUser } from '../providers/external-user.ts';
 import type { Transaction } from '../steps/auth-context.ts';
 import { takeEntry, withholdEntry } from '../store/entries.ts';
+import { endFlows, type FlowMethod } from '../store/flows.ts';
 import {
   deleteIdentity, emailIdentityData, insertIdentity, phoneIdentityData, syncProviders, updateIdentityData,
 } from '../store/identities.ts'; // biome-ignore format: a list of names
 import { clearTokens } from '../store/one-time-tokens.ts';
-import { endFlows, type FlowMethod } from '../store/pkce.ts';
 import { endSessions } from '../store/sessions.ts';
 import { reloadUser, updateUser } from '../store/users.ts';
 import type { User } from '../user.ts';

@@ -24,12 +24,11 @@ import {
   touchIdentity,
   updateIdentityData,
 } from '../store/identities.ts';
-import { insertUser, isEmailTaken, reloadUser, updateUser } from '../store/users.ts';
+import { insertUser, isEmailTaken, lockKnownUser, reloadUser, updateUser } from '../store/users.ts';
 import { nilUuid } from '../tools.ts';
 import { isBanned, type User } from '../user.ts';
 import { confirmEmail } from './confirm-user.ts';
 import { evictStrangers } from './evict-strangers.ts';
-import { lockKnownUser } from './lock-known-user.ts';
 
 /** Somebody who signs in. */
 export interface ExternalVisit {

@@ -2,12 +2,14 @@
  * Who asks for a change of themselves, as they are now: between the look at the token and the lock on the user the session may
  * have been ended, because it was stolen, or a second factor may have come into use.
  */
+
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import type { Session } from '../session.ts';
+import type { AuthContext } from '../steps/auth-context.ts';
 import { loadSession } from '../store/sessions.ts';
-import type { User } from '../user.ts';
-import { lockKnownUser } from './lock-known-user.ts';
+import { lockKnownUser } from '../store/users.ts';
+import { lacksSecondFactor, type User } from '../user.ts';
 
 /** A user, and the session of their token; null for a token that names none. */
 export interface Asking<S extends Session | null> {
@@ -30,4 +32,17 @@ export async function lockAsking<S extends Session | null>(
   ]);
   if (session !== null && own === null) throw new AuthError('session_not_found');
   return { user: now, session: own as S };
+}
+
+/** @throws AuthError `manual_linking_disabled` */
+export function assertManualLinking({ config }: AuthContext): void {
+  if (!config.security_manual_linking_enabled) throw new AuthError('manual_linking_disabled');
+}
+
+/** An identity outlives the next password, so it takes the second factor that a new password takes. @throws AuthError `insufficient_aal` */
+export function assertMayLink<A extends Asking<Session | null>>(asking: A): A {
+  const { user, session } = asking;
+  if (!lacksSecondFactor(user, session)) return asking;
+  const message = 'AAL2 session is required to link or unlink an identity when MFA is enabled.';
+  throw new AuthError('insufficient_aal', message);
 }

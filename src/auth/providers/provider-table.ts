@@ -3,8 +3,7 @@
  * from OpenID Connect. Whatever else happens at a sign-in is the same for all.
  */
 import type { Provider } from '../../config/auth/auth-provider-fields.ts';
-import { gitHub } from './github.ts';
-import type { Claims, PlainProvider } from './plain-provider.ts';
+import { type Claims, gitHub, type PlainProvider } from './plain-provider.ts';
 
 /** One provider. */
 export interface ProviderRow {

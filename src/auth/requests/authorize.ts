@@ -3,20 +3,20 @@
  */
 
 import { findInvited } from '../accounts/accept-invitation.ts';
-import { assertManualLinking, assertMayLink } from '../accounts/manual-linking.ts';
+import { assertManualLinking, assertMayLink } from '../accounts/lock-asking.ts';
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
 import { ProviderError } from '../providers/provider-error.ts';
 import { type ProviderSettings, requireBrowserProvider } from '../providers/provider-settings.ts';
 import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
 import { errorParameters, withQuery } from '../steps/redirect-target.ts';
-import { parsePkce } from '../store/pkce.ts';
 import {
   createProviderFlow,
   findProviderFlow,
   type ProviderSecrets,
+  parsePkce,
   readProviderSecrets,
-} from '../store/provider-flow.ts';
+} from '../store/flows.ts';
 
 /** Parameters of a sign-in that are ours; every other one is for the provider. */
 export const signInQuery = {

@@ -4,13 +4,12 @@
 import { acceptInvitation } from '../accounts/accept-invitation.ts';
 import { askedFor, type ExternalEntry, enterExternally } from '../accounts/external-account.ts';
 import { linkIdentity } from '../accounts/link-identity.ts';
-import { onceMore } from '../accounts/once-more.ts';
 import { AuthError } from '../auth-error.ts';
 import { ProviderError } from '../providers/provider-error.ts';
 import { requireBrowserProvider } from '../providers/provider-settings.ts';
 import type { ExternalSignIn } from '../providers/provider-sign-in.ts';
 import type { RedirectRules } from '../redirect.ts';
-import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
+import { type AuthContext, nowOf, onceMore, type Transaction, transact } from '../steps/auth-context.ts';
 import { issueSession, type SignedIn, sessionAnswer } from '../steps/issue-session.ts';
 import { errorParameters, type Parameters, withFragment, withQuery } from '../steps/redirect-target.ts';
 import {
@@ -19,7 +18,7 @@ import {
   findProviderFlow,
   type ProviderFlow,
   takeProviderSecrets,
-} from '../store/provider-flow.ts';
+} from '../store/flows.ts';
 import { callbackOf, toAuthError } from './authorize.ts';
 
 /** Parameters, in the query or as a form. */

@@ -6,7 +6,7 @@ import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
 import { type AuthContext, transact } from '../steps/auth-context.ts';
 import { auditUser } from '../store/audit.ts';
-import { endLinking } from '../store/pkce.ts';
+import { endLinking } from '../store/flows.ts';
 import { endSessions, type LogoutScope } from '../store/sessions.ts';
 import { lockUser } from '../store/users.ts';
 

@@ -2,7 +2,6 @@
  * Proof that the user who has a session is still there: a code, which the change of the password then asks for.
  */
 
-import { lockKnownUser } from '../accounts/lock-known-user.ts';
 import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-code.ts';
 import { sendTokenMail } from '../messages/send-token.ts';
@@ -10,6 +9,7 @@ import { type AuthContext, nowOf, type Transaction, transact } from '../steps/au
 import { takeGuesses } from '../steps/guesses.ts';
 import { auditUser } from '../store/audit.ts';
 import { checkCode, consumeToken, emailTokenSeconds, smsTokenSeconds } from '../store/one-time-tokens.ts';
+import { lockKnownUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 import { type MessageAnswer, messageAnswer } from './sign-in-one-time.ts';
 

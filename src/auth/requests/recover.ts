@@ -7,7 +7,7 @@ import { AuthError } from '../auth-error.ts';
 import { isMailDue } from '../messages/send-token.ts';
 import type { AuthContext } from '../steps/auth-context.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
-import { parsePkce } from '../store/pkce.ts';
+import { parsePkce } from '../store/flows.ts';
 import { findUserByEmail } from '../store/users.ts';
 import { mailSignIn } from './sign-in-one-time.ts';
 

@@ -3,7 +3,6 @@
  */
 
 import { askEmailChange } from '../accounts/email-change.ts';
-import { lockKnownUser } from '../accounts/lock-known-user.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-code.ts';
@@ -11,8 +10,8 @@ import { isMailDue, sendTokenMail } from '../messages/send-token.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
-import { type PkceChallenge, parsePkce } from '../store/pkce.ts';
-import { findUserByEmail, findUserByPhone } from '../store/users.ts';
+import { type PkceChallenge, parsePkce } from '../store/flows.ts';
+import { findUserByEmail, findUserByPhone, lockKnownUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 import { type MessageAnswer, messageAnswer } from './sign-in-one-time.ts';
 

@@ -8,7 +8,7 @@ import { type AuthContext, nowOf, type Transaction, transact } from '../steps/au
 import { issueSession, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
-import { exchangeFlowCode, type Withheld } from '../store/pkce.ts';
+import { exchangeFlowCode, type Withheld } from '../store/flows.ts';
 import { reloadUser, updateUser } from '../store/users.ts';
 import { isBanned, type User } from '../user.ts';
 

@@ -3,7 +3,6 @@
  * confirmed their address, go through the sign-up.
  */
 
-import { lockKnownUser } from '../accounts/lock-known-user.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { type AnswerJson, answerShape, optional, text } from '../answer-shape.ts';
 import { AuthError } from '../auth-error.ts';
@@ -14,8 +13,8 @@ import type { Metadata } from '../metadata.ts';
 import { type AuthContext, transact } from '../steps/auth-context.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
-import { type PkceChallenge, parsePkce } from '../store/pkce.ts';
-import { findUserByEmail, findUserByPhone } from '../store/users.ts';
+import { type PkceChallenge, parsePkce } from '../store/flows.ts';
+import { findUserByEmail, findUserByPhone, lockKnownUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 import { runSignUp, type SignUpAddress } from './sign-up.ts';
 

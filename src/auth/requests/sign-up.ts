@@ -1,5 +1,6 @@
 /**
- * Sign-up with a password, by email or phone. Also what one-time sign-in does for users who do not exist yet.
+ * Sign-up with a password, by email or phone, and sign-in of somebody who does not say who they are. Also what one-time sign-in does
+ * for users who do not exist yet.
  *
  * Whether an address has an account does not show: a confirmed user's gets the answer of a new one, made from nothing.
  */
@@ -7,10 +8,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { confirmEmail, confirmPhone } from '../accounts/confirm-user.ts';
-import { findEmailOwner } from '../accounts/find-user.ts';
 import { imitateNewUser } from '../accounts/imitate-new-user.ts';
-import { lockKnownUser } from '../accounts/lock-known-user.ts';
-import { onceMore } from '../accounts/once-more.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-code.ts';
@@ -20,15 +18,15 @@ import { type Metadata, mergeWhatFits } from '../metadata.ts';
 import { randomUuid } from '../random.ts';
 import { assertStrong } from '../secrets/password-policy.ts';
 import { assertNotTooLong } from '../secrets/passwords.ts';
-import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
+import { type AuthContext, onceMore, type Transaction, transact } from '../steps/auth-context.ts';
 import { askBeforeUserCreated } from '../steps/before-user-created.ts';
 import { issueSession, type SessionJson, type SignedIn, sessionAnswer } from '../steps/issue-session.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
 import { contestEntry, noteEntry } from '../store/entries.ts';
+import { type PkceChallenge, parsePkce } from '../store/flows.ts';
 import { emailIdentityData, insertIdentity, phoneIdentityData } from '../store/identities.ts';
-import { type PkceChallenge, parsePkce } from '../store/pkce.ts';
-import { findUserByPhone, insertUser, reloadUser, updateUser } from '../store/users.ts';
+import { findEmailOwner, findUserByPhone, insertUser, lockKnownUser, reloadUser, updateUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 import { toUserJson, type UserJson } from '../user-json.ts';
 
@@ -262,4 +260,24 @@ async function enterAnew(tx: Transaction, user: User, entry: Entry): Promise<Use
 
 function countsAsConfirmed({ config }: AuthContext, { kind }: SignUpAddress): boolean {
   return kind === 'email' ? config.mailer_autoconfirm : config.sms_autoconfirm;
+}
+
+/** Members of the body. */
+export const anonymousBody = { data: 'metadata' } as const satisfies BodyShape;
+
+/** `POST /signup` without an address. */
+export async function signUpAnonymously(context: AuthContext, body: unknown): Promise<SessionJson> {
+  const { config, services, audience } = context;
+  const { data } = readMembers(body, anonymousBody);
+  if (!config.external_anonymous_users_enabled) throw new AuthError('anonymous_provider_disabled');
+  if (config.disable_signup) throw new AuthError('signup_disabled');
+  const nobody = { email: null, phone: null, passwordHash: null, appMetadata: {}, isAnonymous: true };
+  const signedIn = await transact(context, ['before_user_created', 'custom_access_token'], async (tx) => {
+    const id = randomUuid(services.random);
+    const facts = { ...nobody, id, audience, role: services.userRole, userMetadata: data ?? {} };
+    await askBeforeUserCreated(tx, facts);
+    const user = await insertUser(tx, facts);
+    return issueSession(tx, user.id, 'anonymous');
+  });
+  return sessionAnswer(context, signedIn);
 }

@@ -4,8 +4,7 @@
  */
 
 import { adoptEmail, deriveEmail } from '../accounts/derive-email.ts';
-import { type Asking, lockAsking } from '../accounts/lock-asking.ts';
-import { assertManualLinking, assertMayLink } from '../accounts/manual-linking.ts';
+import { type Asking, assertManualLinking, assertMayLink, lockAsking } from '../accounts/lock-asking.ts';
 import { type AnswerJson, answerShape } from '../answer-shape.ts';
 import { AuthError } from '../auth-error.ts';
 import { isUuid, type UserBearer } from '../bearer.ts';
@@ -13,8 +12,8 @@ import { queueNotification } from '../messages/queue-notification.ts';
 import type { Session } from '../session.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
 import { auditUser } from '../store/audit.ts';
+import { endFlows } from '../store/flows.ts';
 import { deleteIdentity, syncProviders } from '../store/identities.ts';
-import { endFlows } from '../store/pkce.ts';
 import { endSessions } from '../store/sessions.ts';
 import { updateUser } from '../store/users.ts';
 import type { Identity, User } from '../user.ts';

@@ -19,7 +19,7 @@ import { type AuthContext, type Transaction, transact } from '../steps/auth-cont
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
 import { noteEntry } from '../store/entries.ts';
-import { type PkceChallenge, parsePkce } from '../store/pkce.ts';
+import { type PkceChallenge, parsePkce } from '../store/flows.ts';
 import { findUserByPhone, isEmailTaken, reloadUser, updateUser } from '../store/users.ts';
 import { lacksSecondFactor, type User } from '../user.ts';
 import { toUserJson, type UserJson } from '../user-json.ts';

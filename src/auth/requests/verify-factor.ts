@@ -4,7 +4,6 @@
  * A code of an app is accepted once, and none before it afterwards: the step is used up in the transaction of the sign-in.
  */
 
-import { lockKnownUser } from '../accounts/lock-known-user.ts';
 import { AuthError } from '../auth-error.ts';
 import { isUuid, type UserBearer } from '../bearer.ts';
 import { queueNotification } from '../messages/queue-notification.ts';
@@ -27,10 +26,10 @@ import {
   updateFactor,
   useStep,
 } from '../store/factors.ts';
-import { endLinking } from '../store/pkce.ts';
+import { endLinking } from '../store/flows.ts';
 import { assertRequestAllowed, requestAllowance } from '../store/rate-limit.ts';
 import { addAmr, endSessionsBelow, loadSession, lockSession, replaceRefreshToken } from '../store/sessions.ts';
-import { reloadUser } from '../store/users.ts';
+import { lockKnownUser, reloadUser } from '../store/users.ts';
 import type { Factor, User } from '../user.ts';
 import { assertVerifyOn } from './challenge-factor.ts';
 

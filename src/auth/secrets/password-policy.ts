@@ -3,8 +3,10 @@
  *
  * Log-in does not refuse by the policy, it only reports (`weak_password` in the session).
  */
+
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { AuthError, type WeakPasswordReason } from '../auth-error.ts';
+import { type Random, randomText } from '../random.ts';
 import type { IsPwned } from './leaked-passwords.ts';
 import { assertNotTooLong } from './passwords.ts';
 
@@ -58,4 +60,12 @@ export function splitCharacterSets(text: string): readonly string[] {
     else sets.push(part);
   }
   return sets.filter((set) => set !== '');
+}
+
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+
+/** A random password with at least one character of each required set. @param length Without those. */
+export function makePassword(random: Random, length: number, requiredCharacters: string): string {
+  const required = splitCharacterSets(requiredCharacters).map((set) => randomText(random, set, 1));
+  return `${randomText(random, alphabet, length)}${required.join('')}`;
 }

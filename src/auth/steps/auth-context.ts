@@ -11,7 +11,7 @@ import type { Mailer } from '../../email/transport/mailer.ts';
 import { type Hooks, isWebhook } from '../../hooks/hooks.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import type { Observe } from '../../shared/observation.ts';
-import { AuthError } from '../auth-error.ts';
+import { AuthError, type AuthErrorCode } from '../auth-error.ts';
 import type { VerifyClaims } from '../bearer.ts';
 import type { SendText } from '../messages/text-message.ts';
 import type { ProviderSignIn } from '../providers/provider-sign-in.ts';
@@ -138,4 +138,20 @@ export function timeLeftMs({ deadline }: AuthContext): number {
 /** The time of the service's clock, in milliseconds since the epoch. */
 export function nowOf({ services }: AuthContext): number {
   return services.clock.now();
+}
+
+const taken: readonly AuthErrorCode[] = ['email_exists', 'phone_exists', 'identity_already_exists'];
+
+/**
+ * Runs a transaction, and once more where it met somebody who has just taken the address, the number or the identity.
+ *
+ * @throws What the second attempt throws.
+ */
+export async function onceMore<T>(attempt: () => Promise<T>): Promise<T> {
+  try {
+    return await attempt();
+  } catch (error) {
+    if (!(error instanceof AuthError) || !taken.includes(error.code)) throw error;
+    return attempt();
+  }
 }

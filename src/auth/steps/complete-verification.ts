@@ -6,7 +6,7 @@ import { confirmEmail, confirmPhone } from '../accounts/confirm-user.ts';
 import { applyEmailChange, isSecureChange } from '../accounts/email-change.ts';
 import type { Proof } from '../accounts/evict-strangers.ts';
 import { applyPhoneChange } from '../accounts/phone-change.ts';
-import { makePassword } from '../accounts/random-password.ts';
+import { makePassword } from '../secrets/password-policy.ts';
 import { auditUser } from '../store/audit.ts';
 import { syncProviders } from '../store/identities.ts';
 import { clearTokens, consumeToken, type PresentedToken } from '../store/one-time-tokens.ts';

@@ -1,8 +1,9 @@
 /**
  * The types of verification that requests name: which tokens each may present, and what a token then stands for.
  */
+
+import type { FlowMethod } from '../store/flows.ts';
 import type { OneTimeTokenType } from '../store/one-time-tokens.ts';
-import type { FlowMethod } from '../store/pkce.ts';
 
 /** What a token was made for, once it is known. */
 export type VerificationKind =

@@ -3,7 +3,7 @@
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { User } from '../user.ts';
-import type { FlowMethod } from './pkce.ts';
+import type { FlowMethod } from './flows.ts';
 
 /** `code`: the code of the sign-up mail, or the PKCE verifier of the sign-up. `admin`: every proof, an admin entered it. */
 export type KeptBy = 'code' | 'admin';

@@ -4,6 +4,7 @@
  * Within one time limit, which is shorter than that of a request: where a provider is down the request fails in time, and
  * nothing of it stays.
  */
+
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { checkSmsProvider, type SmsProvider } from '../../config/auth/auth-sms-fields.ts';
 import { parseWebhookSecrets } from '../../config/auth/hook-target.ts';
@@ -18,11 +19,10 @@ import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { AuthError } from '../auth-error.ts';
 import type { SendText } from '../messages/text-message.ts';
-import { toRfc3339 } from '../times.ts';
+import { randomUuid } from '../random.ts';
+import { toRfc3339, toTimestamp } from '../times.ts';
 import type { Tools } from '../tools.ts';
-import { captureText } from './captured-texts.ts';
-import { TextError } from './text-error.ts';
-import { memberAt, type OutgoingText } from './text-provider.ts';
+import { memberAt, type OutgoingText, TextError } from './text-provider.ts';
 import { type FormProvider, textProviders } from './text-providers.ts';
 
 /** What it works with. */
@@ -142,4 +142,23 @@ function parseJson({ text }: PostAnswer): unknown {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Keeps a message.
+ *
+ * @param database Connections that no waiting request holds.
+ * @returns An id of the message.
+ */
+export async function captureText(
+  database: Queryable,
+  { to, text }: Pick<OutgoingText, 'to' | 'text'>,
+  tools: Tools,
+): Promise<string> {
+  await database.query(
+    `insert into auth.pgreflect_captured_email (captured_at, kind, sender, recipient, subject, html, text, source)
+    values ($1::timestamptz, 'sms', '', $2, $3, '', $3, $3)`,
+    [toTimestamp(tools.clock.now()), to, text.replaceAll('\0', '')],
+  );
+  return randomUuid(tools.random);
 }

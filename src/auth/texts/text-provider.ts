@@ -51,3 +51,11 @@ export function verdict(id: unknown, code: unknown): ProviderVerdict {
   const isCode = /^[A-Za-z0-9_.-]{1,20}$/.test(String(code ?? ''));
   return { kind: 'refused', code: isCode ? String(code) : null };
 }
+
+/**
+ * A text message that was not handed over. The message of the error is for the client as well as for the log: it says what
+ * happened and perhaps the provider's code for it, never an address, a login or a number.
+ */
+export class TextError extends Error {
+  override readonly name = 'TextError';
+}

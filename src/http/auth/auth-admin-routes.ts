@@ -10,92 +10,68 @@ import { generateLink, linkBody, linkShape } from '../../auth/requests/admin/gen
 import { invite, inviteBody } from '../../auth/requests/admin/invite.ts';
 import { adminUserBody, requireUser } from '../../auth/steps/admin-user.ts';
 import { toUserJson, userShape } from '../../auth/user-json.ts';
-import { adminFactorRoutes } from './auth-factor-routes.ts';
-import { type AuthRow, asAdmin, json, redirectQuery } from './auth-rows.ts';
+import { type AuthTable, json, redirectQuery } from './auth-rows.ts';
 
 const pages = { page: 'Number of the page, from 1.', per_page: 'Size of a page.' };
 
 /** The rows. */
-export const adminRoutes: readonly AuthRow[] = [
-  {
-    method: 'POST',
-    path: '/invite',
+export const adminTable: AuthTable = {
+  'POST /invite': {
     summary: 'Invite a user by email',
     caller: 'admin',
     query: redirectQuery,
     body: [inviteBody],
     answer: userShape,
-    run: asAdmin((request, admin) => json(invite(request.context, admin, request.body()))),
+    run: ({ context, body }, admin) => json(invite(context, admin, body())),
   },
-  {
-    method: 'GET',
-    path: '/admin/users',
+  'GET /admin/users': {
     summary: 'List the users',
     caller: 'admin',
     query: { ...pages, sort: '`created_at asc` or `created_at desc`.', filter: 'Part of the address or the name.' },
     answer: userListShape,
-    run: asAdmin(({ context, query }) => listUsers(context, query)),
+    run: ({ context, query }) => listUsers(context, query),
   },
-  {
-    method: 'POST',
-    path: '/admin/users',
+  'POST /admin/users': {
     summary: 'Create a user',
     caller: 'admin',
     body: [adminUserBody],
     answer: userShape,
-    run: asAdmin((request, admin) => json(createUser(request.context, admin, request.body()))),
+    run: ({ context, body }, admin) => json(createUser(context, admin, body())),
   },
-  {
-    method: 'GET',
-    path: '/admin/users/:id',
+  'GET /admin/users/:id': {
     summary: 'Read a user',
     caller: 'admin',
     answer: userShape,
-    run: asAdmin(async ({ context, path }) =>
-      json(toUserJson(await requireUser(context.services.database, path('id')))),
-    ),
+    run: async ({ context, path }) => json(toUserJson(await requireUser(context.services.database, path('id')))),
   },
-  {
-    method: 'PUT',
-    path: '/admin/users/:id',
+  'PUT /admin/users/:id': {
     summary: 'Update a user',
     caller: 'admin',
     body: [adminUserBody],
     answer: userShape,
-    run: asAdmin((request, admin) => json(updateAnyUser(request.context, admin, request.path('id'), request.body()))),
+    run: ({ context, path, body }, admin) => json(updateAnyUser(context, admin, path('id'), body())),
   },
-  {
-    method: 'DELETE',
-    path: '/admin/users/:id',
+  'DELETE /admin/users/:id': {
     summary: 'Delete a user',
     caller: 'admin',
     body: [deleteUserBody],
     isBodyOptional: true,
     answer: deletedShape,
-    run: asAdmin((request, admin) =>
-      json(deleteAnyUser(request.context, admin, request.path('id'), request.optionalBody())),
-    ),
+    run: ({ context, path, optionalBody }, admin) => json(deleteAnyUser(context, admin, path('id'), optionalBody())),
   },
-  {
-    method: 'POST',
-    path: '/admin/generate_link',
+  'POST /admin/generate_link': {
     summary: 'Create an email link without sending it',
     caller: 'admin',
     query: redirectQuery,
     body: [linkBody],
     answer: linkShape,
-    run: asAdmin((request, admin) =>
-      json(generateLink(request.context, admin, request.body(), request.redirects.isAllowed)),
-    ),
+    run: ({ context, body, redirects }, admin) => json(generateLink(context, admin, body(), redirects.isAllowed)),
   },
-  {
-    method: 'GET',
-    path: '/admin/audit',
+  'GET /admin/audit': {
     summary: 'Read the audit log',
     caller: 'admin',
     query: { ...pages, query: '`author`, `action` or `type`, a colon, and a part of it.' },
     answer: auditSchema,
-    run: asAdmin(({ context, query }) => listAudit(context, query)),
+    run: ({ context, query }) => listAudit(context, query),
   },
-  ...adminFactorRoutes,
-];
+};

@@ -5,21 +5,18 @@
 import { errorSchema } from '../../auth/error-response.ts';
 import { bodySchema } from '../../auth/steps/members.ts';
 import { type JsonSchema, schemaNamed } from '../../shared/json-schema.ts';
-import { ignoreObservations } from '../../shared/observation.ts';
 import { type ApiDescription, type ApiOperation, json, response } from '../server/openapi.ts';
 import { authPath } from '../server/parts.ts';
-import { adminRoutes } from './auth-admin-routes.ts';
 import { type AuthDocument, authDocuments } from './auth-documents.ts';
+import { authRows } from './auth-route.ts';
 import type { AuthRow } from './auth-rows.ts';
-import { createUserRoutes } from './auth-user-routes.ts';
 
 /** Operations and schemas. */
 export function describeAuth(): ApiDescription {
-  const rows = [...createUserRoutes(ignoreObservations), ...adminRoutes];
-  const answers = [...rows.map(({ answer }) => answer), ...authDocuments.map(({ shape }) => shape)];
+  const answers = [...authRows.map(({ answer }) => answer), ...authDocuments.map(({ shape }) => shape)];
   const named = answers.flatMap((answer) => [...(answer?.named ?? [])]);
   return {
-    operations: [...rows.map(describeRow), ...authDocuments.map(describeDocument)],
+    operations: [...authRows.map(describeRow), ...authDocuments.map(describeDocument)],
     schemas: { ...Object.fromEntries(named), AuthError: errorSchema },
   };
 }

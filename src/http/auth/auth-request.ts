@@ -3,6 +3,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
+import { AuthError } from '../../auth/auth-error.ts';
 import {
   type AdminBearer,
   authenticateAdmin,
@@ -12,6 +13,7 @@ import {
   type UserBearer,
 } from '../../auth/bearer.ts';
 import { createRedirectRules, type RedirectRules } from '../../auth/redirect.ts';
+import { ProviderRefusal } from '../../auth/requests/callback.ts';
 import type { AuthContext } from '../../auth/steps/auth-context.ts';
 import { badJson } from '../../auth/steps/members.ts';
 import { type Allowance, assertRequestAllowed } from '../../auth/store/rate-limit.ts';
@@ -25,6 +27,12 @@ export interface AddressLimit {
   readonly bucket: string;
   /** Null: none. */
   readonly allowance: Allowance | null;
+}
+
+/** A user who asks, and the context in the audience of the token. */
+export interface AskingUser {
+  readonly bearer: UserBearer;
+  readonly context: AuthContext;
 }
 
 /** One request. */
@@ -48,8 +56,8 @@ export interface AuthRequest {
   readonly hasAuthorization: boolean;
   /** Counts the request for its address. @throws AuthError `over_request_rate_limit` */
   count({ bucket, allowance }: AddressLimit): Promise<void>;
-  /** The user who asks, usually for a change, and the context in the audience of the token. @throws AuthError */
-  asUser(use?: BearerUse): Promise<{ readonly bearer: UserBearer; readonly context: AuthContext }>;
+  /** The user who asks, usually for a change. @throws AuthError */
+  asUser(use?: BearerUse): Promise<AskingUser>;
   /** The admin who asks. @throws AuthError */
   asAdmin(): Promise<AdminBearer>;
 }
@@ -98,6 +106,19 @@ export function readAuthRequest(
     },
     asAdmin: () => authenticateAdmin(authorizationOf(request), bearerContext(), config, adminRoles),
   };
+}
+
+/**
+ * Notes a refusal that a browser carries to the application in an address.
+ *
+ * @returns The code that the application is told, null for none; what it is not told of goes to the log.
+ */
+export function noteRefusal(error: unknown, { id, context }: AuthRequest): string | null {
+  // In the words of the provider, which are not for the log.
+  if (error instanceof ProviderRefusal) return null;
+  const isMasked = !(error instanceof AuthError) || error.status >= 500;
+  if (isMasked) context.services.observe({ kind: 'masked_error', id, requestId: id, error });
+  return error instanceof AuthError ? error.code : 'unexpected_failure';
 }
 
 /** The key of a request: header or parameter. */

@@ -8,18 +8,23 @@ import { AuthError } from '../../auth/auth-error.ts';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { authCors } from '../server/cors.ts';
 import { type AuthParts, authPath, type HttpParts } from '../server/parts.ts';
-import { adminRoutes } from './auth-admin-routes.ts';
+import { adminTable } from './auth-admin-routes.ts';
 import { authDocuments, registerAuthDocuments } from './auth-documents.ts';
+import { adminFactorTable, factorTable } from './auth-factor-routes.ts';
+import { providerTable } from './auth-provider-routes.ts';
 import { type AuthReply, sendAuthError, sendReply } from './auth-reply.ts';
 import { type AuthRequest, apiKeyOf, readAuthRequest } from './auth-request.ts';
-import type { AuthRow } from './auth-rows.ts';
+import { type AuthRow, rowsOf, runRow } from './auth-rows.ts';
 import { refuseUnserved, unservedPaths } from './auth-unserved.ts';
-import { createUserRoutes } from './auth-user-routes.ts';
+import { ownTable, userTable } from './auth-user-routes.ts';
 
 /** Largest body in bytes. */
 const maxBodyBytes = 1_048_576;
 
 const methods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** All routes that are served with JSON or for browsers. */
+export const authRows = rowsOf(userTable, providerTable, ownTable, factorTable, adminTable, adminFactorTable);
 
 /** Adds the routes. */
 export async function registerAuth(app: FastifyInstance, parts: HttpParts, auth: AuthParts): Promise<void> {
@@ -32,9 +37,8 @@ export async function registerAuth(app: FastifyInstance, parts: HttpParts, auth:
       // The CORS plugin answers before the handler is reached; the route is there for its configuration.
       scope.options('/*', { config: authCors }, (_request, reply) => reply.code(204).send());
       registerAuthDocuments(scope, parts.config, auth);
-      const rows = [...createUserRoutes(parts.observe), ...adminRoutes];
-      for (const row of rows) addRow(scope, row, parts, auth);
-      refuseOtherMethods(scope, [...authDocuments.map(({ path }) => ({ path, method: 'GET' })), ...rows]);
+      for (const row of authRows) addRow(scope, row, parts, auth);
+      refuseOtherMethods(scope, [...authDocuments.map(({ path }) => ({ path, method: 'GET' })), ...authRows]);
       for (const unserved of unservedPaths) scope.all(unserved.path, () => refuseUnserved(unserved));
     },
     { prefix: authPath },
@@ -68,7 +72,7 @@ async function run(row: AuthRow, request: FastifyRequest, auth: AuthParts): Prom
   const deadline = request.state.startedAt + limitMs;
   const work = async (): Promise<AuthReply> => {
     await assertInstalled(auth);
-    return row.run(await admit(row, auth, (config) => readAuthRequest(request, auth, config, deadline)));
+    return runRow(row, await admit(row, auth, (config) => readAuthRequest(request, auth, config, deadline)));
   };
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {

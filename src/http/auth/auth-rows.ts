@@ -5,19 +5,24 @@ import type { AnswerSchema } from '../../auth/answer-shape.ts';
 import type { AdminBearer } from '../../auth/bearer.ts';
 import type { BodyShape } from '../../auth/steps/members.ts';
 import type { AuthReply } from './auth-reply.ts';
-import type { AddressLimit, AuthRequest } from './auth-request.ts';
+import type { AddressLimit, AskingUser, AuthRequest } from './auth-request.ts';
+
+/** What is done for whoever asks. @throws AuthError, or whatever is answered as an unexpected failure. */
+type Run<A extends readonly unknown[]> = (request: AuthRequest, ...asking: A) => Promise<AuthReply>;
+
+/** What a route does, and whose token it asks for; absent: nobody's. */
+type Work =
+  | { readonly caller?: undefined; readonly run: Run<[]> }
+  /** `use`: what the token must allow; `change` where nothing is said. */
+  | { readonly caller: 'user'; readonly use?: 'read'; readonly run: Run<[AskingUser]> }
+  | { readonly caller: 'admin'; readonly run: Run<[AdminBearer]> };
 
 /** One route, with all that /openapi.json says of it. */
-export interface AuthRow {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Below the service, with names behind colons. */
-  readonly path: string;
+type RowFacts = Work & {
   /** One sentence without its end. */
   readonly summary: string;
   /** `anyone`: opened by browsers and mail programs, which have no API key. Absent: needs a key. */
   readonly access?: 'anyone';
-  /** Whose token the route asks for; absent: nobody's. */
-  readonly caller?: 'user' | 'admin';
   /** Parameters of the query with a sentence on each. */
   readonly query?: Readonly<Record<string, string>>;
   /** What the body is read by, one of several where it depends; absent: none is read. */
@@ -36,8 +41,30 @@ export interface AuthRow {
   readonly limit?: (request: AuthRequest) => AddressLimit | null;
   /** Answers no sooner than `minResponseMs`, or its time would tell who has an account. */
   readonly hasMinResponse?: true;
-  /** @throws AuthError, or whatever is answered as an unexpected failure. */
-  readonly run: (request: AuthRequest) => Promise<AuthReply>;
+};
+
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/** Rows by method and path below the service, which has names behind colons: `GET /admin/users/:id`. */
+export type AuthTable = Readonly<Record<`${Method} /${string}`, RowFacts>>;
+
+/** One route. */
+export type AuthRow = RowFacts & { readonly method: Method; readonly path: string };
+
+/** The rows of tables. */
+export function rowsOf(...tables: readonly AuthTable[]): readonly AuthRow[] {
+  return tables
+    .flatMap((table) => Object.entries(table))
+    .map(([route, facts]) => {
+      const [method = '', path = ''] = route.split(' ');
+      return { ...facts, method: method as Method, path };
+    });
+}
+
+/** Finds out who asks, and does what the route is for. */
+export async function runRow(row: AuthRow, request: AuthRequest): Promise<AuthReply> {
+  if (row.caller === 'user') return row.run(request, await request.asUser(row.use));
+  return row.caller === 'admin' ? row.run(request, await request.asAdmin()) : row.run(request);
 }
 
 /** The parameter of routes whose links lead somewhere. */
@@ -46,9 +73,4 @@ export const redirectQuery = { redirect_to: 'Where the link leads, if the config
 /** The answer 200 with a JSON body. */
 export async function json(body: Promise<unknown> | unknown): Promise<AuthReply> {
   return { body: await body };
-}
-
-/** Lets admins in alone. */
-export function asAdmin(run: (request: AuthRequest, admin: AdminBearer) => Promise<AuthReply>): AuthRow['run'] {
-  return async (request) => run(request, await request.asAdmin());
 }

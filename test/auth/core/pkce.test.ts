@@ -10,7 +10,7 @@ import {
   type FlowMethod,
   issueFlowCode,
   parsePkce,
-} from '../../../src/auth/store/pkce.ts';
+} from '../../../src/auth/store/flows.ts';
 import { createSession } from '../../../src/auth/store/sessions.ts';
 import { lockUser } from '../../../src/auth/store/users.ts';
 import type { User } from '../../../src/auth/user.ts';

@@ -7,8 +7,8 @@ import { parseEmail, parsePhone } from '../../../src/auth/addresses.ts';
 import { mergeMetadata } from '../../../src/auth/metadata.ts';
 import { systemRandom } from '../../../src/auth/random.ts';
 import { aalOf, checkSession, type Session, sessionGroup } from '../../../src/auth/session.ts';
+import { fitsChallenge, parsePkce } from '../../../src/auth/store/flows.ts';
 import { emailIdentityData } from '../../../src/auth/store/identities.ts';
-import { fitsChallenge, parsePkce } from '../../../src/auth/store/pkce.ts';
 import { toRfc3339, toTimestamp } from '../../../src/auth/times.ts';
 
 describe('an email address', () => {

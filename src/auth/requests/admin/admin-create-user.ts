@@ -5,10 +5,10 @@
 import { confirmEmail, confirmPhone } from '../../accounts/confirm-user.ts';
 import { setEmailIdentity } from '../../accounts/email-change.ts';
 import { setPhoneIdentity } from '../../accounts/phone-change.ts';
-import { makePassword } from '../../accounts/random-password.ts';
 import { AuthError } from '../../auth-error.ts';
 import { type AdminBearer, isUuid } from '../../bearer.ts';
 import { randomUuid } from '../../random.ts';
+import { makePassword } from '../../secrets/password-policy.ts';
 import { type AdminUserFacts, assertKnownHash, bannedUntil, readAdminUser } from '../../steps/admin-user.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
 import { auditAdmin } from '../../store/audit.ts';

@@ -19,8 +19,8 @@ import {
 } from '../../steps/admin-user.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
 import { auditAdmin } from '../../store/audit.ts';
+import { endFlows } from '../../store/flows.ts';
 import { clearTokens } from '../../store/one-time-tokens.ts';
-import { endFlows } from '../../store/pkce.ts';
 import { endSessions } from '../../store/sessions.ts';
 import { findUserByPhone, isEmailTaken, reloadUser, updateUser } from '../../store/users.ts';
 import type { User } from '../../user.ts';

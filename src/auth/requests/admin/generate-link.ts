@@ -3,8 +3,6 @@
  */
 
 import { buildConfirmationUrl, type LinkKind } from '../../../email/confirmation-url.ts';
-import { lockKnownUser } from '../../accounts/lock-known-user.ts';
-import { makePassword } from '../../accounts/random-password.ts';
 import { parseEmail } from '../../addresses.ts';
 import { answerShape, member, text, through } from '../../answer-shape.ts';
 import { AuthError } from '../../auth-error.ts';
@@ -12,14 +10,14 @@ import type { AdminBearer } from '../../bearer.ts';
 import { makeToken } from '../../messages/make-token.ts';
 import { enterMetadata, type Metadata } from '../../metadata.ts';
 import { randomUuid } from '../../random.ts';
-import { assertStrong } from '../../secrets/password-policy.ts';
+import { assertStrong, makePassword } from '../../secrets/password-policy.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
 import { type BodyShape, readMembers } from '../../steps/members.ts';
 import { auditAdmin, auditUser } from '../../store/audit.ts';
 import { noteEntry } from '../../store/entries.ts';
 import { emailIdentityData, insertIdentity } from '../../store/identities.ts';
 import type { OneTimeTokenType } from '../../store/one-time-tokens.ts';
-import { findUserByEmail, insertUser, isEmailTaken, reloadUser, updateUser } from '../../store/users.ts';
+import { findUserByEmail, insertUser, isEmailTaken, lockKnownUser, reloadUser, updateUser } from '../../store/users.ts';
 import type { User } from '../../user.ts';
 import { type UserJson, userMembers } from '../../user-json.ts';
 import { prepareInvited, takeOver } from './invite.ts';

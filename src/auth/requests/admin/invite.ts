@@ -3,8 +3,6 @@
  */
 
 import { settleFirstProof } from '../../accounts/evict-strangers.ts';
-import { findEmailOwner } from '../../accounts/find-user.ts';
-import { lockKnownUser } from '../../accounts/lock-known-user.ts';
 import { parseEmail } from '../../addresses.ts';
 import { AuthError } from '../../auth-error.ts';
 import type { AdminBearer } from '../../bearer.ts';
@@ -16,7 +14,7 @@ import { type BodyShape, readMembers } from '../../steps/members.ts';
 import { auditAdmin } from '../../store/audit.ts';
 import { noteEntry, readEntry } from '../../store/entries.ts';
 import { emailIdentityData, insertIdentity } from '../../store/identities.ts';
-import { insertUser, reloadUser, updateUser } from '../../store/users.ts';
+import { findEmailOwner, insertUser, lockKnownUser, reloadUser, updateUser } from '../../store/users.ts';
 import type { User } from '../../user.ts';
 import { toUserJson, type UserJson } from '../../user-json.ts';
 

@@ -5,8 +5,15 @@
  * not scanned but left behind, for nothing that follows depends on it.
  */
 import type { Budget } from '../budget.ts';
-import type { Context, ContextElement, ContextState, Delimiter } from './context.ts';
-import { isComment, isScriptLiteral, startContext } from './context.ts';
+import {
+  type Context,
+  type ContextElement,
+  type ContextState,
+  type Delimiter,
+  isComment,
+  isScriptLiteral,
+  startContext,
+} from './context.ts';
 import { decodeEntities } from './decode-entities.ts';
 import { failScan, type Scan } from './scan.ts';
 import { scanCss, scanCssString } from './scan-css.ts';
