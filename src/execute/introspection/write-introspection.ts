@@ -17,12 +17,9 @@ import {
   GraphQLSkipDirective,
   getArgumentValues,
   getDirectiveValues,
-  getNamedType,
   getOperationAST,
   getVariableValues,
-  isLeafType,
   isListType,
-  isNamedType,
   isNonNullType,
   isObjectType,
   Kind,
@@ -35,7 +32,7 @@ import {
 } from 'graphql';
 import type { LazySchema } from '../../schema/lazy-schema.ts';
 import { invariant } from '../../shared/invariant.ts';
-import { TextWriter } from '../answer/compressed-text.ts';
+import type { TextWriter } from '../answer/compressed-text.ts';
 
 /** Write the JSON text of the fields of an operation, by response key; fields that `@skip` or `@include` takes out are absent. */
 export type FieldWriters = ReadonlyMap<string, (text: TextWriter) => void>;
@@ -80,8 +77,6 @@ interface CompiledField {
   readonly key: string;
   resolve(source: unknown): unknown;
   readonly write: Writer;
-  /** A leaf, or what a list or non-null type is made of. */
-  readonly isShort: boolean;
 }
 
 function compileFields(
@@ -139,8 +134,7 @@ function compileField(
   };
   const describesAll = field.name === 'types' && parentType.name === '__Schema';
   const write = compileValue(scope, field.type, nodes);
-  const isShort = isLeafType(getNamedType(field.type)) || field.name === 'ofType';
-  return { key, resolve: describesAll ? () => scope.schema.passingTypes() : resolve, write, isShort };
+  return { key, resolve: describesAll ? () => scope.schema.passingTypes() : resolve, write };
 }
 
 function fieldOf(type: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> {
@@ -160,27 +154,7 @@ function compileValue(scope: Scope, type: GraphQLOutputType, nodes: readonly Fie
   if (!isObjectType(type)) return writeLeaf;
   const selectionSets = nodes.flatMap(({ selectionSet }) => (selectionSet ? [selectionSet] : []));
   const fields = compileFields(scope, type, selectionSets);
-  const write = compileObject(fields);
-  return type.name === '__Type' && fields.every(({ isShort }) => isShort) ? compileReference(write) : write;
-}
-
-/** Most places name one of a few types: what is written of it there is remembered. Lists and non-null types are never the same twice. */
-function compileReference(write: Writer): Writer {
-  const known = new Map<unknown, string>();
-  return (value, text) => {
-    if (!isNamedType(value)) {
-      write(value, text);
-      return;
-    }
-    let piece = known.get(value);
-    if (piece === undefined) {
-      const own = new TextWriter();
-      write(value, own);
-      piece = String(own.end());
-      known.set(value, piece);
-    }
-    text.write(piece);
-  };
+  return compileObject(fields);
 }
 
 function compileObject(fields: readonly CompiledField[]): Writer {
