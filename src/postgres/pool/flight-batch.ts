@@ -28,7 +28,7 @@ import { type ApiConnection, type FlightHow, type QueuedRequest, requeued, Slot 
 import type { StatementDurations } from './statement-durations.ts';
 
 /** The most that all of a batch may be expected to take, in milliseconds. */
-export const budgetMs = 2;
+const budgetMs = 2;
 const maxRequests = 16;
 /** How long a batch may wait for a connection and still be joined: those who join wait so much less than they are promised. */
 const joinableMs = 50;
@@ -56,7 +56,7 @@ export interface Connections {
 }
 
 /** One write and its answers. */
-export class Batch implements Turn {
+class Batch implements Turn {
   /** Both of the first request. */
   readonly role: string;
   readonly caller: string;
@@ -293,6 +293,37 @@ export class Batch implements Turn {
       const own = (this.#idleAt[index + 1] ?? start) - (this.#idleAt[index] ?? start);
       if (request.statement !== '') this.#durations.note(request.statement, Math.max(own, share));
     });
+  }
+}
+
+/** The batches of one pool: quick queries that come in the same moment, or wait for a connection as the same role, share one. */
+export class FlightBatches {
+  readonly #connections: Connections;
+  readonly #durations: StatementDurations;
+  /** The last one that had a connection at once: who comes in the same moment may join it. */
+  #open: Batch | null = null;
+  /** The last one of each role that waits for a connection: others of the role may join it. */
+  readonly #waiting = new Map<string, Batch>();
+
+  constructor(connections: Connections, durations: StatementDurations) {
+    this.#connections = connections;
+    this.#durations = durations;
+  }
+
+  /** Finds a place: in the batch that is about to be sent where there is room, else in a new one. */
+  enqueue(request: QueuedRequest, { role, caller }: Pick<Turn, 'role' | 'caller'>): Slot {
+    const expectedMs = request.shares ? this.#durations.expectedMs(request.statement) : null;
+    const mayShare = expectedMs !== null && expectedMs < budgetMs;
+    if (mayShare) {
+      const open = this.#open?.hasRoomFor(expectedMs) ? this.#open : this.#waiting.get(role);
+      if (open?.hasRoomFor(expectedMs)) return open.add(request, expectedMs);
+    }
+    const batch = new Batch({ role, caller, isQuick: mayShare }, this.#connections, this.#durations);
+    const slot = batch.add(request, expectedMs ?? budgetMs);
+    void batch.start();
+    if (mayShare && batch.isWaiting) this.#waiting.set(role, batch);
+    else if (mayShare) this.#open = batch;
+    return slot;
   }
 }
 

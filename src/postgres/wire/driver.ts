@@ -133,13 +133,13 @@ export async function takeConnection(pool: pg.Pool, waitMs: number): Promise<Dri
   beginAwake();
   const end = awakeNow() + waitMs * shareInTime;
   const first = await connect(pool);
+  const isEarly = awakeNow() < end;
   endAwake();
-  if (first.client) return first.client;
-  const isEarly = timeouts.has((first.problem as Error).message) && awakeNow() < end;
-  if (!isEarly && !endedWhileOpening(first.problem)) throw connectError(first.problem, waitMs);
-  const second = await connect(pool);
-  if (second.client) return second.client;
-  throw connectError(second.problem, waitMs);
+  const { problem } = first;
+  const isRetried = problem !== null && ((timeouts.has(problem.message) && isEarly) || endedWhileOpening(problem));
+  const { client, problem: last } = isRetried ? await connect(pool) : first;
+  if (client !== null) return client;
+  throw connectError(last, waitMs);
 }
 
 /**
@@ -223,13 +223,16 @@ const timeouts: ReadonlySet<string> = new Set([
 
 interface Connected {
   readonly client: DriverClient | null;
-  readonly problem: unknown;
+  /** Null where there is a client. */
+  readonly problem: Error | null;
 }
 
 function connect(pool: pg.Pool): Promise<Connected> {
   return new Promise((resolve) => {
     try {
-      pool.connect((problem, client) => resolve({ client: (client as DriverClient | undefined) ?? null, problem }));
+      pool.connect((problem, client) =>
+        resolve({ client: (client as DriverClient | undefined) ?? null, problem: problem ?? null }),
+      );
     } catch (problem) {
       // The driver reads the connection string, and the files it names, for each connection.
       resolve({ client: null, problem: new UnusableConnectionError((problem as Error).message) });

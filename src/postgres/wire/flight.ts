@@ -159,8 +159,7 @@ export class Flight implements MessageReceiver {
     for (const name of this.#names.closed) writer.close(name);
     for (const step of this.#steps) {
       this.#prepare(step);
-      if (step.collector?.describe) writer.runDescribed(step.name, step.values);
-      else if (step.messages === undefined) writer.run(step.name, step.values);
+      if (step.messages === undefined) writer.run(step.name, step.values, step.collector?.describe !== undefined);
       else writer.append(step.messages);
     }
     writer.sync();

@@ -30,17 +30,12 @@ export class MessageWriter {
     return this.#close(start);
   }
 
-  /** Bind to the unnamed portal, with values and results as text, and Execute. */
-  run(name: string, values: readonly (string | null)[]): this {
-    return this.#bind(name, values).append(execute);
-  }
-
-  /** As `run`, with Describe in between: the answer says which columns the rows have. */
-  runDescribed(name: string, values: readonly (string | null)[]): this {
-    return this.#bind(name, values).append(describeAndExecute);
-  }
-
-  #bind(name: string, values: readonly (string | null)[]): this {
+  /**
+   * Bind to the unnamed portal, with values and results as text, and Execute.
+   *
+   * @param describes With Describe in between: the answer says which columns the rows have.
+   */
+  run(name: string, values: readonly (string | null)[], describes = false): this {
     const start = this.#open(0x42);
     this.#zeroEnded('');
     this.#zeroEnded(name);
@@ -48,16 +43,12 @@ export class MessageWriter {
     this.#int16(values.length);
     for (const value of values) this.#value(value);
     this.#int16(0);
-    return this.#close(start);
+    return this.#close(start).append(describes ? describeAndExecute : execute);
   }
 
   /** Close of a named statement. */
   close(name: string): this {
-    return this.#statement(0x43, name);
-  }
-
-  #statement(kind: number, name: string): this {
-    const start = this.#open(kind);
+    const start = this.#open(0x43);
     this.#reserve(1);
     this.#room[this.#at++] = 0x53;
     this.#zeroEnded(name);

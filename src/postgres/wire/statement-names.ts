@@ -40,10 +40,10 @@ export class StatementNames {
     if (!this.#enabled || text.length > maxNamedLength) return '';
     const known = this.#young.get(role)?.get(text);
     if (known) return known;
-    const name = known === undefined ? this.#old.get(role)?.get(text) : known;
-    if (name === undefined) this.#remember(role, text, '');
-    else this.#remember(role, text, name || this.#hashName(role, text));
-    return name === undefined ? '' : name || this.#hashName(role, text);
+    const isSeen = known !== undefined || this.#old.get(role)?.has(text);
+    const name = isSeen ? this.#hashName(role, text) : '';
+    this.#remember(role, text, name);
+    return name;
   }
 
   /** The name of a statement of our own that every flight uses: named from the start. */
