@@ -8,7 +8,6 @@ import { loadOptionsOrThrow } from '../config/load-options.ts';
 import { type BoundStatement, bindOperation, explainStatements } from '../execute/explain-operation.ts';
 import { Reflection, type RoleReflection } from '../execute/reflection.ts';
 import { readRequest } from '../http/graphql/read-request.ts';
-import type { SystemPool } from '../postgres/system/run-system.ts';
 import { onOneLine } from '../shared/one-line.ts';
 import { type Command, type CommandContext, CommandError, flagText, readTypedFile, refuse } from './command.ts';
 import { requireDatabaseUrl } from './read-model.ts';
@@ -68,7 +67,9 @@ async function runExplain(context: CommandContext): Promise<number> {
     } as const;
     const reflection = new Reflection(catalog, readSince, options, null).role(role);
     if (reflection === null) refuse(`There is no role "${role}" in the database.`, 'Check --role.');
-    await printOperation(pool, { context, reflection, claims, statements: compile(reflection, request) });
+    const traits = { claims, analyze: context.flags.analyze === true };
+    const explained = await explainStatements(pool, reflection, compile(reflection, request), traits);
+    context.print(printScript(explained, reflection, claims));
   });
   return 0;
 }
@@ -111,34 +112,23 @@ function compile(reflection: RoleReflection, request: Request): readonly BoundSt
   throw new CommandError(bound.errors.map(({ message }) => ({ problem: message, fix: null })));
 }
 
-interface Explanation {
-  readonly context: CommandContext;
-  readonly reflection: RoleReflection;
-  /** JSON. */
-  readonly claims: string;
-  readonly statements: readonly BoundStatement[];
-}
+type Explained = Awaited<ReturnType<typeof explainStatements>>;
 
-async function printOperation(
-  pool: SystemPool,
-  { context, reflection, claims, statements }: Explanation,
-): Promise<void> {
-  const { role, searchPath } = reflection;
-  const analyze = context.flags.analyze === true;
-  const explained = await explainStatements(pool, reflection, statements, { claims, analyze });
-  context.print('begin;');
-  context.print(`select pg_catalog.set_config('request.jwt.claims', ${literal(claims)}, true),`);
-  context.print(
-    `  pg_catalog.set_config('search_path', ${literal(searchPath)}, true), pg_catalog.set_config('role', ${literal(role)}, true);`,
-  );
-  for (const [index, { text, values, plan }] of explained.entries()) {
+/** @param claims JSON. */
+function printScript(explained: Explained, { role, searchPath }: RoleReflection, claims: string): string {
+  const operations = explained.map(({ text, values, plan }, index) => {
     const name = explained.length === 1 ? 'operation' : `operation_${index + 1}`;
-    context.print(`\nprepare ${name} as\n${text};`);
     const literals = values.map((value) => (value === null ? 'null' : literal(value)));
-    context.print(`\nexecute ${name}${literals.length === 0 ? '' : ` (${literals.join(', ')})`};\n`);
-    for (const line of plan) context.print(`-- ${onOneLine(line)}`);
-  }
-  context.print('\nrollback;');
+    const called = literals.length === 0 ? name : `${name} (${literals.join(', ')})`;
+    const comments = plan.map((line) => `-- ${onOneLine(line)}`).join('\n');
+    return `prepare ${name} as\n${text};\n\nexecute ${called};\n\n${comments}\n`;
+  });
+  return `begin;
+select pg_catalog.set_config('request.jwt.claims', ${literal(claims)}, true),
+  pg_catalog.set_config('search_path', ${literal(searchPath)}, true), pg_catalog.set_config('role', ${literal(role)}, true);
+
+${operations.join('\n')}
+rollback;`;
 }
 
 /** For a person to paste; never run by us. */

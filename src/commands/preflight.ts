@@ -2,6 +2,8 @@
  * Looks at a database before it is served: everything that would make the gateway fail or mislead, all at once, each with
  * the command that mends it.
  */
+
+import { quoteName } from '../catalog/quote-name.ts';
 import { readExposedNames } from '../catalog/read-catalog.ts';
 import type { Config } from '../config/config.ts';
 import type { Problem } from '../config/config-error.ts';
@@ -70,14 +72,14 @@ function roleProblems(facts: Facts, config: PreflightConfig): readonly Problem[]
     problems.push({
       problem: `${list('role', missing)} missing in the database, but --allowed-roles names ${missing.length === 1 ? 'it' : 'them'}.`,
       fix: missing
-        .map((name) => `create role ${quoted(name)} nologin; grant ${quoted(name)} to ${quoted(facts.login)};`)
+        .map((name) => `create role ${quoteName(name)} nologin; grant ${quoteName(name)} to ${quoteName(facts.login)};`)
         .join('\n'),
     });
   }
   if (barred.length > 0) {
     problems.push({
       problem: `The login role "${facts.login}" cannot set role to ${barred.map((name) => `"${name}"`).join(', ')}.`,
-      fix: `grant ${barred.map(quoted).join(', ')} to ${quoted(facts.login)};`,
+      fix: `grant ${barred.map(quoteName).join(', ')} to ${quoteName(facts.login)};`,
     });
   }
   return problems;
@@ -102,7 +104,7 @@ function schemaProblems(facts: Facts): readonly Problem[] {
     return [
       {
         problem: `${list('schema', names)} missing in the database "${facts.database}".`,
-        fix: names.map((name) => `create schema ${quoted(name)};`).join('\n'),
+        fix: names.map((name) => `create schema ${quoteName(name)};`).join('\n'),
       },
     ];
   }
@@ -115,7 +117,7 @@ function missingSchemas(facts: Facts): readonly Problem[] {
   if (missing.length === facts.schemas.length) return [];
   return missing.map(({ name }) => ({
     problem: `The schema "${name}" does not exist yet.`,
-    fix: `create schema ${quoted(name)};`,
+    fix: `create schema ${quoteName(name)};`,
   }));
 }
 
@@ -129,9 +131,4 @@ function loginWarnings(facts: Facts): readonly Problem[] {
 function list(noun: string, names: readonly string[]): string {
   const quotedNames = names.map((name) => `"${name}"`).join(', ');
   return names.length === 1 ? `The ${noun} ${quotedNames} is` : `The ${noun}s ${quotedNames} are`;
-}
-
-/** An identifier for SQL that a person copies; never run by us. */
-function quoted(name: string): string {
-  return /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
 }

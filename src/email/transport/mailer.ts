@@ -5,33 +5,18 @@
  * and when they change the old one finishes what it has.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
-import { openReach, type Reach } from '../../hooks/reach.ts';
-import { type Clock, systemClock } from '../../shared/clock.ts';
-import type { Observe } from '../../shared/observation.ts';
 import type { EmailMessage } from '../message.ts';
 import { type CapturedTransportParts, createCapturedTransport } from './captured-transport.ts';
 import { parseExtraHeaders } from './extra-headers.ts';
 import { MailError } from './mail-error.ts';
-import { type SmtpConfig, type SmtpSettings, smtpSettings } from './smtp-settings.ts';
-import { createSmtpTransport } from './smtp-transport.ts';
+import { type SmtpConfig, smtpSettings } from './smtp-settings.ts';
+import { createSmtpTransport, type SmtpTransportOptions } from './smtp-transport.ts';
 import type { EmailTransport } from './transport.ts';
 
-/** What the mailer works with. */
-export interface MailerParts {
-  /** See `CapturedTransportParts`: connections that no waiting request holds. */
-  readonly database: CapturedTransportParts['database'];
+/** What the mailer works with; `reach` says where the mail server may be. */
+export interface MailerParts extends CapturedTransportParts, SmtpTransportOptions {
   /** Public base of the auth service: `https://db.example.net/auth/v1`. */
   readonly authUrl: string;
-  /** Where captured emails can be read. */
-  readonly inboxUrl: string;
-  readonly observe: Observe;
-  readonly clock?: Clock;
-  /** Time for one delivery in milliseconds; 10 s where nothing is said. */
-  readonly timeoutMs?: number;
-  /** Where the mail server may be; anywhere where nothing is said. */
-  readonly reach?: Reach;
-  /** As of `SmtpTransportOptions`. */
-  readonly allowUnencrypted?: boolean;
 }
 
 /** Sends messages. */
@@ -71,14 +56,8 @@ export function createMailer(parts: MailerParts): Mailer {
     const key = JSON.stringify(settings);
     if (current?.key === key) return current.transport;
     if (current !== null) retire(current.transport);
-    current = { key, transport: open(settings) };
+    current = { key, transport: createSmtpTransport(settings, parts) };
     return current.transport;
-  }
-
-  function open(settings: SmtpSettings): EmailTransport {
-    const { clock = systemClock, timeoutMs, reach = openReach, allowUnencrypted = false } = parts;
-    const options = { clock, reach, allowUnencrypted };
-    return createSmtpTransport(settings, { ...options, ...(timeoutMs !== undefined && { timeoutMs }) });
   }
 
   function retire(transport: EmailTransport): void {

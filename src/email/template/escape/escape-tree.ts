@@ -82,13 +82,7 @@ class Pass {
 
   /** Where a variant ends, if this pass or one around it knows or assumes that. */
   #endOf(key: string): Context | undefined {
-    let pass: Pass | null = this;
-    while (pass !== null) {
-      const end = pass.#ends.get(key);
-      if (end !== undefined) return end;
-      pass = pass.#outer;
-    }
-    return undefined;
+    return this.#ends.get(key) ?? (this.#outer === null ? undefined : this.#outer.#endOf(key));
   }
 
   list(start: Context, nodes: readonly TemplateNode[]): Escaped {

@@ -66,30 +66,17 @@ export class Evaluator {
     this.#budget.step();
   }
 
-  #command({ operands }: Command, dot: Value, piped: Value | typeof absent): Value {
-    const [first, ...rest] = operands;
+  #command({ operands: [first, ...rest] }: Command, dot: Value, piped: Value | typeof absent): Value {
     this.at = first.at;
-    switch (first.kind) {
-      case 'function':
-        return this.#call(first.name, rest, dot, piped);
-      case 'field':
-        return this.#fields(dot, first.path, rest.length > 0 || piped !== absent);
-      case 'chain':
-        return this.#fields(this.#chained(first.of, dot), first.path, rest.length > 0 || piped !== absent);
-      case 'variable':
-        if (first.path.length > 0)
-          return this.#fields(this.#variable(first.name).value, first.path, rest.length > 0 || piped !== absent);
-        break;
-      case 'nil':
-        failValue('nil is not a command');
-        break;
-      default:
-    }
-    if (rest.length > 0 || piped !== absent) failValue("can't give argument to non-function");
-    return this.#operand(first, dot);
+    if (first.kind === 'function') return this.#call(first.name, rest, dot, piped);
+    if (first.kind === 'nil') failValue('nil is not a command');
+    const hasArguments = rest.length > 0 || piped !== absent;
+    const hasFields = 'path' in first && first.path.length > 0;
+    if (hasArguments && !hasFields) failValue("can't give argument to non-function");
+    return this.#operand(first, dot, hasArguments);
   }
 
-  #operand(operand: Operand, dot: Value): Value {
+  #operand(operand: Operand, dot: Value, hasArguments = false): Value {
     this.at = operand.at;
     switch (operand.kind) {
       case 'dot':
@@ -102,13 +89,13 @@ export class Evaluator {
       case 'number':
         return operand.value ?? failValue(`${operand.text} overflows int`);
       case 'field':
-        return this.#fields(dot, operand.path, false);
+        return this.#fields(dot, operand.path, hasArguments);
       case 'variable':
-        return this.#fields(this.#variable(operand.name).value, operand.path, false);
+        return this.#fields(this.#variable(operand.name).value, operand.path, hasArguments);
       case 'function':
         return this.#call(operand.name, [], dot, absent);
       case 'chain':
-        return this.#fields(this.#chained(operand.of, dot), operand.path, false);
+        return this.#fields(this.#chained(operand.of, dot), operand.path, hasArguments);
       case 'pipeline':
         return this.pipeline(operand, dot);
       default:

@@ -14,6 +14,7 @@ import {
   type DescribedEmail,
   discard,
   drafts,
+  type EmailTexts,
   edit,
   isOvertaken,
   type StoredEmails,
@@ -24,7 +25,7 @@ import {
 import { completeAction, goHtml, goText } from './go-template.ts';
 import { HistoryDialog } from './history-dialog.tsx';
 import { PreviewPane } from './preview-pane.tsx';
-import { type RenderedText, usePreview } from './render.ts';
+import { type Rendered, type RenderedText, usePreview } from './render.ts';
 
 interface EmailEditorProps {
   readonly stored: StoredEmails;
@@ -75,7 +76,9 @@ export function EmailEditor({ stored, email }: EmailEditorProps) {
       return { kind: 'good', text: 'Saved. The next email uses it.' };
     });
   };
-  useSaveKey(draft !== null && !isFaulty ? store : null);
+  const isReady = draft !== null && !isFaulty;
+  const mayWrite = useMayWrite();
+  useSaveKey(isReady ? store : null);
   return (
     <article className="email chosen" aria-labelledby="email-title">
       <EmailHead email={email} stored={stored} perform={perform}>
@@ -96,7 +99,15 @@ export function EmailEditor({ stored, email }: EmailEditorProps) {
         <button type="button" disabled={draft === null} onClick={() => discard(email)}>
           Discard
         </button>
-        <SaveButton isReady={draft !== null && !isFaulty} onSave={store} />
+        <button
+          type="button"
+          className="primary"
+          disabled={!isReady || !mayWrite}
+          onClick={store}
+          title={mayWrite ? undefined : 'Your access token is read-only.'}
+        >
+          Save
+        </button>
       </EmailHead>
       <div className="email-notes" role="status">
         {draft !== null && isOvertaken(stored, email, draft) && (
@@ -138,21 +149,6 @@ function useSaveKey(onSave: (() => void) | null): void {
     addEventListener('keydown', listen);
     return () => removeEventListener('keydown', listen);
   });
-}
-
-function SaveButton({ isReady, onSave }: { readonly isReady: boolean; readonly onSave: () => void }) {
-  const mayWrite = useMayWrite();
-  return (
-    <button
-      type="button"
-      className="primary"
-      disabled={!isReady || !mayWrite}
-      onClick={onSave}
-      title={mayWrite ? undefined : 'Your access token is read-only.'}
-    >
-      Save
-    </button>
-  );
 }
 
 interface EmailHeadProps extends EmailEditorProps {
@@ -222,9 +218,9 @@ function SendSwitch({ isOn, onSwitch }: SendSwitchProps) {
 
 interface TextFieldsProps {
   readonly email: DescribedEmail;
-  readonly texts: { readonly subject: string; readonly content: string };
+  readonly texts: EmailTexts;
   readonly data: Readonly<Record<string, unknown>> | null;
-  readonly rendered: { readonly subject: RenderedText; readonly content: RenderedText } | null;
+  readonly rendered: Rendered | null;
   readonly onChange: (part: { subject?: string; content?: string }) => void;
 }
 
