@@ -18,12 +18,11 @@ import { type OpenAuth, openAuth } from './http/auth/open-auth.ts';
 import { Meter, type MetricSeries, type MetricSources } from './http/metrics/metrics.ts';
 import { openMetrics } from './http/metrics/metrics-route.ts';
 import { createAuthenticator } from './http/server/authenticate.ts';
-import { closeServer } from './http/server/close-server.ts';
 import { createReadiness } from './http/server/health.ts';
 import type { HttpParts, RequestKind } from './http/server/parts.ts';
-import { createHttpServer, type HttpServer } from './http/server/server.ts';
+import { closeServer, createHttpServer, type HttpServer } from './http/server/server.ts';
 import { studioPath } from './http/studio/studio-route.ts';
-import { createStudioTickets, type StudioTickets } from './http/studio/studio-tickets.ts';
+import { StudioTickets } from './http/studio/studio-tickets.ts';
 import { type Management, startManagement } from './management/start-management.ts';
 import type { AuthStart } from './management/templates/start-templates.ts';
 import type { Model } from './model/model.ts';
@@ -129,7 +128,7 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
   // What was opened last is closed first.
   const opened = new AsyncDisposableStack();
   opened.defer(() => stopCore(core));
-  const tickets = createStudioTickets(clock);
+  const tickets = new StudioTickets(clock);
   try {
     await Promise.all([startReflector(core), core.management.loaded, core.apiPool.open()]);
     // After the catalog was read, so that they are known to have seen what it was read from.

@@ -55,14 +55,16 @@ export async function createAccessToken(
   return { token, stored };
 }
 
-const columns = 't.id, t.name, t.scopes, t.project_ref, t.created_at, t.expires_at, t.revoked_at';
+/** Rows are `AccessToken`s. */
+const columns = `t.id, t.name, t.scopes, t.project_ref as "projectRef", t.created_at as "createdAt",
+  t.expires_at as "expiresAt", t.revoked_at as "revokedAt"`;
 
 /** All tokens, newest first. */
 export async function listAccessTokens(session: Queryable): Promise<readonly AccessToken[]> {
   const rows = await session.query(
     `select ${columns} from auth.pgreflect_access_tokens t order by t.created_at desc, t.id`,
   );
-  return rows.map(toAccessToken);
+  return rows as unknown as readonly AccessToken[];
 }
 
 /**
@@ -91,7 +93,7 @@ export async function findAccessToken(session: Queryable, token: string, now: Da
     where t.token_hash = $1 and t.revoked_at is null and (t.expires_at is null or t.expires_at > $2::timestamptz)`,
     [tokenHash(token), now],
   );
-  return row === undefined ? null : toAccessToken(row);
+  return (row as AccessToken | undefined) ?? null;
 }
 
 /** Whether both are the same text, in a time that does not depend on where they differ. */
@@ -101,16 +103,4 @@ export function isSameToken(given: string, expected: string): boolean {
 
 function tokenHash(token: string): Buffer {
   return hash('sha256', token, 'buffer');
-}
-
-function toAccessToken(row: Record<string, unknown>): AccessToken {
-  return {
-    id: row.id as string,
-    name: row.name as string,
-    scopes: row.scopes as AccessScope[],
-    projectRef: row.project_ref as string | null,
-    createdAt: row.created_at as Date,
-    expiresAt: row.expires_at as Date | null,
-    revokedAt: row.revoked_at as Date | null,
-  };
 }

@@ -40,12 +40,8 @@ export async function registerGraphqlRoutes(app: FastifyInstance, parts: HttpPar
   app.route({
     method: ['PUT', 'PATCH', 'DELETE'],
     url: graphqlPath,
-    handler: (_request, reply) => refuseOtherMethod(reply),
+    handler: (_request, reply) => refuseMethod(reply, graphqlMethods, 'Send GraphQL requests with POST.'),
   });
-}
-
-function refuseOtherMethod(reply: FastifyReply): never {
-  return refuseMethod(reply, graphqlMethods, 'Send GraphQL requests with POST.');
 }
 
 function refuseMethod(reply: FastifyReply, allow: string, message: string): never {

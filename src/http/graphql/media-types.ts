@@ -5,30 +5,26 @@
  * the GraphQL-over-HTTP specification allows it.
  */
 
-/** What a request body can be; null in `requestTypeOf` for anything else. */
-export type RequestType = 'json' | 'graphql_json' | 'graphql' | 'urlencoded' | 'multipart';
-
-/** What an answer can be. */
-export type AnswerType =
-  | 'application/json'
-  | 'application/graphql-response+json'
-  | 'text/event-stream'
-  | 'multipart/mixed';
-
-const requestTypes: Readonly<Record<string, RequestType>> = {
+const requestTypes = {
   'application/json': 'json',
   'application/graphql+json': 'graphql_json',
   'application/graphql': 'graphql',
   'application/x-www-form-urlencoded': 'urlencoded',
   'multipart/form-data': 'multipart',
-};
+} as const;
 
-const answerTypes: readonly string[] = [
+/** What a request body can be; null in `requestTypeOf` for anything else. */
+export type RequestType = (typeof requestTypes)[keyof typeof requestTypes];
+
+const answerTypes = [
   'application/json',
   'application/graphql-response+json',
   'text/event-stream',
   'multipart/mixed',
-] satisfies readonly AnswerType[];
+] as const;
+
+/** What an answer can be. */
+export type AnswerType = (typeof answerTypes)[number];
 
 /** The kind of body, null where the type is unknown, missing, or in another encoding than UTF-8. */
 export function requestTypeOf(contentType: string | undefined): RequestType | null {
@@ -37,7 +33,7 @@ export function requestTypeOf(contentType: string | undefined): RequestType | nu
   const [essence = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase());
   const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length);
   if (charset !== undefined && !/^"?utf-?8"?$/.test(charset)) return null;
-  return Object.hasOwn(requestTypes, essence) ? (requestTypes[essence] ?? null) : null;
+  return Object.hasOwn(requestTypes, essence) ? requestTypes[essence as keyof typeof requestTypes] : null;
 }
 
 /** The best of our types in an `Accept` header: highest `q` first, then the order of the header; wildcards mean JSON. */
@@ -47,7 +43,8 @@ export function answerTypeOf(accept: string | undefined): AnswerType {
   let bestQuality = 0;
   for (const { type, quality } of parseAccept(accept)) {
     if (quality <= bestQuality) continue;
-    if (answerTypes.includes(type)) best = type as AnswerType;
+    const ours = answerTypes.find((known) => known === type);
+    if (ours !== undefined) best = ours;
     else if (type === '*/*' || type === 'application/*') best = 'application/json';
     else continue;
     bestQuality = quality;

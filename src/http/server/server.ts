@@ -90,6 +90,19 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
   return app;
 }
 
+/** Accepts no more, lets requests in flight finish for a while, and then cuts what is left. Resolves when every connection is closed. */
+export async function closeServer(app: HttpServer, drainTimeoutMs: number): Promise<void> {
+  // Connections that become idle while others are still busy would keep the server open.
+  const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
+  const giveUp = setTimeout(() => app.server.closeAllConnections(), drainTimeoutMs);
+  try {
+    await app.close();
+  } finally {
+    clearInterval(sweep);
+    clearTimeout(giveUp);
+  }
+}
+
 async function addPages(app: FastifyInstance, parts: HttpParts): Promise<void> {
   const { inbox, studio } = parts;
   if (!inbox && !studio) return;

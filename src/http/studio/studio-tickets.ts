@@ -7,29 +7,28 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Clock } from '../../shared/clock.ts';
 
-/** Tickets of this process. */
-export interface StudioTickets {
-  issue(): string;
-  /** Whether the ticket was good; it is not any more. */
-  redeem(ticket: string): boolean;
-}
-
 /** Addresses stay in the history of a terminal and of a browser. */
 const lifetimeMs = 10 * 60_000;
 
-/** Makes the book of them; nobody has one yet. */
-export function createStudioTickets(clock: Clock): StudioTickets {
-  const endOf = new Map<string, number>();
-  return {
-    issue() {
-      const ticket = randomBytes(24).toString('base64url');
-      endOf.set(hash('sha256', ticket), clock.now() + lifetimeMs);
-      return ticket;
-    },
-    redeem(ticket) {
-      const key = hash('sha256', ticket);
-      const end = endOf.get(key);
-      return endOf.delete(key) && end !== undefined && clock.now() < end;
-    },
-  };
+/** Tickets of this process. */
+export class StudioTickets {
+  readonly #clock: Clock;
+  readonly #endOf = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  issue(): string {
+    const ticket = randomBytes(24).toString('base64url');
+    this.#endOf.set(hash('sha256', ticket), this.#clock.now() + lifetimeMs);
+    return ticket;
+  }
+
+  /** Whether the ticket was good; it is not any more. */
+  redeem(ticket: string): boolean {
+    const key = hash('sha256', ticket);
+    const end = this.#endOf.get(key);
+    return this.#endOf.delete(key) && end !== undefined && this.#clock.now() < end;
+  }
 }
