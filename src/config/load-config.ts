@@ -21,12 +21,6 @@ export type LocalProject = Pick<
   | 'exampleOperations'
 >;
 
-/** A checked configuration, and remarks for the operator. */
-export interface LoadedConfig {
-  readonly config: Config;
-  readonly warnings: readonly string[];
-}
-
 type Name = Exclude<OptionName, 'loginRole' | 'loginPassword'>;
 type Values = OptionValues<Name>;
 
@@ -47,9 +41,8 @@ export function loadServeOptions(sources: Sources): Loaded {
  *
  * @throws ConfigError with every problem of the options; the database is not asked.
  */
-export function loadConfig(sources: Sources): LoadedConfig {
-  const loaded = withoutProblems(loadServeOptions(sources));
-  return { config: toConfig(loaded, null, sources), warnings: loaded.warnings };
+export function loadConfig(sources: Sources): Config {
+  return toConfig(withoutProblems(loadServeOptions(sources)), null, sources);
 }
 
 /**
@@ -57,9 +50,8 @@ export function loadConfig(sources: Sources): LoadedConfig {
  *
  * @throws ConfigError with every problem of the options.
  */
-export function loadLocalConfig(sources: Sources, project: LocalProject): LoadedConfig {
-  const loaded = loadStartOptions(sources);
-  return { config: toConfig(loaded, project, sources), warnings: loaded.warnings };
+export function loadLocalConfig(sources: Sources, project: LocalProject): Config {
+  return toConfig(loadStartOptions(sources), project, sources);
 }
 
 /** The options of the command `start`. @throws ConfigError with every problem. */

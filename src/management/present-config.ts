@@ -23,7 +23,7 @@ export function presentConfig(snapshot: ConfigSnapshot, digest: DigestSecret): R
 }
 
 /** The value in force, secrets in clear; for an inert field what is stored. */
-export function effectiveValue({ config, stored }: ConfigSnapshot, name: string): unknown {
+function effectiveValue({ config, stored }: ConfigSnapshot, name: string): unknown {
   if (isAuthFieldName(name)) return config[name];
   return stored[name] ?? configFields.get(name)?.row.default ?? null;
 }

@@ -14,7 +14,7 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { loadConfig } from '../../src/config/load-config.ts';
+import { loadServeOptions } from '../../src/config/load-config.ts';
 import { parseTemplate, renderTemplate } from '../../src/email/template/template.ts';
 import { sampleData } from '../../src/management/templates/template-samples.ts';
 import { runHere } from '../management/management.ts';
@@ -174,7 +174,7 @@ function readConfigFile(body: string, { directory, environment }: PageWorld): vo
   writeFileSync(join(directory, 'pgreflect.toml'), body);
   const needed = { DATABASE_URL: environment.DATABASE_URL!, PGREFLECT_JWT_SECRET: secret };
   const secrets = Object.fromEntries([...body.matchAll(/env\((\w+)\)/g)].map(([, name]) => [name, hookSecret]));
-  const { warnings } = loadConfig({
+  const { warnings, allProblems } = loadServeOptions({
     flags: new Map(),
     authFlags: new Map(),
     problems: [],
@@ -182,5 +182,6 @@ function readConfigFile(body: string, { directory, environment }: PageWorld): vo
     environment: { ...needed, ...secrets },
     workingDirectory: directory,
   });
-  if (warnings.length > 0) throw new Error(warnings.join('\n'));
+  const found = [...warnings, ...allProblems.map(({ problem }) => problem)];
+  if (found.length > 0) throw new Error(found.join('\n'));
 }

@@ -4,7 +4,6 @@
  */
 import cluster from 'node:cluster';
 import { loadConfig } from '../../config/load-config.ts';
-import type { Sources } from '../../config/load-options.ts';
 import { type Gateway, startGateway } from '../../gateway.ts';
 import type { MetricSeries } from '../../http/metrics/metrics.ts';
 import { obeySignals } from '../../signals.ts';
@@ -29,15 +28,14 @@ export async function serveAsWorker(context: CommandContext): Promise<number> {
 }
 
 async function serve(context: CommandContext): Promise<number> {
-  const load = (sources: Sources) => loadConfig(sources).config;
-  const config = load(context.sources);
+  const config = loadConfig(context.sources);
   const questions = new Questions<readonly MetricSeries[]>();
   const gather = async () => (await questions.ask((id) => tell({ kind: 'all_series_wanted', id }), gatherMs)) ?? [];
   const gateway = await startGateway({ ...config, metricsPort: null }, { watchesCatalog: false, gather }).catch(
     refuseAddress(config),
   );
   // The supervisor says what is to be said of them.
-  const options = followOptions({ gateway, config, sources: context.sources, load, note: () => {} });
+  const options = followOptions({ gateway, config, sources: context.sources, load: loadConfig, note: () => {} });
   const introduce = () =>
     void noteFirstOperation(config, gateway, context).catch((error) => context.note(describeError(error)));
   const stopped = new Promise<void>((onStopped) => obeySignals(gateway, { onStopped, onHangup: options.readAgain }));

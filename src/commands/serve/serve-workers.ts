@@ -12,7 +12,6 @@
 import { type WorkersWatch, watchForWorkers } from '../../catalog/watch-for-workers.ts';
 import type { Config } from '../../config/config.ts';
 import { loadConfig } from '../../config/load-config.ts';
-import type { Sources } from '../../config/load-options.ts';
 
 import { Meter, type MetricSeries, printMetrics } from '../../http/metrics/metrics.ts';
 import { type MetricsServer, serveMetrics } from '../../http/metrics/metrics-route.ts';
@@ -98,9 +97,8 @@ function followFor(
     workers,
   }: { readonly context: CommandContext; readonly watch: WorkersWatch; readonly workers: Workers },
 ) {
-  const load = (sources: Sources) => loadConfig(sources).config;
   const gateway = { expose: watch.expose, configureAuth: async () => {} };
-  const options = followOptions({ gateway, config, sources: context.sources, load, note: context.note });
+  const options = followOptions({ gateway, config, sources: context.sources, load: loadConfig, note: context.note });
   process.on('SIGHUP', () => {
     options.readAgain();
     workers.tell({ kind: 'hangup' });

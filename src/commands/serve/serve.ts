@@ -8,7 +8,6 @@ import cluster from 'node:cluster';
 import type { Config } from '../../config/config.ts';
 import { ConfigError, type Problem, printProblem } from '../../config/config-error.ts';
 import { loadConfig, loadServeOptions } from '../../config/load-config.ts';
-import type { Sources } from '../../config/load-options.ts';
 import { type Gateway, startGateway } from '../../gateway.ts';
 import { endSoon, obeySignals } from '../../signals.ts';
 import { type Command, type CommandContext, CommandError } from '../command.ts';
@@ -47,11 +46,10 @@ async function runServe(context: CommandContext): Promise<number> {
 
 async function serveUntilStopped(context: CommandContext): Promise<number> {
   if (cluster.isWorker) return serveAsWorker(context);
-  const { config } = loadConfig(context.sources);
+  const config = loadConfig(context.sources);
   if (config.workers > 1) return serveWithWorkers(config, context);
   const gateway = await startGateway(config).catch(refuseAddress(config));
-  const load = (sources: Sources) => loadConfig(sources).config;
-  const options = followOptions({ gateway, config, sources: context.sources, load, note: context.note });
+  const options = followOptions({ gateway, config, sources: context.sources, load: loadConfig, note: context.note });
   // Before anything is printed: whoever reads that the gateway serves may stop it.
   const stopped = new Promise<void>((onStopped) => obeySignals(gateway, { onStopped, onHangup: options.readAgain }));
   // The database may stop to answer in the middle of it.

@@ -136,7 +136,7 @@ function localConfig({ server, project, apiKeys, content }: LocalStart, sources:
     serviceKey: apiKeys.serviceKey,
     accessToken: project.accessToken,
     exampleOperations: isExample ? readExampleOperations() : [],
-  }).config;
+  });
 }
 
 function toDatabase(serverUrl: string, user: string, password: string): string {

@@ -78,6 +78,6 @@ function sendCompressed(reply: FastifyReply, { gzip, bytes }: CompressedText, is
 }
 
 /** A `Vary` header with one more name. */
-export function appendVary(given: unknown, name: string): string {
+function appendVary(given: unknown, name: string): string {
   return typeof given === 'string' && given !== '' ? `${given}, ${name}` : name;
 }

@@ -14,7 +14,6 @@ import type { DeliverMessage, ManagementApi } from '../../management/management-
 import type { Caller } from '../../postgres/caller/caller.ts';
 import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
 import type { Observe } from '../../shared/observation.ts';
-import type { VerifyAccessToken } from '../studio/inbox-access.ts';
 import type { StudioTickets } from '../studio/studio-tickets.ts';
 import type { Authenticate, Identity } from './authenticate.ts';
 import type { IsTrusted } from './client-address.ts';
@@ -68,7 +67,8 @@ export interface InboxParts {
   readonly inbox: Inbox;
   /** Whether emails are captured at the moment; where they are not, there is nothing at these paths. */
   readonly isCaptured: () => boolean;
-  readonly verifyAccessToken: VerifyAccessToken;
+  /** Whether a token is an access token that may read this project's configuration. */
+  readonly verifyAccessToken: (token: string) => boolean | Promise<boolean>;
   /** Whether people on this machine need no token. */
   readonly isOpen: boolean;
 }

@@ -2,13 +2,13 @@
  * `/studio/inbox` and `/studio/inbox.json`: the emails of a project without a mail server, for people and for tests. The first is
  * a page of the studio, which shows what the second says.
  *
- * The answers never reach other origins: the CORS headers of the APIs are taken off again.
+ * They are for holders of an access token, and with `pgreflect start` also for people on this machine (operations.md, "HTTP
+ * surface"). The answers never reach other origins: the CORS headers of the APIs are taken off again.
  */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { PublicError } from '../../shared/errors.ts';
 import type { InboxParts } from '../server/parts.ts';
-import { mayReadInbox } from './inbox-access.ts';
 import { keepToThisOrigin, sendStudioPage } from './studio-route.ts';
 
 /** The page's path. */
@@ -40,7 +40,9 @@ async function admit(request: FastifyRequest, reply: FastifyReply, parts: InboxP
       'This gateway sends emails through a mail server (smtp_host), so it has no inbox.',
     );
   }
-  if (await mayReadInbox(request, { isOpen: parts.isOpen, verify: parts.verifyAccessToken })) return;
+  if (parts.isOpen && isLocal(request)) return;
+  const token = givenToken(request.headers.authorization);
+  if (token !== null && (await parts.verifyAccessToken(token))) return;
   reply.header('www-authenticate', 'Basic realm="pgreflect inbox: the access token as password", charset="UTF-8"');
   const local = parts.isOpen ? ', or open it as http://localhost:<port>/studio/inbox' : '';
   throw new PublicError('UNAUTHENTICATED', 'The inbox needs an access token.', {
@@ -57,4 +59,40 @@ function parameter(request: FastifyRequest, name: string): string | null {
   const value = (request.query as Readonly<Record<string, unknown>>)[name];
   // PostgreSQL reads no NUL.
   return typeof value === 'string' && value !== '' && !value.includes('\0') ? value : null;
+}
+
+/**
+ * Emails carry codes and links that sign people in. "On this machine" therefore means that the browser asked for a loopback name
+ * itself: a page of another site that makes the browser ask, a name that somebody points at 127.0.0.1, and a proxy on this machine
+ * that forwards strangers are all refused. What a server stands behind cannot be told from its requests: a proxy may send no header
+ * that tells of it, so `serve` takes nobody's word for being local.
+ */
+function isLocal({ headers, socket }: FastifyRequest): boolean {
+  if (!isLoopbackAddress(socket.remoteAddress ?? '')) return false;
+  if (['x-forwarded-for', 'x-forwarded-host', 'forwarded', 'x-real-ip', 'via'].some((name) => name in headers))
+    return false;
+  if (!isLoopbackHost(headers.host ?? '')) return false;
+  const site = headers['sec-fetch-site'];
+  // A link on another page may lead here; anything that could read the answer, or frame it, may not.
+  if (site === 'cross-site' || site === 'same-site') return headers['sec-fetch-dest'] === 'document';
+  const { origin } = headers;
+  return origin === undefined || origin === `http://${headers.host}` || origin === `https://${headers.host}`;
+}
+
+function isLoopbackAddress(address: string): boolean {
+  return /^(::ffff:)?127\./.test(address) || address === '::1';
+}
+
+function isLoopbackHost(host: string): boolean {
+  const name = host.toLowerCase().replace(/:\d+$/, '');
+  return /^([a-z0-9-]+\.)*localhost$/.test(name) || /^127(\.\d{1,3}){3}$/.test(name) || name === '[::1]';
+}
+
+/** A Bearer token, or the password of a browser's log-in window. */
+function givenToken(authorization: string | undefined): string | null {
+  const [, scheme = '', value = ''] = /^(\w+) +(\S+)$/.exec(authorization ?? '') ?? [];
+  if (scheme.toLowerCase() === 'bearer') return value;
+  if (scheme.toLowerCase() !== 'basic') return null;
+  const pair = Buffer.from(value, 'base64').toString('utf8');
+  return pair.slice(pair.indexOf(':') + 1) || null;
 }

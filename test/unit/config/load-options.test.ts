@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/config/config-error.ts';
-import { loadConfig } from '../../../src/config/load-config.ts';
+import { loadConfig, loadServeOptions } from '../../../src/config/load-config.ts';
 import { loadOptions, type Sources } from '../../../src/config/load-options.ts';
 import type { OptionName } from '../../../src/config/options.ts';
 
@@ -102,7 +102,7 @@ describe('where a value comes from', () => {
 
 describe('a complete configuration', () => {
   test('two values are enough', () => {
-    const { config } = loadConfig(sources({ environment: minimal }));
+    const config = loadConfig(sources({ environment: minimal }));
     expect(config).toMatchObject({
       databaseUrl,
       adminDatabaseUrl: databaseUrl,
@@ -117,22 +117,18 @@ describe('a complete configuration', () => {
 
   test('the allowed roles follow the names of the three roles', () => {
     const environment = { ...minimal, PGREFLECT_ANON_ROLE: 'guest' };
-    expect(loadConfig(sources({ environment })).config.allowedRoles).toEqual([
-      'guest',
-      'authenticated',
-      'service_role',
-    ]);
+    expect(loadConfig(sources({ environment })).allowedRoles).toEqual(['guest', 'authenticated', 'service_role']);
   });
 
   test('keys alone verify as well as a secret', () => {
     const jwk = { kty: 'EC', crv: 'P-256', x: 'x', y: 'y', d: 'd', key_ops: ['sign', 'verify'] };
     const environment = { PGREFLECT_DATABASE_URL: databaseUrl, GOTRUE_JWT_KEYS: JSON.stringify([jwk]) };
-    expect(loadConfig(sources({ environment })).config.jwtKeys).toEqual([{ ...jwk, alg: 'ES256' }]);
+    expect(loadConfig(sources({ environment })).jwtKeys).toEqual([{ ...jwk, alg: 'ES256' }]);
   });
 
   test('the external URL may come from the name that includes the path of the auth service', () => {
     const environment = { ...minimal, API_EXTERNAL_URL: 'https://api.example.com/auth/v1' };
-    expect(loadConfig(sources({ environment })).config.externalUrl).toBe('https://api.example.com');
+    expect(loadConfig(sources({ environment })).externalUrl).toBe('https://api.example.com');
   });
 });
 
@@ -204,20 +200,20 @@ describe('what is refused', () => {
   test('one port for two servers', () => {
     const flags = { port: ['9464'], metricsPort: ['9464'] };
     expect(problemsOf({ environment: minimal, flags })).toEqual(['--port and --metrics-port are both 9464.']);
-    expect(loadConfig(sources({ environment: minimal, flags: { port: ['0'], metricsPort: ['0'] } })).warnings).toEqual(
-      [],
-    );
+    expect(
+      loadServeOptions(sources({ environment: minimal, flags: { port: ['0'], metricsPort: ['0'] } })).warnings,
+    ).toEqual([]);
   });
 
   test('read replicas may be several', () => {
     const flags = { readReplicaUrl: [databaseUrl, `${databaseUrl}2`] };
-    const { config } = loadConfig(sources({ environment: minimal, flags }));
+    const config = loadConfig(sources({ environment: minimal, flags }));
     expect([config.readReplicaUrls, config.maxReplicaLagMs]).toEqual([flags.readReplicaUrl, 5000]);
   });
 
   test('several read replicas may be in a list of the file, in a variable or in the file of a secret', () => {
     const urls = [databaseUrl, `${databaseUrl}2`];
-    const replicasOf = (given: Given) => loadConfig(sources(given)).config.readReplicaUrls;
+    const replicasOf = (given: Given) => loadConfig(sources(given)).readReplicaUrls;
     expect(replicasOf({ environment: minimal, toml: `read_replica_url = ${JSON.stringify(urls)}` })).toEqual(urls);
     const environment = { ...minimal, PGREFLECT_READ_REPLICA_URL: urls.join(' ') };
     expect(replicasOf({ environment, toml: '' })).toEqual(urls);
@@ -245,7 +241,7 @@ describe('what is refused', () => {
 
 test('a mistyped variable is only a warning, because orchestrators invent names with our prefix', () => {
   const environment = { ...minimal, PGREFLECT_JWT_SERCET: 'x', PGREFLECT_SERVICE_HOST: '10.0.0.1' };
-  expect(loadConfig(sources({ environment })).warnings).toEqual([
+  expect(loadServeOptions(sources({ environment })).warnings).toEqual([
     'There is no variable PGREFLECT_JWT_SERCET; did you mean PGREFLECT_JWT_SECRET? It is ignored.',
   ]);
 });
