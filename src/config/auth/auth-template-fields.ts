@@ -28,6 +28,11 @@ export type TemplateFields = { readonly [K in EmailName as `mailer_subjects_${K}
   readonly [K in EmailName as `mailer_templates_${K}_content`]: AuthField<string | null>;
 } & { readonly [K in Notification as `mailer_notifications_${K}_enabled`]: AuthField<boolean> };
 
+/** The fields that hold the texts of an email. */
+export function textFields<K extends EmailName>(email: K) {
+  return { subject: `mailer_subjects_${email}`, content: `mailer_templates_${email}_content` } as const;
+}
+
 /** The email whose body a field holds; null for other fields. */
 export function emailOfContent(field: string): EmailName | null {
   const [, email] = /^mailer_templates_(.+)_content$/.exec(field) ?? [];

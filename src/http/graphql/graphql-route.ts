@@ -10,7 +10,7 @@ import { PublicError } from '../../shared/errors.ts';
 import { corsOfGraphql } from '../server/cors.ts';
 import { graphqlPath, type Hook, type HttpParts } from '../server/parts.ts';
 import { type CallerMemory, type KnownCaller, rememberCallers } from '../server/remember-callers.ts';
-import { LoadShedding, refuseOnArrival, refuseWhenKnown } from '../server/shed-load.ts';
+import { createShedding, refuseOnArrival, refuseWhenKnown } from '../server/shed-load.ts';
 import { createFastPath } from './fast-path.ts';
 import { createGraphiqlPage } from './graphiql-page.ts';
 import { run, sendText, writeHead } from './graphql-answer.ts';
@@ -25,9 +25,9 @@ export const graphqlMethods = 'GET, HEAD, POST, OPTIONS';
 export async function registerGraphqlRoutes(app: FastifyInstance, parts: HttpParts): Promise<void> {
   const { config } = parts;
   const callers = rememberCallers(parts.authenticate);
-  const shedding = new LoadShedding(parts);
-  refuseOnArrival(app.server, shedding, { ...parts, callers });
-  const onRequest: Hook[] = [authenticateHook(callers), refuseWhenKnown(shedding, parts)];
+  const shed = createShedding(parts);
+  refuseOnArrival(app.server, shed, { ...parts, callers });
+  const onRequest: Hook[] = [authenticateHook(callers), refuseWhenKnown(shed, parts)];
   // Who is refused for the load has used up nothing.
   if (config.rateLimit !== null) onRequest.push(await createRateLimit(app, config.rateLimit));
   onRequest.push(createFastPath(parts));

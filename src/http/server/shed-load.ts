@@ -7,7 +7,6 @@
  * time on refusing.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Executor } from '../../execute/executor.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { answerTypeOf } from '../graphql/media-types.ts';
 import type { Identity } from './authenticate.ts';
@@ -27,29 +26,24 @@ const codes = [code];
 const stages = { authenticateMs: 0, ...noStages };
 const answer = { executed: false, codes, operationName: null, documentHash: null, stages: noStages };
 
-/** Who is served and who is refused, decided by the queue for connections to the database. */
-export class LoadShedding {
-  readonly #executor: Executor;
-  readonly #note: () => void;
+/** Whether a request of this caller has to be refused; it is counted then. */
+export type Shed = (identity: Identity, address: string | null) => boolean;
 
-  constructor({ executor, observe }: Pick<HttpParts, 'executor' | 'observe'>) {
-    this.#executor = executor;
-    this.#note = reportCounts((count) => observe({ kind: 'requests_shed', count }));
-  }
-
-  /** Whether a request of this caller has to be refused; it is counted then. */
-  refuses({ role, subject }: Identity, address: string | null): boolean {
-    if (this.#executor.admits(role, countedAs(subject, address))) return false;
-    this.#note();
+/** Who is served and who is refused is decided by the queue for connections to the database. */
+export function createShedding({ executor, observe }: Pick<HttpParts, 'executor' | 'observe'>): Shed {
+  const note = reportCounts((count) => observe({ kind: 'requests_shed', count }));
+  return ({ role, subject }, address) => {
+    if (executor.admits(role, countedAs(subject, address))) return false;
+    note();
     return true;
-  }
+  };
 }
 
 /** The hook that refuses; it runs when the caller is known. */
-export function refuseWhenKnown(shedding: LoadShedding, { config }: HttpParts): Hook {
+export function refuseWhenKnown(shed: Shed, { config }: HttpParts): Hook {
   const isPlain = config.corsOrigins === '*';
   return ({ id, state, raw }, reply, done) => {
-    if (state.identity === null || !shedding.refuses(state.identity, state.address)) return done();
+    if (state.identity === null || !shed(state.identity, state.address)) return done();
     state.shed = true;
     if (!isPlain) return done(busy);
     state.answer = answer;
@@ -67,7 +61,7 @@ type Listener = (raw: IncomingMessage, response: ServerResponse) => void;
  */
 export function refuseOnArrival(
   server: Server,
-  shedding: LoadShedding,
+  shed: Shed,
   { config, observe, callers }: Pick<HttpParts, 'config' | 'observe'> & { readonly callers: CallerMemory },
 ): void {
   if (config.corsOrigins !== '*') return;
@@ -75,7 +69,7 @@ export function refuseOnArrival(
   const refused = (raw: IncomingMessage): Identity | null => {
     if (raw.url !== graphqlPath || raw.method !== 'POST') return null;
     const identity = callers.recall(raw);
-    return identity !== null && shedding.refuses(identity, addressOf(raw)) ? identity : null;
+    return identity !== null && shed(identity, addressOf(raw)) ? identity : null;
   };
   const [framework] = server.listeners('request') as Listener[];
   server.removeAllListeners('request').on('request', (raw, response) => {

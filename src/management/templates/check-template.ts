@@ -4,6 +4,7 @@
  *
  * Faults that depend on the data do not count: a template may rely on metadata that the samples here do not have.
  */
+import { textFields } from '../../config/auth/auth-template-fields.ts';
 import { type EmailKind, emailKindNames, emailKinds } from '../../email/email-kind.ts';
 import { parseOptions, type TemplatePart, type TemplateSwitches } from '../../email/parse-options.ts';
 import { parseTemplate, renderTemplate, type Template, templateVariables } from '../../email/template/template.ts';
@@ -24,8 +25,8 @@ export interface TemplateField {
 
 const fields: ReadonlyMap<string, TemplateField> = new Map(
   emailKindNames.flatMap((email): [string, TemplateField][] => [
-    [`mailer_subjects_${email}`, { part: 'subject', email }],
-    [`mailer_templates_${email}_content`, { part: 'content', email }],
+    [textFields(email).subject, { part: 'subject', email }],
+    [textFields(email).content, { part: 'content', email }],
   ]),
 );
 
@@ -40,24 +41,28 @@ export function templateField(name: string): TemplateField | null {
 /** Checks one subject or body. Empty text stands for the built-in one and is always right. */
 export function checkTemplate(field: TemplateField, text: string, switches: TemplateSwitches): TemplateFindings {
   if (text === '') return { problem: null, warnings: [] };
-  try {
+  return findings(() => {
     const template = parseTemplate(text, { ...parseOptions(field.part, switches), maxMs: trialMs });
     tryTemplate(template, field.email);
-    return { problem: null, warnings: warningsOf(template, field) };
-  } catch (error) {
-    if (!(error instanceof TemplateError)) throw error;
-    return { problem: describe(error), warnings: [] };
-  }
+    return warningsOf(template, field);
+  });
 }
 
 /** Checks the text of a message to a phone. */
 export function checkMessageTemplate(text: string): TemplateFindings {
-  try {
+  return findings(() => {
     parseTemplate(text, { kind: 'text', maxMs: trialMs });
-    return { problem: null, warnings: [] };
+    return [];
+  });
+}
+
+function findings(check: () => readonly string[]): TemplateFindings {
+  try {
+    return { problem: null, warnings: check() };
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    return { problem: describe(error), warnings: [] };
+    const { line, message } = error;
+    return { problem: line === null ? message : `line ${line}: ${message}`, warnings: [] };
   }
 }
 
@@ -85,8 +90,4 @@ export function warningsOf(template: Template, { part, email }: TemplateField): 
   const leadsNowhere = act.length > 0 && !act.some((name) => used.includes(name));
   const names = act.map((name) => `.${name}`).join(', ');
   return [...empty, ...(leadsNowhere ? [`the email uses none of ${names}, so recipients cannot continue`] : [])];
-}
-
-function describe({ line, message }: TemplateError): string {
-  return line === null ? message : `line ${line}: ${message}`;
 }

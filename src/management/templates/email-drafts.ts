@@ -5,7 +5,7 @@
  * A draft is anybody's text: it is rendered within the limits of the check before storing, and its faults are part of the answer.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
-import { notificationEmails } from '../../config/auth/auth-template-fields.ts';
+import { notificationEmails, textFields } from '../../config/auth/auth-template-fields.ts';
 import { checkEmail } from '../../config/auth/auth-value-checks.ts';
 import { defaultTemplates } from '../../email/default-templates.ts';
 import { type EmailKind, type EmailVariable, emailKindNames, emailKinds } from '../../email/email-kind.ts';
@@ -27,8 +27,8 @@ export function describeEmails(config: Pick<AuthConfig, 'site_url'>, start: Auth
     return {
       email,
       group: change === null ? 'authentication' : 'notification',
-      subjectField: `mailer_subjects_${email}`,
-      contentField: `mailer_templates_${email}_content`,
+      subjectField: textFields(email).subject,
+      contentField: textFields(email).content,
       enabledField: change === null ? null : `mailer_notifications_${change}_enabled`,
       variables: emailKinds[email].variables,
       defaults: defaultTemplates[email],
@@ -138,7 +138,8 @@ export function buildTrial(draft: EmailDraft, config: AuthConfig, to: unknown): 
   const problem = checkEmail(to);
   if (problem !== null) refuse(`to ${problem}`);
   const { email, subject, content, data } = draft;
-  const texts = { [`mailer_subjects_${email}`]: subject, [`mailer_templates_${email}_content`]: content };
+  const fields = textFields(email);
+  const texts = { [fields.subject]: subject, [fields.content]: content };
   const text = (name: EmailVariable) => String(data[name] ?? '');
   try {
     const facts = { ...factsOf(data, text), to };

@@ -6,6 +6,7 @@
  * used before stays in force, or the built-in one where there is none; that is observed once for each mistake, with its place.
  */
 import { type AuthConfig, type AuthValues, layerAuthConfig } from '../../config/auth/auth-config.ts';
+import { textFields } from '../../config/auth/auth-template-fields.ts';
 import type { TemplateSource, TemplateSources } from '../../config/auth/auth-template-source.ts';
 import { type EmailKind, emailKindNames } from '../../email/email-kind.ts';
 import { parseOptions, type TemplatePart } from '../../email/parse-options.ts';
@@ -103,17 +104,18 @@ export class StartTemplates {
     const config = this.#parts.store.configWith(this.#authValues);
     for (const email of emailKindNames) {
       const { subject, content } = this.#pairOf(email, config);
-      setOrDelete(values, subjectField(email), subject);
-      setOrDelete(values, contentField(email), content);
+      setOrDelete(values, textFields(email).subject, subject);
+      setOrDelete(values, textFields(email).content, content);
     }
     this.#parts.store.setStartValues(values as AuthValues);
   }
 
   #pairOf(email: EmailKind, config: AuthConfig): Pair {
     const reader = this.#readers.get(email);
+    const fields = textFields(email);
     const given: Pair = {
-      subject: this.#authValues[subjectField(email)] ?? null,
-      content: reader?.text ?? this.#authValues[contentField(email)] ?? null,
+      subject: this.#authValues[fields.subject] ?? null,
+      content: reader?.text ?? this.#authValues[fields.content] ?? null,
     };
     const problem = reader?.problem ?? findProblem(given, config);
     if (problem === null) {
@@ -158,12 +160,4 @@ function problemOf(part: TemplatePart, text: string | null, config: AuthConfig):
 function setOrDelete(values: Record<string, unknown>, name: string, value: string | null): void {
   if (value === null) delete values[name];
   else values[name] = value;
-}
-
-function subjectField<K extends EmailKind>(email: K): `mailer_subjects_${K}` {
-  return `mailer_subjects_${email}`;
-}
-
-function contentField<K extends EmailKind>(email: K): `mailer_templates_${K}_content` {
-  return `mailer_templates_${email}_content`;
 }
