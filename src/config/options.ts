@@ -14,6 +14,7 @@ import {
   parseConnectionString,
   parseHttpUrl,
   parseNames,
+  parseNamesOrAll,
   parseNetworks,
   parseOrigins,
   parseProjectRef,
@@ -149,6 +150,10 @@ export const options = {
   corsOrigins: {
     group: 'Server', placeholder: 'ORIGINS', parse: parseOrigins, default: '*', commands: serving,
     doc: 'Origins allowed by CORS, separated by commas; * for all.',
+  },
+  corsHeaders: {
+    group: 'Server', placeholder: 'NAMES', parse: parseNamesOrAll, default: '*', commands: serving,
+    doc: 'Request headers allowed by CORS, separated by commas; * for those that the browser asks for.',
   },
   workers: {
     group: 'Server', placeholder: 'N', parse: integerBetween(1, 256), default: '1', commands: ['serve'],

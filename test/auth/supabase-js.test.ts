@@ -34,6 +34,20 @@ async function graphql(auth: TestAuth, token: string, query: string) {
   return (await response.json()) as { data?: unknown; errors?: unknown };
 }
 
+test('what else a client of Supabase asks for says that it is not here, and where GraphQL is', async () => {
+  const supabase = clientOf(await testAuth(database));
+  const notHere = expect.stringMatching(
+    / of Supabase is not part of pgreflect\. Ask the GraphQL API at "\/graphql\/v1"\.$/,
+  );
+  const rows = await supabase.from('note').select();
+  expect([rows.status, rows.error.message]).toEqual([404, notHere]);
+  const called = await supabase.rpc('anything');
+  expect([called.status, called.error.message]).toEqual([404, notHere]);
+  expect((await supabase.storage.from('photos').list()).error.message).toEqual(notHere);
+  const { error } = await supabase.functions.invoke('hello');
+  expect((await error.context.json()).message).toEqual(notHere);
+});
+
 test('sign-up, mail, code, a row under row security, refresh, sign-out', async () => {
   const auth = await testAuth(database);
   const supabase = clientOf(auth);

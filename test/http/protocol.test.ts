@@ -372,15 +372,38 @@ describe('headers of the answer', () => {
 describe('CORS', () => {
   const preflight = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'apikey' };
 
-  test('any origin may ask, without credentials, with the headers of the client libraries', async () => {
+  test('any origin may ask, without credentials, with whatever headers its libraries add', async () => {
     const { send } = await testServer();
-    const reply = await send({ method: 'OPTIONS', key: null, headers: { origin: 'https://app.test', ...preflight } });
+    const asked = 'apikey, traceparent, x-apollo-operation-name';
+    const headers = { origin: 'https://app.test', ...preflight, 'access-control-request-headers': asked };
+    const reply = await send({ method: 'OPTIONS', key: null, headers });
     expect(reply.status).toBe(204);
     expect(reply.headers).toMatchObject({
       'access-control-allow-origin': '*',
-      'access-control-allow-headers': 'apikey, authorization, content-type, x-client-info, x-supabase-api-version',
+      'access-control-allow-headers': asked,
+      vary: 'Access-Control-Request-Headers',
     });
     expect(reply.headers['access-control-allow-credentials']).toBeUndefined();
+  });
+
+  test('an operator names the headers that may be sent', async () => {
+    const { send } = await testServer({ corsHeaders: ['apikey', 'content-type'] });
+    const headers = { origin: 'https://app.test', ...preflight, 'access-control-request-headers': 'traceparent' };
+    const reply = await send({ method: 'OPTIONS', key: null, headers });
+    expect(reply.headers['access-control-allow-headers']).toBe('apikey, content-type');
+  });
+
+  test.each([
+    ['rest/v1/film?select=*', 'The REST API'],
+    ['storage/v1/object/photos', 'Storage'],
+    ['functions/v1/hello', 'Edge Functions'],
+  ])('pages can read that %s is not here, and where GraphQL is', async (path, service) => {
+    const { send } = await testServer();
+    const reply = await send({ method: 'GET', url: `/${path}`, headers: { origin: 'https://app.test' } });
+    expect([reply.status, reply.headers['access-control-allow-origin']]).toEqual([404, '*']);
+    expect(reply.json().message).toBe(
+      `${service} of Supabase is not part of pgreflect. Ask the GraphQL API at "/graphql/v1".`,
+    );
   });
 
   test('answers and errors are readable across origins', async () => {

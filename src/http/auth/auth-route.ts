@@ -34,8 +34,6 @@ export async function registerAuth(app: FastifyInstance, parts: HttpParts, auth:
       scope.setNotFoundHandler(() => {
         throw new AuthError('unknown', 'Nothing is served at this path.', { status: 404 });
       });
-      // The CORS plugin answers before the handler is reached; the route is there for its configuration.
-      scope.options('/*', { config: authCors }, (_request, reply) => reply.code(204).send());
       registerAuthDocuments(scope, parts.config, auth);
       for (const row of authRows) addRow(scope, row, parts, auth);
       refuseOtherMethods(scope, [...authDocuments.map(({ path }) => ({ path, method: 'GET' })), ...authRows]);

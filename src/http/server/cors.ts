@@ -11,19 +11,13 @@ import { positionName } from '../graphql/own-writes.ts';
 import { authPath, projectPath } from './parts.ts';
 
 const exposedHeaders = ['x-request-id', 'retry-after', 'server-timing'];
-const allowedHeaders = ['apikey', 'authorization', 'content-type', 'x-client-info', 'x-supabase-api-version'];
 
 /** Configuration of the GraphQL route: a page may read its own writes (own-writes.ts). */
-const graphqlCors = {
-  cors: { exposedHeaders: [...exposedHeaders, positionName], allowedHeaders: [...allowedHeaders, positionName] },
-};
+const graphqlCors = { cors: { exposedHeaders: [...exposedHeaders, positionName] } };
 
-/** Configuration of the routes of the auth service, and of the route that takes its preflights. */
+/** Configuration of the routes of the auth service. */
 export const authCors = {
-  cors: {
-    exposedHeaders: [...exposedHeaders, 'x-total-count', 'link', 'x-supabase-api-version', 'x-sb-error-code'],
-    allowedHeaders: [...allowedHeaders, 'accept', 'x-client-ip', 'x-jwt-aud', 'x-use-cookie', 'redirect_to'],
-  },
+  cors: { exposedHeaders: [...exposedHeaders, 'x-total-count', 'link', 'x-supabase-api-version', 'x-sb-error-code'] },
 };
 
 /** Header of the management API with the fields of a change that have no effect. */
@@ -36,7 +30,6 @@ export const warningsHeader = 'X-Pgreflect-Warnings';
 export const managementCors = {
   cors: {
     exposedHeaders: [...exposedHeaders, ignoredHeader.toLowerCase(), warningsHeader.toLowerCase(), 'etag'],
-    allowedHeaders: [...allowedHeaders, 'if-match'],
   },
 };
 
@@ -46,14 +39,14 @@ const maxAgeSeconds = 7200;
 /** Adds the CORS headers and answers `OPTIONS` on every path. */
 export async function registerCors(
   app: FastifyInstance,
-  { corsOrigins: origins, readReplicaUrls }: Pick<Config, 'corsOrigins' | 'readReplicaUrls'>,
+  { corsOrigins: origins, corsHeaders }: Pick<Config, 'corsOrigins' | 'corsHeaders'>,
 ): Promise<void> {
   await app.register(cors, {
     origin: origins === '*' ? '*' : [...origins],
     credentials: false,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    // Preflights know no routes.
-    allowedHeaders: readReplicaUrls.length === 0 ? allowedHeaders : graphqlCors.cors.allowedHeaders,
+    // Nothing of the browser's own goes along (`credentials`), so a header does no harm; tools for tracing bring theirs.
+    ...(corsHeaders === '*' ? {} : { allowedHeaders: [...corsHeaders] }),
     exposedHeaders,
     maxAge: maxAgeSeconds,
     // An `OPTIONS` that is no preflight gets the same answer instead of an error.

@@ -148,7 +148,7 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     /** False: the plugin for CORS lets the route alone; else what is special about the route. */
-    cors?: false | { readonly exposedHeaders: string[]; readonly allowedHeaders: string[] };
+    cors?: false | { readonly exposedHeaders: string[] };
   }
 }
 

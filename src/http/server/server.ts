@@ -157,9 +157,23 @@ function refuseInGeneral(app: FastifyInstance, answerError: ErrorHandler): void 
   });
 }
 
+/** What a Supabase project serves beside these APIs, by the beginning of its paths. */
+const otherServices: Readonly<Record<string, string>> = {
+  rest: 'The REST API',
+  storage: 'Storage',
+  functions: 'Edge Functions',
+  realtime: 'Realtime',
+};
+
 function answerUnknownPaths(app: FastifyInstance): void {
-  app.setNotFoundHandler((request) => {
+  app.setNotFoundHandler((request, reply) => {
     const path = pathOf(request);
+    const service = otherServices[path.split('/')[1] ?? ''];
+    if (service !== undefined) {
+      const message = `${service} of Supabase is not part of pgreflect. Ask the GraphQL API at "${graphqlPath}".`;
+      // The clients of those services read `message` beside everything else.
+      return reply.code(404).send({ code: 'NOT_FOUND', message, errors: [{ message }] });
+    }
     const hint = path === `${graphqlPath}/` ? 'without the slash at the end' : 'for POST requests';
     throw new PublicError(
       'NOT_FOUND',
