@@ -22,13 +22,12 @@ import { citedInput } from './answer/cited-input.ts';
 import { joinTexts, type Text } from './answer/compressed-text.ts';
 import { committedTooLarge, type ErrorScope, fromGraphQLError, toPublicError } from './answer/public-error.ts';
 import { type AnswerContext, RowsAnswer } from './answer/rows-answer.ts';
-import type { PreparedOperation } from './documents.ts';
 import {
   answerIntrospection,
   type IntrospectionRequest,
   introspectionBody,
 } from './introspection/answer-introspection.ts';
-import { assertDocumentLimits, assertOperationLimits, type RequestLimits } from './limits.ts';
+import { assertDocumentLimits, assertOperationLimits } from './limits.ts';
 import type { RoleReflection } from './reflection.ts';
 import { maxAttempts, repeatSince } from './retry-on-newer-model.ts';
 import { type Attempt, checkFreshness, type ExecuteOptions, type Execution, fly, nothing } from './run-flight.ts';
@@ -124,14 +123,12 @@ async function runAttempt(options: ExecuteOptions, execution: Execution, attempt
   const { hash } = document;
 
   const compileStart = performance.now();
-  let operation: PreparedOperation;
-  try {
+  const operation = orRefusal(PublicError, () => {
     if (limits !== null) assertDocumentLimits(document, limits);
-    operation = shared.documents.choose(document, request.operationName);
-  } catch (error) {
-    if (!(error instanceof PublicError)) throw error;
-    return { data: undefined, errors: [error], operationName: request.operationName, documentHash: hash };
-  }
+    return shared.documents.choose(document, request.operationName);
+  });
+  if (operation instanceof PublicError)
+    return { data: undefined, errors: [operation], operationName: request.operationName, documentHash: hash };
   const name = operation.operation.name?.value ?? null;
   const coerced = coerceVariables(shared.schema, operation.operation, operation.places, {
     values: request.variables ?? {},
@@ -143,10 +140,11 @@ async function runAttempt(options: ExecuteOptions, execution: Execution, attempt
     );
     return refuse(errors, hash, name);
   }
-  const compiled = compileFor(operation, coerced.variables);
+  // Some variables fit their declared types and yet not the places where they stand.
+  const compiled = orRefusal(RequestRefusal, () => operation.compiler.compile(coerced.variables));
   if (compiled instanceof PublicError) return refuse([compiled], hash, name);
   if (limits !== null) {
-    const refusal = operationRefusal(compiled, coerced.variables, limits);
+    const refusal = orRefusal(PublicError, () => assertOperationLimits(compiled, coerced.variables, limits));
     if (refusal) return { data: undefined, errors: [refusal], operationName: name, documentHash: hash };
   }
   watch.compileMs += performance.now() - compileStart;
@@ -159,26 +157,12 @@ async function runAttempt(options: ExecuteOptions, execution: Execution, attempt
   return { ...result, errors: withHints(result.errors, closed, execution, attempt), ...outcome };
 }
 
-// Some variables fit their declared types and yet not the places where they stand.
-function compileFor(operation: PreparedOperation, variables: Variables): CompiledOperation | PublicError {
+/** What `run` returns, or the refusal that it throws. */
+function orRefusal<T, E extends PublicError>(kind: new (...facts: never[]) => E, run: () => T): T | E {
   try {
-    return operation.compiler.compile(variables);
+    return run();
   } catch (error) {
-    if (error instanceof RequestRefusal) return error;
-    throw error;
-  }
-}
-
-function operationRefusal(
-  compiled: CompiledOperation,
-  variables: Variables,
-  limits: RequestLimits,
-): PublicError | null {
-  try {
-    assertOperationLimits(compiled, variables, limits);
-    return null;
-  } catch (error) {
-    if (error instanceof PublicError) return error;
+    if (error instanceof kind) return error;
     throw error;
   }
 }
