@@ -24,8 +24,7 @@ import {
   touchIdentity,
   updateIdentityData,
 } from '../store/identities.ts';
-import { insertUser, isEmailTaken, lockKnownUser, reloadUser, updateUser } from '../store/users.ts';
-import { nilUuid } from '../tools.ts';
+import { findEmailOwners, insertUser, isEmailTaken, lockKnownUser, reloadUser, updateUser } from '../store/users.ts';
 import { isBanned, type User } from '../user.ts';
 import { confirmEmail } from './confirm-user.ts';
 import { evictStrangers } from './evict-strangers.ts';
@@ -100,24 +99,14 @@ async function returnToAccount(
   return updated;
 }
 
-/** The user with the address, or with an identity for which it was proved. An identity that only claims it is none. */
-async function findProvedOwner(tx: Transaction, email: string): Promise<{ id: string } | null> {
-  const { audience } = tx;
-  const rows = await tx.query(
-    `select u.id from auth.users u
-    where u.instance_id = '${nilUuid}' and u.aud = $2 and u.is_sso_user = false and (
-      lower(u.email) = $1 or u.id in (
-        select i.user_id from auth.identities i where i.email = $1 and i.identity_data -> 'email_verified' = 'true'
-      )
-    )
-    limit 2`,
-    [email, audience],
-  );
-  if (rows.length > 1) {
+/** An identity that only claims the address makes no owner. */
+async function findProvedOwner(tx: Transaction, email: string): Promise<{ readonly id: string } | null> {
+  const [id, another] = await findEmailOwners(tx, email, tx.audience);
+  if (another !== undefined) {
     const message = 'Multiple accounts with the same email address in the same linking domain detected: default';
     throw new AuthError('unexpected_failure', message);
   }
-  return rows[0] === undefined ? null : { id: rows[0].id as string };
+  return id === undefined ? null : { id };
 }
 
 async function makeAccount(tx: Transaction, external: ExternalUser): Promise<User> {

@@ -6,7 +6,7 @@ import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-code.ts';
 import { sendTokenMail } from '../messages/send-token.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
-import { takeGuesses } from '../steps/guesses.ts';
+import { takeCodeGuesses } from '../steps/guesses.ts';
 import { auditUser } from '../store/audit.ts';
 import { checkCode, consumeToken, emailTokenSeconds, smsTokenSeconds } from '../store/one-time-tokens.ts';
 import { lockKnownUser } from '../store/users.ts';
@@ -46,7 +46,7 @@ function assertReachable(user: User): void {
 export async function useNonce(tx: Transaction, user: User, nonce: string): Promise<void> {
   const lifetimeSeconds = user.email === null ? smsTokenSeconds(tx.config) : emailTokenSeconds(tx.config);
   const types = ['reauthentication_token'] as const;
-  const isDead = await takeGuesses(tx, { userId: user.id }, types);
+  const isDead = await takeCodeGuesses(tx, { userId: user.id }, types);
   const check = { types, now: nowOf(tx), lifetimeSeconds, isDead };
   const given = { address: user.email ?? user.phone ?? '', code: nonce };
   try {

@@ -3,14 +3,13 @@
  * work.
  */
 
-import { createHash } from 'node:crypto';
 import { AuthError } from '../auth-error.ts';
 import { findWeakness } from '../secrets/password-policy.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
+import { countPasswordGuess } from '../steps/guesses.ts';
 import { issueSession, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
-import { assertRequestAllowed, requestAllowance } from '../store/rate-limit.ts';
 import { findUserByEmail, findUserByPhone, lockUser, updateUser } from '../store/users.ts';
 import { isBanned, type User } from '../user.ts';
 
@@ -24,7 +23,10 @@ interface Credentials {
 export async function signInWithPassword(context: AuthContext, body: unknown): Promise<SessionJson> {
   const credentials = check(context, body);
   const { services, config } = context;
-  const [, found] = await Promise.all([countGuess(context, credentials), find(context, credentials)]);
+  const [, found] = await Promise.all([
+    countPasswordGuess(context, `${credentials.kind}:${credentials.address}`),
+    find(context, credentials),
+  ]);
   const isRight = await services.hasher.verify(credentials.password, found?.passwordHash ?? null, context.deadline);
   if (found === null || found.passwordHash === null) throw new AuthError('invalid_credentials');
   if (isBanned(found, nowOf(context))) throw new AuthError('user_banned', null, { status: 400 });
@@ -53,13 +55,6 @@ function check({ config }: AuthContext, body: unknown): Credentials {
   if (phone && !config.external_phone_enabled) throw new AuthError('phone_provider_disabled');
   if (email) return { kind: 'email', address: email, password: password ?? '' };
   return { kind: 'phone', address: (phone ?? '').replace(/^\+/, '').replaceAll(' ', ''), password: password ?? '' };
-}
-
-/** Counts the guesses at the password of an address, known or not, from however many networks. */
-async function countGuess({ services, config }: AuthContext, { kind, address }: Credentials): Promise<void> {
-  const hash = createHash('sha256').update(`${kind}:${address.toLowerCase()}`).digest('hex');
-  const allowance = requestAllowance(config.rate_limit_verify, 300);
-  await assertRequestAllowed(services.requestLimiter, `password:${hash}`, allowance);
 }
 
 function find({ services, audience }: AuthContext, { kind, address }: Credentials): Promise<User | null> {

@@ -11,7 +11,7 @@ import { sameText } from '../secrets/one-time-code.ts';
 import { findStep, fromBase32 } from '../secrets/totp.ts';
 import { factorMethods, type Session } from '../session.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
-import { takeGuess } from '../steps/guesses.ts';
+import { countFactorAttempt, takeFactorGuess } from '../steps/guesses.ts';
 import { completeSignIn, type SessionJson, type SignedIn, sessionAnswer } from '../steps/issue-session.ts';
 import { type BodyShape, badJson, readMembers } from '../steps/members.ts';
 import { assertFactorBearer, assertSecondFactorUsed, type FactorBearer, requireFactor } from '../steps/own-factor.ts';
@@ -27,7 +27,6 @@ import {
   useStep,
 } from '../store/factors.ts';
 import { endLinking } from '../store/flows.ts';
-import { assertRequestAllowed, requestAllowance } from '../store/rate-limit.ts';
 import { addAmr, endSessionsBelow, loadSession, lockSession, replaceRefreshToken } from '../store/sessions.ts';
 import { lockKnownUser, reloadUser } from '../store/users.ts';
 import type { Factor, User } from '../user.ts';
@@ -62,17 +61,11 @@ export async function verifyFactor(
   if (!code) throw new AuthError('validation_failed', 'Code needs to be non-empty');
   if (challengeId && !isUuid(challengeId)) throw badJson('member "challenge_id" is not a UUID');
   assertVerifyOn(context, factor);
-  await limitAttempts(context, factor);
+  await countFactorAttempt(context, factor.id);
   const answer = { asking, factorId: factor.id, challengeId: challengeId || null, code };
   const outcome = await transact(context, ['custom_access_token'], (tx) => decide(tx, answer));
   if (outcome.kind === 'refused') throw outcome.error;
   return sessionAnswer(context, outcome.signedIn);
-}
-
-/** Counts by factor what the routes count by address: whoever guesses may have many addresses. */
-async function limitAttempts({ services, config }: AuthContext, { id }: Factor): Promise<void> {
-  const allowance = requestAllowance(config.mfa_rate_limit_challenge_and_verify, 60);
-  await assertRequestAllowed(services.limiter, `factor_attempt:${id}`, allowance);
 }
 
 async function decide(tx: Transaction, answer: Answer): Promise<Outcome> {
@@ -91,9 +84,7 @@ async function decide(tx: Transaction, answer: Answer): Promise<Outcome> {
     const message = `MFA challenge ${challenge.id} has expired, verify against another challenge or create a new challenge.`;
     return { kind: 'refused', error: new AuthError('mfa_challenge_expired', message) };
   }
-  // A challenge dies of guesses, and a new one gives few more: the secret of an app is the same for all of them.
-  const mayGuess = (await takeGuess(tx, challenge.id)) && (await takeFactorGuess(tx, factor));
-  if (!mayGuess) {
+  if (!(await takeFactorGuess(tx, challenge.id, factor.id))) {
     await deleteChallenge(tx, challenge.id);
     return { kind: 'refused', error: new AuthError('over_request_rate_limit') };
   }
@@ -102,11 +93,6 @@ async function decide(tx: Transaction, answer: Answer): Promise<Outcome> {
   await noteAnswered(tx, challenge.id);
   if (factor.status !== 'verified') await enterUse(tx, user, factor);
   return { kind: 'verified', signedIn: await raiseSession(tx, { user, own, factor, challenge }) };
-}
-
-async function takeFactorGuess({ services, config }: AuthContext, { id }: Factor): Promise<boolean> {
-  const allowance = { kind: 'window', limit: 6 * config.mailer_otp_attempts, windowMs: 3_600_000 } as const;
-  return (await services.limiter.take(`guess:factor:${id}`, allowance)) === null;
 }
 
 /** @throws AuthError `mfa_factor_not_found` (422), `mfa_ip_address_mismatch` */

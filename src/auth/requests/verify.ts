@@ -11,7 +11,7 @@ import { AuthError } from '../auth-error.ts';
 import { isPkceHash } from '../secrets/one-time-code.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
 import { completeVerification } from '../steps/complete-verification.ts';
-import { takeGuesses } from '../steps/guesses.ts';
+import { takeCodeGuesses } from '../steps/guesses.ts';
 import { issueSession, type SignedIn, sessionAnswer } from '../steps/issue-session.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { errorParameters, withFragment, withQuery } from '../steps/redirect-target.ts';
@@ -105,14 +105,14 @@ export async function presentHash(
   { type, tokenHash }: { readonly type: VerificationType; readonly tokenHash: string },
 ): Promise<PresentedToken> {
   const presented = await presentTokenHash(tx, tokenHash, checkOf(tx, type));
-  const isDead = await takeGuesses(tx, { userId: presented.user.id }, [presented.type]);
+  const isDead = await takeCodeGuesses(tx, { userId: presented.user.id }, [presented.type]);
   if (isDead(presented.user.id, presented.type)) throw new AuthError('otp_expired');
   return presented;
 }
 
 async function present(tx: Transaction, given: Extract<Given, { kind: 'code' }>): Promise<PresentedToken> {
   const { type, address, code } = given;
-  const [isDead, owner] = await Promise.all([takeGuesses(tx, { address }, tokensOf(type)), lockOwner(tx, given)]);
+  const [isDead, owner] = await Promise.all([takeCodeGuesses(tx, { address }, tokensOf(type)), lockOwner(tx, given)]);
   const presented = checkCode(owner, { address, code }, { ...checkOf(tx, type), isDead });
   if (type !== 'email_change') return presented;
   const { user } = presented;

@@ -1,15 +1,41 @@
 /**
- * Guesses at codes: each counts before it is looked at, in the database and outside the transaction of the request, so that
- * neither many addresses nor many processes nor an undone transaction give anybody more of them.
+ * Guesses at codes and passwords: each counts before it is looked at, in the database and outside the transaction of the request,
+ * so that neither many addresses nor many processes nor an undone transaction give anybody more of them.
  */
+import { createHash } from 'node:crypto';
 import type { OneTimeTokenType } from '../store/one-time-tokens.ts';
+import { assertRequestAllowed, requestAllowance } from '../store/rate-limit.ts';
 import type { AuthContext, Transaction } from './auth-context.ts';
 
 /** Longer than any code lives. */
 const windowMs = 86_400_000;
 
-/** Counts a guess. @returns False where there have been too many; the guess must not be looked at then. */
-export async function takeGuess({ services, config }: AuthContext, name: string): Promise<boolean> {
+/** Counts a guess at a password of an address, known or not. @throws AuthError `over_request_rate_limit` */
+export async function countPasswordGuess({ services, config }: AuthContext, address: string): Promise<void> {
+  const hash = createHash('sha256').update(address.toLowerCase()).digest('hex');
+  const allowance = requestAllowance(config.rate_limit_verify, 300);
+  await assertRequestAllowed(services.requestLimiter, `password:${hash}`, allowance);
+}
+
+/** Counts an attempt at a second factor, as the routes do by address. @throws AuthError `over_request_rate_limit` */
+export async function countFactorAttempt({ services, config }: AuthContext, factorId: string): Promise<void> {
+  const allowance = requestAllowance(config.mfa_rate_limit_challenge_and_verify, 60);
+  await assertRequestAllowed(services.limiter, `factor_attempt:${factorId}`, allowance);
+}
+
+/**
+ * Counts a guess at the code of a challenge, and at those of its factor: a new challenge gives few more, because the secret of an
+ * app is the same for all of them.
+ *
+ * @returns False where there have been too many; the guess must not be looked at then.
+ */
+export async function takeFactorGuess(context: AuthContext, challengeId: string, factorId: string): Promise<boolean> {
+  const allowance = { kind: 'window', limit: 6 * context.config.mailer_otp_attempts, windowMs: 3_600_000 } as const;
+  if (!(await takeGuess(context, challengeId))) return false;
+  return (await context.services.limiter.take(`guess:factor:${factorId}`, allowance)) === null;
+}
+
+async function takeGuess({ services, config }: AuthContext, name: string): Promise<boolean> {
   const allowance = { kind: 'window', limit: config.mailer_otp_attempts, windowMs } as const;
   return (await services.limiter.take(`guess:${name}`, allowance)) === null;
 }
@@ -20,8 +46,8 @@ export type GuessedAt = { readonly address: string } | { readonly userId: string
 /** Tokens that have died of guesses. */
 export type DeadTokens = (userId: string, type: OneTimeTokenType) => boolean;
 
-/** Counts a guess at each of the tokens; an address without any costs as much. */
-export async function takeGuesses(
+/** Counts a guess at the code of each of the tokens; an address without any costs as much. */
+export async function takeCodeGuesses(
   tx: Transaction,
   at: GuessedAt,
   types: readonly OneTimeTokenType[],

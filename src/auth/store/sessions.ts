@@ -7,7 +7,7 @@ import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { type Random, randomText, randomUuid } from '../random.ts';
 import { aalOf, type Session, secondFactorMethods } from '../session.ts';
 import { toTimestamp } from '../times.ts';
-import { nilUuid, type StoreTransaction, type Tools } from '../tools.ts';
+import { nilUuid, type StoreTransaction } from '../tools.ts';
 
 /** Selects sessions as `s`, up to the `where`; rows are of type `Session`. */
 export const selectSession = loadSqlFile('auth/session.sql');
@@ -45,44 +45,36 @@ export function toStorableIp(ip: string | null): string | null {
   return ip !== null && isIP(ip) !== 0 ? ip : null;
 }
 
-/** A session that begins now, before it is stored. */
-export interface MadeSession extends IssuedSession {
-  /** Of the row of its first method. */
-  readonly methodId: string;
-}
-
-/** Makes a session of level `aal1`, and stores nothing. */
-export function makeSession({ userId, method, client, tag }: NewSession, { clock, random }: Tools): MadeSession {
-  const now = clock.now();
-  const session: Session = {
-    id: randomUuid(random),
-    userId,
-    createdAt: now,
-    refreshedAt: null,
-    notAfter: null,
-    factorId: null,
-    aal: 'aal1',
-    userAgent: client.userAgent,
-    ip: toStorableIp(client.ip),
-    tag: tag ?? null,
-    amr: [{ method, at: now }],
-  };
-  return { session, refreshToken: makeRefreshToken(random), methodId: randomUuid(random) };
-}
-
 /** Starts a session of level `aal1` and sets `last_sign_in_at`; a user read before has the old value. */
-export async function createSession(tx: StoreTransaction, plan: NewSession): Promise<IssuedSession> {
-  const { session, refreshToken, methodId } = makeSession(plan, tx);
+export async function createSession(
+  tx: StoreTransaction,
+  { userId, method, client, tag }: NewSession,
+): Promise<IssuedSession> {
+  const { random } = tx;
+  const now = tx.clock.now();
+  const refreshToken = makeRefreshToken(random);
+  const session: Session = {
+    ...{
+      id: randomUuid(random),
+      userId,
+      createdAt: now,
+      refreshedAt: null,
+      notAfter: null,
+      factorId: null,
+      aal: 'aal1',
+    },
+    ...{ userAgent: client.userAgent, ip: toStorableIp(client.ip), tag: tag ?? null, amr: [{ method, at: now }] },
+  };
   await tx.query(createStatement, [
     session.id,
     session.userId,
-    toTimestamp(session.createdAt),
+    toTimestamp(now),
     session.userAgent,
     session.ip,
     session.tag,
     refreshToken,
-    methodId,
-    plan.method,
+    randomUuid(random),
+    method,
   ]);
   return { session, refreshToken };
 }

@@ -90,31 +90,36 @@ function readUser(rows: readonly Record<string, unknown>[]): User | null {
   return toUser(rows[0]?.user);
 }
 
+/** Of the address `$1` in the audience `$2`, but for the user `$3`; first the one whose address it is, then the oldest. */
+const emailOwners = `select o.id from (
+    select u.id, 0 as rank, u.created_at from auth.users u where ${byEmail}
+    union all
+    select u.id, 1, u.created_at from auth.identities i join auth.users u on u.id = i.user_id
+    where i.email = $1 and i.identity_data -> 'email_verified' = 'true' and u.instance_id = '${nilUuid}' and u.aud = $2
+      and u.is_sso_user = false
+  ) o
+  where o.id is distinct from $3::uuid
+  group by o.id order by pg_catalog.min(o.rank), pg_catalog.min(o.created_at), o.id limit 2`;
+
 /**
- * Whether the address belongs to another user of the audience: as the address of the user, or through an identity for which it
- * was proved. One that is only claimed at a provider would keep its owner from having it.
+ * The ids of users who have an address, two at most: as their address, or through an identity for which it was proved. One that
+ * is only claimed at a provider would keep its owner from having it.
  *
  * @param exceptUserId A user who does not count; null for none.
  */
-export async function isEmailTaken(
+export async function findEmailOwners(
   database: Queryable,
   email: string,
   audience: string,
   exceptUserId: string | null = null,
-): Promise<boolean> {
-  const [row] = await database.query(
-    `select exists (
-      select from auth.users u
-      where u.instance_id = '${nilUuid}' and lower(u.email) = $1 and u.aud = $2 and u.is_sso_user = false
-        and u.id is distinct from $3::uuid
-    ) or exists (
-      select from auth.identities i join auth.users u on u.id = i.user_id
-      where i.email = $1 and i.identity_data -> 'email_verified' = 'true' and u.instance_id = '${nilUuid}' and u.aud = $2
-        and u.is_sso_user = false and u.id is distinct from $3::uuid
-    ) as taken`,
-    [email.toLowerCase(), audience, exceptUserId],
-  );
-  return row?.taken === true;
+): Promise<readonly string[]> {
+  const rows = await database.query(emailOwners, [email.toLowerCase(), audience, exceptUserId]);
+  return rows.map(({ id }) => id as string);
+}
+
+/** Whether the address belongs to a user of the audience, another one than is given. */
+export async function isEmailTaken(...asked: Parameters<typeof findEmailOwners>): Promise<boolean> {
+  return (await findEmailOwners(...asked)).length > 0;
 }
 
 /** What a new user has beside defaults. */
@@ -262,14 +267,6 @@ export async function lockKnownUser(tx: Queryable, { id }: Pick<User, 'id'>): Pr
 
 /** The user whose address it is, else the oldest one with such an identity, or null. */
 export async function findEmailOwner(tx: Queryable, email: string, audience: string): Promise<User | null> {
-  const user = await findUserByEmail(tx, email, audience);
-  if (user !== null) return user;
-  const [row] = await tx.query(
-    `select u.id from auth.identities i join auth.users u on u.id = i.user_id
-    where i.email = $1 and i.identity_data -> 'email_verified' = 'true' and u.instance_id = '${nilUuid}' and u.aud = $2
-      and u.is_sso_user = false
-    order by u.created_at, u.id limit 1`,
-    [email, audience],
-  );
-  return row === undefined ? null : loadUser(tx, row.id as string);
+  const [id] = await findEmailOwners(tx, email, audience);
+  return id === undefined ? null : loadUser(tx, id);
 }

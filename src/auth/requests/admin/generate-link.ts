@@ -9,18 +9,15 @@ import { AuthError } from '../../auth-error.ts';
 import type { AdminBearer } from '../../bearer.ts';
 import { makeToken } from '../../messages/make-token.ts';
 import { enterMetadata, type Metadata } from '../../metadata.ts';
-import { randomUuid } from '../../random.ts';
 import { assertStrong, makePassword } from '../../secrets/password-policy.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
 import { type BodyShape, readMembers } from '../../steps/members.ts';
 import { auditAdmin, auditUser } from '../../store/audit.ts';
-import { noteEntry } from '../../store/entries.ts';
-import { emailIdentityData, insertIdentity } from '../../store/identities.ts';
 import type { OneTimeTokenType } from '../../store/one-time-tokens.ts';
-import { findUserByEmail, insertUser, isEmailTaken, lockKnownUser, reloadUser, updateUser } from '../../store/users.ts';
+import { findUserByEmail, isEmailTaken, lockKnownUser, reloadUser, updateUser } from '../../store/users.ts';
 import type { User } from '../../user.ts';
 import { type UserJson, userMembers } from '../../user-json.ts';
-import { prepareInvited, takeOver } from './invite.ts';
+import { insertByAdmin, prepareInvited, takeOver } from './invite.ts';
 
 const rows = {
   signup: { token: 'confirmation_token', kind: 'confirmation', link: 'signup' },
@@ -154,7 +151,6 @@ async function prepare(tx: Transaction, request: Request, role: string): Promise
 }
 
 async function prepareSignUp(tx: Transaction, request: Request, known: User | null): Promise<User> {
-  const { services, audience } = tx;
   const { email, data, passwordHash } = request;
   if (known !== null) {
     if (known.emailConfirmedAt !== null) throw new AuthError('email_exists');
@@ -164,15 +160,8 @@ async function prepareSignUp(tx: Transaction, request: Request, known: User | nu
     await updateUser(tx, user.id, { userMetadata, ...password });
     return user;
   }
-  if (await isEmailTaken(tx, email, audience)) throw new AuthError('email_exists');
-  const id = randomUuid(services.random);
-  const identityData = emailIdentityData(id, email, {});
-  const appMetadata = { provider: 'email', providers: ['email'] };
-  const facts = { id, audience, role: services.userRole, email, phone: null, passwordHash };
-  await insertUser(tx, { ...facts, appMetadata, userMetadata: data });
-  await insertIdentity(tx, { userId: id, provider: 'email', providerId: id, identityData });
-  await noteEntry(tx, id, 'admin');
-  return reloadUser(tx, id);
+  if (await isEmailTaken(tx, email, tx.audience)) throw new AuthError('email_exists');
+  return insertByAdmin(tx, email, data, passwordHash);
 }
 
 async function prepareChange(tx: Transaction, user: User, newEmail: string): Promise<void> {

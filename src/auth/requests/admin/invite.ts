@@ -49,17 +49,23 @@ export async function invite(context: AuthContext, { role }: AdminBearer, body: 
  */
 export async function prepareInvited(tx: Transaction, email: string, data: Metadata): Promise<User> {
   const found = await findEmailOwner(tx, email, tx.audience);
-  if (found === null) return insertWithoutPassword(tx, email, data);
+  if (found === null) return insertByAdmin(tx, email, data, null);
   const user = await lockKnownUser(tx, found);
   if (user.emailConfirmedAt !== null || user.email?.toLowerCase() !== email) throw new AuthError('email_exists');
   return takeOver(tx, user, data);
 }
 
-async function insertWithoutPassword(tx: Transaction, email: string, data: Metadata): Promise<User> {
+/** A new user with an email identity, for whom an admin vouches. */
+export async function insertByAdmin(
+  tx: Transaction,
+  email: string,
+  data: Metadata,
+  passwordHash: string | null,
+): Promise<User> {
   const { services, audience } = tx;
   const id = randomUuid(services.random);
   const appMetadata = { provider: 'email', providers: ['email'] };
-  const facts = { id, audience, role: services.userRole, email, phone: null, passwordHash: null };
+  const facts = { id, audience, role: services.userRole, email, phone: null, passwordHash };
   await insertUser(tx, { ...facts, appMetadata, userMetadata: data });
   const identityData = emailIdentityData(id, email, {});
   await insertIdentity(tx, { userId: id, provider: 'email', providerId: id, identityData });
