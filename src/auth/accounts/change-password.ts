@@ -50,15 +50,9 @@ export async function preparePassword(
  */
 export async function changePassword(
   tx: Transaction,
-  {
-    user,
-    bearerSession,
-    newPassword,
-  }: {
-    readonly user: User;
-    readonly bearerSession: Session | null;
-    readonly newPassword: NewPassword;
-  },
+  user: User,
+  bearerSession: Session | null,
+  newPassword: NewPassword,
 ): Promise<void> {
   const { config } = tx;
   const now = nowOf(tx);

@@ -61,7 +61,7 @@ export async function applyEmailChange(tx: Transaction, given: User, proof: Proo
   const first = { address: 'email', proof } as const;
   const user = isFirst ? await settleFirstProof(tx, { ...given, email }, first) : given;
   await auditUser(tx, 'user_modified', user);
-  await setEmailIdentity(tx, { user, email, isVerified: true });
+  await setEmailIdentity(tx, user, email, true);
   const changes = {
     email,
     emailChange: '',
@@ -81,10 +81,7 @@ export async function applyEmailChange(tx: Transaction, given: User, proof: Proo
 }
 
 /** Gives the email identity of the user that address; makes one where there is none. */
-export async function setEmailIdentity(
-  tx: Transaction,
-  { user, email, isVerified }: { readonly user: User; readonly email: string; readonly isVerified: boolean },
-): Promise<void> {
+export async function setEmailIdentity(tx: Transaction, user: User, email: string, isVerified: boolean): Promise<void> {
   const known = user.identities.find(({ provider, providerId }) => provider === 'email' && providerId === user.id);
   const facts = { email, email_verified: isVerified };
   if (known) return updateIdentityData(tx, known.id, { ...known.identityData, ...facts });

@@ -29,13 +29,6 @@ import { isBanned, type User } from '../user.ts';
 import { confirmEmail } from './confirm-user.ts';
 import { evictStrangers } from './evict-strangers.ts';
 
-/** Somebody who signs in. */
-export interface ExternalVisit {
-  readonly external: ExternalUser;
-  /** Accounts without an address are fine. */
-  readonly isEmailOptional: boolean;
-}
-
 /** Whose account it is. With a refusal nobody gets in, and what was written stays: the email that was sent is good. */
 export interface ExternalEntry {
   readonly userId: string;
@@ -45,11 +38,15 @@ export interface ExternalEntry {
 /**
  * Finds or makes the account, in the transaction of the sign-in.
  *
+ * @param isEmailOptional Accounts without an address are fine.
  * @throws AuthError `signup_disabled`, `user_banned`, and what sending can throw; nothing is stored then.
  *   `identity_already_exists` and `email_exists` where somebody else has just signed in: once more is right then.
  */
-export async function enterExternally(tx: Transaction, visit: ExternalVisit): Promise<ExternalEntry> {
-  const { external, isEmailOptional } = visit;
+export async function enterExternally(
+  tx: Transaction,
+  external: ExternalUser,
+  isEmailOptional: boolean,
+): Promise<ExternalEntry> {
   const user = await findOrMakeAccount(tx, external);
   if (isBanned(user, nowOf(tx))) throw new AuthError('user_banned');
   const syncing = syncProviders(tx, user.id);

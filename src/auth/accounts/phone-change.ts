@@ -14,7 +14,7 @@ import type { User } from '../user.ts';
 export async function applyPhoneChange(tx: Transaction, user: User, phone: string): Promise<User> {
   const now = nowOf(tx);
   await auditUser(tx, 'user_modified', user);
-  await setPhoneIdentity(tx, { user, phone, isVerified: true });
+  await setPhoneIdentity(tx, user, phone, true);
   await consumeToken(tx, { user, type: 'phone_change_token' });
   const changes = { phone, phoneChange: '', phoneConfirmedAt: now, isAnonymous: false };
   await updateUser(tx, user.id, changes);
@@ -39,10 +39,7 @@ function findPhoneIdentity(user: User): User['identities'][number] | null {
 }
 
 /** Gives the phone identity of the user that number; makes one where there is none. */
-export async function setPhoneIdentity(
-  tx: Transaction,
-  { user, phone, isVerified }: { readonly user: User; readonly phone: string; readonly isVerified: boolean },
-): Promise<void> {
+export async function setPhoneIdentity(tx: Transaction, user: User, phone: string, isVerified: boolean): Promise<void> {
   const known = findPhoneIdentity(user);
   const facts = { phone, phone_verified: isVerified };
   if (known !== null) return updateIdentityData(tx, known.id, { ...known.identityData, ...facts });

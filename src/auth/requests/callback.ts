@@ -151,7 +151,10 @@ type Arrival =
 async function arrive(tx: Transaction, begun: ProviderFlow, signIn: ExternalSignIn): Promise<Arrival> {
   const { userId, refusal } = await findAccount(tx, begun, signIn);
   if (refusal !== null) return { kind: 'refused', refusal };
-  if (begun.isPkce) return { kind: 'code', code: await leaveCode(tx, begun, { userId, signIn }) };
+  const { accessToken, refreshToken } = signIn;
+  if (begun.isPkce) {
+    return { kind: 'code', code: await completeProviderFlow(tx, begun, { userId, accessToken, refreshToken }) };
+  }
   await deleteProviderFlow(tx, begun);
   return { kind: 'signed_in', signedIn: await issueSession(tx, userId, 'oauth') };
 }
@@ -162,15 +165,6 @@ async function findAccount(
   { user: external }: ExternalSignIn,
 ): Promise<ExternalEntry> {
   if (linkingTargetId !== null) return linkIdentity(tx, external, linkingTargetId);
-  if (inviteToken === null) return enterExternally(tx, { external, isEmailOptional });
+  if (inviteToken === null) return enterExternally(tx, external, isEmailOptional);
   return { userId: await acceptInvitation(tx, external, inviteToken), refusal: null };
-}
-
-function leaveCode(
-  tx: Transaction,
-  begun: ProviderFlow,
-  { userId, signIn }: { readonly userId: string; readonly signIn: ExternalSignIn },
-): Promise<string> {
-  const { accessToken, refreshToken } = signIn;
-  return completeProviderFlow(tx, begun, { userId, accessToken, refreshToken });
 }

@@ -47,7 +47,7 @@ export async function challengeFactor(
   const channel =
     factor.factorType === 'phone' ? parseChannel(readMembers(body, challengeBody).channel, context.config) : null;
   const asks = channel === null ? [] : (['send_sms'] as const);
-  const attempt = () => transact(context, asks, (tx) => challenge(tx, { asking, factorId: factor.id, channel }));
+  const attempt = () => transact(context, asks, (tx) => challenge(tx, asking, factor.id, channel));
   return challengeShape.toJson(await retryAtSameInstant(attempt));
 }
 
@@ -60,19 +60,17 @@ export function assertVerifyOn({ config }: AuthContext, { factorType }: Factor):
   }
 }
 
-interface Asked {
-  readonly asking: FactorBearer;
-  readonly factorId: string;
-  /** Null for an app. */
-  readonly channel: Channel | null;
-}
-
-async function challenge(tx: Transaction, asked: Asked): Promise<Challenged> {
-  const { client } = tx;
-  const { user } = await lockAsking(tx, asked.asking);
-  const factor = requireFactor(user, asked.factorId);
-  const message = asked.channel === null ? null : await makeMessage(tx, factor, asked.channel);
-  const given = { factorId: factor.id, ip: client.ip, code: message?.code ?? null };
+/** @param channel Null for an app. */
+async function challenge(
+  tx: Transaction,
+  asking: FactorBearer,
+  factorId: string,
+  channel: Channel | null,
+): Promise<Challenged> {
+  const { user } = await lockAsking(tx, asking);
+  const factor = requireFactor(user, factorId);
+  const message = channel === null ? null : await makeMessage(tx, factor, channel);
+  const given = { factorId: factor.id, ip: tx.client.ip, code: message?.code ?? null };
   const id = await createChallenge(tx, given);
   if (id === null) throw new AuthError('mfa_factor_not_found');
   const traits = { factor_id: factor.id, factor_status: factor.status };

@@ -86,7 +86,7 @@ export async function enrollFactor(context: AuthContext, bearer: UserBearer, bod
   const asking = assertFactorBearer(bearer);
   const request = check(context.config, body);
   const made = request.kind === 'totp' ? makeSecret(context, asking.user, request.issuer) : null;
-  const inserted = await transact(context, [], (tx) => enroll(tx, { asking, request, totp: made }));
+  const inserted = await transact(context, [], (tx) => enroll(tx, asking, request, made));
   // Drawn at last, because that takes longest: whoever has too many factors already shall not keep us busy with it.
   const totp = made === null ? null : { ...made, qrCode: await qrCodeSvg(made.uri) };
   return enrolledShape.toJson({ ...inserted, totp });
@@ -123,14 +123,13 @@ function usualIssuer({ site_url: siteUrl }: AuthConfig): string {
   return host || protocol.slice(0, -1);
 }
 
-interface Enrollment {
-  readonly asking: FactorBearer;
-  readonly request: Request;
-  /** Null for a phone. */
-  readonly totp: TotpSecret | null;
-}
-
-async function enroll(tx: Transaction, { asking, request, totp }: Enrollment): Promise<Inserted> {
+/** @param totp Null for a phone. */
+async function enroll(
+  tx: Transaction,
+  asking: FactorBearer,
+  request: Request,
+  totp: TotpSecret | null,
+): Promise<Inserted> {
   const { config } = tx;
   const { kind: factorType, friendlyName, phone } = request;
   const { id: userId } = asking.user;

@@ -44,7 +44,7 @@ export async function signInWithIdToken(given: AuthContext, body: unknown, askUs
       const { isEmailOptional } = accepted;
       const { userId, refusal } =
         asking === null
-          ? await enterExternally(tx, { external, isEmailOptional })
+          ? await enterExternally(tx, external, isEmailOptional)
           : await linkIdentity(tx, external, assertMayLink(await lockAsking(tx, asking.bearer)).user.id);
       return { refusal, signedIn: refusal === null ? await issueSession(tx, userId, 'oauth') : null };
     }),

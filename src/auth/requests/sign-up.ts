@@ -168,7 +168,7 @@ async function enter(tx: Transaction, entry: Entry): Promise<SignUpOutcome> {
   const isStrange = known !== null && !isSameEntry(known, entry);
   if (isStrange) await contestEntry(tx, known.id);
   const user = known ?? (await insert(tx, entry));
-  const { confirmed, messageId } = await confirmOrAsk(tx, { user, entry });
+  const { confirmed, messageId } = await confirmOrAsk(tx, user, entry);
   if (confirmed !== null && entry.startSession) {
     await auditUser(tx, 'login', confirmed, { provider: address.kind });
     return { kind: 'signed_in', signedIn: await issueSession(tx, user.id, 'password') };
@@ -227,7 +227,8 @@ async function insert(tx: Transaction, { address, data, passwordHash }: Entry): 
 /** Confirms the user where the configuration says so; else asks for the proof. */
 async function confirmOrAsk(
   tx: Transaction,
-  { user, entry }: { readonly user: User; readonly entry: Entry },
+  user: User,
+  entry: Entry,
 ): Promise<{ readonly confirmed: User | null; readonly messageId: string }> {
   const { address } = entry;
   const isAuto = countsAsConfirmed(tx, address);

@@ -48,7 +48,7 @@ export async function updateOwnUser(context: AuthContext, bearer: UserBearer, bo
     ...(changes.email === null ? [] : (['send_email'] as const)),
     ...(changes.phone === null ? [] : (['send_sms'] as const)),
   ];
-  const user = await transact(context, asks, (tx) => apply(tx, { bearer, changes, newPassword }));
+  const user = await transact(context, asks, (tx) => apply(tx, bearer, changes, newPassword));
   return toUserJson(user);
 }
 
@@ -120,20 +120,18 @@ function assertSecondFactor({ user, session }: Pick<UserBearer, 'user' | 'sessio
   throw new AuthError('insufficient_aal', message);
 }
 
-interface Application {
-  readonly bearer: UserBearer;
-  readonly changes: Changes;
-  readonly newPassword: NewPassword | null;
-}
-
-async function apply(tx: Transaction, application: Application): Promise<User> {
-  const { bearer, changes, newPassword } = application;
+async function apply(
+  tx: Transaction,
+  bearer: UserBearer,
+  changes: Changes,
+  newPassword: NewPassword | null,
+): Promise<User> {
   const { data, appMetadata, email, phone } = changes;
   const asking = await lockAsking(tx, bearer);
   assertSecondFactor(asking, changes);
   let { user } = asking;
   if (newPassword !== null) {
-    await changePassword(tx, { user, bearerSession: bearer.session, newPassword });
+    await changePassword(tx, user, bearer.session, newPassword);
     user = await reloadUser(tx, user.id);
   }
   if (data !== null || appMetadata !== null) {
@@ -144,17 +142,13 @@ async function apply(tx: Transaction, application: Application): Promise<User> {
     await updateUser(tx, user.id, metadata);
     user = await reloadUser(tx, user.id);
   }
-  if (email !== null) user = await changeEmail(tx, user, { email, pkce: changes.pkce });
-  if (phone !== null) user = await changePhone(tx, user, { phone, channel: changes.channel });
+  if (email !== null) user = await changeEmail(tx, user, email, changes.pkce);
+  if (phone !== null) user = await changePhone(tx, user, phone, changes.channel);
   await auditUser(tx, 'user_modified', user);
   return reloadUser(tx, user.id);
 }
 
-async function changeEmail(
-  tx: Transaction,
-  user: User,
-  { email, pkce }: { readonly email: string; readonly pkce: PkceChallenge | null },
-): Promise<User> {
+async function changeEmail(tx: Transaction, user: User, email: string, pkce: PkceChallenge | null): Promise<User> {
   if (countsAsProven(tx, user)) {
     return applyEmailChange(tx, { ...user, emailChange: email }, { by: 'session' });
   }
@@ -164,11 +158,7 @@ async function changeEmail(
   return reloadUser(tx, user.id);
 }
 
-async function changePhone(
-  tx: Transaction,
-  user: User,
-  { phone, channel }: { readonly phone: string; readonly channel: Channel },
-): Promise<User> {
+async function changePhone(tx: Transaction, user: User, phone: string, channel: Channel): Promise<User> {
   if (tx.config.sms_autoconfirm) return applyPhoneChange(tx, user, phone);
   await updateUser(tx, user.id, { phoneChange: phone });
   await sendCode(tx, { purpose: 'phone_change', user, phone, channel });

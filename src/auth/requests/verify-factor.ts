@@ -89,7 +89,7 @@ async function decide(tx: Transaction, answer: Answer): Promise<Outcome> {
     return { kind: 'refused', error: new AuthError('over_request_rate_limit') };
   }
   const check = factor.factorType === 'phone' ? checkPhoneCode : checkTotpCode;
-  await check(tx, challenge, { factor, code: answer.code });
+  await check(tx, challenge, answer.code);
   await noteAnswered(tx, challenge.id);
   if (factor.status !== 'verified') await enterUse(tx, user, factor);
   return { kind: 'verified', signedIn: await raiseSession(tx, { user, own, factor, challenge }) };
@@ -107,24 +107,19 @@ async function requireChallenge(tx: Transaction, { challengeId, factorId }: Answ
   return challenge;
 }
 
-interface Given {
-  readonly factor: Factor;
-  readonly code: string;
-}
-
 /** @throws AuthError `mfa_verification_failed` */
-async function checkPhoneCode(_tx: Transaction, challenge: Challenge, { code }: Given): Promise<void> {
+async function checkPhoneCode(_tx: Transaction, challenge: Challenge, code: string): Promise<void> {
   assertReadable(challenge.code);
   if (sameText(challenge.code, code)) return;
   throw new AuthError('mfa_verification_failed', 'Invalid MFA Phone code entered');
 }
 
 /** @throws AuthError `mfa_verification_failed` */
-async function checkTotpCode(tx: Transaction, { secret }: Challenge, { factor, code }: Given): Promise<void> {
+async function checkTotpCode(tx: Transaction, { secret, factorId }: Challenge, code: string): Promise<void> {
   assertReadable(secret);
   const key = fromBase32(secret);
   const step = key === null ? null : findStep(key, code, nowOf(tx));
-  if (step === null || !(await useStep(tx, factor.id, step))) throw new AuthError('mfa_verification_failed');
+  if (step === null || !(await useStep(tx, factorId, step))) throw new AuthError('mfa_verification_failed');
 }
 
 /** Secrets that the original has encrypted are not texts to compare with. */

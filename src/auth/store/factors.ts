@@ -101,6 +101,7 @@ export async function deleteOtherAttempts(database: Queryable, userId: string, v
 /** A challenge with what its answer is held against. */
 export interface Challenge {
   readonly id: string;
+  readonly factorId: string;
   readonly createdAt: Time;
   readonly isVerified: boolean;
   /** It comes from the address that asks now. */
@@ -151,7 +152,7 @@ export async function lockChallenge(
   { id, factorId, ip }: { readonly id: string; readonly factorId: string; readonly ip: string | null },
 ): Promise<Challenge | null> {
   const [row] = await database.query(
-    `select c.id, (extract(epoch from c.created_at) * 1000)::float8 as "createdAt",
+    `select c.id, f.id as "factorId", (extract(epoch from c.created_at) * 1000)::float8 as "createdAt",
       c.verified_at is not null as "isVerified", c.ip_address = $3::inet as "isSameAddress", c.otp_code as code, f.secret
     from auth.mfa_challenges c join auth.mfa_factors f on f.id = c.factor_id
     where c.id = $1::uuid and f.id = $2::uuid

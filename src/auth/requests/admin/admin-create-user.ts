@@ -27,7 +27,7 @@ export async function createUser(context: AuthContext, { role }: AdminBearer, bo
   const password = facts.password || makePassword(services.random, passwordLength, config.password_required_characters);
   const passwordHash = facts.passwordHash ?? (await services.hasher.hash(password, context.deadline));
   return transact(context, [], async (tx) => {
-    await insert(tx, { facts, id, passwordHash });
+    await insert(tx, facts, id, passwordHash);
     const user = await reloadUser(tx, id);
     const traits = { user_id: id, user_email: user.email ?? '', user_phone: user.phone ?? '' };
     await auditAdmin(tx, 'user_signedup', role, traits);
@@ -50,13 +50,7 @@ function check({ services }: AuthContext, facts: AdminUserFacts): string {
   return facts.id.toLowerCase();
 }
 
-interface Insertion {
-  readonly facts: AdminUserFacts;
-  readonly id: string;
-  readonly passwordHash: string;
-}
-
-async function insert(tx: Transaction, { facts, id, passwordHash }: Insertion): Promise<void> {
+async function insert(tx: Transaction, facts: AdminUserFacts, id: string, passwordHash: string): Promise<void> {
   const { services } = tx;
   const { email, phone } = facts;
   const audience = facts.audience ?? tx.audience;
@@ -69,8 +63,8 @@ async function insert(tx: Transaction, { facts, id, passwordHash }: Insertion): 
   const address = { email, phone, audience, role: facts.role ?? services.userRole };
   const metadata = { appMetadata, userMetadata: facts.userMetadata ?? {} };
   const user = await insertUser(tx, { id, ...address, ...metadata, passwordHash });
-  if (email !== null) await setEmailIdentity(tx, { user, email, isVerified: facts.isEmailConfirmed });
-  if (phone !== null) await setPhoneIdentity(tx, { user, phone, isVerified: facts.isPhoneConfirmed });
+  if (email !== null) await setEmailIdentity(tx, user, email, facts.isEmailConfirmed);
+  if (phone !== null) await setPhoneIdentity(tx, user, phone, facts.isPhoneConfirmed);
   if (facts.banMs !== null) await updateUser(tx, id, bannedUntil(facts, nowOf(tx)));
   await noteEntry(tx, id, 'admin');
   const proof = { by: 'admin' } as const;

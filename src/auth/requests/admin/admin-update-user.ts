@@ -39,7 +39,7 @@ export async function updateAnyUser(
   const passwordHash = await hashOf(context, facts);
   return transact(context, [], async (tx) => {
     const user = await requireUser(tx, known.id, 'lock');
-    await apply(tx, { user, facts, passwordHash });
+    await apply(tx, user, facts, passwordHash);
     const traits = { user_id: user.id, user_email: user.email ?? '', user_phone: user.phone ?? '' };
     await auditAdmin(tx, 'user_modified', role, traits);
     return toUserJson(await reloadUser(tx, user.id));
@@ -60,13 +60,7 @@ async function hashOf(
   return services.hasher.hash(password, deadline);
 }
 
-interface Application {
-  readonly user: User;
-  readonly facts: AdminUserFacts;
-  readonly passwordHash: string | null;
-}
-
-async function apply(tx: Transaction, { user, facts, passwordHash }: Application): Promise<void> {
+async function apply(tx: Transaction, user: User, facts: AdminUserFacts, passwordHash: string | null): Promise<void> {
   const { id } = user;
   const now = nowOf(tx);
   const { audience, role, appMetadata, userMetadata } = facts;
@@ -94,7 +88,7 @@ async function applyEmail(tx: Transaction, user: User, facts: AdminUserFacts): P
   const { email, isEmailConfirmed } = facts;
   if (email !== null && email !== user.email) {
     if (await isEmailTaken(tx, email, user.audience ?? tx.audience, user.id)) throw new AuthError('email_exists');
-    await setEmailIdentity(tx, { user, email, isVerified: isEmailConfirmed });
+    await setEmailIdentity(tx, user, email, isEmailConfirmed);
     await updateUser(tx, user.id, { email });
   }
   const now = await reloadUser(tx, user.id);
@@ -107,7 +101,7 @@ async function applyPhone(tx: Transaction, user: User, facts: AdminUserFacts): P
   if (phone !== null && phone !== user.phone) {
     const owner = await findUserByPhone(tx, phone, user.audience ?? tx.audience);
     if (owner !== null && owner.id !== user.id) throw new AuthError('phone_exists');
-    await setPhoneIdentity(tx, { user, phone, isVerified: isPhoneConfirmed });
+    await setPhoneIdentity(tx, user, phone, isPhoneConfirmed);
     await updateUser(tx, user.id, { phone });
   }
   const now = await reloadUser(tx, user.id);
