@@ -16,7 +16,7 @@ export interface OutboxParts extends SendingParts {
   readonly isInstalled: () => Promise<boolean>;
 }
 
-/** The outbox as flows see it. */
+/** The outbox as requests see it. */
 export interface Outbox {
   /** Stores an email in the transaction of the session. */
   add(session: Queryable, email: QueuedEmail): Promise<void>;
