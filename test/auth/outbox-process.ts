@@ -32,6 +32,9 @@ export async function startOutboxProcess(
     PGREFLECT_SITE_URL: 'https://app.test',
     PGREFLECT_RATE_LIMIT_EMAIL_SENT: '1000',
     PGREFLECT_MAILER_NOTIFICATIONS_PASSWORD_CHANGED_ENABLED: 'true',
+    // A busy machine is no reason to refuse.
+    PGREFLECT_POOL_WAIT_MS: '60000',
+    PGREFLECT_API_MAX_REQUEST_DURATION: '60',
   };
   const args = ['serve', '--port', '0', '--auth-pool-size', '40', '--prepared-statements', 'false'];
   const command = startCommand(args, { env, timeoutMs: 200_000 });

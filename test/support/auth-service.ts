@@ -199,7 +199,9 @@ async function start(
     adminDatabaseUrl: database.url,
     schemas: ['public'],
     port: 0,
-    authValues: values,
+    // A busy machine is no reason to refuse.
+    poolWaitMs: 60_000,
+    authValues: { api_max_request_duration: 60, ...values },
     ...given,
   });
   const seen: Pick<Started, 'clock' | 'observations'> = { clock: { time: Date.now() }, observations: [] };

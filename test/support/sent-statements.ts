@@ -28,6 +28,11 @@ const isChild = process.env.SENT_STATEMENTS !== undefined;
 
 /** What a process that a test starts needs in its environment. */
 export const childEnvironment = {
+  // Set where coverage is measured (run-coverage.ts).
+  ...(process.env.CHILD_COVERAGE !== undefined && {
+    NODE_V8_COVERAGE: process.env.CHILD_COVERAGE,
+    NODE_DISABLE_COMPILE_CACHE: '1',
+  }),
   SENT_STATEMENTS: childFile,
   NODE_OPTIONS: `--import=${new URL(import.meta.url).pathname}`,
 };
