@@ -344,3 +344,24 @@ test('a request that takes too long is answered so and changes nothing', async (
   await new Promise((resolve) => setTimeout(resolve, 300));
   expect((await patient.ask('/user', undefined, { token })).body.user_metadata).not.toHaveProperty('late');
 });
+
+test('what contradicts itself, or names what there is not, is refused with the reason', async () => {
+  const auth = await testAuth(database);
+  const { access_token: token, user } = await signedUp(auth, 'contradicts@x.test');
+  const hash = '$2a$04$N9qo8uLOickgx2ZMRZoMye.IjZ4wVnZZnmIcSYXDUzXn/7GgIhbK2';
+  const put = { method: 'PUT' };
+  const replies = [
+    await auth.ask('/otp', { email: 'a@x.test', phone: '4915112345678' }),
+    await auth.ask('/logout?scope=some', undefined, { method: 'POST', token }),
+    await auth.askAdmin('/admin/users', { email: 'hash@x.test', password_hash: 'md5:5f4dcc3b' }),
+    await auth.askAdmin(`/admin/users/${user.id}`, { password, password_hash: hash }, put),
+    await auth.askAdmin('/admin/users', { email: 'two@x.test', password, password_hash: hash }),
+  ];
+  expect(replies.map(({ status, body }) => [status, body.message])).toEqual([
+    [400, 'Only an email address or phone number should be provided'],
+    [400, 'Unsupported logout scope "some"'],
+    [400, 'The password hash is of no supported kind'],
+    [400, 'Only a password or a password hash should be provided'],
+    [400, 'Only a password or a password hash should be provided'],
+  ]);
+});
