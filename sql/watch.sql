@@ -1,7 +1,7 @@
 -- Notes every committed change of the catalog, so that no request is answered by a model older than the last one.
 --
 -- One row per transaction that changed something; nobody waits for anybody. A reader compares the rows with the snapshot
--- of its model (src/database/settings.ts). Creating event triggers needs a superuser or the provider's stand-in. The
+-- of its model (src/postgres/caller/freshness-check.ts). Creating event triggers needs a superuser or the provider's stand-in. The
 -- setting `pgreflect.login_role` names the role that reads the rows; without it, whoever runs this. May be run again.
 
 create schema if not exists pgreflect;

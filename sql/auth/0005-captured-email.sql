@@ -1,4 +1,4 @@
--- The inbox of a project without a mail server: the newest emails, shared by all processes (src/email/captured-transport.ts).
+-- The inbox of a project without a mail server: the newest emails, shared by all processes (src/email/transport/captured-transport.ts).
 
 -- missing: table auth.pgreflect_captured_email
 create table auth.pgreflect_captured_email (

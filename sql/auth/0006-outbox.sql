@@ -1,4 +1,4 @@
--- Emails that are stored with the change that caused them and sent after it (src/email/outbox.ts), in a schema of their own:
+-- Emails that are stored with the change that caused them and sent after it (src/email/outbox/outbox.ts), in a schema of their own:
 -- what waits there is nobody's but the gateway's.
 
 -- missing: schema pgreflect_queue

@@ -1,4 +1,4 @@
--- What decides about a refresh token, beside its user and session, which src/auth/refresh.ts adds as two more columns: the
+-- What decides about a refresh token, beside its user and session, which src/auth/store/refresh.ts adds as two more columns: the
 -- token itself and the active token of the session.
 --
 -- $1 the token. Times are milliseconds since the epoch.

@@ -1,4 +1,4 @@
--- A session with its methods, newest first. The `where` follows in src/auth/sessions.ts.
+-- A session with its methods, newest first. The `where` follows in src/auth/store/sessions.ts.
 --
 -- Times are milliseconds since the epoch; `refreshed_at` has no zone and is UTC.
 select

@@ -1,4 +1,4 @@
--- A user with identities and factors. The `where` follows in src/auth/users.ts.
+-- A user with identities and factors. The `where` follows in src/auth/store/users.ts.
 --
 -- Times are milliseconds since the epoch. Token columns of rows made by hand may be null, which counts as empty. Metadata may be
 -- the JSON null, which the original writes as well, or anything else that is no object; that counts as an empty one.

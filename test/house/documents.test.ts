@@ -239,6 +239,14 @@ test('docs/security.md names tests that exist, and every attack test', () => {
   expect(files.filter((file) => /^test\/attack\/.*\.test\.ts$/.test(file) && !names.includes(file))).toEqual([]);
 });
 
+test('a comment in sql/ names files of src/ that exist', () => {
+  const missing = listFiles('sql', '.sql').flatMap((file) => {
+    const named = readFileSync(join(root, file), 'utf8').match(/src\/[\w./-]+\.ts/g) ?? [];
+    return named.filter((name) => !exists(join(root, name))).map((name) => `${file}: ${name}`);
+  });
+  expect(missing).toEqual([]);
+});
+
 test('every npm script that a document, a workflow or a program of ours names exists', () => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object };
   const files = ['README.md', 'CONTRIBUTING.md', '.ci/run', '.github/workflows/ci.yml', ...listFiles('docs', '.md')];
