@@ -82,9 +82,9 @@ describe('A large list', () => {
       gateway,
       listOf(20_000).replace(/}$/, 'other: itemCollection(first: 0) { edges { cursor } } }'),
     );
-    // PostgreSQL puts a line break between rows; none of theirs has one.
-    const withoutBreaks = (await readAll(whole.response)).toString().replaceAll(', \n {', ',{');
-    expect(`${body.subarray(0, -2).toString()},"other":{"edges":[]}}}`).toBe(withoutBreaks);
+    expect(`${body.subarray(0, -2).toString()},"other":{"edges":[]}}}`).toBe(
+      (await readAll(whole.response)).toString(),
+    );
     expect(gateway.observations.findLast(({ kind }) => kind === 'request')).toMatchObject({ status: 200, codes: [] });
   });
 

@@ -105,9 +105,6 @@ const cases: Readonly<Record<string, string>> = {
   'rows of a view': 'shownCollection(first: 2) { edges { node { id txt } } pageInfo { endCursor } }',
 };
 
-/** `json_agg` puts a line break between rows, which inside strings is written in two characters. */
-const withoutBreaks = (json: string) => json.replaceAll(', \n ', ',');
-
 describe('The gateway makes the same bytes as PostgreSQL of', () => {
   for (const [name, field] of Object.entries(cases)) {
     test(name, async () => {
@@ -117,9 +114,7 @@ describe('The gateway makes the same bytes as PostgreSQL of', () => {
         `{ a: ${field} b: pairCollection(first: 0) { edges { cursor } } }`,
       );
       expect(theirs.body).toMatch(/"b":\{"edges":\[\]\}\}\}$/);
-      expect(withoutBreaks(`${String(ours.body).slice(0, -2)},"b":{"edges":[]}}}`)).toBe(
-        withoutBreaks(String(theirs.body)),
-      );
+      expect(`${String(ours.body).slice(0, -2)},"b":{"edges":[]}}}`).toBe(theirs.body);
     });
   }
 });

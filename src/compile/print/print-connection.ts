@@ -8,21 +8,37 @@
  *     (select row_to_json(o) from lateral (select
  *        (select coalesce(json_agg(e), '[]') from (select … order by … limit …) as p cross join lateral (…) as e) as "edges",
  *        (select count(*) from …) as "totalCount") as o)
+ *
+ * At the root, where it may be long, it is text that is joined from the texts of its rows (print-text.ts).
  */
+
+import { invariant } from '../../shared/invariant.ts';
 import type { ConnectionEntry, ConnectionPlan, SetSource } from '../plan/plan.ts';
 import { printAggregate } from './print-aggregate.ts';
 import { conjunction, printCondition, printJoin, where } from './print-condition.ts';
 import { printEntries, printObject } from './print-object.ts';
-import { printPage } from './print-page.ts';
+import { type PrintedPage, printPage } from './print-page.ts';
 import { directRow, list, type Row, type RowSet, SubqueryRow } from './print-row.ts';
+import { type Frame, jsonText, printText, type TextPart } from './print-text.ts';
 import { current, type Printer, printCall, tableName } from './printer.ts';
+import { objectPieces } from './row-layout.ts';
 import { empty, ident, type Sql, sql } from './sql.ts';
 
 /** A connection as json. */
 export function printConnection(printer: Printer, plan: ConnectionPlan, parent: Row | null): Sql {
+  return printSubquery(printer, plan, parent, null);
+}
+
+/** A connection at the root, as JSON text in a frame. Of use where it has edges. */
+export function printConnectionText(printer: Printer, plan: ConnectionPlan, frame: Frame): Sql {
+  return printSubquery(printer, plan, null, frame);
+}
+
+function printSubquery(printer: Printer, plan: ConnectionPlan, parent: Row | null, frame: Frame | null): Sql {
   const { source } = plan;
-  if (source.kind === 'routine') return printRoutineConnection(printer, { ...plan, source }, parent);
-  return sql`(${printSelect(printer, plan, tableRows(printer, { ...plan, source }, parent))})`;
+  if (source.kind === 'routine') return printRoutineConnection(printer, { ...plan, source }, parent, frame);
+  const rows = tableRows(printer, { ...plan, source }, parent);
+  return sql`(${printSelect(printer, plan, rows, { frame })})`;
 }
 
 type TableConnectionPlan = ConnectionPlan & { readonly source: Exclude<SetSource, { kind: 'routine' }> };
@@ -48,12 +64,17 @@ export function tableRows(printer: Printer, plan: TableConnectionPlan, parent: R
 // The routine runs exactly once, whoever reads its rows (graphql.md 11.5). One reader of a routine that is not volatile
 // reads it directly, so that PostgreSQL may merge an SQL function into the statement and use indexes for filter and order.
 // Otherwise a common table expression holds the rows.
-function printRoutineConnection(printer: Printer, plan: RoutineConnectionPlan, parent: Row | null): Sql {
+function printRoutineConnection(
+  printer: Printer,
+  plan: RoutineConnectionPlan,
+  parent: Row | null,
+  frame: Frame | null,
+): Sql {
   const { call, table } = plan.source;
   const called = printCall(call, parent);
   const isVolatile = call.routine.volatility === 'volatile';
   if (isVolatile || countReaders(plan) > 1) {
-    return printHeldConnection(printer, plan, called, isVolatile);
+    return printHeldConnection(printer, plan, { called, isVolatile, frame });
   }
   const rows: RowSet = {
     table,
@@ -64,7 +85,7 @@ function printRoutineConnection(printer: Printer, plan: RoutineConnectionPlan, p
       return { from: sql`${called} as ${ident(alias)}`, row, condition: restrict(plan, row, null) };
     },
   };
-  return sql`(${printSelect(printer, plan, rows)})`;
+  return sql`(${printSelect(printer, plan, rows, { frame })})`;
 }
 
 type RoutineConnectionPlan = ConnectionPlan & { readonly source: Extract<SetSource, { kind: 'routine' }> };
@@ -81,7 +102,11 @@ function countReaders({ entries, page }: ConnectionPlan): number {
   return (isPaged ? 1 : 0) + (looksBeyond ? 1 : 0) + others.length;
 }
 
-function printHeldConnection(printer: Printer, plan: RoutineConnectionPlan, called: Sql, isVolatile: boolean): Sql {
+function printHeldConnection(
+  printer: Printer,
+  plan: RoutineConnectionPlan,
+  { called, isVolatile, frame }: { readonly called: Sql; readonly isVolatile: boolean; readonly frame: Frame | null },
+): Sql {
   const { table } = plan.source;
   const held = new SubqueryRow(printer.names.next('s'));
   const rows: RowSet = {
@@ -106,8 +131,8 @@ function printHeldConnection(printer: Printer, plan: RoutineConnectionPlan, call
   // false. What a volatile routine does must happen all the same.
   const forced = isVolatile
     ? sql`(select pg_catalog.count(*) from ${ident(held.alias)}) as ${ident(printer.names.next('n'))} cross join `
-    : empty;
-  const select = printSelect(printer, plan, rows, forced);
+    : sql``;
+  const select = printSelect(printer, plan, rows, { frame, before: forced });
   const alias = printer.names.next('f');
   const columns = list(held.selectList(directRow(alias, table)));
   return sql`(with ${ident(held.alias)} as materialized (select ${columns} from ${called} as ${ident(alias)}) ${select})`;
@@ -117,15 +142,36 @@ function restrict(plan: ConnectionPlan, row: Row, joined: Sql | null): Sql | nul
   return conjunction([joined, plan.filter === null ? null : printCondition(plan.filter, row)]);
 }
 
-/** @param before In front of the from clause. */
-function printSelect(printer: Printer, plan: ConnectionPlan, rows: RowSet, before: Sql = empty): Sql {
-  const isPaged = plan.entries.some(({ kind }) => kind === 'edges' || kind === 'page_info');
-  const page = isPaged ? printPage(printer, plan, rows) : null;
+interface SelectOptions {
+  /** Given: the result is text in this frame, else json. */
+  readonly frame: Frame | null;
+  /** In front of the from clause. */
+  readonly before?: Sql;
+}
+
+function printSelect(printer: Printer, plan: ConnectionPlan, rows: RowSet, options: SelectOptions): Sql {
+  const { frame, before = empty } = options;
+  const page = plan.entries.some(({ kind }) => kind === 'edges' || kind === 'page_info')
+    ? printPage(printer, plan, rows, frame === null ? 'json' : 'text')
+    : null;
+  if (frame !== null) {
+    invariant(page !== null, 'a connection that is printed as text has edges');
+    const text = printText([frame.before, ...connectionParts(printer, plan, rows, page), frame.after]);
+    return sql`select ${text} from ${before}${page.from}`;
+  }
   const members = printEntries(plan.entries, (entry) => page?.members.get(entry) ?? printEntry(printer, entry, rows));
   const object = printObject(printer.names, members);
   return page === null
     ? sql`select ${object.json} from ${before}${object.from}`
     : sql`select ${object.json} from ${before}${page.from} cross join ${object.from}`;
+}
+
+function connectionParts(printer: Printer, plan: ConnectionPlan, rows: RowSet, page: PrintedPage): TextPart[] {
+  return objectPieces(plan.entries, (entry): readonly TextPart[] => {
+    const paged = page.members.get(entry);
+    if (paged === undefined) return [jsonText(printEntry(printer, entry, rows))];
+    return entry.kind === 'edges' ? ['[', paged, ']'] : [paged];
+  });
 }
 
 /** Total count or aggregates of a connection as an expression. */

@@ -6,9 +6,11 @@
 import type { Entry, OperationPlan } from '../plan/plan.ts';
 import type { Slot } from '../plan/slot.ts';
 import { type AnswerLayout, layOutAll } from './answer-layout.ts';
-import { printEntries, printObject } from './print-object.ts';
+import { printConnectionText } from './print-connection.ts';
+import { isTypename, printEntries, printObject } from './print-object.ts';
 import { Names } from './print-row.ts';
 import { printRows } from './print-rows.ts';
+import { jsonText, printText } from './print-text.ts';
 import { printTypeCheck } from './print-type-check.ts';
 import { printValue } from './print-value.ts';
 import { printWrite, printWrittenRows } from './print-write.ts';
@@ -34,7 +36,7 @@ export function printOperation(plan: OperationPlan, maxResponseBytes: number): r
   const rows = printRows(makePrinter(plan), plan.fields);
   if (rows !== null) return [{ ...printSql(sql`${rows.select}${check}`), layout: rows.layout }];
   const printer = makePrinter(plan);
-  const select = printData(printer, plan.fields);
+  const select = plan.fields.some(hasEdges) ? printDataText(printer, plan.fields) : printData(printer, plan.fields);
   return [textStatement(sql`${guardSize(null, select, maxResponseBytes)}${check}`)];
 }
 
@@ -48,10 +50,27 @@ function textStatement(piece: Sql): Statement {
   return { ...printSql(piece), layout: null };
 }
 
+function hasEdges(field: Entry): boolean {
+  return field.kind === 'connection' && field.connection.entries.some(({ kind }) => kind === 'edges');
+}
+
 function printData(printer: Printer, fields: readonly Entry[]): Sql {
   const members = printEntries(fields, (field) => printValue(printer, field, null));
   const object = printObject(printer.names, members);
   return sql`select ${object.json} from ${object.from}`;
+}
+
+function printDataText(printer: Printer, fields: readonly Entry[]): Sql {
+  const texts = fields.map((field, index): Sql => {
+    const frame = {
+      before: `${index === 0 ? '{' : ','}"${field.key}":`,
+      after: index === fields.length - 1 ? '}' : '',
+    };
+    if (field.kind === 'connection' && hasEdges(field)) return printConnectionText(printer, field.connection, frame);
+    const text = isTypename(field) ? JSON.stringify(field.name) : jsonText(printValue(printer, field, null));
+    return printText([frame.before, text, frame.after]);
+  });
+  return sql`select ${printText(texts)}`;
 }
 
 function printMutationField(plan: OperationPlan, field: Entry, maxResponseBytes: number): Statement {

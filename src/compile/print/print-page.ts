@@ -12,8 +12,13 @@ import { conjunction, printAfter, printOrder, printOtherKey, scanOrder, where } 
 import { isTypename, type PrintedObject, printEntries, printObject } from './print-object.ts';
 import { printCursor } from './print-output.ts';
 import { list, type RowSet, SubqueryRow } from './print-row.ts';
+import { printText, type TextPart } from './print-text.ts';
 import { type Printer, printMembers } from './printer.ts';
+import { objectPieces } from './row-layout.ts';
 import { builtin, empty, ident, integer, join, param, type Sql, sql } from './sql.ts';
+
+/** How the members of a connection object are printed: as values of JSON, or as JSON text. */
+export type Form = 'json' | 'text';
 
 /** A page as part of a from clause, and what the connection object takes from it. */
 export interface PrintedPage {
@@ -23,7 +28,7 @@ export interface PrintedPage {
 }
 
 /** Prints the page; the plan selects edges or page info. */
-export function printPage(printer: Printer, plan: ConnectionPlan, rows: RowSet): PrintedPage {
+export function printPage(printer: Printer, plan: ConnectionPlan, rows: RowSet, form: Form): PrintedPage {
   const page = new SubqueryRow(printer.names.next('p'));
   const name = printer.names.next('g');
   const columns: Sql[] = [];
@@ -42,11 +47,14 @@ export function printPage(printer: Printer, plan: ConnectionPlan, rows: RowSet):
   const members = new Map<ConnectionEntry, Sql>();
   const objects: Sql[] = [];
   for (const entry of plan.entries) {
-    if (entry.kind === 'edges') members.set(entry, context.aggregate(printEdges(context, entry)));
+    if (entry.kind === 'edges') {
+      const edges = form === 'json' ? printEdges(context, entry) : printEdgesText(context, entry);
+      members.set(entry, context.aggregate(edges));
+    }
     if (entry.kind === 'page_info') {
       const object = printPageInfo(context, entry);
       objects.push(sql` cross join ${object.from}`);
-      members.set(entry, object.value);
+      members.set(entry, form === 'json' ? object.value : sql`${object.json}::pg_catalog.text`);
     }
   }
   // Page info of nothing but `__typename` aggregates nothing, and a select without aggregates has a row for each edge.
@@ -101,25 +109,50 @@ type EdgesEntry = Extract<ConnectionEntry, { kind: 'edges' }>;
 
 function printEdges(context: PageContext, entry: EdgesEntry): Sql {
   const { printer, plan, page } = context;
-  const kept = conjunction([context.counted ? inPage(context) : null, firstKeyPresent(context)]);
+  const kept = keptEdges(context);
   const members = printEntries(entry.entries, (edge) =>
-    edge.kind === 'cursor' ? printCursor(plan.order, page) : printNode(context, edge.object, kept),
+    edge.kind === 'cursor' ? printCursor(plan.order, page) : printNode(context, edge.object, kept).value,
   );
   const edge = printObject(printer.names, members);
   context.laterals.push(sql` cross join ${edge.from}`);
-  const order = plan.page.backward ? sql` order by ${ident(page.alias, 'n')} desc` : empty;
-  const filter = kept === null ? empty : sql` filter (where ${kept})`;
-  return sql`coalesce(pg_catalog.json_agg(${edge.value}${order})${filter}, '[]'::pg_catalog.json)`;
+  const aggregated = sql`pg_catalog.json_agg(${edge.value}${edgeOrder(context)})${filter(kept)}`;
+  return sql`coalesce(${aggregated}, '[]'::pg_catalog.json)`;
+}
+
+// The elements of the list, without the brackets.
+function printEdgesText(context: PageContext, entry: EdgesEntry): Sql {
+  const kept = keptEdges(context);
+  const edge = printText(
+    objectPieces(entry.entries, (part): readonly TextPart[] =>
+      part.kind === 'cursor'
+        ? // Base64 needs no escapes.
+          ['"', printCursor(context.plan.order, context.page), '"']
+        : [sql`${printNode(context, part.object, kept).json}::pg_catalog.text`],
+    ),
+  );
+  return sql`coalesce(pg_catalog.string_agg(${edge}, ','${edgeOrder(context)})${filter(kept)}, '')`;
+}
+
+function keptEdges(context: PageContext): Sql | null {
+  return conjunction([context.counted ? inPage(context) : null, firstKeyPresent(context)]);
+}
+
+function edgeOrder({ plan, page }: PageContext): Sql {
+  return plan.page.backward ? sql` order by ${ident(page.alias, 'n')} desc` : empty;
+}
+
+function filter(kept: Sql | null): Sql {
+  return kept === null ? empty : sql` filter (where ${kept})`;
 }
 
 // What volatile routines do must not happen for rows that are read but are no edges.
-function printNode(context: PageContext, node: ObjectPlan, kept: Sql | null): Sql {
+function printNode(context: PageContext, node: ObjectPlan, kept: Sql | null): PrintedObject {
   const { printer, page } = context;
   const members = printMembers(printer, node, page);
   const isGuarded = kept !== null && runsVolatile(node);
   const object = printObject(printer.names, members, isGuarded ? where(kept) : sql``);
   context.laterals.push(isGuarded ? sql` left join ${object.from} on true` : sql` cross join ${object.from}`);
-  return object.value;
+  return object;
 }
 
 // Rows without a first key value count for the page but are no edges (graphql.md 5.3).
