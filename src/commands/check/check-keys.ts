@@ -39,21 +39,21 @@ const maxTotalMs = 20_000;
 
 /**
  * Keys of directives that two rows share, as an API role sees the rows. What it reads may run code of others, so it runs as a request
- * would: under that role, and not where the login is a superuser, to which that code could come back.
+ * would: under that role, and not where the login is a superuser or may become one: that code could set the role back.
  */
 export async function findAmbiguousKeys({ session, roles }: CheckScope, catalog: Catalog): Promise<readonly Finding[]> {
   const declared = catalog.tables.flatMap((row) => {
-    const { primaryKeyColumns } = readSettings(catalog, 'table', row._id).settings;
-    const key = primaryKeyColumns && primaryKey(row, readSettings(catalog, 'table', row._id).settings);
+    const { settings } = readSettings(catalog, 'table', row._id);
+    const key = settings.primaryKeyColumns && primaryKey(row, settings);
     const isReal = row.getIndexes().some(({ indisprimary }) => indisprimary);
     const role = key && roles.find((name) => mayRead(catalog, name, row, key));
     return key && role && !isReal && tableKind(row) !== null ? [{ row, key, role }] : [];
   });
   if (declared.length === 0) return [];
   const [login] = await session.query(
-    'select r.rolsuper from pg_catalog.pg_roles r where r.rolname operator(pg_catalog.=) session_user',
+    "select exists (select from pg_catalog.pg_roles r where r.rolsuper and pg_catalog.pg_has_role(session_user, r.oid, 'member')) as becomes",
   );
-  if (login?.rolsuper === true) {
+  if (login?.becomes === true) {
     const message = 'Keys of views were not measured: connect as the login of the gateway, which is no superuser.';
     return [{ check: 'key_not_measured', severity: 'note', object: null, message, fix: null }];
   }
