@@ -4,6 +4,7 @@
 import type { CatalogTable, CommentedObject } from '../catalog/catalog.ts';
 import { withDirective } from '../catalog/comment-directive.ts';
 import { quoteName, quotePath } from '../catalog/quote-name.ts';
+import { onOneLine } from '../shared/one-line.ts';
 import type { TableKind } from './model.ts';
 import { type ModelContext, tableKind, tablePath } from './model-context.ts';
 
@@ -25,11 +26,7 @@ function commentFix({ catalog }: ModelContext, { place, name }: Commented, keys:
 /** A literal of one line, whatever characters the text has. */
 function quoteText(text: string): string {
   const quoted = text.replaceAll("'", "''");
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what has to be written out.
-  const control = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
-  if (!control.test(text)) return `'${quoted}'`;
-  const unicode = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return `e'${quoted.replaceAll('\\', '\\\\').replaceAll(control, unicode)}'`;
+  return onOneLine(text) === text ? `'${quoted}'` : `e'${onOneLine(quoted.replaceAll('\\', '\\\\'))}'`;
 }
 
 const kindsInSql = {

@@ -25,11 +25,11 @@ export async function readPartitions(
 export function mergePartitions(findings: readonly Finding[], roots: ReadonlyMap<string, string>): readonly Finding[] {
   const groups = Map.groupBy(findings, (finding) => {
     const root = roots.get(finding.object ?? '');
-    // What differs but in the name of the partition is another finding.
-    const text = finding.message.replaceAll(finding.object ?? '', '');
-    return root === undefined ? finding : `${finding.check} ${finding.severity} ${root} ${text}`;
+    // A finding about anything else is a group of its own.
+    if (root === undefined) return finding;
+    // Messages that differ by more than the name of the partition stay apart.
+    return `${finding.check} ${finding.severity} ${root} ${finding.message.replaceAll(finding.object!, '')}`;
   });
-  // One object for one group of a string, and one for each finding that is no partition's.
   return [...groups.values()].map(([first, ...others]) => {
     const root = roots.get(first!.object ?? '');
     if (root === undefined || others.length === 0) return first!;
