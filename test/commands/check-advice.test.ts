@@ -88,6 +88,15 @@ describe('a trading company', () => {
     ]);
   });
 
+  test('a key that every JavaScript object has is unknown all the same', async () => {
+    await database.query(`comment on table log is '@graphql({"constructor": 1})'`);
+    const [typo] = (await findings(database, '--only', 'directive_key')).filter(
+      ({ object }) => object === 'public.log',
+    );
+    expect(typo?.message).toContain('has the unknown key "constructor", which has no effect.');
+    await database.query('comment on table log is null');
+  });
+
   test('two relationships with one name are one finding, whose SQL names both', () => {
     const [hidden] = found.filter(({ message }) => message.includes('hides'));
     expect(hidden?.message).toBe(
@@ -132,8 +141,10 @@ comment on constraint customer_shipping_address_id_fkey on public.customer is '@
       message: { text: expect.stringContaining('is not unique') },
       locations: [{ logicalLocations: [{ fullyQualifiedName: 'public.people' }] }],
     });
-    const { code, err } = await runCommand(['check', '--format', 'xml'], { env });
-    expect([code, err]).toEqual([1, expect.stringContaining('--format is none of text, json, sarif.')]);
+    for (const format of ['xml', 'constructor']) {
+      const { code, err } = await runCommand(['check', '--format', format], { env });
+      expect([code, err]).toEqual([1, expect.stringContaining('--format is none of text, json, sarif.')]);
+    }
   });
 });
 

@@ -393,6 +393,13 @@ describe('CORS', () => {
     expect(reply.headers['access-control-allow-headers']).toBe('apikey, content-type');
   });
 
+  test.each(['constructor', '__proto__', 'toString/v1'])('/%s is a path like any other', async (path) => {
+    const { send } = await testServer();
+    const reply = await send({ method: 'GET', url: `/${path}` });
+    expect(reply.status).toBe(404);
+    expect(reply.json().errors?.[0]?.message).toMatch(/^Nothing is served at this path\./);
+  });
+
   test.each([
     ['rest/v1/film?select=*', 'The REST API'],
     ['storage/v1/object/photos', 'Storage'],

@@ -87,26 +87,22 @@ function describeRole(role: string, model: Model): Finding {
   return { check: 'role_summary', severity: 'note', object: role, message, fix: null };
 }
 
-/** Whether the comment of the object, or of its table, says that this kind of finding is meant so. */
-export function isIgnored(catalog: Catalog, { check, object }: Finding): boolean {
-  if (object === null) return false;
+/** Tells whether the comment of the object of a finding, or of its table or schema, says that this kind is meant so. */
+export function ignoredByComments(catalog: Catalog): (finding: Finding) => boolean {
   const pathOf = (namespace: string, name: string) => quotePath(catalog.namespace(namespace)?.nspname ?? '', name);
   const ignoring = [
-    ...catalog.namespaces.map((row) => ({ path: quoteName(row.nspname), place: ['namespace', row._id] as const })),
-    ...catalog.tables.map((row) => ({
-      path: pathOf(row.relnamespace, row.relname),
-      place: ['table', row._id] as const,
-    })),
-    ...catalog.routines.map((row) => ({
-      path: pathOf(row.pronamespace, row.proname),
-      place: ['routine', row._id] as const,
-    })),
-  ].filter(({ place: [kind, oid] }) => {
+    ...catalog.namespaces.map((row) => [quoteName(row.nspname), 'namespace', row._id] as const),
+    ...catalog.tables.map((row) => [pathOf(row.relnamespace, row.relname), 'table', row._id] as const),
+    ...catalog.routines.map((row) => [pathOf(row.pronamespace, row.proname), 'routine', row._id] as const),
+  ].flatMap(([path, kind, oid]) => {
     const directive = catalog.directive(kind, oid);
     const kinds = directive.kind === 'directive' ? directive.value.ignore : undefined;
-    return Array.isArray(kinds) && kinds.includes(check);
+    return Array.isArray(kinds) ? [{ path, kinds }] : [];
   });
-  return ignoring.some(({ path }) => object === path || object.startsWith(`${path}.`) || object.startsWith(`${path}(`));
+  const isOf = (object: string, path: string) =>
+    object === path || object.startsWith(`${path}.`) || object.startsWith(`${path}(`);
+  return ({ check, object }) =>
+    object !== null && ignoring.some(({ path, kinds }) => kinds.includes(check) && isOf(object, path));
 }
 
 /** Whether changes of the database are told or asked for. */

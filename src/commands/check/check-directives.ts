@@ -97,11 +97,11 @@ function findStrayKeys(catalog: Catalog, { place, object, fix }: Commented): rea
   const kinds = known[place[0]];
   return Object.entries(directive.value).flatMap(([key, value]): readonly Finding[] => {
     const message = `The comment directive of ${object}`;
-    const kind = kinds[key];
+    const kind = Object.hasOwn(kinds, key) ? kinds[key] : undefined;
     if (kind === undefined) {
       const nearest = nearestName(key, Object.keys(kinds)) ?? nearestName(toSnakeCase(key), Object.keys(kinds));
       const meant = nearest === null ? '' : ` Did you mean "${nearest}"?`;
-      const corrected = nearest !== null && !(nearest in directive.value);
+      const corrected = nearest !== null && !Object.hasOwn(directive.value, nearest);
       return [
         {
           ...{ check: 'directive_key', severity: 'warning', object },

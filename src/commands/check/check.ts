@@ -10,7 +10,7 @@ import { type Command, type CommandContext, flagText, refuse } from '../command.
 import { findProblems } from '../preflight.ts';
 import { requireDatabaseUrl } from '../read-model.ts';
 import { withDatabase } from '../with-database.ts';
-import { checkModels, checkTrigger, describePreflight, isIgnored } from './check-api.ts';
+import { checkModels, checkTrigger, describePreflight, ignoredByComments } from './check-api.ts';
 import { checkDirectives } from './check-directives.ts';
 import { findAmbiguousKeys, proposeViewKeys } from './check-keys.ts';
 import { securityChecks } from './check-security.ts';
@@ -47,7 +47,7 @@ const severities: readonly Severity[] = ['error', 'warning', 'note'];
 const names = ['databaseUrl', 'schemas', 'anonRole', 'authenticatedRole', 'serviceRole', 'allowedRoles'] as const;
 
 async function runCheck(context: CommandContext): Promise<number> {
-  const print = formats[flagText(context, 'format') ?? 'text'];
+  const print = formats.get(flagText(context, 'format') ?? 'text');
   if (print === undefined) refuse('--format is none of text, json, sarif.');
   const { values } = loadOptionsOrThrow(names, context.sources);
   const databaseUrl = requireDatabaseUrl(values.databaseUrl);
@@ -64,12 +64,13 @@ async function runCheck(context: CommandContext): Promise<number> {
       schemas: catalog.namespaces.map(({ nspname }) => nspname),
       roles: roles.filter((role) => role !== serviceRole),
     };
+    const isIgnored = ignoredByComments(catalog);
     return [
       ...describePreflight(setup),
       ...checkDirectives(catalog),
       ...(await runChecks(pool, { scope, catalog, roles })),
       ...checkTrigger(catalog),
-    ].filter((finding) => !isIgnored(catalog, finding));
+    ].filter((finding) => !isIgnored(finding));
   });
   const chosen = chooseKinds(context, findings);
   const sorted = severities.flatMap((severity) => chosen.filter((finding) => finding.severity === severity));

@@ -7,11 +7,11 @@ import { plural } from './check-api.ts';
 import type { Finding, Severity } from './finding.ts';
 
 /** The values of `--format`. */
-export const formats: Readonly<Record<string, (findings: readonly Finding[]) => string>> = {
-  text: asText,
-  json: asJson,
-  sarif: asSarif,
-};
+export const formats: ReadonlyMap<string, (findings: readonly Finding[]) => string> = new Map([
+  ['text', asText],
+  ['json', asJson],
+  ['sarif', asSarif],
+]);
 
 const unprintable = '-- The fix contains control characters, see: pgreflect check --format json';
 

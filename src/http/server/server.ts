@@ -158,17 +158,17 @@ function refuseInGeneral(app: FastifyInstance, answerError: ErrorHandler): void 
 }
 
 /** What a Supabase project serves beside these APIs, by the beginning of its paths. */
-const otherServices: Readonly<Record<string, string>> = {
-  rest: 'The REST API',
-  storage: 'Storage',
-  functions: 'Edge Functions',
-  realtime: 'Realtime',
-};
+const otherServices: ReadonlyMap<string, string> = new Map([
+  ['rest', 'The REST API'],
+  ['storage', 'Storage'],
+  ['functions', 'Edge Functions'],
+  ['realtime', 'Realtime'],
+]);
 
 function answerUnknownPaths(app: FastifyInstance): void {
   app.setNotFoundHandler((request, reply) => {
     const path = pathOf(request);
-    const service = otherServices[path.split('/')[1] ?? ''];
+    const service = otherServices.get(path.split('/')[1] ?? '');
     if (service !== undefined) {
       const message = `${service} of Supabase is not part of pgreflect. Ask the GraphQL API at "${graphqlPath}".`;
       // The clients of those services read `message` beside everything else.
