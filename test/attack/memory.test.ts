@@ -77,6 +77,6 @@ test('many connections with large headers and bodies of every length are remembe
   for (const agent of agents) await ask(agent, 0);
   const before = await gateway.keptBytes();
   for (let length = 0; length < 32; length += 1) await Promise.all(agents.map((agent) => ask(agent, length)));
-  expect((await gateway.keptBytes()) - before).toBeLessThan(64 * 1024 * 1024);
+  expect((await gateway.keptBytes()) - before).toBeLessThan(16 * 1024 * 1024);
   for (const agent of agents) agent.destroy();
 });

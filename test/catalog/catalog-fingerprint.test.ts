@@ -25,9 +25,9 @@ afterAll(async () => {
 
 const fingerprint = () => readFingerprint(pool, ['lib']);
 
-/** Roles belong to the whole server, where other tests change them at any time: one quiet try of several is enough. */
+/** Roles belong to the whole server, where other tests change them at any time: one quiet try of many is enough. */
 async function isQuiet(statement: string): Promise<boolean> {
-  for (let tries = 0; tries < 5; tries += 1) {
+  for (let tries = 0; tries < 100; tries += 1) {
     const before = await fingerprint();
     await database.query(statement);
     if ((await fingerprint()) === before) return true;
