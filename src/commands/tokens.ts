@@ -8,6 +8,8 @@ import {
   type AccessToken,
   accessScopes,
   createAccessToken,
+  isTokenEnd,
+  isTokenName,
   listAccessTokens,
   revokeAccessToken,
   usualScopes,
@@ -116,7 +118,7 @@ async function runRevoke(pool: SystemPool, context: CommandContext): Promise<num
 /** What the flags say of a new token. */
 function readWanted(context: CommandContext, projectRef: string | null): Wanted {
   const name = (flagText(context, 'name') ?? '').trim();
-  if (name.length > 200 || /[\p{Cc}]/u.test(name)) refuse('--name must be one line of at most 200 characters.');
+  if (name !== '' && !isTokenName(name)) refuse('--name must be one line of at most 200 characters.');
   const createdAt = new Date();
   return {
     name: name === '' ? 'unnamed' : name,
@@ -154,11 +156,11 @@ function readEnd(text: string | null, now: Date): Date | null {
         ? Date.parse(text)
         : Number.NaN
       : now.getTime() + Number(count) * (unitMs[unit] ?? 0);
-  // PostgreSQL's years end later than JavaScript's dates; what is further away is a slip.
-  if (Number.isNaN(time) || time > Date.parse('9999-12-31'))
+  const end = new Date(time);
+  if (end <= now) refuse('--expires must be in the future.');
+  if (!isTokenEnd(end, now))
     refuse('--expires must be a time from now such as 12h, 30d or 1y, or a date such as 2030-01-31.');
-  if (time <= now.getTime()) refuse('--expires must be in the future.');
-  return new Date(time);
+  return end;
 }
 
 function describeToken(token: AccessToken): string {

@@ -1,5 +1,6 @@
 /**
- * Access tokens of the management API: made by `pgreflect tokens`, checked at every request, stored as SHA-256 hashes only.
+ * Access tokens of the management API: made by `pgreflect tokens` and by operators, checked at every request, stored as SHA-256
+ * hashes only.
  *
  * A token is random enough that its hash needs neither salt nor slowness.
  */
@@ -59,6 +60,9 @@ export async function createAccessToken(
 const columns = `t.id, t.name, t.scopes, t.project_ref as "projectRef", t.created_at as "createdAt",
   t.expires_at as "expiresAt", t.revoked_at as "revokedAt"`;
 
+/** `$2` is the time. */
+const isValid = 't.revoked_at is null and (t.expires_at is null or t.expires_at > $2::timestamptz)';
+
 /** All tokens, newest first. */
 export async function listAccessTokens(session: Queryable): Promise<readonly AccessToken[]> {
   const rows = await session.query(
@@ -90,10 +94,29 @@ export async function revokeAccessToken(session: Queryable, which: string, now: 
 export async function findAccessToken(session: Queryable, token: string, now: Date): Promise<AccessToken | null> {
   const [row] = await session.query(
     `select ${columns} from auth.pgreflect_access_tokens t
-    where t.token_hash = $1 and t.revoked_at is null and (t.expires_at is null or t.expires_at > $2::timestamptz)`,
+    where t.token_hash = $1 and ${isValid}`,
     [tokenHash(token), now],
   );
   return (row as AccessToken | undefined) ?? null;
+}
+
+/** As `findAccessToken`, by its id; until the transaction ends nobody revokes it. */
+export async function lockAccessToken(session: Queryable, id: string, now: Date): Promise<AccessToken | null> {
+  const [row] = await session.query(
+    `select ${columns} from auth.pgreflect_access_tokens t where t.id = $1::uuid and ${isValid} for share`,
+    [id, now],
+  );
+  return (row as AccessToken | undefined) ?? null;
+}
+
+/** Whether people can tell a token by it: one line of at most 200 characters. */
+export function isTokenName(name: string): boolean {
+  return name.trim() !== '' && name.length <= 200 && !/\p{Cc}/u.test(name);
+}
+
+/** Whether a token can end then. PostgreSQL's years end later than JavaScript's dates; what is further away is a slip. */
+export function isTokenEnd(end: Date, now: Date): boolean {
+  return end > now && end.getTime() <= Date.parse('9999-12-31');
 }
 
 /** Whether both are the same text, in a time that does not depend on where they differ. */

@@ -11,13 +11,14 @@ import type { SystemPool } from '../postgres/system/run-system.ts';
 import type { Clock } from '../shared/clock.ts';
 import { accessScopes, findAccessToken, isSameToken } from './access-tokens.ts';
 import type { ConfigSnapshot, ConfigStore } from './config-store.ts';
-import { demand, type ManagementCaller, masked } from './management-caller.ts';
+import { demand, fixedTokenId, type ManagementCaller, masked } from './management-caller.ts';
 import { ManagementError } from './management-error.ts';
 import { mergeChanges } from './merge-changes.ts';
 import { presentConfig } from './present-config.ts';
 import type { DigestSecret } from './secret-digest.ts';
 import { hasConfigTables, lockStored, writeStored } from './stored-config.ts';
 import type { DescribedEmail, RenderedDraft } from './templates/draft-shapes.ts';
+import type { TokenRequest } from './token-requests.ts';
 import type { ValidChanges } from './validate-changes.ts';
 import { type ConfigVersion, type EmailsOfVersion, listVersions, readVersion } from './version-history.ts';
 
@@ -149,6 +150,24 @@ export class ManagementApi {
     return found;
   }
 
+  /**
+   * What `run` does of token-requests.ts, for an operator.
+   *
+   * @throws ManagementError as it does, or `tokens_failed`
+   */
+  async withTokens<T>(
+    caller: ManagementCaller,
+    audit: TokenRequest['audit'],
+    run: (requests: typeof import('./token-requests.ts'), request: TokenRequest) => Promise<T>,
+  ): Promise<T> {
+    const { pool, clock, ref, store } = this.#options;
+    demand(caller, 'project:operate');
+    return masked('tokens_failed', async () => {
+      const config = await store.refreshIfNewer(pool);
+      return run(await import('./token-requests.ts'), { pool, clock, ref: await ref(), config, caller, audit });
+    });
+  }
+
   async #read<T>(caller: ManagementCaller, read: (config: AuthConfig) => Promise<T>): Promise<T> {
     const { store, pool } = this.#options;
     demand(caller, 'auth_config:read');
@@ -162,8 +181,6 @@ export class ManagementApi {
 
 // Loaded with the first draft: it needs the whole engine of templates.
 const loadDrafts = () => import('./templates/email-drafts.ts');
-
-type FoundCaller = ManagementCaller & { readonly projectRef: string | null };
 
 async function authorize(
   options: ManagementOptions,
@@ -185,9 +202,17 @@ async function authorize(
   return caller;
 }
 
-async function findCaller({ pool, accessToken, clock }: ManagementOptions, token: string): Promise<FoundCaller | null> {
+async function findCaller(
+  { pool, accessToken, clock }: ManagementOptions,
+  token: string,
+): Promise<ManagementCaller | null> {
   if (accessToken !== null && isSameToken(token, accessToken)) {
-    return { tokenId: 'fixed', by: 'the access token of the configuration', scopes: accessScopes, projectRef: null };
+    return {
+      tokenId: fixedTokenId,
+      by: 'the access token of the configuration',
+      scopes: accessScopes,
+      projectRef: null,
+    };
   }
   const found = await findAccessToken(pool, token, new Date(clock.now()));
   if (found === null) return null;

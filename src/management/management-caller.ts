@@ -4,13 +4,18 @@
 import type { AccessScope } from './access-tokens.ts';
 import { ManagementError, type ManagementErrorCode } from './management-error.ts';
 
+/** Id of the token of the configuration, which is stored nowhere. */
+export const fixedTokenId = 'fixed';
+
 /** Who asks, apart from the token itself. */
 export interface ManagementCaller {
-  /** Id of the token; `fixed` for the one of the configuration. */
+  /** Id of the token; `fixedTokenId` for the one of the configuration. */
   readonly tokenId: string;
   /** For people: who made a change. */
   readonly by: string;
   readonly scopes: readonly AccessScope[];
+  /** Null: valid for every project of the database. */
+  readonly projectRef: string | null;
 }
 
 /** @throws ManagementError `forbidden` */

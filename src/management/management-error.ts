@@ -41,6 +41,11 @@ export const managementErrors = {
     message: "Failed to retrieve project's auth config",
     meaning: 'The stored configuration could not be read.',
   },
+  tokens_failed: {
+    status: 500,
+    message: 'The access tokens could not be read or changed. Try again.',
+    meaning: 'The access tokens could not be read or changed.',
+  },
   schema_unavailable: {
     status: 503,
     message: 'The database is not responding. Try again.',

@@ -2,7 +2,7 @@
  * The pages of the studio, in the order of the menu. A page is a folder and a row here; its code is loaded with its first visit.
  */
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
-import { GraphqlIcon, InboxIcon, MailIcon, SchemaIcon, UsersIcon } from './components/icons.tsx';
+import { GraphqlIcon, InboxIcon, MailIcon, SchemaIcon, SettingsIcon, UsersIcon } from './components/icons.tsx';
 
 /** A page. */
 export interface StudioPage {
@@ -19,6 +19,7 @@ const GraphqlPage = lazy(async () => ({ default: (await import('./pages/graphql/
 const SchemaPage = lazy(async () => ({ default: (await import('./pages/schema/schema-page.tsx')).SchemaPage }));
 const UsersPage = lazy(async () => ({ default: (await import('./pages/users/users-page.tsx')).UsersPage }));
 const EmailsPage = lazy(async () => ({ default: (await import('./pages/emails/emails-page.tsx')).EmailsPage }));
+const SettingsPage = lazy(async () => ({ default: (await import('./pages/settings/settings-page.tsx')).SettingsPage }));
 const InboxPage = lazy(async () => ({ default: (await import('./pages/inbox/inbox-page.tsx')).InboxPage }));
 
 /** All of them. */
@@ -28,4 +29,5 @@ export const studioPages: readonly StudioPage[] = [
   { path: 'users', title: 'Users', icon: UsersIcon, needsSession: true, Page: UsersPage },
   { path: 'emails', title: 'Emails', icon: MailIcon, needsSession: true, Page: EmailsPage },
   { path: 'inbox', title: 'Inbox', icon: InboxIcon, needsSession: false, Page: InboxPage },
+  { path: 'settings', title: 'Settings', icon: SettingsIcon, needsSession: true, Page: SettingsPage },
 ];

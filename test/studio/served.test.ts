@@ -92,16 +92,18 @@ test('the project is told to holders of an access token; its keys only on a loca
   const project = (authorization: string | null, other = managed) =>
     other.call({ path: '/studio/project', token: authorization });
   for (const given of [null, 'Bearer wrong', `Bearer ${serviceKey}`]) expect((await project(given)).status).toBe(401);
-  expect((await project(`Bearer ${token}`)).body).toMatchObject({ ref, isLocal: false, keys: null, mayOperate: false });
+  expect((await project(`Bearer ${token}`)).body).toMatchObject({
+    ...{ ref, isLocal: false, keys: null },
+    scopes: ['auth_config:read', 'auth_config:write'],
+  });
 
   const local = await start({ localProject: true, anonKey, serviceKey, accessToken });
   expect((await project(`Bearer ${accessToken}`, local)).body).toMatchObject({
     keys: { anon: anonKey, service: serviceKey },
-    mayWrite: true,
-    mayOperate: true,
+    scopes: ['auth_config:read', 'auth_config:write', 'project:operate'],
   });
   const reader = await addToken(database, { scopes: ['auth_config:read'] });
-  expect((await project(`Bearer ${reader}`, local)).body).toMatchObject({ keys: null, mayWrite: false });
+  expect((await project(`Bearer ${reader}`, local)).body).toMatchObject({ keys: null, scopes: ['auth_config:read'] });
 });
 
 test('without a management API there are the pages, and nothing to sign in to', async () => {

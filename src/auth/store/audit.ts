@@ -16,6 +16,8 @@ const logTypes = {
   user_invited: 'team',
   user_deleted: 'team',
   user_impersonated: 'team',
+  access_token_created: 'token',
+  access_token_revoked: 'token',
   token_revoked: 'token',
   token_refreshed: 'token',
   user_modified: 'user',
@@ -83,6 +85,25 @@ export function auditAdmin(
 ): Promise<void> {
   const actor = { id: nilUuid, username: role, viaSso: false, name: null };
   return writeAudit(tx, { action, actor, traits, hasAddress: hasAddress(action) });
+}
+
+/** Holder of an access token of the management API. */
+export interface Operator {
+  /** Id of the access token. */
+  readonly tokenId: string;
+  /** For people. */
+  readonly by: string;
+}
+
+/** Writes what an operator did. */
+export function auditOperator(
+  tx: AuditTransaction,
+  action: AuditAction,
+  { tokenId, by }: Operator,
+  traits: AuditEvent['traits'],
+): Promise<void> {
+  const actor = { id: nilUuid, username: by, viaSso: false, name: null };
+  return writeAudit(tx, { action, actor, traits: { ...traits, access_token_id: tokenId }, hasAddress: true });
 }
 
 /** Where the original notes it. */

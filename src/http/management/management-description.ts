@@ -5,6 +5,7 @@ import { describedSchema } from '../../execute/describe-schema.ts';
 import { answerSchema, changeSchema } from '../../management/config-schema.ts';
 import { type ManagementErrorCode, managementErrors } from '../../management/management-error.ts';
 import { describedEmail, emailDraft, renderedDraft } from '../../management/templates/draft-shapes.ts';
+import { createdToken, listedToken, wantedToken } from '../../management/token-requests.ts';
 import { configVersion, emailsOfVersion } from '../../management/version-history.ts';
 import { type JsonSchema, objectOf, oneOf, schemaNamed, text } from '../../shared/json-schema.ts';
 import { type ApiDescription, type ApiOperation, json, response } from '../server/openapi.ts';
@@ -27,6 +28,7 @@ export function describeManagement(): ApiDescription {
     schemas: {
       ...{ AuthConfig: answerSchema(), AuthConfigChange: changeSchema(), ManagementError },
       ...{ DescribedEmail: describedEmail, EmailDraft: emailDraft, RenderedEmail: renderedDraft },
+      ...{ AccessToken: listedToken, CreatedAccessToken: createdToken, NewAccessToken: wantedToken },
       ...{ ConfigVersion: configVersion, ConfigVersionEmails: emailsOfVersion, RoleSchema: describedSchema },
     },
   };

@@ -11,10 +11,11 @@ import { emailTrial } from '../../management/templates/draft-shapes.ts';
 import { type JsonSchema, listOf, schemaNamed } from '../../shared/json-schema.ts';
 import { ignoredHeader, warningsHeader } from '../server/cors.ts';
 import type { ManagementParts, RequestKind } from '../server/parts.ts';
+import { auditTokenFrom } from './audit-token.ts';
 
 /** One route. */
 export interface ManagementRow {
-  readonly method: 'GET' | 'PATCH' | 'POST';
+  readonly method: 'GET' | 'PATCH' | 'POST' | 'DELETE';
   /** Below the path of a project, with names behind colons. */
   readonly path: string;
   /** Unique; what generated clients call it. */
@@ -39,6 +40,7 @@ interface Asked {
 
 const ofBodies = ['invalid_body', 'validation_failed', 'body_too_large', 'unsupported_media_type'] as const;
 const config = '/config/auth';
+const tokens = '/access-tokens';
 
 /** The rows. */
 export const managementRows: readonly ManagementRow[] = [
@@ -132,6 +134,49 @@ export const managementRows: readonly ManagementRow[] = [
       const { version } = request.params as { readonly version: string };
       if (!/^\d{1,15}$/.test(version)) throw new ManagementError('not_found');
       return api.readVersion(caller, Number(version));
+    },
+  },
+  {
+    method: 'GET',
+    path: tokens,
+    id: 'listAccessTokens',
+    summary: 'List the access tokens, newest first. Needs the scope `project:operate`.',
+    answer: listOf(schemaNamed('AccessToken')),
+    refusals: ['tokens_failed'],
+    run: ({ api }, { state }, { caller }) =>
+      api.withTokens(caller, auditTokenFrom(state.address), ({ listTokens }, request) => listTokens(request)),
+  },
+  {
+    method: 'POST',
+    path: tokens,
+    id: 'createAccessToken',
+    summary: 'Create an access token with no more rights than your own. Needs the scope `project:operate`.',
+    body: schemaNamed('NewAccessToken'),
+    answer: schemaNamed('CreatedAccessToken'),
+    refusals: [...ofBodies, 'tokens_failed'],
+    run: ({ api }, request, { caller }) =>
+      api.withTokens(caller, auditTokenFrom(request.state.address), ({ createToken }, of) =>
+        createToken(of, readBody(request)),
+      ),
+  },
+  {
+    method: 'DELETE',
+    path: `${tokens}/:id`,
+    id: 'revokeAccessToken',
+    summary: 'Revoke an access token. Needs the scope `project:operate`.',
+    parameters: [
+      {
+        ...{ name: 'id', in: 'path', required: true, description: 'Id of the token.' },
+        schema: { type: 'string', format: 'uuid' },
+      },
+    ],
+    answer: schemaNamed('AccessToken'),
+    refusals: ['not_found', 'tokens_failed'],
+    run({ api }, { state, params }, { caller }) {
+      const { id } = params as { readonly id: string };
+      return api.withTokens(caller, auditTokenFrom(state.address), ({ revokeToken }, request) =>
+        revokeToken(request, id),
+      );
     },
   },
   {

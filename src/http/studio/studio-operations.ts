@@ -7,8 +7,9 @@
 
 import type { FastifyRequest } from 'fastify';
 import { AuthError } from '../../auth/auth-error.ts';
-import { actAsUser, type Operator, type OperatorToken, signOutUser } from '../../auth/requests/admin/act-as-user.ts';
+import { actAsUser, type OperatorToken, signOutUser } from '../../auth/requests/admin/act-as-user.ts';
 import type { AuthContext } from '../../auth/steps/auth-context.ts';
+import type { Operator } from '../../auth/store/audit.ts';
 import type { ExplainedStatement } from '../../execute/explain-operation.ts';
 import { type Code, PublicError } from '../../shared/errors.ts';
 import { readAuthRequest } from '../auth/auth-request.ts';

@@ -128,8 +128,7 @@ async function describeProject(caller: ManagementCaller, { config, inbox }: Http
   return {
     ref,
     isLocal: config.localProject,
-    mayWrite: caller.scopes.includes('auth_config:write'),
-    mayOperate: caller.scopes.includes('project:operate'),
+    scopes: caller.scopes,
     keys: mayUseKeys ? { anon: config.anonKey, service: config.serviceKey } : null,
     roles: { anon: config.anonRole, authenticated: config.authenticatedRole, service: config.serviceRole },
     graphqlPath,

@@ -35,6 +35,11 @@ export const UsersIcon = icon(
   'M8 4a3 3 0 0 1 0 6a3 3 0 0 1 0-6M2.5 16.5a5.5 5.5 0 0 1 11 0M13 4.3a3 3 0 0 1 0 5.4M15 12.2a5.5 5.5 0 0 1 2.5 4.3',
 );
 
+/** Two sliders. */
+export const SettingsIcon = icon(
+  'M3 6.5h7M14 6.5h3M3 13.5h3M10 13.5h7M12 4.5a2 2 0 0 1 0 4a2 2 0 0 1 0-4M8 11.5a2 2 0 0 1 0 4a2 2 0 0 1 0-4',
+);
+
 /** Half a disc. */
 export const ThemeIcon = icon('M10 3a7 7 0 0 0 0 14', 'M10 3a7 7 0 0 1 0 14z');
 

@@ -12,9 +12,8 @@ export interface Project {
   readonly ref: string;
   /** A project of `pgreflect start`. */
   readonly isLocal: boolean;
-  readonly mayWrite: boolean;
-  /** May see plans and act as a user. */
-  readonly mayOperate: boolean;
+  /** Of the token: `auth_config:write` may change the configuration, `project:operate` may see plans and act as a user. */
+  readonly scopes: readonly string[];
   /** Of a local project. */
   readonly keys: { readonly anon: string; readonly service: string } | null;
   readonly roles: { readonly anon: string; readonly authenticated: string; readonly service: string };
@@ -112,16 +111,20 @@ function expire(token: string): void {
   if (now.kind === 'open' && now.token === token) session.set({ ...now, kind: 'expired' });
 }
 
+/** What the token may do, in a component. */
+export function useScopes(): readonly string[] {
+  const now = useStore(session);
+  return now.kind === 'none' ? [] : now.project.scopes;
+}
+
 /** Whether the token may change the configuration, in a component. */
 export function useMayWrite(): boolean {
-  const now = useStore(session);
-  return now.kind !== 'none' && now.project.mayWrite;
+  return useScopes().includes('auth_config:write');
 }
 
 /** Whether the token may see plans and act as a user, in a component. */
 export function useMayOperate(): boolean {
-  const now = useStore(session);
-  return now.kind !== 'none' && now.project.mayOperate;
+  return useScopes().includes('project:operate');
 }
 
 /** The header of a token. @throws ApiError 401 where no header can hold it, as one that was copied with an ellipsis in it. */

@@ -8,19 +8,11 @@
 import { AuthError } from '../../auth-error.ts';
 import { type AuthContext, nowOf, transact } from '../../steps/auth-context.ts';
 import { completeSignIn } from '../../steps/issue-session.ts';
-import { type AuditAction, type AuditEvent, writeAudit } from '../../store/audit.ts';
+import { auditOperator, type Operator } from '../../store/audit.ts';
 import { endSessions } from '../../store/sessions.ts';
 import { loadUser, lockUser } from '../../store/users.ts';
 import { toSeconds } from '../../times.ts';
 import { nilUuid } from '../../tools.ts';
-
-/** Who asks. */
-export interface Operator {
-  /** Id of the access token. */
-  readonly tokenId: string;
-  /** For people. */
-  readonly by: string;
-}
 
 /** The token. */
 export interface OperatorToken {
@@ -45,7 +37,7 @@ export async function actAsUser(context: AuthContext, operator: Operator, userId
   const exp = Math.min(claims.exp, toSeconds(now) + maxSeconds);
   // After the hook, which must not take the mark away.
   const accessToken = await services.signer.sign({ ...claims, exp, act: { sub: operator.tokenId } });
-  await transact(context, [], (tx) => writeAudit(tx, eventOf('user_impersonated', operator, userId)));
+  await transact(context, [], (tx) => auditOperator(tx, 'user_impersonated', operator, { user_id: userId }));
   return { accessToken, expiresAt: exp };
 }
 
@@ -57,12 +49,6 @@ export async function signOutUser(context: AuthContext, operator: Operator, user
   await transact(context, [], async (tx) => {
     if ((await lockUser(tx, userId)) === null) throw new AuthError('user_not_found');
     await endSessions(tx, userId, 'global', null);
-    await writeAudit(tx, eventOf('logout', operator, userId));
+    await auditOperator(tx, 'logout', operator, { user_id: userId });
   });
-}
-
-function eventOf(action: AuditAction, { tokenId, by }: Operator, userId: string): AuditEvent {
-  const actor = { id: nilUuid, username: by, viaSso: false, name: null };
-  const traits = { user_id: userId, access_token_id: tokenId };
-  return { action, actor, traits, hasAddress: true };
 }

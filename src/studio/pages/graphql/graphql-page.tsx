@@ -6,7 +6,7 @@ import { CopyButton } from '../../components/copy-button.tsx';
 import { KeysForm } from '../../components/keys-form.tsx';
 import type { ApiError } from '../../shared/api.ts';
 import { apiKeys } from '../../shared/keys.ts';
-import { session } from '../../shared/session.ts';
+import { session, useMayOperate } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
 import { chosenCaller } from './caller.ts';
 import { CallerChoice } from './caller-choice.tsx';
@@ -20,6 +20,7 @@ const Editor = lazy(async () => ({ default: (await import('./graphiql-editor.tsx
 export function GraphqlPage() {
   const keys = useStore(apiKeys);
   const now = useStore(session);
+  const mayOperate = useMayOperate();
   const caller = useStore(chosenCaller);
   const [last, setLast] = useState<Operation | null>(null);
   const [closed, setClosed] = useState<string | null>(null);
@@ -42,8 +43,8 @@ export function GraphqlPage() {
         <button
           type="button"
           aria-pressed={showsPlan}
-          disabled={!now.project.mayOperate}
-          title={now.project.mayOperate ? undefined : 'Needs an access token with the scope project:operate.'}
+          disabled={!mayOperate}
+          title={mayOperate ? undefined : 'Needs an access token with the scope project:operate.'}
           onClick={() => setShowsPlan(!showsPlan)}
         >
           SQL and plan

@@ -18,7 +18,7 @@ import './schema.css';
 export function SchemaPage() {
   const now = useStore(session);
   if (now.kind === 'none') return null;
-  if (!now.project.mayOperate) {
+  if (!now.project.scopes.includes('project:operate')) {
     return <Problem title="Access denied">This page needs an access token with the scope project:operate.</Problem>;
   }
   return <Schema roles={now.project.roles} />;

@@ -1,0 +1,163 @@
+/**
+ * Access tokens for those who hold one with the scope `project:operate`: list, create, revoke.
+ *
+ * Nobody gives more than they have: no other scope, no longer life, no other project. Each change leaves a row in the audit log.
+ */
+import type { AuthConfig } from '../config/auth/auth-config.ts';
+import type { Queryable } from '../postgres/system/queryable.ts';
+import type { SystemPool } from '../postgres/system/run-system.ts';
+import type { Clock } from '../shared/clock.ts';
+import { flag, listOf, objectOf, oneOf, orNull, type SchemaOf, text, type ValueOf } from '../shared/json-schema.ts';
+import {
+  type AccessScope,
+  type AccessToken,
+  accessScopes,
+  createAccessToken,
+  isTokenEnd,
+  isTokenName,
+  listAccessTokens,
+  lockAccessToken,
+  revokeAccessToken,
+} from './access-tokens.ts';
+import { fixedTokenId, type ManagementCaller } from './management-caller.ts';
+import { ManagementError } from './management-error.ts';
+
+const time: SchemaOf<string> = { ...text(), format: 'date-time' };
+const name = { ...text('One line.'), minLength: 1, maxLength: 200 } as SchemaOf<string>;
+const scopes = { ...listOf(oneOf(...accessScopes)), minItems: 1 } as SchemaOf<readonly AccessScope[]>;
+const end = orNull({ ...time, description: 'Null: never.' } as SchemaOf<string>);
+
+const members = {
+  ...{ id: text(), name, scopes },
+  projectRef: orNull(text('Null: every project of this database.')),
+  ...{ createdAt: time, expiresAt: end, revokedAt: orNull(time) },
+  isCurrent: { ...flag, description: 'Whether the request was sent with it.' } as SchemaOf<boolean>,
+};
+
+/** A token as it is listed. */
+export const listedToken = objectOf(members);
+
+/** A new token and its text, which is not shown again. */
+export const createdToken = objectOf({ token: text('Shown only here.'), ...members });
+
+/** What a new token is to be. */
+export const wantedToken = { ...objectOf({ name, scopes, expiresAt: end }), additionalProperties: false };
+
+type ListedToken = ValueOf<typeof listedToken>;
+type CreatedToken = ValueOf<typeof createdToken>;
+type Wanted = Pick<AccessToken, 'name' | 'scopes' | 'expiresAt'>;
+
+/** What they work with. */
+export interface TokenRequest {
+  readonly pool: SystemPool;
+  readonly clock: Clock;
+  readonly ref: string;
+  readonly config: AuthConfig;
+  readonly caller: ManagementCaller;
+  readonly audit: AuditToken;
+}
+
+/** Writes a row of the audit log, in the transaction `session`. */
+export type AuditToken = (
+  session: Queryable,
+  request: TokenRequest,
+  action: 'access_token_created' | 'access_token_revoked',
+  traits: Readonly<Record<string, unknown>>,
+) => Promise<void>;
+
+/** The tokens that are valid for the project, or were, newest first. */
+export async function listTokens({ pool, ref, caller }: TokenRequest): Promise<readonly ListedToken[]> {
+  const all = await listAccessTokens(pool);
+  return all.filter((token) => isFor(token, ref)).map((token) => present(token, caller));
+}
+
+/** @throws ManagementError `invalid_body`, `validation_failed`, `unauthorized`, `forbidden` */
+export async function createToken(request: TokenRequest, body: unknown): Promise<CreatedToken> {
+  const { pool, clock, ref, caller, audit } = request;
+  const createdAt = new Date(clock.now());
+  const wanted = readWanted(body, createdAt);
+  return pool.transaction(async (session) => {
+    refuseMore(wanted, await ownRights(session, caller, createdAt));
+    const { token, stored } = await createAccessToken(session, { ...wanted, projectRef: ref, createdAt });
+    await audit(session, request, 'access_token_created', { created_token_id: stored.id, ...nameOf(stored) });
+    return { token, ...present(stored, caller) };
+  });
+}
+
+/** @throws ManagementError `not_found`, `forbidden` */
+export async function revokeToken(request: TokenRequest, id: string): Promise<ListedToken> {
+  const { pool, clock, ref, caller, audit } = request;
+  return pool.transaction(async (session) => {
+    const known = (await listAccessTokens(session)).find((token) => token.id === id && isFor(token, ref));
+    if (known === undefined) throw new ManagementError('not_found', 'There is no such access token');
+    if (known.projectRef === null && caller.projectRef !== null)
+      throw new ManagementError('forbidden', 'This token is valid for every project of the database, yours is not');
+    const [revoked] = await revokeAccessToken(session, id, new Date(clock.now()));
+    if (revoked === undefined) return present(known, caller);
+    await audit(session, request, 'access_token_revoked', { revoked_token_id: id, ...nameOf(revoked) });
+    return present(revoked, caller);
+  });
+}
+
+function isFor({ projectRef }: AccessToken, ref: string): boolean {
+  return projectRef === null || projectRef === ref;
+}
+
+function nameOf({ name, scopes }: AccessToken): Pick<AccessToken, 'name' | 'scopes'> {
+  return { name, scopes };
+}
+
+function present(token: AccessToken, { tokenId }: ManagementCaller): ListedToken {
+  const { createdAt, expiresAt, revokedAt } = token;
+  return {
+    ...{ id: token.id, ...nameOf(token), projectRef: token.projectRef },
+    createdAt: createdAt.toISOString(),
+    expiresAt: expiresAt?.toISOString() ?? null,
+    revokedAt: revokedAt?.toISOString() ?? null,
+    isCurrent: token.id === tokenId,
+  };
+}
+
+/** Read again and locked: a token that is being revoked makes none that would stay. */
+async function ownRights(
+  session: Queryable,
+  { tokenId }: ManagementCaller,
+  now: Date,
+): Promise<Pick<AccessToken, 'scopes' | 'expiresAt'>> {
+  if (tokenId === fixedTokenId) return { scopes: accessScopes, expiresAt: null };
+  const own = await lockAccessToken(session, tokenId, now);
+  if (own === null) throw new ManagementError('unauthorized');
+  return own;
+}
+
+function refuseMore({ scopes, expiresAt }: Wanted, own: Pick<AccessToken, 'scopes' | 'expiresAt'>): void {
+  const lacking = scopes.filter((scope) => !own.scopes.includes(scope));
+  if (lacking.length > 0)
+    throw new ManagementError('forbidden', `Your access token cannot give what it lacks: ${lacking.join(', ')}`);
+  if (own.expiresAt !== null && (expiresAt === null || expiresAt > own.expiresAt))
+    throw new ManagementError(
+      'forbidden',
+      `expiresAt must not be after the end of yours, ${own.expiresAt.toISOString()}`,
+    );
+}
+
+/** @throws ManagementError `invalid_body`, `validation_failed` with everything that is wrong */
+function readWanted(body: unknown, now: Date): Wanted {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new ManagementError('invalid_body');
+  const { name, scopes, expiresAt, ...others } = body as Readonly<Record<string, unknown>>;
+  const given = Array.isArray(scopes) ? scopes : [];
+  const isDate = typeof expiresAt === 'string' && /^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:\d{2})$/.test(expiresAt);
+  const expiry = isDate ? new Date(expiresAt) : null;
+  const problems = [
+    ...Object.keys(others).map((member) => `Unknown field "${member}"`),
+    ...(typeof name === 'string' && isTokenName(name) ? [] : ['name must be one line of 1 to 200 characters']),
+    ...(given.length > 0 && given.every((scope) => accessScopes.includes(scope))
+      ? []
+      : [`scopes must be a list of ${accessScopes.join(', ')}`]),
+    ...(expiresAt === null || (expiry !== null && isTokenEnd(expiry, now))
+      ? []
+      : ['expiresAt must be a time in the future such as 2030-01-31T12:00:00Z, or null']),
+  ];
+  if (problems.length > 0) throw new ManagementError('validation_failed', problems.join('; '));
+  return { name: name as string, scopes: accessScopes.filter((scope) => given.includes(scope)), expiresAt: expiry };
+}

@@ -1,0 +1,58 @@
+/**
+ * An access token as the management API lists it, and what the page says of one.
+ */
+
+/** Times are ISO 8601. */
+export interface AccessToken {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+  readonly revokedAt: string | null;
+  /** Whether the studio uses it. */
+  readonly isCurrent: boolean;
+}
+
+/** What a token may do, as people read it. */
+export const scopes = [
+  { name: 'auth_config:read', title: 'Read the auth configuration' },
+  { name: 'auth_config:write', title: 'Change the auth configuration and email templates' },
+  { name: 'project:operate', title: 'Operate the project: act as any user, see plans, manage access tokens' },
+] as const;
+
+const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+/** When it ends, or ended. */
+export function describeEnd({ expiresAt }: Pick<AccessToken, 'expiresAt'>): string {
+  if (expiresAt === null) return 'Never';
+  const end = new Date(expiresAt);
+  return end.getTime() <= Date.now() ? `Expired ${moment.format(end)}` : moment.format(end);
+}
+
+const dayMs = 86_400_000;
+
+/** Lives that a new token may have; the first is proposed. */
+const lives = [
+  { title: '30 days', days: 30 },
+  { title: '90 days', days: 90 },
+  { title: '1 year', days: 365 },
+] as const;
+
+/** A choice. */
+export interface End {
+  readonly title: string;
+  /** ISO 8601; null: never. */
+  readonly expiresAt: string | null;
+}
+
+/** Ends that a new token may have. @param latest End of the token that makes it; null: it has none. */
+export function possibleEnds(latest: string | null): readonly End[] {
+  const ends = lives.map(({ title, days }) => ({
+    title,
+    expiresAt: new Date(Date.now() + days * dayMs).toISOString(),
+  }));
+  if (latest === null) return [...ends, { title: 'Never', expiresAt: null }];
+  const last = { title: `With your own token: ${moment.format(new Date(latest))}`, expiresAt: latest };
+  return [...ends.filter(({ expiresAt }) => new Date(expiresAt) < new Date(latest)), last];
+}

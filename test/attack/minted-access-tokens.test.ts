@@ -1,0 +1,212 @@
+/**
+ * Access tokens made through the management API, by somebody who wants more than they have: more scopes, a longer life, another
+ * project, or a token that outlives the one it was made with.
+ */
+import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { type AccessScope, accessScopes } from '../../src/management/access-tokens.ts';
+import {
+  addToken,
+  type ManagedGateway,
+  type ManagementReply,
+  managedGateway,
+  ref,
+  usePool,
+} from '../management/management.ts';
+import { anonKey, serviceKey } from '../support/http.ts';
+import { copyAuthDatabase, type TestDatabase } from '../support/postgres.ts';
+
+const fixedToken = 'sbp_0123456789012345678901234567890123456789';
+const path = `/v1/projects/${ref}/access-tokens`;
+const hourMs = 3_600_000;
+
+let database: TestDatabase;
+let managed: ManagedGateway;
+
+beforeAll(async () => {
+  database = await copyAuthDatabase();
+});
+
+beforeEach(async () => {
+  await database.query('truncate auth.pgreflect_access_tokens, auth.audit_log_entries, auth.pgreflect_rate_limits');
+  managed = await managedGateway(database, fixedToken, { accessToken: fixedToken, anonKey, serviceKey });
+});
+
+const wanted = { name: 'mine', scopes: ['auth_config:read'], expiresAt: null };
+const ask = (token: string, method: string, body?: unknown, id?: string): Promise<ManagementReply> =>
+  managed.call({
+    ...{ method, path: id === undefined ? path : `${path}/${id}`, token: `Bearer ${token}` },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+
+const stored = () =>
+  database.query<{
+    id: string;
+    name: string;
+    scopes: AccessScope[];
+    project_ref: string | null;
+    revoked_at: Date | null;
+  }>('select * from auth.pgreflect_access_tokens order by created_at, name');
+
+/** Everything that is not the token's own row: what an attack must leave as it was. */
+const idOf = async (token: string): Promise<string> => {
+  const [row] = await database.query<{ id: string }>(
+    "select id from auth.pgreflect_access_tokens where token_hash = sha256(convert_to($1, 'UTF8'))",
+    [token],
+  );
+  return row!.id;
+};
+
+test('whoever is no operator sees, makes and ends no token', async () => {
+  const reader = await addToken(database, { scopes: ['auth_config:read'] });
+  const writer = await addToken(database);
+  const before = await stored();
+  for (const token of [reader, writer]) {
+    const replies = [
+      await ask(token, 'GET'),
+      await ask(token, 'POST', wanted),
+      await ask(token, 'DELETE', undefined, await idOf(reader)),
+    ];
+    expect(replies.map(({ status, body }) => [status, body.code])).toEqual(Array(3).fill([403, 'forbidden']));
+  }
+  for (const token of [anonKey, serviceKey, 'sbp_0000000000000000000000000000000000000000']) {
+    expect((await ask(token, 'POST', wanted)).status).toBe(401);
+  }
+  expect(await stored()).toEqual(before);
+});
+
+test.each([
+  ['operators', ['project:operate'], ['auth_config:write']],
+  ['operators who may read', ['project:operate', 'auth_config:read'], ['auth_config:read', 'auth_config:write']],
+] as const)('%s give no scope that they lack', async (_, own, asked) => {
+  const operator = await addToken(database, { scopes: own });
+  const reply = await ask(operator, 'POST', { ...wanted, scopes: asked });
+  expect(reply).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+  expect(reply.body.message).toContain('auth_config:write');
+  expect(await stored()).toHaveLength(1);
+  const { body } = await ask(operator, 'POST', { ...wanted, scopes: own });
+  expect(body.scopes).toEqual(accessScopes.filter((scope) => own.some((name) => name === scope)));
+});
+
+test('no token lives longer than the one that it was made with', async () => {
+  const expiresAt = new Date(Date.now() + hourMs);
+  const operator = await addToken(database, { scopes: accessScopes, expiresAt });
+  for (const late of [null, new Date(expiresAt.getTime() + 1000).toISOString()]) {
+    expect(await ask(operator, 'POST', { ...wanted, expiresAt: late })).toMatchObject({ status: 403 });
+  }
+  expect(await stored()).toHaveLength(1);
+  expect(await ask(operator, 'POST', { ...wanted, expiresAt: expiresAt.toISOString() })).toMatchObject({ status: 200 });
+});
+
+test('a token is made for this project alone, whatever the one that it was made with is for', async () => {
+  const everywhere = await addToken(database, { scopes: accessScopes });
+  for (const token of [fixedToken, everywhere]) await ask(token, 'POST', wanted);
+  expect(await ask(everywhere, 'POST', { ...wanted, projectRef: null })).toMatchObject({ status: 400 });
+  const made = (await stored()).filter(({ name }) => name === 'mine');
+  expect(made.map(({ project_ref }) => project_ref)).toEqual([ref, ref]);
+});
+
+test('operators of one project neither see nor end tokens of another, and end none that is for all', async () => {
+  const here = await addToken(database, { scopes: accessScopes, projectRef: ref });
+  const everywhere = await addToken(database, { scopes: ['auth_config:read'] });
+  const elsewhere = await addToken(database, { scopes: ['auth_config:read'], projectRef: 'z'.repeat(20) });
+  const { body: list } = await ask(here, 'GET');
+  const [hereId, everywhereId, elsewhereId] = [await idOf(here), await idOf(everywhere), await idOf(elsewhere)];
+  expect(list.map(({ id }: { id: string }) => id).sort()).toEqual([hereId, everywhereId].sort());
+  expect(await ask(here, 'DELETE', undefined, elsewhereId)).toMatchObject({ status: 404 });
+  expect(await ask(here, 'DELETE', undefined, everywhereId)).toMatchObject({ status: 403 });
+  // The command takes the beginning of an id; a request names one token.
+  for (const id of [hereId.slice(0, 8), '%25', "x'", elsewhereId]) {
+    expect((await ask(fixedToken, 'DELETE', undefined, id)).status).toBe(404);
+  }
+  expect((await stored()).filter(({ revoked_at }) => revoked_at !== null)).toEqual([]);
+  expect(await ask(fixedToken, 'DELETE', undefined, everywhereId)).toMatchObject({ status: 200 });
+});
+
+test('a token that is revoked while a request waits makes none', async () => {
+  const operator = await addToken(database, { scopes: accessScopes });
+  const id = await idOf(operator);
+  let asked: Promise<ManagementReply> | null = null;
+  await usePool(database, (pool) =>
+    pool.transaction(async (held) => {
+      await held.query('update auth.pgreflect_access_tokens set revoked_at = now() where id = $1::uuid', [id]);
+      asked = ask(operator, 'POST', wanted);
+      const waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+      await vi.waitFor(async () => expect(await database.query(waiting)).toHaveLength(1));
+    }),
+  );
+  expect(await asked).toMatchObject({ status: 401 });
+  expect(await stored()).toHaveLength(1);
+});
+
+test('a page of another site makes none with what a browser sends by itself', async () => {
+  const body = JSON.stringify(wanted);
+  const basic = `Basic ${Buffer.from(`x:${fixedToken}`).toString('base64')}`;
+  const headers = { origin: 'https://evil.test', 'sec-fetch-site': 'cross-site' };
+  const forms = ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'];
+  for (const type of forms) {
+    for (const token of [null, basic]) {
+      const cookie = `access_token=${fixedToken}; token=${fixedToken}`;
+      const more = { ...headers, cookie, 'content-type': type };
+      expect((await managed.call({ method: 'POST', path, token, headers: more, body })).status).toBe(401);
+    }
+    const more = { ...headers, 'content-type': type };
+    expect((await managed.call({ method: 'POST', path, headers: more, body })).status).toBe(415);
+  }
+  const named = await managed.call({ method: 'POST', path: `${path}?access_token=${fixedToken}`, token: null, body });
+  expect(named.status).toBe(401);
+  expect(await stored()).toEqual([]);
+});
+
+test('the token is in its answer and nowhere else; the audit log names who made it and who ended it', async () => {
+  const operator = await addToken(database, { scopes: accessScopes });
+  const made = await ask(operator, 'POST', wanted);
+  const { token, id } = made.body;
+  expect(token).toMatch(/^sbp_[0-9a-f]{40}$/);
+  expect(made.headers.get('cache-control')).toBe('no-store');
+  expect(await ask(token, 'GET')).toMatchObject({ status: 403 });
+  expect((await managed.call({ token: `Bearer ${token}` })).status).toBe(200);
+  expect(await ask(fixedToken, 'DELETE', undefined, id)).toMatchObject({ status: 200 });
+  expect((await managed.call({ token: `Bearer ${token}` })).status).toBe(401);
+  const [kept] = await database.query<{ text: string }>(
+    `select (select string_agg(t::text, ' ') from auth.pgreflect_access_tokens t)
+      || (select string_agg(a::text, ' ') from auth.audit_log_entries a) as text`,
+  );
+  const seen =
+    kept?.text + JSON.stringify((await ask(operator, 'GET')).body) + JSON.stringify(managed.gateway.observations);
+  expect(seen).not.toContain(token);
+  expect(seen).not.toContain(token.slice(4));
+  const rows = await database.query<{ payload: Record<string, unknown> }>(
+    "select payload from auth.audit_log_entries order by created_at, payload ->> 'action'",
+  );
+  expect(rows.map(({ payload }) => payload)).toMatchObject([
+    {
+      ...{ action: 'access_token_created', log_type: 'token', actor_username: `test (${await idOf(operator)})` },
+      traits: { access_token_id: await idOf(operator), created_token_id: id, scopes: wanted.scopes, name: 'mine' },
+    },
+    {
+      ...{ action: 'access_token_revoked', actor_username: 'the access token of the configuration' },
+      traits: { access_token_id: 'fixed', revoked_token_id: id, name: 'mine' },
+    },
+  ]);
+});
+
+test.each([
+  [{ ...wanted, name: '' }, 'name'],
+  [{ ...wanted, name: 'two\nlines' }, 'name'],
+  [{ ...wanted, name: 'x'.repeat(201) }, 'name'],
+  [{ ...wanted, name: 5 }, 'name'],
+  [{ ...wanted, scopes: [] }, 'scopes'],
+  [{ ...wanted, scopes: 'auth_config:read' }, 'scopes'],
+  [{ ...wanted, scopes: ['everything'] }, 'scopes'],
+  [{ ...wanted, expiresAt: 'soon' }, 'expiresAt'],
+  [{ ...wanted, expiresAt: '2020-01-31T00:00:00Z' }, 'expiresAt'],
+  [{ ...wanted, expiresAt: '+275000-01-31T00:00:00Z' }, 'expiresAt'],
+  [{ name: 'x', scopes: ['auth_config:read'] }, 'expiresAt'],
+  [{ ...wanted, id: 'mine' }, 'id'],
+  [[], 'The body must be a JSON object'],
+])('%j is refused', async (body, message) => {
+  const reply = await ask(fixedToken, 'POST', body);
+  expect(reply).toMatchObject({ status: 400 });
+  expect(reply.body.message).toContain(message);
+  expect(await stored()).toEqual([]);
+});
