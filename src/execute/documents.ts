@@ -188,6 +188,12 @@ function countAliases(document: DocumentNode): number {
 }
 
 function unknownField(error: GraphQLError): UnknownField | null {
+  const [node] = error.nodes ?? [];
+  // A role that may write nothing has no such root type, which is as much as to say that it does not have this field.
+  if (node?.kind === Kind.OPERATION_DEFINITION && node.operation === OperationTypeNode.MUTATION) {
+    const [first] = node.selectionSet.selections;
+    return first?.kind === Kind.FIELD ? { field: first.name.value, type: 'Mutation' } : null;
+  }
   const [, field, type] = /^Cannot query field "(\w+)" on type "(\w+)"/.exec(error.message) ?? [];
   return field === undefined || type === undefined ? null : { field, type };
 }

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRemoteJWKSet, exportJWK, generateKeyPair, jwtVerify, SignJWT } from 'jose';
+import pg from 'pg';
 import { expect, test } from 'vitest';
 import { runCommand, startCommand, temporaryDirectory } from './run-command.ts';
 
@@ -40,7 +41,22 @@ test('starts with the example, answers the line it prints, keeps data over a res
   expect([pulled.code, pulled.err]).toEqual([0, '']);
   const project = readFileSync(join(directory, '.pgreflect/project.json'), 'utf8');
   const insert = 'mutation { insertIntoAuthorCollection(objects: [{ name: "Ada" }]) { affectedCount } }';
-  const inserted = await first.ask(insert);
+  expect(await first.ask(insert)).toMatchObject({ errors: [{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }] });
+  const [, databaseUrl = ''] = /Database +(\S+)/.exec(first.command.text()) ?? [];
+  const { superuserPassword } = JSON.parse(project) as Record<string, string>;
+  const client = new pg.Client({
+    connectionString: Object.assign(new URL(databaseUrl), { password: superuserPassword }).href,
+  });
+  await client.connect();
+  await client.query(
+    `insert into author (name, started) values ('Ada', '2024-05-06'); create table diary (id int primary key)`,
+  );
+  await client.end();
+  await expect
+    .poll(() => first.ask('{ diaryCollection { edges { node { id } } } }'))
+    .toMatchObject({
+      errors: [{ extensions: { hint: expect.stringContaining('grant select on public.diary to anon;') } }],
+    });
 
   const second = await runCommand(['start', '--port', '0'], { directory });
   expect(second.code).toBe(1);
@@ -50,30 +66,50 @@ test('starts with the example, answers the line it prints, keeps data over a res
   const again = await start(directory);
   expect(readFileSync(join(directory, '.pgreflect/project.json'), 'utf8')).toBe(project);
   const found = await again.ask('{ authorCollection(filter: { name: { eq: "Ada" } }) { edges { node { name } } } }');
-  const isWritten = JSON.stringify(inserted).includes('"affectedCount":1');
-  expect(JSON.stringify(found).includes('Ada')).toBe(isWritten);
+  expect(found).toEqual({ data: { authorCollection: { edges: [{ node: { name: 'Ada' } }] } } });
   expect(await again.stop()).toBe(0);
 });
 
-test('--schema-file starts with a schema of one’s own, granted and watched', async () => {
+/** Runs a line of `psql` that a start has printed, in its directory. In place of psql, which the tests need not have. */
+function runPsql(directory: string, line: string): void {
+  const psql = `#!/bin/sh\nexec '${process.execPath}' -e '
+    const { Client } = require("${join(import.meta.dirname, '../../node_modules/pg')}");
+    const client = new Client({ connectionString: process.argv[1] });
+    client.connect().then(() => client.query(process.argv[3])).then(() => client.end());
+  ' "$@"\n`;
+  writeFileSync(join(directory, 'psql'), psql, { mode: 0o755 });
+  const env = { ...process.env, PATH: `${directory}:${process.env.PATH}` };
+  execFileSync('sh', ['-c', line], { cwd: directory, env });
+}
+
+test('--schema-file starts with a schema of one’s own, watched, and open to nobody until it is granted', async () => {
   const directory = temporaryDirectory();
-  const sql = 'create table pet (id int primary key, name text);';
+  const sql = `create table pet (id int primary key, name text); insert into public.pet values (1, 'Rex');`;
   // As a dump of a recent version begins.
   writeFileSync(
     join(directory, 'pets.sql'),
     `\\restrict abc\nselect set_config('search_path', '', false);\n${sql.replace('pet', 'public.pet')}\n`,
   );
   const { ask, stop, command } = await start(directory, ['--schema-file', 'pets.sql']);
-  expect(command.text()).toContain('petCollection(first: 3)');
   // The address of the studio signs in whoever opens it first.
   const [, studio = '', token] = /Studio +(\S+)#token=(\S+)/.exec(command.text()) ?? [];
   const exchanged = await fetch(`${studio}/session`, { method: 'POST', body: JSON.stringify({ token }) });
   const { accessToken } = (await exchanged.json()) as { accessToken: string };
   expect(accessToken).toBe(/access token +(\S+)/.exec(command.text())?.[1]);
-  expect(
-    await ask('mutation { insertIntopetCollection(objects: [{ id: 1, name: "Rex" }]) { affectedCount } }'),
-  ).toEqual({
-    data: { insertIntopetCollection: { affectedCount: 1 } },
+
+  const names = '{ petCollection { edges { node { name } } } }';
+  const insert = 'mutation { insertIntopetCollection(objects: [{ id: 2 }]) { affectedCount } }';
+  expect(await ask(names)).toMatchObject({
+    errors: [{ extensions: { hint: expect.stringContaining('grant select on public.pet to anon;') } }],
+  });
+  expect(await ask(insert)).toMatchObject({
+    errors: [{ extensions: { hint: expect.stringContaining('grant select on public.pet to anon;') } }],
+  });
+  const [line = ''] = await command.until(/PGPASSWORD=.* -c '.*grant select.*public\.pet .*/);
+  runPsql(directory, line);
+  await expect.poll(() => ask(names)).toEqual({ data: { petCollection: { edges: [{ node: { name: 'Rex' } }] } } });
+  expect(await ask(insert)).toMatchObject({
+    errors: [{ extensions: { hint: expect.stringContaining('grant insert on public.pet to anon;') } }],
   });
   expect(await stop()).toBe(0);
 });
@@ -84,7 +120,8 @@ test('a mistake in the schema file keeps nothing, and the next start works', asy
   const failed = await runCommand(['start', '--port', '0', '--schema-file', 'pets.sql'], { directory });
   expect(failed.code).toBe(1);
   expect(failed.err).toContain('pets.sql: syntax error at or near "tabel"');
-  writeFileSync(join(directory, 'pets.sql'), 'create table public.pet (id int primary key);');
+  const granted = 'create table public.pet (id int primary key); grant select on public.pet to anon;';
+  writeFileSync(join(directory, 'pets.sql'), granted);
   const { ask, stop } = await start(directory, ['--schema-file', 'pets.sql']);
   expect(await ask('{ petCollection { edges { node { id } } } }')).toEqual({ data: { petCollection: { edges: [] } } });
   expect(await stop()).toBe(0);
@@ -102,19 +139,14 @@ test('--empty prints no password, and a line that makes a table', async () => {
   );
   for (const password of [superuserPassword!, loginPassword!]) expect(command.text()).not.toContain(password);
 
-  // In place of psql, which the tests need not have.
-  const psql = `#!/bin/sh\nexec '${process.execPath}' -e '
-    const { Client } = require("${join(import.meta.dirname, '../../node_modules/pg')}");
-    const client = new Client({ connectionString: process.argv[1] });
-    client.connect().then(() => client.query(process.argv[3])).then(() => client.end());
-  ' "$@"\n`;
-  writeFileSync(join(directory, 'psql'), psql, { mode: 0o755 });
   const [line = ''] = /PGPASSWORD=.*/.exec(command.text()) ?? [];
-  const env = { ...process.env, PATH: `${directory}:${process.env.PATH}` };
-  execFileSync('sh', ['-c', line], { cwd: directory, env });
-  await expect
-    .poll(() => ask('mutation { insertIntonoteCollection(objects: [{ body: "x" }]) { affectedCount } }'))
-    .toEqual({ data: { insertIntonoteCollection: { affectedCount: 1 } } });
+  runPsql(directory, line);
+  const insert = 'mutation { insertIntonoteCollection(objects: [{ body: "x" }]) { affectedCount } }';
+  const read = '{ noteCollection { edges { node { body } } } }';
+  await expect.poll(() => ask(read)).toEqual({ data: { noteCollection: { edges: [] } } });
+  expect(await ask(insert)).toMatchObject({
+    errors: [{ extensions: { hint: expect.stringContaining('grant insert on public.note to anon;') } }],
+  });
   expect(await stop()).toBe(0);
 });
 

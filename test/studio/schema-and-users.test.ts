@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { addToken } from '../management/management.ts';
 import { anonKey, serviceKey } from '../support/http.ts';
 import { accessToken, startStudio, type TestStudio, type Visit, violations } from './studio.ts';
@@ -61,6 +61,21 @@ describe('the schema', () => {
     await list(page).getByRole('link', { name: 'Customer' }).waitFor();
     await studio.database.query('revoke select on customer from anon');
     expect({ problems, foreign }).toEqual({ problems: [], foreign: [] });
+  });
+
+  test('in a database without tables, has the statements that make the first', async () => {
+    const { database } = studio;
+    await database.query(
+      'alter schema public rename to put_aside; create schema public; grant usage on schema public to anon',
+    );
+    onTestFinished(async () => {
+      await database.query('drop schema public cascade; alter schema put_aside rename to public');
+    });
+    const { page } = await studio.visit('schema', { permissions: ['clipboard-read', 'clipboard-write'] });
+    await page.getByRole('button', { name: /^Copy create table note/ }).click();
+    await database.query(await page.evaluate(() => navigator.clipboard.readText()));
+    await page.evaluate(() => dispatchEvent(new Event('focus')));
+    await list(page).getByRole('link', { name: 'note' }).waitFor();
   });
 
   test('draws tables and what they refer to, reached by keyboard, and says the same in words', async () => {

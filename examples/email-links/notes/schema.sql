@@ -9,5 +9,6 @@ create index on note (owner);
 
 alter table note enable row level security;
 create policy own_notes on note to authenticated using (owner = auth.uid());
+grant select, insert, update, delete on note to authenticated;
 
 comment on schema public is '@graphql({"inflect_names": true})';

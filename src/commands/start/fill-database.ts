@@ -1,6 +1,6 @@
 /**
- * Makes and fills the database of a local project on its first start: roles, the schema and data asked for, grants and the
- * schema-change trigger. On later starts only what is missing of roles and trigger is added: the grants are the user's then.
+ * Makes and fills the database of a local project on its first start: roles, the schema and data asked for, and the
+ * schema-change trigger. Later starts add what is missing of roles and trigger. What callers may do, the user's SQL grants.
  */
 import { DatabaseError } from '../../postgres/failure.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
@@ -46,15 +46,15 @@ export async function createLocalDatabase(pool: SystemPool): Promise<void> {
 export async function fillDatabase(
   url: string,
   project: LocalProject,
-  setup: RoleSetup,
+  names: Omit<RoleSetup, 'grantDefaults'>,
   content: Content,
 ): Promise<void> {
   await withDatabase(url, async (pool) => {
-    const isNew = project.content === null;
-    // The user's schema may ask auth.uid() in its policies.
-    assertDone(await setUpDatabase(pool, { ...setup, grantDefaults: false }, { watch: false, auth: true }, () => {}));
-    if (isNew) await runScripts(pool, content);
-    assertDone(await setUpDatabase(pool, { ...setup, grantDefaults: isNew }, { watch: true, auth: false }, () => {}));
+    const setup = { ...names, grantDefaults: false };
+    // The user's schema may ask auth.uid() in its policies, and grant to the roles.
+    assertDone(await setUpDatabase(pool, setup, { watch: false, auth: true }, () => {}));
+    if (project.content === null) await runScripts(pool, content);
+    assertDone(await setUpDatabase(pool, setup, { watch: true, auth: false }, () => {}));
   });
 }
 

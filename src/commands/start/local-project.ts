@@ -23,7 +23,7 @@ export interface LocalProject {
   readonly superuserPassword: string;
   /** Of the login role `authenticator`. */
   readonly loginPassword: string;
-  /** What the database was filled with; null until it has been filled and its grants were made. */
+  /** What the database was filled with; null until it has been filled. */
   readonly content: 'example' | 'empty' | 'file' | null;
 }
 

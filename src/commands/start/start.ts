@@ -7,7 +7,7 @@ import type { Config } from '../../config/config.ts';
 import { type ApiKeys, makeApiKeys } from '../../config/keys.ts';
 import { loadLocalConfig, loadStartOptions } from '../../config/load-config.ts';
 import type { Sources } from '../../config/load-options.ts';
-import { type Gateway, startGateway } from '../../gateway.ts';
+import { startGateway } from '../../gateway.ts';
 import { type EmbeddedServer, startEmbeddedServer } from '../../postgres/embedded/embedded-server.ts';
 import { endSoon, obeySignals } from '../../signals.ts';
 import type { Command, CommandContext } from '../command.ts';
@@ -16,7 +16,6 @@ import { readExampleOperations } from '../package-files.ts';
 import { followOptions } from '../serve/follow-options.ts';
 import { withDatabase } from '../with-database.ts';
 import { type Content, createLocalDatabase, fillDatabase, localDatabase, readContent } from './fill-database.ts';
-import { makeFirstOperation, printCurl, toOneLine } from './first-operation.ts';
 import {
   claimProject,
   type LocalProject,
@@ -25,6 +24,7 @@ import {
   publishAddress,
   writeProject,
 } from './local-project.ts';
+import { printWelcome } from './welcome.ts';
 
 /** The command `pgreflect start`. */
 export const start: Command = {
@@ -106,7 +106,7 @@ async function serveProject(run: LocalStart): Promise<number> {
   await withDatabase(server.url, createLocalDatabase);
   const { anonRole, authenticatedRole, serviceRole, schemas } = config;
   const names = { anon: anonRole, authenticated: authenticatedRole, service: serviceRole, login: 'authenticator' };
-  const setup = { ...names, loginPassword: project.loginPassword, schemas, grantDefaults: true };
+  const setup = { ...names, loginPassword: project.loginPassword, schemas };
   await fillDatabase(config.adminDatabaseUrl, project, setup, content);
   if (project.content === null) writeProject(run.directory, { ...project, content: content.kind });
   const gateway = await startGateway(config).catch(refuseAddress(config));
@@ -144,58 +144,5 @@ function toDatabase(serverUrl: string, user: string, password: string): string {
   url.pathname = `/${localDatabase}`;
   url.username = user;
   url.password = password;
-  return url.href;
-}
-
-async function printWelcome(config: Config, gateway: Gateway): Promise<string> {
-  const graphql = `${externalOrigin(config, gateway)}/graphql/v1`;
-  const operation = await findFirstOperation(config, gateway);
-  return `
-pgreflect is ready. Ctrl-C stops it.
-
-  Studio       ${externalOrigin(config, gateway)}${gateway.studioEntry()}   (signs in once)
-  GraphQL      ${graphql}
-  GraphiQL     ${graphql}   (in a browser)
-  Auth         ${externalOrigin(config, gateway)}/auth/v1
-  Inbox        ${externalOrigin(config, gateway)}/studio/inbox   (emails are kept here until a mail server is named)
-  Database     ${withoutPassword(config.adminDatabaseUrl)}   (password: superuserPassword in .pgreflect/project.json)
-  anon key     ${config.anonKey}
-  service key  ${config.serviceKey}   (for servers only: passes row security)
-  Management   ${externalOrigin(config, gateway)}/v1/projects/${config.projectRef}/config/auth
-  access token ${config.accessToken}   (of the management API)
-
-Try it:
-
-  ${printCurl(graphql, config.anonKey ?? '', operation ?? '{ __typename }')}
-${operation === null ? emptyAdvice(config) : ''}`;
-}
-
-/** The default names the port that was asked for, which 0 leaves open. */
-function externalOrigin(config: Config, gateway: Gateway): string {
-  return config.port === 0 ? gateway.url : config.externalUrl;
-}
-
-async function findFirstOperation(config: Config, gateway: Gateway): Promise<string | null> {
-  const [example] = config.exampleOperations;
-  if (example !== undefined) return toOneLine(example);
-  const model = await gateway.model(config.anonRole);
-  return model === null ? null : makeFirstOperation(model);
-}
-
-/** Tables made by this connection are granted to the API roles by the default privileges of the start. */
-function emptyAdvice(config: Config): string {
-  const password = `"$(node -p 'require("./.pgreflect/project.json").superuserPassword')"`;
-  const table = 'create table note (id bigint generated always as identity primary key, body text)';
-  return `
-There is no table yet. Make one, and its fields are there at once:
-
-  PGPASSWORD=${password} psql '${withoutPassword(config.adminDatabaseUrl)}' -c '${table}'
-`;
-}
-
-/** What is printed stays in logs and in the scrollback of a terminal. */
-function withoutPassword(databaseUrl: string): string {
-  const url = new URL(databaseUrl);
-  url.password = '';
   return url.href;
 }

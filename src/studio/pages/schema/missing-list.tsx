@@ -11,15 +11,19 @@ export function MissingList({ missing }: { readonly missing: readonly Missing[] 
       {missing.map(({ object, reason, fix }) => (
         <li key={`${object} ${reason}`}>
           <p>{reason}</p>
-          {fix !== null && (
-            <div className="fix">
-              <code>{fix}</code>
-              <CopyButton text={fix} what={fix} />
-            </div>
-          )}
+          {fix !== null && <Statement text={fix} />}
         </li>
       ))}
     </ul>
+  );
+}
+
+function Statement({ text }: { readonly text: string }) {
+  return (
+    <div className="fix">
+      <code>{text}</code>
+      <CopyButton text={text} what={text} />
+    </div>
   );
 }
 
@@ -70,7 +74,9 @@ export function MissingOverview({ schema }: { readonly schema: RoleSchema }) {
   return (
     <div className="schema-detail" id={missingId}>
       <h2>Hidden from {schema.role}</h2>
-      {parts.length === 0 ? (
+      {schema.tables.length + parts.length === 0 ? (
+        <FirstTable role={schema.role} />
+      ) : parts.length === 0 ? (
         <p className="soft">Nothing. The role sees every table, column and function of the exposed schemas.</p>
       ) : (
         <p className="soft">The studio does not run these statements. Copy one and run it as the owner.</p>
@@ -85,5 +91,24 @@ export function MissingOverview({ schema }: { readonly schema: RoleSchema }) {
         </details>
       ))}
     </div>
+  );
+}
+
+/** In a database without tables. */
+function FirstTable({ role }: { readonly role: string }) {
+  const grantee = /^[a-z_][a-z0-9_]*$/.test(role) ? role : `"${role.replaceAll('"', '""')}"`;
+  const statements = [
+    'create table note (id bigint generated always as identity primary key, body text);',
+    'alter table note enable row level security;',
+    'create policy everyone_reads on note for select using (true);',
+    `grant select on note to ${grantee};`,
+  ];
+  return (
+    <>
+      <p className="soft">
+        The exposed schemas have no tables. Run this as the owner to make one that everyone may read:
+      </p>
+      <Statement text={statements.join('\n')} />
+    </>
   );
 }

@@ -1,0 +1,89 @@
+/**
+ * What a start prints when it is ready: addresses, keys, and a line for the first request, or where callers see no table yet, the
+ * SQL that grants one. Nothing here shows a password of the database.
+ */
+import { quoteName } from '../../catalog/quote-name.ts';
+import type { Config } from '../../config/config.ts';
+import type { Gateway } from '../../gateway.ts';
+import { pasteable } from '../../shared/one-line.ts';
+import { makeFirstOperation, printCurl, toOneLine } from './first-operation.ts';
+
+/** The text for standard output. @throws DatabaseError where the database stops to answer. */
+export async function printWelcome(config: Config, gateway: Gateway): Promise<string> {
+  const graphql = `${externalOrigin(config, gateway)}/graphql/v1`;
+  const operation = await findFirstOperation(config, gateway);
+  return `
+pgreflect is ready. Ctrl-C stops it.
+
+  Studio       ${externalOrigin(config, gateway)}${gateway.studioEntry()}   (signs in once)
+  GraphQL      ${graphql}
+  GraphiQL     ${graphql}   (in a browser)
+  Auth         ${externalOrigin(config, gateway)}/auth/v1
+  Inbox        ${externalOrigin(config, gateway)}/studio/inbox   (emails are kept here until a mail server is named)
+  Database     ${withoutPassword(config.adminDatabaseUrl)}   (password: superuserPassword in .pgreflect/project.json)
+  anon key     ${config.anonKey}
+  service key  ${config.serviceKey}   (for servers only: passes row security)
+  Management   ${externalOrigin(config, gateway)}/v1/projects/${config.projectRef}/config/auth
+  access token ${config.accessToken}   (of the management API)
+
+Try it:
+
+  ${printCurl(graphql, config.anonKey ?? '', operation ?? '{ __typename }')}
+${operation === null ? await grantAdvice(config, gateway) : ''}`;
+}
+
+/** The default names the port that was asked for, which 0 leaves open. */
+function externalOrigin(config: Config, gateway: Gateway): string {
+  return config.port === 0 ? gateway.url : config.externalUrl;
+}
+
+async function findFirstOperation(config: Config, gateway: Gateway): Promise<string | null> {
+  const [example] = config.exampleOperations;
+  if (example !== undefined) return toOneLine(example);
+  const model = await gateway.model(config.anonRole);
+  return model === null ? null : makeFirstOperation(model);
+}
+
+const firstTable = [
+  'create table note (id bigint generated always as identity primary key, body text)',
+  'alter table note enable row level security',
+  'create policy everyone_reads on note for select using (true)',
+];
+
+async function grantAdvice(config: Config, gateway: Gateway): Promise<string> {
+  const { anonRole } = config;
+  const omissions = await gateway.omissions(anonRole);
+  const fixes = omissions.flatMap(({ kind, fix }) =>
+    kind === 'privilege' && fix?.startsWith('grant select on ') ? [fix] : [],
+  );
+  const [grant] = fixes.flatMap((fix) => pasteable(fix) ?? []);
+  if (grant === undefined) {
+    const statements = [...firstTable, `grant select on note to ${quoteName(anonRole)};`].join('; ');
+    return `
+There is no table yet. This line makes one that everyone may read; its fields are there at once:
+
+  ${printPsql(config, statements)}
+`;
+  }
+  const number = fixes.length === 1 ? 'One table exists' : `${fixes.length} tables exist`;
+  return `
+${number}, but ${anonRole} may read none. Grant what callers without an account may read, for example:
+
+  ${printPsql(config, grant)}
+
+All statements: page Schema of the studio. Which rows callers see, row security decides: pgreflect check
+`;
+}
+
+/** A line for a POSIX shell that runs statements as the owner of the database. */
+function printPsql(config: Config, statements: string): string {
+  const password = `"$(node -p 'require("./.pgreflect/project.json").superuserPassword')"`;
+  return `PGPASSWORD=${password} psql '${withoutPassword(config.adminDatabaseUrl)}' -c '${statements.replaceAll("'", "'\\''")}'`;
+}
+
+/** What is printed stays in logs and in the scrollback of a terminal. */
+function withoutPassword(databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  url.password = '';
+  return url.href;
+}
