@@ -76,7 +76,7 @@ test('a fault is underlined where it is and said; it cannot be saved, and the la
   await preview(page).getByRole('heading', { name: 'Reset your password' }).waitFor();
   await write(page, body(page), '<p>fine</p>\n<p>{{ end }}</p>');
   await page.getByText('Line 2: unexpected {{end}}').waitFor();
-  expect(await page.locator('.cm-lintRange-error').textContent()).toBe('{{ end }}');
+  expect(await page.locator('.cm-lintRange-error').textContent()).toBe('end');
   expect(await save(page).isDisabled()).toBe(true);
   await preview(page).getByRole('heading', { name: 'Reset your password' }).waitFor();
 
@@ -90,6 +90,46 @@ test('a fault is underlined where it is and said; it cannot be saved, and the la
   await write(page, body(page), '<p>again</p>');
   await preview(page).getByText('again').waitFor();
   await page.locator('.faults .warn').getByText('recipients cannot continue').waitFor();
+});
+
+test('a warning is underlined at its word, and said again in the words of the page when it was saved', async () => {
+  const { page } = await studio.visit('emails/recovery');
+  await write(
+    page,
+    body(page),
+    '<p>Hello,</p>\n<p>{{ if .Data.name }}{{ .ConfirmationURl }}{{ end }} {{ .Token }}</p>',
+  );
+  await page.getByText('Line 2: .ConfirmationURl is always empty in this email').waitFor();
+  expect(await page.locator('.cm-lintRange-warning').allTextContents()).toEqual(['.ConfirmationURl']);
+  await save(page).click();
+  const banner = page.locator('.notice.warning');
+  const said = 'Saved with 1 warning. Body: .ConfirmationURl is always empty in this email.';
+  await expect.poll(() => banner.textContent()).toBe(said);
+
+  await write(page, subject(page), '{{ .Nobody }}');
+  await write(page, body(page), '<p>again</p>');
+  await page.getByText('recipients cannot continue').waitFor();
+  // It is about the text as a whole, and no word of it.
+  await expect.poll(() => page.locator('.cm-lintRange-warning').allTextContents()).toEqual(['.Nobody']);
+  await save(page).click();
+  await expect
+    .poll(() => banner.textContent())
+    .toMatch(
+      /^Saved with 2 warnings\. Subject: \.Nobody is .*\. Body: the email uses none of .*, so recipients cannot continue\.$/,
+    );
+});
+
+test('on a phone the list comes first, and nothing is rendered before an email was chosen', async () => {
+  const { page } = await studio.visit('users', { viewport: { width: 390, height: 844 } });
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname.split('/').at(-1) ?? ''));
+  await page.getByRole('link', { name: 'Emails' }).click();
+  await page.getByRole('link', { name: 'Magic link' }).waitFor();
+  await page.waitForLoadState('networkidle');
+  expect(asked).toContain('emails');
+  expect(asked).not.toContain('render');
+  await page.getByRole('link', { name: 'Magic link' }).click();
+  await preview(page).getByRole('heading').first().waitFor();
 });
 
 test('variables of the email, members of its metadata and words of the language are completed', async () => {
@@ -216,20 +256,21 @@ test('versions can be compared and restored, texts discarded and put back to the
   await studio.patch({ mailer_subjects_recovery: 'Second' });
   const { page } = await studio.visit('emails/recovery');
   await page.getByRole('link', { name: /Reset password.*Edited/ }).waitFor();
-  await page.getByRole('button', { name: 'History' }).click();
+  await page.getByRole('button', { name: 'Show versions' }).click();
   await page.getByRole('button', { name: /Version 1/ }).click();
   await page.locator('.cm-changedLine').getByText('First').waitFor();
   await page.getByRole('button', { name: 'Restore version 1' }).click();
   expect(await subject(page).textContent()).toBe('First');
-  await page.getByRole('button', { name: 'Compare' }).click();
+  await page.getByText('Version 1 is in the editor. Save it to send it.').waitFor();
+  await page.getByRole('button', { name: 'Compare texts' }).click();
   await page.locator('.cm-deletedChunk').getByText('Second').waitFor();
   await page.getByRole('tab', { name: 'With the default' }).click();
   await page.locator('.cm-deletedChunk').getByText(defaultTemplates.recovery.subject).first().waitFor();
   await page.getByRole('button', { name: 'Close' }).click();
-  await page.getByRole('button', { name: 'Discard' }).click();
+  await page.getByRole('button', { name: 'Discard changes' }).click();
   expect(await subject(page).textContent()).toBe('Second');
 
-  await page.getByRole('button', { name: 'Use default' }).click();
+  await page.getByRole('button', { name: 'Restore default' }).click();
   await save(page).click();
   await page.getByText('Saved.').waitFor();
   expect(await studio.database.query('select values from auth.pgreflect_config')).toEqual([{ values: {} }]);

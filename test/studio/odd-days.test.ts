@@ -64,7 +64,7 @@ describe('sign-in', () => {
       void (dialog.type() === 'confirm' ? dialog.dismiss() : dialog.accept());
     });
     await page.goto(`${studio.url}/studio/users`);
-    await page.getByText('No users yet.').waitFor();
+    await page.getByText('No users yet').waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
     expect(asked).toContain('confirm');
   });
@@ -108,7 +108,7 @@ describe('a text that the project starts with', () => {
   test('gives way to the built-in one, and comes back', async () => {
     const { page } = await studio.visit(path);
     await expect.poll(() => subject(page).textContent()).toBe(startSubject);
-    await page.getByRole('button', { name: 'Use default' }).click();
+    await page.getByRole('button', { name: 'Restore default' }).click();
     await save(page).click();
     await page.getByText('Saved.').waitFor();
     expect(await inForce()).toBe(builtIn);
@@ -126,11 +126,11 @@ describe('a text that the project starts with', () => {
     await studio.patch({ mailer_subjects_phone_changed_notification: '' });
     const { page } = await studio.visit(path);
     await expect.poll(() => subject(page).textContent()).toBe(builtIn);
-    await page.getByRole('button', { name: 'History' }).click();
+    await page.getByRole('button', { name: 'Show versions' }).click();
     await page.getByRole('button', { name: /Version 1/ }).click();
     await page.getByRole('button', { name: 'Restore version 1' }).click();
     expect(await subject(page).textContent()).toBe(startSubject);
-    await page.getByRole('button', { name: 'History' }).click();
+    await page.getByRole('button', { name: 'Show versions' }).click();
     await page.getByRole('button', { name: /Version 2/ }).click();
     await page.getByRole('button', { name: 'Restore version 2' }).click();
     expect(await subject(page).textContent()).toBe(builtIn);

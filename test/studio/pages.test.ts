@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { serviceKey } from '../support/http.ts';
-import { startStudio, type TestStudio, violations } from './studio.ts';
+import { accessToken, startStudio, type TestStudio, violations } from './studio.ts';
 
 // A busy machine takes its time to start a browser.
 vi.setConfig({ testTimeout: 240_000 });
@@ -96,6 +96,24 @@ describe('the inbox', () => {
     expect(await page.title()).toBe('Inbox - pgreflect');
     expect(page.url()).toBe(`${studio.url}/studio/inbox`);
     expect(await page.getByRole('heading', { level: 2 }).textContent()).toBe('"><img src=x onerror=alert(1)>');
+  });
+
+  test('a stranger who may not read it is asked to sign in, and nothing is asked again until then', async () => {
+    const { page } = await studio.visit('', { entry: 'stranger' });
+    let count = 0;
+    await page.route('**/inbox.json?**', (route) => {
+      count += 1;
+      return route.fulfill({ status: 401, json: { errors: [{ message: 'The inbox needs an access token.' }] } });
+    });
+    await page.clock.install();
+    await page.goto(`${studio.url}/studio/inbox`);
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.clock.runFor(60_000);
+    expect(count).toBe(1);
+    await page.unroute('**/inbox.json?**');
+    await page.getByLabel('Access token').fill(accessToken);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'No email yet' }).waitFor();
   });
 
   test('where a mail server is configured it says so', async () => {
@@ -214,6 +232,42 @@ describe('every page', () => {
     expect(Object.fromEntries(Object.entries(found).filter(([, faults]) => faults.length > 0))).toEqual({});
   });
 
+  test.each(looks)('stands in the menu of $viewport.width pixels, whole', async (look) => {
+    const { page } = await studio.visit('users', look);
+    const hidden = await page.getByRole('navigation', { name: 'Studio' }).evaluate((menu) =>
+      [...menu.querySelectorAll('a')]
+        .map((link) => ({ name: link.textContent, box: link.getBoundingClientRect() }))
+        .filter(({ box }) => box.left < 0 || box.right > innerWidth)
+        .map(({ name }) => name),
+    );
+    expect(hidden).toEqual([]);
+  });
+
+  test.each(looks)('that has nothing to show says in its middle what comes next: $viewport.width', async (look) => {
+    const { page } = await studio.visit('inbox', look);
+    /** How far the middle of what is said is from the middle of its place. */
+    const eccentricity = () =>
+      page.locator('.empty').evaluate((place) => {
+        const [outer, first, last] = [place, place.firstElementChild, place.lastElementChild].map((element) =>
+          element!.getBoundingClientRect(),
+        ) as [DOMRect, DOMRect, DOMRect];
+        const across = (first.left + first.right - outer.left - outer.right) / 2;
+        const down = (first.top + last.bottom - outer.top - outer.bottom) / 2;
+        return { isCentered: Math.abs(across) < 2 && Math.abs(down) < 2, isLarge: outer.height > innerHeight / 2 };
+      });
+    await page.getByRole('heading', { name: 'No email yet' }).waitFor();
+    expect(await eccentricity()).toEqual({ isCentered: true, isLarge: true });
+    await page.getByRole('link', { name: 'Open the templates' }).waitFor();
+    await page.goto(`${studio.url}/studio/inbox?to=ada@mail.test`);
+    await page.getByRole('link', { name: 'Show all emails' }).click();
+    await page.getByRole('heading', { name: 'No email yet' }).waitFor();
+    await page.getByRole('link', { name: 'Users' }).click();
+    await page.getByRole('heading', { name: 'No users yet' }).waitFor();
+    expect(await eccentricity()).toEqual({ isCentered: true, isLarge: true });
+    await page.getByRole('button', { name: 'Invite user' }).click();
+    await page.getByRole('dialog').waitFor();
+  });
+
   test('is small: all but GraphiQL comes in less than 1.2 MB', async () => {
     const { page } = await studio.visit('', { entry: 'stranger' });
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
@@ -231,7 +285,7 @@ describe('every page', () => {
     await page.getByRole('link', { name: 'Schema' }).click();
     await page.getByRole('heading', { name: 'Hidden from anon' }).waitFor();
     await page.getByRole('link', { name: 'Users' }).click();
-    await page.getByRole('heading', { name: 'Users' }).waitFor();
+    await page.getByRole('heading', { name: 'Users', exact: true }).waitFor();
     const total = sizes.reduce((sum, size) => sum + size, 0);
     expect(total).toBeGreaterThan(100_000);
     expect(total).toBeLessThan(1_200_000);

@@ -125,7 +125,7 @@ describe('users', () => {
 
   test('are invited, get a mail to set a new password, and are signed out everywhere', async () => {
     const { page, problems } = await studio.visit('users');
-    await page.getByText('No users yet.').waitFor();
+    await page.getByText('No users yet').waitFor();
     await page.getByRole('button', { name: 'Invite user' }).click();
     await page.getByLabel('Email address').fill('ada@mail.test');
     await page.keyboard.press('Enter');
@@ -198,6 +198,10 @@ describe('users', () => {
     }
     await page.goto(`${studio.url}/studio/users/${crypto.randomUUID()}`);
     await page.getByRole('heading', { name: 'User not found' }).waitFor();
+    await page.goto(`${studio.url}/studio/users?filter=nobody`);
+    await page.getByRole('heading', { name: 'No user matches “nobody”' }).waitFor();
+    await page.getByRole('link', { name: 'Show all users' }).click();
+    await page.getByText('52 users').waitFor();
   });
 
   test('are read with the service key, which is asked for where it is not good', async () => {

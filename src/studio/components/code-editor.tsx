@@ -14,7 +14,7 @@ import { type Ref, useEffect, useImperativeHandle, useRef } from 'react';
 /** A fault of the text. */
 export interface EditorFault {
   readonly message: string;
-  /** From 1; null: it is about the text as a whole, and shown at its end. */
+  /** From 1; null: it is about the text as a whole, and underlined nowhere. */
   readonly line: number | null;
   /** From 1, in UTF-16 units; null where `line` is. */
   readonly column: number | null;
@@ -73,6 +73,14 @@ export const editorLook: Extension = [
       backgroundColor: 'var(--accent-ground)',
       color: 'var(--accent-text)',
     },
+    // A background would be behind those of the words.
+    '.cm-lintRange': {
+      backgroundImage: 'none',
+      textDecoration: 'underline wavy var(--fault)',
+      textDecorationSkipInk: 'none',
+      textUnderlineOffset: '3px',
+    },
+    '.cm-lintRange-warning': { textDecorationColor: 'var(--warn)' },
     '.cm-completionDetail': { fontStyle: 'normal', opacity: '1' },
     '.cm-deletedChunk': { backgroundColor: 'var(--fault-soft)' },
     '.cm-changedLine': { backgroundColor: 'var(--good-soft) !important' },
@@ -115,7 +123,9 @@ export function CodeEditor({
         EditorState.readOnly.of(fixed),
         EditorView.contentAttributes.of({ 'aria-labelledby': label, spellcheck: 'true', tabindex: '0' }),
         EditorView.updateListener.of((update) => {
-          if (update.docChanged) latest.current.onChange(update.state.doc.toString());
+          const text = update.state.doc.toString();
+          // What was put in from outside is known there.
+          if (update.docChanged && text !== latest.current.value) latest.current.onChange(text);
         }),
       ],
     });
@@ -140,7 +150,7 @@ export function CodeEditor({
     editor.dispatch(
       setDiagnostics(
         editor.state,
-        faults.map((fault) => toDiagnostic(editor.state, fault)),
+        faults.flatMap((fault) => toDiagnostic(editor.state, fault)),
       ),
     );
   }, [faults]);
@@ -165,21 +175,18 @@ const oneLine: Extension = EditorState.transactionFilter.of((transaction) => {
   };
 });
 
-/** The word or action at the place of a fault: the text may have changed since it was looked at. */
-function toDiagnostic({ doc }: EditorState, { message, line, column, severity }: EditorFault): Diagnostic {
-  if (line === null || line > doc.lines)
-    return { from: Math.max(0, doc.length - 1), to: doc.length, message, severity };
+/** The word at the place of a fault: the text may have changed since it was looked at. */
+function toDiagnostic({ doc }: EditorState, { message, line, column, severity }: EditorFault): readonly Diagnostic[] {
+  if (line === null || line > doc.lines) return [];
   const found = doc.line(line);
   const at = Math.min(Math.max(0, (column ?? 1) - 1), found.length);
   const { from, to } = wordAt(found.text, at);
-  return { from: found.from + from, to: found.from + to, message, severity };
+  return [{ from: found.from + from, to: found.from + to, message, severity }];
 }
 
-/** The action around a place or just before it, else the word that begins there; never empty but in an empty line. */
+/** The last word that begins at a place or before it, for some faults are seen behind their word; else the whole line. */
 function wordAt(text: string, at: number): { readonly from: number; readonly to: number } {
-  for (const { index, 0: action } of text.matchAll(/\{\{.*?(?:\}\}|$)/g)) {
-    if (index <= at && at <= index + action.length) return { from: index, to: index + action.length };
-  }
-  const length = /^(?:[\w.$]+|\S+)/.exec(text.slice(at))?.[0].length ?? 0;
-  return length === 0 ? { from: Math.max(0, at - 1), to: at } : { from: at, to: at + length };
+  const words = [...text.matchAll(/[\w.$]+|"[^"]*"?|[^\s\w.${}]+/g)];
+  const word = words.findLast(({ index }) => index <= at);
+  return word === undefined ? { from: 0, to: text.length } : { from: word.index, to: word.index + word[0].length };
 }

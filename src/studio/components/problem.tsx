@@ -12,9 +12,19 @@ interface ProblemProps {
 /** A page, or a part of one. @param props The children say what to do. */
 export function Problem({ title, children }: ProblemProps) {
   return (
-    <div className="problem" role="alert">
+    <div className="empty" role="alert">
       <h1>{title}</h1>
       {children !== undefined && <p>{children}</p>}
+    </div>
+  );
+}
+
+/** In the middle of a place that has nothing to show yet. @param props The children say what to do next. */
+export function Empty({ title, children }: ProblemProps) {
+  return (
+    <div className="empty">
+      <h2>{title}</h2>
+      {children}
     </div>
   );
 }

@@ -1,5 +1,5 @@
 /**
- * A value that pages share and that changes: `useStore` renders again when it does.
+ * A value that pages share and that changes: `useStore` renders again when it does, and `useMedia` when the window does.
  */
 import { useSyncExternalStore } from 'react';
 
@@ -31,4 +31,16 @@ export function createStore<T>(initial: T): Store<T> {
 /** The present value, in a component. */
 export function useStore<T>(store: Store<T>): T {
   return useSyncExternalStore(store.subscribe, store.get);
+}
+
+/** Whether a media query of CSS holds, in a component. */
+export function useMedia(query: string): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      const media = matchMedia(query);
+      media.addEventListener('change', listener);
+      return () => media.removeEventListener('change', listener);
+    },
+    () => matchMedia(query).matches,
+  );
 }

@@ -22,7 +22,7 @@ import {
   switchEmail,
   textsOf,
 } from './emails-state.ts';
-import { completeAction, goHtml, goText } from './go-template.ts';
+import { completeAction, goHtml, goText, placeOfVariable } from './go-template.ts';
 import { HistoryDialog } from './history-dialog.tsx';
 import { PreviewPane } from './preview-pane.tsx';
 import { type Rendered, type RenderedText, usePreview } from './render.ts';
@@ -72,8 +72,9 @@ export function EmailEditor({ stored, email }: EmailEditorProps) {
         return null;
       }
       const { warnings } = result;
-      if (warnings !== null) return { kind: 'warning', text: `Saved with warnings: ${warnings}` };
-      return { kind: 'good', text: 'Saved. The next email uses it.' };
+      if (warnings.length === 0) return { kind: 'good', text: 'Saved. The next email uses it.' };
+      const count = warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`;
+      return { kind: 'warning', text: `Saved with ${count}. ${warnings.join(' ')}` };
     });
   };
   const isReady = draft !== null && !isFaulty;
@@ -83,10 +84,10 @@ export function EmailEditor({ stored, email }: EmailEditorProps) {
     <article className="email chosen" aria-labelledby="email-title">
       <EmailHead email={email} stored={stored} perform={perform}>
         <button type="button" onClick={() => setDialog('compare')}>
-          Compare
+          Compare texts
         </button>
         <button type="button" onClick={() => setDialog('history')}>
-          History
+          Show versions
         </button>
         <button
           type="button"
@@ -94,10 +95,10 @@ export function EmailEditor({ stored, email }: EmailEditorProps) {
           onClick={() => change(email.defaults)}
           title="Load the built-in texts into the editor"
         >
-          Use default
+          Restore default
         </button>
         <button type="button" disabled={draft === null} onClick={() => discard(email)}>
-          Discard
+          Discard changes
         </button>
         <button
           type="button"
@@ -129,7 +130,15 @@ export function EmailEditor({ stored, email }: EmailEditorProps) {
         <CompareDialog email={email} stored={textsOf(stored, email)} texts={texts} onClose={() => setDialog(null)} />
       )}
       {dialog === 'history' && (
-        <HistoryDialog email={email} texts={texts} onRestore={change} onClose={() => setDialog(null)} />
+        <HistoryDialog
+          email={email}
+          texts={texts}
+          onRestore={(version, earlier) => {
+            change(earlier);
+            setOutcome({ kind: 'warning', text: `Version ${version} is in the editor. Save it to send it.` });
+          }}
+          onClose={() => setDialog(null)}
+        />
       )}
       {dialog === 'overtaken' && draft !== null && (
         <OvertakenDialog email={email} stored={stored} draft={draft} onClose={() => setDialog(null)} />
@@ -227,8 +236,8 @@ interface TextFieldsProps {
 function TextFields({ email, texts, data, rendered, onChange }: TextFieldsProps) {
   const body = useRef<EditorHandle>(null);
   const complete = useMemo(() => completeAction(email.variables, data ?? email.sample), [email, data]);
-  const subjectFaults = useMemo(() => faultsOf(rendered?.subject), [rendered]);
-  const bodyFaults = useMemo(() => faultsOf(rendered?.content), [rendered]);
+  const subjectFaults = useMemo(() => faultsOf(rendered?.subject, texts.subject), [rendered, texts.subject]);
+  const bodyFaults = useMemo(() => faultsOf(rendered?.content, texts.content), [rendered, texts.content]);
   return (
     <section className="email-texts" aria-label="Texts">
       <div className="stack">
@@ -290,9 +299,11 @@ function Faults({ faults }: { readonly faults: readonly EditorFault[] }) {
   );
 }
 
-function faultsOf(text: RenderedText | undefined): readonly EditorFault[] {
-  if (text === undefined) return [];
-  const faults: EditorFault[] = text.fault === null ? [] : [{ ...text.fault, severity: 'error' }];
-  const place = { line: null, column: null, severity: 'warning' } as const;
-  return [...faults, ...text.warnings.map((message) => ({ ...place, message }))];
+function faultsOf(rendered: RenderedText | undefined, text: string): readonly EditorFault[] {
+  if (rendered === undefined) return [];
+  const faults: EditorFault[] = rendered.fault === null ? [] : [{ ...rendered.fault, severity: 'error' }];
+  const warnings = rendered.warnings.map(
+    (message): EditorFault => ({ ...placeOfVariable(/^\.\w+/.exec(message)?.[0], text), message, severity: 'warning' }),
+  );
+  return [...faults, ...warnings];
 }

@@ -1,10 +1,11 @@
 /**
  * The page Emails: the list, and the email that the address names.
  */
+import { Link } from '../../components/link.tsx';
 import { Problem, Waiting } from '../../components/problem.tsx';
 import { useAnswer } from '../../shared/requests.ts';
 import { usePlace } from '../../shared/router.ts';
-import { useStore } from '../../shared/store.ts';
+import { useMedia, useStore } from '../../shared/store.ts';
 import { EmailEditor } from './email-editor.tsx';
 import { EmailList } from './email-list.tsx';
 import { readStored, storedEmails } from './emails-state.ts';
@@ -13,19 +14,24 @@ import './emails.css';
 /** The page. */
 export function EmailsPage() {
   const stored = useStore(storedEmails);
+  const hasRoom = useMedia('(width >= 1150px)');
   const { problem } = useAnswer('emails', readStored);
   const { segments } = usePlace();
   const named = segments[1] ?? null;
   if (stored === null) return <Waiting what="emails" problem={problem} />;
   const email = named === null ? stored.emails[0] : stored.emails.find((candidate) => candidate.email === named);
+  // Where there is room for one of both, the list comes first.
+  const isShown = named !== null || hasRoom;
   return (
     <div className="emails split" data-open={named !== null}>
       <h1 className="visually-hidden">Emails</h1>
-      <EmailList stored={stored} chosen={email?.email ?? null} />
+      <EmailList stored={stored} chosen={isShown ? (email?.email ?? null) : null} />
       {email === undefined ? (
-        <Problem title="Email not found">Choose an email from the list.</Problem>
+        <Problem title="Email not found">
+          <Link to="emails">Choose an email from the list.</Link>
+        </Problem>
       ) : (
-        <EmailEditor key={email.email} stored={stored} email={email} />
+        isShown && <EmailEditor key={email.email} stored={stored} email={email} />
       )}
     </div>
   );

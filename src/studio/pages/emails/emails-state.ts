@@ -124,13 +124,15 @@ export function discard(email: DescribedEmail): void {
 }
 
 /** How a draft was stored: `overtaken`: not, because somebody else was faster; the page knows their texts now. */
-export type SaveResult = { readonly kind: 'saved'; readonly warnings: string | null } | { readonly kind: 'overtaken' };
+export type SaveResult =
+  /** Warnings are sentences that say of which text they are. */
+  { readonly kind: 'saved'; readonly warnings: readonly string[] } | { readonly kind: 'overtaken' };
 
 /** Stores the draft. @throws ApiError */
 export async function save(email: DescribedEmail, draft: EmailDraft): Promise<SaveResult> {
   const stored = storedEmails.get();
   // Somebody else may have stored the very same.
-  if (stored !== null && areSame(draft, textsOf(stored, email))) return { kind: 'saved', warnings: null };
+  if (stored !== null && areSame(draft, textsOf(stored, email))) return { kind: 'saved', warnings: [] };
   if (stored === null || isOvertaken(stored, email, draft)) return { kind: 'overtaken' };
   const change = {
     [email.subjectField]: toStored(email, draft, 'subject'),
@@ -139,13 +141,25 @@ export async function save(email: DescribedEmail, draft: EmailDraft): Promise<Sa
   try {
     const headers = await store(change);
     if (drafts.get()[email.email] === draft) discard(email);
-    return { kind: 'saved', warnings: headers.get('x-pgreflect-warnings') };
+    return { kind: 'saved', warnings: warningsOf(email, headers) };
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 412)) throw error;
     // Something was changed meanwhile, most often something else.
     await readStored();
     return save(email, draft);
   }
+}
+
+/** `mailer_subjects_invite: .Foo is …; mailer_templates_invite_content: the email …`, in the words of the page. */
+function warningsOf({ subjectField, contentField }: DescribedEmail, headers: Headers): readonly string[] {
+  const texts = (headers.get('x-pgreflect-warnings') ?? '').split(
+    new RegExp(`(?:^|; )(${subjectField}|${contentField}): `),
+  );
+  return texts
+    .slice(1)
+    .flatMap((field, index, all) =>
+      index % 2 === 1 ? [] : [`${field === subjectField ? 'Subject' : 'Body'}: ${all[index + 1]}.`],
+    );
 }
 
 /** A text that is the built-in one again is not kept: a later release may improve it. Null would mean that of the start. */

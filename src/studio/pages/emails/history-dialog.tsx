@@ -23,7 +23,7 @@ interface VersionTexts extends Version {
 interface HistoryDialogProps {
   readonly email: DescribedEmail;
   readonly texts: EmailTexts;
-  readonly onRestore: (texts: EmailTexts) => void;
+  readonly onRestore: (version: number, texts: EmailTexts) => void;
   readonly onClose: () => void;
 }
 
@@ -61,20 +61,20 @@ export function HistoryDialog({ email, texts, onRestore, onClose }: HistoryDialo
             </li>
           ))}
         </ol>
-        {restored !== null && (
+        {chosen !== null && restored !== null && (
           <div className="stack">
-            <p className="soft">Changes from the editor to version {chosen?.version}:</p>
+            <p className="soft">Changes from the editor to version {chosen.version}:</p>
             <TextDifferences before={texts} after={restored} />
             <div className="row end">
               <button
                 type="button"
                 className="primary"
                 onClick={() => {
-                  onRestore(restored);
+                  onRestore(chosen.version, restored);
                   onClose();
                 }}
               >
-                Restore version {chosen?.version}
+                Restore version {chosen.version}
               </button>
             </div>
           </div>

@@ -2,7 +2,7 @@
  * The SQL of the last operation, and how PostgreSQL would run it now, under the role that sent it.
  */
 import { CopyButton } from '../../components/copy-button.tsx';
-import { Fault } from '../../components/problem.tsx';
+import { Empty, Fault } from '../../components/problem.tsx';
 import { useAnswer } from '../../shared/requests.ts';
 import { askAsOperator } from '../../shared/session.ts';
 
@@ -48,7 +48,11 @@ export function PlanPanel({ operation, onClose }: PlanPanelProps) {
           Close
         </button>
       </div>
-      {operation === null && <p className="soft">Run an operation to see its SQL statement and plan.</p>}
+      {operation === null && (
+        <Empty title="No operation yet">
+          <p>Run one above. Its SQL statement and its plan appear here.</p>
+        </Empty>
+      )}
       <Fault>{problem?.message}</Fault>
       {problem === null &&
         value?.map((statement, index) => (

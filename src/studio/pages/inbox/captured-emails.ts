@@ -59,6 +59,8 @@ export function useInbox(to: string | null): InboxState {
           known = null;
           setState({ emails: null, refusal: error });
         }
+        // Only another token helps.
+        if (error.status === 401) return;
       }
       if (!leaving.signal.aborted) timer = setTimeout(look, pauseMs);
     };

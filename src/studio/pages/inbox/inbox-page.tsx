@@ -4,7 +4,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { Link } from '../../components/link.tsx';
 import { MailFrame } from '../../components/mail-frame.tsx';
-import { Problem } from '../../components/problem.tsx';
+import { Empty, Problem } from '../../components/problem.tsx';
 import { SearchForm } from '../../components/search-form.tsx';
 import { SignInCard } from '../../components/sign-in.tsx';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
@@ -110,14 +110,23 @@ function Entry({ email, to, isShown }: EntryProps) {
 function Nothing({ isEmpty, to }: { readonly isEmpty: boolean; readonly to: string | null }) {
   if (!isEmpty) return <Problem title="This email no longer exists">Choose another email.</Problem>;
   return (
-    <div className="problem">
-      <h2>No email yet</h2>
-      <p className="soft">
-        {to === null
-          ? 'Without a mail server, sent emails are kept here. New ones appear automatically.'
-          : `No emails to ${to}.`}
-      </p>
-    </div>
+    <Empty title={to === null ? 'No email yet' : `No emails to ${to}`}>
+      {to === null ? (
+        <>
+          <p>
+            This project has no mail server, so its emails stay here. Sign up in your application, or send a test of a
+            template. Emails appear here as they are sent.
+          </p>
+          <Link className="button" to="emails">
+            Open the templates
+          </Link>
+        </>
+      ) : (
+        <Link className="button" to={placeOf(null, null)}>
+          Show all emails
+        </Link>
+      )}
+    </Empty>
   );
 }
 

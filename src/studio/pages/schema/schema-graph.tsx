@@ -3,6 +3,7 @@
  */
 import { useEffect, useMemo, useRef } from 'react';
 import { Link } from '../../components/link.tsx';
+import { Empty } from '../../components/problem.tsx';
 import { boxHeight, layoutGraph, type RelationshipLine, type TableBox } from './layout-graph.ts';
 import { placeOf } from './place-of.ts';
 import type { RoleSchema, SchemaRelationship } from './role-schema.ts';
@@ -33,7 +34,13 @@ export function SchemaGraph({ schema, chosen }: SchemaGraphProps) {
     const box = scroll.current?.querySelector(`[data-table="${CSS.escape(chosen ?? '')}"]`);
     box?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [chosen]);
-  if (schema.tables.length === 0) return null;
+  if (schema.tables.length === 0) {
+    return (
+      <Empty title={`${schema.role} sees no tables`}>
+        <p>Choose a table from Hidden objects, copy its grant, and run it as the owner. The page shows it at once.</p>
+      </Empty>
+    );
+  }
   return (
     <section className="schema-graph" aria-label="Relationships">
       {!isWhole && (

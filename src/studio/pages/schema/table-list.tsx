@@ -49,9 +49,14 @@ export function TableList({ schema, chosen }: TableListProps) {
         ))}
       </ul>
       {tables.length === 0 && (
-        <p className="hint soft small" role="status">
-          {wanted === '' ? 'This role sees no tables.' : 'No table or field matches.'}
-        </p>
+        <div className="empty" role="status">
+          <p>{wanted === '' ? 'This role sees no tables.' : `No table or field matches “${wanted}”.`}</p>
+          {wanted !== '' && (
+            <button type="button" onClick={() => setWanted('')}>
+              Show all tables
+            </button>
+          )}
+        </div>
       )}
     </nav>
   );

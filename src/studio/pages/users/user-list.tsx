@@ -2,6 +2,7 @@
  * A page of users, the search, and the way to the other pages.
  */
 import { Link } from '../../components/link.tsx';
+import { Empty } from '../../components/problem.tsx';
 import { SearchForm } from '../../components/search-form.tsx';
 import { goTo } from '../../shared/router.ts';
 import type { StudioUser, UserPage } from '../../shared/users.ts';
@@ -33,16 +34,13 @@ export function UserList({ list: { users, total }, place, chosen }: UserListProp
           value={place.filter}
           onSearch={(filter) => goTo(placeOf({ page: 1, filter }, null))}
         />
-        <span className="badge" role="status">
-          {total === 1 ? '1 user' : `${total} users`}
-        </span>
       </header>
       {users.length === 0 && (
-        <p className="hint soft">
-          {place.filter === ''
-            ? 'No users yet. Invite someone, or sign up in your application.'
-            : `No user matches “${place.filter}”.`}
-        </p>
+        <Empty title={`No user matches “${place.filter}”`}>
+          <Link className="button" to={placeOf({ page: 1, filter: '' }, null)}>
+            Show all users
+          </Link>
+        </Empty>
       )}
       <ol>
         {users.map((user) => (

@@ -3,7 +3,7 @@
  */
 import { useState } from 'react';
 import { KeysForm } from '../../components/keys-form.tsx';
-import { Fault, Waiting } from '../../components/problem.tsx';
+import { Empty, Fault, Waiting } from '../../components/problem.tsx';
 import type { ApiError } from '../../shared/api.ts';
 import { apiKeys } from '../../shared/keys.ts';
 import { type Answer, useAnswer } from '../../shared/requests.ts';
@@ -36,13 +36,22 @@ export function UsersPage() {
     setInviting(false);
     done(`Invitation sent to ${user.email}.`, user.id);
   };
+  const hasUsers = list.total > 0 || place.filter !== '' || id !== null;
+  const invite = (
+    <button type="button" className="primary" onClick={() => setInviting(true)}>
+      Invite user
+    </button>
+  );
   return (
     <>
       <header className="page-head">
-        <h1>Users</h1>
-        <button type="button" className="primary" onClick={() => setInviting(true)}>
-          Invite user
-        </button>
+        <div className="row">
+          <h1>Users</h1>
+          <span className="badge" role="status">
+            {list.total === 1 ? '1 user' : `${list.total} users`}
+          </span>
+        </div>
+        {hasUsers && invite}
       </header>
       <div role="status">{said !== '' && <p className="notice good">{said}</p>}</div>
       <div role="alert">
@@ -50,14 +59,23 @@ export function UsersPage() {
           <p className="notice fault">The list is out of date: {problem.message}</p>
         )}
       </div>
-      <div className="split" data-open={id !== null}>
-        <UserList list={list} place={place} chosen={id} />
-        {id === null ? (
-          <p className="hint soft">Select a user to see the account.</p>
-        ) : (
-          <UserDetail key={id} id={id} place={place} onDone={done} />
-        )}
-      </div>
+      {hasUsers ? (
+        <div className="split" data-open={id !== null}>
+          <UserList list={list} place={place} chosen={id} />
+          {id === null ? (
+            <div className="empty unchosen">
+              <p>Select a user to see the account.</p>
+            </div>
+          ) : (
+            <UserDetail key={id} id={id} place={place} onDone={done} />
+          )}
+        </div>
+      ) : (
+        <Empty title="No users yet">
+          <p>Users appear here when they sign up in your application, or when you invite them.</p>
+          {invite}
+        </Empty>
+      )}
       {isInviting && <InviteDialog onInvited={invited} onClose={() => setInviting(false)} />}
     </>
   );
