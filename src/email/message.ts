@@ -63,8 +63,8 @@ export interface MessageData {
 /** What a test may hold still, and who is told what a template got away with. */
 export interface MessageTools {
   readonly newId?: () => string;
-  /** A comparison that is no error because `mailer_template_lenient_compare` is on. */
-  readonly onWarning?: (message: string) => void;
+  /** A value was of a wrong kind, which is no error because `mailer_template_lenient_compare` is on. Lines count from 1. */
+  readonly onWarning?: (part: TemplatePart, line: number) => void;
 }
 
 /**
@@ -79,12 +79,14 @@ export function buildMessage(
   tools: MessageTools = {},
 ): EmailMessage {
   const variables = templateData(kind, config, data);
-  const { newId = randomUUID, onWarning: onUnequalKinds = () => {} } = tools;
+  const { newId = randomUUID, onWarning = () => {} } = tools;
   const from = senderOf(config);
   const render = (part: TemplatePart): string => {
     const template = cachedTemplate(templateTexts(kind, config)[part], parseOptions(part, config));
     const isLenient = config.mailer_template_lenient_compare;
-    return renderTemplate(isLenient ? { ...template, onUnequalKinds } : template, variables);
+    return renderTemplate(template, variables, {
+      ...(isLenient && { onWrongValue: (_message, { line }) => onWarning(part, line) }),
+    });
   };
   return {
     kind,

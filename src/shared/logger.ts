@@ -118,6 +118,11 @@ const lines: { readonly [K in Kind]: (observation: Observation & { readonly kind
     error('email not sent; given up', { email, user, attempts, reason }),
   template_refused: ({ email, source, problem, kept }) =>
     error(`email template refused; the ${kept} one is used`, { email, source, problem }),
+  template_tolerated: ({ email, part, line }) =>
+    warn('an email template met a value of another type than it expects; it counted as unequal or empty', {
+      ...{ email, part, line },
+      option: '--mailer-template-lenient-compare',
+    }),
   text_not_sent: ({ provider, reason }) => error('text message not sent', { provider, reason }),
   hook_failed: ({ hook, reason }) => error('hook failed', { hook, reason }),
   warning: ({ message, hint }) => warn(message, hint ? { hint } : {}),

@@ -100,6 +100,8 @@ export type Observation =
       readonly problem: string;
       readonly kept: 'previous' | 'built-in';
     }
+  /** A text of the email met a value of a wrong kind, which was unequal or empty to it; `line` counts from 1. */
+  | { readonly kind: 'template_tolerated'; readonly email: string; readonly part: string; readonly line: number }
   /** A text message was not taken by the provider, so the request that wanted it sent has failed. */
   | { readonly kind: 'text_not_sent'; readonly provider: string; readonly reason: string }
   /** A hook gave no answer to go on with, so what it was asked about was refused. `hook` is its name in the configuration. */

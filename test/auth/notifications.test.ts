@@ -255,6 +255,7 @@ test('nobody can keep a notification from the owner of an account by metadata th
     ...allOn,
     mailer_subjects_password_changed_notification: 'Changed',
     mailer_templates_password_changed_notification_content: '<p>{{ index .Data.list 5 }}</p>',
+    mailer_template_lenient_compare: false,
   });
   const supabase = await signedIn(auth, 'broken@x.test');
   await supabase.auth.updateUser({ data: { list: ['secret'] } });

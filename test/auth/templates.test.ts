@@ -27,6 +27,33 @@ test('one template has other texts for users with other metadata', async () => {
   expect(await texts('none@x.test', {})).toEqual(['Welcome', '<p>No plan</p>']);
 });
 
+test('whatever users say of themselves, they get their mail', async () => {
+  const auth = await testAuth(database, {
+    mailer_subjects_confirmation: '{{ if eq .Data.language "en" }}Welcome{{ else }}Hallo{{ end }}',
+    mailer_templates_confirmation_content: `<p>{{ slice .Data.name 0 1 }}|{{ len .Data.teams }}|{{ index .Data.teams 0 }}|{{ .Data.a.b }}</p>
+      {{ range .Data.teams }}{{ . }}{{ end }}{{ if gt .Data.age 17.5 }}of age{{ end }}{{ printf .Data.format 5 }}`,
+  });
+  for (const [number, language] of [42, ['en'], { is: 'en' }, true, null].entries()) {
+    const email = `chooses${number}@x.test`;
+    const data = { language, name: 42, teams: number, a: 'text', age: 'old', format: [1] };
+    expect(await auth.ask('/signup', { email, password, data })).toMatchObject({ status: 200 });
+    expect(await auth.mail(email)).toMatchObject({ subject: 'Hallo', html: expect.stringContaining('<p>|0||</p>') });
+  }
+  const told = auth.observations.filter(({ kind }) => kind === 'template_tolerated');
+  expect(told).toHaveLength(5);
+  expect(told[0]).toEqual({ kind: 'template_tolerated', email: 'confirmation', part: 'subject', line: 1 });
+});
+
+test('strict templates fail where Go fails, if the operator wants that', async () => {
+  const auth = await testAuth(database, {
+    mailer_template_lenient_compare: false,
+    mailer_subjects_confirmation: '{{ if eq .Data.language "en" }}Welcome{{ else }}Hallo{{ end }}',
+  });
+  const body = { email: 'strict@x.test', password, data: { language: 42 } };
+  expect(await auth.ask('/signup', body)).toMatchObject({ status: 500 });
+  expect(await auth.mails('strict@x.test')).toEqual([]);
+});
+
 test('the variable for the redirect is where the link leads, never an address that was refused', async () => {
   const auth = await testAuth(database, {
     smtp_max_frequency: 0,

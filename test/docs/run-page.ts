@@ -164,10 +164,10 @@ async function runModule(source: string, world: PageWorld): Promise<string> {
 /** A secret that is good for everything that wants one; those of hooks have a form of their own. */
 const hookSecret = `v1,whsec_${Buffer.from('a secret of more than thirty-two characters').toString('base64')}`;
 
-/** With the sample data of a confirmation, and over it what the page gives. */
+/** As an email is, with the sample data of a confirmation, and over it what the page gives. */
 function renderSample({ language, body }: CodePart, data: Readonly<Record<string, unknown>>): string {
   const template = parseTemplate(body, { kind: language === 'html' ? 'html' : 'text' });
-  return renderTemplate(template, { ...sampleData('confirmation')[0], ...data });
+  return renderTemplate(template, { ...sampleData('confirmation')[0], ...data }, { onWrongValue: () => {} });
 }
 
 function readConfigFile(body: string, { directory, environment }: PageWorld): void {

@@ -195,17 +195,16 @@ describe('switches of the configuration', () => {
     expect(parseOptions('subject', { ...given, mailer_subject_html_escape: true }).kind).toBe('html');
   });
 
-  test('values of different types may be compared when the configuration is lenient, with a warning', () => {
+  test('values of different types may be compared unless the configuration is strict, with a warning', () => {
     const config = layerAuthConfig({
       mailer_templates_recovery_content: '{{ if eq .Data.plan 1 }}one{{ else }}other{{ end }}',
     });
-    const lenient = { ...config, mailer_template_lenient_compare: true };
-    const warnings: string[] = [];
-    expect(() => buildMessage('recovery', config, sampleData)).toThrow();
-    expect(buildMessage('recovery', lenient, sampleData, { onWarning: (text) => warnings.push(text) }).html).toBe(
-      'other',
-    );
-    expect(warnings).toHaveLength(1);
+    const strict = { ...config, mailer_template_lenient_compare: false };
+    const warnings: unknown[] = [];
+    const tools = { onWarning: (part: string, line: number) => warnings.push([part, line]) };
+    expect(() => buildMessage('recovery', strict, sampleData)).toThrow();
+    expect(buildMessage('recovery', config, sampleData, tools).html).toBe('other');
+    expect(warnings).toEqual([['content', 1]]);
   });
 
   test('the sender is the configured one, else an address at the host of the application', () => {

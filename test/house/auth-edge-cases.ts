@@ -137,7 +137,7 @@ export const authEdgeCases: readonly SectionRow[] = [
   ['130', 'Markup and actions in metadata', 'auth/leaks: markup in it stays text', 'unit/email/template: metadata cannot break out of its place'],
   ['131', 'The code in the mail', 'auth/templates: the code in the mail is the one that is accepted', 'unit/auth/one-time-code: a code has the configured number of digits'],
   ['132', 'A missing key compared', 'unit/email/template-examples: %s > $template', 'management/validation: a template that needs metadata which some users lack is accepted'],
-  ['133', 'A number compared with a text', 'unit/email/template: comparisons of different kinds may count as not equal', 'email/message: values of different types may be compared when the configuration is lenient'],
+  ['133', 'A number compared with a text', 'unit/email/template: comparisons of different kinds may count as not equal', 'email/message: values of different types may be compared unless the configuration is strict', 'auth/templates: whatever users say of themselves, they get their mail'],
   ['134', 'Conditional comments', 'email/message: conditional comments are kept only when asked for', 'unit/email/template: comments for mail clients may be kept'],
   ['135', 'Templates without end', 'unit/email/template: a recursive template must end where it began', 'management/validation: a loop that never ends is refused'],
   ['136', 'Who may ask the management API', 'management/config-route: who may ask > %s is no way in'],

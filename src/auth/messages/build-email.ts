@@ -5,17 +5,29 @@ import { buildMessage, type EmailMessage, type MessageData } from '../../email/m
 import { TemplateError } from '../../email/template/template-error.ts';
 import type { AuthContext } from '../steps/auth-context.ts';
 
-/**
- * Builds the email, by the built-in texts where the configured ones fail with the data: whoever is in an account that is not
- * theirs could choose metadata with which they do, and its owner would hear of nothing and could not recover it.
- */
-export function buildEmail(
+/** Builds the email by the configured texts; the log says once where a value was of a kind that they do not expect. */
+export function buildConfigured(
   { config, services }: AuthContext,
   email: EmailMessage['kind'],
   data: MessageData,
 ): EmailMessage {
+  let isTold = false;
+  return buildMessage(email, config, data, {
+    onWarning(part, line) {
+      if (!isTold) services.observe({ kind: 'template_tolerated', email, part, line });
+      isTold = true;
+    },
+  });
+}
+
+/**
+ * Builds the email, by the built-in texts where the configured ones fail with the data: whoever is in an account that is not
+ * theirs could choose metadata with which they do, and its owner would hear of nothing and could not recover it.
+ */
+export function buildEmail(context: AuthContext, email: EmailMessage['kind'], data: MessageData): EmailMessage {
+  const { config, services } = context;
   try {
-    return buildMessage(email, config, data);
+    return buildConfigured(context, email, data);
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
     // Not its message, which may quote a value.

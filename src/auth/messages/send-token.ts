@@ -6,7 +6,7 @@
 
 import { buildConfirmationUrl } from '../../email/confirmation-url.ts';
 import { emailKinds } from '../../email/email-kind.ts';
-import { buildMessage, type EmailMessage } from '../../email/message.ts';
+import type { EmailMessage } from '../../email/message.ts';
 import { AuthError } from '../auth-error.ts';
 import { type AuthContext, type Transaction, timeLeftMs } from '../steps/auth-context.ts';
 import { createFlow, type PkceChallenge } from '../store/flows.ts';
@@ -14,7 +14,7 @@ import { emailTokenSeconds, sentAtOf } from '../store/one-time-tokens.ts';
 import { assertSendAllowed, findTooFrequent } from '../store/rate-limit.ts';
 import type { Time } from '../times.ts';
 import type { User } from '../user.ts';
-import { buildEmail } from './build-email.ts';
+import { buildConfigured, buildEmail } from './build-email.ts';
 import { type MadeToken, makeToken, type TokenMail } from './make-token.ts';
 import { sendTokensByHook } from './send-by-hook.ts';
 
@@ -77,7 +77,7 @@ function build(context: AuthContext, mail: TokenMail, { code, tokenHash }: MadeT
     ...(newEmail === undefined ? {} : { newEmail }),
   };
   // Whoever signs up has chosen the metadata in this very request.
-  return kind === 'confirmation' ? buildMessage(kind, config, data) : buildEmail(context, kind, data);
+  return kind === 'confirmation' ? buildConfigured(context, kind, data) : buildEmail(context, kind, data);
 }
 
 /** What an email carries where it goes to the address of the user, and the flow that its request leaves. */

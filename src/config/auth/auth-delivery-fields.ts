@@ -94,7 +94,7 @@ export const deliveryFields = {
     kind: boolean, default: false, environment: null, doc: 'Keep conditional comments for Outlook in email bodies.',
   }),
   mailer_template_lenient_compare: field({
-    kind: boolean, default: false, environment: null, doc: 'Compare values of different types in templates as false, without an error.',
+    kind: boolean, default: true, environment: null, doc: 'Treat values of wrong types in templates as unequal or empty. false: the email fails.',
   }),
   mailer_extra_url_schemes: field({
     kind: string(checkLine), default: '', environment: null, doc: 'Additional URL schemes allowed in template links, separated by commas.',

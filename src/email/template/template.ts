@@ -10,10 +10,17 @@ import { makeEscapers } from './escape/escapers.ts';
 import { parseTree } from './parse/parse-tree.ts';
 import { findVariables } from './parse/template-variables.ts';
 import type { TemplateTree } from './parse/tree.ts';
+import type { Tolerate } from './run/compare-values.ts';
 import { functionNames } from './run/functions.ts';
 import { type TemplateLimits, TemplateRun } from './run/run-template.ts';
 import { fromData } from './run/value.ts';
-import { EvaluationFailure, placeOf, TemplateError, type TemplateErrorCode } from './template-error.ts';
+import {
+  EvaluationFailure,
+  placeOf,
+  TemplateError,
+  type TemplateErrorCode,
+  type TemplatePlace,
+} from './template-error.ts';
 
 /** How a source is to be read. */
 export interface TemplateOptions {
@@ -22,8 +29,6 @@ export interface TemplateOptions {
   readonly extraUrlSchemes?: readonly string[];
   /** Keeps `<!--[if mso]>…<![endif]-->`, with actions inside escaped as HTML text. */
   readonly keepConditionalComments?: boolean;
-  /** Makes `eq` and `ne` of values of different kinds "not equal" instead of a fault; told the message each time. */
-  readonly onUnequalKinds?: (message: string) => void;
   /** Processor time for the reading in milliseconds, where another than the usual one is right. */
   readonly maxMs?: number;
 }
@@ -32,7 +37,12 @@ export interface TemplateOptions {
 export interface Template {
   readonly source: string;
   readonly tree: TemplateTree;
-  readonly onUnequalKinds: ((message: string) => void) | null;
+}
+
+/** How a template is to be rendered: limits that differ from the usual ones, and what becomes of wrong values. */
+export interface RenderOptions extends Partial<TemplateLimits> {
+  /** Makes values of wrong kinds unequal or empty instead of faults; told the message and the place each time. */
+  readonly onWrongValue?: (message: string, place: TemplatePlace) => void;
 }
 
 /** Variables by name: JSON values, plain objects and Maps at any depth. */
@@ -55,11 +65,11 @@ export const defaultTemplateLimits: TemplateLimits = {
  * @throws TemplateError of the phases `parse` and `escape`.
  */
 export function parseTemplate(source: string, options: TemplateOptions): Template {
-  const { kind, extraUrlSchemes = [], keepConditionalComments = false, onUnequalKinds = null } = options;
+  const { kind, extraUrlSchemes = [], keepConditionalComments = false } = options;
   const text = source.toWellFormed();
   const budget = new Budget(options.maxMs ?? usualParseMs, 'parse_limit', 'reading the template');
   try {
-    return { source: text, tree: guardStack('nested_too_deep', makeTree), onUnequalKinds };
+    return { source: text, tree: guardStack('nested_too_deep', makeTree) };
   } catch (error) {
     if (!(error instanceof EvaluationFailure)) throw error;
     throw new TemplateError(error.code, error.message, null);
@@ -79,15 +89,14 @@ export function parseTemplate(source: string, options: TemplateOptions): Templat
 /**
  * Renders a template; on any fault nothing of the output is kept.
  *
- * @param limits Those that differ from the defaults.
  * @throws TemplateError of the phase `exec`.
  */
-export function renderTemplate(template: Template, data: TemplateData, limits: Partial<TemplateLimits> = {}): string {
-  const run = new TemplateRun(
-    template.tree,
-    { ...defaultTemplateLimits, ...limits },
-    { tolerate: template.onUnequalKinds },
-  );
+export function renderTemplate(template: Template, data: TemplateData, options: RenderOptions = {}): string {
+  const { onWrongValue, ...limits } = options;
+  const tolerate: Tolerate | null = onWrongValue
+    ? (message) => onWrongValue(message, placeOf(template.source, run.evaluator.at))
+    : null;
+  const run = new TemplateRun(template.tree, { ...defaultTemplateLimits, ...limits }, tolerate);
   try {
     return guardStack('depth_limit', () => run.main(fromData(data)));
   } catch (error) {

@@ -14,7 +14,7 @@ import { parseOptions, type TemplatePart } from '../../email/parse-options.ts';
 import { toPlainText } from '../../email/plain-text.ts';
 import { cleanSubject } from '../../email/subject.ts';
 import { parseTemplate, renderTemplate, type TemplateData } from '../../email/template/template.ts';
-import { TemplateError } from '../../email/template/template-error.ts';
+import { TemplateError, type TemplatePlace } from '../../email/template/template-error.ts';
 import { ManagementError } from '../management-error.ts';
 import { trialMs, warningsOf } from './check-template.ts';
 import type { DescribedEmail, RenderedDraft, RenderedText } from './draft-shapes.ts';
@@ -113,12 +113,12 @@ export async function renderDraft(draft: EmailDraft, config: AuthConfig): Promis
 function renderText(part: TemplatePart, { email, data, ...texts }: EmailDraft, config: AuthConfig): RenderedText {
   const warnings: string[] = [];
   const options = parseOptions(part, config);
-  const tolerant = config.mailer_template_lenient_compare && {
-    onUnequalKinds: (message: string) => void warnings.push(message),
+  const lenient = config.mailer_template_lenient_compare && {
+    onWrongValue: (message: string, { line }: TemplatePlace) => void warnings.push(`line ${line}: ${message}`),
   };
   try {
-    const template = parseTemplate(texts[part], { ...options, ...tolerant, maxMs: trialMs });
-    const output = renderTemplate(template, data, { maxMs: trialMs });
+    const template = parseTemplate(texts[part], { ...options, maxMs: trialMs });
+    const output = renderTemplate(template, data, { ...lenient, maxMs: trialMs });
     warnings.push(...warningsOf(template, { part, email }));
     return { output: part === 'subject' ? cleanSubject(output) : output, fault: null, warnings };
   } catch (error) {

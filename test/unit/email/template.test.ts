@@ -12,7 +12,7 @@ import {
   type TemplateOptions,
   templateVariables,
 } from '../../../src/email/template/template.ts';
-import { TemplateError, templateErrorCodes } from '../../../src/email/template/template-error.ts';
+import { TemplateError, type TemplatePlace, templateErrorCodes } from '../../../src/email/template/template-error.ts';
 
 function html(source: string, data: TemplateData = {}, options: Partial<TemplateOptions> = {}): string {
   return renderTemplate(parseTemplate(source, { kind: 'html', ...options }), data);
@@ -257,12 +257,102 @@ describe('options', () => {
     expect(html(source, { X: '<' })).toBe('<p>yz</p>');
   });
 
-  test('comparisons of different kinds may count as not equal, with a warning', () => {
+  const leniently = (source: string, data: TemplateData) => {
     const warnings: string[] = [];
-    const options = { onUnequalKinds: (message: string) => void warnings.push(message) };
-    expect(html('{{ if eq .X "a" }}a{{ else }}b{{ end }}{{ ne .X "a" }}', { X: 5 }, options)).toBe('btrue');
-    expect(warnings).toHaveLength(2);
-    expect(warnings[0]).toContain('incompatible types for comparison');
+    const onWrongValue = (message: string, { line, column }: TemplatePlace) =>
+      void warnings.push(`${line}:${column} ${message}`);
+    return { output: renderTemplate(parseTemplate(source, { kind: 'text' }), data, { onWrongValue }), warnings };
+  };
+
+  test('comparisons of different kinds may count as not equal, with a warning', () => {
+    const source = '{{ if eq .X "a" }}a{{ else }}b{{ end }}\n{{ ne .X "a" }}';
+    expect(leniently(source, { X: 5 })).toEqual({
+      output: 'b\ntrue',
+      warnings: [
+        '1:7 error calling eq: incompatible types for comparison: float and string',
+        '2:4 error calling ne: incompatible types for comparison: float and string',
+      ],
+    });
+    expect(leniently('{{ eq .X 1 "a" }}', { X: 'a' }).output).toBe('true');
+  });
+
+  test.each([
+    ['{{ lt .X 5 }} {{ ge .X "a" }}', { X: [] }, 'false false', 2],
+    ['{{ eq .X .Y }} {{ ne .X .Y }} {{ eq .X .X }}', { X: [1], Y: { a: 1 } }, 'false true false', 3],
+    ['{{ len .X }}', { X: 5 }, '0', 1],
+    ['{{ len .X }}', {}, '0', 1],
+    ['{{ if gt (len .X) 2 }}many{{ end }}', { X: true }, '', 1],
+    ['<{{ index .X 0 }}>', { X: [] }, '<>', 1],
+    ['<{{ index .X "a" "b" }}>', { X: { a: 5 } }, '<>', 1],
+    ['<{{ index .X 0 }}>', {}, '<>', 1],
+    ['<{{ slice .X 0 1 }}>', { X: '' }, '<>', 1],
+    ['<{{ slice .X 0 1 }}>', { X: 5 }, '<>', 1],
+    ['<{{ printf .X 1 }}>', { X: 5 }, '<>', 1],
+    ['<{{ printf "%s" .X }}>', { X: 5 }, '<%!s(float64=5)>', 0],
+    ['<{{ .X.a.b }}>', { X: 5 }, '<>', 1],
+    ['<{{ .X.a }}>', { X: null }, '<>', 1],
+    ['<{{ range .X }}a{{ else }}none{{ end }}>', { X: 'text' }, '<none>', 1],
+    ['<{{ range $k, $v := .X }}{{ $k }}{{ end }}>', { X: 2.5 }, '<>', 1],
+  ] as const)('%s of %j may be %j instead of a fault', (source, data, output, count) => {
+    const result = leniently(source, data);
+    expect({ output: result.output, count: result.warnings.length }).toEqual({ output, count });
+    if (count > 0) expect(() => renderTemplate(parseTemplate(source, { kind: 'text' }), data)).toThrow();
+  });
+
+  test('leniently, no values that somebody chooses make a template fail', () => {
+    const values = [
+      undefined,
+      null,
+      true,
+      0,
+      -1,
+      1e300,
+      '',
+      '0',
+      'ünï',
+      [],
+      [null],
+      [[1]],
+      {},
+      { a: null },
+      { a: { b: 1 } },
+    ];
+    const calls = [
+      'eq',
+      'ne',
+      'lt',
+      'le',
+      'gt',
+      'ge',
+      'index',
+      'slice',
+      'printf',
+      'print',
+      'html',
+      'urlquery',
+      'and',
+      'or',
+    ];
+    const source = [
+      ...calls.flatMap((name) => ['.X .Y', '.X "a"', '.X 1', '"a" .X', '1 .X'].map((of) => `{{ ${name} ${of} }}`)),
+      ...[
+        'len .X',
+        'not .X',
+        '.X.a',
+        '.X.a.b',
+        '(index .X 0).a',
+        'slice .X 1 2',
+        'printf "%*d" .X .Y',
+        'len .X | eq .Y',
+      ].map((of) => `{{ ${of} }}`),
+      '{{ range .X }}{{ .a }}{{ end }}{{ range $k, $v := .X }}{{ $v.a }}{{ end }}{{ with .X }}{{ .a }}{{ end }}',
+    ].join('\n');
+    for (const X of values)
+      for (const Y of values)
+        for (const kind of ['text', 'html'] as const) {
+          const template = parseTemplate(source, { kind });
+          expect(() => renderTemplate(template, { X, Y }, { onWrongValue: () => {} })).not.toThrow();
+        }
   });
 
   test('the variables of a template are known without data', () => {

@@ -1,35 +1,38 @@
 /**
- * The comparison functions: values of the same basic kind compare, others are faults, and null equals only null.
+ * The comparison functions: values of the same basic kind compare, others are faults or unequal, and null equals only null.
  */
 import { failValue } from '../template-error.ts';
 import { Byte, type Complex, compareBytes, kindOf, type Value } from './value.ts';
 
-/** How strict comparisons are. */
-export interface Comparison {
-  /** Values of different kinds are not equal, rather than a fault. Told the message of the fault. */
-  readonly tolerate: ((message: string) => void) | null;
-}
+/** Told the message of a fault about a value that is unequal or empty instead. */
+export type Tolerate = (message: string) => void;
 
 const incompatible = 'incompatible types for comparison';
 
 /** `eq`: whether the first equals any of the others, which are looked at in order. */
-export function equalsAny(values: readonly Value[], comparison: Comparison): boolean {
+export function equalsAny(name: string, values: readonly Value[], tolerate: Tolerate | null): boolean {
   const [first, ...others] = values;
-  if (others.length === 0) failValue('error calling eq: missing argument for comparison');
-  return others.some((other) => equals(first, other, comparison));
-}
-
-function equals(a: Value, b: Value, { tolerate }: Comparison): boolean {
-  const [left, right] = [basicKind(a), basicKind(b)];
-  if (left === 'nil' || right === 'nil') return left === right;
-  if (left === 'collection' && right === 'collection')
-    failValue('error calling eq: non-comparable type: lists and maps cannot be compared');
-  if (left !== right) {
-    const message = `error calling eq: ${incompatible}: ${left} and ${right}`;
+  if (others.length === 0) failValue(`error calling ${name}: missing argument for comparison`);
+  return others.some((other) => {
+    const problem = whyIncomparable(first, other);
+    if (problem === null) return equals(first, other);
+    const message = `error calling ${name}: ${problem}`;
     if (tolerate === null) failValue(message);
     tolerate(message);
     return false;
-  }
+  });
+}
+
+function whyIncomparable(a: Value, b: Value): string | null {
+  const [left, right] = [basicKind(a), basicKind(b)];
+  if (left === 'nil' || right === 'nil') return null;
+  if (left !== right) return `${incompatible}: ${left} and ${right}`;
+  return left === 'collection' ? 'non-comparable type: lists and maps cannot be compared' : null;
+}
+
+function equals(a: Value, b: Value): boolean {
+  const [left, right] = [basicKind(a), basicKind(b)];
+  if (left === 'nil' || right === 'nil') return left === right;
   if (left === 'int') return integerOf(a) === integerOf(b);
   if (left !== 'complex') return a === b;
   const [x, y] = [a as Complex, b as Complex];

@@ -7,7 +7,7 @@ import { unreachable } from '../../../shared/invariant.ts';
 import type { Budget } from '../budget.ts';
 import type { Command, Operand, Pipeline } from '../parse/tree.ts';
 import { EvaluationFailure, failValue } from '../template-error.ts';
-import type { Comparison } from './compare-values.ts';
+import type { Tolerate } from './compare-values.ts';
 import { type TemplateFunction, templateFunctions } from './functions.ts';
 import { isTrue, kindOf, type MapValue, mapEntry, typeName, type Value } from './value.ts';
 
@@ -29,11 +29,12 @@ export class Evaluator {
   /** Offset of what is being evaluated, for the place of an error. */
   at = 0;
   variables: Variable[] = [];
-  readonly #comparison: Comparison;
+  readonly #tolerate: Tolerate | null;
   readonly #budget: Budget;
 
-  constructor(comparison: Comparison, budget: Budget) {
-    this.#comparison = comparison;
+  /** @param tolerate Null: values of wrong kinds are faults. */
+  constructor(tolerate: Tolerate | null, budget: Budget) {
+    this.#tolerate = tolerate;
     this.#budget = budget;
   }
 
@@ -64,6 +65,12 @@ export class Evaluator {
   /** Counts a piece of work. */
   step(): void {
     this.#budget.step();
+  }
+
+  /** There is no such value. @throws EvaluationFailure where that is a fault */
+  missing(message: string): undefined {
+    if (this.#tolerate === null) failValue(message);
+    this.#tolerate(message);
   }
 
   #command({ operands: [first, ...rest] }: Command, dot: Value, piped: Value | typeof absent): Value {
@@ -118,8 +125,8 @@ export class Evaluator {
     let value = start;
     for (const [index, name] of path.entries()) {
       if (value === undefined) return undefined;
-      if (value === null) failValue(`nil pointer evaluating interface {}.${name}`);
-      if (kindOf(value) !== 'map') failValue(`can't evaluate field ${name} in type ${typeName(value)}`);
+      if (value === null) return this.missing(`nil pointer evaluating interface {}.${name}`);
+      if (kindOf(value) !== 'map') return this.missing(`can't evaluate field ${name} in type ${typeName(value)}`);
       if (hasArguments && index === path.length - 1) failValue(`${name} is not a method but has arguments`);
       value = mapEntry(value as MapValue, name);
     }
@@ -138,10 +145,20 @@ export class Evaluator {
     const values = operands.map((operand) => this.#operand(operand, dot));
     if (piped !== absent) values.push(piped);
     this.at = at;
-    const result = called.call(values, this.#comparison);
+    const result = this.#result(called, values);
     if (typeof result === 'string' && result.length > maxTextLength)
       throw new EvaluationFailure('output_limit', `the result of ${name} is longer than any output may be`);
     return result;
+  }
+
+  #result(called: TemplateFunction, values: readonly Value[]): Value {
+    try {
+      return called.call(values, this.#tolerate);
+    } catch (error) {
+      if (!(error instanceof EvaluationFailure) || error.code !== 'wrong_value') throw error;
+      this.missing(error.message);
+      return called.otherwise;
+    }
   }
 
   #shortCircuit(name: 'and' | 'or', operands: readonly Operand[], dot: Value, piped: Value | typeof absent): Value {

@@ -10,7 +10,7 @@ import { escapeScriptFunction } from '../escape/escape-script.ts';
 import { encodeQueryFunction } from '../escape/escape-url.ts';
 import { failValue } from '../template-error.ts';
 import { indexInto, lengthOf, sliceOf } from './collections.ts';
-import { type Comparison, compareOrder, equalsAny } from './compare-values.ts';
+import { compareOrder, equalsAny, type Tolerate } from './compare-values.ts';
 import { printValue } from './format-value.ts';
 import { printf } from './printf.ts';
 import { printAll, printShown } from './stringify.ts';
@@ -21,18 +21,20 @@ export interface TemplateFunction {
   readonly least: number;
   readonly most: number;
   /** Gets as many values as it allows. @throws EvaluationFailure */
-  call(values: readonly Value[], comparison: Comparison): Value;
+  call(values: readonly Value[], tolerate: Tolerate | null): Value;
+  /** Its result for values of wrong kinds, where those are tolerated. */
+  readonly otherwise: Value;
 }
 
 const many = Number.POSITIVE_INFINITY;
 
-function row(least: number, most: number, call: TemplateFunction['call']): TemplateFunction {
-  return { least, most, call };
+function row(least: number, most: number, call: TemplateFunction['call'], otherwise?: Value): TemplateFunction {
+  return { least, most, call, otherwise };
 }
 
 /** A comparison of two, by the sign of their order. */
 function ordering(name: string, accepts: (order: number) => boolean): TemplateFunction {
-  return row(2, 2, ([a, b]) => accepts(compareOrder(name, a, b)));
+  return row(2, 2, ([a, b]) => accepts(compareOrder(name, a, b)), false);
 }
 
 function runPrintf([format, ...values]: readonly Value[]): string {
@@ -50,13 +52,13 @@ export const templateFunctions: ReadonlyMap<string, TemplateFunction> = new Map(
     and: row(1, many, () => undefined),
     or: row(1, many, () => undefined),
     not: row(1, 1, ([value]) => !isTrue(value)),
-    eq: row(1, many, (values, comparison) => equalsAny(values, comparison)),
-    ne: row(2, 2, (values, comparison) => !equalsAny(values, comparison)),
+    eq: row(1, many, (values, tolerate) => equalsAny('eq', values, tolerate)),
+    ne: row(2, 2, (values, tolerate) => !equalsAny('ne', values, tolerate)),
     lt: ordering('lt', (order) => order < 0),
     le: ordering('le', (order) => order <= 0),
     gt: ordering('gt', (order) => order > 0),
     ge: ordering('ge', (order) => order >= 0),
-    len: row(1, 1, ([value]) => lengthOf(value)),
+    len: row(1, 1, ([value]) => lengthOf(value), 0n),
     index: row(1, many, ([item, ...indexes]) => indexInto(item, indexes)),
     slice: row(1, many, ([item, ...indexes]) => sliceOf(item, indexes)),
     print: row(0, many, (values) => printAll(values)),

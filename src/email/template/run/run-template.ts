@@ -3,8 +3,8 @@
  */
 import { Budget } from '../budget.ts';
 import type { ActionNode, Branch, CallNode, Pipeline, TemplateNode, TemplateTree } from '../parse/tree.ts';
-import { EvaluationFailure, failValue } from '../template-error.ts';
-import type { Comparison } from './compare-values.ts';
+import { EvaluationFailure } from '../template-error.ts';
+import type { Tolerate } from './compare-values.ts';
 import { Evaluator } from './evaluate.ts';
 import { printValue } from './format-value.ts';
 import { stringify } from './stringify.ts';
@@ -48,10 +48,10 @@ export class TemplateRun {
   #iterations = 0;
   #depth = 0;
 
-  constructor(tree: TemplateTree, limits: TemplateLimits, comparison: Comparison) {
+  constructor(tree: TemplateTree, limits: TemplateLimits, tolerate: Tolerate | null) {
     this.#tree = tree;
     this.#limits = limits;
-    this.evaluator = new Evaluator(comparison, new Budget(limits.maxMs, 'time_limit', 'rendering'));
+    this.evaluator = new Evaluator(tolerate, new Budget(limits.maxMs, 'time_limit', 'rendering'));
   }
 
   /** The output. @throws EvaluationFailure; `evaluator.at` says where. */
@@ -150,7 +150,7 @@ export class TemplateRun {
     const known = variables.length;
     let isEmpty = true;
     let exit: Exit = null;
-    for (const [key, element] of roundsOf(node, evaluator.pipeline(node.pipeline, dot))) {
+    for (const [key, element] of this.#rounds(node, evaluator.pipeline(node.pipeline, dot))) {
       isEmpty = false;
       this.#iterations += 1;
       if (this.#iterations > this.#limits.maxIterations)
@@ -177,29 +177,29 @@ export class TemplateRun {
       if (second !== undefined) evaluator.setRecent(1, key);
     }
   }
-}
 
-/** Key and element of each round. */
-function* roundsOf({ pipeline }: Branch, value: Value): Generator<readonly [Value, Value]> {
-  switch (kindOf(value)) {
-    case 'nil':
-      return;
-    case 'list':
-      for (const [index, element] of (value as ListValue).entries()) yield [BigInt(index), fromData(element)];
-      return;
-    case 'map':
-      for (const key of mapKeys(value as MapValue)) yield [key, mapEntry(value as MapValue, key)];
-      return;
-    case 'int':
-    case 'byte': {
-      if (pipeline.variables.length > 1)
-        failValue(`can't use ${printValue(value)} to iterate over more than one variable`);
-      const count = value instanceof Byte ? value.value : Number(value);
-      for (let index = 0; index < count; index += 1)
-        yield [undefined, value instanceof Byte ? new Byte(index) : BigInt(index)];
-      return;
+  /** Key and element of each round. */
+  *#rounds({ pipeline }: Branch, value: Value): Generator<readonly [Value, Value]> {
+    switch (kindOf(value)) {
+      case 'nil':
+        return;
+      case 'list':
+        for (const [index, element] of (value as ListValue).entries()) yield [BigInt(index), fromData(element)];
+        return;
+      case 'map':
+        for (const key of mapKeys(value as MapValue)) yield [key, mapEntry(value as MapValue, key)];
+        return;
+      case 'int':
+      case 'byte': {
+        if (pipeline.variables.length > 1)
+          return this.evaluator.missing(`can't use ${printValue(value)} to iterate over more than one variable`);
+        const count = value instanceof Byte ? value.value : Number(value);
+        for (let index = 0; index < count; index += 1)
+          yield [undefined, value instanceof Byte ? new Byte(index) : BigInt(index)];
+        return;
+      }
+      default:
+        this.evaluator.missing(`range can't iterate over ${printValue(value)}`);
     }
-    default:
-      failValue(`range can't iterate over ${printValue(value)}`);
   }
 }
