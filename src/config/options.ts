@@ -82,6 +82,10 @@ export const options = {
     group: 'Database', placeholder: 'MS', parse: integerBetween(100, 86_400_000), default: '5000', commands: ['serve'],
     doc: 'Maximum replication lag in ms. Replicas further behind get no queries until they catch up.',
   },
+  databasePort: {
+    group: 'Database', placeholder: 'PORT', parse: integerBetween(1, 65_535), default: null, commands: ['start'],
+    defaultNote: '54322 or a free one, then kept', doc: 'Port of the embedded PostgreSQL.',
+  },
   schemas: {
     group: 'Database', placeholder: 'NAMES', parse: parseNames, default: null, commands: reflecting,
     defaultNote: "the login role's search_path", doc: 'Schemas to expose, in order, separated by commas.',

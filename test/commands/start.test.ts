@@ -1,9 +1,12 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createRemoteJWKSet, exportJWK, generateKeyPair, jwtVerify, SignJWT } from 'jose';
 import pg from 'pg';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { findFreePort } from '../support/free-port.ts';
 import { runCommand, startCommand, temporaryDirectory } from './run-command.ts';
 
 async function start(directory: string, args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
@@ -114,6 +117,72 @@ test('--schema-file starts with a schema of one’s own, watched, and open to no
   expect(await stop()).toBe(0);
 });
 
+test('an edited schema file is reported with what differs, and --reset loads it; keys and addresses stay', async () => {
+  const directory = temporaryDirectory();
+  const write = (sql: string) => writeFileSync(join(directory, 'pets.sql'), `${sql}grant select on pet to anon;\n`);
+  const pets = async ({ ask }: { ask: (query: string) => Promise<unknown> }, fields: string) =>
+    JSON.stringify(await ask(`{ petCollection { edges { node { ${fields} } } } }`));
+  const shown = (text: string) =>
+    ['Database', 'anon key', 'service key', 'access token'].map(
+      (name) => new RegExp(`^  ${name} +(\\S+)`, 'm').exec(text)?.[1],
+    );
+  const file = ['--schema-file', 'pets.sql'];
+  write('create table pet (id int primary key);\ninsert into pet values (1);\n');
+  // Others may start projects while this one is stopped.
+  const first = await start(directory, [...file, '--database-port', String(await findFreePort())]);
+  expect(await pets(first, 'id')).toContain('"id":1');
+  const addresses = shown(first.command.text());
+  expect(addresses).not.toContain(undefined);
+  expect(await first.stop()).toBe(0);
+
+  const unchanged = await start(directory, file);
+  expect(unchanged.command.text()).not.toContain('differs');
+  expect(shown(unchanged.command.text())).toEqual(addresses);
+  expect(await unchanged.stop()).toBe(0);
+
+  write('create table pet (id int primary key, name text);\n');
+  const edited = await start(directory, file);
+  const [, psql = ''] = /^ {2}psql +(.*)/m.exec(edited.command.text()) ?? [];
+  for (const said of [
+    'pets.sql differs from what the database was filled with',
+    '-create table pet (id int primary key);',
+    '+create table pet (id int primary key, name text);',
+    `\n  ${psql}\n`,
+    'pgreflect start --reset --schema-file pets.sql',
+  ])
+    expect(edited.command.text()).toContain(said);
+  expect(await pets(edited, 'id')).toContain('"id":1');
+  runPsql(directory, `${psql} -c 'alter table pet add column age int'`);
+  await expect.poll(() => pets(edited, 'id age')).toContain('"age":null');
+  expect(await edited.stop()).toBe(0);
+
+  const reset = await start(directory, ['--reset', ...file]);
+  expect(reset.command.text()).not.toContain('differs');
+  expect(shown(reset.command.text())).toEqual(addresses);
+  expect(JSON.parse(await pets(reset, 'id name'))).toEqual({ data: { petCollection: { edges: [] } } });
+  expect(await reset.stop()).toBe(0);
+});
+
+test('the database takes another port where its own is in use, and refuses one that was asked for', async () => {
+  const directory = temporaryDirectory();
+  const other = createServer().listen(0, '127.0.0.1');
+  onTestFinished(() => void other.close());
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const refused = await runCommand(['start', '--port', '0', '--empty', '--database-port', String(port)], { directory });
+  expect([refused.code, refused.err]).toEqual([
+    1,
+    expect.stringContaining(`Port ${port} is in use by another program.`),
+  ]);
+  expect(refused.err).toContain(`--database-port ${port + 1}`);
+  const file = join(directory, '.pgreflect/project.json');
+  const project = JSON.parse(readFileSync(file, 'utf8')) as object;
+  writeFileSync(file, JSON.stringify({ ...project, databasePort: port }));
+  const { command, stop } = await start(directory);
+  expect(command.text()).toContain(`Warning: another program uses port ${port}; the database has `);
+  expect(await stop()).toBe(0);
+});
+
 test('a mistake in the schema file keeps nothing, and the next start works', async () => {
   const directory = temporaryDirectory();
   writeFileSync(join(directory, 'pets.sql'), 'create table public.pet (id int primary key); create tabel toy ();');
@@ -139,7 +208,7 @@ test('--empty prints no password, and a line that makes a table', async () => {
   );
   for (const password of [superuserPassword!, loginPassword!]) expect(command.text()).not.toContain(password);
 
-  const [line = ''] = /PGPASSWORD=.*/.exec(command.text()) ?? [];
+  const [line = ''] = /PGPASSWORD=.* -c .*/.exec(command.text()) ?? [];
   runPsql(directory, line);
   const insert = 'mutation { insertIntonoteCollection(objects: [{ body: "x" }]) { affectedCount } }';
   const read = '{ noteCollection { edges { node { body } } } }';

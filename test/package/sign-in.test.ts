@@ -60,9 +60,9 @@ async function expectNotes(page: Page, text: string): Promise<void> {
 
 test('a newcomer signs in by the link of a mail, and sees the own rows and no others', async () => {
   const port = await findFreePort();
-  const schemaFile = join(root, named(/npm start -- --schema-file (\S+)/));
+  const schemaFile = join(root, named(/npm start -- --reset --schema-file (\S+)/));
   const options = { directory: temporaryDirectory(), timeoutMs: 240_000 };
-  const start = startCommand(['start', '--port', String(port), '--schema-file', schemaFile], options);
+  const start = startCommand(['start', '--port', String(port), '--reset', '--schema-file', schemaFile], options);
   const [, anonKey = ''] = await start.until(/anon key +(eyJ\S+)/);
   const [, inbox = ''] = await start.until(/Inbox +(\S+)/);
   expect(new URL(inbox).pathname).toBe(new URL(named(/inbox at `(\S+)`/)).pathname);

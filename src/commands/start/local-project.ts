@@ -23,6 +23,8 @@ export interface LocalProject {
   readonly superuserPassword: string;
   /** Of the login role `authenticator`. */
   readonly loginPassword: string;
+  /** Of the database; null until it has run. */
+  readonly databasePort: number | null;
   /** What the database was filled with; null until it has been filled. */
   readonly content: 'example' | 'empty' | 'file' | null;
 }
@@ -83,10 +85,10 @@ function findForeign(directory: string): string | null {
   return paths.find((path) => owners(path).some((owner) => owner !== own)) ?? null;
 }
 
-/** A project that an earlier version made has no token yet. */
+/** A project that an earlier version made lacks what came later. */
 function completeProject(directory: string, project: LocalProject): LocalProject {
-  if (typeof project.accessToken === 'string') return project;
-  const complete = { ...project, accessToken: makeAccessToken() };
+  if (typeof project.accessToken === 'string') return { ...project, databasePort: project.databasePort ?? null };
+  const complete = { ...project, accessToken: makeAccessToken(), databasePort: null };
   writeProject(directory, complete);
   return complete;
 }
@@ -110,6 +112,7 @@ async function makeProject(directory: string, roles: { anonRole: string; service
     accessToken: makeAccessToken(),
     superuserPassword: randomBytes(18).toString('base64url'),
     loginPassword: randomBytes(18).toString('base64url'),
+    databasePort: null,
     content: null,
   };
   writeProject(directory, project);
@@ -121,10 +124,14 @@ function makeRef(): string {
   return [...randomBytes(20)].map((byte) => String.fromCharCode(97 + (byte % 26))).join('');
 }
 
-/** Writes the whole file or nothing. */
+/** Writes the project's file. */
 export function writeProject(directory: string, project: LocalProject): void {
-  const path = join(directory, 'project.json');
-  writeFileSync(`${path}.new`, `${JSON.stringify(project, null, 2)}\n`, { mode: 0o600 });
+  writePrivate(join(directory, 'project.json'), `${JSON.stringify(project, null, 2)}\n`);
+}
+
+/** Writes the whole file or nothing; its owner alone may read it. */
+export function writePrivate(path: string, text: string): void {
+  writeFileSync(`${path}.new`, text, { mode: 0o600 });
   chmodSync(`${path}.new`, 0o600);
   renameSync(`${path}.new`, path);
 }

@@ -8,6 +8,7 @@ import { type ApiKeys, makeApiKeys } from '../../config/keys.ts';
 import { loadLocalConfig, loadStartOptions } from '../../config/load-config.ts';
 import type { Sources } from '../../config/load-options.ts';
 import { startGateway } from '../../gateway.ts';
+import { removeData } from '../../postgres/embedded/embedded-data.ts';
 import { type EmbeddedServer, startEmbeddedServer } from '../../postgres/embedded/embedded-server.ts';
 import { endSoon, obeySignals } from '../../signals.ts';
 import type { Command, CommandContext } from '../command.ts';
@@ -15,6 +16,7 @@ import { assertFree, refuseAddress } from '../listen-error.ts';
 import { readExampleOperations } from '../package-files.ts';
 import { followOptions } from '../serve/follow-options.ts';
 import { withDatabase } from '../with-database.ts';
+import { describeChange, keepContent } from './content-change.ts';
 import { type Content, createLocalDatabase, fillDatabase, localDatabase, readContent } from './fill-database.ts';
 import {
   claimProject,
@@ -24,7 +26,10 @@ import {
   publishAddress,
   writeProject,
 } from './local-project.ts';
-import { printWelcome } from './welcome.ts';
+import { printPsql, printWelcome } from './welcome.ts';
+
+/** Port of the database, where it is free: beside that of the gateway. */
+const usualDatabasePort = 54_322;
 
 /** The command `pgreflect start`. */
 export const start: Command = {
@@ -33,14 +38,16 @@ export const start: Command = {
   flags: [
     { flag: 'empty', doc: 'Start with an empty database instead of the example.' },
     { flag: 'schema-file', placeholder: 'FILE.sql', doc: 'Load this SQL file instead of the example.' },
+    { flag: 'reset', doc: 'Delete all data first. Keys and ports stay the same.' },
   ],
-  notes: `Data, secret and keys are stored in .pgreflect/ of the working directory. Remove the directory to start over.
---jwt-secret and --jwt-keys take precedence and are not stored.
+  notes: `Data, secret and keys are stored in .pgreflect/ of the working directory. The first start fills the database; later starts
+keep it, and --reset fills it again. --jwt-secret and --jwt-keys take precedence and are not stored.
 
 Examples:
   pgreflect start
   pgreflect start --empty --port 8000
-  pgreflect start --schema-file schema.sql`,
+  pgreflect start --schema-file schema.sql
+  pgreflect start --reset --schema-file schema.sql`,
   run: runStart,
 };
 
@@ -67,25 +74,42 @@ interface ProjectStart {
 
 async function startProject(directory: string, { context, content, values }: ProjectStart): Promise<number> {
   const [anonRole, serviceRole, secret] = [values.anonRole!, values.serviceRole!, values.jwtSecret ?? null];
-  const project = await loadProject(directory, { anonRole, serviceRole });
+  const kept = await loadProject(directory, { anonRole, serviceRole });
+  const project = context.flags.reset === true ? await resetProject(directory, kept) : kept;
   const apiKeys = secret === null ? project : await makeApiKeys(secret, anonRole, serviceRole);
-  const asked = content.kind !== 'example';
-  if (asked && project.content !== null && project.content !== content.kind) {
-    context.note(
-      'Warning: the project already has data, so --empty and --schema-file are ignored. To start over: rm -rf .pgreflect',
-    );
-  }
   context.note(project.content === null ? 'Preparing a new PostgreSQL in .pgreflect/ ...' : 'Starting PostgreSQL ...');
   const server = await startEmbeddedServer({
-    dataDirectory: join(directory, 'data'),
+    dataDirectory: dataOf(directory),
     password: project.superuserPassword,
     persistent: true,
+    preferredPort: project.databasePort ?? usualDatabasePort,
+    ...(values.databasePort && { port: values.databasePort }),
   });
   try {
-    return await serveProject({ context, server, directory, project, apiKeys, content });
+    const keepsPort = values.databasePort || project.databasePort === null;
+    const settled = keepsPort ? { ...project, databasePort: server.port } : project;
+    if (keepsPort) writeProject(directory, settled);
+    if (settled.databasePort !== server.port)
+      context.note(
+        `Warning: another program uses port ${project.databasePort}; the database has ${server.port} this time.`,
+      );
+    return await serveProject({ context, server, directory, project: settled, apiKeys, content });
   } finally {
     await server.stop();
   }
+}
+
+/** Without its data; keys, passwords and ports stay. */
+async function resetProject(directory: string, project: LocalProject): Promise<LocalProject> {
+  const emptied = { ...project, content: null };
+  // First, so that a start that is killed here fills what is left anew.
+  writeProject(directory, emptied);
+  await removeData(dataOf(directory));
+  return emptied;
+}
+
+function dataOf(directory: string): string {
+  return join(directory, 'data');
 }
 
 interface LocalStart {
@@ -108,7 +132,12 @@ async function serveProject(run: LocalStart): Promise<number> {
   const names = { anon: anonRole, authenticated: authenticatedRole, service: serviceRole, login: 'authenticator' };
   const setup = { ...names, loginPassword: project.loginPassword, schemas };
   await fillDatabase(config.adminDatabaseUrl, project, setup, content);
-  if (project.content === null) writeProject(run.directory, { ...project, content: content.kind });
+  if (project.content === null) {
+    keepContent(run.directory, content);
+    writeProject(run.directory, { ...project, content: content.kind });
+  }
+  const change = describeChange(run.directory, project, content, printPsql(config.adminDatabaseUrl));
+  if (change !== null) context.note(change);
   const gateway = await startGateway(config).catch(refuseAddress(config));
   publishAddress(run.directory, gateway.url);
   const stopped = new Promise<void>((onStopped) => {

@@ -21,6 +21,7 @@ pgreflect is ready. Ctrl-C stops it.
   Auth         ${externalOrigin(config, gateway)}/auth/v1
   Inbox        ${externalOrigin(config, gateway)}/studio/inbox   (emails are kept here until a mail server is named)
   Database     ${withoutPassword(config.adminDatabaseUrl)}   (password: superuserPassword in .pgreflect/project.json)
+  psql         ${printPsql(config.adminDatabaseUrl)}
   anon key     ${config.anonKey}
   service key  ${config.serviceKey}   (for servers only: passes row security)
   Management   ${externalOrigin(config, gateway)}/v1/projects/${config.projectRef}/config/auth
@@ -62,23 +63,24 @@ async function grantAdvice(config: Config, gateway: Gateway): Promise<string> {
     return `
 There is no table yet. This line makes one that everyone may read; its fields are there at once:
 
-  ${printPsql(config, statements)}
+  ${printPsql(config.adminDatabaseUrl, statements)}
 `;
   }
   const number = fixes.length === 1 ? 'One table exists' : `${fixes.length} tables exist`;
   return `
 ${number}, but ${anonRole} may read none. Grant what callers without an account may read, for example:
 
-  ${printPsql(config, grant)}
+  ${printPsql(config.adminDatabaseUrl, grant)}
 
 All statements: page Schema of the studio. Which rows callers see, row security decides: pgreflect check
 `;
 }
 
-/** A line for a POSIX shell that runs statements as the owner of the database. */
-function printPsql(config: Config, statements: string): string {
+/** A line for a POSIX shell that opens the database as its owner, or runs statements there. */
+export function printPsql(databaseUrl: string, statements: string | null = null): string {
   const password = `"$(node -p 'require("./.pgreflect/project.json").superuserPassword')"`;
-  return `PGPASSWORD=${password} psql '${withoutPassword(config.adminDatabaseUrl)}' -c '${statements.replaceAll("'", "'\\''")}'`;
+  const command = statements === null ? '' : ` -c '${statements.replaceAll("'", "'\\''")}'`;
+  return `PGPASSWORD=${password} psql '${withoutPassword(databaseUrl)}'${command}`;
 }
 
 /** What is printed stays in logs and in the scrollback of a terminal. */

@@ -75,6 +75,18 @@ export async function awaitUnused(directory: string): Promise<void> {
 }
 
 /**
+ * Removes the data for which `locateData` was asked, wherever it is.
+ *
+ * @throws EmbeddedServerError `in_use` where a server runs there.
+ */
+export async function removeData(requested: string): Promise<void> {
+  if (!existsSync(requested)) return;
+  const directory = await realpath(requested);
+  await awaitUnused(directory);
+  for (const path of [directory, requested]) await rm(path, { recursive: true, force: true });
+}
+
+/**
  * Makes the database cluster where there is none.
  *
  * @throws EmbeddedServerError `other_major` where another major version made it, `failed` with the last lines of the log.

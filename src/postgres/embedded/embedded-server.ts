@@ -36,6 +36,8 @@ export interface EmbeddedServerOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Listen here; a free port by default. */
   readonly port?: number;
+  /** Without `port`: listen here unless another program does. */
+  readonly preferredPort?: number;
   /** Receives the server's log, line by line. */
   readonly onLog?: (line: string) => void;
 }
@@ -60,7 +62,8 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
   await initialiseData(directory, options.password, binaries, user);
 
   for (let attempt = 1; ; attempt += 1) {
-    const port = options.port ?? (await findFreePort());
+    const preferred = options.port ?? (attempt === 1 ? options.preferredPort : undefined);
+    const port = preferred ?? (await findFreePort());
     try {
       const child = await launch({ ...options, program: binaries.postgres, directory, port, user, log });
       return {
@@ -71,9 +74,15 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
     } catch (problem) {
       // Somebody may have taken the port since it was found free.
       const taken = problem instanceof EmbeddedServerError && problem.message.includes('could not bind');
-      if (!taken || options.port !== undefined || attempt === 3) throw problem;
+      if (!taken || attempt === 3) throw problem;
+      if (options.port !== undefined) throw portTaken(port, problem);
     }
   }
+}
+
+function portTaken(port: number, cause: EmbeddedServerError): EmbeddedServerError {
+  const hint = `Choose another one for the database: --database-port ${port + 1}`;
+  return new EmbeddedServerError('failed', `Port ${port} is in use by another program.`, { hint, cause });
 }
 
 /** A TCP port on loopback that nothing listens on at the moment. */

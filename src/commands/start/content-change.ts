@@ -1,0 +1,66 @@
+/**
+ * Whether a later start asks for other content than the database was filled with, as a warning that says what differs. A start
+ * never changes a database that has data: the schema file is read once, and its text is kept for this comparison.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createTwoFilesPatch, OMIT_HEADERS } from 'diff';
+import { onOneLine } from '../../shared/one-line.ts';
+import type { Content } from './fill-database.ts';
+import { type LocalProject, writePrivate } from './local-project.ts';
+
+/** Most lines of a difference that are shown. */
+const maxLines = 30;
+/** Most time for finding it, in milliseconds. */
+const maxMs = 1000;
+
+/** Keeps what a database was filled with. */
+export function keepContent(directory: string, { kind, scripts }: Content): void {
+  if (kind === 'file') writePrivate(loadedFile(directory), scripts.map(({ text }) => text).join('\n'));
+}
+
+function loadedFile(directory: string): string {
+  return join(directory, 'loaded.sql');
+}
+
+/** @param psql A line that opens the database. @returns Null where the start asks for nothing else. */
+export function describeChange(directory: string, project: LocalProject, asked: Content, psql: string): string | null {
+  if (project.content === null || asked.kind === 'example') return null;
+  const [script] = asked.scripts;
+  const flag = script === undefined ? '--empty' : `--schema-file ${script.title}`;
+  const reset = `pgreflect start --reset ${flag}`;
+  if (asked.kind !== project.content) {
+    const held = { example: 'the example', empty: 'a database that began empty', file: 'another schema' };
+    return `Warning: this project has ${held[project.content]}, so ${flag} is ignored. To delete its data and start over:\n  ${reset}`;
+  }
+  const loaded = script === undefined ? null : readLoaded(directory);
+  if (script === undefined || loaded === null || loaded === script.text) return null;
+  return `Warning: ${script.title} differs from what the database was filled with, and is not loaded again:
+
+${printDifference(loaded, script.text)}
+
+To keep the data, run what changed:
+  ${psql}
+To delete the data and load the file:
+  ${reset}`;
+}
+
+/** Null where an earlier version has filled the database. */
+function readLoaded(directory: string): string | null {
+  try {
+    return readFileSync(loadedFile(directory), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+function printDifference(loaded: string, text: string): string {
+  const options = { context: 1, headerOptions: OMIT_HEADERS, timeout: maxMs };
+  const patch = createTwoFilesPatch('', '', loaded, text, undefined, undefined, options) as string | undefined;
+  if (patch === undefined) return '  (most of it)';
+  const lines = patch.trimEnd().split('\n');
+  const shown = lines.slice(0, maxLines).map((line) => `  ${onOneLine(line.replaceAll('\t', '  '))}`);
+  const rest = lines.length - shown.length;
+  return [...shown, ...(rest > 0 ? [`  ... and ${rest} more lines`] : [])].join('\n');
+}
