@@ -86,7 +86,7 @@ namespaces as (
   where e.oid is not null or n.oid in (select t.typnamespace from types t)
 ),
 foreign_keys as (
-  -- A key to a partitioned table has a derived copy per partition, on the same local table (graphql.md 2.4): not read.
+  -- A key to a partitioned table has a derived copy per partition, on the same local table: not read.
   -- Those of a local partition are copies too, but on another local table: kept.
   select k.oid, k.conname, k.connamespace, k.conrelid, k.confrelid, k.conkey, k.confkey
   from pg_catalog.pg_constraint k

@@ -2,7 +2,7 @@
 -- run as us, and `create … if not exists` and `create or replace` leave the owner as it is.
 --
 -- The setting `pgreflect.own_schemas` names the schemas, separated by commas. Superusers are trusted, whoever runs this, and the
--- login of the original auth service.
+-- login of Supabase Auth.
 do $body$
 declare
   found text;

@@ -1,4 +1,4 @@
--- The tables of the authentication service, as the original's: an existing auth schema of it is used as it is.
+-- The tables of the authentication service, as Supabase Auth's: an existing auth schema of it is used as it is.
 --
 -- Each piece runs only where the object that its first line names is missing (src/postgres/migrations/migrate.ts), so nothing that
 -- exists is ever changed, and a login that does not own the tables can still start. The indexes come with their table.

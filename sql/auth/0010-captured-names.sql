@@ -5,7 +5,7 @@
 -- (pg_depend) is what it uses from outside of pg_catalog, so whoever has none of that is as we have written it.
 
 -- always: functions that look their names up when they are called
--- Bodies made by us or by the original service, as texts; a body that somebody has written is left alone.
+-- Bodies made by us or by Supabase Auth, as texts; a body that somebody has written is left alone.
 do $body$
 declare
   made record;

@@ -1,7 +1,7 @@
 -- A user with identities and factors. The `where` follows in src/auth/store/users.ts.
 --
 -- Times are milliseconds since the epoch. Token columns of rows made by hand may be null, which counts as empty. Metadata may be
--- the JSON null, which the original writes as well, or anything else that is no object; that counts as an empty one.
+-- the JSON null, which Supabase Auth writes as well, or anything else that is no object; that counts as an empty one.
 select
   u.id, u.aud as "audience", u.role, nullif(u.email, '') as "email", nullif(u.encrypted_password, '') as "passwordHash",
   (extract(epoch from u.email_confirmed_at) * 1000)::float8 as "emailConfirmedAt",

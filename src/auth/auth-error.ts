@@ -11,7 +11,7 @@ interface CodeRow {
 
 const row = (status: number, message: string | null = null): CodeRow => ({ status, message });
 
-/** All codes with their usual status; some places answer another one. Names belong to the original's interface. */
+/** All codes with their usual status; some places answer another one. Names belong to Supabase Auth's interface. */
 export const authErrorCodes = {
   unexpected_failure: row(500, 'Unexpected failure, please check server logs for more information'),
   validation_failed: row(400),

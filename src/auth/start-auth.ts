@@ -62,7 +62,7 @@ const sidePoolSize = 2;
 /** Longest wait for what is under way when the service stops, in milliseconds; each of the workers, and each email. */
 const stopLimitMs = 2000;
 
-/** The role of admins beside the service role, as the original has it. */
+/** The role of admins beside the service role, as Supabase Auth has it. */
 const adminRole = 'supabase_admin';
 
 /** Starts it; connects when first used. Rejects where a signing key is malformed. */

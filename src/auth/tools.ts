@@ -14,5 +14,5 @@ export interface Tools {
 /** A transaction, with what rows are made of. */
 export interface StoreTransaction extends Queryable, Tools {}
 
-/** The `instance_id` of every row; the original does not see rows with another one. */
+/** The `instance_id` of every row; Supabase Auth does not see rows with another one. */
 export const nilUuid = '00000000-0000-0000-0000-000000000000';

@@ -1,5 +1,5 @@
 /**
- * A user as clients see one: the members and their order are the original's. Never hash, token or secret.
+ * A user as clients see one: the members and their order are Supabase Auth's. Never hash, token or secret.
  */
 import {
   type AnswerJson, type AnswerMembers, answerShape, flag, knownTime, member, nestedList, object, optional, optionalTime, text,

@@ -1,5 +1,5 @@
 /**
- * Finds the comment directive `@graphql({…})` in the text of a database comment (graphql.md 3.2).
+ * Finds the comment directive `@graphql({…})` in the text of a database comment (docs/relationships.md).
  *
  * The JSON value is scanned properly, so parentheses inside strings and text after the directive do no harm. What is
  * malformed is reported with its place, because every request fails until someone repairs the comment.

@@ -152,7 +152,7 @@ export async function readFingerprint(pool: SystemPool, schemas: readonly string
 }
 
 /**
- * Names of the namespaces to expose (graphql.md 1.1), in order, without repetition, whether they exist or not.
+ * Names of the namespaces to expose, in order, without repetition, whether they exist or not.
  *
  * @param schemas What the operator chose; null means the login role's search path. `$user` and system namespaces are
  *   dropped in both cases.

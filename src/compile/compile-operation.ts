@@ -40,7 +40,7 @@ export interface CompiledOperation {
    * `introspectionKeys`. Null for every other operation.
    */
   readonly constants: readonly (string | null)[] | null;
-  /** Contract message for each statement that guards `atMost`, null for the others. */
+  /** The message of pg_graphql for each statement that guards `atMost`, null for the others. */
   readonly atMostMessages: readonly (string | null)[];
   /** Refused root fields. */
   readonly errors: readonly PublicError[];

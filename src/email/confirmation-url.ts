@@ -1,5 +1,5 @@
 /**
- * The link in an email: `<link base>?token=…&type=…&redirect_to=…` (auth.md 5.4).
+ * The link in an email: `<link base>?token=…&type=…&redirect_to=…`.
  *
  * The redirect stays readable where it can: it is encoded only if something in it would not survive the way through the
  * query of the link.
@@ -49,7 +49,7 @@ const linkTypes = {
 const pathFields = {
   confirmation: 'mailer_urlpaths_confirmation',
   invite: 'mailer_urlpaths_invite',
-  // The original has no path of its own for it.
+  // Supabase Auth has no path of its own for it.
   magic_link: 'mailer_urlpaths_recovery',
   recovery: 'mailer_urlpaths_recovery',
   email_change: 'mailer_urlpaths_email_change',

@@ -1,5 +1,5 @@
 /**
- * The built-in subjects and bodies of the 13 emails (auth.md 5.7).
+ * The built-in subjects and bodies of the 13 emails.
  *
  * Plain pages without a style block or remote resources. They read well on a phone, without CSS and as plain text. The
  * management API returns them for fields that are not set, as a starting point for your own.

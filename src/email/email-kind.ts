@@ -1,5 +1,5 @@
 /**
- * The 13 emails: what each is called where, and which variables its template sees (auth.md 5.1-5.3).
+ * The 13 emails: what each is called where, and which variables its template sees (docs/template-variables.md).
  *
  * One table, so that the renderer, the validation of templates and the studio agree on what a template may use.
  */
@@ -32,7 +32,7 @@ export const emailKinds = {
   magic_link: authentication('magic_link', link, 'magic link'),
   email_change: authentication('email_change', [...link, 'NewEmail', 'SendingTo'], 'email change'),
   recovery: authentication('recovery', link, 'recovery'),
-  // The original names this one after the verb.
+  // Supabase Auth names this one after the verb.
   reauthentication: authentication('reauthenticate', [...all, 'Token', 'TokenHash'], 'reauthentication'),
   password_changed_notification: notification('password_changed_notification'),
   email_changed_notification: notification('email_changed_notification', 'OldEmail'),

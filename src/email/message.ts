@@ -40,7 +40,7 @@ export interface EmailMessage {
 export interface MessageData {
   /** Where it goes; also `.SendingTo`. */
   readonly to: string;
-  /** `.Email`: the present address of the user, empty for an anonymous one; see auth.md 5.3 for notifications. */
+  /** `.Email`: the present address of the user, empty for an anonymous one. */
   readonly email: string;
   /** `.Data` */
   readonly userMetadata: Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 /**
- * A rendered subject -> the text of the header (auth.md 6.9): one line without control characters, of bounded length.
+ * A rendered subject -> the text of the header: one line without control characters, of bounded length.
  */
 
 /** Longest subject in bytes of UTF-8. */

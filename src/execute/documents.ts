@@ -103,7 +103,7 @@ export class Documents {
     return prepared;
   }
 
-  /** The operation to run (graphql.md 12.2). */
+  /** The operation to run. */
   choose(document: PreparedDocument, operationName: string | null): PreparedOperation {
     const found = document.operations.filter(({ name }) => operationName === null || name?.value === operationName);
     const [operation, another] = found;

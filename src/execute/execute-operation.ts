@@ -76,7 +76,7 @@ class FailedRun extends Error {
   }
 }
 
-// One error and nothing else: what one statement of a transaction did is worth nothing without the others (12.6).
+// One error and nothing else: what one statement of a transaction did is worth nothing without the others.
 function failedOutcome(error: unknown): Outcome {
   if (!(error instanceof FailedRun)) throw error;
   return { data: 'null', errors: [toPublicError(error.cause, error.scope)], ...error.outcome };

@@ -7,7 +7,7 @@ import type { DisconnectSignal } from '../shared/disconnect-signal.ts';
 import type { Code } from '../shared/errors.ts';
 import type { Text } from './answer/compressed-text.ts';
 
-/** The members of a request body that matter, already checked for their JSON types (graphql.md 12.1). */
+/** The members of a request body that matter, already checked for their JSON types. */
 export interface GraphQLRequest {
   readonly query: string;
   readonly operationName: string | null;

@@ -1,5 +1,5 @@
 /**
- * Limits of a request that are known before it runs (operations.md, `--max-…`). Every refusal names the limit and the
+ * Limits of a request that are known before it runs (docs/limits.md). Every refusal names the limit and the
  * option that raises it.
  */
 import type { CompiledOperation } from '../compile/compile-operation.ts';

@@ -10,7 +10,7 @@ import { buildIntrospectionSchema, buildSchema, type IntrospectionPolicy } from 
 import type { LazySchema } from '../schema/lazy-schema.ts';
 import { type DocumentCounts, Documents } from './documents.ts';
 
-/** How introspection is decided (operations.md, `--introspection`). */
+/** How introspection is decided (`--introspection`). */
 export type IntrospectionMode = 'directive' | 'never' | 'always' | 'service';
 
 /** The part of the configuration that decides what a catalog becomes. */

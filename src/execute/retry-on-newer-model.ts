@@ -1,5 +1,5 @@
 /**
- * When a request that failed is worth another run on a newer model (graphql.md 1.9).
+ * When a request that failed is worth another run on a newer model.
  */
 import { DatabaseError } from '../postgres/failure.ts';
 import { type Attempt, type ExecuteOptions, type Execution, fly, isChecked, nothing } from './run-flight.ts';

@@ -13,7 +13,7 @@ export const accessScopes = ['auth_config:read', 'auth_config:write', 'project:o
 /** One of the scopes. */
 export type AccessScope = (typeof accessScopes)[number];
 
-/** What a token may do where nothing is said: everything that client programs of the original know. */
+/** What a token may do where nothing is said: everything that the programs of Supabase know. */
 export const usualScopes: readonly AccessScope[] = ['auth_config:read', 'auth_config:write'];
 
 /** A token as it is listed; the token itself cannot be had again. */
@@ -32,7 +32,7 @@ export interface AccessToken {
 /** What a new token is to be. */
 export type NewAccessToken = Pick<AccessToken, 'name' | 'scopes' | 'projectRef' | 'createdAt' | 'expiresAt'>;
 
-/** A new token in the form that programs for the original accept. */
+/** A new token in the form that programs for Supabase accept. */
 export function makeAccessToken(): string {
   return `sbp_${randomBytes(20).toString('hex')}`;
 }

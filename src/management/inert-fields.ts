@@ -1,5 +1,5 @@
 /**
- * Fields of the original's auth configuration that have no effect here. They are accepted, checked for their type, stored and
+ * Fields of Supabase Auth's auth configuration that have no effect here. They are accepted, checked for their type, stored and
  * returned, so that scripts written for hosted projects keep working; an answer names those it ignored.
  *
  * When one of them gets a meaning its row moves to src/config, and what is stored already counts from then on.

@@ -1,5 +1,5 @@
 /**
- * The management API without HTTP (auth.md 7.1): who may ask, the configuration, and changes of it.
+ * The management API without HTTP (docs/management-api.md): who may ask, the configuration, and changes of it.
  *
  * Every failure is a `ManagementError`; its `cause`, where there is one, is for the log.
  */

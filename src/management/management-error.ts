@@ -1,5 +1,5 @@
 /**
- * Every way in which the management API refuses, in one table, and the error that carries one (auth.md 7.1).
+ * Every way in which the management API refuses, in one table, and the error that carries one.
  */
 
 interface Refusal {

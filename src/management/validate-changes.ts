@@ -1,5 +1,5 @@
 /**
- * The body of a PATCH -> checked values by field, or all its problems at once (auth.md 7.5).
+ * The body of a PATCH -> checked values by field, or all its problems at once (docs/management-api.md).
  *
  * All or nothing: one wrong field refuses the whole body. What concerns several fields together is checked when the values
  * are merged with what is stored.

@@ -1,6 +1,6 @@
 /**
- * The one table of PostgreSQL types: which scalar stands for a type, and what the aggregates over it give
- * (graphql.md 4.2, 7.1, 9.2). Everything else is decided from it; a new type is a new row.
+ * The one table of PostgreSQL types: which scalar stands for a type, and what the aggregates over it give.
+ * Everything else is decided from it; a new type is a new row.
  */
 import type { ScalarName } from './model.ts';
 
@@ -11,7 +11,7 @@ export interface Codec {
   readonly sum: ScalarName | null;
   readonly avg: ScalarName | null;
   readonly minMax: ScalarName | null;
-  /** `varchar(n)` and `char(n)`: the modifier is a number of characters (graphql.md 4.4). */
+  /** `varchar(n)` and `char(n)`: the modifier is a number of characters (PostgreSQL manual, "Character Types"). */
   readonly lengthLimited: boolean;
 }
 
@@ -60,12 +60,12 @@ export function codecOf(namespace: string, name: string): Codec {
   return (namespace === 'pg_catalog' && Object.hasOwn(codecs, name) ? codecs[name] : undefined) ?? opaque;
 }
 
-/** Scalars whose lists can be filtered (graphql.md 1.5). */
+/** Scalars whose lists can be filtered. */
 export const filterableElements: ReadonlySet<ScalarName> = new Set<ScalarName>([
   'Int', 'Float', 'String', 'Boolean', 'UUID', 'BigInt', 'BigFloat', 'Time', 'Date', 'Datetime',
 ]); // biome-ignore format: a table of names
 
-/** Names that schema types of our own take, so that no table or enum may have them (graphql.md 1.8, 13.4). */
+/** Names that schema types of our own take, so that no table or enum may have them. */
 export const builtInTypeNames: ReadonlySet<string> = new Set([
   ...['Query', 'Mutation', 'Node', 'PageInfo', 'FilterIs', 'OrderByDirection', 'Subscription'],
   ...(['ID', 'Opaque', 'JSON', 'Cursor', ...filterableElements] satisfies readonly ScalarName[]).flatMap((scalar) => [

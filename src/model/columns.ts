@@ -1,5 +1,5 @@
 /**
- * The columns of a table and which types each takes part in (graphql.md 1.5, 2.2, 9.2).
+ * The columns of a table and which types each takes part in.
  */
 import type { CatalogColumn, CatalogTable } from '../catalog/catalog.ts';
 import { quoteName } from '../catalog/quote-name.ts';

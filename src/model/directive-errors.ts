@@ -1,5 +1,5 @@
 /**
- * Looks for comment directives that are malformed (graphql.md 3.8), whatever the role may use of the commented objects.
+ * Looks for comment directives that are malformed, whatever the role may use of the commented objects.
  *
  * Only the exposed namespaces of the role count. The first one makes every request of the role fail: ignoring a broken
  * directive could enable what its author wanted off.

@@ -1,5 +1,5 @@
 /**
- * The settings that comment directives may hold, typed and checked (graphql.md 3.3 to 3.8).
+ * The settings that comment directives may hold, typed and checked (docs/relationships.md).
  *
  * Reading gives the settings and the first mistake it met. A mistake makes every request of the role fail, so what
  * the settings say beside one does not matter.
@@ -107,7 +107,7 @@ const readers = {
     description: reader.text('description'),
   }),
   constraint: readRelationshipNames,
-  /** The description may be any JSON value (graphql.md 3.8). */
+  /** The description may be any JSON value. */
   routine: (reader: DirectiveReader) => ({
     name: reader.name('name'),
     description: reader.name('description'),

@@ -1,5 +1,5 @@
 /**
- * The enums of a role's schema: which are exposed, and what their labels are called (graphql.md 1.7, 3.7, 4.5).
+ * The enums of a role's schema: which are exposed, and what their labels are called.
  */
 import type { CatalogType } from '../catalog/catalog.ts';
 import { quoteName, quotePath } from '../catalog/quote-name.ts';

@@ -1,5 +1,5 @@
 /**
- * Every GraphQL name that is made from a PostgreSQL name or from another GraphQL name (graphql.md 2.1 to 2.3, 2.5).
+ * Every GraphQL name that is made from a PostgreSQL name or from another GraphQL name, as pg_graphql makes them.
  *
  * Inflection is a switch of a namespace; the functions take it as their last argument. Names given by a comment directive
  * are verbatim and never pass through `baseForm` or `fieldForm`.
@@ -39,7 +39,7 @@ export function argumentForm(name: string, inflect: boolean): string {
 /**
  * Field of a to-one relationship: the only key column without its id suffix, else the target's base name.
  *
- * @param columns SQL names of the key columns on the side that the rule reads (graphql.md 2.5).
+ * @param columns SQL names of the key columns on the side that the rule reads.
  * @param inflect The switch of the target's namespace.
  */
 export function toOneField(columns: readonly string[], targetBaseName: string, inflect: boolean): string {
@@ -59,7 +59,7 @@ export function lowerFirst(name: string): string {
   return character.toLowerCase() + name.slice(character.length);
 }
 
-/** Whether GraphQL accepts the name; two leading underscores are reserved (graphql.md 1.8). */
+/** Whether GraphQL accepts the name; two leading underscores are reserved (GraphQL specification, "Names" and "Reserved Names"). */
 export function isValidName(name: string): boolean {
   return /^(?!__)[_A-Za-z][_0-9A-Za-z]*$/.test(name);
 }

@@ -1,7 +1,7 @@
 /**
  * Decides which links of a table keep their names as fields of its type. A foreign key and a computed field may come from other
  * namespaces, where others decide; a field of the table itself, or from a namespace before theirs, is not replaced by them. Of the
- * others the later one wins (graphql.md 2.6).
+ * others the later one wins.
  */
 import { quoteName, quotePath } from '../catalog/quote-name.ts';
 import { foreignKeyFix } from './comment-fix.ts';
@@ -51,7 +51,7 @@ export function keepNames(context: ModelContext, table: UnlinkedTable, links: Li
   };
 }
 
-/** Notes the columns and relationships whose names a later field of the same table has (graphql.md 2.6). */
+/** Notes the columns and relationships whose names a later field of the same table has. */
 export function noteHidden(context: ModelContext, table: Table, { routines }: Pick<Linked, 'routines'>): void {
   if (context.omissions === null) return;
   const fields = new Map<string, Field[]>();

@@ -91,7 +91,7 @@ const kinds: Readonly<Record<string, TableKind>> = {
   f: 'foreign_table',
 };
 
-/** Kind of a table that may be exposed; null for the parent of partitions (graphql.md 1.2). */
+/** Kind of a table that may be exposed; null for the parent of partitions. */
 export function tableKind(table: CatalogTable): TableKind | null {
   return kinds[table.relkind] ?? null;
 }
@@ -109,7 +109,7 @@ export function tablePath(context: ModelContext, table: CatalogTable): string {
 
 /**
  * GraphQL type names that are taken, with who has them, as a phrase for a sentence: first come, first served, all names of a thing or
- * none (graphql.md 1.8).
+ * none.
  */
 export class NameClaims {
   readonly #holders = new Map<string, string>([...builtInTypeNames].map((name) => [name, 'a built-in type']));

@@ -17,7 +17,7 @@ export interface QualifiedName {
   readonly name: string;
 }
 
-/** GraphQL scalar names of the API (graphql.md 4.1). */
+/** GraphQL scalar names of the API. */
 export type ScalarName =
   | 'ID' | 'Int' | 'Float' | 'String' | 'Boolean' | 'Date' | 'Time' | 'Datetime' | 'BigInt' | 'UUID' | 'JSON' | 'Cursor'
   | 'BigFloat' | 'Opaque'; // biome-ignore format: a table of names
@@ -41,7 +41,7 @@ export interface SqlType extends QualifiedName {
   readonly oid: Oid;
   /** Modifier as text between parentheses, for example `8,2` or `40`; null without one. Only digits, commas, blanks, minus. */
   readonly modifier: string | null;
-  /** Characters allowed by `varchar(n)`, `char(n)` or, for arrays of these, by one element (graphql.md 4.4 rule 4). */
+  /** Characters allowed by `varchar(n)`, `char(n)` or, for arrays of these, by one element. */
   readonly maxLength: number | null;
   /** `bpchar`, with or without length: comparison ignores trailing blanks, output keeps them. */
   readonly blankPadded: boolean;
@@ -65,7 +65,7 @@ export interface OwnOperators {
 export interface ModelNamespace {
   readonly name: string;
   readonly inflectNames: boolean;
-  /** Opted in to introspection (graphql.md 3.3). */
+  /** Opted in to introspection. */
   readonly introspection: boolean;
 }
 
@@ -75,17 +75,17 @@ export interface Model {
   readonly fingerprint: string;
   /** The effective search path: exposed namespaces that exist and on which the role has USAGE, in order. */
   readonly namespaces: readonly ModelNamespace[];
-  /** Select-valid tables (graphql.md 1.3) that won their name (1.8), by oid, in order of namespace, then oid. */
+  /** Select-valid tables that won their name, by oid, in order of namespace, then oid. */
   readonly tables: ReadonlyMap<Oid, Table>;
-  /** Enums that are part of the schema (1.7), by oid of the type. */
+  /** Enums that are part of the schema, by oid of the type. */
   readonly enums: ReadonlyMap<Oid, EnumType>;
   /** Root functions and computed fields that are exposed, by oid. */
   readonly routines: ReadonlyMap<Oid, Routine>;
-  /** First malformed comment directive; while set, every request fails with it (3.8). */
+  /** First malformed comment directive; while set, every request fails with it. */
   readonly directiveError: DirectiveError | null;
 }
 
-/** A malformed comment directive (graphql.md 3.8). */
+/** A malformed comment directive. */
 export interface DirectiveError {
   /** Qualified name of the commented object as a person writes it, `lib.loan` or `lib.loan.fee`. */
   readonly object: string;
@@ -112,7 +112,7 @@ export interface Table extends QualifiedName {
   readonly rowSecurity: boolean;
   /** Every column of the table by attribute number, also those the role may not use; see the flags of `Column`. */
   readonly columns: readonly Column[];
-  /** Attribute numbers of the primary key, in key order (1.4). */
+  /** Attribute numbers of the primary key, in key order. */
   readonly primaryKey: readonly number[];
   /** Reading, or writing, it may run code that is not PostgreSQL's own. */
   readonly readsUserCode: boolean;
@@ -121,15 +121,15 @@ export interface Table extends QualifiedName {
   readonly hasRules: boolean;
   /** A constraint of the database keeps two rows from having the same key, at every moment. */
   readonly uniqueKey: boolean;
-  /** The declared types of all key columns allow `bByPk` (5.4). */
+  /** The declared types of all key columns allow `bByPk`. */
   readonly byPk: boolean;
-  /** The table keeps its root field `bCollection` (1.8, equal root names). */
+  /** The table keeps its root field `bCollection`: of equal root names one table has it. */
   readonly rootField: boolean;
-  /** Entrypoints that exist (1.6), writable columns considered. */
+  /** Entrypoints that exist, writable columns considered. */
   readonly insert: boolean;
   readonly update: boolean;
   readonly delete: boolean;
-  /** Used relationships (2.4) in collection order: outbound, then inbound. Names may collide: the later one wins (2.6). */
+  /** Used relationships in collection order: outbound, then inbound. Names may collide: the later one wins. */
   readonly relationships: readonly Relationship[];
   /** Oids of computed fields, by object id. */
   readonly computedFields: readonly Oid[];
@@ -142,14 +142,14 @@ export interface Column {
   /** GraphQL field name; null when it is not a valid name (then the column takes part in nothing). */
   readonly fieldName: string | null;
   readonly description: string | null;
-  /** Null when the type cannot be exposed (1.5); key columns may still be such. */
+  /** Null when the type cannot be exposed; key columns may still be such. */
   readonly type: ValueType | null;
   /** The declared type, also where `type` is null. */
   readonly cast: SqlType;
   readonly notNull: boolean;
   /** No row has a null, and no index has an unusual place for them: an order may put them wherever that helps. */
   readonly hasNoNulls: boolean;
-  /** In the object type: privilege, type and name allow it (name conflicts of 2.6 are the schema's business). */
+  /** In the object type: privilege, type and name allow it (conflicts of names are the schema's business). */
   readonly readable: boolean;
   readonly filterable: boolean;
   readonly orderable: boolean;
@@ -159,7 +159,7 @@ export interface Column {
   readonly selectable: boolean;
   /** An insert that leaves the column out may give it another value than null. */
   readonly hasDefault: boolean;
-  /** Entry of the aggregate types (9.2), null where not eligible. */
+  /** Entry of the aggregate types, null where not eligible. */
   readonly sum: ScalarName | null;
   readonly avg: ScalarName | null;
   readonly min: ScalarName | null;
@@ -173,7 +173,7 @@ export interface Relationship {
   readonly direction: 'outbound' | 'inbound';
   readonly fieldName: string;
   readonly cardinality: 'one' | 'many';
-  /** Nullability of the field (14.2); inbound are always nullable. */
+  /** Nullability of the field; inbound are always nullable. */
   readonly nullable: boolean;
   /** The table this leads to. */
   readonly target: Oid;
@@ -187,13 +187,13 @@ export interface Relationship {
 export interface EnumType extends QualifiedName {
   readonly oid: Oid;
   readonly graphqlName: string;
-  /** Values in PostgreSQL order. `graphqlName` null: a label that cannot be a GraphQL name (4.5). */
+  /** Values in PostgreSQL order. `graphqlName` null: a label that cannot be a GraphQL name. */
   readonly values: readonly { readonly label: string; readonly graphqlName: string | null }[];
   /** Whether any label differs from its GraphQL name, so that output needs mapping. */
   readonly mapped: boolean;
 }
 
-/** What a routine gives back, after graphql.md 11.3 and 11.6. */
+/** What a routine gives back (docs/functions.md). */
 export type RoutineResult =
   | { readonly kind: 'value'; readonly type: ValueType }
   | { readonly kind: 'void' }
@@ -223,7 +223,7 @@ export interface RoutineArgument {
   readonly name: string;
   readonly fieldName: string;
   readonly type: ValueType;
-  /** Without a usable default (11.4): the GraphQL argument is non-null. */
+  /** Without a usable default: the GraphQL argument is non-null. */
   readonly required: boolean;
   /** GraphQL literal shown as `defaultValue`, null for none; never used for coercion. */
   readonly displayDefault: string | null;

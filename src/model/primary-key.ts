@@ -1,5 +1,5 @@
 /**
- * The primary key of a table: the real one, else the one a comment directive declares (graphql.md 1.4, 5.4).
+ * The primary key of a table: the real one, else the one a comment directive declares.
  */
 import type { CatalogColumn, CatalogIndex, CatalogTable } from '../catalog/catalog.ts';
 import type { Settings } from './directives.ts';

@@ -1,6 +1,6 @@
 /**
  * Relationships between the tables of a model, from foreign keys and from the `foreign_keys` directive
- * (graphql.md 2.4, 2.5, 3.5, 14.2).
+ * (docs/relationships.md).
  */
 import type { Catalog, CatalogTable } from '../catalog/catalog.ts';
 import { foreignKeyFix, validName } from './comment-fix.ts';

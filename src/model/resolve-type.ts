@@ -1,5 +1,5 @@
 /**
- * From a declared PostgreSQL type to how its values travel, for one role (graphql.md 1.1, 1.5, 1.7, 4.2).
+ * From a declared PostgreSQL type to how its values travel, for one role.
  *
  * Domains are not resolved to their base type; only what they stand on decides whether they can be exposed at all.
  */
@@ -82,7 +82,7 @@ function lengthOf(typmod: number): number | null {
   return typmod > 4 ? typmod - 4 : null;
 }
 
-// A cast to a domain over `varchar(n)` cuts what is too long without a word; a value is never cut (graphql.md 4.4).
+// A cast to a domain over `varchar(n)` cuts what is too long without a word; a value is never cut.
 function domainLength(lookUp: (oid: string) => CatalogType | undefined, type: CatalogType | undefined): number | null {
   for (let domain = type; domain?.typtype === 'd'; domain = lookUp(domain.typbasetype ?? '')) {
     const base = lookUp(domain.typbasetype ?? '');

@@ -1,5 +1,5 @@
 /**
- * The input arguments of a routine and what may be shown of their defaults (graphql.md 11.2, 11.4).
+ * The input arguments of a routine and what may be shown of their defaults (docs/functions.md).
  */
 import type { CatalogRoutine } from '../catalog/catalog.ts';
 import type { SqlType } from './model.ts';
@@ -24,7 +24,7 @@ export function inputArguments(routine: CatalogRoutine): readonly InputArgument[
 /**
  * The default expression of each input argument, null where it has none.
  *
- * The catalog has one text for all; it is split at commas, as the original does. When that gives another number of pieces
+ * The catalog has one text for all; it is split at commas, as pg_graphql does. When that gives another number of pieces
  * than there are defaults, no argument counts as having one.
  */
 export function argumentDefaults(routine: CatalogRoutine, count: number): readonly (string | null)[] {

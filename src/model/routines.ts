@@ -1,5 +1,5 @@
 /**
- * Root functions and computed fields of a role's schema (graphql.md 11.1 to 11.4, 11.6), and a sentence for each routine
+ * Root functions and computed fields of a role's schema (docs/functions.md), and a sentence for each routine
  * that is neither.
  */
 import type { CatalogRoutine, CatalogType } from '../catalog/catalog.ts';
@@ -228,7 +228,7 @@ class RoutineCandidate {
   }
 }
 
-/** What a routine gives back as a field (graphql.md 11.3, 11.6), null when it cannot be exposed in this use. */
+/** What a routine gives back as a field, null when it cannot be exposed in this use. */
 function routineResult(scope: RoutineScope, routine: CatalogRoutine, use: 'root' | 'computed'): RoutineResult | null {
   const type = scope.context.catalog.type(routine.prorettype);
   if (type === undefined || !scope.context.access.usesNamespace(type.typnamespace)) return null;

@@ -1,5 +1,5 @@
 /**
- * Which tables contribute to a role's schema at all (graphql.md 1.2, 1.3), and a sentence for each that does not.
+ * Which tables contribute to a role's schema at all, and a sentence for each that does not.
  */
 import type { CatalogTable } from '../catalog/catalog.ts';
 import { quoteName, quotePath } from '../catalog/quote-name.ts';

@@ -1,5 +1,5 @@
 /**
- * Tables with their columns and entrypoints, before relationships and routines are known (graphql.md 1.6, 1.8).
+ * Tables with their columns and entrypoints, before relationships and routines are known.
  */
 import { quoteName } from '../catalog/quote-name.ts';
 import { buildColumns, noteOmittedColumns } from './columns.ts';

@@ -1,6 +1,6 @@
 /**
- * The schemas of a model: the one operations run against, the one introspection shows, and the one printed for code generators
- * (graphql.md 1.6, 1.7, 2.3, 13). They differ only in `SchemaOptions`.
+ * The schemas of a model: the one operations run against, the one introspection shows, and the one printed for code generators.
+ * They differ only in `SchemaOptions`.
  */
 import { type GraphQLSchema, introspectionTypes, printSchema } from 'graphql';
 import { enumFilterName, tableTypeNames } from '../model/inflect.ts';
@@ -23,7 +23,7 @@ import { buildResponseType, buildWriteInputType, hasWriteInput } from './types/w
  * The whole GraphQL API of a model. Every field, argument and input field carries its origin.
  *
  * Types are made when first named, so the cost is that of the operations, not of the tables. Defaults of function
- * arguments are not part of it: PostgreSQL applies them where the argument is left out (graphql.md 11.4).
+ * arguments are not part of it: PostgreSQL applies them where the argument is left out.
  */
 export function buildSchema(model: Model): GraphQLSchema {
   return assembleSchema(model, { displayDefaults: false, isVisible: () => true });

@@ -1,12 +1,12 @@
 /**
- * Decides which of several fields with one name is reachable (graphql.md 2.6).
+ * Decides which of several fields with one name is reachable.
  */
 
 /**
  * The fields in order; of several with one name the last one wins, at its own place.
  *
  * A null field takes its name like any other and is then left out: it wins, but the caller of this schema may not see
- * its type (13.3), and the loser is not reachable either.
+ * its type, and the loser is not reachable either.
  */
 export function fieldMap<T>(entries: Iterable<readonly [name: string, field: T | null]>): Record<string, T> {
   const winners = new Map<string, T | null>();
@@ -18,7 +18,7 @@ export function fieldMap<T>(entries: Iterable<readonly [name: string, field: T |
   return Object.fromEntries(visible);
 }
 
-/** The same fields ordered by name, by code point (5.9). */
+/** The same fields ordered by name, by code point. */
 export function sortByName<T>(fields: Readonly<Record<string, T>>): Record<string, T> {
   return Object.fromEntries(Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -17,7 +17,7 @@ import {
 import { invariant } from '../shared/invariant.ts';
 import type { TypeRegistry } from './schema-context.ts';
 
-/** A schema whose types are ordered by name and whose only directives are `include` and `skip` (5.9, 13.4). */
+/** A schema whose types are ordered by name and whose only directives are `include` and `skip`. */
 export class LazySchema extends GraphQLSchema {
   readonly #types: TypeRegistry;
   readonly #typeMap: Record<string, GraphQLNamedType>;

@@ -29,7 +29,7 @@ export type FieldOrigin =
   | { readonly kind: 'aggregate_function'; readonly function: AggregateFunction }
   | { readonly kind: 'aggregate_column'; readonly function: AggregateFunction; readonly column: Column };
 
-/** Operators of filters (graphql.md 7.1). */
+/** Operators of filters. */
 export type FilterOperator =
   | 'eq' | 'neq' | 'lt' | 'lte' | 'gt' | 'gte' | 'in' | 'is' | 'startsWith' | 'like' | 'ilike' | 'regex' | 'iregex'
   | 'contains' | 'containedBy' | 'overlaps'; // biome-ignore format: a table of names

@@ -16,9 +16,9 @@ import { invariant } from '../shared/invariant.ts';
 
 /** Which schema of a model is wanted. */
 export interface SchemaOptions {
-  /** Show the defaults of function arguments. Only where nothing is coerced: PostgreSQL applies them (11.4). */
+  /** Show the defaults of function arguments. Only where nothing is coerced: PostgreSQL applies them. */
   readonly displayDefaults: boolean;
-  /** Whether what belongs to this namespace is part of the schema (13.3). */
+  /** Whether what belongs to this namespace is part of the schema. */
   isVisible(namespace: string): boolean;
 }
 

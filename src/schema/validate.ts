@@ -1,8 +1,8 @@
 /**
- * Validation of a document against a role's schema, before any SQL (graphql.md 12.2, 12.3).
+ * Validation of a document against a role's schema, before any SQL.
  *
  * The rules of the GraphQL specification, minus those that documents of existing clients break without harm.
- * Introspection fields are always valid here: where introspection is off, answering them fails, not the document (13.2).
+ * Introspection fields are always valid here: where introspection is off, answering them fails, not the document.
  */
 import {
   type ASTVisitor,
@@ -30,7 +30,7 @@ export interface ValidationOptions {
   readonly suggestions: boolean;
 }
 
-/** Contract message: clients show it to users. */
+/** The message of pg_graphql: clients show it to users. */
 export const subscriptionMessage = 'Subscriptions are not supported';
 
 /** All mistakes in the document, none if it may be planned. At most about a hundred are reported. */
@@ -58,7 +58,7 @@ function supportedOperationTypesRule(context: ValidationContext): ASTVisitor {
 }
 
 /**
- * The same response key may stand for values of different types in fragments on different types under `node` (12.5).
+ * The same response key may stand for values of different types in fragments on different types under `node`.
  *
  * graphql-js reports that as "conflicting types", and nothing else so: on one type, one field name has one type. Only a
  * message that lists such conflicts and is complete is dropped; one that was shortened may hide another reason.

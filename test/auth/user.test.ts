@@ -37,7 +37,7 @@ test('metadata is merged, a null deletes, and app metadata is not for users', as
   expect(refused).toMatchObject({ status: 403, body: { code: 'not_admin', message } });
 });
 
-// The original writes the JSON null for a user without metadata.
+// Supabase Auth writes the JSON null for a user without metadata.
 test.each(['null', '[1]', '"text"'])('metadata that are %s in the database are empty', async (json) => {
   const auth = await testAuth(database, { smtp_max_frequency: 0 });
   const email = `metadata${json.length}@x.test`;

@@ -159,7 +159,7 @@ describe('subjects', () => {
     expect(cleanSubject(`x${'😀'.repeat(400)}`)).toBe(`x${'😀'.repeat(249)}`);
   });
 
-  test('are escaped as HTML where the configuration wants the behaviour of the original', () => {
+  test('are escaped as HTML where the configuration wants the behavior of Supabase Auth', () => {
     const subject = { mailer_subjects_recovery: 'For {{ .Data.name }}' };
     const data = { userMetadata: { name: 'A & B' } };
     expect(build('recovery', subject, data).subject).toBe('For A & B');

@@ -1,5 +1,5 @@
 /**
- * Always fresh (graphql.md 1.9): while one connection changes the schema in a loop, clients query without pause. Every
+ * Always fresh: while one connection changes the schema in a loop, clients query without pause. Every
  * answer must fit a state of the schema between the last change committed before the request was sent and the change that
  * was under way when the answer came.
  */

@@ -1,5 +1,5 @@
 /**
- * Arguments of root functions: every type, defaults, and what introspection shows of them (graphql.md 11.4).
+ * Arguments of root functions: every type, defaults, and what introspection shows of them.
  */
 import { describe, expect, test } from 'vitest';
 import { openLibrary } from './library.ts';

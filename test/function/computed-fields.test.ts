@@ -1,5 +1,5 @@
 /**
- * Computed fields: functions over a row, as fields of its type (graphql.md 11.6).
+ * Computed fields: functions over a row, as fields of its type.
  */
 import { describe, expect, test } from 'vitest';
 import { openLibrary } from './library.ts';

@@ -1,5 +1,5 @@
 /**
- * What requests answer while a comment directive is malformed (graphql.md 3.8), on every kind of object, and after it is
+ * What requests answer while a comment directive is malformed, on every kind of object, and after it is
  * repaired. Which directives are malformed is told in test/catalog.
  */
 import { beforeAll, describe, expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 /**
  * Which functions are fields, as clients meet it: absent ones cannot be called, and a change of grants, volatility or names
- * shows with the next reading of the catalog (graphql.md 1.1, 2.6, 11.1, 11.2).
+ * shows with the next reading of the catalog.
  */
 import { describe, expect, test } from 'vitest';
 import { startExecution } from '../support/execution.ts';

@@ -1,6 +1,6 @@
 /**
  * Views, materialized views, foreign tables, partitions and inheritance children, with their keys and relationships from
- * comment directives (graphql.md 1.2, 3.4, 3.5).
+ * comment directives.
  */
 import { describe, expect, test } from 'vitest';
 import { type Json, startExecution } from '../support/execution.ts';

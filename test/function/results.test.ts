@@ -1,5 +1,5 @@
 /**
- * What root functions give back: values, rows, sets of rows, nothing (graphql.md 11.3, 11.5).
+ * What root functions give back: values, rows, sets of rows, nothing.
  */
 import { describe, expect, test } from 'vitest';
 import { startExecution } from '../support/execution.ts';

@@ -1,5 +1,5 @@
 /**
- * How often a function runs: exactly once for its field, whatever is read of the result (graphql.md 11.5). `aside.note` and
+ * How often a function runs: exactly once for its field, whatever is read of the result. `aside.note` and
  * the sequence `aside.ticks` keep count.
  */
 import { describe, expect, test } from 'vitest';

@@ -152,7 +152,7 @@ export const authEdgeCases: readonly SectionRow[] = [
   ['145', 'Two changes at the same time', 'management/config-route: two changes of different fields at the same time are both kept'],
   ['146', 'The connection that listens is cut', 'management/every-process: reaches them after the connection that listens was cut'],
   ['147', 'Notifications off and on', 'auth/notifications: nothing is told that is not switched on', 'auth/notifications: flag, subject and template that the management API sets'],
-  ['148', 'Users, sessions and links of the original service', 'auth/core/refresh: a session that the original service began goes on here', 'auth/core/one-time-tokens: a link that the original service sent works here', 'auth/tokens: a user, a session and a link of the original service work as they are'],
-  ['149', 'Users as the original service reads them', 'auth/core/users: a new user has the nil instance, empty token columns and null for an absent address'],
+  ['148', 'Users, sessions and links of Supabase Auth', 'auth/core/refresh: a session that Supabase Auth began goes on here', 'auth/core/one-time-tokens: a link that Supabase Auth sent works here', 'auth/tokens: a user, a session and a link of Supabase Auth work as they are'],
+  ['149', 'Users as Supabase Auth reads them', 'auth/core/users: a new user has the nil instance, empty token columns and null for an absent address'],
   ['150', 'Who asks, in policies', 'auth/core/migrations: tell policies who asks', 'auth/tokens: its token reads the rows of its user at the GraphQL API'],
 ]; // biome-ignore format: a table of edge cases

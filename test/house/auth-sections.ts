@@ -1,5 +1,5 @@
 /**
- * Which tests cover which section of the behaviour of the auth service and its management API.
+ * Which tests cover which behavior of the auth service and its management API. docs/coverage.md says what the numbers are.
  */
 import type { SectionRow } from './sections.ts';
 
@@ -18,7 +18,7 @@ export const authSections: readonly SectionRow[] = [
   ['1.9', 'Error codes', 'auth/http: the log has the code of every refusal', 'auth/tokens: POST /token%s with %j is refused', 'auth/verify: POST %j is refused', 'auth/user: POST %s with %j is refused', 'auth/sign-up: %j is refused'],
   ['1.10', 'Rate limits', 'auth/core/rate-limit: an address may do as much at once as the burst', 'auth/http: an address may do only so much', 'auth/two-processes: a limit is counted at both together'],
   ['1.11', 'CORS', 'auth/http: browsers of other origins may send the headers of the clients'],
-  ['2.1', 'A database of the original service', 'auth/core/migrations: is taken over as it is: nothing but our own tables is added', 'auth/tokens: a user, a session and a link of the original service work as they are'],
+  ['2.1', 'A database of Supabase Auth', 'auth/core/migrations: is taken over as it is: nothing but our own tables is added', 'auth/tokens: a user, a session and a link of Supabase Auth work as they are'],
   ['2.2', 'Tables', 'auth/core/migrations: has columns, indexes and keys that a schema made by us has too', 'auth/core/users: a new user has the nil instance'],
   ['2.3', 'Functions for policies', 'auth/core/migrations: tell policies who asks', 'auth/tokens: its token reads the rows of its user at the GraphQL API'],
   ['2.4', 'Audit log', 'auth/core/users: an event is written with who did it, and not at all where the log is off', 'auth/admin: the audit log tells who did what', 'auth/factors: the audit log has every step', 'auth/identities: the audit log says which identity was given up'],
@@ -30,7 +30,7 @@ export const authSections: readonly SectionRow[] = [
   ['3.4', 'Access token', 'auth/core/sessions: a sign-in is answered with tokens, times and the user as of now', 'auth/core/sessions: a key for %s signs, and its public part verifies', 'auth/hook-access-token: it is asked wherever an access token is made'],
   ['3.5', 'Sessions and refresh tokens', 'auth/core/refresh: twenty parallel refreshes with the same token all get the same next one', 'auth/tokens: a refresh replaces the token', 'auth/session-limits: a session ends with its time box', 'auth/two-processes: the same token at both at once gives one next token', 'storm/storm.nightly: whatever happens to the servers'],
   ['3.6', 'PKCE', 'auth/core/pkce: a code and its verifier give the user and the way of proof, once', 'auth/verify: in the PKCE flow the link gives a code, which the verifier exchanges once', 'auth/supabase-js: in the PKCE flow the code of the link becomes a session', 'unit/auth/small-parts: fit the verifier they were made of'],
-  ['3.7', 'JSON of a user', 'auth/core/users: the JSON of a user has the members and the order of the original', 'auth/openapi: every operation answers as described'],
+  ['3.7', 'JSON of a user', 'auth/core/users: the JSON of a user has the members and the order of Supabase Auth', 'auth/openapi: every operation answers as described'],
   ['3.8', 'Metadata', 'unit/auth/small-parts: is merged at the top: null deletes, objects are replaced', 'auth/user: metadata is merged, a null deletes, and app metadata is not for users'],
   ['4.1', 'Routes', 'auth/openapi: every operation answers as described', 'auth/http: unknown paths and methods are answered with JSON'],
   ['4.2', 'Health, settings, keys', 'auth/http: health, keys and the OpenID document need neither key nor database', 'auth/http: the settings say which ways of signing in there are'],
@@ -84,8 +84,8 @@ export const authSections: readonly SectionRow[] = [
   ['7.4', 'Secrets', 'management/config-route: are answered as digests, and nobody can try guesses on them'],
   ['7.5', 'Validation', 'management/validation: all problems are reported at once, in the order of the fields, and nothing is stored'],
   ['7.6', 'Effect on all processes', 'management/every-process: is seen by the next request on every other process', 'management/start-templates: other start values replace the first ones', 'auth/two-processes: a template that is changed at one is in the very next mail of the other'],
-  ['7.7', 'Configuration by the environment', 'unit/config/auth-config: fields have the names of the original in the environment', 'commands/auth-flags: a flag wins over the environment'],
-  ['7.8', 'Configuration by a file', 'unit/config/auth-config: has the tables of the original, with what they invert', 'management/start-templates: is used from the start, and when it changes'],
+  ['7.7', 'Configuration by the environment', 'unit/config/auth-config: fields have the names of Supabase Auth in the environment', 'commands/auth-flags: a flag wins over the environment'],
+  ['7.8', 'Configuration by a file', 'unit/config/auth-config: has the tables of the Supabase CLI, with what they invert', 'management/start-templates: is used from the start, and when it changes'],
   ['8.1', 'How clients read responses', 'auth/supabase-js: one-time sign-in, change of the address, weak passwords and anonymous users', 'auth/factors-supabase-js: factors are listed by their types', 'unit/auth/errors: a new client reads code and message'],
   ['8.2', 'Methods of the client', 'auth/supabase-js: sign-up, mail, code, a row under row security, refresh, sign-out', 'auth/identities: through supabase-js', 'auth/provider-browser: signInWithOAuth'],
   ['8.3', 'Sessions in addresses of browsers', 'auth/supabase-js: a browser that follows the link of the mail ends on the application, signed in', 'clients/email-links: which brings the browser back signed in, once'],

@@ -1,5 +1,5 @@
 /**
- * Which tests cover which section of the behaviour of the GraphQL API.
+ * Which tests cover which behavior of the GraphQL API. docs/coverage.md says what the numbers are.
  */
 import type { SectionRow } from './sections.ts';
 
@@ -8,7 +8,7 @@ export const graphqlSections: readonly SectionRow[] = [
   ['0.4', 'The shape of the generated schema', 'catalog/sample: the sample schema gives three tables, an enum, and every entrypoint', 'schema/reflected-schema: gives the types and the order that the manual shows', 'unit/schema/build-schema: has the types of the manual, in its order'],
   ['0.5', 'Register of deviations', 'catalog/types: domains and foreign enums are opaque; composites are left out', 'catalog/conflicts: the earlier namespace wins a type name', 'query/aggregates: keeps all digits of a whole number beyond 2^53', 'query/wide: a query may have more root fields than a select list has columns', 'mutation/insert: with different keys are one statement', 'function/runs-once: runs once with everything selected at once'],
   ['1.1', 'Schemas', 'catalog/read-catalog: exposed namespaces come in the order asked for', 'catalog/read-catalog: without a choice it is the login role\'s search path', 'catalog/exposure: a role without USAGE has the empty model', 'query/namespaces: the first one has the name that both have'],
-  ['1.2', 'Kinds of relations', 'catalog/exposure: views need a declared key whose columns all exist', 'function/other-tables: is written like a table, under its own node ids', 'function/other-tables: each partition is a table of its own, its parent is none', 'function/other-tables: is read with filter, order, page and relationships'],
+  ['1.2', 'Kinds of tables', 'catalog/exposure: views need a declared key whose columns all exist', 'function/other-tables: is written like a table, under its own node ids', 'function/other-tables: each partition is a table of its own, its parent is none', 'function/other-tables: is read with filter, order, page and relationships'],
   ['1.3', 'Select-valid', 'catalog/exposure: without select there is nothing, not even for a role that may insert', 'query/roles: reads the columns it may select'],
   ['1.4', 'Primary keys', 'catalog/exposure: tables need a key and a valid name', 'catalog/exposure: select on an unselectable key column does not matter for exposure', 'query/keys: are met once by paging, forward and backward'],
   ['1.5', 'Columns', 'catalog/exposure: serial, identity and generated columns are read only', 'catalog/types: a type that cannot be exposed is in no type of the table', 'query/values: of the column %s is %j'],
@@ -25,7 +25,7 @@ export const graphqlSections: readonly SectionRow[] = [
   ['3.1', 'Comment directives', 'unit/catalog/comment-directive: a comment without the opening, without any closing parenthesis'],
   ['3.2', 'Locating and parsing', 'unit/catalog/comment-directive: a directive may be surrounded by text', 'unit/catalog/comment-directive: blanks and line breaks are allowed wherever JSON allows them', 'function/directives: makes its field %s'],
   ['3.3', 'Schema level', 'catalog/names: with inflection on a directive still wins, verbatim', 'query/paging: is cut to the ceiling of the table, which is 30 unless a directive says otherwise', 'unit/schema/introspection: leave introspection off when there is no other'],
-  ['3.4', 'Relation level', 'function/other-tables: has names, descriptions and page size of its own', 'function/other-tables: has aggregates where its directive enables them', 'query/paging: is cut to the ceiling of the table', 'query/connections: has no totalCount and no aggregate unless the table asks for them'],
+  ['3.4', 'Table level', 'function/other-tables: has names, descriptions and page size of its own', 'function/other-tables: has aggregates where its directive enables them', 'query/paging: is cut to the ceiling of the table', 'query/connections: has no totalCount and no aggregate unless the table asks for them'],
   ['3.5', '`foreign_keys` entries', 'catalog/names: unknown targets and columns are skipped', 'function/other-tables: is related as its directive says, both ways, to many on the way back', 'function/other-tables: has the default names of a key without names, and skips entries that lead nowhere'],
   ['3.6', 'Column, constraint and function level', 'catalog/names: names of a constraint directive are verbatim on both sides', 'function/computed-fields: takes name and description from its directive', 'function/directives: of a column in the comment'],
   ['3.7', 'Type level', 'catalog/names: an enum has mapped names; labels that GraphQL cannot spell have none; unknown labels are ignored', 'query/values: of an enum array has the names of its values'],
@@ -82,7 +82,7 @@ export const graphqlSections: readonly SectionRow[] = [
   ['12.4', 'Variables', 'query/variables: uses its default when it is not given, and not when it is null', 'query/variables: is coerced to the type of its place', 'mutation/insert: an absent variable for the default', 'mutation/update-delete: leaves a column alone whose variable is absent'],
   ['12.5', 'Fragments, directives, merging', 'query/selections: merge at the root, in edges and in nodes, across fragments and repetitions', 'query/selections: with skip %s and include %s keep a field', 'unit/schema/validate: one response key for values of different types on different types'],
   ['12.6', 'Response shapes', 'query/operations: has null for data and exactly one error when the database fails in any field', 'query/operations: has no errors key when all is well', 'mutation/transaction: and only one error is told', 'http/error-codes: is answered as %s'],
-  ['12.7', 'Contract messages', 'query/paging: an illegal page > with (%s) fails its field', 'mutation/refusals: of the kind %s', 'mutation/update-delete: is 1 by default, and more rows undo the write'],
+  ['12.7', 'Messages of pg_graphql', 'query/paging: an illegal page > with (%s) fails its field', 'mutation/refusals: of the kind %s', 'mutation/update-delete: is 1 by default, and more rows undo the write'],
   ['12.8', 'Safety', 'attack/injection: %j is data wherever a value may stand', 'catalog/hostile: a hostile schema gives an ordinary model'],
   ['13.1', 'Enabling introspection', 'unit/schema/introspection: are shown and hidden alike when the operator decides for all', 'schema/reflected-schema: introspection shows the namespace that opted in, closed'],
   ['13.2', 'Off', 'unit/schema/introspection: leave introspection off when there is no other', 'query/operations: without introspection refuses both meta fields and answers the rest'],

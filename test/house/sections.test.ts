@@ -45,7 +45,8 @@ test('docs/coverage.md is the tables of sections and tests', async () => {
   const text = [
     '# What is tested where',
     '',
-    'The sections of the specification and the tests that cover them, each by a part of its name. Written by `npm run test:update`.',
+    'Each behavior with the tests that cover it, by a part of their names. The numbers are those of the specification that the product',
+    'was written from. It is not part of the repository; a behavior keeps its number. Written by `npm run test:update`.',
     '',
     ...tables,
   ].join('\n');

@@ -1,5 +1,5 @@
 /**
- * The Prometheus metrics (operations.md, "HTTP surface"): who may read them, what they count, and what never gets into a label.
+ * The Prometheus metrics: who may read them, what they count, and what never gets into a label.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Gateway, startGateway } from '../../src/gateway.ts';

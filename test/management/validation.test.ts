@@ -157,7 +157,7 @@ describe('unknown fields', () => {
       'rate_limit_web3',
     ];
     expect(some.filter((name) => !configFields.has(name))).toEqual([]);
-    // 237 in the original; the ones beyond them are our own.
+    // 237 in Supabase Auth; the ones beyond them are our own.
     expect(configFields.size).toBeGreaterThan(237);
     expect([...configFields.keys()].filter((name) => isAuthFieldName(name) !== !configFields.get(name)?.inert)).toEqual(
       [],

@@ -1,5 +1,5 @@
 /**
- * What `records` shows (graphql.md 10.1): the written rows themselves are new, or as they were for a delete; everything read
+ * What `records` shows (docs/mutations.md): the written rows themselves are new, or as they were for a delete; everything read
  * below them is as it was before the statement, except what volatile functions read.
  */
 import { beforeEach, describe, expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 /**
  * A request as the evaluator reads it: fields with their merged selections, and inputs as plain texts, lists and maps, where
- * undefined is absent and null is null (graphql.md 12.4, 12.5). Parsing is graphql-js; everything else is written here.
+ * undefined is absent and null is null. Parsing is graphql-js; everything else is written here.
  */
 import {
   type DocumentNode,

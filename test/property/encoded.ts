@@ -1,5 +1,5 @@
 /**
- * Cursors and node ids: the Base64 of a JSON array (graphql.md 6.2, 8.1).
+ * Cursors and node ids: the Base64 of a JSON array.
  */
 import { Num, parseJson } from './canonical.ts';
 

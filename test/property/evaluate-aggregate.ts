@@ -1,5 +1,5 @@
 /**
- * Aggregates over raw rows (graphql.md 9).
+ * Aggregates over raw rows (docs/aggregates.md).
  */
 import type { FieldNode } from 'graphql';
 import { Num, type Value } from './canonical.ts';

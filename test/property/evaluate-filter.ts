@@ -1,5 +1,5 @@
 /**
- * Filters over raw rows (graphql.md 7), with the three truth values of SQL.
+ * Filters over raw rows (docs/filters.md), with the three truth values of SQL.
  */
 import { type Input, listOf } from './document.ts';
 import { decodeArray, FieldError } from './encoded.ts';

@@ -1,6 +1,6 @@
 /**
  * What a mutation should do and answer: each root field as one plain statement over rows chosen by the evaluator's own filter,
- * in a transaction that is undone afterwards. What its records show below themselves is read before the statement (graphql.md 10.1).
+ * in a transaction that is undone afterwards. What its records show below themselves is read before the statement.
  */
 import type pg from 'pg';
 import { Num, Unordered, type Value } from './canonical.ts';

@@ -1,5 +1,5 @@
 /**
- * Order, cursors and pages over raw rows (graphql.md 6).
+ * Order, cursors and pages over raw rows (docs/pagination.md).
  */
 import { type Document, type Field, type Input, listOf } from './document.ts';
 import { decodeArray, encodeArray, FieldError } from './encoded.ts';
@@ -34,7 +34,7 @@ export interface Page {
 
 /**
  * Reads the pagination arguments.
- * @throws FieldError with the contract's message for a combination that is not legal.
+ * @throws FieldError with pg_graphql's message for a combination that is not legal.
  */
 export function readPageRequest(document: Document, entity: Entity, field: Field): PageRequest {
   const order = effectiveOrder(entity, document.argument(field, 'orderBy'));

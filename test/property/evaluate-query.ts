@@ -1,6 +1,6 @@
 /**
  * The answer to a query, worked out the slow and obvious way over raw rows. Everything that refuses a root field is found
- * before a row is looked at, as in the manual (graphql.md 12.6): each `prepare…` reads its arguments and returns what to do.
+ * before a row is looked at: each `prepare…` reads its arguments and returns what to do.
  */
 import type { FieldNode } from 'graphql';
 import { Num, type Value } from './canonical.ts';

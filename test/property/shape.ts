@@ -1,5 +1,5 @@
 /**
- * What the API shows of a world to one role: names and fields, derived from the manual's rules (graphql.md 1.3 to 1.6, 2, 5).
+ * What the API shows of a world to one role: names and fields, derived from the rules.
  * The generator of operations and the evaluator read it; the product's own model is not consulted.
  */
 import {
@@ -62,7 +62,7 @@ export function shapeOf(world: World, role: Role): Shape {
   return { role, entities, routines: new Map(routines.map((routine) => [routineName(routine), routine])) };
 }
 
-/** Field of `b` in the manual's notation: the base name with its first letter lower-cased. */
+/** The base name with its first letter lower-cased, as fields have it. */
 export function lowerFirst(name: string): string {
   return name.slice(0, 1).toLowerCase() + name.slice(1);
 }
@@ -100,7 +100,7 @@ function maySelect(relation: Relation, role: Role, column: string): boolean {
   return allows(relation.grants[role]?.select ?? [], column);
 }
 
-/** Base form of an SQL name (graphql.md 2.1). */
+/** Base form of an SQL name. */
 export function baseForm(schema: Schema, name: string): string {
   if (!schema.inflect) return name;
   return [...name]

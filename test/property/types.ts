@@ -1,5 +1,5 @@
 /**
- * The PostgreSQL types that random tables are made of: what the manual says of each (graphql.md 4.2, 5.4, 7.1, 9.2), and
+ * The PostgreSQL types that random tables are made of: what is expected of each, and
  * values worth trying. Written down here a second time on purpose: nothing of the product's own table is used.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Aggregates: values, scope, aliases (graphql.md 9).
+ * Aggregates: values, scope, aliases (docs/aggregates.md).
  */
 import { describe, expect, test } from 'vitest';
 import { openReader } from './reader.ts';

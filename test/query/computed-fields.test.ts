@@ -1,5 +1,5 @@
 /**
- * Functions over a row, used as fields of the row's object (graphql.md 11.6).
+ * Functions over a row, used as fields of the row's object.
  */
 import { describe, expect, test } from 'vitest';
 import { openReader } from './reader.ts';

@@ -1,5 +1,5 @@
 /**
- * Collections, nested objects, and what stands on a connection (graphql.md 5).
+ * Collections, nested objects, and what stands on a connection.
  */
 import { describe, expect, test } from 'vitest';
 import { openReader } from './reader.ts';

@@ -1,5 +1,5 @@
 /**
- * Order and cursors: what a cursor holds, and which rows come after it (graphql.md 6.1 to 6.3).
+ * Order and cursors: what a cursor holds, and which rows come after it (docs/pagination.md).
  */
 import { describe, expect, test } from 'vitest';
 import { openReader } from './reader.ts';

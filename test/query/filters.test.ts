@@ -1,5 +1,5 @@
 /**
- * Filters: every operator, and what null, absent and empty mean for it (graphql.md 7).
+ * Filters: every operator, and what null, absent and empty mean for it (docs/filters.md).
  */
 import { describe, expect, test } from 'vitest';
 import { openReader } from './reader.ts';

@@ -1,5 +1,5 @@
 /**
- * Functions that are read: root fields and their arguments (graphql.md 11.3 to 11.5).
+ * Functions that are read: root fields and their arguments.
  */
 import { describe, expect, test } from 'vitest';
 import { openReader } from './reader.ts';

@@ -1,5 +1,5 @@
 /**
- * One row by its key, and by its node id (graphql.md 5.4, 8).
+ * One row by its key, and by its node id.
  */
 import { describe, expect, test } from 'vitest';
 import { openReader } from './reader.ts';

@@ -1,5 +1,5 @@
 /**
- * Several exposed namespaces: which object answers, what introspection hides, and settings of the role (graphql.md 1.1, 1.8, 4.2, 13.3).
+ * Several exposed namespaces: which object answers, what introspection hides, and settings of the role.
  */
 import { describe, expect, test } from 'vitest';
 import { openReader } from './reader.ts';

@@ -1,5 +1,5 @@
 /**
- * Requests: which operation runs, what is rejected, and what an answer looks like when something fails (graphql.md 12).
+ * Requests: which operation runs, what is rejected, and what an answer looks like when something fails.
  */
 import { describe, expect, test } from 'vitest';
 import { openReader } from './reader.ts';

@@ -1,5 +1,5 @@
 /**
- * The `orderBy` argument in all its forms (graphql.md 6.1, 7.4 of positions, 12.4).
+ * The `orderBy` argument in all its forms.
  */
 import { describe, expect, test } from 'vitest';
 import { openReader } from './reader.ts';

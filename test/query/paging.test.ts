@@ -1,5 +1,5 @@
 /**
- * Pages: arguments and their combinations, ceilings, page info (graphql.md 6.4, 6.5).
+ * Pages: arguments and their combinations, ceilings, page info (docs/pagination.md).
  */
 import { describe, expect, test } from 'vitest';
 import { openReader } from './reader.ts';

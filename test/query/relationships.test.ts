@@ -1,5 +1,5 @@
 /**
- * Relationships: one or many, both directions, composite keys (graphql.md 2.5, 5.6, 14.2).
+ * Relationships: one or many, both directions, composite keys.
  */
 import { describe, expect, test } from 'vitest';
 import { openReader } from './reader.ts';

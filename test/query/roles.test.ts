@@ -1,5 +1,5 @@
 /**
- * What a role may read: grants, row level security, and roles that see nothing (graphql.md 1.6, 14).
+ * What a role may read: grants, row level security, and roles that see nothing.
  */
 import { describe, expect, test } from 'vitest';
 import { openReader } from './reader.ts';

@@ -1,5 +1,5 @@
 /**
- * Fragments, merging, `@skip` and `@include` (graphql.md 12.5).
+ * Fragments, merging, `@skip` and `@include`.
  */
 import { describe, expect, test } from 'vitest';
 import { openReader } from './reader.ts';

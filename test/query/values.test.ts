@@ -1,5 +1,5 @@
 /**
- * Values of every type as they are read, and as they come in (graphql.md 4).
+ * Values of every type as they are read, and as they come in.
  */
 import { describe, expect, test } from 'vitest';
 import { openReader } from './reader.ts';

@@ -1,5 +1,5 @@
 /**
- * Variables: defaults, absent and null, and variables in places of another type (graphql.md 12.3, 12.4).
+ * Variables: defaults, absent and null, and variables in places of another type.
  */
 import { describe, expect, test } from 'vitest';
 import { openReader } from './reader.ts';

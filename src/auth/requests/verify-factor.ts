@@ -122,7 +122,7 @@ async function checkTotpCode(tx: Transaction, { secret, factorId }: Challenge, c
   if (step === null || !(await useStep(tx, factorId, step))) throw new AuthError('mfa_verification_failed');
 }
 
-/** Secrets that the original has encrypted are not texts to compare with. */
+/** Secrets that Supabase Auth has encrypted are not texts to compare with. */
 function assertReadable(secret: string | null): asserts secret is string {
   if (secret !== null && secret !== '' && !secret.startsWith('{')) return;
   throw new AuthError('unexpected_failure', null, {

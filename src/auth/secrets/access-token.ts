@@ -32,7 +32,7 @@ export interface AccessClaims {
   readonly iat: number;
 }
 
-/** All claims, in the order of the original. */
+/** All claims, in the order of Supabase Auth. */
 export function accessTokenClaims(user: User, session: Session, { issuer, config, now }: ClaimsContext): AccessClaims {
   const iat = toSeconds(now);
   return {

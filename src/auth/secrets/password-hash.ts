@@ -1,5 +1,5 @@
 /**
- * Password hashes: makes bcrypt, verifies what databases of the original may hold: bcrypt, Argon2 and Firebase scrypt.
+ * Password hashes: makes bcrypt, verifies what databases of Supabase Auth may hold: bcrypt, Argon2 and Firebase scrypt.
  *
  * Pure computation off the main thread; how many run at once is decided by passwords.ts.
  */

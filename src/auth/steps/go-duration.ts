@@ -1,12 +1,12 @@
 /**
- * Durations as the original writes them: `24h`, `1h30m`, `300ms`, `1.5h`.
+ * Durations as Supabase Auth writes them: `24h`, `1h30m`, `300ms`, `1.5h`.
  */
 
 const unitMs: Readonly<Record<string, number>> = {
   ns: 1e-6, us: 1e-3, 'µs': 1e-3, 'μs': 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000,
 }; // biome-ignore format: a table
 
-/** Longest duration that the original knows, in milliseconds: 2^63 nanoseconds. */
+/** Longest duration that Supabase Auth knows, in milliseconds: 2^63 nanoseconds. */
 const longestMs = 9_223_372_036_854;
 
 /** Milliseconds; null where the text is no duration. A negative one is a time that has passed. */

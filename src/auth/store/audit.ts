@@ -106,7 +106,7 @@ export function auditOperator(
   return writeAudit(tx, { action, actor, traits: { ...traits, access_token_id: tokenId }, hasAddress: true });
 }
 
-/** Where the original notes it. */
+/** Where Supabase Auth notes it. */
 function hasAddress(action: AuditAction): boolean {
   return logTypes[action] === 'factor' || action === 'identity_linked' || action === 'identity_unlinked';
 }

@@ -180,7 +180,7 @@ export async function exchangeFlowCode(
  * @param spared Flows of that method stay while their link has not been opened; null: none does.
  */
 export async function endFlows(tx: StoreTransaction, userId: string, spared: FlowMethod | null = null): Promise<void> {
-  // By its name as a text: tables of earlier versions of the original have no such column, and no user links with them.
+  // By its name as a text: tables of earlier versions of Supabase Auth have no such column, and no user links with them.
   await tx.query(
     `delete from auth.flow_state f
     where (

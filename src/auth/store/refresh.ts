@@ -59,7 +59,7 @@ export type RefreshOutcome = (IssuedSession & { readonly user: User }) | AuthErr
  * @throws AuthError `conflict` where it waits too long for another refresh of the session.
  */
 export async function refreshSession(tx: RefreshTransaction, token: string): Promise<RefreshOutcome> {
-  // Tokens of the second format of the original begin a session that we cannot go on with.
+  // Tokens of the second format of Supabase Auth begin a session that we cannot go on with.
   if (!/^[a-z0-9]{12}$/.test(token)) return new AuthError('validation_failed', 'Refresh token is not valid');
   const limiting = tx.query(`select pg_catalog.set_config('lock_timeout', '5s', true)`, []);
   const locking = tx.query(

@@ -1,5 +1,5 @@
 /**
- * Reads and writes `auth.users` by the rules that keep the table usable for the original: the nil instance id on every
+ * Reads and writes `auth.users` by the rules that keep the table usable for Supabase Auth: the nil instance id on every
  * row, no empty address but null, no null token but empty, generated columns never written.
  *
  * Functions take the session of the transaction they belong to. Unique indexes, not look-ups, decide between two requests

@@ -10,7 +10,7 @@ import { type RoleNames, runStep, type StepOutcome } from './role-setup.ts';
 
 const own: OwnSchemas = ['auth', 'pgreflect_queue'];
 
-/** Makes what is missing. A database of the original service is left as it is. */
+/** Makes what is missing. A database of Supabase Auth is left as it is. */
 export function installAuth(pool: SystemPool, roles: RoleNames): Promise<StepOutcome> {
   const step = { topic: 'tables of the auth service', statement: 'sql/auth', advice: null };
   return runStep(step, async () => {

@@ -5,7 +5,7 @@
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { readSqlFile } from '../package-files.ts';
 
-/** Schemas that only we, or the original auth service, put something into. */
+/** Schemas that only we, or Supabase Auth, put something into. */
 export type OwnSchemas = readonly ('auth' | 'pgreflect' | 'pgreflect_queue')[];
 
 /**

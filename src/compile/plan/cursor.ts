@@ -1,5 +1,5 @@
 /**
- * Cursors and node ids: Base64 of a JSON array (graphql.md 6.2, 8.1). PostgreSQL makes them, this file reads them.
+ * Cursors and node ids: Base64 of a JSON array as in pg_graphql. PostgreSQL makes them, this file reads them.
  *
  * Numbers keep all their digits: they are taken as source text, never through a JavaScript number.
  */

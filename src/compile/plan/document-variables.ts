@@ -1,6 +1,6 @@
 /**
  * Coerces the variables of a request: by their declared types and, where a variable stands in a place of another type,
- * once more by the type of that place (graphql.md 12.3: the rule on variable positions is left out).
+ * once more by the type of that place (the rule "All Variable Usages Are Allowed" of the GraphQL specification is left out).
  *
  * A document is examined once; a request pays for its values only.
  */

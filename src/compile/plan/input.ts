@@ -3,7 +3,7 @@
  * variable, whole or in part. What the planner learns about a variable is recorded as a decision; everything else about
  * it becomes a slot.
  *
- * `absent` is kept apart from `null` all the way (graphql.md 12.4).
+ * `absent` is kept apart from `null` all the way.
  */
 import {
   coerceInputLiteral,
@@ -27,7 +27,7 @@ import { type Asked, answerFor, type Decisions, type LengthLimit, type Question 
 import { type Path, type Slot, scalarText } from './slot.ts';
 import { printPath, textProblem } from './storable-text.ts';
 
-/** A value that makes the whole request invalid, not just the field it stands in (graphql.md 12.3, 12.4). */
+/** A value that makes the whole request invalid, not just the field it stands in. */
 export class RequestRefusal extends PublicError {}
 
 /** Whether a value was given: nothing at all, an explicit null, or a value. */

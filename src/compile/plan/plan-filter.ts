@@ -1,5 +1,5 @@
 /**
- * Plans a filter argument: one condition tree out of an input object (graphql.md 7), null where it restricts nothing.
+ * Plans a filter argument: one condition tree out of an input object (docs/filters.md), null where it restricts nothing.
  *
  * Refuses operands that are too long, `is: null`, and node ids of another table.
  */
@@ -39,7 +39,7 @@ function planEntry(at: Level, field: GraphQLInputField, input: Input): Condition
   const { budget, table, level } = at;
   const below = { ...at, level: level + 1 };
   const origin = inputFieldOrigin(field);
-  // A null entry is ignored, whatever it is (7.4).
+  // A null entry is ignored, whatever it is.
   if (input.state() !== 'value') return null;
   switch (origin.kind) {
     case 'column':
@@ -96,7 +96,7 @@ function assertLength(column: Column, operator: FilterOperator, input: Input): v
   if (!patternOperators.includes(operator)) assertFits(column, input);
 }
 
-/** Refuses strings over the declared length of a column (4.4 rule 4). */
+/** Refuses strings over the declared length of a column. */
 export function assertFits(column: Column, input: Input): void {
   const { maxLength } = column.cast;
   if (maxLength !== null && !input.fits(maxLength)) throw refuseLength(maxLength, input.place());

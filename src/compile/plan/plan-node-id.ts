@@ -1,5 +1,5 @@
 /**
- * Plans a node id: which of the given tables it names, and one slot for each primary key column (graphql.md 7.6, 8.2).
+ * Plans a node id: which of the given tables it names, and one slot for each primary key column.
  */
 import type { Table } from '../../model/model.ts';
 import { PublicError } from '../../shared/errors.ts';

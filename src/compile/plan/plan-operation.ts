@@ -1,6 +1,6 @@
 /**
- * Plans an operation: every root field on its own, so that one that is refused does not take the others with it
- * (graphql.md 12.6). The only place where a refusal is caught.
+ * Plans an operation: every root field on its own, so that one that is refused does not take the others with it.
+ * The only place where a refusal is caught.
  */
 import { type FieldNode, type GraphQLObjectType, type OperationDefinitionNode, OperationTypeNode } from 'graphql';
 import { PublicError } from '../../shared/errors.ts';
@@ -100,7 +100,7 @@ function planArguments(planner: Planner, field: MergedFields, routine: CallPlan[
   const given = inputsOf(planner, field).flatMap(({ origin, input }) => {
     if (origin.kind !== 'routine_argument') return [];
     const { argument } = origin;
-    // Left out of the call, so that PostgreSQL applies its own default (11.4).
+    // Left out of the call, so that PostgreSQL applies its own default.
     if (input.state() === 'absent') return [];
     return [{ argument, slot: argument.type.kind === 'list' ? input.listSlot() : input.slot() }];
   });

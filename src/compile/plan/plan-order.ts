@@ -1,5 +1,5 @@
 /**
- * Plans the effective order of a connection: the requested terms, then the whole primary key (graphql.md 6.1).
+ * Plans the effective order of a connection: the requested terms, then the whole primary key (docs/filters.md).
  */
 import type { Column, Table } from '../../model/model.ts';
 import { inputFieldOrigin } from '../../schema/origin.ts';

@@ -1,7 +1,7 @@
 /**
- * Plans the pagination arguments of a connection: direction of the scan, cursor, limit, offset (graphql.md 6.4).
+ * Plans the pagination arguments of a connection: direction of the scan, cursor, limit, offset (docs/pagination.md).
  *
- * Refuses illegal combinations with the contract's messages, in the contract's order.
+ * Refuses illegal combinations with the messages of pg_graphql, in its order.
  */
 import type { Table } from '../../model/model.ts';
 import { PublicError } from '../../shared/errors.ts';

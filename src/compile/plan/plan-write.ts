@@ -1,5 +1,5 @@
 /**
- * Plans a root field of a mutation that writes a table (graphql.md 10).
+ * Plans a root field of a mutation that writes a table (docs/mutations.md).
  *
  * Refuses empty `objects` and too different ones, an empty `set`, and strings over the declared length.
  */

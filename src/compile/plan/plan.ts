@@ -9,7 +9,7 @@ import type { AggregateFunction } from '../../schema/origin.ts';
 import type { PublicError } from '../../shared/errors.ts';
 import type { Slot } from './slot.ts';
 
-/** One operation. `errors` holds the root fields that were refused (graphql.md 12.6). */
+/** One operation. `errors` holds the root fields that were refused. */
 export interface OperationPlan {
   readonly kind: 'query' | 'mutation';
   readonly fields: readonly Entry[];
@@ -73,13 +73,13 @@ export interface CallPlan {
 export interface ConnectionPlan {
   readonly source: SetSource;
   readonly filter: Condition | null;
-  /** Effective order (graphql.md 6.1): the requested terms, then the whole primary key. */
+  /** Effective order: the requested terms, then the whole primary key. */
   readonly order: readonly OrderTerm[];
   readonly page: PagePlan;
   readonly entries: readonly ConnectionEntry[];
 }
 
-/** Which part of the ordered rows is shown (graphql.md 6.4). */
+/** Which part of the ordered rows is shown. */
 export interface PagePlan {
   /** The scan runs in reverse and the page is presented the right way round. */
   readonly backward: boolean;

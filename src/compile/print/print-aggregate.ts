@@ -1,7 +1,7 @@
 /**
  * Prints the `aggregate` object of a connection: one scan computes every value once, objects are put around them.
  *
- * Numeric results are JSON numbers (graphql.md 9.3): whole ones exact, fractional ones as double precision.
+ * Numeric results are JSON numbers: whole ones exact, fractional ones as double precision.
  */
 import type { Column } from '../../model/model.ts';
 import type { AggregateFunction } from '../../schema/origin.ts';

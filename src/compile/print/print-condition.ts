@@ -149,7 +149,7 @@ export function printOrder(order: readonly OrderTerm[], row: Row, isStored: bool
 }
 
 /**
- * The rows strictly after a cursor in the order of the scan (graphql.md 6.3).
+ * The rows strictly after a cursor in the order of the scan.
  *
  * Where all elements are values and all terms run the same way that is SQL's row comparison, which an index on the order
  * answers with one range; it has one operator for all, so their types must be built in. It also loses the rows with nulls that the rule loses.

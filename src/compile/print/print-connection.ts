@@ -61,7 +61,7 @@ export function tableRows(printer: Printer, plan: TableConnectionPlan, parent: R
   };
 }
 
-// The routine runs exactly once, whoever reads its rows (graphql.md 11.5). One reader of a routine that is not volatile
+// The routine runs exactly once, whoever reads its rows. One reader of a routine that is not volatile
 // reads it directly, so that PostgreSQL may merge an SQL function into the statement and use indexes for filter and order.
 // Otherwise a common table expression holds the rows.
 function printRoutineConnection(

@@ -1,5 +1,5 @@
 /**
- * Prints the rows that an insert writes (graphql.md 10.2). Each column travels as one array, an element for each object, so that
+ * Prints the rows that an insert writes. Each column travels as one array, an element for each object, so that
  * their number is no part of the text: `c0` is a value as text, `p0` tells that the object names it, `g` is the group.
  * A single object that stands in the document is a row of parameters.
  *

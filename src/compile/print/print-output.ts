@@ -1,6 +1,6 @@
 /**
- * Prints a value the way it goes into the answer (graphql.md 4.2, 4.3, 4.5): big numbers as strings, JSON as text, enums
- * under their GraphQL names. Cursors and node ids are Base64 of PostgreSQL's own `jsonb` text (graphql.md 6.2, 8.1), byte for byte.
+ * Prints a value the way it goes into the answer: big numbers as strings, JSON as text, enums
+ * under their GraphQL names. Cursors and node ids are Base64 of PostgreSQL's own `jsonb` text, byte for byte as in pg_graphql.
  */
 import type { EnumType, Oid, ScalarName, Table, ValueType } from '../../model/model.ts';
 import { invariant, unreachable } from '../../shared/invariant.ts';

@@ -2,7 +2,7 @@
  * Prints the page of a connection: one from item with a single row, whose columns are the edges and the page info.
  *
  * Without page info the page is read with its limit alone. With it one row more is read, rows are numbered in the order of
- * the scan, and the flags follow from counts and from the first row of the whole set (graphql.md 6.5).
+ * the scan, and the flags follow from counts and from the first row of the whole set.
  */
 
 import { runsVolatile } from '../plan/inspect-plan.ts';
@@ -155,7 +155,7 @@ function printNode(context: PageContext, node: ObjectPlan, kept: Sql | null): Pr
   return object;
 }
 
-// Rows without a first key value count for the page but are no edges (graphql.md 5.3).
+// Rows without a first key value count for the page but are no edges.
 function firstKeyPresent(context: PageContext): Sql | null {
   const { table } = context.rows;
   const first = columnOf(table, table.primaryKey[0]!);

@@ -165,7 +165,7 @@ function printTotal(rows: RowSet, alias: string): Sql {
 function isPlain({ entries, order }: ConnectionPlan, table: Table, counted: boolean): boolean {
   const edges = entries.filter(({ kind }) => kind === 'edges');
   if (edges.length !== 1 || entries.some(({ kind }) => kind === 'aggregate')) return false;
-  // Rows without a first key value are no edges (graphql.md 5.3), but count for the page.
+  // Rows without a first key value are no edges, but count for the page.
   if (!columnOf(table, table.primaryKey[0]!).notNull) return false;
   const wantsCursor = entries.some(
     (entry) =>

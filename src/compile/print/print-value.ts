@@ -82,7 +82,7 @@ function printRow(printer: Printer, source: RowSource, object: ObjectPlan, paren
       return sql`(${select(tableName(table), joined)}${limit})`;
     }
     case 'routine':
-      // A row of nothing but nulls is no row (graphql.md 11.3).
+      // A row of nothing but nulls is no row.
       return sql`(${select(printCall(source.call, parent), sql`not (${row.whole()} is null)`)})`;
     default:
       return unreachable(source);

@@ -1,5 +1,5 @@
 /**
- * Prints an insert, update or delete with what it returns as one statement (graphql.md 10).
+ * Prints an insert, update or delete with what it returns as one statement (docs/mutations.md).
  *
  * Rows that are plainly selected are written as one would by hand, `update … where id = $1 returning id, title`, and the gateway makes
  * the JSON: inserts into tables, and an update or delete by the whole key, by which `atMost` holds. They arrive before the commit and

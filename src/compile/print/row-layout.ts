@@ -148,7 +148,7 @@ export function rawColumn({ row, selection }: RowContext, column: Column): { rea
 }
 
 /**
- * How a column travels for a cursor, which holds what `jsonb` would print (graphql.md 6.2); null where that is not plain, for
+ * How a column travels for a cursor, which holds what `jsonb` would print; null where that is not plain, for
  * example for floats, whose digits `jsonb` writes out.
  */
 export function cursorForm({ type }: Column): ColumnForm | null {

@@ -39,7 +39,7 @@ const port: FieldKind<string> = {
 
 const testCodes: FieldKind<string> = {
   ...string(checkTestCodes),
-  // The environment of the original writes a colon.
+  // The environment of Supabase Auth writes a colon.
   fromText: (text) => string(checkTestCodes).fromText(text.trim().replaceAll(':', '=')),
 };
 
@@ -88,7 +88,7 @@ export const deliveryFields = {
     kind: choice('email', 'signup'), default: 'email', environment: null, doc: 'Value of `type` in sign-up confirmation links.',
   }),
   mailer_subject_html_escape: field({
-    kind: boolean, default: false, environment: null, doc: 'HTML-escape values in subjects, as the original does.',
+    kind: boolean, default: false, environment: null, doc: 'HTML-escape values in subjects, as Supabase Auth does.',
   }),
   mailer_keep_conditional_comments: field({
     kind: boolean, default: false, environment: null, doc: 'Keep conditional comments for Outlook in email bodies.',

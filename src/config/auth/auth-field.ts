@@ -47,7 +47,7 @@ export interface AuthField<T> {
   readonly notNull?: true;
   /** Shown as a digest only, and not quoted in messages. */
   readonly secret?: true;
-  /** Name in the environment of the original; without it `GOTRUE_` and the field's name. Null: it has none. */
+  /** Name in the environment of Supabase Auth; without it `GOTRUE_` and the field's name. Null: it has none. */
   readonly environment?: string | null;
   readonly file?: FilePlace;
   readonly like?: Likeness;

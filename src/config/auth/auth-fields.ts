@@ -2,7 +2,7 @@
  * Every field of the auth configuration once, under the name that the management API gives it.
  *
  * Start values (load-auth-config.ts), validation, the management API and the reference table all come from these rows.
- * Fields of the original that have no effect here are not among them.
+ * Fields of Supabase Auth that have no effect here are not among them.
  */
 import { deliveryFields } from './auth-delivery-fields.ts';
 import type { AuthField } from './auth-field.ts';
@@ -48,7 +48,7 @@ export function isAuthFieldName(name: string): name is AuthFieldName {
   return Object.hasOwn(authFields, name);
 }
 
-/** Name of a field in the environment of the original; null where it has none. */
+/** Name of a field in the environment of Supabase Auth; null where it has none. */
 export function originalVariable(name: AuthFieldName): string | null {
   const { environment } = authField(name);
   return environment === undefined ? `GOTRUE_${name.toUpperCase()}` : environment;

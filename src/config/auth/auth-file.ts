@@ -3,7 +3,7 @@
  * under their own names at the top.
  *
  * A key that nearly is one of ours is a problem, because a mistyped setting that is silently ignored is the worst outcome;
- * keys of the original without effect here are a warning, so that its files can be used as they are.
+ * keys of the Supabase CLI without effect here are a warning, so that its files can be used as they are.
  */
 import { dirname, resolve } from 'node:path';
 import type { Problem } from '../config-error.ts';
@@ -85,7 +85,7 @@ function readTable(path: string, table: unknown, reader: TableReader): void {
   for (const [key, value] of Object.entries(table)) {
     const place = `${path}.${key}`;
     const name = fieldByPlace.get(place) ?? fieldByPlace.get(place.replace(/content_path$/, 'content'));
-    // Files of the original name secrets of what is not used; and its mail server counts only where it is switched on.
+    // Files of the Supabase CLI name secrets of what is not used; and its mail server counts only where it is switched on.
     if (isOff && (place === 'auth.email.smtp.host' || isUnset(value, reader.sources.environment))) continue;
     if (name !== undefined) reader.add(name, place, value);
     else if (place === 'auth.email.smtp.enabled') assertSwitch(place, value, reader);
@@ -95,7 +95,7 @@ function readTable(path: string, table: unknown, reader: TableReader): void {
   }
 }
 
-/** The file of the original switches providers of text messages on one by one: `[auth.sms.twilio] enabled = true`. */
+/** The file of the Supabase CLI switches providers of text messages on one by one: `[auth.sms.twilio] enabled = true`. */
 function isProviderSwitch(path: string, key: string): boolean {
   return key === 'enabled' && smsProviders.some((provider) => path === `auth.sms.${provider}`);
 }

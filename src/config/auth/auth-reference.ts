@@ -11,7 +11,7 @@ export interface AuthReferenceRow {
   readonly flag: string;
   /** What stands for the value; null: a switch, which may stand alone and then means `true`. */
   readonly placeholder: string | null;
-  /** Ours before that of the original. */
+  /** Ours before that of Supabase Auth. */
   readonly environment: readonly string[];
   /** `auth.email.smtp.host`; null: only under its own name at the top of the file. */
   readonly file: string | null;

@@ -1,7 +1,7 @@
 /**
  * Fields of the auth configuration for providers of text messages: the login at each, and who is shown as the sender.
  *
- * The providers of the original are under its names. `webhook` is ours: messages go, signed, to a service of the operator.
+ * The providers of Supabase Auth are under its names. `webhook` is ours: messages go, signed, to a service of the operator.
  */
 import { field, string } from './auth-field.ts';
 import { checkLine } from './auth-value-checks.ts';

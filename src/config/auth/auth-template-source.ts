@@ -18,7 +18,7 @@ export type TemplateSources = Readonly<Partial<Record<EmailName, TemplateSource>
 
 /**
  * Where a variable or flag says that the body is; null where it holds the body itself. Text is inline where it has a line break, `<` or `{{`; a path that begins with a slash
- * counts only if the file exists, because the original joins it to the site URL.
+ * counts only if the file exists, because Supabase Auth joins it to the site URL.
  *
  * @param origin The variable or flag, for messages.
  * @throws Error with the rest of a sentence.

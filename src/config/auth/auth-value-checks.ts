@@ -41,7 +41,7 @@ export function checkSubject(text: string): string | null {
 
 /** Names of groups of sessions. */
 export function checkSessionTags(text: string): string | null {
-  // Split by hand: the pattern of the original backtracks.
+  // Split by hand: the pattern of Supabase Auth backtracks.
   const tags = text.split(',').map((tag) => tag.trim());
   return tags.every((tag) => /^[a-zA-Z0-9_-]*$/.test(tag)) ? null : 'must be names separated by commas';
 }

@@ -2,7 +2,7 @@
  * Where a hook goes, from the text of its field: a function of the database, or a webhook; and the secrets that sign its
  * requests (Standard Webhooks).
  *
- * The rules are the original's: `pg-functions://postgres/schema/function`, `https://`, and `http://` only for this machine.
+ * The rules are Supabase Auth's: `pg-functions://postgres/schema/function`, `https://`, and `http://` only for this machine.
  */
 
 /** A function that takes `jsonb` and returns `jsonb`, or an address that takes and answers JSON. */

@@ -1,5 +1,5 @@
 /**
- * A message -> the bytes that go over the wire (auth.md 5.5): headers encoded by RFC 2047, one HTML part in
+ * A message -> the bytes that go over the wire: headers encoded by RFC 2047, one HTML part in
  * quoted-printable.
  *
  * The SMTP transport and the inbox use the same bytes, so what the inbox shows as the source is what would be sent.

@@ -1,5 +1,5 @@
 /**
- * The headers that `smtp_headers` adds to every email (auth.md 5.5): switches of mail providers, for example against link
+ * The headers that `smtp_headers` adds to every email: switches of mail providers, for example against link
  * tracking.
  *
  * What makes the message what it is (addresses, subject, encoding) cannot be replaced this way.

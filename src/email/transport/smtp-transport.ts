@@ -1,5 +1,5 @@
 /**
- * Hands messages to a mail server over SMTP, on a few connections that are kept and used again (auth.md 5.5).
+ * Hands messages to a mail server over SMTP, on a few connections that are kept and used again.
  *
  * Encrypted: from the first byte on port 465, else by STARTTLS, and the certificate must be trusted. Only to this machine, or
  * where the operator allows it, may messages go in the clear; a login only to this machine.

@@ -164,7 +164,7 @@ export class JsonWriter {
     else this.#quoted(start, length);
   }
 
-  /** Base64 of the array as `jsonb` prints it (graphql.md 6.2). */
+  /** Base64 of the array as `jsonb` prints it. */
   #cursor(columns: readonly AnswerColumn[]): void {
     const start = this.length;
     this.byte(0x5b);

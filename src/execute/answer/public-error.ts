@@ -1,5 +1,5 @@
 /**
- * What a client may learn of a failure (operations.md, "Errors"): PostgreSQL's own message for what the client or its data
+ * What a client may learn of a failure (docs/handling-errors.md): PostgreSQL's own message for what the client or its data
  * did, a sentence of ours for limits and outages, and for everything else an id under which the cause is in the log.
  *
  * No SQL text, no stack and no value of another row passes. Messages and names of a table, column or constraint pass only where
@@ -22,7 +22,7 @@ export interface ErrorScope {
   readonly showHints: boolean;
   /** Largest answer in bytes, for the message about it. */
   readonly maxResponseBytes: number;
-  /** Contract message of `atMost` by main step, null where the step is no update or delete. */
+  /** Message of pg_graphql for `atMost` by main step, null where the step is no update or delete. */
   readonly atMostMessages: readonly (string | null)[];
   /** Response key of the root field by main step; null where one step serves several. */
   readonly keys: readonly (string | null)[];

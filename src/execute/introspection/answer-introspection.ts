@@ -1,5 +1,5 @@
 /**
- * Answers `__schema` and `__type`, and nothing else, of one operation (graphql.md 13).
+ * Answers `__schema` and `__type`, and nothing else, of one operation (docs/clients.md).
  *
  * The other root fields of the operation are answered by PostgreSQL, so the operation is first reduced to its
  * introspection fields: data fields, the variables only they use, and types that the pruned schema does not show are

@@ -141,7 +141,7 @@ function one(value: string | readonly string[] | undefined): string | undefined 
   return typeof value === 'string' ? value : value?.[0];
 }
 
-/** The header of the original's platform, where the configuration says that a trusted proxy sets it; else as for all requests. */
+/** The header of the Supabase platform, where the configuration says that a trusted proxy sets it; else as for all requests. */
 function clientAddress(request: FastifyRequest, config: AuthConfig, isFromProxy: IsTrusted): string {
   const { headers, state, raw } = request;
   const isBelieved = config.security_sb_forwarded_for_enabled && isFromProxy(raw.socket.remoteAddress);

@@ -1,5 +1,5 @@
 /**
- * Parts of the original that this service does not have: their paths answer as if they were switched off.
+ * Parts of Supabase Auth that this service does not have: their paths answer as if they were switched off.
  */
 import { AuthError, type AuthErrorCode } from '../../auth/auth-error.ts';
 

@@ -146,7 +146,7 @@ function sendingRow(bucket: string, summary: string, body: BodyShape, send: Send
   return { [`POST /${bucket}`]: row };
 }
 
-/** The original has words of its own for a body that `/magiclink` cannot read. */
+/** Supabase Auth has words of its own for a body that `/magiclink` cannot read. */
 function rewordUnread(error: unknown): unknown {
   if (!(error instanceof AuthError) || error.code !== 'bad_json') return error;
   return new AuthError('bad_json', error.message.replace(/^[^:]*/, 'Could not read verification params'));

@@ -1,5 +1,5 @@
 /**
- * Bytes of a request body -> the members of a GraphQL request (graphql.md 12.1).
+ * Bytes of a request body -> the members of a GraphQL request.
  *
  * Fast path and yoga read bodies here, so that the same bytes mean the same request. Integers that JavaScript cannot hold exactly
  * become `bigint`; nothing is ever rounded.

@@ -1,5 +1,5 @@
 /**
- * Limits requests per minute and caller (operations.md, `--rate-limit`): the token's user where there is one, else the
+ * Limits requests per minute and caller (`--rate-limit`): the token's user where there is one, else the
  * address of the client, or its network (client-address.ts).
  */
 import type { FastifyInstance } from 'fastify';

@@ -1,6 +1,6 @@
 /**
- * `/v1/projects/{ref}/config/auth`: GET and PATCH of the auth configuration, for holders of an access token (auth.md 7), and
- * below it what people see of emails and versions before they change something; beside it, for operators, the schema of a role.
+ * `/v1/projects/{ref}/config/auth`: GET and PATCH of the auth configuration, for holders of an access token
+ * (docs/management-api.md), and below it what people see of emails and versions before they change something; beside it, for operators, the schema of a role.
  *
  * Errors are `{"message", "code"}`, whatever made them; the causes of those that say nothing go to the log.
  */

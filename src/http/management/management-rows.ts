@@ -1,5 +1,5 @@
 /**
- * The routes of the management API (auth.md 7): a row has what a route does and all that `/openapi.json` says of it.
+ * The routes of the management API: a row has what a route does and all that `/openapi.json` says of it.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../config/config.ts';

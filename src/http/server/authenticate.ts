@@ -1,5 +1,5 @@
 /**
- * Request headers -> who asks (operations.md, "Caller").
+ * Request headers -> who asks.
  *
  * The `apikey` header decides the base role; a Bearer token, when present, is verified and its role claim wins. Verified
  * headers are remembered under their hash, so that a client's next request costs one hash and one look-up (on the same

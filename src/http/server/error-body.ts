@@ -1,8 +1,8 @@
 /**
- * Errors of the HTTP edge -> response bodies, and answers -> HTTP status (operations.md, "GraphQL over HTTP").
+ * Errors of the HTTP edge -> response bodies, and answers -> HTTP status (docs/handling-errors.md).
  *
  * Every error body is a GraphQL response. A 401 also carries `message` and `hint` at top level, where the client
- * libraries of the compatible platform look for them.
+ * libraries of Supabase look for them.
  */
 import type { Answer } from '../../execute/executor.ts';
 import { type Code, errorCodes, type PublicError } from '../../shared/errors.ts';

@@ -2,8 +2,8 @@
  * `/studio/inbox` and `/studio/inbox.json`: the emails of a project without a mail server, for people and for tests. The first is
  * a page of the studio, which shows what the second says.
  *
- * They are for holders of an access token, and with `pgreflect start` also for people on this machine (operations.md, "HTTP
- * surface"). The answers never reach other origins: the CORS headers of the APIs are taken off again.
+ * They are for holders of an access token, and with `pgreflect start` also for people on this machine. The answers never reach
+ * other origins: the CORS headers of the APIs are taken off again.
  */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';

@@ -2,7 +2,7 @@
  * Brings the auth schema of a database to the version of this program, or says which statements that would take.
  *
  * Everything is one transaction under an advisory lock: two processes that start at once do the work once, and a killed one
- * leaves nothing half-made. Objects that exist are left as they are, whoever made them, so a database of the original
+ * leaves nothing half-made. Objects that exist are left as they are, whoever made them, so a database of Supabase Auth
  * service stays one; only names in them that others could capture are replaced (0010). Migrations only go forward; one of a
  * later version than ours is no concern of ours.
  */

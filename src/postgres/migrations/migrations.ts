@@ -3,7 +3,7 @@
  * whose absence calls for it.
  *
  * A piece begins with a line `-- missing: KIND NAME` and ends before the next one. Because a piece says itself what it
- * makes, the same files serve a new database, one that the original service has made, and one of an earlier version. One that
+ * makes, the same files serve a new database, one that Supabase Auth has made, and one of an earlier version. One that
  * begins with `-- always: …` looks for itself what there is to do.
  */
 import { invariant } from '../../shared/invariant.ts';

@@ -1,5 +1,5 @@
 /**
- * The aggregate types of a table that enables them: count, and the columns each function can take (graphql.md 9.2).
+ * The aggregate types of a table that enables them: count, and the columns each function can take (docs/aggregates.md).
  */
 import { type GraphQLFieldConfig, type GraphQLFieldConfigMap, GraphQLNonNull, GraphQLObjectType } from 'graphql';
 import { tableTypeNames } from '../../model/inflect.ts';

@@ -1,5 +1,5 @@
 /**
- * Connections: their arguments, the connection and edge types of a table, and the page info (graphql.md 5.2, 5.3).
+ * Connections: their arguments, the connection and edge types of a table, and the page info (docs/pagination.md).
  */
 import { type GraphQLFieldConfigArgumentMap, GraphQLList, GraphQLNonNull, GraphQLObjectType } from 'graphql';
 import { tableTypeNames } from '../../model/inflect.ts';

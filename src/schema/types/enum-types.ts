@@ -1,5 +1,5 @@
 /**
- * Enums, whose values may also be written as strings, as the API always took them (graphql.md 4.5).
+ * Enums, whose values may also be written as strings, as in pg_graphql.
  *
  * graphql-js asks the type itself both in validation and in coercion, so overriding one method serves both.
  */

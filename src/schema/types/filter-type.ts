@@ -1,5 +1,5 @@
 /**
- * The filter input of a table: its filterable columns, the global id, and the boolean operators (graphql.md 7.2).
+ * The filter input of a table: its filterable columns, the global id, and the boolean operators (docs/filters.md).
  */
 import { type GraphQLInputFieldConfig, GraphQLInputObjectType, GraphQLList, GraphQLNonNull } from 'graphql';
 import { tableTypeNames } from '../../model/inflect.ts';
@@ -12,7 +12,7 @@ import { filterNameOf } from './value-type.ts';
 
 type Entry = readonly [string, GraphQLInputFieldConfig | null];
 
-/** *B*`Filter`. A column called `and`, `or` or `not` takes the place of that operator (2.6). */
+/** *B*`Filter`. A column called `and`, `or` or `not` takes the place of that operator. */
 export function buildFilterType(context: SchemaContext, table: Table): GraphQLInputObjectType {
   const type: GraphQLInputObjectType = new GraphQLInputObjectType({
     name: tableTypeNames(table.baseName).filter,

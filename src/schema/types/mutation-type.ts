@@ -1,6 +1,6 @@
 /**
  * The mutation root: insert, update and delete of every table that allows them, and the routines that may write
- * (graphql.md 10, 11). It exists only where it has a field.
+ * (docs/mutations.md, docs/functions.md). It exists only where it has a field.
  */
 import {
   type GraphQLFieldConfig,

@@ -1,5 +1,5 @@
 /**
- * The object type of a table: its rows as a graph, each with a global id (graphql.md 5.5, 2.6, 8).
+ * The object type of a table: its rows as a graph, each with a global id.
  */
 import { type GraphQLFieldConfig, GraphQLInterfaceType, GraphQLNonNull, GraphQLObjectType } from 'graphql';
 import { tableTypeNames } from '../../model/inflect.ts';
@@ -14,7 +14,7 @@ import { valueType } from './value-type.ts';
 
 type Entry = readonly [string, GraphQLFieldConfig<unknown, unknown> | null];
 
-/** The name that nothing may take from the global id (2.6). */
+/** The name that nothing may take from the global id. */
 export const nodeIdName = 'nodeId';
 
 const nodeIdField = typed(new GraphQLNonNull(scalarTypes.ID), { kind: 'node_id' });

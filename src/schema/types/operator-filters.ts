@@ -1,5 +1,5 @@
 /**
- * The filter inputs over single columns: one per scalar, per list of a scalar and per enum (graphql.md 7.1).
+ * The filter inputs over single columns: one per scalar, per list of a scalar and per enum (docs/filters.md).
  *
  * Those of scalars and lists exist in every schema, used or not, and hold nothing of a database, so they are shared.
  */

@@ -1,5 +1,5 @@
 /**
- * The order-by input of a table: one direction per orderable column (graphql.md 1.5, 6.1).
+ * The order-by input of a table: one direction per orderable column.
  */
 import { GraphQLInputObjectType } from 'graphql';
 import { tableTypeNames } from '../../model/inflect.ts';

@@ -1,5 +1,5 @@
 /**
- * The query root: `node`, every table's collection and lookup by key, and the routines that only read (graphql.md 5.1).
+ * The query root: `node`, every table's collection and lookup by key, and the routines that only read.
  */
 import {
   type GraphQLFieldConfig,
@@ -31,7 +31,7 @@ const nodeField: GraphQLFieldConfig<unknown, unknown> = {
 };
 
 function tableEntries(context: SchemaContext): RootEntry[] {
-  // Tables that differ only in the case of the first letter share their root names; the older one keeps them (1.8).
+  // Tables that differ only in the case of the first letter share their root names; the older one keeps them.
   const youngestFirst = [...context.model.tables.values()].sort((a, b) => compareOids(b.oid, a.oid));
   return youngestFirst.flatMap((table) => {
     const { baseName } = table;

@@ -1,5 +1,5 @@
 /**
- * The fields of routines, at the root or on a row (graphql.md 2.6, 11.2 to 11.4, 11.6).
+ * The fields of routines, at the root or on a row (docs/functions.md).
  */
 import {
   type GraphQLArgumentConfig,

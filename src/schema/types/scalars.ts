@@ -1,5 +1,5 @@
 /**
- * The fourteen scalars of every schema and how their input travels to the planner (graphql.md 4.1, 4.4).
+ * The fourteen scalars of every schema and how their input travels to the planner.
  *
  * Every value that PostgreSQL checks arrives as text, so no digit is lost and nothing is judged twice: `BigInt` and
  * `Opaque` turn numbers into text, all others of ours accept strings only. `Int`, `String` and `Boolean` are the ones of
@@ -85,7 +85,7 @@ function finite(value: number): number | undefined {
   return Number.isFinite(value) ? value : undefined;
 }
 
-/** A whole number past 2^53 has lost digits before it came here, so it is refused (4.4 rule 3). */
+/** A whole number past 2^53 has lost digits before it came here, so it is refused. */
 function exactNumberText(scalar: ScalarName, value: number): string {
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
     throw new GraphQLError(

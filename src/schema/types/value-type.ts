@@ -1,5 +1,5 @@
 /**
- * The GraphQL type of a PostgreSQL value, nullable, for input and output alike (graphql.md 4.2, 4.6).
+ * The GraphQL type of a PostgreSQL value, nullable, for input and output alike.
  */
 import { type GraphQLEnumType, GraphQLList, type GraphQLScalarType, isEnumType } from 'graphql';
 import { enumFilterName } from '../../model/inflect.ts';
@@ -19,7 +19,7 @@ export function valueType(context: SchemaContext, type: ValueType): LeafType | G
   return element && new GraphQLList(element);
 }
 
-/** Name of the filter input for columns of this type (7.1). */
+/** Name of the filter input for columns of this type. */
 export function filterNameOf(context: SchemaContext, type: ValueType): string {
   if (type.kind === 'scalar') return scalarFilterName(type.scalar);
   if (type.kind === 'enum') {
@@ -39,7 +39,7 @@ function leafType(context: SchemaContext, type: Exclude<ValueType, { kind: 'list
   return found ?? null;
 }
 
-/** The enum of an oid, null when no value of it can be written in GraphQL: its values are then opaque (4.5). */
+/** The enum of an oid, null when no value of it can be written in GraphQL: its values are then opaque. */
 function namedEnum({ model }: SchemaContext, oid: string) {
   const enumType = model.enums.get(oid);
   invariant(enumType !== undefined, `enum ${oid} is part of the model`);

@@ -1,5 +1,5 @@
 /**
- * The inputs and responses of insert, update and delete (graphql.md 4.6, 10).
+ * The inputs and responses of insert, update and delete (docs/mutations.md).
  *
  * Inputs have the writable columns, all nullable, without defaults. Where a schema shows the type of none of them there is no such
  * input, and with it no entrypoint: an input without fields is not valid.

@@ -1,5 +1,5 @@
 /**
- * The tables of the auth service: made once, whoever starts first; never changed where the original has made them.
+ * The tables of the auth service: made once, whoever starts first; never changed where Supabase Auth has made them.
  */
 import { describe, expect, test } from 'vitest';
 import { MigrationError, migrate, planMigration } from '../../../src/postgres/migrations/migrate.ts';
@@ -37,7 +37,7 @@ async function describeSchema(database: TestDatabase): Promise<readonly string[]
   return rows.map(({ line }) => line);
 }
 
-describe('a database of the original service', () => {
+describe('a database of Supabase Auth', () => {
   test('is taken over as it is: nothing but our own tables is added', async () => {
     const database = await createDatabase(fixture('auth-original.sql'));
     const described = async () => (await describeSchema(database)).filter((line) => !line.includes('FUNCTION auth.'));

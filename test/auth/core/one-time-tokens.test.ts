@@ -184,7 +184,7 @@ test('a new password kills every pending token and keeps the pending address', a
   });
 });
 
-test('a link that the original service sent works here', async () => {
+test('a link that Supabase Auth sent works here', async () => {
   const original = await testAuth(2, fixture('auth-original.sql'));
   const now = Date.parse('2026-01-02T10:30:00Z');
   const hash = hashCode('ana@mail.test', '012345');

@@ -196,7 +196,7 @@ describe('a refresh is refused', () => {
   });
 });
 
-test('a session that the original service began goes on here', async () => {
+test('a session that Supabase Auth began goes on here', async () => {
   const original = await testAuth(2, fixture('auth-original.sql'));
   original.clock.time = Date.parse('2026-01-03T00:00:00Z');
   const refreshed = await original.refresh('abcdefghijkl');

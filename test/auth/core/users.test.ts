@@ -1,5 +1,5 @@
 /**
- * Users and identities: written so that the original finds them, read whatever somebody put there by hand.
+ * Users and identities: written so that Supabase Auth finds them, read whatever somebody put there by hand.
  */
 import { expect, test } from 'vitest';
 import { auditUser } from '../../../src/auth/store/audit.ts';
@@ -156,7 +156,7 @@ test('a deleted user is gone with everything, a second time there is none', asyn
   expect(await auth.database.query('select from auth.sessions where user_id = $1', [user.id])).toEqual([]);
 });
 
-test('the JSON of a user has the members and the order of the original', async () => {
+test('the JSON of a user has the members and the order of Supabase Auth', async () => {
   const original = await testAuth(2, fixture('auth-original.sql'));
   const user = (await loadUser(original.pool, '11111111-1111-4111-8111-111111111111'))!;
   const json = JSON.parse(JSON.stringify(toUserJson(user)));

@@ -1,5 +1,5 @@
 /**
- * Durations of bans, as the original writes them.
+ * Durations of bans, as Supabase Auth writes them.
  */
 import { expect, test } from 'vitest';
 import { parseGoDuration } from '../../../src/auth/steps/go-duration.ts';

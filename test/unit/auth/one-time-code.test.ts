@@ -31,7 +31,7 @@ test('codes are spread over the whole range', () => {
   expect(first.size).toBe(10);
 });
 
-test('a hash is SHA-224 over address and code, as the original has it', () => {
+test('a hash is SHA-224 over address and code, as Supabase Auth has it', () => {
   expect(hashCode('ana@mail.test', '012345')).toMatch(/^[0-9a-f]{56}$/);
   expect(hashCode('ana@mail.test', '012345')).toBe(hashCode('ana@mail.test0', '12345'));
   expect(hashCode('', '')).toBe('d14a028c2a3a2bc9476102bb288234c415a2b01f828ea62ac5b3e42f');

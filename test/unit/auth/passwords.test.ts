@@ -55,7 +55,7 @@ test('the main thread stays free while passwords are hashed', async () => {
   expect(turns).toBeGreaterThan(1);
 });
 
-describe('a hash of the original', () => {
+describe('a hash of Supabase Auth', () => {
   test.each([
     ['bcrypt 2a', '$2a$04$N9qo8uLOickgx2ZMRZoMye.IjZ4wVnZZnmIcSYXDUzXn/7GgIhbK2', null],
     ['of an unknown kind', 'md5:5f4dcc3b5aa765d61d8327deb882cf99', 'unknown kind'],

@@ -58,7 +58,7 @@ test('every field says in a sentence what it does', () => {
   expect(authFieldNames.filter((name) => !/^.{10,}\.$/.test(authField(name).doc))).toEqual([]);
 });
 
-test('fields have the names of the original in the environment', () => {
+test('fields have the names of Supabase Auth in the environment', () => {
   expect(originalVariable('site_url')).toBe('GOTRUE_SITE_URL');
   expect(originalVariable('refresh_token_rotation_enabled')).toBe('GOTRUE_SECURITY_REFRESH_TOKEN_ROTATION_ENABLED');
   expect(originalVariable('mailer_templates_recovery_content')).toBe('GOTRUE_MAILER_TEMPLATES_RECOVERY');
@@ -68,7 +68,7 @@ test('fields have the names of the original in the environment', () => {
   expect(originalVariable('mailer_delivery')).toBeNull();
 });
 
-test('flags win over our names, these over those of the original, these over the file', () => {
+test('flags win over our names, these over those of Supabase Auth, these over the file', () => {
   const toml = 'auth = { site_url = "https://file.test" }';
   const original = { GOTRUE_SITE_URL: 'https://original.test' };
   const ours = { ...original, PGREFLECT_SITE_URL: 'https://ours.test' };
@@ -94,7 +94,7 @@ test('flags win over our names, these over those of the original, these over the
 });
 
 describe('the environment', () => {
-  test('has durations, switches and lists as the original writes them', () => {
+  test('has durations, switches and lists as Supabase Auth writes them', () => {
     const { config, problems } = load({
       environment: {
         GOTRUE_SMTP_MAX_FREQUENCY: '1m30s',
@@ -162,7 +162,7 @@ describe('the environment', () => {
 });
 
 describe('the file', () => {
-  test('has the tables of the original, with what they invert', () => {
+  test('has the tables of the Supabase CLI, with what they invert', () => {
     const { config, templates, problems, warnings } = load({
       environment: { SMTP_PASS: 'hunter2' },
       toml: `

@@ -48,7 +48,7 @@ test('several secrets are separated by a bar, and are not repeated in messages',
   }
 });
 
-test('the table of a hook in the file of the original is read, and its variables', () => {
+test('the table of a hook in the file of the Supabase CLI is read, and its variables', () => {
   const { config, problems } = loadAuthConfig({
     flags: new Map(),
     environment: {

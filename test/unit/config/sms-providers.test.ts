@@ -1,4 +1,4 @@
-/** What providers of text messages need, and how the file of the original names them. */
+/** What providers of text messages need, and how the file of the Supabase CLI names them. */
 import { expect, test } from 'vitest';
 import { checkAuthConfig, layerAuthConfig } from '../../../src/config/auth/auth-config.ts';
 import { loadAuthConfig } from '../../../src/config/auth/load-auth-config.ts';
@@ -8,7 +8,7 @@ function load(sms: object) {
   return loadAuthConfig({ flags: new Map(), environment: {}, file: { auth: { sms } }, ...places });
 }
 
-test('the table of a provider in the file of the original switches it on', () => {
+test('the table of a provider in the file of the Supabase CLI switches it on', () => {
   const twilio = { enabled: true, account_sid: 'AC1', message_service_sid: 'MG1', auth_token: 'hush' };
   const { config, problems, warnings } = load({ enable_signup: true, twilio, vonage: { enabled: false } });
   expect([problems, warnings]).toEqual([[], []]);
