@@ -1,10 +1,13 @@
 /**
  * The tables and their relationships as a drawing, whose boxes are links, and the same as a list of sentences.
  */
-import { useEffect, useMemo, useRef } from 'react';
+import { type ComponentProps, type ReactNode, useEffect, useMemo, useState } from 'react';
+import { Choice } from '../../components/choice.tsx';
 import { Link } from '../../components/link.tsx';
 import { Empty } from '../../components/problem.tsx';
-import { boxHeight, layoutGraph, type RelationshipLine, type TableBox } from './layout-graph.ts';
+import { boxHeight, type GraphDrawing, type RelationshipLine, type TableBox } from './layout-graph.ts';
+import { type DrawnSchema, neighborhoodOf } from './neighborhood.ts';
+import { type Area, usePanZoom } from './pan-zoom.ts';
 import { placeOf } from './place-of.ts';
 import type { RoleSchema, SchemaRelationship } from './role-schema.ts';
 
@@ -14,84 +17,184 @@ interface SchemaGraphProps {
   readonly chosen: string | null;
 }
 
-/** More boxes cannot be told apart; then those around the chosen table are drawn. */
-const maxBoxes = 150;
+/** More are too many to begin with: then those around the chosen table are drawn. */
+const fewTables = 40;
 
-/** Smaller, names cannot be read; then it scrolls. */
-const smallestScale = 0.8;
+/** How much is drawn: the tables that so many relationships lead to from the chosen one, or all. */
+type Scope = '1' | '2' | 'all';
 
 /** The drawing above the list. */
 export function SchemaGraph({ schema, chosen }: SchemaGraphProps) {
-  const isWhole = schema.tables.length <= maxBoxes;
-  const around = isWhole ? null : chosen;
-  const { tables, relationships } = useMemo(
-    () => (isWhole ? schema : cutAround(schema, around)),
-    [schema, isWhole, around],
+  const [wanted, setWanted] = useState<Scope | null>(null);
+  const { tables } = schema;
+  const center = tables.some(({ name }) => name === chosen) ? chosen : null;
+  const scope = scopeOf(schema, center, wanted);
+  const drawn = useMemo(
+    () => (center === null || scope === 'all' ? schema : neighborhoodOf(schema, center, Number(scope))),
+    [schema, center, scope],
   );
-  const drawing = useMemo(() => layoutGraph(tables, relationships), [tables, relationships]);
-  const scroll = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const box = scroll.current?.querySelector(`[data-table="${CSS.escape(chosen ?? '')}"]`);
-    box?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-  }, [chosen]);
-  if (schema.tables.length === 0) {
+  if (tables.length === 0) {
     return (
       <Empty title={`${schema.role} sees no tables`}>
         <p>Choose a table from Hidden objects, copy its grant, and run it as the owner. The page shows it at once.</p>
       </Empty>
     );
   }
+  if (scope === null) {
+    return (
+      <Empty title={`${tables.length} tables`}>
+        <p>Choose one from the list to see it with its neighbors.</p>
+        <button type="button" onClick={() => setWanted('all')}>
+          Draw all tables
+        </button>
+      </Empty>
+    );
+  }
+  const options = [
+    { name: '1', title: '1 step', isDisabled: center === null },
+    { name: '2', title: '2 steps', isDisabled: center === null },
+    { name: 'all', title: 'All tables' },
+  ] as const;
   return (
     <section className="schema-graph" aria-label="Relationships">
-      {!isWhole && (
-        <p className="notice">
-          {schema.tables.length} tables are too many to draw. The diagram shows the selected table and its neighbors.
-          {chosen === null && ' Select one from the list.'}
-        </p>
-      )}
-      <div className="schema-drawing" ref={scroll}>
-        {/* biome-ignore lint/a11y/useSemanticElements: a drawing of links has no element of its own */}
-        <svg
-          role="group"
-          aria-label="Tables, with lines from foreign keys to the tables they reference"
-          style={{ width: '100%', maxWidth: drawing.width, minWidth: drawing.width * smallestScale }}
-          viewBox={`0 0 ${drawing.width} ${drawing.height}`}
-        >
-          <Markers />
-          {drawing.lines.map((line, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: two foreign keys may differ in nothing that is told of them
-            <Line key={index} line={line} isNear={isOf(line.relationship, chosen)} />
-          ))}
-          {drawing.boxes.map((box) => (
-            <Box key={box.table.name} box={box} role={schema.role} isChosen={box.table.name === chosen} />
-          ))}
-        </svg>
-      </div>
-      {relationships.length > 0 && (
-        <details className="schema-sentences">
-          <summary>
-            {relationships.length === 1 ? '1 relationship as text' : `${relationships.length} relationships as text`}
-          </summary>
-          <ul>
-            {relationships.map((relationship, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: as above
-              <li key={index}>{describe(relationship)}</li>
-            ))}
-          </ul>
-        </details>
-      )}
+      <Drawing drawn={drawn} role={schema.role} center={center}>
+        <Choice label="Tables around the chosen one" options={options} chosen={scope} onChoose={setWanted} />
+      </Drawing>
+      <Sentences relationships={drawn.relationships} />
     </section>
   );
 }
 
-function isOf({ from, to }: SchemaRelationship, table: string | null): boolean {
+/** Null: too many tables to draw all before somebody asks for them. */
+function scopeOf(schema: RoleSchema, center: string | null, wanted: Scope | null): Scope | null {
+  const isSmall = schema.tables.length <= fewTables;
+  if (center === null) return isSmall || wanted === 'all' ? 'all' : null;
+  if (wanted !== null) return wanted;
+  if (isSmall) return 'all';
+  return neighborhoodOf(schema, center, 2).tables.length <= fewTables ? '2' : '1';
+}
+
+/** Laid out beside the page; null until it is. What was read again and is the same stays as it lies. */
+function useDrawing(drawn: DrawnSchema): GraphDrawing | null {
+  const [drawing, setDrawing] = useState<GraphDrawing | null>(null);
+  const names = drawn.tables.map(({ name, object }) => [name, object]);
+  const key = JSON.stringify([names, drawn.relationships]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key is all that the layout goes by
+  useEffect(() => {
+    const worker = new Worker(new URL('./layout-worker.ts', import.meta.url), { type: 'module' });
+    worker.onmessage = ({ data }: MessageEvent<GraphDrawing>) => setDrawing(data);
+    worker.postMessage({ tables: drawn.tables, relationships: drawn.relationships });
+    return () => worker.terminate();
+  }, [key]);
+  return drawing;
+}
+
+interface DrawingProps {
+  readonly drawn: DrawnSchema;
+  readonly role: string;
+  /** Name of the chosen table; null: none. */
+  readonly center: string | null;
+  /** Beside the buttons. */
+  readonly children: ReactNode;
+}
+
+function Drawing({ drawn, role, center, children }: DrawingProps) {
+  const drawing = useDrawing(drawn);
+  const { svg, content, zoomBy, show } = usePanZoom();
+  const isChosenDrawn = drawing?.boxes.some(({ table }) => table.name === center) ?? false;
+  useEffect(() => {
+    if (drawing !== null && (center === null || isChosenDrawn)) show(areaAround(drawing, center), true);
+  }, [drawing, center, isChosenDrawn, show]);
+  return (
+    <>
+      <div className="schema-tools">
+        {children}
+        <fieldset className="row">
+          <legend className="visually-hidden">Zoom</legend>
+          <button type="button" aria-label="Zoom out" onClick={() => zoomBy(1 / 1.4)}>
+            −
+          </button>
+          <button type="button" aria-label="Zoom in" onClick={() => zoomBy(1.4)}>
+            +
+          </button>
+          <button type="button" disabled={drawing === null} onClick={() => show(areaAround(drawing!, null), true)}>
+            Fit
+          </button>
+        </fieldset>
+      </div>
+      <div className="schema-drawing">
+        {drawing === null && <p className="loading">Drawing {drawn.tables.length} tables …</p>}
+        {/* biome-ignore lint/a11y/useSemanticElements: a drawing of links has no element of its own */}
+        <svg ref={svg} role="group" aria-label="Tables, with lines from foreign keys to the tables they reference">
+          <Markers />
+          <g ref={content}>
+            {drawing?.lines.map((line, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: two foreign keys may differ in nothing that is told of them
+              <Line key={index} line={line} isNear={isOf(line.relationship, center)} />
+            ))}
+            {drawing?.boxes.map((box) => (
+              <Box
+                key={box.table.name}
+                box={box}
+                role={role}
+                isChosen={box.table.name === center}
+                onFocus={({ currentTarget }) => {
+                  if (!isWithin(currentTarget, svg.current!)) show(areaOf(box), false);
+                }}
+              />
+            ))}
+          </g>
+        </svg>
+      </div>
+    </>
+  );
+}
+
+function isWithin(element: Element, place: Element): boolean {
+  const [inner, outer] = [element.getBoundingClientRect(), place.getBoundingClientRect()];
+  const isAcross = inner.left >= outer.left && inner.right <= outer.right;
+  return isAcross && inner.top >= outer.top && inner.bottom <= outer.bottom;
+}
+
+/** The chosen table in the middle of its neighbors, or everything. */
+function areaAround({ width, height, boxes, lines }: GraphDrawing, center: string | null): Area {
+  const chosen = boxes.find(({ table }) => table.name === center);
+  if (chosen === undefined) return { x: 0, y: 0, width, height };
+  const near = new Set(
+    lines.flatMap(({ relationship: { from, to } }) => (isOf({ from, to }, center) ? [from, to] : [])),
+  );
+  const middle = { x: chosen.x + chosen.width / 2, y: chosen.y + boxHeight / 2 };
+  const reach = { x: chosen.width / 2, y: boxHeight / 2 };
+  for (const box of boxes.filter(({ table }) => near.has(table.name))) {
+    reach.x = Math.max(reach.x, Math.abs(box.x - middle.x), Math.abs(box.x + box.width - middle.x));
+    reach.y = Math.max(reach.y, Math.abs(box.y - middle.y), Math.abs(box.y + boxHeight - middle.y));
+  }
+  return { x: middle.x - reach.x, y: middle.y - reach.y, width: 2 * reach.x, height: 2 * reach.y };
+}
+
+function areaOf({ x, y, width }: TableBox): Area {
+  return { x, y, width, height: boxHeight };
+}
+
+function isOf({ from, to }: Pick<SchemaRelationship, 'from' | 'to'>, table: string | null): boolean {
   return from === table || to === table;
 }
 
-function cutAround({ tables, relationships }: RoleSchema, chosen: string | null) {
-  const near = relationships.filter((relationship) => isOf(relationship, chosen));
-  const names = new Set([chosen, ...near.flatMap(({ from, to }) => [from, to])]);
-  return { tables: tables.filter(({ name }) => names.has(name)), relationships: near };
+function Sentences({ relationships }: { readonly relationships: readonly SchemaRelationship[] }) {
+  if (relationships.length === 0) return null;
+  return (
+    <details className="schema-sentences">
+      <summary>
+        {relationships.length === 1 ? '1 relationship as text' : `${relationships.length} relationships as text`}
+      </summary>
+      <ul>
+        {relationships.map((relationship, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: two foreign keys may differ in nothing that is told of them
+          <li key={index}>{describe(relationship)}</li>
+        ))}
+      </ul>
+    </details>
+  );
 }
 
 /** `Each Order has one Customer (customer); each Customer has many Order (orderCollection).` */
@@ -133,17 +236,22 @@ function Line({ line: { relationship, path }, isNear }: { readonly line: Relatio
   );
 }
 
-function Box({
-  box: { table, x, y, width },
-  role,
-  isChosen,
-}: {
+interface BoxProps extends Pick<ComponentProps<'a'>, 'onFocus'> {
   readonly box: TableBox;
   readonly role: string;
   readonly isChosen: boolean;
-}) {
+}
+
+function Box({ box: { table, x, y, width }, role, isChosen, onFocus }: BoxProps) {
   return (
-    <Link to={placeOf(role, table.name)} isCurrent={isChosen} data-table={table.name} className="box">
+    <Link
+      to={placeOf(role, table.name)}
+      isCurrent={isChosen}
+      data-table={table.name}
+      className="box"
+      draggable={false}
+      onFocus={onFocus}
+    >
       <rect x={x} y={y} width={width} height={boxHeight} rx="7" />
       <text x={x + 14} y={y + 20}>
         {table.name}

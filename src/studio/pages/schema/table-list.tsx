@@ -1,8 +1,10 @@
 /**
- * The tables of the schema by name, and those in which something of a name is.
+ * The tables of the schema by name, and those in which something of a name is: first those that are called so.
  */
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Link } from '../../components/link.tsx';
+import { onSubmit } from '../../shared/requests.ts';
+import { goTo } from '../../shared/router.ts';
 import { missingId } from './missing-list.tsx';
 import { placeOf } from './place-of.ts';
 import { isColumnOf, type Missing, type RoleSchema, type SchemaTable } from './role-schema.ts';
@@ -15,19 +17,27 @@ interface TableListProps {
 /** The list. */
 export function TableList({ schema, chosen }: TableListProps) {
   const [wanted, setWanted] = useState('');
-  const tables = [...schema.tables]
-    .filter((table) => hasPart(table, wanted))
-    .sort((one, other) => one.name.localeCompare(other.name));
+  const tables = findTables(schema.tables, wanted);
+  const openFirst = (): void => {
+    if (wanted !== '' && tables[0] !== undefined) goTo(placeOf(schema.role, tables[0].name));
+  };
+  const list = useRef<HTMLElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: for each table that is chosen, here or elsewhere
+  useEffect(() => {
+    list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
+  }, [chosen]);
   return (
-    <nav className="link-list schema-list" aria-label="Tables">
+    <nav ref={list} className="link-list schema-list" aria-label="Tables">
       <search>
-        <input
-          type="search"
-          aria-label="Find a table or field"
-          placeholder="Find a table or field"
-          value={wanted}
-          onChange={({ target }) => setWanted(target.value)}
-        />
+        <form onSubmit={onSubmit(openFirst)}>
+          <input
+            type="search"
+            aria-label="Find a table or field"
+            placeholder="Find a table or field"
+            value={wanted}
+            onChange={({ target }) => setWanted(target.value)}
+          />
+        </form>
       </search>
       <ul>
         <li>
@@ -62,11 +72,22 @@ export function TableList({ schema, chosen }: TableListProps) {
   );
 }
 
-function hasPart({ name, object, fields }: SchemaTable, wanted: string): boolean {
+/** Tables that are called so, that begin so, that have it in their name, and that have it in the name of a field. */
+function findTables(tables: readonly SchemaTable[], wanted: string): readonly SchemaTable[] {
   const part = wanted.trim().toLowerCase();
-  return [name, object, ...fields.flatMap((field) => [field.name, field.column ?? ''])].some((text) =>
-    text.toLowerCase().includes(part),
-  );
+  return tables
+    .map((table) => ({ table, rank: rankOf(table, part) }))
+    .filter(({ rank }) => rank < 4)
+    .sort((one, other) => one.rank - other.rank || one.table.name.localeCompare(other.table.name))
+    .map(({ table }) => table);
+}
+
+function rankOf({ name, object, fields }: SchemaTable, part: string): number {
+  const names = [name, object, object.slice(object.indexOf('.') + 1)].map((text) => text.toLowerCase());
+  if (part === '' || names.includes(part)) return 0;
+  if (names.some((text) => text.startsWith(part))) return 1;
+  if (names.some((text) => text.includes(part))) return 2;
+  return fields.some((field) => `${field.name} ${field.column}`.toLowerCase().includes(part)) ? 3 : 4;
 }
 
 function HiddenColumns({ count }: { readonly count: number }) {

@@ -1,0 +1,20 @@
+/**
+ * Part of a schema: a table and those that a few relationships lead to.
+ */
+import type { RoleSchema } from './role-schema.ts';
+
+/** What is drawn. */
+export type DrawnSchema = Pick<RoleSchema, 'tables' | 'relationships'>;
+
+/** @param center Name of a table. @param steps Relationships between it and the furthest of the others. */
+export function neighborhoodOf({ tables, relationships }: DrawnSchema, center: string, steps: number): DrawnSchema {
+  const names = new Set([center]);
+  for (let step = 0; step < steps; step += 1) {
+    const near = relationships.filter(({ from, to }) => names.has(from) || names.has(to));
+    for (const { from, to } of near) names.add(from).add(to);
+  }
+  return {
+    tables: tables.filter(({ name }) => names.has(name)),
+    relationships: relationships.filter(({ from, to }) => names.has(from) && names.has(to)),
+  };
+}
