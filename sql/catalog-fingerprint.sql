@@ -33,7 +33,8 @@ types as materialized (
   from pg_catalog.pg_type t
   where t.oid in (select u.oid from used_types u)
     or t.oid in (select a.typelem from pg_catalog.pg_type a where a.oid in (select u.oid from used_types u))
-    or t.typtype in ('e', 'd') and t.typnamespace in (select e.oid from exposed e)
+    -- One domain may stand on another one of any schema.
+    or t.typtype = 'd' or t.typtype = 'e' and t.typnamespace in (select e.oid from exposed e)
 ),
 parts (name, rows, version) as (
   select 'namespace', count(*), sum(n.xmin::pg_catalog.text::pg_catalog.int8)

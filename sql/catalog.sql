@@ -68,7 +68,7 @@ used_types (oid) as (
   where part.oid <> 0
 ),
 types as materialized (
-  select t.oid, t.typname, t.typnamespace, t.typtype, t.typrelid, t.typelem, t.typarray, t.typdelim, t.typbasetype, t.typtypmod, t.typdefault, t.typowner,
+  select t.oid, t.typname, t.typnamespace, t.typtype, t.typrelid, t.typelem, t.typarray, t.typdelim, t.typbasetype, t.typtypmod, t.typnotnull, t.typdefault, t.typowner,
     coalesce(g.typacl, pg_catalog.acldefault('T', g.typowner)) as list
   from pg_catalog.pg_type t
   -- An array has the privileges of its element, and from PostgreSQL 17 on a multirange those of its range.
@@ -219,7 +219,7 @@ select pg_catalog.json_build_object(
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
       '_id', t.oid::pg_catalog.text, 'typname', t.typname, 'typnamespace', t.typnamespace::pg_catalog.text, 'typtype', t.typtype,
       'typrelid', t.typrelid::pg_catalog.text, 'typelem', t.typelem::pg_catalog.text, 'typarray', t.typarray::pg_catalog.text, 'typdelim', t.typdelim,
-      'typbasetype', t.typbasetype::pg_catalog.text, 'typtypmod', t.typtypmod, 'list', l.number
+      'typbasetype', t.typbasetype::pg_catalog.text, 'typtypmod', t.typtypmod, 'typnotnull', t.typnotnull, 'list', l.number
     ) order by t.oid), '[]')
     from types t join lists l on l.list = t.list
   ),
@@ -292,7 +292,7 @@ select pg_catalog.json_build_object(
       or d.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.objoid in (select t.oid from tables t)
       or d.classoid = 'pg_catalog.pg_constraint'::pg_catalog.regclass and d.objoid in (select k.oid from foreign_keys k)
       or d.classoid = 'pg_catalog.pg_proc'::pg_catalog.regclass and d.objoid in (select r.oid from routines r)
-      or d.classoid = 'pg_catalog.pg_type'::pg_catalog.regclass and d.objoid in (select t.oid from types t where t.typtype = 'e')
+      or d.classoid = 'pg_catalog.pg_type'::pg_catalog.regclass and d.objoid in (select t.oid from types t where t.typtype in ('e', 'd'))
   ),
   'user_code', (
     -- By what the parts of a table depend on: PostgreSQL notes no dependency on what is its own.

@@ -276,6 +276,7 @@ function reflectionOptions(config: Config): Omit<ReflectorOptions, 'systemPool' 
   return {
     schemas: config.schemas,
     introspection: config.introspection,
+    extensions: config.extensions,
     serviceRole: config.serviceRole,
     extraSearchPath: config.extraSearchPath,
     statementTimeoutMs: config.statementTimeoutMs,

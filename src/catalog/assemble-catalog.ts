@@ -72,8 +72,10 @@ export function assembleCatalog(
   const namespaces = new Map(source.namespaces.map((row) => [row._id, row]));
   const comments = commentsOf(source.descriptions);
   const defaults = new Map(source.routine_defaults);
-  const enumsOf = (namespace: string) =>
-    [...types.values()].filter((row) => row.typtype === 'e' && row.typnamespace === namespace);
+  const typesOf = (kind: string) =>
+    source.exposed.flatMap((namespace) =>
+      [...types.values()].filter((row) => row.typtype === kind && row.typnamespace === namespace),
+    );
   return {
     ...version,
     roles: readAccess(source),
@@ -81,7 +83,8 @@ export function assembleCatalog(
     tables: [...tables.values()],
     foreignKeys: source.constraints,
     routines: source.procs.map((row) => ({ ...row, defaults: defaults.get(row._id) ?? null })),
-    enums: source.exposed.flatMap(enumsOf),
+    enums: typesOf('e'),
+    domains: typesOf('d'),
     table: (oid) => tables.get(oid),
     type: (oid) => types.get(oid),
     namespace: (oid) => namespaces.get(oid),

@@ -94,6 +94,7 @@ export interface CatalogType
     | 'typdelim'
     | 'typbasetype'
     | 'typtypmod'
+    | 'typnotnull'
   > {
   /** Labels in their sort order; empty for other types. */
   getEnumValues(): readonly Pick<PgEnum, 'enumlabel'>[];
@@ -161,6 +162,8 @@ export interface Catalog {
   readonly routines: readonly CatalogRoutine[];
   /** Enums of exposed namespaces, in order of namespace, then oid. */
   readonly enums: readonly CatalogType[];
+  /** Domains of exposed namespaces that something uses, likewise. */
+  readonly domains: readonly CatalogType[];
   table(oid: string): CatalogTable | undefined;
   type(oid: string): CatalogType | undefined;
   /** Also of types outside the exposed namespaces. */

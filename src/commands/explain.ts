@@ -39,6 +39,7 @@ Example:
 const names = [
   'databaseUrl',
   'schemas',
+  'extensions',
   'anonRole',
   'serviceRole',
   'extraSearchPath',
@@ -59,6 +60,7 @@ async function runExplain(context: CommandContext): Promise<number> {
     const catalog = await readCatalog(pool, { schemas: values.schemas });
     const options = {
       introspection: 'directive',
+      extensions: values.extensions!,
       serviceRole: values.serviceRole!,
       extraSearchPath: values.extraSearchPath ?? [],
       statementTimeoutMs: values.statementTimeoutMs!,

@@ -34,7 +34,10 @@ export const schema: Command = {
 };
 
 async function runSchema(context: CommandContext): Promise<number> {
-  const { values } = loadOptionsOrThrow(['databaseUrl', 'schemas', 'anonRole', 'schemaPollMs'], context.sources);
+  const { values } = loadOptionsOrThrow(
+    ['databaseUrl', 'schemas', 'extensions', 'anonRole', 'schemaPollMs'],
+    context.sources,
+  );
   const [out, check] = [flagText(context, 'out'), flagText(context, 'check')];
   if (out === '') refuse('--out must be the name of a file.', 'pgreflect schema --out schema.graphql');
   const watch = context.flags.watch === true;
@@ -42,7 +45,10 @@ async function runSchema(context: CommandContext): Promise<number> {
     refuse('--check cannot be combined with --out or --watch.', 'Use one of them.');
   const role = flagText(context, 'role') ?? values.anonRole!;
   const render = async (pool: SystemPool) => {
-    const model = buildModel(await readCatalogFor(pool, values.schemas, role), role);
+    const model = buildModel(await readCatalogFor(pool, values.schemas, role), {
+      role,
+      extensions: values.extensions!,
+    });
     if (model.directiveError !== null) {
       const { object, problem } = model.directiveError;
       refuse(`The comment directive of ${object} is invalid: ${problem}`, 'pgreflect check lists all of them.');

@@ -4,6 +4,7 @@
  * Flags, `PGREFLECT_*` names, keys of the configuration file, `--help` and the reference table all come from these rows;
  * load-config.ts reads them. The flag of a row is its key in kebab case, the file's key in snake case.
  */
+import { parseExtensions } from './extensions.ts';
 import { parseJsonWebKeys } from './json-web-keys.ts';
 import {
   integerBetween,
@@ -284,6 +285,11 @@ export const options = {
     group: 'Requests', placeholder: 'WORD', parse: oneOf('directive', 'never', 'always', 'service'),
     default: 'directive', commands: serving,
     doc: 'directive: the schema comment decides. service: on for the service role, else the schema comment decides.',
+  },
+  extensions: {
+    group: 'Requests', placeholder: 'NAMES', parse: parseExtensions, default: 'all',
+    commands: [...serving, 'schema', 'check', 'explain'],
+    doc: 'What the API offers beyond pg_graphql: all, none, or names separated by commas. The schema comment wins.',
   },
   rateLimit: {
     group: 'Requests', placeholder: 'N', parse: parseRate, default: 'off', commands: serving,

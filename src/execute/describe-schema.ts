@@ -77,14 +77,16 @@ export function createSchemaDescriber(reflector: Pick<Reflector, 'role' | 'refre
   };
 }
 
-function describeSchema({ role, catalog, shared: { model, schema } }: RoleReflection): DescribedSchema {
+function describeSchema(reflection: RoleReflection): DescribedSchema {
+  const { role, catalog, shared } = reflection;
+  const { model, schema } = shared;
   const tables = [...model.tables.values()].map((table): DescribedTable => {
     const type = assertObjectType(schema.getType(table.baseName));
     const fields = Object.values(type.getFields()).map((field) => describeField(field, table));
     return { ...describeTable(table), fields };
   });
   // Whoever asks for what is switched off is told how to switch it on.
-  const missing = omissionsOf(catalog, role).flatMap(({ kind, ...rest }) =>
+  const missing = omissionsOf(catalog, reflection).flatMap(({ kind, ...rest }) =>
     kind === 'switch' ? [] : [{ kind, ...rest }],
   );
   return { role, tables, relationships: describeRelationships(model), missing };

@@ -317,10 +317,9 @@ function withHints(
   attempt: Attempt,
 ): readonly PublicError[] {
   if (!execution.context.showHints) return errors;
-  const { catalog, role } = attempt.role;
   return errors.map((error, index) => {
     const unknown = unknownFieldOf(index);
-    const found = unknown && explainMissing(catalog, role, unknown);
+    const found = unknown && explainMissing(attempt.role.catalog, attempt.role, unknown);
     if (!found) return error;
     const hint = found.fix === null ? found.reason : `${found.reason} Change it with: ${found.fix}`;
     return new PublicError(error.code, error.message, { ...error.details, hint });

@@ -6,6 +6,7 @@ import type { GraphQLSchema } from 'graphql';
 import type { Catalog } from '../catalog/catalog.ts';
 import { buildModel } from '../model/build-model.ts';
 import type { Model } from '../model/model.ts';
+import type { ModelOptions } from '../model/model-context.ts';
 import { buildIntrospectionSchema, buildSchema, type IntrospectionPolicy } from '../schema/build-schema.ts';
 import type { LazySchema } from '../schema/lazy-schema.ts';
 import { type DocumentCounts, Documents } from './documents.ts';
@@ -14,7 +15,7 @@ import { type DocumentCounts, Documents } from './documents.ts';
 export type IntrospectionMode = 'directive' | 'never' | 'always' | 'service';
 
 /** The part of the configuration that decides what a catalog becomes. */
-export interface ReflectionOptions {
+export interface ReflectionOptions extends Pick<ModelOptions, 'extensions'> {
   readonly introspection: IntrospectionMode;
   readonly serviceRole: string;
   readonly extraSearchPath: readonly string[];
@@ -37,8 +38,7 @@ export interface SharedSchema {
 }
 
 /** Everything a request of a role needs. */
-export interface RoleReflection {
-  readonly role: string;
+export interface RoleReflection extends ModelOptions {
   readonly catalog: Catalog;
   /** When the catalog had been read, on the clock of `performance.now()`: a server that has seen all until then has seen it. */
   readonly readUntil: number;
@@ -87,7 +87,7 @@ export class Reflection {
       return known;
     }
     if (!this.catalog.roles.has(role)) return null;
-    const { extraSearchPath, statementTimeoutMs } = this.#options;
+    const { extensions, extraSearchPath, statementTimeoutMs } = this.#options;
     const shared = this.#share(role);
     this.#previous.delete(role);
     const own = new Map(this.catalog.roles.get(role)?.settings);
@@ -96,7 +96,7 @@ export class Reflection {
     const searchPath = searchPathText([...shared.model.namespaces.map(({ name }) => name), ...extraSearchPath]);
     const { catalog } = this;
     const seen = { catalog, readUntil: this.#readUntil };
-    const reflection = { ...seen, role, shared, searchPath, settings: own, timeoutMs };
+    const reflection = { ...seen, role, extensions, shared, searchPath, settings: own, timeoutMs };
     this.#roles.set(role, reflection);
     this.#forget();
     return reflection;
@@ -115,7 +115,7 @@ export class Reflection {
   }
 
   #share(role: string): SharedSchema {
-    const model = buildModel(this.catalog, role);
+    const model = buildModel(this.catalog, { role, extensions: this.#options.extensions });
     const { introspection: mode, serviceRole, strictVariablePositions, maxResponseBytes } = this.#options;
     const always = mode === 'always' || (mode === 'service' && role === serviceRole);
     const policy: IntrospectionPolicy = mode === 'never' ? 'never' : always ? 'always' : 'directive';

@@ -93,7 +93,7 @@ export class Reflector {
   /** What is left out of the schema of a role, and why; empty where there is no such role. */
   async omissions(role: string): Promise<readonly Omission[]> {
     const reflection = await this.role(role, null);
-    return reflection === null ? [] : omissionsOf(reflection.catalog, role);
+    return reflection === null ? [] : omissionsOf(reflection.catalog, reflection);
   }
 
   /** A reflection whose catalog was read after `since`: the current one, the one under way, or a new one. */

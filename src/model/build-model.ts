@@ -18,30 +18,40 @@ import {
   type ContextNamespace,
   createContext,
   type ModelContext,
+  type ModelOptions,
   NameClaims,
   note,
   type Omission,
 } from './model-context.ts';
 import { buildRelationships } from './relationships.ts';
-import { createTypeResolver, type TypeResolver } from './resolve-type.ts';
+import { createTypeResolvers, type TypeResolvers } from './resolve-type.ts';
 import { buildRoutines } from './routines.ts';
 import { type SelectedTable, selectTables } from './select-tables.ts';
-import { assignRootFields, buildTable, claimTable, noteOmissions, type UnlinkedTable } from './tables.ts';
+import {
+  assignRootFields,
+  buildTable,
+  claimAdded,
+  claimTable,
+  isAdded,
+  noteOmissions,
+  type UnlinkedTable,
+  yieldRootFields,
+} from './tables.ts';
 
 /**
  * The model of a role. A role that does not exist, was not read, or may use none of the namespaces has an empty one.
  */
-export function buildModel(catalog: Catalog, role: string): Model {
-  return build(createContext(catalog, role, null));
+export function buildModel(catalog: Catalog, options: ModelOptions): Model {
+  return build(createContext(catalog, options, null));
 }
 
 /** The model together with everything that was left out, which takes as long again to say. */
 export function buildModelParts(
   catalog: Catalog,
-  role: string,
+  options: ModelOptions,
 ): { readonly model: Model; readonly omissions: readonly Omission[] } {
   const omissions: Omission[] = [];
-  return { model: build(createContext(catalog, role, omissions)), omissions };
+  return { model: build(createContext(catalog, options, omissions)), omissions };
 }
 
 function build(context: ModelContext): Model {
@@ -87,13 +97,20 @@ function buildContent(context: ModelContext): Content {
   const relationships = buildRelationships(context, byOid);
   const routines = buildRoutines({ context, types, hasTable: (oid) => byOid.has(oid), ...rootFields(unlinked) });
   const computed = computedFields(routines);
+  const mutations = new Set(
+    [...routines.values()].flatMap(({ use, fieldName }) => (use === 'mutation' ? fieldName : [])),
+  );
   const tables = new Map<string, Table>();
-  for (const table of unlinked) {
+  for (const [index, table] of unlinked.entries()) {
+    const { selected } = winners[index] as Winner;
     const links = {
       relationships: relationships.get(table.oid) ?? [],
       computedFields: computed.get(table.oid) ?? [],
     };
-    const kept = { ...table, ...keepNames(context, table, links, { tables: byOid, routines }) };
+    const kept = {
+      ...yieldRootFields(context, selected, table, mutations),
+      ...keepNames(context, table, links, { tables: byOid, routines }),
+    };
     noteHidden(context, kept, { routines });
     tables.set(table.oid, kept);
   }
@@ -109,10 +126,10 @@ interface Winner {
 function resolveNames(context: ModelContext): {
   readonly winners: readonly Winner[];
   readonly enums: EnumTypes;
-  readonly types: TypeResolver;
+  readonly types: TypeResolvers;
 } {
   const candidates = candidateEnums(context);
-  const types = createTypeResolver(context, candidates);
+  const types = createTypeResolvers(context, candidates);
   const selected = selectTables(context);
   const claims = new NameClaims();
   const winners: Winner[] = [];
@@ -125,11 +142,13 @@ function resolveNames(context: ModelContext): {
     }
     for (const enumType of claimEnums(context, candidates, namespace, claims)) enums.set(enumType.oid, enumType);
   }
-  if (enums.size === candidates.size) return { winners, enums, types };
+  const addTo = (all: readonly Winner[]) =>
+    all.map(({ selected, table }) => ({ selected, table: claimAdded(context, selected, table, claims) }));
+  if (enums.size === candidates.size) return { winners: addTo(winners), enums, types };
   // An enum lost its name: columns of it are opaque after all. The names of tables do not depend on that.
-  const final = createTypeResolver(context, enums);
+  const final = createTypeResolvers(context, enums);
   const rebuilt = winners.map(({ selected }) => ({ selected, table: buildTable(context, selected, final) }));
-  return { winners: rebuilt, enums, types: final };
+  return { winners: addTo(rebuilt), enums, types: final };
 }
 
 function rootFields(tables: readonly UnlinkedTable[]) {
@@ -138,8 +157,8 @@ function rootFields(tables: readonly UnlinkedTable[]) {
   for (const { baseName, ...table } of tables) {
     if (table.rootField) queryFields.add(tableRootFields(baseName).collection);
     if (table.byPk) queryFields.add(tableRootFields(baseName).byPk);
-    if (table.insert) mutationFields.add(tableRootFields(baseName).insert);
-    if (table.update) mutationFields.add(tableRootFields(baseName).update);
+    if (table.insert && !isAdded(table, 'insert')) mutationFields.add(tableRootFields(baseName).insert);
+    if (table.update && !isAdded(table, 'update')) mutationFields.add(tableRootFields(baseName).update);
     if (table.delete) mutationFields.add(tableRootFields(baseName).delete);
   }
   return { queryFields, mutationFields };

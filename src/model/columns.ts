@@ -7,18 +7,24 @@ import { codecOf, filterableElements } from './codecs.ts';
 import { columnFix, validName } from './comment-fix.ts';
 import { readSettings } from './directives.ts';
 import { fieldForm, isValidName } from './inflect.ts';
-import type { Column, ScalarName, ValueType } from './model.ts';
+import { type Column, comparedAs, type ScalarName, type ValueType } from './model.ts';
 import { type ContextNamespace, type ModelContext, note, tablePath } from './model-context.ts';
-import type { TypeResolver } from './resolve-type.ts';
+import type { TypeResolver, TypeResolvers } from './resolve-type.ts';
 
 /** Every column of the table, in order, also those the role may not use. */
 export function buildColumns(
   context: ModelContext,
   namespace: ContextNamespace,
   table: CatalogTable,
-  types: TypeResolver,
+  types: TypeResolvers,
 ): readonly Column[] {
-  return table.getAttributes().map((row) => buildColumn(context, { namespace, table, row }, types));
+  const [own, plain] = [types(namespace), types(null)];
+  const columns = table.getAttributes().map((row) => buildColumn(context, { namespace, table, row }, own));
+  if (own === plain) return columns;
+  const added = new Set(columns.filter((column) => isAdded(column, plain)));
+  return added.size === 0
+    ? columns
+    : columns.map((column) => (added.has(column) ? placeAdded(column, columns, added) : column));
 }
 
 function buildColumn(
@@ -50,6 +56,7 @@ function buildColumn(
     type,
     cast: types.cast(declared),
     notNull: row.attnotnull === true,
+    neverNull: row.attnotnull === true || (source.table.relkind === 'r' && types.isNeverNull(declared)),
     hasNoNulls: row.attnotnull === true && isPlain(source.table) && !row.hasUnusualNullOrder,
     readable,
     filterable: readable && isFilterable(type),
@@ -57,10 +64,27 @@ function buildColumn(
     insertable: isWritable && access.hasColumn(table, number, 'insert'),
     updatable: isWritable && access.hasColumn(table, number, 'update'),
     selectable,
+    added: false,
     // A view's column without one has that of the table below, and nothing in the catalog tells which that is.
     hasDefault: source.table.relkind === 'v' || row.hasDefault,
     ...aggregates(readable ? type : null),
   };
+}
+
+/** An extension alone offers the column. */
+function isAdded({ type, cast }: Column, plain: TypeResolver): boolean {
+  return type !== null && cast.base !== null && plain.value({ oid: cast.oid, typmod: -1, text: null }) === null;
+}
+
+/** The column where it takes no name of another: that of a column without it, and in filters those of `and`, `or` and `not`. */
+function placeAdded(column: Column, columns: readonly Column[], added: ReadonlySet<Column>): Column {
+  const isTaken = columns.some(
+    (other) => !added.has(other) && other.type !== null && other.fieldName === column.fieldName,
+  );
+  const unusable = { readable: false, filterable: false, insertable: false, updatable: false, type: null };
+  if (isTaken) return { ...column, ...unusable };
+  const filterable = column.filterable && !['and', 'or', 'not'].includes(column.fieldName ?? '');
+  return { ...column, added: true, filterable };
 }
 
 /** Inheriting tables may have nulls where this one has none. */
@@ -89,7 +113,8 @@ const noAggregates: Aggregates = { sum: null, avg: null, min: null, max: null };
 
 function aggregates(type: ValueType | null): Aggregates {
   if (type?.kind !== 'scalar') return noAggregates;
-  const { sum, avg, minMax } = codecOf(type.cast.namespace, type.cast.name);
+  const { namespace, name } = comparedAs(type.cast);
+  const { sum, avg, minMax } = codecOf(namespace, name);
   const { own } = type.cast;
   const has = (name: 'min' | 'max') => own === null || own.names[name] !== undefined;
   return { sum, avg, min: has('min') ? minMax : null, max: has('max') ? minMax : null };
@@ -101,11 +126,24 @@ export function noteOmittedColumns(context: ModelContext, table: CatalogTable, c
     if (column.readable && column.fieldName !== 'nodeId') continue;
     const object = `${tablePath(context, table)}.${quoteName(column.name)}`;
     const names = [column.fieldName ?? column.name, column.name];
-    note(context, () => ({ object, names, ...whyOmitted(context, table, column, object) }));
+    note(context, () => ({ object, names, ...whyOmitted(context, { table, columns, column, object }) }));
   }
 }
 
-function whyOmitted(context: ModelContext, table: CatalogTable, column: Column, object: string) {
+function whyOmitted(
+  context: ModelContext,
+  {
+    table,
+    columns,
+    column,
+    object,
+  }: {
+    readonly table: CatalogTable;
+    readonly columns: readonly Column[];
+    readonly column: Column;
+    readonly object: string;
+  },
+) {
   const rename = columnFix(context, table, column.name, {
     name: validName(column.name === 'nodeId' ? 'node_id' : column.name),
   });
@@ -123,6 +161,11 @@ function whyOmitted(context: ModelContext, table: CatalogTable, column: Column, 
   if (column.fieldName === 'nodeId') {
     const reason = `Column ${object} would be "nodeId" in GraphQL, the name of the global id.`;
     return { kind: 'name', reason, fix: rename } as const;
+  }
+  if (column.type === null && columns.some(({ fieldName, readable }) => readable && fieldName === column.fieldName)) {
+    const reason = `Column ${object} would be "${column.fieldName}" in GraphQL, and another column has that name already.`;
+    const fix = columnFix(context, table, column.name, { name: validName(`${column.name}_${column.cast.name}`) });
+    return { kind: 'name', reason, fix } as const;
   }
   const type = `${column.cast.namespace}.${column.cast.name}`;
   const reason = `Column ${object} has a type that has no GraphQL counterpart or that role ${context.role} may not use (${type}).`;

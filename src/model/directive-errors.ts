@@ -17,7 +17,7 @@ export function findDirectiveErrors(context: ModelContext): readonly DirectiveEr
     ...tableErrors(context),
     ...routineErrors(context),
     ...foreignKeyErrors(context),
-    ...enumErrors(context),
+    ...typeErrors(context),
   ];
 }
 
@@ -78,9 +78,13 @@ function foreignKeyErrors(context: ModelContext): readonly DirectiveError[] {
   });
 }
 
-function enumErrors(context: ModelContext): readonly DirectiveError[] {
+/** Domains have directives where they travel as what they stand on. */
+function typeErrors(context: ModelContext): readonly DirectiveError[] {
   const { catalog, access } = context;
-  return catalog.enums
+  const domains = catalog.domains.filter(({ typnamespace }) =>
+    context.namespaces.get(typnamespace)?.extensions.includes('domains'),
+  );
+  return [...catalog.enums, ...domains]
     .filter((type) => isExposed(context, type.typnamespace))
     .flatMap((type) => {
       const path = quotePath(catalog.namespace(type.typnamespace)?.nspname ?? '', type.typname);

@@ -6,6 +6,7 @@
  */
 import type { Catalog, CommentedObject } from '../catalog/catalog.ts';
 import { isObject } from '../catalog/comment-directive.ts';
+import { type ExtensionName, extensionNames, toExtensions } from '../config/extensions.ts';
 
 /** Reads the keys of one directive and remembers the first that has a wrong type. */
 class DirectiveReader {
@@ -42,6 +43,20 @@ class DirectiveReader {
     return this.#read<readonly string[] | null>(key, null, 'an array of column names', (member) =>
       Array.isArray(member) && member.every((entry) => typeof entry === 'string') ? member : null,
     );
+  }
+
+  /** `true`, `false`, or the names of some. */
+  extensions(key: string): readonly ExtensionName[] | null {
+    const member = this.#value[key];
+    if (typeof member === 'boolean') return member ? extensionNames : [];
+    const names = this.#read<readonly string[] | null>(key, null, 'true, false or an array of names', (list) =>
+      Array.isArray(list) && list.every((name) => typeof name === 'string') ? list : null,
+    );
+    try {
+      return names && toExtensions(names);
+    } catch (error) {
+      return this.#refuse(`"${key}" ${(error as Error).message}`, null);
+    }
   }
 
   /** What another method has read, which must be there. */
@@ -91,6 +106,7 @@ const readers = {
     inflectNames: reader.isTrue('inflect_names'),
     introspection: reader.isTrue('introspection'),
     maxRows: reader.rowCount('max_rows'),
+    extensions: reader.extensions('extensions'),
   }),
   /** A table of any kind. */
   table: (reader: DirectiveReader) => ({
@@ -112,10 +128,11 @@ const readers = {
     name: reader.name('name'),
     description: reader.name('description'),
   }),
-  /** An enum; `mappings` goes from label to GraphQL value. */
+  /** An enum, where `mappings` goes from label to GraphQL value, or a domain, which has `opaque` alone. */
   type: (reader: DirectiveReader) => ({
     name: reader.name('name'),
     mappings: reader.mappings('mappings'),
+    opaque: reader.isTrue('opaque'),
   }),
 } satisfies Record<CommentedObject, (reader: DirectiveReader) => unknown>;
 

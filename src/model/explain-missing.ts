@@ -5,7 +5,7 @@
  */
 import type { Catalog } from '../catalog/catalog.ts';
 import { buildModelParts } from './build-model.ts';
-import type { Omission } from './model-context.ts';
+import type { ModelOptions, Omission } from './model-context.ts';
 
 /** Why something is missing, in one sentence, and the SQL that changes it, null where none does. */
 export interface Explanation {
@@ -30,8 +30,12 @@ export interface UnknownField {
  *
  * @param unknown.field A GraphQL field or type name, or an SQL name: `loanCollection`, `Loan`, `loan`, `dueOn`, `due_on`.
  */
-export function explainMissing(catalog: Catalog, role: string, { field, type }: UnknownField): Explanation | null {
-  const omissions = omissionsOf(catalog, role);
+export function explainMissing(
+  catalog: Catalog,
+  options: ModelOptions,
+  { field, type }: UnknownField,
+): Explanation | null {
+  const omissions = omissionsOf(catalog, options);
   const found =
     omissions.find(({ names }) => names.includes(`${type}.${field}`)) ??
     findOmission(omissions, field) ??
@@ -40,10 +44,10 @@ export function explainMissing(catalog: Catalog, role: string, { field, type }: 
 }
 
 /** Everything that was left out for the role. Costs as much as building its model, once. */
-export function omissionsOf(catalog: Catalog, role: string): readonly Omission[] {
+export function omissionsOf(catalog: Catalog, { role, extensions }: ModelOptions): readonly Omission[] {
   const roles = known.get(catalog) ?? new Map<string, readonly Omission[]>();
   known.set(catalog, roles);
-  const omissions = roles.get(role) ?? buildModelParts(catalog, role).omissions;
+  const omissions = roles.get(role) ?? buildModelParts(catalog, { role, extensions }).omissions;
   roles.set(role, omissions);
   return omissions;
 }

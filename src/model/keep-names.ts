@@ -8,6 +8,7 @@ import { foreignKeyFix } from './comment-fix.ts';
 import type { Relationship, Routine, Table } from './model.ts';
 import { type ModelContext, note } from './model-context.ts';
 import { distinctName, namedBy } from './relationships.ts';
+import { otherName } from './routines.ts';
 import type { UnlinkedTable } from './tables.ts';
 
 type Links = Pick<Table, 'relationships' | 'computedFields'>;
@@ -23,6 +24,8 @@ export function keepNames(context: ModelContext, table: UnlinkedTable, links: Li
   const names = [...context.namespaces.values()].map(({ name }) => name);
   const own = names.indexOf(table.namespace);
   const placeOf = (namespace: string | undefined) => Math.max(own, names.indexOf(namespace ?? table.namespace));
+  // What an extension adds comes after everything else.
+  const afterAll = (link: { readonly added: boolean } | undefined) => (link?.added ? names.length : 0);
   // An outbound one is of the table itself.
   const relationships = links.relationships.map((link) => {
     const maker = link.direction === 'inbound' ? linked.tables.get(link.target) : table;
@@ -30,19 +33,37 @@ export function keepNames(context: ModelContext, table: UnlinkedTable, links: Li
   });
   const computed = links.computedFields.map((link) => {
     const routine = linked.routines.get(link);
-    return { link, name: routine?.fieldName ?? '', place: placeOf(routine?.namespace) };
+    return { link, name: routine?.fieldName ?? '', place: placeOf(routine?.namespace) + afterAll(routine) };
   });
   if ([...relationships, ...computed].every(({ place }) => place === own)) return links;
   const first = new Map<string, number>();
-  for (const { readable, fieldName } of table.columns) if (readable && fieldName !== null) first.set(fieldName, own);
+  for (const { readable, fieldName, added } of table.columns) {
+    if (readable && fieldName !== null) first.set(fieldName, own + afterAll({ added }));
+  }
   for (const { name, place } of [...relationships, ...computed]) {
     first.set(name, Math.min(place, first.get(name) ?? place));
   }
-  const isKept = ({ name, place }: { readonly name: string; readonly place: number }): boolean => {
+  const isKept = ({
+    link,
+    name,
+    place,
+  }: {
+    readonly link: Relationship | string;
+    readonly name: string;
+    readonly place: number;
+  }): boolean => {
     if (first.get(name) === place) return true;
     const object = quotePath(table.namespace, table.name);
-    const reason = `A field "${name}" of ${object} that comes from another schema is left out: an earlier one has that name.`;
-    note(context, () => ({ kind: 'name', object, names: [name], reason, fix: null }));
+    const from = place < names.length ? 'comes from another schema' : 'an extension adds';
+    const reason = `A field "${name}" of ${object} that ${from} is left out: an earlier one has that name.`;
+    const routine = typeof link === 'string' ? linked.routines.get(link) : undefined;
+    note(context, () => ({
+      kind: 'name',
+      object,
+      names: [name],
+      reason,
+      fix: routine ? otherName(context, routine) : null,
+    }));
     return false;
   };
   return {

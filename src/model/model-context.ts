@@ -4,6 +4,7 @@
  */
 import type { Catalog, CatalogTable, RoleAccess } from '../catalog/catalog.ts';
 import { quotePath } from '../catalog/quote-name.ts';
+import type { ExtensionName } from '../config/extensions.ts';
 import { builtInTypeNames } from './codecs.ts';
 import { readSettings } from './directives.ts';
 import type { ModelNamespace, TableKind } from './model.ts';
@@ -12,6 +13,8 @@ import type { ModelNamespace, TableKind } from './model.ts';
 export interface ContextNamespace extends ModelNamespace {
   readonly oid: string;
   readonly maxRows: number;
+  /** Those of its directive, else those of the operator. */
+  readonly extensions: readonly ExtensionName[];
   /** The role may use it. */
   readonly exposed: boolean;
 }
@@ -59,7 +62,7 @@ export function note({ omissions }: ModelContext, omission: () => Omission): voi
 
 const defaultMaxRows = 30;
 
-const nobody: RoleAccess = {
+const noAccess: RoleAccess = {
   settings: new Map(),
   usesNamespace: () => false,
   hasTable: () => false,
@@ -68,17 +71,32 @@ const nobody: RoleAccess = {
   usesType: () => false,
 };
 
+/** For whom a model is built, and with what. */
+export interface ModelOptions {
+  readonly role: string;
+  /** What the API offers beyond pg_graphql's where the directive of a schema does not say. */
+  readonly extensions: readonly ExtensionName[];
+}
+
+/** For reading comments and names alone. */
+export const nobody: ModelOptions = { role: '', extensions: [] };
+
 /** The context of one build. A role that the catalog does not know may do nothing. */
-export function createContext(catalog: Catalog, role: string, omissions: Omission[] | null): ModelContext {
-  const access = catalog.roles.get(role) ?? nobody;
+export function createContext(
+  catalog: Catalog,
+  { role, extensions }: ModelOptions,
+  omissions: Omission[] | null,
+): ModelContext {
+  const access = catalog.roles.get(role) ?? noAccess;
   const namespaces = new Map(
     catalog.namespaces.map((row): [string, ContextNamespace] => {
       const { settings } = readSettings(catalog, 'namespace', row._id);
       const exposed = access.usesNamespace(row._id);
-      return [
-        row._id,
-        { ...settings, maxRows: settings.maxRows ?? defaultMaxRows, oid: row._id, name: row.nspname, exposed },
-      ];
+      const own = {
+        maxRows: settings.maxRows ?? defaultMaxRows,
+        extensions: settings.extensions ?? extensions,
+      };
+      return [row._id, { ...settings, ...own, oid: row._id, name: row.nspname, exposed }];
     }),
   );
   return { catalog, role, access, namespaces, omissions };

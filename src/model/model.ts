@@ -49,8 +49,15 @@ export interface SqlType extends QualifiedName {
   readonly fromTexts: boolean;
   /** PostgreSQL has arrays of the type, or it is one; null: neither. */
   readonly arrays: 'of_it' | 'itself' | null;
+  /** What a domain stands on, where its values travel as that (extension `domains`); null for everything else. */
+  readonly base: SqlType | null;
   /** What its values are compared by where that is not in `pg_catalog`; null where it is, as for enums, arrays and ranges. */
   readonly own: OwnOperators | null;
+}
+
+/** The type as whose its values are compared and summed. A domain checks what is written, not what is looked for. */
+export function comparedAs(type: SqlType): SqlType {
+  return type.base ?? type;
 }
 
 /** Operators of a base type outside `pg_catalog`, which are in its schema, and take two values of it, those for patterns a text. */
@@ -147,6 +154,8 @@ export interface Column {
   /** The declared type, also where `type` is null. */
   readonly cast: SqlType;
   readonly notNull: boolean;
+  /** The field is not null: the column is not, or its domain. A row may have been written in a way in which no domain is asked. */
+  readonly neverNull: boolean;
   /** No row has a null, and no index has an unusual place for them: an order may put them wherever that helps. */
   readonly hasNoNulls: boolean;
   /** In the object type: privilege, type and name allow it (conflicts of names are the schema's business). */
@@ -155,6 +164,8 @@ export interface Column {
   readonly orderable: boolean;
   readonly insertable: boolean;
   readonly updatable: boolean;
+  /** An extension alone offers it, so it takes no name that something else has. */
+  readonly added: boolean;
   /** The role holds SELECT on it, whatever its type. */
   readonly selectable: boolean;
   /** An insert that leaves the column out may give it another value than null. */
@@ -208,6 +219,8 @@ export interface Routine extends QualifiedName {
   readonly use: 'query' | 'mutation' | 'computed';
   readonly fieldName: string;
   readonly description: string | null;
+  /** An extension alone offers it, so it takes no name that something else has. */
+  readonly added: boolean;
   readonly volatility: 'immutable' | 'stable' | 'volatile';
   /** Declared `setof`; with `kind: 'value' | 'row'` that is a `rows 1` function. */
   readonly returnsSet: boolean;

@@ -1,13 +1,15 @@
 /**
  * From a declared PostgreSQL type to how its values travel, for one role.
  *
- * Domains are not resolved to their base type; only what they stand on decides whether they can be exposed at all.
+ * Domains are not resolved to their base type; only what they stand on decides whether they can be exposed at all. With the extension
+ * `domains` they travel as that, where the role may name it.
  */
 import type { CatalogType } from '../catalog/catalog.ts';
 import { codecOf } from './codecs.ts';
+import { readSettings } from './directives.ts';
 import type { EnumTypes } from './enums.ts';
 import type { EnumValueType, OwnOperators, ScalarValueType, SqlType, ValueType } from './model.ts';
-import type { ModelContext } from './model-context.ts';
+import type { ContextNamespace, ModelContext } from './model-context.ts';
 
 /** A type as a column or argument declares it. */
 export interface DeclaredType {
@@ -24,17 +26,55 @@ export interface TypeResolver {
   value(declared: DeclaredType): ValueType | null;
   /** The declared type for casts, also of types that cannot be exposed. */
   cast(declared: DeclaredType): SqlType;
+  /** A domain refuses null, and travels as what it stands on. */
+  isNeverNull(declared: DeclaredType): boolean;
 }
 
-/** A resolver for the enums that made it into the schema. */
-export function createTypeResolver(context: ModelContext, enums: EnumTypes): TypeResolver {
+/** The resolver for what is in a namespace; null: as pg_graphql does it, without extensions. */
+export type TypeResolvers = (namespace: ContextNamespace | null) => TypeResolver;
+
+/** Resolvers for the enums that made it into the schema. */
+export function createTypeResolvers(context: ModelContext, enums: EnumTypes): TypeResolvers {
+  const [plain, extended] = [createTypeResolver(context, enums, false), createTypeResolver(context, enums, true)];
+  return (namespace) => (namespace?.extensions.includes('domains') ? extended : plain);
+}
+
+function createTypeResolver(context: ModelContext, enums: EnumTypes, resolvesDomains: boolean): TypeResolver {
   const values = new Map<string, ValueType | null>();
   const casts = new Map<string, SqlType>();
   const cast = (declared: DeclaredType): SqlType =>
-    remember(casts, keyOf(declared), () => toSqlType(context, declared));
+    remember(casts, keyOf(declared), () => {
+      const domain = resolvesDomains ? catalogDomain(context, declared) : null;
+      const type = toSqlType(context, declared);
+      if (domain === null) return type;
+      const base = toSqlType(context, domain);
+      const { blankPadded, fromTexts } = base;
+      return { ...type, base, blankPadded, fromTexts, maxLength: type.maxLength ?? base.maxLength };
+    });
   const value = (declared: DeclaredType): ValueType | null =>
     remember(values, keyOf(declared), () => toValueType(context, enums, declared, cast));
-  return { value, cast };
+  const isNeverNull = (declared: DeclaredType) => cast(declared).base !== null && refusesNull(context, declared.oid);
+  return { value, cast, isNeverNull };
+}
+
+function refusesNull({ catalog }: Pick<ModelContext, 'catalog'>, oid: string): boolean {
+  const type = catalog.type(oid);
+  return type?.typtype === 'd' && (type.typnotnull === true || refusesNull({ catalog }, type.typbasetype ?? ''));
+}
+
+/** What a domain travels as: its base type, whose name the role may use; null where it stays as it is. */
+function catalogDomain({ catalog, access }: ModelContext, { oid }: DeclaredType): DeclaredType | null {
+  let type = catalog.type(oid);
+  let typmod = -1;
+  if (type?.typtype !== 'd') return null;
+  while (type?.typtype === 'd') {
+    if (readSettings(catalog, 'type', type._id).settings.opaque) return null;
+    if (typmod === -1) typmod = type.typtypmod ?? -1;
+    type = catalog.type(type.typbasetype ?? '');
+  }
+  const single = elementOf(catalog.type, type) ?? type;
+  const isNamed = [type, single].every((each) => each !== undefined && access.usesNamespace(each.typnamespace));
+  return type && isNamed && 'berm'.includes(single?.typtype ?? '') ? { oid: type._id, typmod, text: null } : null;
 }
 
 function keyOf({ oid, typmod, text }: DeclaredType): string {
@@ -67,6 +107,7 @@ function toSqlType({ catalog }: ModelContext, declared: DeclaredType): SqlType {
     blankPadded: isBuiltIn && base?.typname === 'bpchar',
     fromTexts: element !== null && element.typdelim !== ',',
     arrays: element !== null ? 'itself' : type !== undefined && type.typarray !== '0' ? 'of_it' : null,
+    base: null,
     own: type === undefined ? null : ownOperators(catalog, type),
   };
 }
@@ -110,15 +151,20 @@ function toValueType(
   const { catalog, access } = context;
   const type = catalog.type(declared.oid);
   if (type === undefined || !access.usesNamespace(type.typnamespace)) return null;
+  const own = cast(declared);
+  if (own.base !== null) {
+    const value = toValueType(context, enums, { oid: own.base.oid, typmod: -1, text: null }, cast);
+    return value && { ...value, cast: own };
+  }
   const element = elementOf(catalog.type, type);
-  if (element === null) return singleValue(context, enums, type, cast(declared));
+  if (element === null) return singleValue(context, enums, type, own);
   if (!access.usesNamespace(element.typnamespace) || !access.usesType(element._id)) return null;
   const single = singleValue(context, enums, element, cast({ ...declared, oid: element._id }));
-  return single && { kind: 'list', element: single, cast: cast(declared) };
+  return single && { kind: 'list', element: single, cast: own };
 }
 
 function singleValue(
-  { catalog }: ModelContext,
+  context: ModelContext,
   enums: EnumTypes,
   type: CatalogType,
   cast: SqlType,
@@ -131,7 +177,11 @@ function singleValue(
       if (enums.has(type._id)) return { kind: 'enum', enum: type._id, cast };
       return { kind: 'scalar', scalar: 'Opaque', cast };
     case 'd':
-      if (isDomainOverArray(catalog.type, type)) return null;
+      if (isDomainOverArray(context.catalog.type, type)) return null;
+      if (cast.base !== null) {
+        const value = singleValue(context, enums, context.catalog.type(cast.base.oid)!, cast.base);
+        return value && { ...value, cast };
+      }
       break;
     default:
   }

@@ -9,13 +9,13 @@ import { readSettings } from './directives.ts';
 import { argumentForm, isValidName, routineForm } from './inflect.ts';
 import type { Routine, RoutineArgument, RoutineResult } from './model.ts';
 import { type ContextNamespace, type ModelContext, note, type Omission, placeOf } from './model-context.ts';
-import { baseOf, elementOf, type TypeResolver } from './resolve-type.ts';
+import { baseOf, elementOf, type TypeResolver, type TypeResolvers } from './resolve-type.ts';
 import { argumentDefaults, displayDefault, type InputArgument, inputArguments } from './routine-arguments.ts';
 
 /** What the routines depend on besides the catalog. */
 export interface RoutineScope {
   readonly context: ModelContext;
-  readonly types: TypeResolver;
+  readonly types: TypeResolvers;
   /** Whether a table, by oid, is part of the schema. */
   readonly hasTable: (oid: string) => boolean;
   /** Fields of `Query` that come from tables; `Mutation` likewise. */
@@ -54,12 +54,15 @@ export function buildRoutines(scope: RoutineScope): ReadonlyMap<string, Routine>
     if (result.use === 'computed') continue;
     // Of two with one name the one in the earlier namespace wins, in one namespace the one with the higher oid.
     const key = `${result.use}|${result.fieldName}`;
-    const place = placeOf(scope.context, row.pronamespace);
+    // What an extension adds takes no name of what is there without it.
+    const place = placeOf(scope.context, row.pronamespace) + (result.added ? namespaces.size : 0);
     const other = holders.get(key);
     const [holder, loser] = other && other.place < place ? [other, result] : [{ result, place }, other?.result];
     if (loser) {
       routines.delete(loser.oid);
-      note(scope.context, () => nameTaken(loser, quotePath(holder.result.namespace, holder.result.name)));
+      note(scope.context, () =>
+        nameTaken(scope.context, loser, quotePath(holder.result.namespace, holder.result.name)),
+      );
     }
     holders.set(key, holder);
   }
@@ -87,10 +90,15 @@ function findOverloads(
   };
 }
 
-function nameTaken(routine: Routine, holder: string): Omission {
+function nameTaken(context: ModelContext, routine: Routine, holder: string): Omission {
   const object = quotePath(routine.namespace, routine.name);
   const reason = `Function ${object} would be "${routine.fieldName}" in GraphQL, and ${holder} has that name already.`;
-  return { kind: 'name', object, names: [routine.fieldName, routine.name], reason, fix: null };
+  return { kind: 'name', object, names: [routine.fieldName, routine.name], reason, fix: otherName(context, routine) };
+}
+
+/** SQL that names a routine with its schema in front, for one whose name something else has. */
+export function otherName(context: ModelContext, { oid, namespace, name }: Routine): string | null {
+  return routineFix(context, oid, { name: validName(`${namespace}_${name}`) });
 }
 
 /** One routine on its way into the model. */
@@ -117,10 +125,17 @@ class RoutineCandidate {
   }
 
   build(): Routine | Reason {
+    const { types } = this.#scope;
+    const built = this.#build(types(this.#namespace));
+    if ('reason' in built || types(this.#namespace) === types(null)) return built;
+    return { ...built, added: 'reason' in this.#build(types(null)) };
+  }
+
+  #build(types: TypeResolver): Routine | Reason {
     const problem = this.#kindProblem() ?? this.#privilegeProblem();
     if (problem) return problem;
     const parent = this.#rowArgument();
-    return parent === null ? this.#buildRoot() : this.#buildComputed(parent);
+    return parent === null ? this.#buildRoot(types) : this.#buildComputed(parent, types);
   }
 
   #kindProblem(): Reason | null {
@@ -145,26 +160,26 @@ class RoutineCandidate {
     return type?.typtype === 'c' ? (type.typrelid ?? null) : null;
   }
 
-  #buildComputed(table: string): Routine | Reason {
+  #buildComputed(table: string, types: TypeResolver): Routine | Reason {
     const { context, hasTable } = this.#scope;
     if (!hasTable(table)) return this.#refuse('takes the row of a table that is not exposed');
     if (!context.access.hasTable(table, 'select')) {
       return { ...this.#refuse('is a computed field and needs SELECT on the whole table'), kind: 'privilege' };
     }
-    const result = routineResult(this.#scope, this.#row, 'computed');
+    const result = routineResult({ ...this.#scope, types }, this.#row, 'computed');
     if (result === null) return this.#refuse('has a result that a computed field cannot have');
     return this.#routine('computed', result, [], table);
   }
 
-  #buildRoot(): Routine | Reason {
+  #buildRoot(types: TypeResolver): Routine | Reason {
     const volatility = this.#volatility();
     const use = volatility === 'volatile' ? 'mutation' : 'query';
     if (closedNamespaces.has(this.#namespace.name))
       return this.#refuse('is in a schema whose functions are not exposed');
     if (this.#isOverloaded) return this.#refuse('shares its name with another function');
-    const result = routineResult(this.#scope, this.#row, 'root');
+    const result = routineResult({ ...this.#scope, types }, this.#row, 'root');
     if (result === null) return this.#refuse('has a result that has no GraphQL counterpart');
-    const args = this.#arguments(result);
+    const args = this.#arguments(result, types);
     if (typeof args === 'string') return this.#refuse(args);
     const taken = use === 'query' ? this.#scope.queryFields : this.#scope.mutationFields;
     if (taken.has(this.fieldName)) {
@@ -186,6 +201,7 @@ class RoutineCandidate {
       use,
       fieldName: this.fieldName,
       description: this.#description,
+      added: false,
       volatility: this.#volatility(),
       returnsSet: this.#row.proretset,
       result,
@@ -200,8 +216,8 @@ class RoutineCandidate {
   }
 
   /** The arguments of a root function, or why they forbid one. */
-  #arguments(result: RoutineResult): readonly RoutineArgument[] | string {
-    const { context, types } = this.#scope;
+  #arguments(result: RoutineResult, types: TypeResolver): readonly RoutineArgument[] | string {
+    const { context } = this.#scope;
     const defaults = argumentDefaults(this.#row, this.#inputs.length);
     const args: RoutineArgument[] = [];
     for (const [index, input] of this.#inputs.entries()) {
@@ -213,7 +229,7 @@ class RoutineCandidate {
         return `returns rows and has an argument called "${fieldName}", as every collection has`;
       }
       const declared = context.catalog.type(input.type);
-      const isPlain = declared !== undefined && isPlainValue(context, declared);
+      const isPlain = declared !== undefined && isPlainValue(context, declared, types);
       const type = isPlain ? types.value({ oid: input.type, typmod: -1, text: null }) : null;
       if (type === null) return `has an argument ("${fieldName}") of a type that has no GraphQL counterpart`;
       const expression = defaults[index] ?? null;
@@ -228,15 +244,17 @@ class RoutineCandidate {
   }
 }
 
+type ResultScope = Pick<RoutineScope, 'context' | 'hasTable'> & { readonly types: TypeResolver };
+
 /** What a routine gives back as a field, null when it cannot be exposed in this use. */
-function routineResult(scope: RoutineScope, routine: CatalogRoutine, use: 'root' | 'computed'): RoutineResult | null {
+function routineResult(scope: ResultScope, routine: CatalogRoutine, use: 'root' | 'computed'): RoutineResult | null {
   const type = scope.context.catalog.type(routine.prorettype);
   if (type === undefined || !scope.context.access.usesNamespace(type.typnamespace)) return null;
   if (type.typtype === 'p') return pseudoResult(type, routine, use);
   if (type.typtype === 'c') return rowResult(scope, type, routine);
   // A set of values is a field only where it is declared to have one.
   if (routine.proretset && routine.prorows !== 1) return null;
-  if (use === 'root' && !isPlainValue(scope.context, type)) return null;
+  if (use === 'root' && !isPlainValue(scope.context, type, scope.types)) return null;
   const value = scope.types.value({ oid: type._id, typmod: -1, text: null });
   return value && { kind: 'value', type: value };
 }
@@ -247,15 +265,21 @@ function pseudoResult(type: CatalogType, routine: CatalogRoutine, use: 'root' | 
   return type.typname === 'record' && use === 'computed' ? { kind: 'record' } : null;
 }
 
-function rowResult(scope: RoutineScope, type: CatalogType, routine: CatalogRoutine): RoutineResult | null {
+function rowResult(scope: ResultScope, type: CatalogType, routine: CatalogRoutine): RoutineResult | null {
   const table = type.typrelid ?? '0';
   if (!scope.hasTable(table)) return null;
   const isSet = routine.proretset && routine.prorows !== 1;
   return { kind: isSet ? 'set' : 'row', table };
 }
 
-/** A plain scalar, a domain over a scalar or composite, or an array of these: what root routines take and give. */
-function isPlainValue({ catalog }: ModelContext, type: CatalogType): boolean {
+/**
+ * A plain scalar, a domain over a scalar or composite, or an array of these: what root routines take and give. Where domains travel as
+ * what they stand on, also one over an array.
+ */
+function isPlainValue(context: ModelContext, type: CatalogType, types: TypeResolver): boolean {
+  const { catalog } = context;
+  const { base: stand } = types.cast({ oid: type._id, typmod: -1, text: null });
+  if (stand !== null) return isPlainValue(context, catalog.type(stand.oid)!, types);
   const single = elementOf(catalog.type, type) ?? type;
   if (single.typtype !== 'd') return single.typtype !== 'e' && single.typtype !== 'c' && single.typtype !== 'p';
   const base = baseOf(catalog.type, single);

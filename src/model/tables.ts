@@ -8,7 +8,7 @@ import { baseForm, tableRootFields, tableTypeNames } from './inflect.ts';
 import type { Column, Table } from './model.ts';
 import { describeTable, type ModelContext, type NameClaims, note, type Omission, tablePath } from './model-context.ts';
 import { allowsLookup, isAlwaysUnique } from './primary-key.ts';
-import type { TypeResolver } from './resolve-type.ts';
+import type { TypeResolvers } from './resolve-type.ts';
 import { type SelectedTable, selectedPath } from './select-tables.ts';
 
 /** A table without its links to other objects. */
@@ -18,7 +18,7 @@ export type UnlinkedTable = Omit<Table, 'relationships' | 'computedFields'>;
 const possible = { update: 4, insert: 8, delete: 16 } as const;
 
 /** The table with the columns and entrypoints that the role has. */
-export function buildTable(context: ModelContext, selected: SelectedTable, types: TypeResolver): UnlinkedTable {
+export function buildTable(context: ModelContext, selected: SelectedTable, types: TypeResolvers): UnlinkedTable {
   const { row, namespace, settings, baseName, kind } = selected;
   const columns = buildColumns(context, namespace, row, types);
   const key = selected.primaryKey.flatMap((number) => columns.find((column) => column.number === number) ?? []);
@@ -71,19 +71,79 @@ function otherName(context: ModelContext, { row, namespace }: SelectedTable): st
   return tableFix(context, row, { name });
 }
 
-/** Names of all types that the table brings along. */
+/** Names of all types that the table brings along, without those that `claimAdded` takes. */
 function typeNames(table: UnlinkedTable): readonly string[] {
   const names = tableTypeNames(table.baseName);
   const results = (['sum', 'avg', 'min', 'max'] as const).filter((fn) =>
-    table.columns.some((column) => column[fn] !== null),
+    table.columns.some((column) => column[fn] !== null && column.cast.base === null),
   );
   return [
     ...[table.baseName, names.edge, names.connection, names.filter, names.orderBy],
-    ...(table.insert ? [names.insertInput, names.insertResponse] : []),
-    ...(table.update ? [names.updateInput, names.updateResponse] : []),
+    ...(table.insert && !isAdded(table, 'insert') ? [names.insertInput, names.insertResponse] : []),
+    ...(table.update && !isAdded(table, 'update') ? [names.updateInput, names.updateResponse] : []),
     ...(table.delete ? [names.deleteResponse] : []),
     ...(table.aggregate ? [names.aggregate, ...results.map((fn) => names[fn])] : []),
   ];
+}
+
+/** There would be no such command without extensions. */
+export function isAdded(table: Pick<Table, 'columns' | 'insert' | 'update'>, command: 'insert' | 'update'): boolean {
+  const writable = command === 'insert' ? 'insertable' : 'updatable';
+  return table[command] && table.columns.every((column) => column.added || !column[writable]);
+}
+
+/**
+ * Takes the type names that the table needs for extensions alone, when all other names are given out. What gets none is left out.
+ */
+export function claimAdded(
+  context: ModelContext,
+  selected: SelectedTable,
+  table: UnlinkedTable,
+  claims: NameClaims,
+): UnlinkedTable {
+  const names = tableTypeNames(table.baseName);
+  const commands = (['insert', 'update'] as const)
+    .filter((command) => isAdded(table, command))
+    .map((command) => ({
+      claimed: [names[`${command}Input`], names[`${command}Response`]],
+      without: (from: UnlinkedTable): UnlinkedTable => ({ ...from, [command]: false }),
+    }));
+  const functions = (['sum', 'avg', 'min', 'max'] as const)
+    .filter((fn) => table.aggregate && table.columns.some((column) => column[fn] !== null))
+    .filter((fn) => table.columns.every((column) => column[fn] === null || column.cast.base !== null))
+    .map((fn) => ({
+      claimed: [names[fn]],
+      without: (from: UnlinkedTable): UnlinkedTable => ({
+        ...from,
+        columns: from.columns.map((column) => ({ ...column, [fn]: null })),
+      }),
+    }));
+  return [...commands, ...functions].reduce((kept, { claimed, without }) => {
+    const holder = claims.claim(claimed, `table ${selectedPath(selected)}`);
+    if (holder === null) return kept;
+    const reason = `${describeTable(context, selected.row)} would have the type "${claimed[0]}", and ${holder} has that name already.`;
+    const fix = otherName(context, selected);
+    note(context, () => ({ kind: 'name', object: selectedPath(selected), names: claimed, reason, fix }));
+    return without(kept);
+  }, table);
+}
+
+/** The table without the commands that extensions alone add and whose names functions have. */
+export function yieldRootFields(
+  context: ModelContext,
+  selected: SelectedTable,
+  table: UnlinkedTable,
+  functions: ReadonlySet<string>,
+): UnlinkedTable {
+  const keeps = (command: 'insert' | 'update'): boolean => {
+    const name = tableRootFields(table.baseName)[command];
+    if (!isAdded(table, command) || !functions.has(name)) return table[command];
+    const reason = `${describeTable(context, selected.row)} would have "${name}", and a function has that name already.`;
+    const fix = otherName(context, selected);
+    note(context, () => ({ kind: 'name', object: selectedPath(selected), names: [name], reason, fix }));
+    return false;
+  };
+  return { ...table, insert: keeps('insert'), update: keeps('update') };
 }
 
 /**

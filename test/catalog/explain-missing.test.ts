@@ -14,7 +14,7 @@ const database = await createDatabase(
 );
 const reader = modelReader(database);
 const explain = async (field: string, type: string | null = null) =>
-  explainMissing(await reader.catalog(['lib', 'staff']), 'anon', { field, type });
+  explainMissing(await reader.catalog(['lib', 'staff']), { role: 'anon', extensions: [] }, { field, type });
 
 test('a table without privileges is explained under all its names', async () => {
   const expected = {
@@ -69,6 +69,6 @@ test('a name that nothing has is not explained', async () => {
 
 test('following the advice makes the table appear', async () => {
   for (const name of ['rota', 'rota']) await database.query((await explain(name))?.fix ?? '');
-  const model = buildModel(await reader.catalog(['lib', 'staff']), 'anon');
+  const model = buildModel(await reader.catalog(['lib', 'staff']), { role: 'anon', extensions: [] });
   expect([...model.tables.values()].map((table) => table.baseName)).toContain('rota');
 });

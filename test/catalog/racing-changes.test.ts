@@ -40,7 +40,7 @@ async function readDuring(database: TestDatabase, change: string): Promise<Model
     }, 30_000);
     await database.query(change);
     await holder.query('rollback');
-    return buildModel(await catalog, 'anon');
+    return buildModel(await catalog, { role: 'anon', extensions: [] });
   } finally {
     await holder.end();
   }

@@ -56,8 +56,8 @@ test("the login role's own privileges decide nothing", async () => {
   const pool = systemPool(database.urlAs(login, 'test'));
   const catalog = await readCatalog(pool, { schemas: ['lib'] });
   expect(['anon', login, 'no_such_role'].filter((name) => catalog.roles.has(name))).toEqual(['anon', login]);
-  expect(buildModel(catalog, 'anon').tables.size).toBe(3);
-  expect(buildModel(catalog, login).tables.size).toBe(0);
+  expect(buildModel(catalog, { role: 'anon', extensions: [] }).tables.size).toBe(3);
+  expect(buildModel(catalog, { role: login, extensions: [] }).tables.size).toBe(0);
 });
 
 test('reading leaves nothing behind and changes no setting of the session', async () => {
@@ -120,7 +120,7 @@ test('grants that commit while catalogs are read never leave an old privilege wi
   try {
     for (let n = 0; n < 30; n += 1) {
       const catalog = await reader.catalog(['lib']);
-      const sees = buildModel(catalog, 'anon').tables.size === 3;
+      const sees = buildModel(catalog, { role: 'anon', extensions: [] }).tables.size === 3;
       const [row] = await database.query<{ sees: boolean | null }>(
         `select has_table_privilege('anon', 'lib.loan', 'select') as sees
          where not exists (select from pgreflect.catalog_change c where not pg_visible_in_snapshot(c.xid, $1::pg_snapshot))`,

@@ -88,7 +88,7 @@ create function f.c_private(f.private) returns int stable language sql as 'selec
 create function f.twice_computed(f.item) returns int stable language sql as 'select 1';
 create function f.twice_computed(f.private) returns int stable language sql as 'select 1';
 `);
-const reader = modelReader(database);
+const reader = modelReader(database, []);
 const path = ['f', 'auth', 'graphql', 'open'];
 const model = await reader.model(path);
 const brief = (name: string): string | undefined => {

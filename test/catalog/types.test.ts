@@ -31,7 +31,7 @@ create table t.every (
 );
 grant all on all tables in schema t to anon;
 `);
-const reader = modelReader(database);
+const reader = modelReader(database, []);
 const model = await reader.model(['t']);
 const every = tableOf(model, 'every');
 const column = (name: string): Column => columnOf(every, name);

@@ -48,7 +48,8 @@ const tell = echoed.map(
   ([type], n) => `create function lib.tell_${n}(given ${type}) returns ${type} language sql as 'select given';`,
 );
 
-const { ask, errors, field, execution } = await openLibrary(`
+const { ask, errors, field, execution } = await openLibrary(
+  `
   ${echo.join('\n')}
   ${tell.join('\n')}
   create function lib.add_up(a int, b int default 2, c int default 3) returns int immutable language sql
@@ -73,7 +74,9 @@ const { ask, errors, field, execution } = await openLibrary(`
   create function lib."Renew""; --"() returns int immutable language sql as 'select 1';
   create function lib."Odd"("From" int, "order" int) returns int immutable language sql as 'select "From" - "order"';
   create function lib.strict_one(a int default 1) returns int strict immutable language sql as 'select a';
-`);
+`,
+  { extensions: [] },
+);
 
 describe('an argument', () => {
   test.each(echoed.map(([type, graphql, literal, answer], n) => ({ type, graphql, literal, answer, n })))(

@@ -2,8 +2,9 @@
  * Golden cases: an operation, the SQL it compiles to, and its answer on a real database.
  *
  * A case is `<theme>/<name>.graphql`; its first comment lines say `fixture` (one or more files), `role`, `variables`, optionally `warm` (other
- * variables of the same shape) and `less` (a role that must see less). Beside it lie `<name>.sql` and `<name>.json`,
- * rewritten only by `npm run test:update`. Every case runs cold and then warm: same text, right answer.
+ * variables of the same shape), `less` (a role that must see less) and `extended` (`differs`: extensions change the answer). Beside it lie
+ * `<name>.sql` and `<name>.json`, rewritten only by `npm run test:update`. Every case runs cold and then warm: same text, right answer; and
+ * without extensions, as the manual has it, and with all of them, which must change nothing.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,20 +28,27 @@ const cases = themes.flatMap((theme) =>
     .map((file) => readCase(`${theme.name}/${file.slice(0, -'.graphql'.length)}`)),
 );
 
-for (const [name, group] of groupByFixture(cases)) {
-  describe(name, () => {
-    let execution: Promise<TestExecution> | null = null;
-    const start = () => {
-      execution ??= createDatabase(...name.split(' ').map(fixture)).then((database) =>
-        startExecution(database, { schemas: ['lib'] }),
-      );
-      return execution;
-    };
-    for (const golden of group) {
-      test(golden.name, async () => runCase(await start(), golden));
-    }
-  });
-}
+const ways = [
+  { title: 'without extensions', options: { extensions: [] }, tried: cases },
+  { title: 'with extensions', options: {}, tried: cases.filter(({ header }) => !header.has('extended')) },
+] as const;
+
+describe.each(ways)('$title', ({ options, tried }) => {
+  for (const [name, group] of groupByFixture(tried)) {
+    describe(name, () => {
+      let execution: Promise<TestExecution> | null = null;
+      const start = () => {
+        execution ??= createDatabase(...name.split(' ').map(fixture)).then((database) =>
+          startExecution(database, { schemas: ['lib'], ...options }),
+        );
+        return execution;
+      };
+      for (const golden of group) {
+        test(golden.name, async () => runCase(await start(), golden));
+      }
+    });
+  }
+});
 
 async function runCase(execution: TestExecution, golden: GoldenCase): Promise<void> {
   const role = golden.header.get('role') ?? 'anon';

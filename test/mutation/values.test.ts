@@ -6,7 +6,7 @@ import { startExecution } from '../support/execution.ts';
 import { createDatabase, fixture } from '../support/postgres.ts';
 
 const database = await createDatabase(fixture('mutation-types.sql'));
-const library = await startExecution(database, { schemas: ['lib'] });
+const library = await startExecution(database, { schemas: ['lib'], extensions: [] });
 const run = (query: string, variables: Record<string, unknown> = {}) => library.run('anon', query, { variables });
 const data = (query: string, variables: Record<string, unknown> = {}) => library.data('anon', query, { variables });
 

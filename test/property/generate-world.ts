@@ -1,10 +1,11 @@
 /**
  * Invents a world: two schemas, tables and views over them, keys of all kinds, grants, policies, directives and functions.
  */
+import { extensionNames } from '../../src/config/extensions.ts';
 import { generateRelations } from './generate-relations.ts';
 import { generateRoutines } from './generate-routines.ts';
 import type { Random } from './random.ts';
-import { arrayTypes, enumType, listOf, opaqueType, scalarTypes, type Type } from './types.ts';
+import { arrayTypes, domainType, enumType, listOf, opaqueType, scalarTypes, type Type } from './types.ts';
 import { literal, quote, type Schema, type World } from './world.ts';
 
 /** What is decided for a whole world before its relations. */
@@ -16,6 +17,9 @@ export interface Ground {
 
 /** Invents a world whose objects live in schemas of this prefix. */
 export function generateWorld(random: Random, prefix: string): World {
+  const extensions = random.chance(0.5) ? extensionNames : [];
+  const domain = (sql: string, over: string, values: readonly string[]) =>
+    extensions.length === 0 ? opaqueType(sql, values) : domainType(sql, over, values);
   const schemas = [prefix, `${prefix}_more`].map((name) => ({
     name,
     inflect: random.chance(0.5),
@@ -57,10 +61,10 @@ export function generateWorld(random: Random, prefix: string): World {
     stateType,
     listOf(colorType, false),
     opaqueType(secret, ['y', 'x']),
-    opaqueType(percent, ['0', '50', '12345678901234567890.5']),
-    opaqueType(note, ['', 'é', 'a "note"']),
+    domain(percent, 'numeric', ['0', '50', '12345678901234567890.5']),
+    domain(note, 'text', ['', 'é', 'a "note"']),
     // Not ordered by: a cursor holds a JSON string without its quotes, which is no JSON any more.
-    { ...opaqueType(document, ['{"n": 12345678901234567890.5}', '[]', '"x"']), canOrder: false },
+    { ...domain(document, 'jsonb', ['{"n": 12345678901234567890.5}', '[]', '"x"']), canOrder: false },
   ];
   const relations = generateRelations({ schemas, types, random });
   const mapped =
@@ -72,6 +76,7 @@ export function generateWorld(random: Random, prefix: string): World {
   const renamed =
     stateName === null ? [] : [`comment on type ${state} is ${literal(`@graphql({"name": "${stateName}"})`)}`];
   return {
+    extensions,
     schemas,
     typeStatements: [
       `create schema ${quote(hidden)}`,

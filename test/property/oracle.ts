@@ -55,7 +55,7 @@ export function createOracle(client: pg.ClientBase): Oracle {
       if (open.length > 0) {
         const condition = operators[type.isList && operator === 'eq' ? 'eq list' : operator];
         if (condition === undefined) throw new Error(`There is no operator ${operator}.`);
-        const text = `select (${condition.replaceAll('T', () => type.sql)}) from unnest($1::text[]) with ordinality as u (v, n) order by n`;
+        const text = `select (${condition.replaceAll('T', () => type.comparedAs ?? type.sql)}) from unnest($1::text[]) with ordinality as u (v, n) order by n`;
         const { rows } = await client.query<[Truth]>({ text, values: [open, operand], rowMode: 'array' });
         for (const [index, value] of open.entries()) known.set(questionOf(value), rows[index]?.[0] ?? null);
       }

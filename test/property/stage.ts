@@ -50,7 +50,12 @@ export async function createStage(database: TestDatabase, random: Random, prefix
   const world = adapt(generateWorld(random, prefix), await versionOf(client));
   const asking = await connect(database);
   const script = await build(client, world, random);
-  const execution = await startExecution(database, { schemas: world.schemas.map(({ name }) => name), limits: null });
+  const { schemas, extensions } = world;
+  const execution = await startExecution(database, {
+    schemas: schemas.map(({ name }) => name),
+    limits: null,
+    extensions,
+  });
   const readers = new Map(await Promise.all(roles.map(async (role) => [role, await connect(database)] as const)));
   const scenes = new Map<Role, Promise<Scene>>();
   const cursors = new Map(roles.map((role): [Role, KnownCursor[]] => [role, []]));

@@ -10,6 +10,8 @@ export type InputKind = 'int' | 'bigint' | 'float' | 'bigfloat' | 'boolean' | 's
 export interface Type {
   /** As declared, and as values are cast: `numeric(8,2)`, `"w1"."color"`. */
   readonly sql: string;
+  /** As values are compared, where that is another one. */
+  readonly comparedAs?: string;
   /** The named GraphQL type; that of the elements for an array. */
   readonly graphql: string;
   readonly isList: boolean;
@@ -275,6 +277,12 @@ export function enumType(
     labels: new Map(labels.map((label) => [label, mapping.get(label) ?? label])),
     values: labels,
   };
+}
+
+/** A domain that travels as what it stands on; a value that it refuses can be looked for. */
+export function domainType(sql: string, over: string, values: readonly string[]): Type {
+  const base = scalarTypes.find((type) => type.sql === over) as Type;
+  return { ...base, sql, comparedAs: over, canBeKey: false, canByPk: false, values };
 }
 
 /** A type that the API shows as `Opaque`: a domain, or an enum of a schema that is not exposed. */

@@ -2,6 +2,7 @@
  * A world: one random database design, as plain data. The SQL that creates it, the fields that the API shows of it and the
  * answers that are expected from it are all derived from this description, each by a file of its own.
  */
+import type { ExtensionName } from '../../src/config/extensions.ts';
 import type { Type } from './types.ts';
 
 /** Roles of every world; the last one is not subject to policies. */
@@ -104,6 +105,8 @@ export type RoutineResult =
 
 /** A database design. */
 export interface World {
+  /** What the API is asked with: all that goes beyond pg_graphql's, or nothing of it. */
+  readonly extensions: readonly ExtensionName[];
   readonly schemas: readonly Schema[];
   /** Types, in the order they are created, as statements. */
   readonly typeStatements: readonly string[];

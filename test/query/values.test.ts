@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest';
 import { openReader } from './reader.ts';
 
-const { ask, run, errors, column, execution } = await openReader(['query-types.sql']);
+const { ask, run, errors, column, execution } = await openReader(['query-types.sql'], { extensions: [] });
 const uuid = '00000000-0000-0000-0000-00000000000a';
 const value = async (field: string, id = 1) => (await ask(`{ thingByPk(id: ${id}) { ${field} } }`)).thingByPk[field];
 

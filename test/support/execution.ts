@@ -5,6 +5,7 @@
 
 import { coerceVariables } from '../../src/compile/plan/document-variables.ts';
 import type { Statement } from '../../src/compile/print/print-operation.ts';
+import { extensionNames } from '../../src/config/extensions.ts';
 import { createExecutor } from '../../src/execute/create-executor.ts';
 import type { Answer } from '../../src/execute/executor.ts';
 import type { RoleReflection } from '../../src/execute/reflection.ts';
@@ -27,6 +28,8 @@ export interface ExecutionOptions {
   /** Interval of the comparison; by default there is none. */
   readonly pollMs?: number;
   readonly introspection?: ReflectorOptions['introspection'];
+  /** All by default, as in the product. */
+  readonly extensions?: ReflectorOptions['extensions'];
   readonly readOnlyQueries?: boolean;
   readonly maxResponseBytes?: number;
   readonly strictVariablePositions?: boolean;
@@ -88,6 +91,7 @@ export async function startExecution(database: TestDatabase, options: ExecutionO
     schemas: options.schemas === undefined ? ['public'] : options.schemas,
     pollMs: options.pollMs ?? 3_600_000,
     introspection: options.introspection ?? 'directive',
+    extensions: options.extensions ?? extensionNames,
     serviceRole: 'service_role',
     extraSearchPath: options.extraSearchPath ?? [],
     statementTimeoutMs,

@@ -22,6 +22,7 @@ const anyCast: SqlType = {
   blankPadded: false,
   fromTexts: false,
   arrays: 'of_it',
+  base: null,
   own: null,
 };
 
@@ -52,7 +53,9 @@ export function column(fieldName: string | null, type: ValueType | ScalarName, c
     type: value,
     cast: anyCast,
     notNull: false,
+    neverNull: change.notNull === true,
     hasNoNulls: false,
+    added: false,
     readable: true,
     filterable: !isJson,
     orderable: !isJson && value.kind !== 'list',
@@ -139,6 +142,7 @@ export function routine(oid: string, fieldName: string, change: Partial<Routine>
     use: 'query',
     fieldName,
     description: null,
+    added: false,
     volatility: 'stable',
     returnsSet: false,
     result: { kind: 'value', type: scalar('String') },

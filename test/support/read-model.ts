@@ -4,9 +4,10 @@
 
 import type { Catalog } from '../../src/catalog/catalog.ts';
 import { readCatalog } from '../../src/catalog/read-catalog.ts';
+import { extensionNames } from '../../src/config/extensions.ts';
 import { buildModelParts } from '../../src/model/build-model.ts';
 import type { Column, Model, Routine, Table } from '../../src/model/model.ts';
-import type { Omission } from '../../src/model/model-context.ts';
+import type { ModelOptions, Omission } from '../../src/model/model-context.ts';
 import { createSystemPool, type SystemPool } from '../../src/postgres/system/run-system.ts';
 import type { TestDatabase } from './postgres.ts';
 import { atEnd } from './when-over.ts';
@@ -28,12 +29,15 @@ export interface ModelReader {
   omissions(schemas: readonly string[] | null, role?: string): Promise<readonly Omission[]>;
 }
 
-/** A reader with a pool of its own; the role is `anon` unless a test says otherwise. */
-export function modelReader(database: TestDatabase): ModelReader {
+/** A reader with a pool of its own; the role is `anon` and there are all extensions unless a test says otherwise. */
+export function modelReader(
+  database: TestDatabase,
+  extensions = extensionNames as ModelOptions['extensions'],
+): ModelReader {
   const pool = systemPool(database.url);
   const catalog: ModelReader['catalog'] = (schemas) => readCatalog(pool, { schemas });
   const parts = async (schemas: readonly string[] | null, role = 'anon') =>
-    buildModelParts(await catalog(schemas), role);
+    buildModelParts(await catalog(schemas), { role, extensions });
   return {
     pool,
     catalog,

@@ -5,6 +5,7 @@
 
 import type { Catalog } from '../../catalog/catalog.ts';
 import { quoteName, quotePath } from '../../catalog/quote-name.ts';
+import type { ExtensionName } from '../../config/extensions.ts';
 import { buildModelParts } from '../../model/build-model.ts';
 import type { Model } from '../../model/model.ts';
 import type { Omission } from '../../model/model-context.ts';
@@ -30,12 +31,12 @@ function setup(severity: Finding['severity'], message: string, fix: string | nul
  */
 export function checkModels(
   catalog: Catalog,
-  roles: readonly string[],
+  { roles, extensions }: { readonly roles: readonly string[]; readonly extensions: readonly ExtensionName[] },
   viewKeys: ReadonlyMap<string, string>,
 ): readonly Finding[] {
   const models = roles
     .filter((role) => catalog.roles.has(role))
-    .map((role) => ({ role, ...buildModelParts(catalog, role) }));
+    .map((role) => ({ role, ...buildModelParts(catalog, { role, extensions }) }));
   const findings = [
     ...models.flatMap(({ model }) => findMalformedDirective(model)),
     ...models.flatMap(({ omissions }) => describeOmissions(omissions, viewKeys)),

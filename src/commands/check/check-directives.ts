@@ -7,14 +7,14 @@ import { isObject } from '../../catalog/comment-directive.ts';
 import { quoteName, quotePath } from '../../catalog/quote-name.ts';
 import { nearestName } from '../../config/nearest-name.ts';
 import { columnFix, foreignKeyFix, routineFix, schemaFix, tableFix, typeFix } from '../../model/comment-fix.ts';
-import { createContext, type ModelContext, tablePath } from '../../model/model-context.ts';
+import { createContext, type ModelContext, nobody, tablePath } from '../../model/model-context.ts';
 import type { Finding } from './finding.ts';
 
 /** What a key takes: the values of a switch are read loosely, everything else is checked where the directive is read. */
 type Kind = 'true' | 'enabled' | 'any';
 
 const known: Readonly<Record<CommentedObject, Readonly<Record<string, Kind>>>> = {
-  namespace: { inflect_names: 'true', introspection: 'true', max_rows: 'any', ignore: 'any' },
+  namespace: { inflect_names: 'true', introspection: 'true', max_rows: 'any', extensions: 'any', ignore: 'any' },
   table: {
     name: 'any', description: 'any', totalCount: 'enabled', aggregate: 'enabled', primary_key_columns: 'any',
     foreign_keys: 'any', max_rows: 'any', ignore: 'any',
@@ -24,17 +24,20 @@ const known: Readonly<Record<CommentedObject, Readonly<Record<string, Kind>>>> =
   routine: { name: 'any', description: 'any', ignore: 'any' },
   type: { name: 'any', mappings: 'any' },
 };
+const ofDomain = { opaque: 'true' } as const;
 
 /** A commented object, and how its comment is changed. */
 interface Commented {
   readonly place: readonly [kind: CommentedObject, oid: string, column?: number];
   readonly object: string;
+  /** Those of its kind unless given. */
+  readonly keys?: Readonly<Record<string, Kind>>;
   fix(keys: Readonly<Record<string, unknown>>): string | null;
 }
 
 /** Keys without an effect, each with the nearest name or value that has one. */
 export function checkDirectives(catalog: Catalog): readonly Finding[] {
-  const context = createContext(catalog, '', null);
+  const context = createContext(catalog, nobody, null);
   return [
     ...commentedObjects(context).flatMap((commented) => findStrayKeys(catalog, commented)),
     ...catalog.tables.flatMap((table) => findUnknownColumns(context, table)),
@@ -80,21 +83,22 @@ function commentedObjects(context: ModelContext): readonly Commented[] {
         fix: (keys) => routineFix(context, row._id, keys),
       }),
     ),
-    ...catalog.enums.map(({ _id, typname, typnamespace }): Commented => {
+    ...[...catalog.enums, ...catalog.domains].map(({ _id, typname, typnamespace, typtype }): Commented => {
       const type = { oid: _id, namespace: catalog.namespace(typnamespace)?.nspname ?? '', name: typname };
       return {
         place: ['type', _id],
         object: pathOf(typnamespace, typname),
+        ...(typtype === 'd' && { keys: ofDomain }),
         fix: (keys) => typeFix(context, type, keys),
       };
     }),
   ];
 }
 
-function findStrayKeys(catalog: Catalog, { place, object, fix }: Commented): readonly Finding[] {
+function findStrayKeys(catalog: Catalog, { place, object, fix, keys }: Commented): readonly Finding[] {
   const directive = catalog.directive(...place);
   if (directive.kind !== 'directive') return [];
-  const kinds = known[place[0]];
+  const kinds = keys ?? known[place[0]];
   return Object.entries(directive.value).flatMap(([key, value]): readonly Finding[] => {
     const message = `The comment directive of ${object}`;
     const kind = Object.hasOwn(kinds, key) ? kinds[key] : undefined;

@@ -6,7 +6,7 @@ import type { Catalog, CatalogTable } from '../../catalog/catalog.ts';
 import { quoteName } from '../../catalog/quote-name.ts';
 import { tableFix } from '../../model/comment-fix.ts';
 import { readSettings } from '../../model/directives.ts';
-import { createContext, describeTable, tableKind, tablePath } from '../../model/model-context.ts';
+import { createContext, describeTable, nobody, tableKind, tablePath } from '../../model/model-context.ts';
 import { primaryKey } from '../../model/primary-key.ts';
 import { DatabaseError } from '../../postgres/failure.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
@@ -22,7 +22,7 @@ export async function proposeViewKeys(session: Queryable, catalog: Catalog): Pro
   if (views.length === 0) return new Map();
   const [row] = await session.query(readSqlFile('check-views.sql'), [views.map(({ _id }) => _id)]);
   const facts = row as unknown as ViewFacts;
-  const context = createContext(catalog, '', null);
+  const context = createContext(catalog, nobody, null);
   return new Map(
     views.flatMap((view) => {
       const columns = provenKey(facts, view._id);
@@ -58,7 +58,7 @@ export async function findAmbiguousKeys({ session, roles }: CheckScope, catalog:
     return [{ check: 'key_not_measured', severity: 'note', object: null, message, fix: null }];
   }
   session.noteUserCode?.();
-  const context = createContext(catalog, '', null);
+  const context = createContext(catalog, nobody, null);
   const until = performance.now() + maxTotalMs;
   const findings: Finding[] = [];
   for (const { row, key, role } of declared) {

@@ -4,6 +4,7 @@
  */
 import type { Catalog } from '../../catalog/catalog.ts';
 import { readCatalog } from '../../catalog/read-catalog.ts';
+import type { ExtensionName } from '../../config/extensions.ts';
 import { loadOptionsOrThrow } from '../../config/load-options.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { type Command, type CommandContext, flagText, refuse } from '../command.ts';
@@ -44,7 +45,15 @@ Examples:
 
 const severities: readonly Severity[] = ['error', 'warning', 'note'];
 
-const names = ['databaseUrl', 'schemas', 'anonRole', 'authenticatedRole', 'serviceRole', 'allowedRoles'] as const;
+const names = [
+  'databaseUrl',
+  'schemas',
+  'extensions',
+  'anonRole',
+  'authenticatedRole',
+  'serviceRole',
+  'allowedRoles',
+] as const;
 
 async function runCheck(context: CommandContext): Promise<number> {
   const print = formats.get(flagText(context, 'format') ?? 'text');
@@ -68,7 +77,7 @@ async function runCheck(context: CommandContext): Promise<number> {
     return [
       ...describePreflight(setup),
       ...checkDirectives(catalog),
-      ...(await runChecks(pool, { scope, catalog, roles })),
+      ...(await runChecks(pool, { scope, catalog, roles, extensions: values.extensions! })),
       ...checkTrigger(catalog),
     ].filter((finding) => !isIgnored(finding));
   });
@@ -82,15 +91,16 @@ interface Subject {
   readonly scope: Omit<CheckScope, 'session'>;
   readonly catalog: Catalog;
   readonly roles: readonly string[];
+  readonly extensions: readonly ExtensionName[];
 }
 
 /** Runs every check at one snapshot, in a transaction that cannot write. */
-function runChecks(pool: SystemPool, { scope, catalog, roles }: Subject): Promise<readonly Finding[]> {
+function runChecks(pool: SystemPool, { scope, catalog, ...models }: Subject): Promise<readonly Finding[]> {
   return pool.transaction(
     async (session) => {
       const findings: Finding[] = [];
       for (const find of [...securityChecks, ...speedChecks]) findings.push(...(await find({ ...scope, session })));
-      findings.push(...checkModels(catalog, roles, await proposeViewKeys(session, catalog)));
+      findings.push(...checkModels(catalog, models, await proposeViewKeys(session, catalog)));
       const merged = mergePartitions(findings, await readPartitions(session, scope.schemas));
       return [...merged, ...(await findAmbiguousKeys({ ...scope, session }, catalog))];
     },

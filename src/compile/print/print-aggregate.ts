@@ -3,7 +3,7 @@
  *
  * Numeric results are JSON numbers: whole ones exact, fractional ones as double precision.
  */
-import type { Column } from '../../model/model.ts';
+import { type Column, comparedAs } from '../../model/model.ts';
 import type { AggregateFunction } from '../../schema/origin.ts';
 import type { AggregateColumnEntry, AggregateEntry } from '../plan/plan.ts';
 import { where } from './print-condition.ts';
@@ -59,16 +59,17 @@ function printExtreme(aggregate: Sql, value: Sql, { cast }: Column): Sql {
   // citext compares in its own way.
   if (cast.own !== null) return sql`${ident(cast.own.type.namespace)}.${aggregate}(${printOperand(cast, value)})`;
   // There is none of "char" or of name.
-  const isText = ['char', 'name'].includes(cast.name);
+  const isText = ['char', 'name'].includes(comparedAs(cast).name);
   return sql`pg_catalog.${aggregate}(${isText ? sql`${value}::pg_catalog.text` : value})`;
 }
 
 function isBoolean(column: Column): boolean {
-  return column.cast.namespace === 'pg_catalog' && column.cast.name === 'bool';
+  const { namespace, name } = comparedAs(column.cast);
+  return namespace === 'pg_catalog' && name === 'bool';
 }
 
 function printNumber(value: Sql, entry: ColumnEntry): Sql {
-  const { name } = entry.column.cast;
+  const { name } = comparedAs(entry.column.cast);
   const isNumeric =
     entry.function === 'avg' ||
     (entry.function === 'sum' && (name === 'int8' || name === 'numeric')) ||

@@ -1,7 +1,7 @@
 /**
  * Prints filters, join conditions, cursors and orders over the current row.
  */
-import type { Column, Relationship, Table } from '../../model/model.ts';
+import { type Column, comparedAs, type Relationship, type Table } from '../../model/model.ts';
 import { unreachable } from '../../shared/invariant.ts';
 import type { ComparisonOperator, Condition, CursorPlan, OrderTerm } from '../plan/plan.ts';
 import { columnOf, keyColumns } from '../plan/plan-order.ts';
@@ -14,6 +14,7 @@ import {
   printIsAny,
   printJoined,
   printMatched,
+  printOperand,
   printRowsCompared,
 } from './print-operator.ts';
 import { list, type Row } from './print-row.ts';
@@ -75,7 +76,7 @@ export function printJoin(
 }
 
 function value(column: Column, slot: Slot): Sql {
-  return param(slot, column.cast);
+  return param(slot, comparedAs(column.cast));
 }
 
 interface Comparison {
@@ -95,7 +96,7 @@ const comparisons = {
   lte: (comparison) => compare('lte', comparison),
   gt: (comparison) => compare('gt', comparison),
   gte: (comparison) => compare('gte', comparison),
-  in: ({ left, column: { cast }, slot }) => printIsAny(cast, left, param(slot, cast, { array: true })),
+  in: ({ left, column: { cast }, slot }) => printIsAny(cast, left, param(slot, comparedAs(cast), { array: true })),
   // On char(n) trailing blanks of the operand do not count; the cast to text drops them on both sides.
   startsWith: ({ left, column, slot }) =>
     column.cast.blankPadded
@@ -174,7 +175,7 @@ export function printAfter(cursor: CursorPlan, order: readonly OrderTerm[], row:
 function printRowComparison(terms: readonly { slot: Slot; term: OrderTerm }[], row: Row): Sql {
   const { term, slot } = terms[0]!;
   if (terms.length === 1) return sql`(${printStep(beyondOf(term), term, slot, row)})`;
-  const left = list(terms.map((each) => row.column(each.term.column)));
+  const left = list(terms.map((each) => printOperand(each.term.column.cast, row.column(each.term.column))));
   const right = list(terms.map((each) => value(each.term.column, each.slot)));
   return sql`(${printRowsCompared(beyondOf(term), left, right)})`;
 }

@@ -33,7 +33,8 @@ export function printCompared(type: SqlType, how: Comparing, left: Sql, right: S
 /** Whether the value is one of a list, which is an array of the type. */
 export function printIsAny(type: SqlType, left: Sql, array: Sql): Sql {
   const { own } = type;
-  const list = own?.isDomain ? sql`${array}::${ident(own.type.namespace, own.type.name)}[]` : array;
+  const list =
+    own?.isDomain && type.base === null ? sql`${array}::${ident(own.type.namespace, own.type.name)}[]` : array;
   return sql`${printOperand(type, left)} ${operatorOf(type, 'eq')} any (${list})`;
 }
 
@@ -46,7 +47,13 @@ export function printMatched(type: SqlType, how: Matching, left: Sql, pattern: S
 export function printJoined(left: Sql, leftType: SqlType, right: Sql, rightType: SqlType): Sql {
   const [one, other] = [leftType.own?.type, rightType.own?.type];
   const isSame = one?.namespace === other?.namespace && one?.name === other?.name;
-  if (!isSame || !leftType.own) return sql`${left} ${builtIn.eq} ${right}`;
+  if (!isSame || !leftType.own) {
+    const sides = [
+      leftType.own ? left : printOperand(leftType, left),
+      rightType.own ? right : printOperand(rightType, right),
+    ] as const;
+    return sql`${sides[0]} ${builtIn.eq} ${sides[1]}`;
+  }
   return sql`${printOperand(leftType, left)} ${operatorOf(leftType, 'eq')} ${printOperand(rightType, right)}`;
 }
 
@@ -60,9 +67,11 @@ export function isBuiltIn({ own }: SqlType): boolean {
   return own === null;
 }
 
-/** The value as what operators of its type take. */
-export function printOperand({ own }: SqlType, value: Sql): Sql {
-  return own?.isDomain ? sql`${value}::${ident(own.type.namespace, own.type.name)}` : value;
+/** The value as what operators of its type take: those of enums and ranges do not take a domain beside what it stands on. */
+export function printOperand({ own, base }: SqlType, value: Sql): Sql {
+  const type = own?.isDomain ? own.type : base;
+  // Without its modifier, so that it stays the column to an index.
+  return type ? sql`${value}::${ident(type.namespace, type.name)}` : value;
 }
 
 function operatorOf({ own }: SqlType, operation: Comparing | Matching): Sql {

@@ -152,6 +152,7 @@ function builtinType(name: string, oid: string): SqlType {
     blankPadded: false,
     fromTexts: false,
     arrays: 'of_it',
+    base: null,
     own: null,
   } as const;
   return { oid, namespace: 'pg_catalog', name, ...plain };

@@ -224,13 +224,15 @@ function visibleNames(error: DatabaseError, model: Model | null): Record<string,
   const table = visibleTable(error, model);
   const raised: Record<string, string> =
     error.sqlstate === 'P0001' && error.detail !== null ? { detail: error.detail } : {};
-  if (table === null) return raised;
+  // Of a domain, which the message names.
+  const { constraint, dataType } = error;
+  if (table === null) return dataType === null || constraint === null ? raised : { ...raised, constraint };
   const column = table.columns.find(({ name, selectable }) => selectable && name === error.column);
   return {
     ...raised,
     table: table.name,
     ...(column && { column: column.name }),
-    ...(error.constraint !== null && { constraint: error.constraint }),
+    ...(constraint !== null && { constraint }),
   };
 }
 

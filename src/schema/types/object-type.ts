@@ -44,7 +44,7 @@ function columns(context: SchemaContext, table: Table): Entry[] {
     if (!column.readable || column.fieldName === null || column.type === null) return [];
     const type = valueType(context, column.type);
     if (type === null) return [[column.fieldName, null]];
-    const field = typed(column.notNull ? new GraphQLNonNull(type) : type, { kind: 'column', column });
+    const field = typed(column.neverNull ? new GraphQLNonNull(type) : type, { kind: 'column', column });
     return [[column.fieldName, { ...field, description: column.description }]];
   });
 }
