@@ -10,8 +10,12 @@ import { findRunningProject, isLoopback, projectDirectory } from './start/local-
 export interface ManagementClient {
   /** @throws CommandError with what the API said. */
   readConfig(): Promise<Readonly<Record<string, unknown>>>;
-  /** @returns Warnings of the API. @throws CommandError with every problem of the changes. */
-  changeConfig(changes: Readonly<Record<string, unknown>>): Promise<readonly string[]>;
+  /**
+   * @param allowWarnings Stores emails whose links lead nowhere, too.
+   * @returns Warnings of the API.
+   * @throws CommandError with every problem of the changes.
+   */
+  changeConfig(changes: Readonly<Record<string, unknown>>, allowWarnings: boolean): Promise<readonly string[]>;
 }
 
 /** Longest wait for an answer, in milliseconds. */
@@ -50,16 +54,19 @@ export function createManagementClient(
   const headers = { authorization: `Bearer ${token}` };
   return {
     async readConfig() {
-      const { body } = await call(address, { headers });
-      return body;
+      return call(address, { headers });
     },
-    async changeConfig(changes) {
-      const answer = await call(address, {
+    async changeConfig(changes, allowWarnings) {
+      const { warnings } = await call(allowWarnings ? `${address}?allow_warnings=true` : address, {
         method: 'PATCH',
-        headers: { ...headers, 'content-type': 'application/json' },
+        headers: {
+          ...headers,
+          'content-type': 'application/json',
+          prefer: 'return=representation; warnings',
+        },
         body: JSON.stringify(changes),
       });
-      return answer.headers.get('x-pgreflect-warnings')?.split('; ') ?? [];
+      return (warnings ?? []) as readonly string[];
     },
   };
 }
@@ -70,7 +77,7 @@ function isSameLoopback(a: string, b: string): boolean {
   return isLoopback(first) && isLoopback(second) && first.port === second.port && first.pathname === second.pathname;
 }
 
-type Answer = { readonly headers: Headers; readonly body: Readonly<Record<string, unknown>> };
+type Answer = Readonly<Record<string, unknown>>;
 
 async function call(address: string, request: RequestInit): Promise<Answer> {
   const options = { ...request, redirect: 'manual', signal: AbortSignal.timeout(answerTimeoutMs) } as const;
@@ -80,13 +87,18 @@ async function call(address: string, request: RequestInit): Promise<Answer> {
     throw new CommandError([{ problem, fix: 'Start it, or set its address with --external-url.' }], error);
   });
   const body = (await response.json().catch(() => null)) as Record<string, unknown> | null;
-  if (response.status === 200 && body !== null) return { headers: response.headers, body };
+  if (response.status === 200 && body !== null) return body;
   const isRedirect = response.status >= 300 && response.status < 400;
   const fix = isRedirect ? 'Set --external-url to the address it redirects to.' : (fixes[response.status] ?? null);
   const message = typeof body?.message === 'string' ? body.message : `status ${response.status}`;
   // One problem for each field, as the API joins them.
   const problems = response.status === 400 ? message.split('; ') : [message];
-  throw new CommandError(problems.map((problem) => ({ problem: `The management API refused: ${problem}`, fix })));
+  throw new CommandError(
+    problems.map((problem) => ({
+      problem: `The management API refused: ${problem}`,
+      fix: problem.includes('?allow_warnings') ? 'In this command: --allow-warnings' : fix,
+    })),
+  );
 }
 
 const fixes: Readonly<Record<number, string>> = {

@@ -2,7 +2,7 @@
  * JSON Schemas of the auth configuration, made from the rows that validate it: what GET answers, and what PATCH takes.
  */
 import type { AuthField, FieldKind } from '../config/auth/auth-field.ts';
-import type { JsonSchema } from '../shared/json-schema.ts';
+import { type JsonSchema, listOf, text } from '../shared/json-schema.ts';
 import { configFields } from './config-fields.ts';
 
 /** The object that is answered: every field, in its order. */
@@ -11,7 +11,12 @@ export function answerSchema(): JsonSchema {
     const value = row.default === null ? orNull(answerValue(row)) : answerValue(row);
     return [name, { ...value, description: describe(row, 'answer') }];
   });
-  return { type: 'object', properties: Object.fromEntries(properties), required: [...configFields.keys()] };
+  const warnings = { ...listOf(text()), description: 'Only with `Prefer: return=representation; warnings`.' };
+  return {
+    type: 'object',
+    properties: { ...Object.fromEntries(properties), warnings },
+    required: [...configFields.keys()],
+  };
 }
 
 /** The object that is taken: any of the fields, null for "back to the start value". */

@@ -9,6 +9,7 @@ import { MailError } from '../email/transport/mail-error.ts';
 import { DatabaseError } from '../postgres/failure.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
 import type { Clock } from '../shared/clock.ts';
+import type { Observe } from '../shared/observation.ts';
 import { accessScopes, findAccessToken, isSameToken } from './access-tokens.ts';
 import type { ConfigSnapshot, ConfigStore } from './config-store.ts';
 import { demand, fixedTokenId, type ManagementCaller, masked } from './management-caller.ts';
@@ -52,6 +53,7 @@ export interface ManagementOptions {
   readonly ignoreUnknown: boolean;
   readonly digest: DigestSecret;
   readonly clock: Clock;
+  readonly observe: Observe;
 }
 
 /** The operations. All but `authorize` throw ManagementError `forbidden` where the caller's token lacks the scope. */
@@ -77,15 +79,16 @@ export class ManagementApi {
    * every process.
    *
    * @param readBody Called once the caller is known to be allowed.
-   * @param ifVersion Only where this is the version of what is stored; null: whatever it is.
+   * @param options.ifVersion Only where this is the version of what is stored; null: whatever it is.
+   * @param options.allowWarnings Stores emails whose links lead nowhere, too.
    * @throws ManagementError `config_only`, `invalid_body`, `validation_failed`, `version_conflict`, `update_failed`
    */
   async changeConfig(
     caller: ManagementCaller,
     readBody: () => unknown,
-    ifVersion: number | null,
+    { ifVersion, allowWarnings }: { readonly ifVersion: number | null; readonly allowWarnings: boolean },
   ): Promise<ChangeResult> {
-    const { store, pool, ignoreUnknown } = this.#options;
+    const { store, pool, ignoreUnknown, observe } = this.#options;
     demand(caller, 'auth_config:write');
     if (store.configOnly) throw new ManagementError('config_only');
     const body = readBody();
@@ -94,8 +97,9 @@ export class ManagementApi {
       // Loaded with the first change: the trial of templates needs their whole engine.
       const { validateChanges } = await import('./validate-changes.ts');
       const start = layerAuthConfig(store.snapshot().start);
-      const changes = validateChanges(body, { config, start, ignoreUnknown });
+      const changes = validateChanges(body, { config, start, ignoreUnknown, allowWarnings });
       const snapshot = await storeChanges(this.#options, changes, { by: caller.by, ifVersion });
+      for (const warning of changes.warnings) observe({ kind: 'warning', message: `Auth configuration: ${warning}` });
       return { ...this.#present(snapshot), ignored: changes.ignored, warnings: changes.warnings };
     });
   }

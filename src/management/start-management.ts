@@ -82,6 +82,7 @@ export function startManagement({ config, pool, clock, observe }: ManagementSetu
     ignoreUnknown: managementIgnoreUnknownFields,
     digest: createSecretDigest(deriveKey(config, 'secret digest')),
     clock,
+    observe,
   });
   return {
     store,

@@ -35,6 +35,8 @@ export interface ValidationContext {
   readonly start: AuthConfig;
   /** Names that nobody knows are ignored instead of refused. */
   readonly ignoreUnknown: boolean;
+  /** Links that lead nowhere are warned of instead of refused. */
+  readonly allowWarnings: boolean;
 }
 
 type Body = Readonly<Record<string, unknown>>;
@@ -46,7 +48,7 @@ export function validateChanges(body: unknown, context: ValidationContext): Vali
   const problems: string[] = [];
   const values = readValues(given, problems);
   const next = { ...context.config, ...switchesOf(values, context.start) };
-  const warnings = checkTemplates(values, next, problems);
+  const warnings = checkTemplates(values, { ...context, config: next }, problems);
   if (switches.some((name) => next[name] !== context.config[name])) checkInForce(values, context, next, problems);
   const unknown = Object.keys(given).filter((name) => !configFields.has(name));
   if (!context.ignoreUnknown) problems.push(...describeUnknown(unknown));
@@ -91,13 +93,20 @@ function switchesOf(values: ReadonlyMap<string, unknown>, start: AuthConfig): Pa
   return Object.fromEntries(given);
 }
 
-function checkTemplates(values: ReadonlyMap<string, unknown>, config: AuthConfig, problems: string[]): string[] {
+function checkTemplates(
+  values: ReadonlyMap<string, unknown>,
+  { config, allowWarnings }: ValidationContext,
+  problems: string[],
+): string[] {
   const warnings: string[] = [];
   for (const [name, value] of values) {
     const findings = typeof value === 'string' ? checkText(name, value, config) : null;
     if (findings === null) continue;
     if (findings.problem !== null) problems.push(`${name}: ${findings.problem}`);
     warnings.push(...findings.warnings.map((text) => `${name}: ${text}`));
+    const links = findings.emptyLinks.map((text) => `${name}: ${text}`);
+    if (allowWarnings) warnings.push(...links);
+    else problems.push(...links.map((text) => `${text}. To store it all the same, add ?allow_warnings=true`));
   }
   return warnings;
 }

@@ -113,6 +113,22 @@ describe('pgreflect templates', () => {
     expect((await run('push')).err).toContain('Warning: mailer_templates_invite_content: the email uses none of');
   });
 
+  test('a mistyped variable in a link is refused with the flag that stores it, and warned of then', async () => {
+    const { run, file, get } = await project();
+    mkdirSync(file('.'));
+    const content = '<a href="{{ .ConfirmationURl }}">go</a>';
+    writeFileSync(file('invite.html'), content);
+    const refused = await run('push');
+    expect(refused.code).toBe(1);
+    expect(refused.err).toContain('.ConfirmationURl is no variable of this email (did you mean .ConfirmationURL?)');
+    expect(refused.err).toContain('--allow-warnings');
+    expect((await get()).body.mailer_templates_invite_content).toBe(defaultTemplates.invite.content);
+    const stored = await run('push', '--allow-warnings');
+    expect(stored).toMatchObject({ code: 0, out: 'changed  invite.html\n' });
+    expect(stored.err).toContain('Warning: mailer_templates_invite_content: line 1: the link would be empty');
+    expect((await get()).body.mailer_templates_invite_content).toBe(content);
+  });
+
   /** A directory as that of a local project that this process runs at an address. */
   async function localProject(url: string): Promise<string> {
     const directory = temporaryDirectory();

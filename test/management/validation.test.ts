@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { isAuthFieldName } from '../../src/config/auth/auth-fields.ts';
 import { configFields } from '../../src/management/config-fields.ts';
 import { copyAuthDatabase, type TestDatabase } from '../support/postgres.ts';
-import { addToken, type ManagedGateway, managedGateway } from './management.ts';
+import { addToken, type ManagedGateway, managedGateway, ref } from './management.ts';
 
 let database: TestDatabase;
 let token: string;
@@ -232,6 +232,73 @@ describe('templates', () => {
         'mailer_subjects_invite: .Provider is always empty in this email',
       ].sort((a, b) => Number(a.includes('invite')) - Number(b.includes('invite'))),
     );
+  });
+
+  test('a mistyped variable is warned of with its right name: in the header, in the log, and in the answer if asked for', async () => {
+    const { call, gateway: running } = await gateway();
+    const change = {
+      mailer_templates_recovery_content: '<p>{{ .Emial }}</p><a href="{{ .ConfirmationURL }}">go</a>',
+    };
+    const patch = (headers: Record<string, string>) => call({ method: 'PATCH', body: JSON.stringify(change), headers });
+    const warning = 'mailer_templates_recovery_content: .Emial is always empty in this email (did you mean .Email?)';
+    const plain = await patch({});
+    expect(plain.headers.get('x-pgreflect-warnings')).toBe(warning);
+    expect(plain.body).not.toHaveProperty('warnings');
+    expect(running.observations).toContainEqual({ kind: 'warning', message: `Auth configuration: ${warning}` });
+    const asked = await patch({ prefer: 'return=representation; warnings' });
+    expect(asked.body).toMatchObject({ ...change, warnings: [warning] });
+    expect(asked.headers.get('preference-applied')).toBe('return=representation; warnings');
+    const right = await call({
+      ...{ method: 'PATCH', body: JSON.stringify({ jwt_exp: 60 }) },
+      headers: { prefer: 'respond-async, return=representation;warnings' },
+    });
+    expect(right.body.warnings).toEqual([]);
+  });
+
+  test.each([
+    ['<a href="{{ .ConfirmationURl }}">go</a>', '.ConfirmationURl', 1],
+    [`<p>{{ .Token }}</p>\n<a\nhref='{{ .confirmationURL | html }}'>go</a>`, '.confirmationURL', 3],
+    ['<a href={{ $.Url }}>{{ .Token }}</a>', '.Url', 1],
+    ['{{ if eq .Data.locale "de" }}<a href="{{ .URL }}">los</a>{{ else }}{{ .ConfirmationURL }}{{ end }}', '.URL', 1],
+    ['{{ define "b" }}<a href="{{ . }}">go</a>{{ end }}{{ .Token }}{{ template "b" .Link }}', '.Link', 1],
+    ['{{ define "b" }}<a href="{{ .Link }}">go</a>{{ end }}{{ .Token }}{{ template "b" . }}', '.Link', 1],
+    ['{{ with . }}<a href="{{ .NewEmail }}">{{ .Token }}</a>{{ end }}', '.NewEmail', 1],
+  ])('%s is refused: its link would be empty', async (content, name, line) => {
+    const { call, get } = await gateway();
+    const patch = (query: string) =>
+      call({
+        method: 'PATCH',
+        path: `/v1/projects/${ref}/config/auth${query}`,
+        body: JSON.stringify({ mailer_templates_recovery_content: content }),
+      });
+    for (const query of ['', '?allow_warnings=false', '?allow_warnings']) {
+      const refused = await patch(query);
+      expect(refused).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
+      expect(refused.body.message).toContain(`line ${line}: the link would be empty: ${name} is no variable`);
+      expect(refused.body.message).toContain('?allow_warnings=true');
+    }
+    expect((await get()).body.mailer_templates_recovery_content).not.toBe(content);
+    const stored = await patch('?allow_warnings=true');
+    expect(stored).toMatchObject({ status: 200, body: { mailer_templates_recovery_content: content } });
+    expect(stored.headers.get('x-pgreflect-warnings')).toContain('the link would be empty');
+    await call({ method: 'PATCH', body: '{"mailer_templates_recovery_content": null}' });
+  });
+
+  test('a link whose address comes from metadata, or is a part of it, is not refused, nor are notices', async () => {
+    const { patch } = await gateway();
+    const links = [
+      '<a href="{{ .Data.link }}">{{ .Token }}</a>',
+      '<a href="{{ .SiteURL }}/confirm?token_hash={{ .TokenHash }}">go</a>',
+      '<a href="/{{ .Nothing }}">{{ .Token }}</a>',
+      '<p href-like="{{ .Nothing }}" title="{{ .Nothing }}">{{ .Token }}</p>',
+      '{{ if .Nothing }}<a href="{{ .Nothing }}">go</a>{{ end }}{{ .Token }}',
+      '{{ with .Nothing }}<a href="{{ . }}">go</a>{{ end }}{{ .Token }}',
+      '{{ range .Data.links }}<a href="{{ .Nothing }}">go</a>{{ end }}{{ .Token }}',
+      '{{ define "a" }}{{ template "a" .Nothing }}{{ .Token }}{{ end }}{{ if .Nothing }}{{ template "a" . }}{{ end }}{{ .Token }}',
+    ];
+    for (const content of links) expect((await patch({ mailer_templates_recovery_content: content })).status).toBe(200);
+    const notice = { mailer_templates_password_changed_notification_content: '<a href="{{ .Nothing }}">x</a>' };
+    expect((await patch(notice)).status).toBe(200);
   });
 
   test('the message to a phone is a template too', async () => {

@@ -103,7 +103,8 @@ test('a warning is underlined at its word, and said again in the words of the pa
   expect(await page.locator('.cm-lintRange-warning').allTextContents()).toEqual(['.ConfirmationURl']);
   await save(page).click();
   const banner = page.locator('.notice.warning');
-  const said = 'Saved with 1 warning. Body: .ConfirmationURl is always empty in this email.';
+  const said =
+    'Saved with 1 warning. Body: .ConfirmationURl is always empty in this email (did you mean .ConfirmationURL?).';
   await expect.poll(() => banner.textContent()).toBe(said);
 
   await write(page, subject(page), '{{ .Nobody }}');

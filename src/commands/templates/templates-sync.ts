@@ -34,7 +34,8 @@ export async function pushTemplates(context: CommandContext): Promise<number> {
     for (const { field } of changes) context.print(`would change  ${placeOfField(field)}`);
     return 0;
   }
-  const warnings = await client.changeConfig(Object.fromEntries(changes.map(({ field, file }) => [field, file])));
+  const values = Object.fromEntries(changes.map(({ field, file }) => [field, file]));
+  const warnings = await client.changeConfig(values, context.flags['allow-warnings'] === true);
   for (const { field } of changes) context.print(`changed  ${placeOfField(field)}`);
   for (const warning of warnings) context.note(`Warning: ${warning}`);
   return 0;

@@ -21,6 +21,7 @@ export const templates: Command = {
       placeholder: 'DIRECTORY',
       doc: `pull, push, diff: directory of the files (default: ${defaultTemplateDirectory}).`,
     },
+    { flag: 'allow-warnings', doc: 'push: store emails whose links lead nowhere, too.' },
     { flag: 'dry-run', doc: 'push: print the changes without storing them.' },
     { flag: 'batch', doc: 'render: read requests from standard input, one JSON object per line.' },
   ],

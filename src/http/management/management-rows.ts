@@ -58,6 +58,24 @@ export const managementRows: readonly ManagementRow[] = [
     path: config,
     id: 'updateAuthConfig',
     summary: 'Update fields of the auth configuration; applies to all requests after the response.',
+    parameters: [
+      {
+        ...{ name: 'allow_warnings', in: 'query', description: 'Stores emails whose links lead nowhere, too.' },
+        schema: { type: 'boolean', default: false },
+      },
+      {
+        ...{ name: 'If-Match', in: 'header', description: 'Change only this version, an `ETag` of an earlier answer.' },
+        schema: { type: 'string' },
+      },
+      {
+        ...{
+          name: 'Prefer',
+          in: 'header',
+          description: '`return=representation; warnings`: adds the warnings to the answer.',
+        },
+        schema: { type: 'string' },
+      },
+    ],
     body: schemaNamed('AuthConfigChange'),
     answer: schemaNamed('AuthConfig'),
     headers: {
@@ -66,12 +84,17 @@ export const managementRows: readonly ManagementRow[] = [
     },
     refusals: [...ofBodies, 'version_conflict', 'update_failed'],
     async run({ api }, request, { caller, reply }) {
-      const version = readVersion(request.headers['if-match']);
-      const result = await api.changeConfig(caller, () => readBody(request), version);
+      const { headers, query } = request;
+      const ifVersion = readVersion(headers['if-match']);
+      const allowWarnings = (query as { readonly allow_warnings?: unknown }).allow_warnings === 'true';
+      const result = await api.changeConfig(caller, () => readBody(request), { ifVersion, allowWarnings });
       const { ignored, warnings } = result;
       if (ignored.length > 0) reply.header(ignoredHeader, headerText(ignored.join(',')));
       if (warnings.length > 0) reply.header(warningsHeader, headerText(warnings.join('; ')));
-      return sendConfig(reply, result);
+      const presented = sendConfig(reply, result);
+      if (!prefersWarnings(headers.prefer)) return presented;
+      reply.header('preference-applied', 'return=representation; warnings');
+      return { ...presented, warnings };
     },
   },
   {
@@ -220,6 +243,12 @@ function readVersion(header: string | undefined): number | null {
   const [, version] = /^"(\d{1,15})"$/.exec(header) ?? [];
   // What is no version of ours cannot be the stored one.
   return version === undefined ? -1 : Number(version);
+}
+
+/** `Prefer: return=representation; warnings`; both are usual without quotes, among other preferences. */
+function prefersWarnings(header: string | readonly string[] | undefined): boolean {
+  const words = String(header ?? '').split(/[,;]/);
+  return words.some((word) => word.trim().toLowerCase() === 'warnings');
 }
 
 function sendConfig(reply: FastifyReply, { config: presented, version }: ReadResult): PresentedConfig {

@@ -5,17 +5,23 @@
  * Faults that depend on the data do not count: a template may rely on metadata that the samples here do not have.
  */
 import { textFields } from '../../config/auth/auth-template-fields.ts';
+import { nearestName } from '../../config/nearest-name.ts';
 import { type EmailKind, emailKindNames, emailKinds } from '../../email/email-kind.ts';
 import { parseOptions, type TemplatePart, type TemplateSwitches } from '../../email/parse-options.ts';
+import { findEmptyLinks } from '../../email/template/parse/empty-links.ts';
 import { parseTemplate, renderTemplate, type Template, templateVariables } from '../../email/template/template.ts';
-import { TemplateError } from '../../email/template/template-error.ts';
+import { placeOf, TemplateError } from '../../email/template/template-error.ts';
 import { sampleData, variablesThatAct } from './template-samples.ts';
 
 /** What was found; sentences without the field's name. */
 export interface TemplateFindings {
   readonly problem: string | null;
   readonly warnings: readonly string[];
+  /** Links that lead nowhere: problems, unless whoever stores the text wants it so. */
+  readonly emptyLinks: readonly string[];
 }
+
+const nothing: TemplateFindings = { problem: null, warnings: [], emptyLinks: [] };
 
 /** The template that a field holds. */
 export interface TemplateField {
@@ -40,11 +46,11 @@ export function templateField(name: string): TemplateField | null {
 
 /** Checks one subject or body. Empty text stands for the built-in one and is always right. */
 export function checkTemplate(field: TemplateField, text: string, switches: TemplateSwitches): TemplateFindings {
-  if (text === '') return { problem: null, warnings: [] };
+  if (text === '') return nothing;
   return findings(() => {
     const template = parseTemplate(text, { ...parseOptions(field.part, switches), maxMs: trialMs });
     tryTemplate(template, field.email);
-    return warningsOf(template, field);
+    return { ...nothing, warnings: warningsOf(template, field), emptyLinks: emptyLinksOf(template, field) };
   });
 }
 
@@ -52,17 +58,17 @@ export function checkTemplate(field: TemplateField, text: string, switches: Temp
 export function checkMessageTemplate(text: string): TemplateFindings {
   return findings(() => {
     parseTemplate(text, { kind: 'text', maxMs: trialMs });
-    return [];
+    return nothing;
   });
 }
 
-function findings(check: () => readonly string[]): TemplateFindings {
+function findings(check: () => TemplateFindings): TemplateFindings {
   try {
-    return { problem: null, warnings: check() };
+    return check();
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
     const { line, message } = error;
-    return { problem: line === null ? message : `line ${line}: ${message}`, warnings: [] };
+    return { ...nothing, problem: line === null ? message : `line ${line}: ${message}` };
   }
 }
 
@@ -86,9 +92,30 @@ function tryTemplate(template: Template, email: EmailKind): void {
 export function warningsOf(template: Template, { part, email }: TemplateField): readonly string[] {
   const used = templateVariables(template);
   const known: readonly string[] = emailKinds[email].variables;
-  const empty = used.filter((name) => !known.includes(name)).map((name) => `.${name} is always empty in this email`);
+  const empty = used
+    .filter((name) => !known.includes(name))
+    .map((name) => `.${shorten(name)} is always empty in this email${guess(name, email)}`);
   const act = part === 'content' ? variablesThatAct(email) : [];
   const leadsNowhere = act.length > 0 && !act.some((name) => used.includes(name));
   const names = act.map((name) => `.${name}`).join(', ');
   return [...empty, ...(leadsNowhere ? [`the email uses none of ${names}, so recipients cannot continue`] : [])];
+}
+
+function emptyLinksOf(template: Template, { part, email }: TemplateField): readonly string[] {
+  if (part === 'subject' || variablesThatAct(email).length === 0) return [];
+  return findEmptyLinks(template.tree, emailKinds[email].variables).map(({ name, at }) => {
+    const { line } = placeOf(template.source, at);
+    return `line ${line}: the link would be empty: .${shorten(name)} is no variable of this email${guess(name, email)}`;
+  });
+}
+
+/** What somebody most likely meant. */
+function guess(name: string, email: EmailKind): string {
+  const nearest = nearestName(shorten(name), emailKinds[email].variables);
+  return nearest === null ? '' : ` (did you mean .${nearest}?)`;
+}
+
+/** A template may have names of any length. */
+function shorten(name: string): string {
+  return name.slice(0, 80);
 }
