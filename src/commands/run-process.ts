@@ -3,34 +3,39 @@
  */
 import { CommanderError } from 'commander';
 import { version } from '../shared/version.ts';
-import { buildProgram } from './build-program.ts';
+import { buildProgram, type Edge } from './build-program.ts';
 import { commands } from './commands.ts';
 import { describeError } from './describe-error.ts';
+
+/** What a command line is given. */
+export type CommandLineEdge = Omit<Edge, 'finished'>;
 
 /** Runs the command that the process was started with. */
 export async function runProcess(): Promise<void> {
   toleratePipes();
-  let exitCode = 0;
-  const program = buildProgram(commands, {
+  process.exitCode = await runCommandLine(process.argv.slice(2), {
     environment: process.env,
     workingDirectory: process.cwd(),
     version,
     print: (text) => process.stdout.write(`${text}\n`),
     note: (text) => process.stderr.write(`${text}\n`),
-    finished: (code) => {
-      exitCode = code;
-    },
   });
+}
+
+/** Runs a command line to its end; what went wrong is noted. @returns The exit code. */
+export async function runCommandLine(args: readonly string[], edge: CommandLineEdge): Promise<number> {
+  let exitCode = 0;
+  const finished = (code: number) => {
+    exitCode = code;
+  };
   try {
-    await program.parseAsync(process.argv);
+    await buildProgram(commands, { ...edge, finished }).parseAsync(args, { from: 'user' });
   } catch (error) {
-    if (error instanceof CommanderError) exitCode = error.exitCode;
-    else {
-      process.stderr.write(`${describeError(error)}\n`);
-      exitCode = 1;
-    }
+    if (error instanceof CommanderError) return error.exitCode;
+    edge.note(describeError(error));
+    return 1;
   }
-  process.exitCode = exitCode;
+  return exitCode;
 }
 
 /**

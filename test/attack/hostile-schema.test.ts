@@ -3,7 +3,8 @@
  * operators and types that fit the arguments of our statements, and waits for somebody with more rights to run them.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { managedGateway, ref, runHere } from '../management/management.ts';
+import { runCommand } from '../commands/run-command.ts';
+import { managedGateway, ref } from '../management/management.ts';
 import { signedUp, testAuth } from '../support/auth-service.ts';
 import { findCalledFunctions } from '../support/called-functions.ts';
 import { operation, serviceKey } from '../support/http.ts';
@@ -169,7 +170,7 @@ describe.each([
       ['tokens', 'create', '--name', 'x'],
       ['tokens', 'list'],
     ]) {
-      const { code, out, err } = await runHere(args, env);
+      const { code, out, err } = await runCommand(args, { env });
       expect(`${args.join(' ')}: ${code === 0 || args[0] === 'check' ? 'done' : out + err}`).toBe(
         `${args.join(' ')}: done`,
       );
@@ -209,7 +210,7 @@ describe.each([
     expect(statuses).toEqual([200, 400, 200, 200, 200, 200, 200, 200, 200, 200]);
     expect(await caught()).toEqual([]);
 
-    const created = await runHere(['tokens', 'create', '--name', 'y'], env);
+    const created = await runCommand(['tokens', 'create', '--name', 'y'], { env });
     const [token] = /sbp_\w+/.exec(created.out) ?? [];
     const { get, patch, call } = await managedGateway(database, token ?? created.out, {
       adminDatabaseUrl: ownerUrl,

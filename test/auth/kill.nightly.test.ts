@@ -8,8 +8,7 @@
 import { decodeJwt } from 'jose';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createPasswordHasher } from '../../src/auth/secrets/passwords.ts';
-import { startCommand } from '../commands/run-command.ts';
-import { runHere } from '../management/management.ts';
+import { runCommand, startCommand } from '../commands/run-command.ts';
 import { type TestAuth, testAuth } from '../support/auth.ts';
 import { type AuthReply, type AuthRequestOptions, fragmentOf, send } from '../support/auth-service.ts';
 import { factorsOf } from '../support/factors.ts';
@@ -725,7 +724,8 @@ test('an access token whose maker was killed before it was shown can be seen and
   await Promise.race([stored, ended]);
   maker.signal('SIGKILL');
   expect((await maker.finished).out).toBe('');
-  const tokens = (...args: readonly string[]) => runHere(['tokens', ...args], { DATABASE_URL: auth.database.url });
+  const tokens = (...args: readonly string[]) =>
+    runCommand(['tokens', ...args], { env: { DATABASE_URL: auth.database.url } });
   const [id = ''] = /\S+(?=.*lost)/.exec((await tokens('list')).out) ?? [];
   expect((await tokens('revoke', id)).out).toMatch(/Revoked: .*lost/);
   expect((await tokens('create', '--name', 'lost')).out).toMatch(/sbp_[0-9a-f]{40}/);

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { runCommand } from './run-command.ts';
+import { runCommand, runProcess } from './run-command.ts';
 
 test('without a command the help lists all commands and the exit code is 1', async () => {
-  const { code, err } = await runCommand([]);
+  const { code, err } = await runProcess([]);
   expect(code).toBe(1);
   for (const name of ['start', 'serve', 'init', 'keys', 'schema', 'check', 'explain'])
     expect(err).toContain(`  ${name} `);
 });
 
 test('--version prints the version', async () => {
-  const { code, out } = await runCommand(['--version']);
+  const { code, out } = await runProcess(['--version']);
   expect(code).toBe(0);
   expect(out).toMatch(/^\d+\.\d+\.\d+\n$/);
 });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
-import { runCommand } from './run-command.ts';
+import { runCommand, runProcess } from './run-command.ts';
 
 // Roles belong to the whole server, so this file has its own.
 const mark = randomBytes(4).toString('hex');
@@ -73,7 +73,8 @@ describe('init', () => {
     const password = "it's 50%25 @/:?#";
     try {
       const env = { PGPASSWORD: decodeURIComponent(new URL(database.url).password) };
-      const { out } = await runCommand(['init', ...flags.slice(0, 6), ...given, '--login-password', password], { env });
+      // The driver reads PGPASSWORD of its process.
+      const { out } = await runProcess(['init', ...flags.slice(0, 6), ...given, '--login-password', password], { env });
       const [, connection = ''] = /export DATABASE_URL='([^']*)'/.exec(out) ?? [];
       expect(connection).toMatch(new RegExp(`^postgresql://${login}:[^@]+@${pathname}\\?${parameters}$`));
       const checked = await runCommand(['schema', '--role', roles.anon], { env: { DATABASE_URL: connection } });

@@ -7,7 +7,7 @@ import { createRemoteJWKSet, exportJWK, generateKeyPair, jwtVerify, SignJWT } fr
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { findFreePort } from '../support/free-port.ts';
-import { runCommand, startCommand, temporaryDirectory } from './run-command.ts';
+import { runProcess, startCommand, temporaryDirectory } from './run-command.ts';
 
 async function start(directory: string, args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
   const command = startCommand(['start', '--port', '0', ...args], { directory, env });
@@ -40,7 +40,7 @@ test('starts with the example, answers the line it prints, keeps data over a res
   expect(execFileSync('git', ['status', '--porcelain', '--untracked-files=all'], { cwd: directory }).toString()).toBe(
     '',
   );
-  const pulled = await runCommand(['templates', 'pull'], { directory });
+  const pulled = await runProcess(['templates', 'pull'], { directory });
   expect([pulled.code, pulled.err]).toEqual([0, '']);
   const project = readFileSync(join(directory, '.pgreflect/project.json'), 'utf8');
   const insert = 'mutation { insertIntoAuthorCollection(objects: [{ name: "Ada" }]) { affectedCount } }';
@@ -61,7 +61,7 @@ test('starts with the example, answers the line it prints, keeps data over a res
       errors: [{ extensions: { hint: expect.stringContaining('grant select on public.diary to anon;') } }],
     });
 
-  const second = await runCommand(['start', '--port', '0'], { directory });
+  const second = await runProcess(['start', '--port', '0'], { directory });
   expect(second.code).toBe(1);
   expect(second.err).toMatch(/This project is running already, as process \d+\./);
   expect(await first.stop()).toBe(0);
@@ -169,7 +169,7 @@ test('the database takes another port where its own is in use, and refuses one t
   onTestFinished(() => void other.close());
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
-  const refused = await runCommand(['start', '--port', '0', '--empty', '--database-port', String(port)], { directory });
+  const refused = await runProcess(['start', '--port', '0', '--empty', '--database-port', String(port)], { directory });
   expect([refused.code, refused.err]).toEqual([
     1,
     expect.stringContaining(`Port ${port} is in use by another program.`),
@@ -186,7 +186,7 @@ test('the database takes another port where its own is in use, and refuses one t
 test('a mistake in the schema file keeps nothing, and the next start works', async () => {
   const directory = temporaryDirectory();
   writeFileSync(join(directory, 'pets.sql'), 'create table public.pet (id int primary key); create tabel toy ();');
-  const failed = await runCommand(['start', '--port', '0', '--schema-file', 'pets.sql'], { directory });
+  const failed = await runProcess(['start', '--port', '0', '--schema-file', 'pets.sql'], { directory });
   expect(failed.code).toBe(1);
   expect(failed.err).toContain('pets.sql: syntax error at or near "tabel"');
   const granted = 'create table public.pet (id int primary key); grant select on public.pet to anon;';
@@ -281,7 +281,7 @@ test('the file of a template and the configuration file are followed while it ru
 });
 
 test('a schema file that is not there is said before anything is made', async () => {
-  const { code, err } = await runCommand(['start', '--schema-file', 'nowhere.sql'], {
+  const { code, err } = await runProcess(['start', '--schema-file', 'nowhere.sql'], {
     directory: temporaryDirectory(),
   });
   expect(code).toBe(1);

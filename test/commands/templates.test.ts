@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { runCommand } from './run-command.ts';
+import { runCommand, runProcess } from './run-command.ts';
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
@@ -96,7 +96,7 @@ test('no input is no request', async () => {
 });
 
 test('without --batch, or with another word, the command says what it takes', async () => {
-  const { code, err } = await runCommand(['templates', 'render']);
+  const { code, err } = await runProcess(['templates', 'render']);
   expect(code).toBe(1);
   expect(err).toContain('--batch');
   expect((await runCommand(['templates', 'rendr'])).err).toContain('render');

@@ -9,7 +9,7 @@ import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { anonKey, secret } from '../support/http.ts';
 import { createDatabase } from '../support/postgres.ts';
-import { type Running, runCommand, startCommand, temporaryDirectory } from './run-command.ts';
+import { type Running, runProcess, startCommand, temporaryDirectory } from './run-command.ts';
 
 const database = await createDatabase(`
   create table note (id int primary key); insert into note values (1); grant select on note to anon;
@@ -152,7 +152,7 @@ test('a port that is taken is said once, and nothing is left running', async () 
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void taken.close());
   const { port } = taken.address() as { port: number };
-  const { code, err } = await runCommand(['serve', '--workers', '3', '--port', String(port)], { env: env() });
+  const { code, err } = await runProcess(['serve', '--workers', '3', '--port', String(port)], { env: env() });
   expect([code, err.match(/is in use by another program/g)?.length]).toEqual([1, 1]);
 });
 

@@ -17,7 +17,7 @@ import { promisify } from 'node:util';
 import { loadServeOptions } from '../../src/config/load-config.ts';
 import { parseTemplate, renderTemplate } from '../../src/email/template/template.ts';
 import { sampleData } from '../../src/management/templates/template-samples.ts';
-import { runHere } from '../management/management.ts';
+import { runCommand } from '../commands/run-command.ts';
 import { secret, serviceKey, token } from '../support/http.ts';
 import { installSupabaseJs } from '../support/supabase-js.ts';
 import { renderJson, renderText } from './answers.ts';
@@ -139,7 +139,7 @@ function runCommandHere(command: string, { environment, directory }: PageWorld) 
   const words = command
     .split(' ')
     .map((word) => word.replace(/^\$(\w+)$/, (_, name: string) => environment[name] ?? ''));
-  return runHere(words, environment, directory);
+  return runCommand(words, { env: environment, directory });
 }
 
 async function runScript(script: string, { environment, directory }: PageWorld) {

@@ -4,14 +4,14 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createSystemPool } from '../../src/postgres/system/run-system.ts';
-import { runCommand } from '../commands/run-command.ts';
+import { runProcess } from '../commands/run-command.ts';
 import { checkSentStatements } from '../support/check-sent-statements.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { childFile, noteSent, takeSent } from '../support/sent-statements.ts';
 
 test('a statement is noted with the path that it ran with, and a file that sent an unsafe one fails', async () => {
   const database = await createDatabase('create table public.note (id int)');
-  const options = { connectionString: database.url, size: 1, waitMs: 5000, onError: () => {} };
+  const options = { connectionString: database.url, size: 1, waitMs: 60_000, onError: () => {} };
   const pool = createSystemPool({ ...options, applicationName: 'pgreflect trial' });
   try {
     await pool.query('select pg_catalog.lower($1)', ['A']);
@@ -32,7 +32,7 @@ test('a statement is noted with the path that it ran with, and a file that sent 
 test('so are those of commands, and those of requests behind the settings of their caller', async () => {
   const database = await createDatabase('create table public.note (id int primary key)');
   takeSent();
-  const { code } = await runCommand(['init', '--dry-run'], { env: { DATABASE_URL: database.url } });
+  const { code } = await runProcess(['init', '--dry-run'], { env: { DATABASE_URL: database.url } });
   expect(code).toBe(0);
   expect(readFileSync(childFile, 'utf8')).toContain('What a database still lacks for the gateway');
   noteSent({ text: 'select 1 from note', path: 'pinned' });

@@ -1,11 +1,7 @@
 /**
  * Gateways with the auth tables in a test's database, and calls of their management API over the network.
  */
-import { tmpdir } from 'node:os';
 import { onTestFinished } from 'vitest';
-import { buildProgram } from '../../src/commands/build-program.ts';
-import { commands } from '../../src/commands/commands.ts';
-import { describeError } from '../../src/commands/describe-error.ts';
 import type { Config } from '../../src/config/config.ts';
 import { type AccessScope, createAccessToken } from '../../src/management/access-tokens.ts';
 import { createSystemPool, type SystemPool } from '../../src/postgres/system/run-system.ts';
@@ -26,7 +22,7 @@ export async function usePool<T>(database: TestDatabase, use: (pool: SystemPool)
 
 /** A pool as superuser; closed when the test has ended, or by whoever opened it. */
 export function openPool(url: string): SystemPool {
-  const connection = { connectionString: url, size: 3, waitMs: 5000 };
+  const connection = { connectionString: url, size: 3, waitMs: 60_000 };
   return createSystemPool({ ...connection, applicationName: 'test', onError: () => {} });
 }
 
@@ -47,37 +43,6 @@ export async function addToken(
     createAccessToken(pool, { name: 'test', scopes, projectRef, createdAt: new Date(), expiresAt }),
   );
   return made.token;
-}
-
-/**
- * Runs a command in this process, which a child process would do ten times slower. The environment holds nothing but what is
- * given.
- */
-export async function runHere(
-  args: readonly string[],
-  env: Readonly<Record<string, string>>,
-  directory: string = tmpdir(),
-): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
-  let [code, out, err] = [0, '', ''];
-  const program = buildProgram(commands, {
-    environment: env,
-    workingDirectory: directory,
-    version: '0.0.0',
-    print: (text) => {
-      out += `${text}\n`;
-    },
-    note: (text) => {
-      err += `${text}\n`;
-    },
-    finished: (given) => {
-      code = given;
-    },
-  });
-  await program.parseAsync(['node', 'pgreflect', ...args]).catch((error) => {
-    code = 1;
-    err += describeError(error);
-  });
-  return { code, out, err };
 }
 
 /** An answer of the API. */

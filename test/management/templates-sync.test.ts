@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { publishAddress } from '../../src/commands/start/local-project.ts';
 import { defaultTemplates } from '../../src/email/default-templates.ts';
-import { temporaryDirectory } from '../commands/run-command.ts';
+import { runCommand, temporaryDirectory } from '../commands/run-command.ts';
 import { copyAuthDatabase, type TestDatabase } from '../support/postgres.ts';
-import { addToken, type ManagedGateway, managedGateway, ref, runHere } from './management.ts';
+import { addToken, type ManagedGateway, managedGateway, ref } from './management.ts';
 
 let database: TestDatabase;
 let token: string;
@@ -30,7 +30,7 @@ async function project() {
     PGREFLECT_PROJECT_REF: ref,
     PGREFLECT_ACCESS_TOKEN: token,
   };
-  const run = (...args: readonly string[]) => runHere(['templates', ...args], env, directory);
+  const run = (...args: readonly string[]) => runCommand(['templates', ...args], { env, directory });
   const file = (name: string) => join(directory, 'templates', name);
   return { ...managed, directory, env, run, file };
 }
@@ -141,11 +141,11 @@ describe('pgreflect templates', () => {
   test('the local project of the working directory needs no options while it runs', async () => {
     const { gateway } = await project();
     const directory = await localProject(gateway.url);
-    expect((await runHere(['templates', 'pull'], {}, directory)).code).toBe(0);
+    expect((await runCommand(['templates', 'pull'], { directory })).code).toBe(0);
     const localhost = gateway.url.replace('127.0.0.1', 'localhost');
-    expect((await runHere(['templates', 'diff', '--external-url', localhost], {}, directory)).code).toBe(0);
+    expect((await runCommand(['templates', 'diff', '--external-url', localhost], { directory })).code).toBe(0);
     writeFileSync(join(directory, '.pgreflect', 'process'), '');
-    expect((await runHere(['templates', 'pull', '--external-url', gateway.url], {}, directory)).code).toBe(1);
+    expect((await runCommand(['templates', 'pull', '--external-url', gateway.url], { directory })).code).toBe(1);
   });
 
   describe('the token of the local project is sent to no other server', () => {
@@ -172,10 +172,10 @@ describe('pgreflect templates', () => {
       const { heard, port } = await listener((response) => response.end('{}'));
       const address = make(port, gateway.url);
       for (const env of [{}, { PGREFLECT_PROJECT_REF: ref }]) {
-        expect((await runHere(['templates', 'pull', '--external-url', address], env, directory)).code).toBe(1);
+        expect((await runCommand(['templates', 'pull', '--external-url', address], { env, directory })).code).toBe(1);
       }
       writeFileSync(join(directory, 'pgreflect.toml'), `external_url = ${JSON.stringify(address)}\n`);
-      expect((await runHere(['templates', 'pull'], {}, directory)).code).toBe(1);
+      expect((await runCommand(['templates', 'pull'], { directory })).code).toBe(1);
       expect(heard).toEqual([]);
     });
 
@@ -185,17 +185,17 @@ describe('pgreflect templates', () => {
       const env = { PGREFLECT_ACCESS_TOKEN: token, PGREFLECT_PROJECT_REF: ref };
       const address = `http://127.0.0.1:${port}`;
       writeFileSync(join(directory, 'pgreflect.toml'), `external_url = "${address}"\n`);
-      const { code, err } = await runHere(['templates', 'pull'], env, directory);
+      const { code, err } = await runCommand(['templates', 'pull'], { env, directory });
       expect([code, heard]).toEqual([1, []]);
       expect(err).toContain('The access token was not given for');
-      await runHere(['templates', 'pull'], { ...env, PGREFLECT_EXTERNAL_URL: address }, directory);
+      await runCommand(['templates', 'pull'], { env: { ...env, PGREFLECT_EXTERNAL_URL: address }, directory });
       expect(heard).toHaveLength(1);
     });
 
     test('nor does one that a file of a local project names, which a checkout may bring along', async () => {
       const { heard, port } = await listener((response) => response.end('{}'));
       const directory = await localProject(`http://localhost.localhost:${port}`);
-      await runHere(['templates', 'pull'], { PGREFLECT_ACCESS_TOKEN: token }, directory);
+      await runCommand(['templates', 'pull'], { env: { PGREFLECT_ACCESS_TOKEN: token }, directory });
       expect(heard).toEqual([]);
     });
 
@@ -205,7 +205,7 @@ describe('pgreflect templates', () => {
         response.writeHead(307, { location: `http://127.0.0.1:${port}/` }).end(),
       );
       const directory = await localProject(`http://127.0.0.1:${inner.port}`);
-      const { code, err } = await runHere(['templates', 'pull'], {}, directory);
+      const { code, err } = await runCommand(['templates', 'pull'], { directory });
       expect([code, heard, inner.heard.length]).toEqual([1, [], 1]);
       expect(err).toContain('Set --external-url to the address it redirects to');
     });
@@ -223,7 +223,7 @@ describe('pgreflect templates', () => {
     ['no ref', { PGREFLECT_PROJECT_REF: '' }, 'No project ref is given.'],
   ])('%s is refused with what to do', async (_, changed, message) => {
     const { directory, env } = await project();
-    const { code, err } = await runHere(['templates', 'pull'], { ...env, ...changed }, directory);
+    const { code, err } = await runCommand(['templates', 'pull'], { env: { ...env, ...changed }, directory });
     expect(code).toBe(1);
     expect(err).toContain(message);
     expect(err).not.toContain(token);

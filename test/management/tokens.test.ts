@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { runCommand } from '../commands/run-command.ts';
 import { copyAuthDatabase, createDatabase, type TestDatabase } from '../support/postgres.ts';
-import { managedGateway, ref, runHere } from './management.ts';
+import { managedGateway, ref } from './management.ts';
 
 let database: TestDatabase;
 
@@ -9,7 +9,7 @@ beforeAll(async () => {
   database = await copyAuthDatabase();
 });
 
-const tokens = (...args: readonly string[]) => runHere(['tokens', ...args], { DATABASE_URL: database.url });
+const tokens = (...args: readonly string[]) => runCommand(['tokens', ...args], { env: { DATABASE_URL: database.url } });
 
 describe('pgreflect tokens', () => {
   test('create prints a token that works, alone on standard output, and only its hash is stored', async () => {
@@ -72,10 +72,12 @@ describe('pgreflect tokens', () => {
 
   test("a database without the tables, or somebody else's, is refused with what to do", async () => {
     const bare = await createDatabase();
-    const missing = await runHere(['tokens', 'list'], { DATABASE_URL: bare.url });
+    const missing = await runCommand(['tokens', 'list'], { env: { DATABASE_URL: bare.url } });
     expect(missing.err).toContain('This database has no auth tables.');
     expect(missing.err).toContain('pgreflect init --auth');
-    const foreign = await runHere(['tokens', 'list'], { DATABASE_URL: database.urlAs('authenticator', 'test') });
+    const foreign = await runCommand(['tokens', 'list'], {
+      env: { DATABASE_URL: database.urlAs('authenticator', 'test') },
+    });
     expect(foreign.err).toMatch(/has no auth tables|has no access to the auth tables/);
   });
 });

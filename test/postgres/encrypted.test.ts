@@ -12,7 +12,7 @@ import { startGateway } from '../../src/gateway.ts';
 import { startEmbeddedServer } from '../../src/postgres/embedded/embedded-server.ts';
 import { findServerUser } from '../../src/postgres/embedded/server-user.ts';
 import type { Observation } from '../../src/shared/observation.ts';
-import { runCommand } from '../commands/run-command.ts';
+import { runProcess } from '../commands/run-command.ts';
 import { anonKey, operation, testConfig } from '../support/http.ts';
 import { usualRoles } from '../support/usual-roles.ts';
 import { atEnd } from '../support/when-over.ts';
@@ -138,7 +138,7 @@ test('a certificate that the named authority has not signed is refused, and the 
 test('the command says so, and does not wait for a server that it will never trust', async () => {
   const database = login(`sslmode=verify-full&sslrootcert=${fixture('elsewhere.pem')}`);
   const env = { DATABASE_URL: database, PGREFLECT_JWT_SECRET: 'a-secret-of-at-least-thirty-two-characters' };
-  const { code, err } = await runCommand(['serve', '--port', '0'], { env });
+  const { code, err } = await runProcess(['serve', '--port', '0'], { env });
   expect(code).toBe(1);
   expect(err).toContain('is not signed by a trusted authority');
 });

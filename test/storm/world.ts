@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { type EmbeddedServer, startEmbeddedServer } from '../../src/postgres/embedded/embedded-server.ts';
-import { type Running, runCommand, startCommand } from '../commands/run-command.ts';
+import { type Running, runProcess, startCommand } from '../commands/run-command.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { secret } from '../support/http.ts';
 import { type ReceivedMessage, startSmtpServer, type TestSmtpServer } from '../support/smtp-server.ts';
@@ -108,7 +108,7 @@ export async function startWorld(delivery: Delivery, whenOver: WhenOver): Promis
 
 async function prepare(env: Readonly<Record<string, string>>): Promise<void> {
   const login = { PGREFLECT_LOGIN_PASSWORD: 'test' };
-  const { code, out, err } = await runCommand(['init', '--auth'], { env: { ...env, ...login } });
+  const { code, out, err } = await runProcess(['init', '--auth'], { env: { ...env, ...login } });
   if (code !== 0) throw new Error(`The database could not be prepared:\n${out}${err}`);
 }
 

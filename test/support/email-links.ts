@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 import type { AuthValues } from '../../src/config/auth/auth-config.ts';
-import { temporaryDirectory } from '../commands/run-command.ts';
-import { ref, runHere } from '../management/management.ts';
+import { runCommand, temporaryDirectory } from '../commands/run-command.ts';
+import { ref } from '../management/management.ts';
 import { type TestAuth, testAuth } from './auth-service.ts';
 import { findFreePort } from './free-port.ts';
 import { anonKey, serviceKey } from './http.ts';
@@ -101,7 +101,7 @@ function baseEnvironment(): Record<string, string> {
 
 async function pushTemplates(externalUrl: string, pattern: string): Promise<void> {
   const options = ['--dir', join(directory, pattern, 'templates'), '--external-url', externalUrl, '--project-ref', ref];
-  const pushed = await runHere(['templates', 'push', ...options], { PGREFLECT_ACCESS_TOKEN: accessToken });
+  const pushed = await runCommand(['templates', 'push', ...options], { env: { PGREFLECT_ACCESS_TOKEN: accessToken } });
   expect(pushed).toMatchObject({ code: 0, err: '' });
 }
 
