@@ -26,7 +26,7 @@ beforeAll(async () => {
   url = database.urlAs('authenticator', 'test');
   pool = openPool(url, { size: 8 });
   system = createSystemPool({
-    connectionString: url, size: 3, waitMs: 5000, applicationName: 'pgreflect-test', onError: () => {},
+    connectionString: url, size: 3, waitMs: 60_000, applicationName: 'pgreflect-test', onError: () => {},
   }); // biome-ignore format: short
 });
 afterAll(() => system.stop());

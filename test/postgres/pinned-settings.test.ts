@@ -41,7 +41,13 @@ beforeAll(async () => {
     const path = name === 'search_path' ? value : `'${value}'`;
     await database.query(`alter database ${database.name} set ${name} = ${path}`);
   }
-  const options = { connectionString: database.url, size: 1, waitMs: 5000, applicationName: 'test', onError: () => {} };
+  const options = {
+    connectionString: database.url,
+    size: 1,
+    waitMs: 60_000,
+    applicationName: 'test',
+    onError: () => {},
+  };
   pool = createSystemPool({ ...options, preparedStatements: true });
 });
 
@@ -53,7 +59,7 @@ test('the traps work for a session that is not ours', async () => {
   const client = createSystemPool({
     connectionString: database.url,
     size: 1,
-    waitMs: 5000,
+    waitMs: 60_000,
     applicationName: 'test',
     onError: () => {},
   });

@@ -74,7 +74,7 @@ describe('the pool of requests', () => {
 describe('our own statements', () => {
   const open = (more: Partial<SystemPoolOptions> = {}) =>
     createSystemPool({
-      connectionString: database.url, size: 1, waitMs: 300, applicationName: 'pgreflect-own', onError: () => {}, ...more,
+      connectionString: database.url, size: 1, waitMs: 60_000, applicationName: 'pgreflect-own', onError: () => {}, ...more,
     }); // biome-ignore format: short
 
   test('return rows, of the last statement where there are several', async () => {
@@ -131,7 +131,7 @@ describe('our own statements', () => {
   });
 
   test('overload, a lost connection and a missing server are told apart', async () => {
-    const pool = open();
+    const pool = open({ waitMs: 3000 });
     const release = await takeLock(database, 1);
     const busy = pool.query('select pg_advisory_xact_lock_shared(1)');
     await expect(pool.query('select 1')).rejects.toMatchObject({ kind: 'overloaded' });

@@ -8,7 +8,13 @@ import { asPooler, startRecordingProxy } from '../support/recording-proxy.ts';
 
 async function preparedTexts(preparedStatements: boolean): Promise<readonly unknown[]> {
   const database = await createDatabase();
-  const options = { connectionString: database.url, size: 1, waitMs: 5000, applicationName: 'test', onError: () => {} };
+  const options = {
+    connectionString: database.url,
+    size: 1,
+    waitMs: 60_000,
+    applicationName: 'test',
+    onError: () => {},
+  };
   const pool = createSystemPool({ ...options, preparedStatements });
   try {
     for (const value of [1, 2]) await pool.query('select $1::int as value', [value]);
@@ -33,7 +39,13 @@ test('with prepared statements switched off nothing is prepared', async () => {
 
 test('a statement that a trigger throws away is prepared anew', async () => {
   const database = await createDatabase('create table note (id int)');
-  const options = { connectionString: database.url, size: 1, waitMs: 5000, applicationName: 'test', onError: () => {} };
+  const options = {
+    connectionString: database.url,
+    size: 1,
+    waitMs: 60_000,
+    applicationName: 'test',
+    onError: () => {},
+  };
   const pool = createSystemPool({ ...options, preparedStatements: true });
   const insert = () => pool.query('insert into public.note select $1::int returning id', [1]);
   try {
@@ -55,7 +67,7 @@ test('behind a pooler, whose sessions others use as well, nothing is prepared, w
   const proxy = await startRecordingProxy(database.url);
   proxy.inspect(asPooler);
   let notices = 0;
-  const options = { connectionString: proxy.url, size: 1, waitMs: 5000, applicationName: 'test', onError: () => {} };
+  const options = { connectionString: proxy.url, size: 1, waitMs: 60_000, applicationName: 'test', onError: () => {} };
   const pool = createSystemPool({ ...options, preparedStatements: true, onPreparedOff: () => (notices += 1) });
   try {
     for (const value of [1, 2]) expect(await pool.query('select $1::int as value', [value])).toEqual([{ value }]);
@@ -69,7 +81,13 @@ test('behind a pooler, whose sessions others use as well, nothing is prepared, w
 
 test('a transaction whose first statements are lost begins again', async () => {
   const database = await createDatabase('create table note (id int)');
-  const options = { connectionString: database.url, size: 1, waitMs: 5000, applicationName: 'test', onError: () => {} };
+  const options = {
+    connectionString: database.url,
+    size: 1,
+    waitMs: 60_000,
+    applicationName: 'test',
+    onError: () => {},
+  };
   const pool = createSystemPool({ ...options, preparedStatements: true });
   const insertTwo = () =>
     pool.transaction((session) =>
@@ -92,7 +110,13 @@ test('a trigger that only claims such a loss is not run twice', async () => {
       perform nextval('public.tries'); raise exception 'prepared statement "x" does not exist' using errcode = '26000'; end $$`,
     'create trigger lie before insert on note for each row execute function lie()',
   );
-  const options = { connectionString: database.url, size: 1, waitMs: 5000, applicationName: 'test', onError: () => {} };
+  const options = {
+    connectionString: database.url,
+    size: 1,
+    waitMs: 60_000,
+    applicationName: 'test',
+    onError: () => {},
+  };
   const pool = createSystemPool({ ...options, preparedStatements: true });
   try {
     await expect(pool.query('insert into public.note values ($1::int)', [1])).rejects.toMatchObject({

@@ -15,7 +15,7 @@ beforeAll(async () => {
     'insert into public.counter select i, 0 from generate_series(1, 20) i',
   );
   proxy = await startRecordingProxy(database.url);
-  const options = { size: 3, waitMs: 5000, applicationName: 'test', preparedStatements: true, onError: () => {} };
+  const options = { size: 3, waitMs: 60_000, applicationName: 'test', preparedStatements: true, onError: () => {} };
   pool = createSystemPool({ ...options, connectionString: proxy.url });
 });
 
@@ -62,7 +62,7 @@ test('each has the answer to its own question, whoever fails beside it', async (
 
 test('two flights that write the same rows in another order both end, and everything counts once', async () => {
   const other = createSystemPool({
-    connectionString: proxy.url, size: 1, waitMs: 5000, applicationName: 'test', onError: () => {},
+    connectionString: proxy.url, size: 1, waitMs: 60_000, applicationName: 'test', onError: () => {},
   }); // biome-ignore format: short
   const ids = Array.from({ length: 20 }, (_, index) => index + 1);
   const useThere = (id: number) =>

@@ -13,7 +13,7 @@ let pool: SystemPool;
 beforeAll(async () => {
   database = await createDatabase('create table note (id int primary key)');
   proxy = await startRecordingProxy(database.url);
-  const options = { size: 1, waitMs: 5000, applicationName: 'test', preparedStatements: true, onError: () => {} };
+  const options = { size: 1, waitMs: 60_000, applicationName: 'test', preparedStatements: true, onError: () => {} };
   pool = createSystemPool({ ...options, connectionString: proxy.url });
 });
 

@@ -31,7 +31,7 @@ async function modelOf(database: TestDatabase, role: string, ...schemas: string[
   const pool: SystemPool = createSystemPool({
     connectionString: database.url,
     size: 1,
-    waitMs: 5000,
+    waitMs: 60_000,
     applicationName: 'test',
     onError: () => {},
   });

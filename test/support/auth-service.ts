@@ -199,8 +199,6 @@ async function start(
     adminDatabaseUrl: database.url,
     schemas: ['public'],
     port: 0,
-    // A busy machine is no reason to refuse.
-    poolWaitMs: 60_000,
     authValues: { api_max_request_duration: 60, ...values },
     ...given,
   });

@@ -100,7 +100,7 @@ export function openSystemPool(connectionString: string, size: number): SystemPo
   const options = {
     connectionString,
     size,
-    waitMs: 20_000,
+    waitMs: 60_000,
     applicationName: 'pgreflect test',
     onError: () => {},
     preparedStatements: true,

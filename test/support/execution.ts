@@ -75,7 +75,7 @@ export async function startExecution(database: TestDatabase, options: ExecutionO
   const observations: Observation[] = [];
   const observe = (observation: Observation) => void observations.push(observation);
   const connectionString = database.urlAs(...(options.login ?? (['authenticator', 'test'] as const)));
-  const shared = { connectionString, waitMs: 5000, applicationName: 'pgreflect test' };
+  const shared = { connectionString, waitMs: 60_000, applicationName: 'pgreflect test' };
   const systemPool = createSystemPool({ ...shared, size: 2, onError: () => {} });
   const pool = createApiPool({
     ...shared,

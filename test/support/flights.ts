@@ -38,7 +38,7 @@ export function openPool(connectionString: string, more: Partial<ApiPoolOptions>
   const pool = createApiPool({
     connectionString,
     size: 1,
-    waitMs: 5000,
+    waitMs: 60_000,
     applicationName: 'pgreflect-test',
     preparedStatements: true,
     maxStatementsPerConnection: 100,

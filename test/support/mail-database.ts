@@ -16,7 +16,7 @@ export async function mailDatabase(): Promise<{
     const pool = createSystemPool({
       connectionString: database.url,
       size: 2,
-      waitMs: 10_000,
+      waitMs: 60_000,
       applicationName: 'test',
       onError: () => {},
     });

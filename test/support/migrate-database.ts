@@ -7,7 +7,7 @@ import { createSystemPool } from '../../src/postgres/system/run-system.ts';
 /** Makes the tables for the usual roles. */
 export async function migrateDatabase(connectionString: string): Promise<void> {
   const onError = () => {};
-  const pool = createSystemPool({ connectionString, size: 1, waitMs: 5000, applicationName: 'test', onError });
+  const pool = createSystemPool({ connectionString, size: 1, waitMs: 60_000, applicationName: 'test', onError });
   await migrate(pool, { apiRoles: ['anon', 'authenticated', 'service_role'] });
   await pool.stop();
 }

@@ -14,7 +14,7 @@ import { atEnd } from './when-over.ts';
 
 /** A pool of the test file; stopped at its end. */
 export function systemPool(url: string): SystemPool {
-  const options = { connectionString: url, size: 2, waitMs: 5000, applicationName: 'test', onError: () => {} };
+  const options = { connectionString: url, size: 2, waitMs: 60_000, applicationName: 'test', onError: () => {} };
   const pool = createSystemPool(options);
   atEnd(() => pool.stop());
   return pool;
