@@ -74,30 +74,25 @@ export function optional<T>({ schema, named, read }: AnswerMember<T>): AnswerMem
   return { schema, named, isOptional: true, read };
 }
 
-/** A text. */
-export function text<T>(read: (value: T) => string | undefined): AnswerMember<T> {
-  return member({ type: 'string' }, read);
+/** Makes members of one type. */
+function membersOf<V>(schema: JsonSchema): <T>(read: (value: T) => V) => AnswerMember<T> {
+  return (read) => member(schema, read);
 }
+
+/** A text. */
+export const text = membersOf<string | undefined>({ type: 'string' });
 
 /** An id. */
-export function uuid<T>(read: (value: T) => string): AnswerMember<T> {
-  return member({ type: 'string', format: 'uuid' }, read);
-}
+export const uuid = membersOf<string>({ type: 'string', format: 'uuid' });
 
 /** A switch. */
-export function flag<T>(read: (value: T) => boolean): AnswerMember<T> {
-  return member({ type: 'boolean' }, read);
-}
+export const flag = membersOf<boolean>({ type: 'boolean' });
 
 /** A whole number. */
-export function integer<T>(read: (value: T) => number): AnswerMember<T> {
-  return member({ type: 'integer' }, read);
-}
+export const integer = membersOf<number>({ type: 'integer' });
 
 /** An object of any members. */
-export function object<T>(read: (value: T) => object): AnswerMember<T> {
-  return member({ type: 'object' }, read);
-}
+export const object = membersOf<object>({ type: 'object' });
 
 const moment: JsonSchema = { type: 'string', format: 'date-time' };
 
@@ -121,7 +116,7 @@ export function timeOrNull<T>(read: (value: T) => Time | null): AnswerMember<T> 
 
 /** An object of another shape. */
 export function nested<T, Part>(shape: AnswerShape<Part>, read: (value: T) => Part): AnswerMember<T> {
-  return { ...pick(shape), isOptional: false, read: (value) => shape.toJson(read(value)) };
+  return { ...shape, isOptional: false, read: (value) => shape.toJson(read(value)) };
 }
 
 /** Objects of another shape. */
@@ -130,7 +125,3 @@ export function nestedList<T, Part>(shape: AnswerShape<Part>, read: (value: T) =
 }
 
 const none: ReadonlyMap<string, JsonSchema> = new Map();
-
-function pick({ schema, named }: AnswerSchema): AnswerSchema {
-  return { schema, named };
-}

@@ -5,7 +5,7 @@
  * is masked, and the caller logs it under the id of the request.
  */
 import { DatabaseError } from '../postgres/failure.ts';
-import type { JsonSchema } from '../shared/json-schema.ts';
+import { integer, type JsonSchema, listOf, objectOf, oneOf, text } from '../shared/json-schema.ts';
 import { AuthError, authErrorCodes, OAuthStyleError, weakPasswordReasons } from './auth-error.ts';
 
 /** An answer, ready to be sent. */
@@ -25,48 +25,28 @@ export const apiVersionHeader = 'x-supabase-api-version';
 
 const newShapeVersion = '2024-01-01';
 
-const weakPassword = {
-  type: 'object',
-  properties: { reasons: { type: 'array', items: { enum: weakPasswordReasons } } },
-  required: ['reasons'],
-};
+const weakPassword = objectOf({ reasons: listOf(oneOf(...weakPasswordReasons)) });
 
 const outcome = { enum: ['unknown'], description: 'The change may have been committed.' };
+
+const more = { weak_password: weakPassword, outcome };
+const codes = Object.keys(authErrorCodes);
 
 /** The bodies that `toErrorResponse` makes: the new shape, the old one, that of OAuth. */
 export const errorSchema: JsonSchema = {
   anyOf: [
-    {
-      type: 'object',
-      description: 'With the header x-supabase-api-version from 2024-01-01 on.',
-      properties: {
-        code: { enum: Object.keys(authErrorCodes) },
-        message: { type: 'string' },
-        weak_password: weakPassword,
-        outcome,
-      },
-      required: ['code', 'message'],
-    },
-    {
-      type: 'object',
-      description: 'Without that header. Refusals of the API key have `message` too.',
-      properties: {
-        code: { type: 'integer' },
-        error_code: { enum: Object.keys(authErrorCodes).filter((code) => code !== 'unknown') },
-        msg: { type: 'string' },
-        error_id: { type: 'string' },
-        message: { type: 'string' },
-        weak_password: weakPassword,
-        outcome,
-      },
-      required: ['code', 'msg'],
-    },
-    {
-      type: 'object',
-      description: 'Sign-in with the ID token of a provider.',
-      properties: { error: { type: 'string' }, error_description: { type: 'string' } },
-      required: ['error', 'error_description'],
-    },
+    objectOf(
+      { code: oneOf(...codes), message: text() },
+      'With the header x-supabase-api-version from 2024-01-01 on.',
+      more,
+    ),
+    objectOf({ code: integer, msg: text() }, 'Without that header. Refusals of the API key have `message` too.', {
+      error_code: oneOf(...codes.filter((code) => code !== 'unknown')),
+      error_id: text(),
+      message: text(),
+      ...more,
+    }),
+    objectOf({ error: text(), error_description: text() }, 'Sign-in with the ID token of a provider.'),
   ],
 };
 

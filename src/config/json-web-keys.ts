@@ -15,7 +15,8 @@ export interface JsonWebKeyMember {
   readonly [member: string]: unknown;
 }
 
-const algorithms = [
+/** Algorithms of keys: those of shared secrets (`HS…`), and of pairs. */
+export const algorithms = [
   'HS256', 'HS384', 'HS512', 'RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519',
 ]; // biome-ignore format: a table of names
 

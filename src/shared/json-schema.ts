@@ -49,12 +49,14 @@ export const orNull = <T>(schema: SchemaOf<T>): SchemaOf<T | null> => ({ ...sche
 /** An array. */
 export const listOf = <T>(items: SchemaOf<T>): SchemaOf<readonly T[]> => ({ type: 'array', items });
 
-/** An object that has all of these members. */
+/** An object that has all of these members. @param more Members that it may have. */
 export function objectOf<M extends Readonly<Record<string, SchemaOf<unknown>>>>(
   members: M,
   description?: string,
+  more: JsonSchema = {},
 ): SchemaOf<{ readonly [K in keyof M]: ValueOf<M[K]> }> {
-  return { type: 'object', properties: members, required: Object.keys(members), ...about(description) };
+  const properties = { ...members, ...more };
+  return { type: 'object', properties, required: Object.keys(members), ...about(description) };
 }
 
 function about(description: string | undefined): JsonSchema {

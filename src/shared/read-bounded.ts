@@ -22,7 +22,7 @@ export async function readBounded({ body }: Response, maxBytes: number): Promise
   let size = 0;
   for await (const chunk of body ?? []) {
     size += chunk.byteLength;
-    // DisconnectSignal the loop ends the connection.
+    // Leaving the loop ends the connection.
     if (size > maxBytes) throw new TooLargeError(maxBytes);
     chunks.push(chunk);
   }

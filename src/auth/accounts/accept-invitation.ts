@@ -47,19 +47,13 @@ export async function acceptInvitation(tx: Transaction, external: ExternalUser, 
   if (!external.emails.includes(email)) {
     throw new AuthError('validation_failed', 'Invited email does not match emails from external provider');
   }
-  await giveIdentity(tx, external, user);
+  const known = await findIdentityOwner(tx, external.provider, external.subject);
+  if (known?.userId === user.id) await updateIdentityData(tx, known.id, external.identityData);
+  else await addIdentity(tx, external, user.id);
   const userMetadata = mergeWhatFits(user.userMetadata, external.identityData);
   await updateUser(tx, user.id, { userMetadata });
   await auditUser(tx, 'invite_accepted', user, { provider: external.provider });
   await confirmEmail(tx, await reloadUser(tx, user.id), { by: 'provider', external });
   await syncProviders(tx, user.id);
   return user.id;
-}
-
-async function giveIdentity(tx: Transaction, external: ExternalUser, user: User): Promise<void> {
-  const known = await findIdentityOwner(tx, external.provider, external.subject);
-  if (known?.userId === user.id) {
-    return updateIdentityData(tx, known.id, external.identityData);
-  }
-  await addIdentity(tx, external, user.id);
 }

@@ -17,6 +17,9 @@ import type { User } from '../user.ts';
 
 const reauthenticationAgeMs = 24 * 3_600_000;
 
+/** A session that began with a link or a code is how forgotten passwords are replaced. */
+const recoveryMethods = ['otp', 'magiclink', 'recovery'];
+
 /** A new password, hashed, with what is known of the old one. */
 export interface NewPassword {
   readonly hash: string;
@@ -64,7 +67,11 @@ export async function changePassword(
     if (newPassword.nonce === null) throw new AuthError('reauthentication_needed');
     await useNonce(tx, user, newPassword.nonce);
   }
-  assertCurrentPassword(tx, user, bearerSession, newPassword);
+  const isForgotten = bearerSession?.amr.some(({ method }) => recoveryMethods.includes(method));
+  if (config.security_update_password_require_current_password && user.passwordHash !== null && !isForgotten) {
+    if (newPassword.currentPassword === 'absent') throw new AuthError('current_password_required');
+    if (newPassword.currentPassword === 'wrong') throw new AuthError('current_password_invalid');
+  }
   if (newPassword.isSame) throw new AuthError('same_password');
   await updateUser(tx, user.id, { passwordHash: newPassword.hash });
   await clearTokens(tx, user.id);
@@ -72,19 +79,4 @@ export async function changePassword(
   await endSessions(tx, user.id, bearerSession === null ? 'global' : 'others', bearerSession?.id ?? null);
   await auditUser(tx, 'user_updated_password', user);
   await queueNotification(tx, { kind: 'password_changed', user });
-}
-
-/** A session that began with a link or a code is how forgotten passwords are replaced. */
-const recoveryMethods = ['otp', 'magiclink', 'recovery'];
-
-function assertCurrentPassword(
-  { config }: AuthContext,
-  user: User,
-  bearerSession: Session | null,
-  { currentPassword }: NewPassword,
-): void {
-  if (!config.security_update_password_require_current_password || user.passwordHash === null) return;
-  if (bearerSession?.amr.some(({ method }) => recoveryMethods.includes(method))) return;
-  if (currentPassword === 'absent') throw new AuthError('current_password_required');
-  if (currentPassword === 'wrong') throw new AuthError('current_password_invalid');
 }

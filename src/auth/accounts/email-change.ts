@@ -18,26 +18,19 @@ export function isSecureChange(context: AuthContext, user: User): boolean {
   return context.config.mailer_secure_email_change_enabled && user.email !== null;
 }
 
-/** A change that is asked for. */
-interface AskedChange {
-  readonly newEmail: string;
-  /** Null: not the PKCE flow. */
-  readonly pkce: PkceChallenge | null;
-  /** As of `sendTokenMail`. */
-  readonly isTold: boolean;
-}
-
 /**
  * Notes the new address and sends the email to it, with a secure change also one to the present address. Earlier links of
  * a change are dead.
  *
  * @param user Locked.
+ * @param change `pkce` is null without the PKCE flow, `isTold` as of `sendTokenMail`.
  */
 export async function askEmailChange(
   tx: Transaction,
   user: User,
-  { newEmail, pkce, isTold }: AskedChange,
+  change: { readonly newEmail: string; readonly pkce: PkceChallenge | null; readonly isTold: boolean },
 ): Promise<void> {
+  const { newEmail, pkce, isTold } = change;
   if (!(await isMailDue(tx, user.emailChangeSentAt, isTold))) return;
   if (pkce !== null) await createFlow(tx, { userId: user.id, pkce, method: 'email_change' });
   // The token of the present address must not outlive a request that sends none there.

@@ -2,7 +2,6 @@
  * An identity of a provider for a user who is signed in already. One who had no address gets that of the identity.
  */
 
-import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import { queueNotification } from '../messages/queue-notification.ts';
 import { sendTokenMail } from '../messages/send-token.ts';
@@ -24,7 +23,11 @@ import { addIdentity, type ExternalEntry, isProved } from './external-account.ts
  */
 export async function linkIdentity(tx: Transaction, external: ExternalUser, userId: string): Promise<ExternalEntry> {
   const user = await lockTarget(tx, userId);
-  await refuseKnown(tx, external, user);
+  const known = await findIdentityOwner(tx, external.provider, external.subject);
+  if (known !== null) {
+    const message = known.userId === user.id ? null : 'Identity is already linked to another user';
+    throw new AuthError('identity_already_exists', message);
+  }
   await addIdentity(tx, external, user.id);
   const noting = auditUser(tx, 'identity_linked', user, { provider: external.provider });
   const [linked] = await Promise.all([reloadUser(tx, user.id), noting]);
@@ -44,15 +47,6 @@ async function lockTarget(tx: Transaction, userId: string): Promise<User> {
   }
   if (isBanned(user, nowOf(tx))) throw new AuthError('user_banned');
   return user;
-}
-
-async function refuseKnown(tx: Queryable, { provider, subject }: ExternalUser, { id }: User): Promise<void> {
-  const known = await findIdentityOwner(tx, provider, subject);
-  if (known === null) return;
-  throw new AuthError(
-    'identity_already_exists',
-    known.userId === id ? null : 'Identity is already linked to another user',
-  );
 }
 
 /** The address of a user who has one stays. @returns Why nobody gets in yet; null where they do. */

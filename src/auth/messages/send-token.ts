@@ -27,7 +27,11 @@ import { sendTokensByHook } from './send-by-hook.ts';
  */
 export async function sendTokens(tx: Transaction, ...mails: readonly TokenMail[]): Promise<void> {
   const { services, config } = tx;
-  for (const { to } of mails) assertAuthorized(to, config.external_email_authorized_addresses);
+  const stranger = mails.find(({ to }) => !isAuthorized(to, config.external_email_authorized_addresses));
+  if (stranger !== undefined) {
+    const message = `Email address "${stranger.to}" cannot be used as it is not authorized`;
+    throw new AuthError('email_address_not_authorized', message);
+  }
   const sent: [TokenMail, MadeToken][] = [];
   for (const mail of mails) {
     await assertSendAllowed(services.limiter, 'email', config.rate_limit_email_sent);
@@ -36,29 +40,19 @@ export async function sendTokens(tx: Transaction, ...mails: readonly TokenMail[]
   }
   if (config.hook_send_email_enabled) return sendTokensByHook(tx, sent);
   try {
-    const messages = sent.map(([mail, token]) => ({ userId: mail.user.id, message: build(tx, mail, token) }));
+    const emails = sent.map(([mail, token]) => ({ userId: mail.user.id, message: build(tx, mail, token) }));
     timeLeftMs(tx);
-    await handOver(tx, messages);
+    // To the mail server, or to the outbox, from where they go while their tokens are good.
+    if (config.mailer_delivery === 'direct') {
+      return await services.mailer.deliver(config, ...emails.map(({ message }) => message));
+    }
+    const lifetimeSeconds = emailTokenSeconds(config);
+    await Promise.all(emails.map((email) => services.outbox.add(tx, { ...email, lifetimeSeconds })));
   } catch (error) {
     if (error instanceof AuthError) throw error;
     const text = mails[0] === undefined ? null : emailKinds[mails[0].kind].failure;
     throw new AuthError('unexpected_failure', text, { cause: error });
   }
-}
-
-interface Addressed {
-  readonly userId: string;
-  readonly message: EmailMessage;
-}
-
-/** To the mail server, or to the outbox, from where they go while their tokens are good. */
-async function handOver(tx: Transaction, emails: readonly Addressed[]): Promise<void> {
-  const { services, config } = tx;
-  if (config.mailer_delivery === 'direct') {
-    return services.mailer.deliver(config, ...emails.map(({ message }) => message));
-  }
-  const lifetimeSeconds = emailTokenSeconds(config);
-  await Promise.all(emails.map((email) => services.outbox.add(tx, { ...email, lifetimeSeconds })));
 }
 
 function build(context: AuthContext, mail: TokenMail, { code, tokenHash }: MadeToken): EmailMessage {
@@ -88,17 +82,11 @@ const mails = {
   reauthentication: { tokenType: 'reauthentication_token', method: null },
 } as const;
 
-/** How an email is asked for. */
-interface MailOptions {
-  /** Null: not the PKCE flow. */
-  readonly pkce?: PkceChallenge | null;
-  /** Whoever asks has a session, or has signed in with a provider, and may know that there is an account. */
-  readonly isTold?: boolean;
-}
-
 /**
  * Sends an email to the address of a user, who is locked, unless one of its kind was sent a moment ago.
  *
+ * @param options `pkce` is null without the PKCE flow. `isTold`: whoever asks has a session, or has signed in with a provider,
+ *   and may know that there is an account.
  * @returns Whether it was sent.
  * @throws AuthError as `isMailDue`, `sendTokens`.
  */
@@ -106,7 +94,7 @@ export async function sendTokenMail(
   tx: Transaction,
   kind: keyof typeof mails,
   user: User,
-  { pkce = null, isTold = false }: MailOptions,
+  { pkce = null, isTold = false }: { readonly pkce?: PkceChallenge | null; readonly isTold?: boolean },
 ): Promise<boolean> {
   const { tokenType, method } = mails[kind];
   if (!(await isMailDue(tx, sentAtOf(user, tokenType), isTold))) return false;
@@ -133,13 +121,6 @@ export async function isMailDue(
   if (refusal !== null && isTold) throw refusal;
   await assertSendAllowed(services.limiter, 'email', config.rate_limit_email_sent);
   return false;
-}
-
-/** @throws AuthError `email_address_not_authorized` */
-function assertAuthorized(address: string, list: string): void {
-  if (isAuthorized(address, list)) return;
-  const message = `Email address "${address}" cannot be used as it is not authorized`;
-  throw new AuthError('email_address_not_authorized', message);
 }
 
 /** False where there is a list of addresses and this one is not on it. */

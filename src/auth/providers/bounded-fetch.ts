@@ -3,21 +3,14 @@
  */
 import { readBounded } from '../../shared/read-bounded.ts';
 
-/** Limits of one request. */
-export interface FetchLimits {
-  readonly timeoutMs: number;
-  /** After decompression. */
-  readonly maxBytes: number;
-}
-
-/** What limits requests to providers: far more than keys, tokens and claims take. */
-export const providerLimits: FetchLimits = { timeoutMs: 5000, maxBytes: 262_144 };
+/** What limits requests to providers: far more than keys, tokens and claims take, counted after decompression. */
+export const providerLimits = { timeoutMs: 5000, maxBytes: 262_144 };
 
 /**
  * Makes a `fetch` that gives up after the time, does not read on after the size, and follows no redirect: a provider must not
  * choose other machines for us to call.
  */
-export function createBoundedFetch({ timeoutMs, maxBytes }: FetchLimits, send: typeof fetch): typeof fetch {
+export function createBoundedFetch({ timeoutMs, maxBytes }: typeof providerLimits, send: typeof fetch): typeof fetch {
   return async (input, init = {}) => {
     const timeout = AbortSignal.timeout(timeoutMs);
     const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout;

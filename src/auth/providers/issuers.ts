@@ -7,6 +7,7 @@ import { LRUCache } from 'lru-cache';
 import type { ClientAuth, Configuration } from 'openid-client';
 import type { Reach } from '../../hooks/reach.ts';
 import { createBoundedFetch, providerLimits } from './bounded-fetch.ts';
+import type { PlainProvider } from './plain-provider.ts';
 import { ProviderError } from './provider-error.ts';
 
 /** A provider of OpenID Connect. */
@@ -50,16 +51,10 @@ export function createIssuers(reach: Reach): FindIssuer {
   return Object.assign(find, { reach });
 }
 
-/** Endpoints of a provider that does not describe itself. */
-export interface KnownEndpoints {
-  readonly authorize: string;
-  readonly token: string;
-}
-
-/** The same for a provider without OpenID Connect. */
+/** The same for a provider without OpenID Connect, which does not describe itself. */
 export async function configurePlain(
   site: string,
-  { authorize, token }: KnownEndpoints,
+  { authorize, token }: ReturnType<PlainProvider['endpoints']>,
   { id, secret }: ProviderClient,
   reach: Reach,
 ): Promise<Configuration> {
@@ -81,9 +76,8 @@ async function discover(address: string, { id, secret }: ProviderClient, reach: 
   const library = await import('openid-client');
   const boundedFetch = createBoundedFetch(providerLimits, reach.fetchFor(address));
   const execute = isPlainHttp(address) ? [library.allowInsecureRequests] : [];
-  const options = {
-    ...{ [library.customFetch]: boundedFetch as never, timeout: providerLimits.timeoutMs / 1000, execute },
-  };
+  const timeout = providerLimits.timeoutMs / 1000;
+  const options = { [library.customFetch]: boundedFetch as never, timeout, execute };
   try {
     const authentication = authenticateWith(secret, library);
     const configuration = await library.discovery(new URL(address), id, undefined, authentication, options);

@@ -13,6 +13,7 @@ import { errorParameters, withQuery } from '../steps/redirect-target.ts';
 import {
   createProviderFlow,
   findProviderFlow,
+  type NewProviderFlow,
   type ProviderSecrets,
   parsePkce,
   readProviderSecrets,
@@ -96,15 +97,10 @@ async function goOn(context: AuthContext, query: URLSearchParams, state: string)
   return leadToProvider(context, settings, query, { state, ...secrets });
 }
 
-interface Purpose {
-  readonly inviteToken: string | null;
-  readonly linkingTargetId: string | null;
-}
-
 async function start(
   context: AuthContext,
   query: URLSearchParams,
-  purpose: Purpose,
+  purpose: Pick<NewProviderFlow, 'inviteToken' | 'linkingTargetId'>,
 ): Promise<StartedSignIn & { readonly state: string }> {
   const { services, config, redirectTo } = context;
   const settings = requireBrowserProvider(config, query.get('provider') ?? '');
@@ -113,8 +109,7 @@ async function start(
   const secrets = { verifier: token(), nonce: query.get('nonce') || token() };
   const { name: provider, isEmailOptional } = settings;
   const state = await transact(context, [], async (tx) => {
-    const { inviteToken } = purpose;
-    if (inviteToken !== null) await findInvited(tx, inviteToken, 'user_not_found');
+    if (purpose.inviteToken !== null) await findInvited(tx, purpose.inviteToken, 'user_not_found');
     return createProviderFlow(tx, { provider, pkce, redirectTo, isEmailOptional, ...purpose }, secrets);
   });
   return leadToProvider(context, settings, query, { state, ...secrets });
@@ -129,7 +124,8 @@ async function leadToProvider(
   try {
     const url = await context.services.providers.startUrl(settings, {
       ...{ state, verifier, nonce: nonce ?? '', redirectUri: callbackOf(context, settings) },
-      ...{ scopes: splitScopes(query.get('scopes')), parameters: forProvider(query) },
+      scopes: (query.get('scopes') ?? '').split(/[\s,]+/).filter((scope) => scope !== ''),
+      parameters: new URLSearchParams([...query].filter(([name]) => !reserved.has(name.toLowerCase()))),
     });
     return { url, state, answersByForm: new URL(url).searchParams.get('response_mode') === 'form_post' };
   } catch (error) {
@@ -147,12 +143,4 @@ export function toAuthError(error: unknown, provider: string): unknown {
   if (!(error instanceof ProviderError) || error.failure !== 'unreachable') return error;
   const message = `The provider ${provider} cannot be reached at the moment.`;
   return new AuthError('unexpected_failure', message, { status: 503, cause: error });
-}
-
-function splitScopes(text: string | null): readonly string[] {
-  return (text ?? '').split(/[\s,]+/).filter((scope) => scope !== '');
-}
-
-function forProvider(query: URLSearchParams): URLSearchParams {
-  return new URLSearchParams([...query].filter(([name]) => !reserved.has(name.toLowerCase())));
 }

@@ -10,7 +10,7 @@ import { requireBrowserProvider } from '../providers/provider-settings.ts';
 import type { ExternalSignIn } from '../providers/provider-sign-in.ts';
 import type { RedirectRules } from '../redirect.ts';
 import { type AuthContext, nowOf, onceMore, type Transaction, transact } from '../steps/auth-context.ts';
-import { issueSession, type SignedIn, sessionAnswer } from '../steps/issue-session.ts';
+import { issueSession, type SignedIn, sessionParameters } from '../steps/issue-session.ts';
 import { errorParameters, type Parameters, withFragment, withQuery } from '../steps/redirect-target.ts';
 import {
   completeProviderFlow,
@@ -90,11 +90,9 @@ async function follow(context: AuthContext, begun: ProviderFlow, given: URLSearc
   const arrival = await onceMore(() =>
     transact(context, askedFor(context, signIn.user), (tx) => arrive(tx, begun, signIn)),
   );
-  if (arrival.kind === 'refused') throw arrival.refusal;
-  if (arrival.kind === 'code') return withQuery(context.redirectTo, { code: arrival.code });
-  const answer = await sessionAnswer(context, arrival.signedIn);
-  const names = ['access_token', 'expires_at', 'expires_in', 'refresh_token', 'token_type'];
-  const parameters = Object.fromEntries(names.map((name) => [name, String(answer[name])]));
+  if (arrival instanceof AuthError) throw arrival;
+  if (typeof arrival === 'string') return withQuery(context.redirectTo, { code: arrival });
+  const parameters = await sessionParameters(context, arrival);
   const { accessToken, refreshToken } = signIn;
   const tokens = { provider_token: accessToken, ...(refreshToken !== '' && { provider_refresh_token: refreshToken }) };
   return withFragment(context.redirectTo, { ...parameters, ...tokens, sb: '' });
@@ -143,20 +141,16 @@ function readName(text: string | null): string | null {
   }
 }
 
-type Arrival =
-  | { readonly kind: 'signed_in'; readonly signedIn: SignedIn }
-  | { readonly kind: 'code'; readonly code: string }
-  | { readonly kind: 'refused'; readonly refusal: AuthError };
+/** A session, the code of the PKCE flow, or a refusal, which is a result so that what was written stays. */
+type Arrival = SignedIn | string | AuthError;
 
 async function arrive(tx: Transaction, begun: ProviderFlow, signIn: ExternalSignIn): Promise<Arrival> {
   const { userId, refusal } = await findAccount(tx, begun, signIn);
-  if (refusal !== null) return { kind: 'refused', refusal };
+  if (refusal !== null) return refusal;
   const { accessToken, refreshToken } = signIn;
-  if (begun.isPkce) {
-    return { kind: 'code', code: await completeProviderFlow(tx, begun, { userId, accessToken, refreshToken }) };
-  }
+  if (begun.isPkce) return completeProviderFlow(tx, begun, { userId, accessToken, refreshToken });
   await deleteProviderFlow(tx, begun);
-  return { kind: 'signed_in', signedIn: await issueSession(tx, userId, 'oauth') };
+  return issueSession(tx, userId, 'oauth');
 }
 
 async function findAccount(

@@ -70,11 +70,9 @@ async function challenge(
   const { user } = await lockAsking(tx, asking);
   const factor = requireFactor(user, factorId);
   const message = channel === null ? null : await makeMessage(tx, factor, channel);
-  const given = { factorId: factor.id, ip: tx.client.ip, code: message?.code ?? null };
-  const id = await createChallenge(tx, given);
+  const id = await createChallenge(tx, { factorId: factor.id, ip: tx.client.ip, code: message?.code ?? null });
   if (id === null) throw new AuthError('mfa_factor_not_found');
-  const traits = { factor_id: factor.id, factor_status: factor.status };
-  await auditUser(tx, 'challenge_created', user, traits);
+  await auditUser(tx, 'challenge_created', user, { factor_id: factor.id, factor_status: factor.status });
   if (message !== null) await sendPhoneCode(tx, user, message);
   return { id, factor, at: nowOf(tx) };
 }

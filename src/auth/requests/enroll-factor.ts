@@ -36,32 +36,22 @@ export const enrollBody = {
   phone: 'text',
 } as const satisfies BodyShape;
 
-interface Inserted {
+/** Of an app; the secret in base32. */
+type Totp = Readonly<Record<'secret' | 'uri' | 'qrCode', string>>;
+
+interface Enrolled {
   readonly id: string;
   readonly factor: NewFactor;
-}
-
-interface Enrolled extends Inserted {
   /** Null for a phone. */
-  readonly totp: TotpEnrollment | null;
+  readonly totp: Totp | null;
 }
 
-interface TotpSecret {
-  /** In base32. */
-  readonly secret: string;
-  readonly uri: string;
-}
-
-interface TotpEnrollment extends TotpSecret {
-  readonly qrCode: string;
-}
-
-const totpShape = answerShape<TotpEnrollment>('AuthTotp', {
+const totpShape = answerShape<Totp>('AuthTotp', {
   qr_code: text(({ qrCode }) => qrCode),
   secret: text(({ secret }) => secret),
   uri: text(({ uri }) => uri),
 });
-const totpMember = nested<TotpEnrollment, TotpEnrollment>(totpShape, (own) => own);
+const totpMember = nested<Totp, Totp>(totpShape, (own) => own);
 
 /** The only answer that has the secret. */
 export const enrolledShape = answerShape<Enrolled>('AuthEnrolledFactor', {
@@ -72,20 +62,14 @@ export const enrolledShape = answerShape<Enrolled>('AuthEnrolledFactor', {
   phone: optional(text(({ factor }) => factor.phone ?? undefined)),
 });
 
-interface Request {
-  readonly kind: 'totp' | 'phone';
-  readonly friendlyName: string;
-  /** Empty for none. */
-  readonly issuer: string;
-  /** Digits; null for an app. */
-  readonly phone: string | null;
-}
+/** `issuer` is empty for none. */
+type Request = Pick<NewFactor, 'factorType' | 'friendlyName' | 'phone'> & { readonly issuer: string };
 
 /** `POST /factors`. */
 export async function enrollFactor(context: AuthContext, bearer: UserBearer, body: unknown): Promise<AnswerJson> {
   const asking = assertFactorBearer(bearer);
   const request = check(context.config, body);
-  const made = request.kind === 'totp' ? makeSecret(context, asking.user, request.issuer) : null;
+  const made = request.factorType === 'totp' ? makeSecret(context, asking.user, request.issuer) : null;
   const inserted = await transact(context, [], (tx) => enroll(tx, asking, request, made));
   // Drawn at last, because that takes longest: whoever has too many factors already shall not keep us busy with it.
   const totp = made === null ? null : { ...made, qrCode: await qrCodeSvg(made.uri) };
@@ -100,18 +84,18 @@ function check(config: AuthConfig, body: unknown): Request {
     if (Buffer.byteLength(common.issuer) > maxIssuerBytes) {
       throw new AuthError('validation_failed', `issuer can be at most ${maxIssuerBytes} bytes long`);
     }
-    return { kind: 'totp', ...common, phone: null };
+    return { factorType: 'totp', ...common, phone: null };
   }
   if (type === 'phone') {
     if (!config.mfa_phone_enroll_enabled) throw new AuthError('mfa_phone_enroll_not_enabled');
     if (!phone) throw new AuthError('validation_failed', 'Phone number required to enroll Phone factor');
-    return { kind: 'phone', ...common, phone: parsePhone(phone) };
+    return { factorType: 'phone', ...common, phone: parsePhone(phone) };
   }
   if (type === 'webauthn') throw new AuthError('mfa_webauthn_enroll_not_enabled');
   throw new AuthError('validation_failed', 'factor_type needs to be totp, phone, or webauthn');
 }
 
-function makeSecret({ services, config }: AuthContext, user: User, issuer: string): TotpSecret {
+function makeSecret({ services, config }: AuthContext, user: User, issuer: string): Omit<Totp, 'qrCode'> {
   const secret = toBase32(services.random.bytes(secretBytes));
   const account = user.email ?? user.phone ?? user.id;
   return { secret, uri: totpUri(secret, { issuer: issuer || usualIssuer(config), account }) };
@@ -128,10 +112,9 @@ async function enroll(
   tx: Transaction,
   asking: FactorBearer,
   request: Request,
-  totp: TotpSecret | null,
-): Promise<Inserted> {
-  const { config } = tx;
-  const { kind: factorType, friendlyName, phone } = request;
+  totp: Omit<Totp, 'qrCode'> | null,
+): Promise<Omit<Enrolled, 'totp'>> {
+  const { factorType, friendlyName, phone } = request;
   const { id: userId } = asking.user;
   const [{ session: own }, , cleared] = await Promise.all([
     lockAsking(tx, asking),
@@ -140,12 +123,11 @@ async function enroll(
   ]);
   const user = await makeRoomForPhone(tx, cleared, phone);
   assertNameFree(user.factors, friendlyName);
-  assertNotTooMany(user, config);
+  assertNotTooMany(user, tx.config);
   assertSecondFactorUsed(user, own);
   const factor = { userId, friendlyName, factorType, secret: totp?.secret ?? null, phone };
   const id = await insertFactor(tx, factor);
-  const traits = { factor_id: id, factor_type: factorType };
-  await auditUser(tx, 'factor_in_progress', user, traits);
+  await auditUser(tx, 'factor_in_progress', user, { factor_id: id, factor_type: factorType });
   return { id, factor };
 }
 

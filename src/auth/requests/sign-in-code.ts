@@ -23,8 +23,7 @@ export async function signInWithCode(context: AuthContext, body: unknown): Promi
     const exchanged = await exchangeFlowCode(tx, given);
     const user = await reloadUser(tx, exchanged.userId);
     if (isBanned(user, nowOf(context))) throw new AuthError('user_banned');
-    const traits = { provider_type: exchanged.providerType };
-    await auditUser(tx, 'login', user, traits);
+    await auditUser(tx, 'login', user, { provider_type: exchanged.providerType });
     if (exchanged.withheld !== null) await giveBack(tx, user, exchanged.withheld);
     return { exchanged, signedIn: await issueSession(tx, user.id, exchanged.method) };
   });

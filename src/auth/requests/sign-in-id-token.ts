@@ -33,7 +33,8 @@ export async function signInWithIdToken(given: AuthContext, body: unknown, askUs
   const { id_token: idToken, provider, client_id: clientId, issuer } = members;
   if (!idToken) throw refuse('id_token required');
   if (!provider && (!clientId || !issuer)) throw refuse('provider or client_id and issuer required');
-  const asking = members.link_identity ? await askLinked(given, askUser) : null;
+  if (members.link_identity) assertManualLinking(given);
+  const asking = members.link_identity ? await askUser() : null;
   const context = asking?.context ?? given;
   const origin = { provider: provider ?? '', clientId: clientId ?? '', issuer: issuer ?? '', idToken };
   const accepted = acceptIssuer(context.config, origin);
@@ -53,16 +54,7 @@ export async function signInWithIdToken(given: AuthContext, body: unknown, askUs
   return sessionAnswer(context, arrival.signedIn);
 }
 
-function askLinked(context: AuthContext, askUser: AskUser): ReturnType<AskUser> {
-  assertManualLinking(context);
-  return askUser();
-}
-
-interface GivenToken {
-  readonly idToken: string;
-  readonly accessToken: string | null;
-  readonly nonce: string;
-}
+type GivenToken = Omit<Parameters<typeof verifyIdToken>[1], 'issuer'> & { readonly nonce: string };
 
 async function readToken(context: AuthContext, accepted: AcceptedIssuer, given: GivenToken): Promise<ExternalUser> {
   const claims = await verify(context, accepted, given);

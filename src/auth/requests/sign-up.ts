@@ -8,7 +8,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { confirmEmail, confirmPhone } from '../accounts/confirm-user.ts';
-import { imitateNewUser } from '../accounts/imitate-new-user.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-code.ts';
@@ -18,10 +17,10 @@ import { type Metadata, mergeWhatFits } from '../metadata.ts';
 import { randomUuid } from '../random.ts';
 import { assertStrong } from '../secrets/password-policy.ts';
 import { assertNotTooLong } from '../secrets/passwords.ts';
-import { type AuthContext, onceMore, type Transaction, transact } from '../steps/auth-context.ts';
+import { type AuthContext, nowOf, onceMore, type Transaction, transact } from '../steps/auth-context.ts';
 import { askBeforeUserCreated } from '../steps/before-user-created.ts';
 import { issueSession, type SessionJson, type SignedIn, sessionAnswer } from '../steps/issue-session.ts';
-import { type BodyShape, readMembers } from '../steps/members.ts';
+import { type BodyShape, type Members, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
 import { contestEntry, noteEntry } from '../store/entries.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
@@ -70,37 +69,21 @@ async function checkSignUp(context: AuthContext, body: unknown): Promise<SignUpR
   if (members.email && members.phone) {
     throw new AuthError('validation_failed', 'Only an email address or phone number should be provided on signup.');
   }
-  const pkce = { challenge: members.code_challenge, method: members.code_challenge_method };
-  const address = members.phone
-    ? checkPhone(context, members.phone, members.channel, pkce)
-    : checkEmail(context, members.email ?? '', pkce);
-  return { address, password: members.password, data: members.data ?? {} };
+  return { address: checkAddress(context, members), password: members.password, data: members.data ?? {} };
 }
 
-interface PkceMembers {
-  readonly challenge: string | null;
-  readonly method: string | null;
-}
-
-function checkEmail(context: AuthContext, email: string, { challenge, method }: PkceMembers): SignUpAddress {
-  const pkce = parsePkce(challenge, method);
-  assertEmailOn(context);
-  return { kind: 'email', email: parseEmail(email), pkce };
-}
-
-function checkPhone(context: AuthContext, phone: string, channel: string | null, pkce: PkceMembers): SignUpAddress {
-  const parsed = parseChannel(channel, context.config);
-  if (pkce.challenge) throw new AuthError('validation_failed', 'PKCE not supported for phone signups');
-  parsePkce(pkce.challenge, pkce.method);
-  if (!context.config.external_phone_enabled) {
-    throw new AuthError('phone_provider_disabled', 'Phone signups are disabled', { status: 400 });
+function checkAddress({ config }: AuthContext, members: Members<typeof signUpBody>): SignUpAddress {
+  const { email, phone, code_challenge: challenge, code_challenge_method: method } = members;
+  if (!phone) {
+    const pkce = parsePkce(challenge, method);
+    if (config.external_email_enabled) return { kind: 'email', email: parseEmail(email ?? ''), pkce };
+    throw new AuthError('email_provider_disabled', 'Email signups are disabled', { status: 400 });
   }
-  return { kind: 'phone', phone: parsePhone(phone), channel: parsed };
-}
-
-function assertEmailOn({ config }: AuthContext): void {
-  if (config.external_email_enabled) return;
-  throw new AuthError('email_provider_disabled', 'Email signups are disabled', { status: 400 });
+  const channel = parseChannel(members.channel, config);
+  if (challenge) throw new AuthError('validation_failed', 'PKCE not supported for phone signups');
+  parsePkce(challenge, method);
+  if (config.external_phone_enabled) return { kind: 'phone', phone: parsePhone(phone), channel };
+  throw new AuthError('phone_provider_disabled', 'Phone signups are disabled', { status: 400 });
 }
 
 /**
@@ -178,9 +161,35 @@ async function enter(tx: Transaction, entry: Entry): Promise<SignUpOutcome> {
   return { kind: 'unconfirmed', user: json, messageId };
 }
 
+/**
+ * A user who does not exist, with what the answer to a new user has, member by member. Made from nothing but the request,
+ * because whatever of the real user stayed in it would tell that there is one.
+ */
 function imitate(context: AuthContext, { address, data }: SignUpRequest): UserJson {
-  const id = randomUuid(context.services.random);
-  return imitateNewUser(context, address, id, { ...data, ...identityDataOf(id, address, data) });
+  const { services, audience } = context;
+  const { kind } = address;
+  const [id, now] = [randomUuid(services.random), nowOf(context)];
+  const [email, phone] = kind === 'email' ? [address.email, null] : [null, address.phone];
+  const userMetadata = { ...data, ...identityDataOf(id, address, data) };
+  const times = { createdAt: now, updatedAt: now };
+  const identity = {
+    ...{
+      id: randomUuid(services.random),
+      providerId: id,
+      userId: id,
+      provider: kind,
+      email,
+      identityData: userMetadata,
+    },
+    ...{ lastSignInAt: now, ...times },
+  };
+  return toUserJson({
+    ...{ id, audience, role: services.userRole, email, phone, userMetadata, ...times, confirmationSentAt: now },
+    ...{ appMetadata: { provider: kind, providers: [kind] }, isAnonymous: false, identities: [identity], factors: [] },
+    ...{ emailConfirmedAt: null, invitedAt: null, phoneConfirmedAt: null, confirmedAt: null, recoverySentAt: null },
+    ...{ emailChange: '', emailChangeSentAt: null, phoneChange: '', phoneChangeSentAt: null, lastSignInAt: null },
+    ...{ reauthenticationSentAt: null, bannedUntil: null, deletedAt: null },
+  } as unknown as User);
 }
 
 async function findKnown(queryable: Queryable, audience: string, address: SignUpAddress): Promise<User | null> {
@@ -241,10 +250,7 @@ async function confirmOrAsk(
   }
   if (address.kind === 'phone') {
     const { phone, channel } = address;
-    return {
-      confirmed: null,
-      messageId: await sendCode(tx, { purpose: 'confirmation', user, phone, channel }),
-    };
+    return { confirmed: null, messageId: await sendCode(tx, { purpose: 'confirmation', user, phone, channel }) };
   }
   await sendTokenMail(tx, 'confirmation', user, { pkce: address.pkce });
   return { confirmed: null, messageId: '' };
@@ -254,8 +260,7 @@ async function confirmOrAsk(
 async function enterAnew(tx: Transaction, user: User, entry: Entry): Promise<User> {
   const { passwordHash, data } = entry;
   if (user.passwordHash !== null || passwordHash === null) return user;
-  const changes = { passwordHash, userMetadata: mergeWhatFits(data, user.userMetadata) };
-  await updateUser(tx, user.id, changes);
+  await updateUser(tx, user.id, { passwordHash, userMetadata: mergeWhatFits(data, user.userMetadata) });
   return reloadUser(tx, user.id);
 }
 

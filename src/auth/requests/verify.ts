@@ -12,7 +12,7 @@ import { isPkceHash } from '../secrets/one-time-code.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
 import { completeVerification } from '../steps/complete-verification.ts';
 import { takeCodeGuesses } from '../steps/guesses.ts';
-import { issueSession, type SignedIn, sessionAnswer } from '../steps/issue-session.ts';
+import { issueSession, type SignedIn, sessionAnswer, sessionParameters } from '../steps/issue-session.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { errorParameters, withFragment, withQuery } from '../steps/redirect-target.ts';
 import {
@@ -147,12 +147,6 @@ function checkOf(context: AuthContext, type: VerificationType): TokenCheck {
   return { types: tokensOf(type), now: nowOf(context), lifetimeSeconds };
 }
 
-/** What the link says; null for an absent parameter. */
-export interface LinkParameters {
-  readonly token: string | null;
-  readonly type: string | null;
-}
-
 /** Where the browser goes next. */
 export interface LinkTarget {
   readonly location: string;
@@ -166,7 +160,10 @@ type Outcome =
   | { readonly kind: 'other_address' };
 
 /** `GET /verify`. @throws AuthError `validation_failed` where a parameter is missing. */
-export async function openLink(context: AuthContext, { token, type }: LinkParameters): Promise<LinkTarget> {
+export async function openLink(
+  context: AuthContext,
+  { token, type }: { readonly token: string | null; readonly type: string | null },
+): Promise<LinkTarget> {
   if (!type) throw new AuthError('validation_failed', 'Verify requires a verification type');
   if (!token) throw new AuthError('validation_failed', 'Verify requires a token or a token hash');
   try {
@@ -214,9 +211,7 @@ async function targetOf(context: AuthContext, outcome: Outcome, isPkce: boolean)
       return withFragment(isPkce ? withQuery(context.redirectTo, message) : context.redirectTo, { ...message, sb: '' });
     }
     case 'signed_in': {
-      const answer = await sessionAnswer(context, outcome.signedIn);
-      const names = ['access_token', 'expires_at', 'expires_in', 'refresh_token', 'token_type'];
-      const parameters = Object.fromEntries(names.map((name) => [name, String(answer[name])]));
+      const parameters = await sessionParameters(context, outcome.signedIn);
       return withFragment(context.redirectTo, { ...parameters, sb: '', type: outcome.verified });
     }
   }

@@ -54,16 +54,13 @@ export function findStep(key: Uint8Array, code: string, now: Time): number | nul
   return matching.at(-1) ?? null;
 }
 
-/** What an app shows beside the code. */
-export interface TotpLabel {
-  /** Whose codes these are. */
-  readonly issuer: string;
-  /** The user's address, for example. */
-  readonly account: string;
-}
-
-/** The address that QR codes carry. @param secret In base32. */
-export function totpUri(secret: string, { issuer, account }: TotpLabel): string {
+/**
+ * The address that QR codes carry.
+ *
+ * @param secret In base32.
+ * @param label Whose codes these are, and the user's address, for example: apps show both.
+ */
+export function totpUri(secret: string, { issuer, account }: Readonly<Record<'issuer' | 'account', string>>): string {
   const name = encode(issuer);
   const parameters = `algorithm=SHA1&digits=${digits}&issuer=${name}&period=${stepSeconds}&secret=${secret}`;
   return `otpauth://totp/${name}:${encode(account)}?${parameters}`;

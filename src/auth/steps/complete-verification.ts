@@ -48,9 +48,7 @@ export async function completeVerification<T>(
 }
 
 /** The user afterwards; null where the other address of an email change has to confirm as well. */
-type Completion = User | null;
-
-async function complete(tx: Transaction, verification: Verification): Promise<Completion> {
+async function complete(tx: Transaction, verification: Verification): Promise<User | null> {
   const { presented, kind } = verification;
   const { user } = presented;
   const proof = proofOf(verification);
@@ -97,7 +95,7 @@ async function recoverUser(tx: Transaction, presented: PresentedToken, proof: Pr
   return isNew ? confirmEmail(tx, user, proof) : user;
 }
 
-async function confirmEmailChange(tx: Transaction, presented: PresentedToken, proof: Proof): Promise<Completion> {
+async function confirmEmailChange(tx: Transaction, presented: PresentedToken, proof: Proof): Promise<User | null> {
   const { user } = presented;
   const needsBoth = isSecureChange(tx, user) && !tx.config.mailer_autoconfirm;
   if (!needsBoth || user.emailChangeConfirmStatus !== 0) return applyEmailChange(tx, user, proof);

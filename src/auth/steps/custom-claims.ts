@@ -8,9 +8,6 @@ import type { AccessClaims } from '../secrets/access-token.ts';
 import { askHook } from './ask-hook.ts';
 import type { AuthContext } from './auth-context.ts';
 
-/** How the user signed in: a method of `amr`, or that of a refresh. */
-export type SignInMethod = string;
-
 /**
  * The claims as the hook wants them; unchanged where it is off.
  *
@@ -20,7 +17,7 @@ export type SignInMethod = string;
 export async function customizeClaims(
   context: AuthContext,
   claims: AccessClaims,
-  method: SignInMethod,
+  method: string,
 ): Promise<AccessClaims> {
   if (!context.config.hook_custom_access_token_enabled) return claims;
   const payload = { user_id: claims.sub, claims, authentication_method: method };

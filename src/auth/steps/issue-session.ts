@@ -9,7 +9,8 @@ import { reloadUser } from '../store/users.ts';
 import { toSeconds } from '../times.ts';
 import type { User } from '../user.ts';
 import { type AuthContext, nowOf, type Transaction } from './auth-context.ts';
-import { customizeClaims, type SignInMethod } from './custom-claims.ts';
+import { customizeClaims } from './custom-claims.ts';
+import type { Parameters } from './redirect-target.ts';
 
 /** A session with its user as of the sign-in, and what its access token says. */
 export interface SignedIn extends IssuedSession, SessionTokens {}
@@ -29,18 +30,26 @@ export async function issueSession(tx: Transaction, userId: string, method: stri
 /**
  * Decides what the access token of a session says.
  *
+ * @param method How the user signed in: a method of `amr`, or that of a refresh.
  * @param context The transaction of the sign-in, where there is one: nothing of it stays where the hook refuses.
  * @throws AuthError What the hook `custom_access_token` refused or failed with.
  */
 export async function completeSignIn(
   context: AuthContext,
   issued: IssuedSession & { readonly user: User },
-  method: SignInMethod,
+  method: string,
 ): Promise<SignedIn> {
   const { services, config } = context;
   const now = nowOf(context);
   const claims = accessTokenClaims(issued.user, issued.session, { issuer: services.issuer, config, now });
   return { ...issued, claims: await customizeClaims(context, claims, method), issuedAt: toSeconds(now) };
+}
+
+/** The same for an address that a browser is sent to. */
+export async function sessionParameters(context: AuthContext, signedIn: SignedIn): Promise<Parameters> {
+  const answer = await sessionAnswer(context, signedIn);
+  const names = ['access_token', 'expires_at', 'expires_in', 'refresh_token', 'token_type'];
+  return Object.fromEntries(names.map((name) => [name, String(answer[name])]));
 }
 
 /** The answer. */

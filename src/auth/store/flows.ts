@@ -66,15 +66,11 @@ export function fitsChallenge(verifier: string, { challenge, method }: PkceChall
   return sameText(computed, challenge);
 }
 
-/** A flow of an email. */
-export interface NewFlow {
-  readonly userId: string;
-  readonly pkce: PkceChallenge;
-  readonly method: FlowMethod;
-}
-
-/** Stores the challenge, in the transaction of the request that sends the mail. */
-export async function createFlow(tx: StoreTransaction, flow: NewFlow): Promise<void> {
+/** Stores the challenge of the flow of an email, in the transaction of the request that sends the mail. */
+export async function createFlow(
+  tx: StoreTransaction,
+  flow: { readonly userId: string; readonly pkce: PkceChallenge; readonly method: FlowMethod },
+): Promise<void> {
   await tx.query(
     `insert into auth.flow_state (
       id, user_id, auth_code, code_challenge_method, code_challenge, provider_type, provider_access_token,
@@ -149,28 +145,23 @@ export async function exchangeFlowCode(
   );
   const deleting = tx.query(
     `delete from auth.flow_state f where f.auth_code = $1 and f.user_id is not null
-    returning f.user_id, f.code_challenge, f.code_challenge_method::text as challenge_method, f.authentication_method,
-      f.provider_type, f.provider_access_token, f.provider_refresh_token,
+    returning f.user_id as "userId", f.authentication_method as method, f.provider_type as "providerType",
+      nullif(f.provider_access_token, '') as "providerAccessToken",
+      nullif(f.provider_refresh_token, '') as "providerRefreshToken", ${withheldOfFlow} as withheld,
+      f.code_challenge, f.code_challenge_method::text as challenge_method,
       (extract(epoch from f.auth_code_issued_at) * 1000)::float8 as issued_at,
-      (extract(epoch from f.created_at) * 1000)::float8 as created_at, ${withheldOfFlow} as withheld`,
+      (extract(epoch from f.created_at) * 1000)::float8 as created_at`,
     [authCode],
   );
   const [, [row]] = await Promise.all([locking, deleting]);
   // A code of an email that nobody has opened is known to nobody who may use it.
-  const isIssued = row?.issued_at !== null || row?.authentication_method === 'oauth';
+  const isIssued = row?.issued_at !== null || row?.method === 'oauth';
   if (row === undefined || !isIssued) throw new AuthError('flow_state_not_found');
-  const since = Number(row.issued_at ?? row.created_at ?? 0);
-  if (tx.clock.now() > since + flowLifetimeMs) throw new AuthError('flow_state_expired');
-  const challenge = { challenge: String(row.code_challenge ?? ''), method: row.challenge_method } as PkceChallenge;
+  const { code_challenge, challenge_method, issued_at, created_at, ...exchanged } = row;
+  if (tx.clock.now() > Number(issued_at ?? created_at ?? 0) + flowLifetimeMs) throw new AuthError('flow_state_expired');
+  const challenge = { challenge: String(code_challenge ?? ''), method: challenge_method } as PkceChallenge;
   if (challenge.challenge === '' || !fitsChallenge(codeVerifier, challenge)) throw new AuthError('bad_code_verifier');
-  return {
-    userId: row.user_id as string,
-    method: row.authentication_method as string,
-    providerType: row.provider_type as string,
-    providerAccessToken: (row.provider_access_token as string | null) || null,
-    providerRefreshToken: (row.provider_refresh_token as string | null) || null,
-    withheld: row.withheld as Withheld | null,
-  };
+  return exchanged as unknown as ExchangedFlow;
 }
 
 /**
@@ -271,8 +262,10 @@ export async function findProviderFlow(database: Queryable, state: string, now: 
   if (state === '') throw new AuthError('bad_oauth_callback', 'OAuth callback with missing state');
   if (!isUuid(state)) throw new AuthError('bad_oauth_state', 'OAuth callback with invalid state');
   const [row] = await database.query(
-    `select f.id, f.provider_type, f.user_id, f.code_challenge, f.referrer, f.invite_token, f.linking_target_id,
-      f.email_optional, f.oauth_client_state_id, (extract(epoch from f.created_at) * 1000)::float8 as created_at
+    `select f.id, f.provider_type as provider, nullif(f.code_challenge, '') is not null as "isPkce",
+      nullif(f.referrer, '') as "redirectTo", nullif(f.invite_token, '') as "inviteToken",
+      f.linking_target_id as "linkingTargetId", f.email_optional is true as "isEmailOptional",
+      f.oauth_client_state_id as "clientStateId", f.user_id, (extract(epoch from f.created_at) * 1000)::float8 as created_at
     from auth.flow_state f where f.id = $1::uuid and f.authentication_method = 'oauth'`,
     [state],
   );
@@ -281,16 +274,8 @@ export async function findProviderFlow(database: Queryable, state: string, now: 
     throw new AuthError('bad_oauth_state', 'OAuth state has expired');
   }
   if (row.user_id !== null) throw new AuthError('flow_state_already_used', 'OAuth state has already been used');
-  return {
-    id: row.id as string,
-    provider: row.provider_type as string,
-    isPkce: Boolean(row.code_challenge),
-    redirectTo: (row.referrer as string | null) || null,
-    inviteToken: (row.invite_token as string | null) || null,
-    linkingTargetId: row.linking_target_id as string | null,
-    isEmailOptional: row.email_optional === true,
-    clientStateId: row.oauth_client_state_id as string | null,
-  };
+  const { user_id: _user, created_at: _time, ...flow } = row;
+  return flow as unknown as ProviderFlow;
 }
 
 /** The secrets of a sign-in that goes on; null where it has been answered. */
@@ -331,29 +316,24 @@ export async function takeProviderSecrets(
   return { verifier: String(row.code_verifier ?? ''), nonce: row.nonce as string | null };
 }
 
-/** Tokens of the provider for the application; empty for none. */
-export interface ProviderTokens {
-  readonly accessToken: string;
-  readonly refreshToken: string;
-}
-
 /**
  * Notes who signed in, for the exchange of the code.
  *
+ * @param tokens Of the provider for the application; empty for none.
  * @returns The code for the redirect.
  * @throws AuthError `flow_state_already_used`
  */
 export async function completeProviderFlow(
   tx: StoreTransaction,
   { id }: ProviderFlow,
-  { userId, accessToken, refreshToken }: ProviderTokens & { readonly userId: string },
+  { userId, ...tokens }: { readonly userId: string; readonly accessToken: string; readonly refreshToken: string },
 ): Promise<string> {
   const [row] = await tx.query(
     `update auth.flow_state set user_id = $2::uuid, provider_access_token = $3, provider_refresh_token = $4,
       auth_code_issued_at = $5::timestamptz, updated_at = $5::timestamptz
     where id = $1::uuid and user_id is null
     returning auth_code`,
-    [id, userId, accessToken, refreshToken, toTimestamp(tx.clock.now())],
+    [id, userId, tokens.accessToken, tokens.refreshToken, toTimestamp(tx.clock.now())],
   );
   if (typeof row?.auth_code === 'string') return row.auth_code;
   throw new AuthError('flow_state_already_used', 'OAuth state has already been used');

@@ -59,15 +59,13 @@ export interface NewOneTimeToken {
   readonly type: OneTimeTokenType;
   /** Of the code; with `pkce_` in front in the PKCE flow. */
   readonly tokenHash: string;
-  /** What a link carries. Random, so that no guess at a code is one at a link; the same as the other where none is given. */
+  /** What a link carries. Random, so that no guess at a code is one at a link; `tokenHash` where none is given. */
   readonly linkHash?: string;
   /** Address that the code was hashed with. */
   readonly address: string;
 }
 
-/**
- * Stores a token in place of the older one of that user and type, which is dead then, and sets its `*_sent_at` to now.
- */
+/** Stores a token in place of the older one of that user and type, which is dead then, and sets its `*_sent_at` to now. */
 export async function storeToken(tx: StoreTransaction, token: NewOneTimeToken): Promise<void> {
   const { type } = token;
   await tx.query(
@@ -144,10 +142,7 @@ function checkTokenRow(row: Record<string, unknown> | undefined, check: TokenChe
 }
 
 /** A code, and the address that it was sent to. */
-export interface GivenCode {
-  readonly address: string;
-  readonly code: string;
-}
+type GivenCode = Readonly<Record<'address' | 'code', string>>;
 
 /** Checks a code that a user typed against the first of the types that it fits. @param user Locked; null for none. @throws AuthError as `presentTokenHash`. */
 export function checkCode(user: User | null, given: GivenCode, check: TokenCheck): PresentedToken {

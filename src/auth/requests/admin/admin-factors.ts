@@ -18,11 +18,8 @@ import { reloadUser } from '../../store/users.ts';
 import type { Factor, User } from '../../user.ts';
 import { factorShape } from '../../user-json.ts';
 
-/** A factor of a user, by the ids in the path. */
-export interface FactorPath {
-  readonly userId: string;
-  readonly factorId: string;
-}
+/** The ids in the path of a factor. */
+type FactorPath = Readonly<Record<'userId' | 'factorId', string>>;
 
 /** The answer of the list. */
 export const factorListShape = listOf(factorShape);

@@ -11,7 +11,7 @@ import { makeToken } from '../../messages/make-token.ts';
 import { enterMetadata, type Metadata } from '../../metadata.ts';
 import { assertStrong, makePassword } from '../../secrets/password-policy.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
-import { type BodyShape, readMembers } from '../../steps/members.ts';
+import { type BodyShape, type Members, readMembers } from '../../steps/members.ts';
 import { auditAdmin, auditUser } from '../../store/audit.ts';
 import type { OneTimeTokenType } from '../../store/one-time-tokens.ts';
 import { findUserByEmail, isEmailTaken, lockKnownUser, reloadUser, updateUser } from '../../store/users.ts';
@@ -52,7 +52,8 @@ export const linkShape = answerShape<Link>('AuthLink', {
 interface Request {
   readonly type: LinkType;
   readonly email: string;
-  readonly newEmail: string | null;
+  /** Empty for none. */
+  readonly newEmail: string;
   /** Null unless a user has to be made with one. */
   readonly passwordHash: string | null;
   readonly data: Metadata;
@@ -86,15 +87,7 @@ export async function generateLink(
   });
 }
 
-interface LinkMembers {
-  readonly type: string | null;
-  readonly email: string | null;
-  readonly new_email: string | null;
-  readonly password: string | null;
-  readonly data: Metadata | null;
-}
-
-async function check(context: AuthContext, members: LinkMembers): Promise<Request> {
+async function check(context: AuthContext, members: Members<typeof linkBody>): Promise<Request> {
   const { config, services } = context;
   const refuse = (message: string) => new AuthError('validation_failed', message);
   const email = parseEmail(members.email ?? '');
@@ -105,7 +98,7 @@ async function check(context: AuthContext, members: LinkMembers): Promise<Reques
     throw refuse('Enable secure email change to generate link for current email');
   }
   const isChange = type === 'email_change_current' || type === 'email_change_new';
-  const newEmail = isChange ? parseEmail(members.new_email ?? '') : null;
+  const newEmail = isChange ? parseEmail(members.new_email ?? '') : '';
   const facts = { type, email, newEmail, data: members.data ?? {} };
   if (type === 'signup') {
     if (!members.password) throw refuse('Signup requires a valid password');
@@ -117,14 +110,9 @@ async function check(context: AuthContext, members: LinkMembers): Promise<Reques
   return { ...facts, passwordHash: await services.hasher.hash(password, context.deadline) };
 }
 
-interface Prepared {
-  readonly user: User;
-  /** A magic link for somebody new is a sign-up. */
-  readonly type: LinkType;
-}
-
-async function prepare(tx: Transaction, request: Request, role: string): Promise<Prepared> {
-  const { type, email, data } = request;
+/** The user, and the type of the link: a magic link for somebody new is a sign-up. */
+async function prepare(tx: Transaction, request: Request, role: string): Promise<Pick<Link, 'user' | 'type'>> {
+  const { type, email, newEmail, data } = request;
   const found = await findUserByEmail(tx, email, tx.audience);
   const known = found === null ? null : await lockKnownUser(tx, found);
   const recover = (user: User) =>
@@ -145,7 +133,8 @@ async function prepare(tx: Transaction, request: Request, role: string): Promise
     default:
       if (known === null) throw new AuthError('user_not_found', 'User with this email not found');
       if (type === 'recovery') await recover(known);
-      else await prepareChange(tx, known, request.newEmail ?? '');
+      else if (await isEmailTaken(tx, newEmail, tx.audience, known.id)) throw new AuthError('email_exists');
+      else await updateUser(tx, known.id, { emailChange: newEmail, emailChangeConfirmStatus: 0 });
       return { user: known, type };
   }
 }
@@ -164,15 +153,10 @@ async function prepareSignUp(tx: Transaction, request: Request, known: User | nu
   return insertByAdmin(tx, email, data, passwordHash);
 }
 
-async function prepareChange(tx: Transaction, user: User, newEmail: string): Promise<void> {
-  if (await isEmailTaken(tx, newEmail, tx.audience, user.id)) throw new AuthError('email_exists');
-  await updateUser(tx, user.id, { emailChange: newEmail, emailChangeConfirmStatus: 0 });
-}
-
 async function link(tx: Transaction, { id }: User, request: Request): Promise<UserJson> {
   const { type, email, newEmail } = request;
   const { token, kind, link: linkType } = rows[type];
-  const address = type === 'email_change_new' ? (newEmail ?? '') : email;
+  const address = type === 'email_change_new' ? newEmail : email;
   const { code, tokenHash } = await makeToken(tx, { userId: id, type: token, address });
   const { redirectTo, authUrl, config } = tx;
   const actionLink = buildConfirmationUrl(kind, config, { authUrl, tokenHash, redirectTo, type: linkType });
