@@ -1,11 +1,11 @@
--- The statements that take the gateway's roles out of a database again, in order: default privileges, privileges, roles.
+-- The statements that take the gateway's roles out of a database again, in order: policies, default privileges, privileges, roles.
 --
--- $1: json with the names: anon, authenticated, service, login. Rows as in roles.sql. Privileges that somebody granted to
+-- $1: json with the names: anon, authenticated, service, login, auth. Rows as in roles.sql. Privileges that somebody granted to
 -- these roles by hand are among those taken back, because a role with privileges cannot be dropped.
 with wanted as (
   select w.position, w.name, r.oid
-  from (values (1, $1::json ->> 'login'), (2, $1::json ->> 'anon'), (3, $1::json ->> 'authenticated'), (4, $1::json ->> 'service'))
-    as w (position, name)
+  from (values (1, $1::json ->> 'login'), (2, $1::json ->> 'anon'), (3, $1::json ->> 'authenticated'), (4, $1::json ->> 'service'),
+    (5, $1::json ->> 'auth')) as w (position, name)
   left join pg_catalog.pg_roles r on r.rolname = w.name
 ),
 grantees as (
@@ -19,6 +19,14 @@ namespace as (
   where n.nspname !~ '^pg_' and n.nspname <> 'information_schema'
 ),
 step (section, position, topic, statement, advice) as (
+  select 0, pg_catalog.row_number() over (order by n.nspname, c.relname), pg_catalog.format('policy of "%s" on %I.%I', p.polname, n.nspname, c.relname),
+    pg_catalog.format('drop policy %I on %I.%I', p.polname, n.nspname, c.relname),
+    null::text
+  from pg_catalog.pg_policy p
+  join pg_catalog.pg_class c on c.oid = p.polrelid
+  join namespace n on n.oid = c.relnamespace and n.nspname in ('auth', 'pgreflect_queue')
+  join wanted w on w.name = $1::json ->> 'auth' and p.polroles = array[w.oid]
+  union all
   select 1, pg_catalog.row_number() over (order by n.nspname, d.defaclobjtype, d.defaclrole),
     pg_catalog.format('privileges on new %s of schema "%s"', k.name, n.nspname),
     pg_catalog.format('alter default privileges for role %s in schema %I revoke all on %s from %s',

@@ -1,6 +1,6 @@
 -- What a database still lacks for the gateway, as the statements that add it, in order.
 --
--- $1: json with the names: anon, authenticated, service, login, verifier (password verifier for a new login role),
+-- $1: json with the names: anon, authenticated, service, login, verifier (password verifier for a new login role, or null),
 -- schemas (array), grantDefaults (boolean).
 -- One row per step: topic (a person's words), statement (null where nothing is to be done), advice (null, or a sentence).
 with asked as (
@@ -47,8 +47,11 @@ step (section, position, topic, statement, advice) as (
   from api_role r, asked a, me m
   union all
   select 1, 4, pg_catalog.format('login role "%s"', a.login),
-    case when r.oid is null then pg_catalog.format('create role %I login noinherit password %L', a.login, a.verifier) end,
-    case when r.oid is not null and not r.rolcanlogin then
+    case when r.oid is null then pg_catalog.format('create role %I login noinherit', a.login)
+      || case when a.verifier is null then '' else pg_catalog.format(' password %L', a.verifier) end end,
+    case when r.oid is null and a.verifier is null then
+      pg_catalog.format('Then give it a password, in psql: \password %I', a.login)
+    when r.oid is not null and not r.rolcanlogin then
       pg_catalog.format('Role "%s" exists but may not log in: alter role %I login;', a.login, a.login) end
   from asked a left join pg_catalog.pg_roles r on r.rolname = a.login
   union all

@@ -5,7 +5,7 @@ import { type LoadedAuthConfig, loadAuthConfig } from './auth/load-auth-config.t
 import { type Config, defaultConfig, type Limits } from './config.ts';
 import { ConfigError, type Problem } from './config-error.ts';
 import { type LoadedOptions, loadOptions, type OptionValues, type Sources } from './load-options.ts';
-import { type OptionName, optionNames, optionRow } from './options.ts';
+import { type OptionName, type OptionsOf, optionNames, optionRow } from './options.ts';
 import { parseBaseUrl } from './value-kinds.ts';
 
 /** What a local project decides where the options say nothing, or instead of them; null for `serve`. */
@@ -21,11 +21,11 @@ export type LocalProject = Pick<
   | 'exampleOperations'
 >;
 
-type Name = Exclude<OptionName, 'loginRole' | 'loginPassword'>;
+type Name = Exclude<OptionName, OptionsOf<'Preparation'>>;
 type Values = OptionValues<Name>;
 
 /** Options that only `init` takes are no part of a `Config`. */
-const names = optionNames.filter((name) => name !== 'loginRole' && name !== 'loginPassword') as Name[];
+const names = optionNames.filter((name) => optionRow(name).group !== 'Preparation') as Name[];
 
 /** Everything that the sources say; problems of all kinds are in `allProblems`. */
 type Loaded = LoadedOptions<Name> & { readonly auth: LoadedAuthConfig; readonly allProblems: readonly Problem[] };

@@ -72,7 +72,7 @@ export const options = {
   adminDatabaseUrl: {
     group: 'Database', placeholder: 'URL', parse: parseConnectionString, default: null, secret: true,
     defaultNote: 'the same as --database-url', commands: ['serve', 'init', 'tokens'],
-    doc: 'Connection string of the admin role. It owns the auth tables, creates roles and installs the schema-change trigger.',
+    doc: 'serve, tokens: connection string of the role of the auth service, usually auth_admin. init: of a role that may create roles.',
   },
   readReplicaUrl: {
     group: 'Database', placeholder: 'URL', parse: parseConnectionString, default: null, secret: true, repeatable: true,
@@ -339,6 +339,14 @@ export const options = {
   loginPassword: {
     group: 'Preparation', placeholder: 'PASSWORD', parse: parseText, default: null, secret: true, commands: ['init'],
     defaultNote: 'a random one, printed once', doc: 'Password for the login role that init creates.',
+  },
+  authRole: {
+    group: 'Preparation', placeholder: 'ROLE', parse: parseRole, default: 'auth_admin', commands: ['init'],
+    doc: 'Login role to create for the auth service, with --auth.',
+  },
+  authRolePassword: {
+    group: 'Preparation', placeholder: 'PASSWORD', parse: parseText, default: null, secret: true, commands: ['init'],
+    defaultNote: 'a random one, printed once', doc: 'Password for the role that init creates for the auth service.',
   },
 } as const satisfies Record<string, OptionRow>; // biome-ignore format: one row per option
 

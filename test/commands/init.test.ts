@@ -1,14 +1,30 @@
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { findFreePort } from '../support/free-port.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
-import { runCommand, runProcess } from './run-command.ts';
+import { runCommand, runProcess, temporaryDirectory } from './run-command.ts';
+
+const main = join(import.meta.dirname, '../../src/main.ts');
+
+// A busy machine takes its time for the tables of users.
+vi.setConfig({ testTimeout: 240_000 });
 
 // Roles belong to the whole server, so this file has its own.
 const mark = randomBytes(4).toString('hex');
-const roles = { anon: `anon_${mark}`, authenticated: `user_${mark}`, service: `robot ${mark}`, login: `login_${mark}` };
+const roles = {
+  anon: `anon_${mark}`,
+  authenticated: `user_${mark}`,
+  service: `robot ${mark}`,
+  login: `login_${mark}`,
+  auth: `auth_${mark}`,
+};
 const flags = [
   ...['--anon-role', roles.anon, '--authenticated-role', roles.authenticated],
-  ...['--service-role', roles.service, '--login-role', roles.login],
+  ...['--service-role', roles.service, '--login-role', roles.login, '--auth-role', roles.auth],
 ];
 
 let database: TestDatabase;
@@ -48,11 +64,95 @@ describe('init', () => {
     expect(await existingRoles()).toEqual([]);
   });
 
+  test('--dry-run makes no password that nobody learns', async () => {
+    const { out } = await init('--dry-run', '--auth');
+    for (const role of [roles.login, roles.auth]) {
+      expect(out).toContain(`create role ${role} login noinherit;`);
+      expect(out).toContain(`-- Then give it a password, in psql: \\password ${role}`);
+    }
+    expect(out).not.toContain('SCRAM-SHA-256');
+    const given = await init('--dry-run', '--auth', '--login-password', 'one', '--auth-role-password', 'two');
+    expect(given.out.match(/login noinherit password 'SCRAM-SHA-256\$/g)).toHaveLength(2);
+  });
+
+  test('--dry-run prints what a superuser can run instead', async () => {
+    const own = await createDatabase();
+    const { out } = await runCommand(['init', '--database-url', own.url, ...flags, '--auth', '--watch', '--dry-run']);
+    await own.query(out);
+    const again = await runCommand(['init', '--database-url', own.url, ...flags, '--auth', '--watch']);
+    expect(again.out).not.toMatch(/^REFUSED/m);
+    expect(again.out).toContain(`unchanged  "${roles.auth}" may use the tables of the auth service`);
+    expect(await runCommand(['init', '--database-url', own.url, ...flags, '--remove'])).toMatchObject({ code: 0 });
+    expect(await existingRoles()).toEqual([]);
+  });
+
+  test('the lines that it prints start a gateway with users, none of whose connections is a superuser’s', async () => {
+    const own = await createDatabase('create table note (id int primary key)');
+    const directory = temporaryDirectory();
+    const prepared = ['init', '--database-url', own.url, ...flags, '--auth', '--watch', '--schemas', 'public'];
+    const { out } = await runCommand(prepared);
+    await own.query(`grant select on note to ${roles.anon}`);
+    writeFileSync(join(directory, 'pgreflect'), `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`, {
+      mode: 0o755,
+    });
+    const port = await findFreePort();
+    const { HOME = '', PATH = '', NODE_COMPILE_CACHE = '' } = process.env;
+    const shell = spawn('sh', ['-euc', out.split('\nNext:\n')[1]!], {
+      cwd: directory,
+      env: { HOME, NODE_COMPILE_CACHE, PATH: `${directory}:${PATH}`, PGREFLECT_PORT: String(port) },
+      detached: true,
+      stdio: 'ignore',
+    });
+    const ended = once(shell, 'exit');
+    onTestFinished(async () => {
+      if (shell.exitCode === null) process.kill(-shell.pid!, 'SIGTERM');
+      await ended;
+      await runCommand(['init', '--database-url', own.url, ...flags, '--remove']);
+    });
+    const url = `http://localhost:${port}`;
+    await expect
+      .poll(
+        () =>
+          fetch(`${url}/ready`).then(
+            ({ status }) => status,
+            () => 0,
+          ),
+        { timeout: 30_000 },
+      )
+      .toBe(200);
+    const [, apikey = ''] = /ANON_KEY=(\S+)/.exec(readFileSync(join(directory, 'keys.env'), 'utf8')) ?? [];
+    const post = async (path: string, body: object) => {
+      const headers = { apikey, 'content-type': 'application/json' };
+      const response = await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+      return (await response.json()) as object;
+    };
+    const email = 'ana@mail.test';
+    expect(await post('/auth/v1/signup', { email, password: 'a good password' })).toMatchObject({ email });
+    const [user] = await own.query<{ email: string }>('select email from auth.users');
+    expect(user).toEqual({ email });
+    await own.query('update auth.users set email_confirmed_at = now()');
+    const session = await post('/auth/v1/token?grant_type=password', { email, password: 'a good password' });
+    expect(session).toMatchObject({ user: { email } });
+    expect(await post('/graphql/v1', { query: '{ noteCollection { edges { node { id } } } }' })).toEqual({
+      data: { noteCollection: { edges: [] } },
+    });
+    const logins = await own.query<{ usename: string }>(
+      `select distinct usename from pg_stat_activity
+       where datname = current_database() and application_name like 'pgreflect%' order by usename`,
+    );
+    expect(logins.map(({ usename }) => usename)).toEqual([roles.auth, roles.login]);
+    const reach = `select has_table_privilege($1, 'note', 'select') as reads, has_database_privilege($1, current_database(), 'create') as makes,
+      rolsuper or rolcreaterole or rolbypassrls as special from pg_roles where rolname = $1`;
+    expect(await own.query(reach, [roles.auth])).toEqual([{ reads: false, makes: false, special: false }]);
+    expect((await runCommand(prepared)).out).not.toMatch(/^done/m);
+  });
+
   test('a first run makes roles, memberships, usage, and prints a connection that works', async () => {
     const { code, out } = await init('--schemas', 'public,Second Shop,nowhere');
     expect(code).toBe(0);
     expect(out).toContain(`done       role "${roles.anon}"`);
-    expect(await existingRoles()).toEqual(Object.values(roles).sort());
+    const { auth: _, ...withoutAuth } = roles;
+    expect(await existingRoles()).toEqual(Object.values(withoutAuth).sort());
     const connection = /postgresql:\/\/\S+/.exec(out)?.[0] ?? '';
     const password = new URL(connection).password;
     const [row] = await database.query<{ stored: string }>(

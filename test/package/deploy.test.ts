@@ -60,6 +60,16 @@ describe('docker-compose.yml', () => {
     expect(compose.services.gateway!.environment.PGREFLECT_JWT_SECRET).toMatch(/^\$\{PGREFLECT_JWT_SECRET:\?[^}]+\}$/);
   });
 
+  test('gives the gateway no connection of a superuser, and passwords that `prepare` has set', () => {
+    const [prepare, gateway] = [compose.services.prepare!.environment, compose.services.gateway!.environment];
+    const login = (name: string) => /\/\/([^@]*)@/.exec(gateway[name] ?? '')?.[1];
+    expect([login('PGREFLECT_DATABASE_URL'), login('PGREFLECT_ADMIN_DATABASE_URL')]).toEqual([
+      `authenticator:${prepare.PGREFLECT_LOGIN_PASSWORD}`,
+      `auth_admin:${prepare.PGREFLECT_AUTH_ROLE_PASSWORD}`,
+    ]);
+    expect(Object.values(gateway).filter((value) => value.includes('postgres:'))).toEqual([]);
+  });
+
   test('gives the gateway options that it knows', () => {
     const { environment } = compose.services.gateway!;
     // What stands behind :- is the value where the variable is not set.
@@ -199,6 +209,19 @@ describe('the manifests of Kubernetes', () => {
     );
     const own = { PGREFLECT_JWT_SECRET: needed.PGREFLECT_JWT_SECRET };
     expectOptions({ ...settings!.data, ...Object.fromEntries(given), ...own });
+  });
+
+  test('give the superuser to `prepare` alone', () => {
+    const keysOf = (template: unknown) =>
+      [...JSON.stringify(template).matchAll(/"secretKeyRef":\{"name":"pgreflect","key":"([^"]+)"/g)].map(
+        ([, key]) => key!,
+      );
+    const [secret] = named('Secret');
+    const isSuperuser = (key: string) => secret!.stringData[key].includes('//postgres:');
+    const holders = [...named('Deployment'), ...named('Job')].filter((one) =>
+      keysOf(one.spec.template).some(isSuperuser),
+    );
+    expect(holders.map(({ metadata }) => metadata.name)).toEqual(['prepare']);
   });
 
   test('have a secret that the gateway refuses, because everybody knows it', () => {

@@ -6,7 +6,6 @@
  */
 import { randomBytes } from 'node:crypto';
 import { readExposedNames } from '../../catalog/read-catalog.ts';
-import { changeConnectionUrl, encodePart } from '../../config/connection-url.ts';
 import { loadOptionsOrThrow, type OptionValues } from '../../config/load-options.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { onOneLine, pasteable } from '../../shared/one-line.ts';
@@ -14,7 +13,9 @@ import type { Command, CommandContext } from '../command.ts';
 import { readSqlFile } from '../package-files.ts';
 import { requireDatabaseUrl } from '../read-model.ts';
 import { withDatabase } from '../with-database.ts';
+import { type AuthRole, openAuthTables, planAuthRole, printAuthTables } from './auth-role.ts';
 import { hasAuth, installAuth, printAuth } from './auth-setup.ts';
+import { printNextSteps } from './next-steps.ts';
 import {
   planRoleRemoval,
   planRoleSetup,
@@ -27,6 +28,7 @@ import { installWatch, isWatched, printWatch, removeWatch } from './watch-setup.
 
 const names = [
   'databaseUrl', 'adminDatabaseUrl', 'schemas', 'anonRole', 'authenticatedRole', 'serviceRole', 'loginRole', 'loginPassword',
+  'authRole', 'authRolePassword',
 ] as const; // biome-ignore format: a table of names
 
 /** The command `pgreflect init`. */
@@ -43,7 +45,7 @@ export const init: Command = {
     {
       flag: 'auth',
 
-      doc: 'Also create the tables of the auth service.',
+      doc: 'Also create the tables of the auth service, and a role that serves it.',
     },
     { flag: 'dry-run', doc: 'Print the SQL without running it.' },
     { flag: 'remove', doc: 'Undo init: remove trigger, privileges and roles.' },
@@ -61,19 +63,24 @@ Examples:
 async function runInit(context: CommandContext): Promise<number> {
   const { values } = loadOptionsOrThrow(names, context.sources);
   const url = requireDatabaseUrl(values.adminDatabaseUrl ?? values.databaseUrl, 'postgres');
+  // What is printed and not run makes no secret, which nobody would learn.
+  const orRandom = (password: string | null) =>
+    password ?? (context.flags['dry-run'] ? null : randomBytes(24).toString('base64url'));
   const setup: RoleSetup = {
     anon: values.anonRole!,
     authenticated: values.authenticatedRole!,
     service: values.serviceRole!,
     login: values.loginRole!,
-    loginPassword: values.loginPassword ?? randomBytes(24).toString('base64url'),
+    loginPassword: orRandom(values.loginPassword),
     schemas: values.schemas,
     grantDefaults: context.flags['grant-defaults'] === true,
   };
+  const authRole: AuthRole = { role: values.authRole!, password: orRandom(values.authRolePassword) };
+  const run = { context, url, values, setup, authRole };
   return withDatabase(url, (pool) => {
-    if (context.flags['dry-run']) return printSql(pool, setup, context);
-    if (context.flags.remove) return removeAll(pool, setup, context);
-    return addAll(pool, setup, { context, url, values });
+    if (context.flags['dry-run']) return printSql(pool, run);
+    if (context.flags.remove) return removeAll(pool, run);
+    return addAll(pool, run);
   });
 }
 
@@ -81,17 +88,26 @@ interface InitRun {
   readonly context: CommandContext;
   readonly url: string;
   readonly values: OptionValues<(typeof names)[number]>;
+  readonly setup: RoleSetup;
+  readonly authRole: AuthRole;
 }
 
-async function addAll(pool: SystemPool, setup: RoleSetup, { context, url, values }: InitRun): Promise<number> {
+async function addAll(pool: SystemPool, { context, url, values, setup, authRole }: InitRun): Promise<number> {
   await noteSchemas(pool, setup, context);
-  const parts = { watch: context.flags.watch === true, auth: context.flags.auth === true };
+  const auth = context.flags.auth === true;
+  const parts = { watch: context.flags.watch === true, auth, authRole: auth ? authRole : null };
   const outcomes = await setUpDatabase(pool, setup, parts, (outcome) => printOutcome(outcome, context));
-  const made = outcomes.find(({ topic, result }) => topic.startsWith('login role') && result === 'done');
+  const isMade = (topic: string) => outcomes.some((outcome) => outcome.topic === topic && outcome.result === 'done');
+  const made = {
+    login: isMade(`login role "${setup.login}"`),
+    auth: isMade(`login role "${authRole.role}" of the auth service`),
+  };
   const refused = printRefused(outcomes, context);
-  if (made) printNextSteps(url, setup, context);
-  else if (values.loginPassword !== null) context.print(`\nThe password of "${setup.login}" is unchanged.`);
-  if (refused === 0 && made === undefined) context.print('\nThe database is prepared.');
+  if (!made.login && values.loginPassword !== null) context.print(`\nThe password of "${setup.login}" is unchanged.`);
+  if (auth && !made.auth && values.authRolePassword !== null)
+    context.print(`\nThe password of "${authRole.role}" is unchanged.`);
+  if (made.login || made.auth) context.print(printNextSteps(url, { setup, authRole, made, schemas: values.schemas }));
+  else if (refused === 0) context.print('\nThe database is prepared.');
   return refused === 0 ? 0 : 1;
 }
 
@@ -103,7 +119,7 @@ async function addAll(pool: SystemPool, setup: RoleSetup, { context, url, values
 export async function setUpDatabase(
   pool: SystemPool,
   setup: RoleSetup,
-  parts: { readonly watch: boolean; readonly auth: boolean },
+  parts: { readonly watch: boolean; readonly auth: boolean; readonly authRole: AuthRole | null },
   tell: (outcome: StepOutcome) => void,
 ): Promise<readonly StepOutcome[]> {
   const outcomes: StepOutcome[] = [];
@@ -112,7 +128,7 @@ export async function setUpDatabase(
     tell(outcome);
   };
   for (const step of await planRoleSetup(pool, setup)) {
-    const outcome = await runRoleStep(pool, step);
+    const outcome = await runStatement(pool, step);
     // A grant of somebody who may not grant is a warning to PostgreSQL; the statement then is still missing.
     const idle =
       outcome.result === 'done' && step.statement?.startsWith('grant') && (await isStillMissing(pool, setup, step));
@@ -120,11 +136,19 @@ export async function setUpDatabase(
     add(idle ? { ...step, result: 'refused', reason } : outcome);
   }
   if (parts.auth) add(await installAuth(pool, setup));
+  if (parts.authRole !== null) await addAuthRole(pool, parts.authRole, add);
   if (parts.watch) add(await installWatch(pool, setup.login));
   return outcomes;
 }
 
-function runRoleStep(pool: SystemPool, step: SetupStep): Promise<StepOutcome> {
+/** Does nothing where the original service has a login of its own. */
+async function addAuthRole(pool: SystemPool, role: AuthRole, add: (outcome: StepOutcome) => void): Promise<void> {
+  const steps = await planAuthRole(pool, role);
+  for (const step of steps) add(await runStatement(pool, step));
+  if (steps.length > 0) add(await openAuthTables(pool, role));
+}
+
+function runStatement(pool: SystemPool, step: SetupStep): Promise<StepOutcome> {
   return runStep(step, () => pool.query(step.statement!));
 }
 
@@ -133,10 +157,10 @@ async function isStillMissing(pool: SystemPool, setup: RoleSetup, step: SetupSte
   return now.some(({ topic, statement }) => topic === step.topic && statement !== null);
 }
 
-async function removeAll(pool: SystemPool, setup: RoleSetup, context: CommandContext): Promise<number> {
+async function removeAll(pool: SystemPool, { context, setup, authRole }: InitRun): Promise<number> {
   const outcomes: StepOutcome[] = [];
-  for (const step of await planRoleRemoval(pool, setup)) {
-    outcomes.push(await runRoleStep(pool, step));
+  for (const step of await planRoleRemoval(pool, { ...setup, auth: authRole.role })) {
+    outcomes.push(await runStatement(pool, step));
     printOutcome(outcomes.at(-1)!, context);
   }
   outcomes.push(await removeWatch(pool));
@@ -152,18 +176,29 @@ async function removeAll(pool: SystemPool, setup: RoleSetup, context: CommandCon
 /** Whoever runs what is printed may have schemas in the search path in which others make functions and operators. */
 const printedPath = 'set search_path = pg_catalog, pg_temp;';
 
-async function printSql(pool: SystemPool, setup: RoleSetup, context: CommandContext): Promise<number> {
-  const remove = context.flags.remove === true;
+async function printSql(pool: SystemPool, { context, setup, authRole }: InitRun): Promise<number> {
   context.print(printedPath);
-  const steps = remove ? await planRoleRemoval(pool, setup) : await planRoleSetup(pool, setup);
-  for (const step of steps) {
-    if (step.advice !== null) context.print(`-- ${onOneLine(step.advice)}`);
-    context.print(step.statement === null ? `-- already so: ${onOneLine(step.topic)}` : `${step.statement};`);
+  if (context.flags.remove) {
+    printSteps(await planRoleRemoval(pool, { ...setup, auth: authRole.role }), context);
+    if (await isWatched(pool)) context.print(readSqlFile('unwatch.sql'));
+    return 0;
   }
-  if (remove && (await isWatched(pool))) context.print(readSqlFile('unwatch.sql'));
-  if (!remove && context.flags.auth) context.print(await printAuth(pool, setup));
-  if (!remove && context.flags.watch) context.print(await printWatch(pool, setup.login));
+  printSteps(await planRoleSetup(pool, setup), context);
+  if (context.flags.auth) {
+    context.print(await printAuth(pool, setup));
+    const steps = await planAuthRole(pool, authRole);
+    printSteps(steps, context);
+    if (steps.length > 0) context.print(await printAuthTables(pool, authRole));
+  }
+  if (context.flags.watch) context.print(await printWatch(pool, setup.login));
   return 0;
+}
+
+function printSteps(steps: readonly SetupStep[], context: CommandContext): void {
+  for (const { topic, statement, advice } of steps) {
+    context.print(statement === null ? `-- already so: ${onOneLine(topic)}` : `${statement};`);
+    if (advice !== null) context.print(`-- ${onOneLine(advice)}`);
+  }
 }
 
 /** Says what a person should know before the grants: schemas that do not exist, tables that nothing guards. */
@@ -218,34 +253,4 @@ function printRefused(outcomes: readonly StepOutcome[], context: CommandContext)
 function adviceOf(statement: string): string {
   if (statement.startsWith('sql/')) return statement === 'sql/auth' ? authAdvice : triggerAdvice;
   return `${pasteable(statement) ?? onOneLine(statement)};`;
-}
-
-function printNextSteps(url: string, setup: RoleSetup, context: CommandContext): void {
-  const connection = changeConnectionUrl(url, (login) => {
-    login.username = encodePart(setup.login);
-    login.password = encodePart(setup.loginPassword);
-    for (const name of ['user', 'password']) login.searchParams.delete(name);
-  });
-  const roles = printRoleFlags(setup);
-  context.print(`
-Connection of the gateway, shown only this once:
-
-  ${connection}
-
-Next:
-  # Once: the signing secret and the two API keys.
-  (umask 077; pgreflect keys${roles.keys} > keys.env)
-  set -a; . ./keys.env; set +a
-  export DATABASE_URL='${connection}'
-  pgreflect serve${roles.serve}`);
-}
-
-/** Flags for roles that have other names than usual. */
-function printRoleFlags({ anon, authenticated, service }: RoleSetup): {
-  readonly keys: string;
-  readonly serve: string;
-} {
-  const flag = (name: string, value: string, usual: string) => (value === usual ? '' : ` --${name} '${value}'`);
-  const ends = [flag('anon-role', anon, 'anon'), flag('service-role', service, 'service_role')].join('');
-  return { keys: ends, serve: `${flag('authenticated-role', authenticated, 'authenticated')}${ends}` };
 }

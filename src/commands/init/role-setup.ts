@@ -23,8 +23,8 @@ export interface RoleNames {
 
 /** What a database is to be prepared with. */
 export interface RoleSetup extends RoleNames {
-  /** For a login role that has to be made. */
-  readonly loginPassword: string;
+  /** For a login role that has to be made; null: it is made without one. */
+  readonly loginPassword: string | null;
   /** Null: the search path. */
   readonly schemas: readonly string[] | null;
   /** Also grant everything on what exists and on what will be made in the schemas. */
@@ -52,15 +52,23 @@ export interface StepOutcome extends SetupStep {
 export async function planRoleSetup(session: Queryable, setup: RoleSetup): Promise<readonly SetupStep[]> {
   const { loginPassword, ...names } = setup;
   const schemas = await readExposedNames(session, setup.schemas);
-  return readSteps(session, 'roles.sql', { ...names, schemas, verifier: makeScramVerifier(loginPassword) });
+  return readSteps(session, 'roles.sql', {
+    ...names,
+    schemas,
+    verifier: loginPassword && makeScramVerifier(loginPassword),
+  });
 }
 
 /** What takes the roles and their privileges out of the database. Writes nothing. */
-export async function planRoleRemoval(session: Queryable, names: RoleNames): Promise<readonly SetupStep[]> {
+export async function planRoleRemoval(
+  session: Queryable,
+  names: RoleNames & { readonly auth: string },
+): Promise<readonly SetupStep[]> {
   return readSteps(session, 'roles-remove.sql', names);
 }
 
-async function readSteps(session: Queryable, file: string, names: object): Promise<readonly SetupStep[]> {
+/** The rows of a file of `sql/` that says what is missing. */
+export async function readSteps(session: Queryable, file: string, names: object): Promise<readonly SetupStep[]> {
   const rows = await session.query(readSqlFile(file), [JSON.stringify(names)]);
   return rows as unknown as readonly SetupStep[];
 }

@@ -52,9 +52,9 @@ export async function fillDatabase(
   await withDatabase(url, async (pool) => {
     const setup = { ...names, grantDefaults: false };
     // The user's schema may ask auth.uid() in its policies, and grant to the roles.
-    assertDone(await setUpDatabase(pool, setup, { watch: false, auth: true }, () => {}));
+    assertDone(await setUpDatabase(pool, setup, { watch: false, auth: true, authRole: null }, () => {}));
     if (project.content === null) await runScripts(pool, content);
-    assertDone(await setUpDatabase(pool, setup, { watch: true, auth: false }, () => {}));
+    assertDone(await setUpDatabase(pool, setup, { watch: true, auth: false, authRole: null }, () => {}));
   });
 }
 

@@ -1,0 +1,26 @@
+-- What is missing of the login of the auth service. Nothing where the original service owns the schema, whose login serves.
+--
+-- $1: json with the name (role) and a password verifier for a new role, or null (verifier). Rows as in roles.sql.
+with asked as (
+  select $1::json ->> 'role' as role, $1::json ->> 'verifier' as verifier
+  where not exists (
+    select from pg_catalog.pg_namespace n join pg_catalog.pg_roles r on r.oid = n.nspowner
+    where n.nspname = 'auth' and r.rolname = 'supabase_auth_admin' and r.rolname <> current_user)
+)
+select pg_catalog.format('login role "%s" of the auth service', a.role) as topic,
+  case when r.oid is null then pg_catalog.format('create role %I login noinherit', a.role)
+    || case when a.verifier is null then '' else pg_catalog.format(' password %L', a.verifier) end end as statement,
+  case
+    when r.oid is null and a.verifier is null then pg_catalog.format('Then give it a password, in psql: \password %I', a.role)
+    when r.oid is not null and not r.rolcanlogin then
+      pg_catalog.format('Role "%s" exists but may not log in: alter role %I login;', a.role, a.role)
+    when r.rolsuper then pg_catalog.format('Role "%s" is a superuser, which the auth service need not be.', a.role) end as advice
+from asked a left join pg_catalog.pg_roles r on r.rolname = a.role
+union all
+-- Hooks that are functions must belong to a member of the role: whoever runs this, unless a superuser, who is one of every role.
+select pg_catalog.format('"%s" is a member of "%s"', current_user, a.role),
+  case when r.oid is null or not pg_catalog.pg_has_role(current_user, r.oid, 'member')
+    then pg_catalog.format('grant %I to %I', a.role, current_user) end,
+  null
+from asked a left join pg_catalog.pg_roles r on r.rolname = a.role
+join pg_catalog.pg_roles m on m.rolname = current_user and not m.rolsuper

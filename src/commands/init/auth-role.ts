@@ -1,0 +1,44 @@
+/**
+ * Makes the login of the auth service and lets it use the tables (sql/auth-role.sql), so that no gateway needs the connection of
+ * their owner or of a superuser. Where the original service owns the tables, its own login serves and nothing is made.
+ */
+import type { Queryable } from '../../postgres/system/queryable.ts';
+import type { SystemPool } from '../../postgres/system/run-system.ts';
+import { readSqlFile } from '../package-files.ts';
+import { readSteps, runStep, type SetupStep, type StepOutcome } from './role-setup.ts';
+import { makeScramVerifier } from './scram-verifier.ts';
+
+/** A role of the auth service alone. */
+export interface AuthRole {
+  readonly role: string;
+  /** For a role that has to be made; null: it is made without one. */
+  readonly password: string | null;
+}
+
+/** What is missing of the role itself. */
+export function planAuthRole(session: Queryable, { role, password }: AuthRole): Promise<readonly SetupStep[]> {
+  const verifier = password === null ? null : makeScramVerifier(password);
+  return readSteps(session, 'auth-role-login.sql', { role, verifier });
+}
+
+/** Lets the role use the tables, which are there. */
+export function openAuthTables(pool: SystemPool, { role }: AuthRole): Promise<StepOutcome> {
+  const step = { topic: `"${role}" may use the tables of the auth service`, statement: 'sql/auth', advice: null };
+  return runStep(step, () =>
+    pool.transaction(async (session) => {
+      await session.query(`select pg_catalog.set_config('pgreflect.auth_role', $1, true)`, [role]);
+      await session.query(readSqlFile('auth-role.sql'));
+      const [row] = await session.query(`select pg_catalog.current_setting('pgreflect.auth_role_changed') as changed`);
+      return row?.changed === 'true';
+    }),
+  );
+}
+
+/** The SQL of `openAuthTables`, as a person would run it. */
+export async function printAuthTables(session: Queryable, { role }: AuthRole): Promise<string> {
+  const [row] = await session.query(
+    `select pg_catalog.format('select pg_catalog.set_config(%L, %L, true);', 'pgreflect.auth_role', $1::text) as line`,
+    [role],
+  );
+  return ['begin;', String(row?.line), readSqlFile('auth-role.sql'), 'commit;'].join('\n');
+}

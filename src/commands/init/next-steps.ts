@@ -1,0 +1,58 @@
+/**
+ * What `init` prints after it has made a login: connections with new passwords, which nothing else shows, and the lines of a shell
+ * that start the gateway with them.
+ */
+import { changeConnectionUrl, encodePart } from '../../config/connection-url.ts';
+import type { AuthRole } from './auth-role.ts';
+import type { RoleSetup } from './role-setup.ts';
+
+/** What was prepared, and which logins are new. */
+export interface Prepared {
+  readonly setup: RoleSetup;
+  readonly authRole: AuthRole;
+  readonly made: { readonly login: boolean; readonly auth: boolean };
+  /** As they were asked for. */
+  readonly schemas: readonly string[] | null;
+}
+
+/** @param url The connection that `init` used; the new ones differ in user and password. */
+export function printNextSteps(url: string, { setup, authRole, made, schemas }: Prepared): string {
+  const logins = [
+    ...(made.login
+      ? [{ of: 'the gateway', variable: 'DATABASE_URL', role: setup.login, password: setup.loginPassword }]
+      : []),
+    ...(made.auth ? [{ of: 'the auth service', variable: 'PGREFLECT_ADMIN_DATABASE_URL', ...authRole }] : []),
+  ].map((login) => ({ ...login, connection: connectionAs(url, login.role, login.password ?? '') }));
+  const shown = logins.map(({ of, connection }) => `Connection of ${of}, shown only this once:\n\n  ${connection}`);
+  const exports = logins.map(({ variable, connection }) => `  export ${variable}='${connection}'`);
+  if (!made.login) return `\n${shown.join('\n\n')}\n\nNext:\n${exports.join('\n')}`;
+  const roles = printRoleFlags(setup);
+  const exposed = schemas === null ? '' : ` --schemas '${schemas.join(',').replaceAll("'", "'\\''")}'`;
+  return `
+${shown.join('\n\n')}
+
+Next:
+  # Once: the signing secret and the two API keys.
+  (umask 077; pgreflect keys${roles.keys} > keys.env)
+  set -a; . ./keys.env; set +a
+${exports.join('\n')}
+  pgreflect serve${exposed}${roles.serve}`;
+}
+
+function connectionAs(url: string, role: string, password: string): string | null {
+  return changeConnectionUrl(url, (login) => {
+    login.username = encodePart(role);
+    login.password = encodePart(password);
+    for (const name of ['user', 'password']) login.searchParams.delete(name);
+  });
+}
+
+/** Flags for roles that have other names than usual. */
+function printRoleFlags({ anon, authenticated, service }: RoleSetup): {
+  readonly keys: string;
+  readonly serve: string;
+} {
+  const flag = (name: string, value: string, usual: string) => (value === usual ? '' : ` --${name} '${value}'`);
+  const ends = [flag('anon-role', anon, 'anon'), flag('service-role', service, 'service_role')].join('');
+  return { keys: ends, serve: `${flag('authenticated-role', authenticated, 'authenticated')}${ends}` };
+}
