@@ -1,5 +1,5 @@
 /**
- * Checks and normalises the addresses that requests bring in: email and phone. Nothing is trimmed.
+ * Checks and normalizes the addresses that requests bring in: email and phone. Nothing is trimmed.
  */
 import { AuthError } from './auth-error.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Where a link or a sign-in may lead: to the application itself, to its loopback neighbours, to what the allow list names.
+ * Where a link or a sign-in may lead: to the application itself, to its loopback neighbors, to what the allow list names.
  *
  * An address that is not allowed is no error: the next candidate, and in the end the site URL, takes its place. The address
  * is taken apart here by its letters and then compared with what browsers make of it, because an address that the two

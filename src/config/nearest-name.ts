@@ -13,7 +13,7 @@ export function nearestName(typed: string, known: readonly string[], most = Numb
   return best;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn one text into the other. */
+/** Insertions, deletions, replacements and swaps of neighbors that turn one text into the other. */
 function editDistance(a: string, b: string): number {
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);

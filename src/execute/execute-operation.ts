@@ -1,8 +1,9 @@
 /**
  * Runs one request: document to operation to statements to one flight to the body of the answer.
  *
- * The answer of the database is text and stays text. A request never runs against a model older than the last committed
- * change: with the trigger the settings step of the flight checks, and a stale request runs once more on a new model.
+ * The answer of the database is text and stays text. With the trigger and `--freshness exact`, no request runs against a model
+ * older than the last committed change: the settings step checks, and a stale request runs again on a new model. Without, a
+ * model may be older by what the poll takes to notice.
  */
 import type { DocumentNode } from 'graphql';
 import type { CompiledOperation } from '../compile/compile-operation.ts';

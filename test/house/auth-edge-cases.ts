@@ -112,7 +112,7 @@ export const authEdgeCases: readonly SectionRow[] = [
   ['105', 'Factors with the same name', 'auth/factors: needs a name of its own'],
   ['106', 'A second factor without the first', 'auth/factors: a second one needs the first'],
   ['107', 'A challenge twice, from elsewhere, too late', 'auth/factors: is for one answer, one factor and five minutes', 'auth/factors: is answered from the address that it was given to'],
-  ['108', 'Codes of neighbouring steps', 'auth/factors: holds one step earlier and later, and no step further'],
+  ['108', 'Codes of neighboring steps', 'auth/factors: holds one step earlier and later, and no step further'],
   ['109', 'The first verification, and the next ones', 'auth/factors: lesser sessions and other attempts end', 'auth/factors: is asked again at the next sign-in'],
   ['110', 'Removing a factor', 'auth/factors: a verified factor needs it; its sessions fall back', 'auth/factors-supabase-js: and removed with the level that they gave'],
   ['111', 'The picture as an address', 'auth/factors-supabase-js: an app that scanned the picture raises the session'],

@@ -1,4 +1,4 @@
-/** Every section of the behaviour has tests, and the published tables say which. */
+/** Every behavior has tests, and the published tables say which. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { authEdgeCases } from './auth-edge-cases.ts';

@@ -1,5 +1,5 @@
 /**
- * Which tests cover which section of the behaviour. The tables in docs/coverage.md are made from it; a section without a test, or one
+ * Which tests cover which section of the behavior. The tables in docs/coverage.md are made from it; a section without a test, or one
  * that names a test which is gone, fails sections.test.ts.
  */
 import { authEdgeCases } from './auth-edge-cases.ts';
@@ -22,7 +22,7 @@ export interface Section {
   readonly tests: readonly SectionTest[];
 }
 
-/** A part of the behaviour. */
+/** A part of the behavior. */
 export interface Chapter {
   readonly title: string;
   /** In order. */

@@ -21,7 +21,7 @@ export function requestAllowance(perInterval: number, intervalSeconds: number, b
   return perInterval <= 0 ? null : { kind: 'bucket', burst, perMs: perInterval / (intervalSeconds * 1000) };
 }
 
-/** The limit on messages: a number is that many an hour, `n/duration` a bucket of n. Nought allows none. */
+/** The limit on messages: a number is that many an hour, `n/duration` a bucket of n. 0 allows none. */
 export function sendAllowance(limit: SendLimit): Allowance {
   if (typeof limit === 'number') return { kind: 'window', limit, windowMs: 3_600_000 };
   const [count = '', duration = ''] = limit.split('/');

@@ -163,7 +163,7 @@ export type WriteChange =
   | {
       readonly kind: 'insert';
       readonly columns: readonly InsertColumn[];
-      /** One insert each; the columns it names are indexes into `columns`. More than one only for views. */
+      /** One insert each; the columns it names are indexes into `columns`. More than one where objects leave different columns to their defaults. */
       readonly groups: readonly (readonly number[])[];
       /** The group of each object; null where there is one. */
       readonly groupOf: Slot | null;

@@ -12,7 +12,7 @@ import { type Sql, sql } from './sql.ts';
 /** JSON text: constants, and whatever stands for a value. */
 type Pieces<T> = (T | string)[];
 
-/** The same pieces with neighbouring constants joined and empty ones left out. */
+/** The same pieces with neighboring constants joined and empty ones left out. */
 export function joinConstants<T extends object>(pieces: readonly (T | string)[]): Pieces<T> {
   const joined: Pieces<T> = [];
   for (const piece of pieces) {

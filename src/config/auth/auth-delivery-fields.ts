@@ -1,5 +1,5 @@
 /**
- * Fields of the auth configuration about messages: email behaviour, SMTP, and how many messages and requests there may be.
+ * Fields of the auth configuration about messages: email behavior, SMTP, and how many messages and requests there may be.
  */
 import {
   boolean,

@@ -33,7 +33,7 @@ export const managementCors = {
   },
 };
 
-/** Seconds for which a browser may remember a preflight; more is not honoured by all of them. */
+/** Seconds for which a browser may remember a preflight; more is not honored by all of them. */
 const maxAgeSeconds = 7200;
 
 /** Adds the CORS headers and answers `OPTIONS` on every path. */

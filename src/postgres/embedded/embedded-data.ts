@@ -91,7 +91,7 @@ export async function removeData(requested: string): Promise<void> {
  *
  * @throws EmbeddedServerError `other_major` where another major version made it, `failed` with the last lines of the log.
  */
-export async function initialiseData(
+export async function initializeData(
   directory: string,
   password: string,
   binaries: EmbeddedBinaries,

@@ -11,7 +11,7 @@ import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { within } from '../../shared/within.ts';
 import { findBinaries } from './embedded-binaries.ts';
-import { awaitUnused, initialiseData, locateData, serverEnvironment } from './embedded-data.ts';
+import { awaitUnused, initializeData, locateData, serverEnvironment } from './embedded-data.ts';
 import { EmbeddedServerError } from './embedded-server-error.ts';
 import { findServerUser, type ServerUser } from './server-user.ts';
 
@@ -49,7 +49,7 @@ const fastStopLimitMs = 10_000;
 const immediateStopLimitMs = 5000;
 
 /**
- * Starts a server, initialising the data directory first where it is new (2-3 s).
+ * Starts a server, initializing the data directory first where it is new (2-3 s).
  *
  * @throws EmbeddedServerError With a hint for the person at the terminal.
  */
@@ -59,7 +59,7 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
   const binaries = await findBinaries(user);
   const directory = await locateData(options.dataDirectory, user, log);
   await awaitUnused(directory);
-  await initialiseData(directory, options.password, binaries, user);
+  await initializeData(directory, options.password, binaries, user);
 
   for (let attempt = 1; ; attempt += 1) {
     const preferred = options.port ?? (attempt === 1 ? options.preferredPort : undefined);

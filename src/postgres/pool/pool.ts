@@ -45,7 +45,7 @@ export type PoolEvent =
   /** A pooler sits between us and PostgreSQL: its sessions are others' as well, so nothing is prepared from now on. */
   | { readonly kind: 'prepared_statements_off'; readonly option: '--prepared-statements' };
 
-/** Size and behaviour of the pool for API requests. */
+/** Size and behavior of the pool for API requests. */
 export interface ApiPoolOptions {
   readonly connectionString: string;
   readonly size: number;

@@ -1,5 +1,5 @@
 /**
- * For how long each named statement is expected to keep its server process busy, learnt from the flights it was in.
+ * For how long each named statement is expected to keep its server process busy, learned from the flights it was in.
  *
  * Measured is the time in which our event loop stood idle until the answer came: what a busy process adds by reading late
  * is no work of the database. The network's time counts, once for a batch, so that far servers are not shared.

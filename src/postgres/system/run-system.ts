@@ -38,7 +38,7 @@ export interface SystemPool extends Queryable {
   stop(): Promise<void>;
 }
 
-/** Size and behaviour of the pool for our own statements. */
+/** Size and behavior of the pool for our own statements. */
 export interface SystemPoolOptions {
   readonly connectionString: string;
   readonly size: number;

@@ -1,5 +1,5 @@
 /**
- * An editor for the text of an email: CodeMirror with the colours of the studio, faults underlined where they are, and names
+ * An editor for the text of an email: CodeMirror with the colors of the studio, faults underlined where they are, and names
  * completed. `Tab` leaves it, as it leaves every other field.
  */
 import { autocompletion, type CompletionSource, closeBrackets, completionKeymap } from '@codemirror/autocomplete';
@@ -40,7 +40,7 @@ interface CodeEditorProps {
   readonly ref?: Ref<EditorHandle>;
 }
 
-const colours = HighlightStyle.define([
+const colors = HighlightStyle.define([
   { tag: [tags.tagName, tags.keyword], color: 'var(--code-key)' },
   { tag: [tags.attributeName, tags.propertyName], color: 'var(--code-name)' },
   { tag: [tags.attributeValue, tags.string, tags.number], color: 'var(--code-text)' },
@@ -49,7 +49,7 @@ const colours = HighlightStyle.define([
 
 /** The look that every editor and every difference shares. */
 export const editorLook: Extension = [
-  syntaxHighlighting(colours),
+  syntaxHighlighting(colors),
   EditorView.lineWrapping,
   EditorView.theme({
     '&': { height: '100%', fontSize: '12.5px', backgroundColor: 'var(--ground-raised)', color: 'var(--text)' },

@@ -51,7 +51,7 @@ export function describeHere(root: string): Pick<Conditions, 'date' | 'commit' |
   return {
     date: new Date().toISOString().slice(0, 10),
     commit: `${git('rev-parse', '--short', 'HEAD')}${git('status', '--porcelain', '--untracked-files=no') === '' ? '' : '+'}`,
-    machine: `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB`,
+    machine: `${cpus().length} virtual CPUs (${cpus()[0]?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GiB`,
   };
 }
 

@@ -1,5 +1,5 @@
 /**
- * Go templates in the editor: actions are coloured over the HTML around them, and names are completed inside them.
+ * Go templates in the editor: actions are colored over the HTML around them, and names are completed inside them.
  */
 import type { CompletionContext, CompletionResult, CompletionSource } from '@codemirror/autocomplete';
 import { html } from '@codemirror/lang-html';
