@@ -80,8 +80,8 @@ type Content = Pick<Model, 'tables' | 'enums' | 'routines'>;
 /** What a role gets while a directive is malformed: nothing, so that no way around the error shows anything. */
 const emptyContent: Content = { tables: new Map(), enums: new Map(), routines: new Map() };
 
-function toModelNamespace({ name, inflectNames, introspection }: ModelNamespace): ModelNamespace {
-  return { name, inflectNames, introspection };
+function toModelNamespace({ name, inflectNames, introspection, extensions }: ContextNamespace): ModelNamespace {
+  return { name, inflectNames, introspection, descriptions: extensions.includes('descriptions') };
 }
 
 function buildContent(context: ModelContext): Content {

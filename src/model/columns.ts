@@ -8,7 +8,7 @@ import { columnFix, validName } from './comment-fix.ts';
 import { readSettings } from './directives.ts';
 import { fieldForm, isValidName } from './inflect.ts';
 import { type Column, comparedAs, type ScalarName, type ValueType } from './model.ts';
-import { type ContextNamespace, type ModelContext, note, tablePath } from './model-context.ts';
+import { type ContextNamespace, type ModelContext, note, plainComment, tablePath } from './model-context.ts';
 import type { TypeResolver, TypeResolvers } from './resolve-type.ts';
 
 /** Every column of the table, in order, also those the role may not use. */
@@ -52,7 +52,7 @@ function buildColumn(
     number,
     name: row.attname,
     fieldName,
-    description: settings.description,
+    description: settings.description ?? plainComment(context, namespace, 'column', table, number),
     type,
     cast: types.cast(declared),
     notNull: row.attnotnull === true,

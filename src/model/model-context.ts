@@ -10,7 +10,7 @@ import { readSettings } from './directives.ts';
 import type { ModelNamespace, TableKind } from './model.ts';
 
 /** A namespace with its directive applied. */
-export interface ContextNamespace extends ModelNamespace {
+export interface ContextNamespace extends Omit<ModelNamespace, 'descriptions'> {
   readonly oid: string;
   readonly maxRows: number;
   /** Those of its directive, else those of the operator. */
@@ -76,6 +76,16 @@ export interface ModelOptions {
   readonly role: string;
   /** What the API offers beyond pg_graphql's where the directive of a schema does not say. */
   readonly extensions: readonly ExtensionName[];
+}
+
+/** A comment that holds no directive, as a description, where the namespace has that extension; null without one. */
+export function plainComment(
+  { catalog }: ModelContext,
+  { extensions }: ContextNamespace,
+  ...place: readonly ['table' | 'column', oid: string, column?: number]
+): string | null {
+  if (!extensions.includes('descriptions') || catalog.directive(...place).kind !== 'none') return null;
+  return catalog.comment(...place)?.trim() || null;
 }
 
 /** For reading comments and names alone. */

@@ -74,6 +74,8 @@ export interface ModelNamespace {
   readonly inflectNames: boolean;
   /** Opted in to introspection. */
   readonly introspection: boolean;
+  /** What no comment describes is described in words of ours (extension `descriptions`). */
+  readonly descriptions: boolean;
 }
 
 /** What one role may see, as plain data. */

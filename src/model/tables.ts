@@ -6,7 +6,15 @@ import { buildColumns, noteOmittedColumns } from './columns.ts';
 import { tableFix, validName } from './comment-fix.ts';
 import { baseForm, tableRootFields, tableTypeNames } from './inflect.ts';
 import type { Column, Table } from './model.ts';
-import { describeTable, type ModelContext, type NameClaims, note, type Omission, tablePath } from './model-context.ts';
+import {
+  describeTable,
+  type ModelContext,
+  type NameClaims,
+  note,
+  type Omission,
+  plainComment,
+  tablePath,
+} from './model-context.ts';
 import { allowsLookup, isAlwaysUnique } from './primary-key.ts';
 import type { TypeResolvers } from './resolve-type.ts';
 import { type SelectedTable, selectedPath } from './select-tables.ts';
@@ -29,7 +37,7 @@ export function buildTable(context: ModelContext, selected: SelectedTable, types
     name: row.relname,
     kind,
     baseName,
-    description: settings.description,
+    description: settings.description ?? plainComment(context, namespace, 'table', row._id),
     maxRows: settings.maxRows ?? namespace.maxRows,
     totalCount: settings.totalCount,
     aggregate: settings.aggregate,

@@ -2,9 +2,10 @@
  * The schemas of a model: the one operations run against, the one introspection shows, and the one printed for code generators.
  * They differ only in `SchemaOptions`.
  */
-import { type GraphQLSchema, introspectionTypes, printSchema } from 'graphql';
+import { type GraphQLNamedType, type GraphQLSchema, introspectionTypes, printSchema } from 'graphql';
 import { enumFilterName, tableTypeNames } from '../model/inflect.ts';
 import type { Model, Table } from '../model/model.ts';
+import { describeShared, describesAnything, describeType } from './describe-type.ts';
 import { LazySchema } from './lazy-schema.ts';
 import { type SchemaContext, type SchemaOptions, TypeRegistry } from './schema-context.ts';
 import { defineAggregateTypes } from './types/aggregate-types.ts';
@@ -26,7 +27,7 @@ import { buildResponseType, buildWriteInputType, hasWriteInput } from './types/w
  * arguments are not part of it: PostgreSQL applies them where the argument is left out.
  */
 export function buildSchema(model: Model): GraphQLSchema {
-  return assembleSchema(model, { displayDefaults: false, isVisible: () => true });
+  return assembleSchema(model, { displayDefaults: false, isVisible: () => true, describes: () => false });
 }
 
 /** Who decides about introspection: the comment directives of the namespaces, or the operator for all of them. */
@@ -44,7 +45,7 @@ export function buildIntrospectionSchema(model: Model, policy: IntrospectionPoli
   const shown = new Set(model.namespaces.filter((namespace) => namespace.introspection).map(({ name }) => name));
   if (policy === 'directive' && shown.size === 0) return null;
   const isVisible = (namespace: string) => policy === 'always' || shown.has(namespace);
-  return assembleSchema(model, { displayDefaults: true, isVisible });
+  return assembleSchema(model, { ...forReaders(model), isVisible });
 }
 
 /**
@@ -53,7 +54,12 @@ export function buildIntrospectionSchema(model: Model, policy: IntrospectionPoli
  * It holds nothing of graphql 17 alone, so tools built on graphql 16 read it as well.
  */
 export function printRoleSchema(model: Model): string {
-  return `${printSchema(assembleSchema(model, { displayDefaults: true, isVisible: () => true }))}\n`;
+  return `${printSchema(assembleSchema(model, { ...forReaders(model), isVisible: () => true }))}\n`;
+}
+
+function forReaders({ namespaces }: Model): Omit<SchemaOptions, 'isVisible'> {
+  const described = new Set(namespaces.filter(({ descriptions }) => descriptions).map(({ name }) => name));
+  return { displayDefaults: true, describes: (namespace) => described.has(namespace) };
 }
 
 function assembleSchema(model: Model, options: SchemaOptions): LazySchema {
@@ -69,11 +75,13 @@ function assembleSchema(model: Model, options: SchemaOptions): LazySchema {
 }
 
 /** The types that every schema holds, used or not. */
-function defineBuiltInTypes({ types }: SchemaContext): void {
+function defineBuiltInTypes(context: SchemaContext): void {
+  const { types } = context;
+  const described = [...operatorFilterTypes, orderByDirectionType];
   const builtIn = [
     ...Object.values(scalarTypes),
-    ...operatorFilterTypes,
-    ...[filterIsType, orderByDirectionType, nodeInterface, pageInfoType],
+    ...(describesAnything(context) ? described.map(describeShared) : described),
+    ...[filterIsType, nodeInterface, pageInfoType],
     ...introspectionTypes,
   ];
   for (const type of builtIn) types.define(type.name, () => type);
@@ -81,27 +89,30 @@ function defineBuiltInTypes({ types }: SchemaContext): void {
 
 function defineEnumTypes(context: SchemaContext): void {
   const { model, types } = context;
+  const describe = describesAnything(context) ? describeShared : (type: GraphQLNamedType) => type;
   for (const enumType of model.enums.values()) {
     if (!context.isVisible(enumType.namespace) || !hasNamedValues(enumType)) continue;
     const type = buildEnumType(enumType);
     types.define(type.name, () => type);
-    types.define(enumFilterName(type.name), () => buildEnumFilterType(type));
+    types.define(enumFilterName(type.name), () => describe(buildEnumFilterType(type)));
   }
 }
 
 function defineTableTypes(context: SchemaContext, table: Table): void {
-  const { types } = context;
+  const isDescribed = context.describes(table.namespace);
+  const define = (name: string, make: () => GraphQLNamedType) =>
+    context.types.define(name, isDescribed ? () => describeType(make()) : make);
   const names = tableTypeNames(table.baseName);
-  types.define(table.baseName, () => buildObjectType(context, table));
-  types.define(names.connection, () => buildConnectionType(context, table));
-  types.define(names.edge, () => buildEdgeType(context, table));
-  types.define(names.filter, () => buildFilterType(context, table));
-  if (isOrderable(table)) types.define(names.orderBy, () => buildOrderByType(table));
-  if (table.aggregate) defineAggregateTypes(context, table);
+  define(table.baseName, () => buildObjectType(context, table));
+  define(names.connection, () => buildConnectionType(context, table));
+  define(names.edge, () => buildEdgeType(context, table));
+  define(names.filter, () => buildFilterType(context, table));
+  if (isOrderable(table)) define(names.orderBy, () => buildOrderByType(table));
+  if (table.aggregate) defineAggregateTypes(context, table, define);
   for (const command of ['insert', 'update'] as const) {
     if (!hasWriteInput(context, table, command)) continue;
-    types.define(names[`${command}Input`], () => buildWriteInputType(context, table, command));
-    types.define(names[`${command}Response`], () => buildResponseType(context, table, command));
+    define(names[`${command}Input`], () => buildWriteInputType(context, table, command));
+    define(names[`${command}Response`], () => buildResponseType(context, table, command));
   }
-  if (table.delete) types.define(names.deleteResponse, () => buildResponseType(context, table, 'delete'));
+  if (table.delete) define(names.deleteResponse, () => buildResponseType(context, table, 'delete'));
 }

@@ -20,6 +20,8 @@ export interface SchemaOptions {
   readonly displayDefaults: boolean;
   /** Whether what belongs to this namespace is part of the schema. */
   isVisible(namespace: string): boolean;
+  /** Whether what belongs to this namespace is described in words of ours. Only where nothing is executed. */
+  describes(namespace: string): boolean;
 }
 
 /** One schema in the making. */

@@ -29,6 +29,7 @@ describe('the option', () => {
   test('takes all, none, or names', () => {
     expect(parseExtensions('all')).toContain('domains');
     expect(parseExtensions(' none ')).toEqual([]);
+    expect(parseExtensions('descriptions, domains')).toEqual(['descriptions', 'domains']);
     expect(() => parseExtensions('domain')).toThrow(
       'names the extension "domain", which does not exist; "domains" does',
     );
@@ -38,6 +39,7 @@ describe('the option', () => {
   test('switches for all schemas', async () => {
     expect(await typesOf({})).toEqual({ person: 'String', letter: 'String' });
     expect(await typesOf({ extensions: [] })).toEqual({ person: 'Opaque', letter: 'Opaque' });
+    expect(await typesOf({ extensions: ['descriptions'] })).toEqual({ person: 'Opaque', letter: 'Opaque' });
   });
 });
 
@@ -49,6 +51,7 @@ describe('the comment of a schema', () => {
     ['["domains"]', [], 'Opaque', 'String'],
     ['[]', undefined, 'String', 'Opaque'],
     ['false', undefined, 'String', 'Opaque'],
+    ['["descriptions"]', undefined, 'String', 'Opaque'],
     ['null', undefined, 'String', 'String'],
   ] as const)('with %s wins over the option for what is in it', async (value, extensions, person, letter) => {
     expect(await typesOf(extensions ? { extensions } : {}, comment(value))).toEqual({ person, letter });

@@ -168,6 +168,7 @@ export function model({ tables = [], enums = [], routines = [], namespaces = ['l
       name: name.replace('+', ''),
       inflectNames: true,
       introspection: name.endsWith('+'),
+      descriptions: false,
     })),
     tables: new Map(tables.map((t) => [t.oid, t])),
     enums: new Map(enums.map((e) => [e.oid, e])),

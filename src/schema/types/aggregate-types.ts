@@ -12,10 +12,14 @@ import { scalarTypes } from './scalars.ts';
 const functions = ['sum', 'avg', 'min', 'max'] as const;
 
 /** Announces *B*`Aggregate` and its parts. A function that no column can take has neither type nor field. */
-export function defineAggregateTypes({ types }: SchemaContext, table: Table): void {
+export function defineAggregateTypes(
+  { types }: SchemaContext,
+  table: Table,
+  defineType: (name: string, make: () => GraphQLObjectType) => void,
+): void {
   const names = tableTypeNames(table.baseName);
   const define = (name: string, fields: () => GraphQLFieldConfigMap<unknown, unknown>) =>
-    types.define(name, () => new GraphQLObjectType({ name, fields }));
+    defineType(name, () => new GraphQLObjectType({ name, fields }));
   const taking = functions.filter((fn) =>
     table.columns.some((column) => column.fieldName !== null && column[fn] !== null),
   );

@@ -11,6 +11,7 @@ import {
 } from 'graphql';
 import { tableRootFields, tableTypeNames } from '../../model/inflect.ts';
 import type { Table } from '../../model/model.ts';
+import { describeRoot } from '../describe-type.ts';
 import { typed, withOrigin } from '../origin.ts';
 import type { SchemaContext } from '../schema-context.ts';
 import { type RootEntry, RootType } from './root-type.ts';
@@ -23,10 +24,11 @@ const commands = ['insert', 'update', 'delete'] as const;
 /** `Mutation`, null when it would have no field. Fields of tables win over routines. */
 export function buildMutationType(context: SchemaContext): GraphQLObjectType | null {
   const tables = [...context.model.tables.values()];
-  const mutation = new RootType('Mutation', () => [
+  const entries = () => [
     ...rootRoutines(context, 'mutation'),
     ...tables.flatMap((table) => tableEntries(context, table)),
-  ]);
+  ];
+  const mutation = new RootType('Mutation', entries, describeRoot(context, 'Mutation'));
   // The usual case is answered without looking at all fields.
   const isWritable = ({ baseName }: Table) => commands.some((command) => isVisible(context, baseName, command));
   return tables.some(isWritable) || Object.keys(mutation.getFields()).length > 0 ? mutation : null;

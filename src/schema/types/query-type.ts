@@ -9,6 +9,7 @@ import {
 } from 'graphql';
 import { tableRootFields, tableTypeNames } from '../../model/inflect.ts';
 import type { Table } from '../../model/model.ts';
+import { describeRoot } from '../describe-type.ts';
 import { typed, withOrigin } from '../origin.ts';
 import type { SchemaContext } from '../schema-context.ts';
 import { connectionArguments } from './connection-types.ts';
@@ -21,7 +22,8 @@ import { valueType } from './value-type.ts';
 /** `Query`; never empty, because `node` is always there. Fields of tables win over routines. */
 export function buildQueryType(context: SchemaContext): GraphQLObjectType {
   const node = ['node', () => nodeField] as const;
-  return new RootType('Query', () => [...rootRoutines(context, 'query'), ...tableEntries(context), node]);
+  const entries = () => [...rootRoutines(context, 'query'), ...tableEntries(context), node];
+  return new RootType('Query', entries, describeRoot(context, 'Query'));
 }
 
 const nodeField: GraphQLFieldConfig<unknown, unknown> = {

@@ -16,12 +16,21 @@ type Field = GraphQLField<unknown, unknown>;
 /** `Query` or `Mutation`. */
 export class RootType extends GraphQLObjectType<unknown, unknown> {
   readonly #entries: () => readonly RootEntry[];
+  readonly #describe: (field: Field) => void;
   #fields: GraphQLFieldMap<unknown, unknown> | null = null;
 
-  /** @param entries Asked for once; of several with one name the last one wins. */
-  constructor(name: string, entries: () => readonly RootEntry[]) {
-    super({ name, fields: {} });
+  /**
+   * @param entries Asked for once; of several with one name the last one wins.
+   * @param words Its description, and what describes a field that was made.
+   */
+  constructor(
+    name: string,
+    entries: () => readonly RootEntry[],
+    words: { readonly description: string | null; describe(field: Field): void },
+  ) {
+    super({ name, description: words.description, fields: {} });
     this.#entries = entries;
+    this.#describe = words.describe;
   }
 
   /** The fields by name, ordered by name. */
@@ -46,6 +55,7 @@ export class RootType extends GraphQLObjectType<unknown, unknown> {
   #makeField(name: string, config: GraphQLFieldConfig<unknown, unknown>): Field {
     const field = new GraphQLObjectType({ name: this.name, fields: { [name]: config } }).getFields()[name]!;
     field.parentType = this;
+    this.#describe(field);
     return field;
   }
 }

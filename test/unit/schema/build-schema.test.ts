@@ -444,12 +444,16 @@ test('a type of the schema or a field of its roots is made when it is read, and 
     made += 1;
     return { type: GraphQLInt };
   };
-  const root = new RootType('Query', () => [
-    ['b', field],
-    ['a', field],
-    ['hidden', null],
-    ['b', field],
-  ]);
+  const root = new RootType(
+    'Query',
+    () => [
+      ['b', field],
+      ['a', field],
+      ['hidden', null],
+      ['b', field],
+    ],
+    { description: null, describe: () => {} },
+  );
   const fields = root.getFields();
   expect([Object.keys(fields), 'a' in fields, 'hidden' in fields, 'constructor' in fields]).toEqual([
     ['a', 'b'],

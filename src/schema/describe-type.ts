@@ -1,0 +1,141 @@
+/**
+ * What introspection says of types, fields and arguments that no comment of the database describes (extension `descriptions`): where
+ * pg_graphql describes them, in a few words, because ten thousand tables repeat them.
+ */
+import {
+  GraphQLEnumType,
+  type GraphQLField,
+  type GraphQLInputField,
+  GraphQLInputObjectType,
+  type GraphQLNamedType,
+  isEnumType,
+  isInputObjectType,
+  isObjectType,
+} from 'graphql';
+import {
+  type ArgumentOrigin,
+  argumentOrigin,
+  type FieldOrigin,
+  fieldOrigin,
+  type InputFieldOrigin,
+  inputFieldOrigin,
+} from './origin.ts';
+import type { SchemaContext } from './schema-context.ts';
+
+type Texts<Origin extends { readonly kind: string }> = {
+  readonly [Kind in Origin['kind']]?: string | ((origin: Origin & { readonly kind: Kind }) => string);
+};
+
+const functions = { sum: 'Sum', avg: 'Average', min: 'Least', max: 'Greatest' } as const;
+
+const fieldTexts: Texts<FieldOrigin> = {
+  node: 'The row with this global id.',
+  collection: ({ table }) => `Rows of ${table.baseName}, in pages.`,
+  by_pk: ({ table }) => `The row of ${table.baseName} with this primary key.`,
+  insert: ({ table }) => `Adds rows to ${table.baseName}.`,
+  update: ({ table }) => `Changes rows of ${table.baseName}.`,
+  delete: ({ table }) => `Deletes rows of ${table.baseName}.`,
+  affected_count: 'How many rows were written.',
+  records: 'The rows that were written.',
+  node_id: 'Global id of the row.',
+  total_count: 'How many rows match the filter.',
+  aggregate: 'Aggregates over the rows that match the filter.',
+  aggregate_count: 'How many rows match the filter.',
+  aggregate_function: (origin) => `${functions[origin.function]} of each column.`,
+  aggregate_column: (origin) => `${functions[origin.function]} of ${origin.column.fieldName}.`,
+};
+
+const argumentTexts: Texts<ArgumentOrigin> = {
+  first: 'The first n rows.',
+  last: 'The last n rows.',
+  before: 'Rows before this cursor.',
+  after: 'Rows after this cursor.',
+  offset: 'Skip n rows.',
+  filter: 'Rows that match.',
+  order_by: 'Order of the rows, before the primary key.',
+  node_id: 'Global id of the row.',
+  key: ({ column }) => `The ${column.fieldName} of the row.`,
+  objects: 'The rows to add.',
+  set: 'New values. Columns that are left out stay as they are.',
+  at_most: 'Fails where more rows than this match.',
+};
+
+const inputFieldTexts: Texts<InputFieldOrigin> = {
+  and: 'All of these hold.',
+  or: 'One of these holds.',
+  not: 'This does not hold.',
+};
+
+const typeTexts: Readonly<Record<string, string>> = {
+  Query: 'Reads rows and calls functions that only read.',
+  Mutation: 'Writes rows and calls functions that may write.',
+  OrderByDirection: 'Order of values, and the place of nulls.',
+  AscNullsFirst: 'Ascending, nulls first.',
+  AscNullsLast: 'Ascending, nulls last.',
+  DescNullsFirst: 'Descending, nulls first.',
+  DescNullsLast: 'Descending, nulls last.',
+};
+
+/** Whether the schema describes what it shares between its namespaces. */
+export function describesAnything({ model, describes }: SchemaContext): boolean {
+  return model.namespaces.some(({ name }) => describes(name));
+}
+
+/** What a root type says of itself, and the describer of its fields. */
+export function describeRoot(context: SchemaContext, name: 'Query' | 'Mutation') {
+  if (!describesAnything(context)) return { description: null, describe: () => {} };
+  const describe = (field: GraphQLField<unknown, unknown>): void => {
+    const origin = fieldOrigin(field);
+    const owner = 'table' in origin ? origin.table : 'routine' in origin ? origin.routine : null;
+    if (owner === null || context.describes(owner.namespace)) describeField(field);
+  };
+  return { description: typeTexts[name]!, describe };
+}
+
+/** Describes a field and its arguments where nothing else does. */
+function describeField(field: GraphQLField<unknown, unknown>): void {
+  field.description ??= textOf(fieldTexts, fieldOrigin(field));
+  for (const argument of field.args) argument.description ??= textOf(argumentTexts, argumentOrigin(argument));
+}
+
+/** Describes a type of one schema alone, and its fields when they are asked for. */
+export function describeType<T extends GraphQLNamedType>(type: T): T {
+  type.description ??= typeTexts[type.name];
+  if (isObjectType(type)) {
+    whenAsked(type, describeField as (field: never) => void);
+  } else if (isInputObjectType(type)) {
+    whenAsked(type, ((field: GraphQLInputField) => {
+      field.description ??= textOf(inputFieldTexts, inputFieldOrigin(field));
+    }) as (field: never) => void);
+  }
+  return type;
+}
+
+/** A described copy of a type that other schemas share. */
+export function describeShared(type: GraphQLNamedType): GraphQLNamedType {
+  if (isEnumType(type)) {
+    const { values, ...config } = type.toConfig();
+    const described = Object.entries(values).map(([name, value]) => [name, { ...value, description: typeTexts[name] }]);
+    return describeType(new GraphQLEnumType({ ...config, values: Object.fromEntries(described) }));
+  }
+  if (!isInputObjectType(type)) return type;
+  const description = `Conditions on ${type.name.replace(/(List)?Filter$/, (_, list) => (list ? ' lists' : ' values'))}.`;
+  return new GraphQLInputObjectType({ ...type.toConfig(), description });
+}
+
+function whenAsked(type: { getFields(): Readonly<Record<string, unknown>> }, describe: (field: never) => void): void {
+  const { getFields } = type;
+  let described: Readonly<Record<string, unknown>> | null = null;
+  type.getFields = () => {
+    if (described === null) {
+      described = getFields.call(type);
+      for (const field of Object.values(described)) describe(field as never);
+    }
+    return described;
+  };
+}
+
+function textOf<Origin extends { readonly kind: string }>(texts: Texts<Origin>, origin: Origin): string | undefined {
+  const text = texts[origin.kind as Origin['kind']] as string | ((of: Origin) => string) | undefined;
+  return typeof text === 'function' ? text(origin) : text;
+}
