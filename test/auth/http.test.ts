@@ -58,6 +58,37 @@ test('opaque keys stand for tokens of their roles', async () => {
   expect((await list(keys.anonKey)).body.code).toBe('not_admin');
 });
 
+test('a key that is a token does not stand in for one: without Authorization nobody is asked for', async () => {
+  const auth = await testAuth(database);
+  const user = [
+    ['GET', '/user'],
+    ['PUT', '/user'],
+    ['POST', '/logout'],
+    ['GET', '/reauthenticate'],
+    ['POST', '/factors'],
+  ] as const;
+  const admin = [
+    ['GET', '/admin/users'],
+    ['POST', '/invite'],
+    ['GET', '/admin/audit'],
+  ] as const;
+  const refused = {
+    status: 401,
+    body: { code: 'no_authorization', message: 'This endpoint requires a valid Bearer token' },
+  };
+  const ask = (method: string, path: string, key: string | null) =>
+    auth.ask(path, method === 'GET' ? undefined : {}, { method, key });
+  for (const [method, path] of user) {
+    expect(await ask(method, path, anonKey)).toMatchObject(refused);
+    expect(await ask(method, `${path}?apikey=${anonKey}`, null)).toMatchObject(refused);
+  }
+  for (const [method, path] of admin) expect(await ask(method, path, serviceKey)).toMatchObject(refused);
+  const keys = { anonKey: 'sb_publishable_abc', serviceKey: 'sb_secret_abc' };
+  const opaque = await testAuth(database, {}, keys);
+  expect((await opaque.ask('/admin/users', undefined, { key: keys.serviceKey })).status).toBe(200);
+  expect((await opaque.ask('/user', undefined, { key: keys.anonKey })).body.code).toBe('bad_jwt');
+});
+
 test('a bearer is checked step by step', async () => {
   const auth = await testAuth(database);
   const { access_token: good, user } = await signedUp(auth, 'bearer@x.test');

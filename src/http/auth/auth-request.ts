@@ -52,7 +52,7 @@ export interface AuthRequest {
   form(): URLSearchParams;
   /** The header `Cookie`. */
   readonly cookies: string | undefined;
-  /** Whether there is a header `Authorization`: without it the API key stands in for a token. */
+  /** Whether there is a header `Authorization`: without it an opaque API key stands in for a token. */
   readonly hasAuthorization: boolean;
   /** Counts the request for its address. @throws AuthError `over_request_rate_limit` */
   count({ bucket, allowance }: AddressLimit): Promise<void>;
@@ -126,11 +126,15 @@ export function apiKeyOf(request: FastifyRequest): string | undefined {
   return one(request.headers.apikey) || queryOf(request).get('apikey') || undefined;
 }
 
-/** Where there is no such header, the key stands in for it. */
+/** Where there is no such header, an opaque key stands in for it; one that is a token does not, as with the original's gateway. */
 function authorizationOf(request: FastifyRequest): string | undefined {
   const key = apiKeyOf(request);
-  return request.headers.authorization ?? (key === undefined ? undefined : `Bearer ${key}`);
+  const standsIn = key !== undefined && key.split('.').length !== tokenParts;
+  return request.headers.authorization ?? (standsIn ? `Bearer ${key}` : undefined);
 }
+
+/** Of a JSON Web Token. */
+const tokenParts = 3;
 
 function queryOf({ url }: FastifyRequest): URLSearchParams {
   const start = url.indexOf('?');
