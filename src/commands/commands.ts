@@ -9,8 +9,20 @@ import { keys } from './keys.ts';
 import { schema } from './schema.ts';
 import { serve } from './serve/serve.ts';
 import { start } from './start/start.ts';
+import { status } from './start/status.ts';
 import { templates } from './templates/templates.ts';
 import { tokens } from './tokens.ts';
 
 /** One entry for each command of `pgreflect`. */
-export const commands: readonly Command[] = [start, serve, init, keys, tokens, schema, check, templates, explain];
+export const commands: readonly Command[] = [
+  start,
+  status,
+  serve,
+  init,
+  keys,
+  tokens,
+  schema,
+  check,
+  templates,
+  explain,
+];

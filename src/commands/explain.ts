@@ -10,7 +10,7 @@ import { Reflection, type RoleReflection } from '../execute/reflection.ts';
 import { readRequest } from '../http/graphql/read-request.ts';
 import { onOneLine } from '../shared/one-line.ts';
 import { type Command, type CommandContext, CommandError, flagText, readTypedFile, refuse } from './command.ts';
-import { requireDatabaseUrl } from './read-model.ts';
+import { databaseUrlFor } from './read-model.ts';
 import { withDatabase } from './with-database.ts';
 
 /** The command `pgreflect explain`. */
@@ -29,7 +29,8 @@ export const explain: Command = {
       doc: 'Execute the operation and print actual times; writes are rolled back.',
     },
   ],
-  notes: `The output is a script for psql with the plans as comments.
+  notes: `The output is a script for psql with the plans as comments. A local project running in the working directory needs no
+--database-url.
 
 Example:
   pgreflect explain query.graphql --role authenticated --variables '{"id": "3"}' --analyze`,
@@ -54,7 +55,7 @@ async function runExplain(context: CommandContext): Promise<number> {
   const request = readOperation(file, context);
   const role = flagText(context, 'role') ?? values.anonRole!;
   const claims = readClaims(context, role);
-  const url = requireDatabaseUrl(values.databaseUrl);
+  const url = databaseUrlFor(values.databaseUrl, context);
   await withDatabase(url, async (pool) => {
     const readSince = performance.now();
     const catalog = await readCatalog(pool, { schemas: values.schemas });

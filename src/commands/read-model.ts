@@ -4,7 +4,8 @@
 import type { Catalog } from '../catalog/catalog.ts';
 import { readCatalog } from '../catalog/read-catalog.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
-import { refuse } from './command.ts';
+import { type CommandContext, refuse } from './command.ts';
+import { findRunningProject, localDatabaseUrl, projectDirectory } from './start/local-project.ts';
 
 /**
  * The catalog with the privileges of one role.
@@ -26,11 +27,18 @@ export async function readCatalogFor(
   return catalog;
 }
 
+/** The connection that was given, else that of the local project running in the working directory. @throws CommandError */
+export function databaseUrlFor(databaseUrl: string | null, { sources }: CommandContext): string {
+  const running = databaseUrl === null ? findRunningProject(projectDirectory(sources.workingDirectory)) : null;
+  if (running === null) return requireDatabaseUrl(databaseUrl);
+  return localDatabaseUrl(running.databasePort, 'authenticator', running.loginPassword);
+}
+
 /** The connection a command needs. @param user Whom the example of a connection names. @throws CommandError */
 export function requireDatabaseUrl(databaseUrl: string | null, user = 'USER'): string {
   if (databaseUrl !== null) return databaseUrl;
   refuse(
     'No database is named.',
-    `Set --database-url postgresql://${user}:PASSWORD@HOST:5432/DATABASE, or DATABASE_URL.`,
+    `Set --database-url postgresql://${user}:PASSWORD@HOST:5432/DATABASE, or DATABASE_URL.\nTo use an embedded database: pgreflect start`,
   );
 }

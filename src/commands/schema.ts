@@ -12,7 +12,7 @@ import type { SystemPool } from '../postgres/system/run-system.ts';
 import { buildIntrospectionSchema, printRoleSchema } from '../schema/build-schema.ts';
 import { type Command, type CommandContext, flagText, pathOf, readTypedFile, refuse } from './command.ts';
 import { describeError } from './describe-error.ts';
-import { readCatalogFor, requireDatabaseUrl } from './read-model.ts';
+import { databaseUrlFor, readCatalogFor } from './read-model.ts';
 import { withDatabase } from './with-database.ts';
 
 /** The command `pgreflect schema`. */
@@ -26,7 +26,9 @@ export const schema: Command = {
     { flag: 'check', placeholder: 'FILE', doc: 'Compare with a file; exit with 1 if they differ.' },
     { flag: 'watch', doc: 'Keep running, and print or write again when the schema changes.' },
   ],
-  notes: `Examples:
+  notes: `A local project running in the working directory needs no --database-url.
+
+Examples:
   pgreflect schema --role authenticated --out schema.graphql
   pgreflect schema --check schema.graphql      # in CI
   pgreflect schema --json --out schema.json --watch`,
@@ -57,7 +59,7 @@ async function runSchema(context: CommandContext): Promise<number> {
     const full = buildIntrospectionSchema(model, 'always')!;
     return `${JSON.stringify({ data: introspectionFromSchema(full) }, null, 2)}\n`;
   };
-  const url = requireDatabaseUrl(values.databaseUrl);
+  const url = databaseUrlFor(values.databaseUrl, context);
   if (watch) return watchSchema(url, { context, schemas: values.schemas, pollMs: values.schemaPollMs!, render, out });
   const text = await withDatabase(url, render);
   if (check !== null) return compare(text, check, context);

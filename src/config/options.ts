@@ -27,7 +27,17 @@ import {
 } from './value-kinds.ts';
 
 /** Commands that read options of this table. */
-export type CommandName = 'start' | 'serve' | 'init' | 'keys' | 'tokens' | 'schema' | 'check' | 'templates' | 'explain';
+export type CommandName =
+  | 'start'
+  | 'status'
+  | 'serve'
+  | 'init'
+  | 'keys'
+  | 'tokens'
+  | 'schema'
+  | 'check'
+  | 'templates'
+  | 'explain';
 
 /** Headings of `--help`. */
 export type OptionGroup = 'Database' | 'Server' | 'Keys and roles' | 'Requests' | 'Limits' | 'Log' | 'Preparation';
@@ -141,7 +151,7 @@ export const options = {
     doc: 'Port to listen on; 0 picks a free one.',
   },
   externalUrl: {
-    group: 'Server', placeholder: 'URL', parse: parseBaseUrl, default: null, commands: [...serving, 'templates'],
+    group: 'Server', placeholder: 'URL', parse: parseBaseUrl, default: null, commands: [...serving, 'templates', 'status'],
     defaultNote: 'http://localhost:PORT', doc: 'Public origin of the gateway, as clients reach it.',
   },
   projectRef: {
@@ -208,7 +218,7 @@ export const options = {
 
   jwtSecret: {
     group: 'Keys and roles', placeholder: 'SECRET', parse: parseSecret, default: null, secret: true,
-    ecosystem: ['GOTRUE_JWT_SECRET'], commands: [...serving, 'keys'], defaultNote: 'kept by start',
+    ecosystem: ['GOTRUE_JWT_SECRET'], commands: [...serving, 'keys', 'status'], defaultNote: 'kept by start',
     doc: 'HS256 secret for tokens and keys, at least 32 characters.',
   },
   jwtKeys: {
@@ -238,7 +248,7 @@ export const options = {
   },
   anonRole: {
     group: 'Keys and roles', placeholder: 'ROLE', parse: parseRole, default: 'anon',
-    commands: [...reflecting, 'keys'], doc: 'Role of callers without a token.',
+    commands: [...reflecting, 'keys', 'status'], doc: 'Role of callers without a token.',
   },
   authenticatedRole: {
     group: 'Keys and roles', placeholder: 'ROLE', parse: parseRole, default: 'authenticated', commands: reflecting,
@@ -246,7 +256,7 @@ export const options = {
   },
   serviceRole: {
     group: 'Keys and roles', placeholder: 'ROLE', parse: parseRole, default: 'service_role',
-    commands: [...reflecting, 'keys'], doc: 'Role of trusted servers. It bypasses row security.',
+    commands: [...reflecting, 'keys', 'status'], doc: 'Role of trusted servers. It bypasses row security.',
   },
   allowedRoles: {
     group: 'Keys and roles', placeholder: 'ROLES', parse: parseRoles, default: null, commands: [...serving, 'check'],
@@ -266,7 +276,7 @@ export const options = {
   },
   accessToken: {
     group: 'Keys and roles', placeholder: 'TOKEN', parse: parseText, default: null, secret: true,
-    commands: [...serving, 'templates'], doc: 'Fixed access token for the management API.',
+    commands: [...serving, 'templates', 'status'], doc: 'Fixed access token for the management API.',
   },
 
   statementTimeoutMs: {

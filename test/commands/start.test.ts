@@ -7,7 +7,7 @@ import { createRemoteJWKSet, exportJWK, generateKeyPair, jwtVerify, SignJWT } fr
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { findFreePort } from '../support/free-port.ts';
-import { runProcess, startCommand, temporaryDirectory } from './run-command.ts';
+import { runCommand, runProcess, startCommand, temporaryDirectory } from './run-command.ts';
 
 async function start(directory: string, args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
   const command = startCommand(['start', '--port', '0', ...args], { directory, env });
@@ -42,6 +42,20 @@ test('starts with the example, answers the line it prints, keeps data over a res
   );
   const pulled = await runProcess(['templates', 'pull'], { directory });
   expect([pulled.code, pulled.err]).toEqual([0, '']);
+  writeFileSync(join(directory, 'names.graphql'), '{ authorCollection { edges { node { name } } } }');
+  const schema = await runCommand(['schema'], { directory });
+  expect([schema.code, schema.out]).toEqual([0, expect.stringContaining('type Author')]);
+  expect(await runCommand(['check'], { directory })).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('0 errors'),
+  });
+  const explained = await runCommand(['explain', 'names.graphql'], { directory });
+  expect([explained.code, explained.out]).toEqual([0, expect.stringContaining('from "public"."author"')]);
+  const status = await runCommand(['status'], { directory });
+  const shown = (text: string) =>
+    text.split('\n').filter((line) => /^ {2}(GraphQL|Database|psql|\w+ key|access token) /.test(line));
+  expect(shown(status.out)).toHaveLength(6);
+  expect(shown(status.out)).toEqual(shown(first.command.text()));
   const project = readFileSync(join(directory, '.pgreflect/project.json'), 'utf8');
   const insert = 'mutation { insertIntoAuthorCollection(objects: [{ name: "Ada" }]) { affectedCount } }';
   expect(await first.ask(insert)).toMatchObject({ errors: [{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }] });

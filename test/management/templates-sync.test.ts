@@ -134,7 +134,7 @@ describe('pgreflect templates', () => {
     const directory = temporaryDirectory();
     mkdirSync(join(directory, '.pgreflect'));
     writeFileSync(join(directory, '.pgreflect', 'project.json'), JSON.stringify({ ref, accessToken: token }));
-    publishAddress(join(directory, '.pgreflect'), url);
+    publishAddress(join(directory, '.pgreflect'), url, 0);
     return directory;
   }
 

@@ -9,7 +9,7 @@ import { loadOptionsOrThrow } from '../../config/load-options.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { type Command, type CommandContext, flagText, refuse } from '../command.ts';
 import { findProblems } from '../preflight.ts';
-import { requireDatabaseUrl } from '../read-model.ts';
+import { databaseUrlFor } from '../read-model.ts';
 import { withDatabase } from '../with-database.ts';
 import { checkModels, checkTrigger, describePreflight, ignoredByComments } from './check-api.ts';
 import { checkDirectives } from './check-directives.ts';
@@ -33,7 +33,7 @@ export const check: Command = {
       doc: 'Print the report for people (default), programs or code hosts.',
     },
   ],
-  notes: `Exits with 1 if there is an error; warnings and notes do not count. Read-only.
+  notes: `A local project running in the working directory needs no --database-url. Exits with 1 if there is an error; warnings and notes do not count. Read-only.
 One object is left out of one kind by its comment: @graphql({"ignore": ["row_security_off"]}).
 
 Examples:
@@ -59,7 +59,7 @@ async function runCheck(context: CommandContext): Promise<number> {
   const print = formats.get(flagText(context, 'format') ?? 'text');
   if (print === undefined) refuse('--format is none of text, json, sarif.');
   const { values } = loadOptionsOrThrow(names, context.sources);
-  const databaseUrl = requireDatabaseUrl(values.databaseUrl);
+  const databaseUrl = databaseUrlFor(values.databaseUrl, context);
   const [anonRole, authenticatedRole, serviceRole] = [values.anonRole!, values.authenticatedRole!, values.serviceRole!];
   const usual = [anonRole, authenticatedRole, serviceRole];
   const { schemas } = values;

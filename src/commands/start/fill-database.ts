@@ -9,10 +9,7 @@ import { setUpDatabase } from '../init/init.ts';
 import type { RoleSetup, StepOutcome } from '../init/role-setup.ts';
 import { readPackageFile } from '../package-files.ts';
 import { withDatabase } from '../with-database.ts';
-import type { LocalProject } from './local-project.ts';
-
-/** The name of the database. */
-export const localDatabase = 'pgreflect';
+import { type LocalProject, localDatabase } from './local-project.ts';
 
 /** What to fill a new database with. `title` names each text in messages. */
 export interface Content {

@@ -6,9 +6,12 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeApiKeys, makeSecret } from '../../config/keys.ts';
+import { type ApiKeys, makeApiKeys, makeSecret } from '../../config/keys.ts';
 import { makeAccessToken } from '../../management/access-tokens.ts';
 import { refuse } from '../command.ts';
+
+/** The name of the database. */
+export const localDatabase = 'pgreflect';
 
 /** The content of project.json. */
 export interface LocalProject {
@@ -119,6 +122,14 @@ async function makeProject(directory: string, roles: { anonRole: string; service
   return project;
 }
 
+/** The keys of a project; of a secret of the operator's own, where one is given. */
+export async function apiKeysOf(
+  project: LocalProject,
+  { secret, anonRole, serviceRole }: { secret: string | null; anonRole: string; serviceRole: string },
+): Promise<ApiKeys> {
+  return secret === null ? project : makeApiKeys(secret, anonRole, serviceRole);
+}
+
 /** Twenty lower-case letters. */
 function makeRef(): string {
   return [...randomBytes(20)].map((byte) => String.fromCharCode(97 + (byte % 26))).join('');
@@ -156,22 +167,29 @@ export function claimProject(directory: string): () => void {
   return () => rmSync(path, { force: true });
 }
 
-/** Tells other commands where the project that this process runs can be reached. */
-export function publishAddress(directory: string, url: string): void {
-  writeFileSync(join(directory, 'process'), `${process.pid}\n${url}\n`);
+/** Tells other commands where the project that this process runs can be reached. No secret: everybody may read it. */
+export function publishAddress(directory: string, url: string, databasePort: number): void {
+  writeFileSync(join(directory, 'process'), `${process.pid}\n${url}\n${databasePort}\n`);
+}
+
+/** The connection string of a role of a local project. */
+export function localDatabaseUrl(port: number | null, role: 'postgres' | 'authenticator', password: string): string {
+  return `postgresql://${role}:${encodeURIComponent(password)}@127.0.0.1:${port}/${localDatabase}`;
 }
 
 /** The project of a directory while a process runs it, and where; null where none does. */
-export function findRunningProject(
-  directory: string,
-): (Pick<LocalProject, 'ref' | 'accessToken'> & { url: string }) | null {
+export function findRunningProject(directory: string): (LocalProject & { url: string }) | null {
   try {
-    const [pid = '', url = ''] = readFileSync(join(directory, 'process'), 'utf8').split('\n');
+    const [pid = '', url = '', databasePort = ''] = readFileSync(join(directory, 'process'), 'utf8').split('\n');
     process.kill(Number.parseInt(pid, 10), 0);
     // A checkout of somebody else's may bring such files along.
     return !isLoopback(new URL(url)) || findForeign(directory) !== null
       ? null
-      : { ...JSON.parse(readFileSync(join(directory, 'project.json'), 'utf8')), url };
+      : {
+          ...JSON.parse(readFileSync(join(directory, 'project.json'), 'utf8')),
+          url,
+          databasePort: Number(databasePort),
+        };
   } catch {
     return null;
   }

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import type { Config } from '../../config/config.ts';
-import { type ApiKeys, makeApiKeys } from '../../config/keys.ts';
+import type { ApiKeys } from '../../config/keys.ts';
 import { loadLocalConfig, loadStartOptions } from '../../config/load-config.ts';
 import type { Sources } from '../../config/load-options.ts';
 import { startGateway } from '../../gateway.ts';
@@ -17,11 +17,13 @@ import { readExampleOperations } from '../package-files.ts';
 import { followOptions } from '../serve/follow-options.ts';
 import { withDatabase } from '../with-database.ts';
 import { describeChange, keepContent } from './content-change.ts';
-import { type Content, createLocalDatabase, fillDatabase, localDatabase, readContent } from './fill-database.ts';
+import { type Content, createLocalDatabase, fillDatabase, readContent } from './fill-database.ts';
 import {
+  apiKeysOf,
   claimProject,
   type LocalProject,
   loadProject,
+  localDatabaseUrl,
   projectDirectory,
   publishAddress,
   writeProject,
@@ -76,7 +78,7 @@ async function startProject(directory: string, { context, content, values }: Pro
   const [anonRole, serviceRole, secret] = [values.anonRole!, values.serviceRole!, values.jwtSecret ?? null];
   const kept = await loadProject(directory, { anonRole, serviceRole });
   const project = context.flags.reset === true ? await resetProject(directory, kept) : kept;
-  const apiKeys = secret === null ? project : await makeApiKeys(secret, anonRole, serviceRole);
+  const apiKeys = await apiKeysOf(project, { anonRole, serviceRole, secret });
   context.note(project.content === null ? 'Preparing a new PostgreSQL in .pgreflect/ ...' : 'Starting PostgreSQL ...');
   const server = await startEmbeddedServer({
     dataDirectory: dataOf(directory),
@@ -139,7 +141,7 @@ async function serveProject(run: LocalStart): Promise<number> {
   const change = describeChange(run.directory, project, content, printPsql(config.adminDatabaseUrl));
   if (change !== null) context.note(change);
   const gateway = await startGateway(config).catch(refuseAddress(config));
-  publishAddress(run.directory, gateway.url);
+  publishAddress(run.directory, gateway.url, server.port);
   const stopped = new Promise<void>((onStopped) => {
     // Without a terminal nobody is left to use a local project.
     obeySignals(gateway, { onStopped, onHangup: () => process.kill(process.pid, 'SIGTERM') });
@@ -155,9 +157,9 @@ async function serveProject(run: LocalStart): Promise<number> {
 
 function localConfig({ server, project, apiKeys, content }: LocalStart, sources: Sources): Config {
   const isExample = (project.content ?? content.kind) === 'example';
-  const adminDatabaseUrl = toDatabase(server.url, 'postgres', project.superuserPassword);
+  const adminDatabaseUrl = localDatabaseUrl(server.port, 'postgres', project.superuserPassword);
   return loadLocalConfig(sources, {
-    databaseUrl: toDatabase(server.url, 'authenticator', project.loginPassword),
+    databaseUrl: localDatabaseUrl(server.port, 'authenticator', project.loginPassword),
     adminDatabaseUrl,
     projectRef: project.ref,
     jwtSecret: project.jwtSecret,
@@ -166,12 +168,4 @@ function localConfig({ server, project, apiKeys, content }: LocalStart, sources:
     accessToken: project.accessToken,
     exampleOperations: isExample ? readExampleOperations() : [],
   });
-}
-
-function toDatabase(serverUrl: string, user: string, password: string): string {
-  const url = new URL(serverUrl);
-  url.pathname = `/${localDatabase}`;
-  url.username = user;
-  url.password = password;
-  return url.href;
 }

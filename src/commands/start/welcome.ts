@@ -12,25 +12,40 @@ import { makeFirstOperation, printCurl, toOneLine } from './first-operation.ts';
 export async function printWelcome(config: Config, gateway: Gateway): Promise<string> {
   const graphql = `${externalOrigin(config, gateway)}/graphql/v1`;
   const operation = await findFirstOperation(config, gateway);
+  const studio = `${gateway.studioEntry()}   (signs in once)`;
   return `
 pgreflect is ready. Ctrl-C stops it.
 
-  Studio       ${externalOrigin(config, gateway)}${gateway.studioEntry()}   (signs in once)
-  GraphQL      ${graphql}
-  GraphiQL     ${graphql}   (in a browser)
-  Auth         ${externalOrigin(config, gateway)}/auth/v1
-  Inbox        ${externalOrigin(config, gateway)}/studio/inbox   (emails are kept here until a mail server is named)
-  Database     ${withoutPassword(config.adminDatabaseUrl)}   (password: superuserPassword in .pgreflect/project.json)
-  psql         ${printPsql(config.adminDatabaseUrl)}
-  anon key     ${config.anonKey}
-  service key  ${config.serviceKey}   (for servers only: passes row security)
-  Management   ${externalOrigin(config, gateway)}/v1/projects/${config.projectRef}/config/auth
-  access token ${config.accessToken}   (of the management API)
+${printAddresses({ ...config, url: externalOrigin(config, gateway), studio })}
 
 Try it:
 
   ${printCurl(graphql, config.anonKey ?? '', operation ?? '{ __typename }')}
 ${operation === null ? await grantAdvice(config, gateway) : ''}`;
+}
+
+/** What a local project is reached by. */
+export interface Addresses
+  extends Pick<Config, 'anonKey' | 'serviceKey' | 'accessToken' | 'projectRef' | 'adminDatabaseUrl'> {
+  readonly url: string;
+  /** Path of the studio, and what there is to say of it. */
+  readonly studio: string;
+}
+
+/** URLs and keys of a local project, one a line. */
+export function printAddresses(project: Addresses): string {
+  const { url, studio, adminDatabaseUrl } = project;
+  return `  Studio       ${url}${studio}
+  GraphQL      ${url}/graphql/v1
+  GraphiQL     ${url}/graphql/v1   (in a browser)
+  Auth         ${url}/auth/v1
+  Inbox        ${url}/studio/inbox   (emails are kept here until a mail server is named)
+  Database     ${withoutPassword(adminDatabaseUrl)}   (password: superuserPassword in .pgreflect/project.json)
+  psql         ${printPsql(adminDatabaseUrl)}
+  anon key     ${project.anonKey}
+  service key  ${project.serviceKey}   (for servers only: passes row security)
+  Management   ${url}/v1/projects/${project.projectRef}/config/auth
+  access token ${project.accessToken}   (of the management API)`;
 }
 
 /** The default names the port that was asked for, which 0 leaves open. */

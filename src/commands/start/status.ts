@@ -1,0 +1,39 @@
+/**
+ * `pgreflect status`: prints URLs and keys of the local project of the working directory again, for whoever may read its files.
+ */
+import { loadOptionsOrThrow } from '../../config/load-options.ts';
+import { type Command, type CommandContext, refuse } from '../command.ts';
+import { apiKeysOf, findRunningProject, localDatabaseUrl, projectDirectory } from './local-project.ts';
+import { printAddresses } from './welcome.ts';
+
+/** The command `pgreflect status`. */
+export const status: Command = {
+  name: 'status',
+  summary: 'Print the URLs and keys of the running local project again.',
+  flags: [],
+  notes: `Reads .pgreflect/ of the working directory, which its owner alone may read. A project that was started with a secret or
+an access token of its own needs the same options here. Exits with 1 if no project is running.
+
+Example:
+  pgreflect status`,
+  run: runStatus,
+};
+
+const names = ['jwtSecret', 'anonRole', 'serviceRole', 'accessToken', 'externalUrl'] as const;
+
+async function runStatus(context: CommandContext): Promise<number> {
+  const { values } = loadOptionsOrThrow(names, context.sources);
+  const project = findRunningProject(projectDirectory(context.sources.workingDirectory));
+  if (project === null) refuse('No local project is running in this directory.', 'To start it: pgreflect start');
+  const roles = { anonRole: values.anonRole!, serviceRole: values.serviceRole! };
+  const addresses = printAddresses({
+    ...(await apiKeysOf(project, { ...roles, secret: values.jwtSecret })),
+    url: values.externalUrl ?? project.url,
+    studio: '/studio   (asks for the access token)',
+    projectRef: project.ref,
+    accessToken: values.accessToken ?? project.accessToken,
+    adminDatabaseUrl: localDatabaseUrl(project.databasePort, 'postgres', project.superuserPassword),
+  });
+  context.print(addresses);
+  return 0;
+}
