@@ -32,10 +32,10 @@ const secrets = [
 ] as const; // biome-ignore format: a list of names
 
 const doc = 'Accepted and stored; has no effect.';
-const aSwitch = field({ kind: boolean, default: false, doc });
-const aNumber = field<number | null>({ kind: integer(0, 2_147_483_647), default: null, doc });
-const aText = field<string | null>({ kind: string(), default: null, doc });
-const aSecret = field<string | null>({ kind: string(), default: null, secret: true, doc });
+const aSwitch = field(boolean, false, doc);
+const aNumber = field<number | null>(integer(0, 2_147_483_647), null, doc);
+const aText = field<string | null>(string(), null, doc);
+const aSecret = field<string | null>(string(), null, doc, { secret: true });
 
 /** The rows by name, sorted. */
 export const inertFields: ReadonlyMap<string, AuthField<unknown>> = new Map(

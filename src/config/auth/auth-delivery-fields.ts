@@ -55,113 +55,68 @@ const rateLimit = integer(0, most);
 
 /** The rows. */
 export const deliveryFields = {
-  mailer_autoconfirm: field({
-    kind: boolean, default: false, file: { table: 'auth.email', key: 'enable_confirmations', convert: invert },
-    doc: 'Treat email addresses as confirmed without a link or code.',
-  }),
-  mailer_allow_unverified_email_sign_ins: field({
-    kind: boolean, default: false, doc: 'Allow sign-in through a provider with an unconfirmed email address.',
-  }),
-  mailer_secure_email_change_enabled: field({
-    kind: boolean, default: true, file: { table: 'auth.email', key: 'double_confirm_changes' },
-    doc: 'Require confirmation at both the old and the new email address.',
-  }),
-  mailer_otp_exp: field({
-    kind: seconds(0, most), default: 3600, notNull: true, file: { table: 'auth.email', key: 'otp_expiry' },
-    doc: 'Lifetime of emailed links and codes in seconds; 0 means 3600.',
-  }),
-  mailer_otp_length: field({
-    kind: integer(6, 10), default: 6, file: { table: 'auth.email', key: 'otp_length' }, doc: 'Digits in emailed codes.',
-  }),
-  mailer_otp_attempts: field({
-    kind: integer(1, 100), default: 10, notNull: true, environment: null,
-    doc: 'Wrong attempts until a code or link is invalid: email, SMS and second factors.',
-  }),
-  mailer_delivery: field<'direct' | 'queue'>({
-    kind: choice('direct', 'queue'), default: 'queue', environment: null,
-    doc: 'direct: send the email during the request. queue: store it and send it after the request.',
-  }),
-  mailer_notifications_admin_changes_enabled: field({
-    kind: boolean, default: false, environment: null, doc: 'Also notify users of changes made through the admin API.',
-  }),
-  mailer_confirmation_link_type: field<'email' | 'signup'>({
-    kind: choice('email', 'signup'), default: 'email', environment: null, doc: 'Value of `type` in sign-up confirmation links.',
-  }),
-  mailer_subject_html_escape: field({
-    kind: boolean, default: false, environment: null, doc: 'HTML-escape values in subjects, as Supabase Auth does.',
-  }),
-  mailer_keep_conditional_comments: field({
-    kind: boolean, default: false, environment: null, doc: 'Keep conditional comments for Outlook in email bodies.',
-  }),
-  mailer_template_lenient_compare: field({
-    kind: boolean, default: true, environment: null, doc: 'Treat values of wrong types in templates as unequal or empty. false: the email fails.',
-  }),
-  mailer_extra_url_schemes: field({
-    kind: string(checkLine), default: '', environment: null, doc: 'Additional URL schemes allowed in template links, separated by commas.',
-  }),
-  mailer_external_hosts: field({
-    kind: string(checkLine), default: '', doc: 'Hosts allowed in emailed links, separated by commas.',
-  }),
-  mailer_urlpaths_invite: field({ kind: string(checkPath), default: '/verify', doc: 'Path of invitation links.' }),
-  mailer_urlpaths_confirmation: field({ kind: string(checkPath), default: '/verify', doc: 'Path of sign-up confirmation links.' }),
-  mailer_urlpaths_recovery: field({ kind: string(checkPath), default: '/verify', doc: 'Path of recovery links and magic links.' }),
-  mailer_urlpaths_email_change: field({ kind: string(checkPath), default: '/verify', doc: 'Path of email change links.' }),
+  mailer_autoconfirm: field(boolean, false,
+    'Treat email addresses as confirmed without a link or code.', { file: 'auth.email.enable_confirmations', convert: invert }),
+  mailer_allow_unverified_email_sign_ins: field(boolean, false,
+    'Allow sign-in through a provider with an unconfirmed email address.'),
+  mailer_secure_email_change_enabled: field(boolean, true,
+    'Require confirmation at both the old and the new email address.', { file: 'auth.email.double_confirm_changes' }),
+  mailer_otp_exp: field(seconds(0, most), 3600,
+    'Lifetime of emailed links and codes in seconds; 0 means 3600.', { file: 'auth.email.otp_expiry', notNull: true }),
+  mailer_otp_length: field(integer(6, 10), 6, 'Digits in emailed codes.', { file: 'auth.email.otp_length' }),
+  mailer_otp_attempts: field(integer(1, 100), 10,
+    'Wrong attempts until a code or link is invalid: email, SMS and second factors.', { notNull: true, environment: null }),
+  mailer_delivery: field<'direct' | 'queue'>(choice('direct', 'queue'), 'queue',
+    'direct: send the email during the request. queue: store it and send it after the request.', { environment: null }),
+  mailer_notifications_admin_changes_enabled: field(boolean, false,
+    'Also notify users of changes made through the admin API.', { environment: null }),
+  mailer_confirmation_link_type: field<'email' | 'signup'>(choice('email', 'signup'), 'email',
+    'Value of `type` in sign-up confirmation links.', { environment: null }),
+  mailer_subject_html_escape: field(boolean, false,
+    'HTML-escape values in subjects, as Supabase Auth does.', { environment: null }),
+  mailer_keep_conditional_comments: field(boolean, false,
+    'Keep conditional comments for Outlook in email bodies.', { environment: null }),
+  mailer_template_lenient_compare: field(boolean, true,
+    'Treat values of wrong types in templates as unequal or empty. false: the email fails.', { environment: null }),
+  mailer_extra_url_schemes: field(string(checkLine), '',
+    'Additional URL schemes allowed in template links, separated by commas.', { environment: null }),
+  mailer_external_hosts: field(string(checkLine), '', 'Hosts allowed in emailed links, separated by commas.'),
+  mailer_urlpaths_invite: field(string(checkPath), '/verify', 'Path of invitation links.'),
+  mailer_urlpaths_confirmation: field(string(checkPath), '/verify', 'Path of sign-up confirmation links.'),
+  mailer_urlpaths_recovery: field(string(checkPath), '/verify', 'Path of recovery links and magic links.'),
+  mailer_urlpaths_email_change: field(string(checkPath), '/verify', 'Path of email change links.'),
 
-  smtp_admin_email: field<string | null>({
-    kind: string(checkEmail), default: null, file: { table: 'auth.email.smtp', key: 'admin_email' }, doc: 'From address of emails.',
-  }),
-  smtp_host: field<string | null>({
-    kind: string(checkLine), default: null, file: { table: 'auth.email.smtp', key: 'host' },
-    doc: 'Mail server host. Without one, emails go to the inbox.',
-  }),
-  smtp_port: field({ kind: port, default: '587', file: { table: 'auth.email.smtp', key: 'port' }, doc: 'Mail server port.' }),
-  smtp_user: field<string | null>({
-    kind: string(checkLine), default: null, file: { table: 'auth.email.smtp', key: 'user' }, doc: 'Mail server user name.',
-  }),
-  smtp_pass: field<string | null>({
-    kind: string(), default: null, secret: true, file: { table: 'auth.email.smtp', key: 'pass' }, doc: 'Mail server password.',
-  }),
-  smtp_sender_name: field<string | null>({
-    kind: string(checkLine), default: null, file: { table: 'auth.email.smtp', key: 'sender_name' }, doc: 'From name of emails.',
-  }),
-  smtp_headers: field<string | null>({
-    kind: string(checkHeaders), default: null, doc: 'Additional email headers, a JSON object. $messageType is replaced by the kind of email.',
-  }),
-  smtp_max_frequency: field({
-    kind: seconds(0, 32_767), default: 60, file: { table: 'auth.email', key: 'max_frequency' },
-    doc: 'Minimum interval between emails of one kind to a user, in seconds; 0: no limit.',
-  }),
+  smtp_admin_email: field<string | null>(string(checkEmail), null,
+    'From address of emails.', { file: 'auth.email.smtp.admin_email' }),
+  smtp_host: field<string | null>(string(checkLine), null,
+    'Mail server host. Without one, emails go to the inbox.', { file: 'auth.email.smtp.host' }),
+  smtp_port: field(port, '587', 'Mail server port.', { file: 'auth.email.smtp.port' }),
+  smtp_user: field<string | null>(string(checkLine), null, 'Mail server user name.', { file: 'auth.email.smtp.user' }),
+  smtp_pass: field<string | null>(string(), null, 'Mail server password.', { file: 'auth.email.smtp.pass', secret: true }),
+  smtp_sender_name: field<string | null>(string(checkLine), null,
+    'From name of emails.', { file: 'auth.email.smtp.sender_name' }),
+  smtp_headers: field<string | null>(string(checkHeaders), null,
+    'Additional email headers, a JSON object. $messageType is replaced by the kind of email.'),
+  smtp_max_frequency: field(seconds(0, 32_767), 60,
+    'Minimum interval between emails of one kind to a user, in seconds; 0: no limit.', { file: 'auth.email.max_frequency' }),
 
-  rate_limit_email_sent: field<SendLimit>({
-    kind: sendLimit, default: 30, file: { table: 'auth.rate_limit', key: 'email_sent' },
-    doc: 'Emails per hour to all users; also n/duration as a start value.',
-  }),
-  rate_limit_sms_sent: field<SendLimit>({
-    kind: sendLimit, default: 30, file: { table: 'auth.rate_limit', key: 'sms_sent' },
-    doc: 'Text messages per hour to all users; also n/duration as a start value.',
-  }),
-  rate_limit_anonymous_users: field({
-    kind: rateLimit, default: 30, file: { table: 'auth.rate_limit', key: 'anonymous_users' },
-    doc: 'Anonymous sign-ins per hour and client address; 0: no limit.',
-  }),
-  rate_limit_otp: field({
-    kind: rateLimit, default: 30, file: { table: 'auth.rate_limit', key: 'sign_in_sign_ups' },
-    doc: 'Sign-ups and email requests per 5 minutes and client address; 0: no limit.',
-  }),
-  rate_limit_verify: field({
-    kind: rateLimit, default: 30, file: { table: 'auth.rate_limit', key: 'token_verifications' },
-    doc: 'Verifications per 5 minutes and client address, password attempts per account; 0: no limit.',
-  }),
-  rate_limit_token_refresh: field({
-    kind: rateLimit, default: 150, file: { table: 'auth.rate_limit', key: 'token_refresh' },
-    doc: 'Token requests per 5 minutes and client address; 0: no limit.',
-  }),
-  mfa_rate_limit_challenge_and_verify: field({
-    kind: rateLimit, default: 15, doc: 'Second-factor challenges and verifications per minute and client address; 0: no limit.',
-  }),
+  rate_limit_email_sent: field<SendLimit>(sendLimit, 30,
+    'Emails per hour to all users; also n/duration as a start value.', { file: 'auth.rate_limit.email_sent' }),
+  rate_limit_sms_sent: field<SendLimit>(sendLimit, 30,
+    'Text messages per hour to all users; also n/duration as a start value.', { file: 'auth.rate_limit.sms_sent' }),
+  rate_limit_anonymous_users: field(rateLimit, 30,
+    'Anonymous sign-ins per hour and client address; 0: no limit.', { file: 'auth.rate_limit.anonymous_users' }),
+  rate_limit_otp: field(rateLimit, 30,
+    'Sign-ups and email requests per 5 minutes and client address; 0: no limit.', { file: 'auth.rate_limit.sign_in_sign_ups' }),
+  rate_limit_verify: field(rateLimit, 30,
+    'Verifications per 5 minutes and client address, password attempts per account; 0: no limit.',
+    { file: 'auth.rate_limit.token_verifications' }),
+  rate_limit_token_refresh: field(rateLimit, 150,
+    'Token requests per 5 minutes and client address; 0: no limit.', { file: 'auth.rate_limit.token_refresh' }),
+  mfa_rate_limit_challenge_and_verify: field(rateLimit, 15,
+    'Second-factor challenges and verifications per minute and client address; 0: no limit.'),
 
-  sms_test_otp: field<string | null>({
-    kind: testCodes, default: null, file: { table: 'auth.sms', key: 'test_otp', convert: joinCodes },
-    doc: 'Phone numbers with a fixed code, for tests: number=code, separated by commas.',
-  }),
+  sms_test_otp: field<string | null>(testCodes, null,
+    'Phone numbers with a fixed code, for tests: number=code, separated by commas.',
+    { file: 'auth.sms.test_otp', convert: joinCodes }),
 } as const; // biome-ignore format: one row per field

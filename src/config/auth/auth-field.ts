@@ -21,23 +21,6 @@ export interface FieldKind<T> {
   fromText(text: string): T;
 }
 
-/** Where a field stands in the tables of the configuration file. */
-export interface FilePlace {
-  /** `auth`, `auth.email.smtp`, … */
-  readonly table: string;
-  readonly key: string;
-  /** Turns the file's value into the field's, before the kind reads it; for lists, inverted switches and words. */
-  readonly convert?: (value: unknown) => unknown;
-}
-
-/** What tells apart fields that are otherwise the same, such as those of the providers; references show them as one. */
-export interface Likeness {
-  /** What stands for the word in references: `PROVIDER`. */
-  readonly placeholder: string;
-  /** The word in the names of the field; its sentence has it with blanks for underscores. */
-  readonly word: string;
-}
-
 /** One field. `T` is the type of its value; it includes null only where null is the default. */
 export interface AuthField<T> {
   readonly kind: FieldKind<NonNullable<T>>;
@@ -49,15 +32,30 @@ export interface AuthField<T> {
   readonly secret?: true;
   /** Name in the environment of Supabase Auth; without it `GOTRUE_` and the field's name. Null: it has none. */
   readonly environment?: string | null;
-  readonly file?: FilePlace;
-  readonly like?: Likeness;
+  /** Its place in the tables of the configuration file: `auth.email.smtp.host`. */
+  readonly file?: string;
+  /** Turns the file's value into the field's, before the kind reads it; for lists, inverted switches and words. */
+  readonly convert?: (value: unknown) => unknown;
+  /**
+   * Tells apart fields that are otherwise the same, such as those of the providers, which references show as one: the word in
+   * the names of the field, which its sentence has with blanks for underscores, and what stands for it, `PROVIDER`.
+   */
+  readonly like?: { readonly placeholder: string; readonly word: string };
   /** One sentence for the reference. */
   readonly doc: string;
 }
 
-/** Keeps the type of a row's value. */
-export function field<T>(row: AuthField<T>): AuthField<T> {
-  return row;
+/** What some fields have beside kind, default and sentence. */
+export type FieldExtras = Omit<AuthField<never>, 'kind' | 'default' | 'doc'>;
+
+/** Makes a row. */
+export function field<T>(
+  kind: FieldKind<NonNullable<T>>,
+  usual: T,
+  doc: string,
+  extras: FieldExtras = {},
+): AuthField<T> {
+  return { kind, default: usual, doc, ...extras };
 }
 
 /** `true` or `false`. */

@@ -38,7 +38,7 @@ interface Report {
 const fieldByPlace: ReadonlyMap<string, AuthFieldName> = new Map(
   authFieldNames.flatMap((name) => {
     const { file } = authField(name);
-    return file === undefined ? [] : [[`${file.table}.${file.key}`, name] as const];
+    return file === undefined ? [] : [[file, name] as const];
   }),
 );
 const tables = new Set([...fieldByPlace.keys()].flatMap(withParents));
@@ -133,8 +133,7 @@ function convert(
   try {
     const resolved = resolveVariables(value, sources.environment);
     if (place.endsWith('.content_path')) return { kind: 'template', source: toFile(resolved, origin, sources) };
-    const { file } = authField(name);
-    return { kind: 'json', value: place === name ? resolved : (file?.convert?.(resolved) ?? resolved) };
+    return { kind: 'json', value: place === name ? resolved : (authField(name).convert?.(resolved) ?? resolved) };
   } catch (error) {
     problems.push({ problem: `${origin} ${(error as Error).message}.`, fix: null });
     return null;

@@ -24,19 +24,18 @@ export type HookValues = { readonly [K in HookName as `hook_${K}_enabled`]: bool
 export const hookFields = Object.fromEntries(
   hookNames.flatMap((name) => {
     const title = name.replaceAll('_', ' ');
-    const place = (key: string) => ({
-      like: { placeholder: 'NAME', word: name },
-      file: { table: `auth.hook.${name}`, key },
-    });
-    const enabled = field({ kind: boolean, default: false, ...place('enabled'), doc: `Enable the ${title} hook.` });
-    const uri = field<string | null>({
-      ...{ kind: string(checkHookTarget, 2000), default: null, ...place('uri') },
-      doc: `Target of the ${title} hook: pg-functions://postgres/SCHEMA/FUNCTION or an https URL.`,
-    });
-    const secrets = field<string | null>({
-      ...{ kind: string(() => null, 2000), default: null, secret: true, ...place('secrets') },
-      doc: `Signing secrets of the ${title} webhook, v1,whsec_BASE64, separated by |.`,
-    });
+    const place = (key: string) => ({ like: { placeholder: 'NAME', word: name }, file: `auth.hook.${name}.${key}` });
+    const enabled = field(boolean, false, `Enable the ${title} hook.`, place('enabled'));
+    const target = `Target of the ${title} hook: pg-functions://postgres/SCHEMA/FUNCTION or an https URL.`;
+    const uri = field<string | null>(string(checkHookTarget, 2000), null, target, place('uri'));
+    const doc = `Signing secrets of the ${title} webhook, v1,whsec_BASE64, separated by |.`;
+    const more = { secret: true, ...place('secrets') } as const;
+    const secrets = field<string | null>(
+      string(() => null, 2000),
+      null,
+      doc,
+      more,
+    );
     return Object.entries({ enabled, uri, secrets }).map(([key, row]) => [`hook_${name}_${key}`, row]);
   }),
 ) as unknown as HookFields;

@@ -1,7 +1,7 @@
 /**
  * Fields of the auth configuration for sign-in with a provider, the same set for each provider that we speak to.
  */
-import { type AuthField, boolean, type FieldKind, field, string } from './auth-field.ts';
+import { type AuthField, boolean, type FieldExtras, type FieldKind, field, string } from './auth-field.ts';
 import { checkWebAddress } from './auth-value-checks.ts';
 
 /** The providers, by the name that requests use. */
@@ -37,16 +37,12 @@ const kinds: Partial<Record<(typeof texts)[number], FieldKind<string>>> = {
 /** The rows of all providers. */
 export const providerFields = Object.fromEntries(
   providers.flatMap((provider) => {
-    const row = (key: keyof typeof docs) => ({
-      like: { placeholder: 'PROVIDER', word: provider },
-      file: { table: `auth.external.${provider}`, key },
-      doc: `${docs[key]} ${provider}.`,
-      ...(key === 'secret' && { secret: true as const }),
-    });
-    const flags = switches.map((key) => [key, field({ kind: boolean, default: false, ...row(key) })] as const);
-    const others = texts.map(
-      (key) => [key, field<string | null>({ kind: kinds[key] ?? string(), default: null, ...row(key) })] as const,
-    );
+    const rest = (key: keyof typeof docs): [doc: string, extras: FieldExtras] => {
+      const place = { like: { placeholder: 'PROVIDER', word: provider }, file: `auth.external.${provider}.${key}` };
+      return [`${docs[key]} ${provider}.`, { ...place, ...(key === 'secret' && { secret: true }) }];
+    };
+    const flags = switches.map((key) => [key, field(boolean, false, ...rest(key))] as const);
+    const others = texts.map((key) => [key, field<string | null>(kinds[key] ?? string(), null, ...rest(key))] as const);
     return [...flags, ...others].map(([key, made]) => [`external_${provider}_${key}`, made]);
   }),
 ) as unknown as ProviderFields;

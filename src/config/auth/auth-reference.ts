@@ -70,7 +70,7 @@ function describe(name: AuthFieldName): Omit<AuthReferenceRow, 'word'> {
     flag: `--${pattern(name, flag, '-')}`,
     placeholder: kind.type === 'boolean' ? null : (kind.choices?.join('|') ?? placeholders[kind.type]),
     environment: variables.map((text) => pattern(name, text)),
-    file: file === undefined ? null : pattern(name, `${file.table}.${file.key}`),
+    file: file === undefined ? null : pattern(name, file),
     default: fallback === null || fallback === '' ? null : String(fallback),
     doc: pattern(name, doc, ' '),
   };

@@ -3,7 +3,7 @@
  *
  * The providers of Supabase Auth are under its names. `webhook` is ours: messages go, signed, to a service of the operator.
  */
-import { field, string } from './auth-field.ts';
+import { type FieldExtras, field, string } from './auth-field.ts';
 import { checkLine } from './auth-value-checks.ts';
 import { checkWebhookUrl, parseWebhookSecrets, problemOf } from './hook-target.ts';
 
@@ -15,61 +15,26 @@ export const smsProviders = [
 /** Name of a provider of text messages. */
 export type SmsProvider = (typeof smsProviders)[number];
 
-const line = string(checkLine, 2000);
-const none = { kind: line, default: null };
-const secret = { ...none, secret: true as const };
-
-function place(provider: SmsProvider, key: string) {
-  return { file: { table: `auth.sms.${provider}`, key } };
-}
+const line = (doc: string, more: FieldExtras) => field<string | null>(string(checkLine, 2000), null, doc, more);
 
 /** The rows. */
 export const smsFields = {
-  sms_provider_url: field<string | null>({
-    kind: string(checkWebhookUrl, 2000), default: null, environment: null,
-    doc: "Base URL of the SMS provider's API, for another region or a relay.",
-  }),
-  sms_webhook_url: field<string | null>({
-    kind: string(checkWebhookUrl, 2000), default: null, environment: null, ...place('webhook', 'url'),
-    doc: 'Webhook that receives text messages as signed JSON.',
-  }),
-  sms_webhook_secrets: field<string | null>({
-    ...secret, environment: null, ...place('webhook', 'secrets'),
-    doc: 'Webhook signing secrets, v1,whsec_BASE64, separated by |.',
-  }),
-  sms_twilio_account_sid: field<string | null>({
-    ...none, ...place('twilio', 'account_sid'), doc: 'Twilio account SID (AC and 32 digits).',
-  }),
-  sms_twilio_auth_token: field<string | null>({
-    ...secret, ...place('twilio', 'auth_token'), doc: 'Twilio auth token.',
-  }),
-  sms_twilio_message_service_sid: field<string | null>({
-    ...none, ...place('twilio', 'message_service_sid'), doc: 'Twilio messaging service SID (MG and 32 digits), or sender number or name.',
-  }),
-  sms_twilio_content_sid: field<string | null>({
-    ...none, ...place('twilio', 'content_sid'), doc: 'Twilio content SID for WhatsApp; the first variable is the code.',
-  }),
-  sms_messagebird_access_key: field<string | null>({
-    ...secret, ...place('messagebird', 'access_key'), doc: 'MessageBird access key.',
-  }),
-  sms_messagebird_originator: field<string | null>({
-    ...none, ...place('messagebird', 'originator'), doc: 'MessageBird sender number or name.',
-  }),
-  sms_textlocal_api_key: field<string | null>({
-    ...secret, ...place('textlocal', 'api_key'), doc: 'Textlocal API key.',
-  }),
-  sms_textlocal_sender: field<string | null>({
-    ...none, ...place('textlocal', 'sender'), doc: 'Textlocal sender name.',
-  }),
-  sms_vonage_api_key: field<string | null>({
-    ...secret, ...place('vonage', 'api_key'), doc: 'Vonage API key.',
-  }),
-  sms_vonage_api_secret: field<string | null>({
-    ...secret, ...place('vonage', 'api_secret'), doc: 'Vonage API secret.',
-  }),
-  sms_vonage_from: field<string | null>({
-    ...none, ...place('vonage', 'from'), doc: 'Vonage sender number or name.',
-  }),
+  sms_provider_url: field<string | null>(string(checkWebhookUrl, 2000), null,
+    "Base URL of the SMS provider's API, for another region or a relay.", { environment: null }),
+  sms_webhook_url: field<string | null>(string(checkWebhookUrl, 2000), null,
+    'Webhook that receives text messages as signed JSON.', { file: 'auth.sms.webhook.url', environment: null }),
+  sms_webhook_secrets: line('Webhook signing secrets, v1,whsec_BASE64, separated by |.', { secret: true, file: 'auth.sms.webhook.secrets', environment: null }),
+  sms_twilio_account_sid: line('Twilio account SID (AC and 32 digits).', { file: 'auth.sms.twilio.account_sid' }),
+  sms_twilio_auth_token: line('Twilio auth token.', { secret: true, file: 'auth.sms.twilio.auth_token' }),
+  sms_twilio_message_service_sid: line('Twilio messaging service SID (MG and 32 digits), or sender number or name.', { file: 'auth.sms.twilio.message_service_sid' }),
+  sms_twilio_content_sid: line('Twilio content SID for WhatsApp; the first variable is the code.', { file: 'auth.sms.twilio.content_sid' }),
+  sms_messagebird_access_key: line('MessageBird access key.', { secret: true, file: 'auth.sms.messagebird.access_key' }),
+  sms_messagebird_originator: line('MessageBird sender number or name.', { file: 'auth.sms.messagebird.originator' }),
+  sms_textlocal_api_key: line('Textlocal API key.', { secret: true, file: 'auth.sms.textlocal.api_key' }),
+  sms_textlocal_sender: line('Textlocal sender name.', { file: 'auth.sms.textlocal.sender' }),
+  sms_vonage_api_key: line('Vonage API key.', { secret: true, file: 'auth.sms.vonage.api_key' }),
+  sms_vonage_api_secret: line('Vonage API secret.', { secret: true, file: 'auth.sms.vonage.api_secret' }),
+  sms_vonage_from: line('Vonage sender number or name.', { file: 'auth.sms.vonage.from' }),
 } as const; // biome-ignore format: one row per field
 
 /** The values of these fields. */

@@ -47,24 +47,24 @@ export const templateFields = Object.fromEntries([
   ...authenticationEmails.flatMap((email) => textsOf(email, `auth.email.template.${email}`)),
   ...notificationEmails.flatMap((email) => {
     const table = `auth.email.notification.${email}`;
-    const place = { file: { table, key: 'enabled' }, like: { placeholder: 'CHANGE', word: email } };
-    const doc = `Send the ${email.replaceAll('_', ' ')} notification.`;
-    const enabled = field({ kind: boolean, default: false, ...place, doc });
+    const place = { file: `${table}.enabled`, like: { placeholder: 'CHANGE', word: email } };
+    const enabled = field(boolean, false, `Send the ${email.replaceAll('_', ' ')} notification.`, place);
     return [...textsOf(`${email}_notification`, table), [`mailer_notifications_${email}_enabled`, enabled]];
   }),
 ]) as unknown as TemplateFields;
 
 function textsOf(email: EmailName, table: string) {
   const words = email.replaceAll('_', ' ');
-  const common = { default: null, like: { placeholder: 'EMAIL', word: email } };
-  const subject = field<string | null>({
-    ...{ ...common, kind: string(checkSubject, 4000), file: { table, key: 'subject' } },
-    doc: `Subject of the ${words} email; empty: the built-in one.`,
-  });
-  const content = field<string | null>({
-    ...{ ...common, kind: string(() => null, maxTemplateBytes), file: { table, key: 'content' } },
-    environment: `GOTRUE_MAILER_TEMPLATES_${email.toUpperCase()}`,
-    doc: `Body of the ${words} email; empty: the built-in one.`,
-  });
+  const like = { placeholder: 'EMAIL', word: email };
+  const doc = (part: string) => `${part} of the ${words} email; empty: the built-in one.`;
+  const place = { like, file: `${table}.subject` };
+  const subject = field<string | null>(string(checkSubject, 4000), null, doc('Subject'), place);
+  const more = { like, file: `${table}.content`, environment: `GOTRUE_MAILER_TEMPLATES_${email.toUpperCase()}` };
+  const content = field<string | null>(
+    string(() => null, maxTemplateBytes),
+    null,
+    doc('Body'),
+    more,
+  );
   return [[`mailer_subjects_${email}`, subject], [`mailer_templates_${email}_content`, content]]; // biome-ignore format: pairs
 }
