@@ -27,7 +27,7 @@ import { type Management, startManagement } from './management/start-management.
 import type { AuthStart } from './management/templates/start-templates.ts';
 import type { Model } from './model/model.ts';
 import type { DatabaseError } from './postgres/failure.ts';
-import { Availability, isAway } from './postgres/pool/availability.ts';
+import { isAway, watchAvailability } from './postgres/pool/availability.ts';
 import { openReplicas } from './postgres/pool/open-replicas.ts';
 import { type ApiPool, createApiPool } from './postgres/pool/pool.ts';
 import type { Replicas } from './postgres/pool/replicas.ts';
@@ -209,7 +209,7 @@ interface Core {
   /** For the tables of the auth service. */
   readonly authPool: SystemPool;
   readonly management: Management;
-  readonly availability: Availability;
+  readonly availability: ReturnType<typeof watchAvailability>;
 }
 
 function createCore(
@@ -225,7 +225,7 @@ function createCore(
     applicationName: 'pgreflect system',
     onError: (problem) => availability.suspect(problem),
   });
-  const availability = new Availability(systemPool, observe, () => void reload('database back'));
+  const availability = watchAvailability(systemPool, observe, () => void reload('database back'));
   const reflector = new Reflector({
     ...reflectionOptions(config),
     pollMs: watchesCatalog ? config.schemaPollMs : null,

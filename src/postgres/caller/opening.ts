@@ -66,10 +66,11 @@ export function openingSteps(
   session: SessionState,
   names: StatementNames | null,
 ): readonly FlightStep[] {
-  if (names === null) return makeSteps(settings, session, { names, characteristics: settings.characteristics });
-  const known = kept.get(session);
+  const known = names === null ? undefined : kept.get(session);
   if (known !== undefined) return known;
-  const steps = encodeSteps(makeSteps(settings, session, { names, characteristics: settings.characteristics }));
+  const made = makeSteps(settings, session, { names, characteristics: settings.characteristics });
+  if (names === null) return made;
+  const steps = encodeSteps(made);
   kept.set(session, steps);
   return steps;
 }
@@ -84,8 +85,8 @@ export function planningStep(names: StatementNames | null): FlightStep {
   return fixedStep(planForValues, names);
 }
 
-/** What makes a session fit for a statement of our own. `names` null: nothing named is run, so nobody looks for what others have named. */
-export function resetSteps(session: SessionState, names: StatementNames | null): readonly FlightStep[] {
+/** What makes a session fit for a statement. `names` null: nothing named is run, so nobody looks for what others have named. */
+function resetSteps(session: SessionState, names: StatementNames | null): readonly FlightStep[] {
   const steps = names === null ? sessionReset[session].filter(({ isUnnamed }) => !isUnnamed) : sessionReset[session];
   return steps.map(({ text, isUnnamed }) =>
     isUnnamed ? { text, values: [], name: '', isKept: true } : fixedStep(text, names),
@@ -93,19 +94,14 @@ export function resetSteps(session: SessionState, names: StatementNames | null):
 }
 
 /** A step that is the same for everybody. `names` null: unnamed. */
-export function fixedStep(text: string, names: StatementNames | null): FlightStep {
+function fixedStep(text: string, names: StatementNames | null): FlightStep {
   return { text, values: [], name: names?.fixedNameOf(text) ?? '' };
-}
-
-interface StepOptions {
-  readonly names: StatementNames | null;
-  readonly characteristics: string | null;
 }
 
 function makeSteps(
   { text, values }: SettingsStatements,
   session: SessionState,
-  { names, characteristics }: StepOptions,
+  { names, characteristics }: { readonly names: StatementNames | null; readonly characteristics: string | null },
 ): FlightStep[] {
   const steps = [...resetSteps(session, names), { ...fixedStep(text[session], names), values }];
   if (characteristics === null) return steps;

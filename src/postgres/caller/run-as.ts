@@ -15,6 +15,7 @@ import type { ApiConnection, FlightHow, QueuedRequest, Slot } from '../pool/queu
 import { AnswerSink, type OpenResponse } from '../wire/answer-sink.ts';
 import { Flight, type FlightOutcome, type FlightResult, type FlightStep, type RowCollector } from '../wire/flight.ts';
 import { MessageReader } from '../wire/message-reader.ts';
+import { lostStatement } from '../wire/prepared-statements.ts';
 import type { StatementNames } from '../wire/statement-names.ts';
 import type { Caller } from './caller.ts';
 import type { Freshness } from './freshness-check.ts';
@@ -169,7 +170,7 @@ async function send(pool: ApiPool, request: Request, { named, alone }: AttemptOp
       if (end.problem instanceof DatabaseError && end.problem.kind === 'overloaded') pool.counts.refused += 1;
       throw end.problem;
     case 'withdrawn':
-      throw leftEarly(watch.reason);
+      throw givenUp(watch.reason);
   }
 }
 
@@ -178,6 +179,7 @@ class FlightRequest implements QueuedRequest {
   readonly #request: Request;
   readonly #counts: FlightCounts;
   readonly #names: StatementNames | null;
+  #first: readonly FlightStep[] = [];
   #main: readonly FlightStep[];
   readonly #plansForValues: boolean;
   readonly statement: string;
@@ -185,7 +187,7 @@ class FlightRequest implements QueuedRequest {
   runsUserCode: boolean;
   readonly sink: AnswerSink;
   /** Names of the statements that were sent. */
-  sent: readonly string[] = noNames;
+  sent: readonly string[] = [];
   /** Refused before the settings, because of what another request has left in the session. */
   isRefusedSession = false;
 
@@ -238,12 +240,7 @@ class FlightRequest implements QueuedRequest {
     if (isChanged || lostStatement(outcome.problem, this.sent)) connection.isSpoiled = true;
     this.isRefusedSession = hasTables || isChanged;
   }
-
-  #first: readonly FlightStep[] = noSteps;
 }
-
-const noNames: readonly string[] = [];
-const noSteps: readonly FlightStep[] = [];
 
 /** The steps of the request; before each but the first the settings again. */
 function mainSteps(
@@ -270,20 +267,15 @@ function says({ problem, step }: FlightOutcome & { readonly kind: 'failed' }, ma
 
 /** Before anything is sent, at no risk of having run half. */
 function refuseIfOver({ options, deadline }: Request): void {
-  if (options.signal?.aborted) throw leftEarly('client');
-  if (deadline !== null && performance.now() >= deadline) throw leftEarly('timer');
+  if (options.signal?.aborted) throw givenUp('client');
+  if (deadline !== null && performance.now() >= deadline) throw givenUp('timer');
 }
 
 function failure(kind: DatabaseErrorKind, step: 0 | 1, primary: string, cause?: unknown): DatabaseError {
   return new DatabaseError({ kind, step, primary, cause });
 }
 
-/** Before the statement ran. */
-function leftEarly(reason: Reason | null): DatabaseError {
-  return givenUp(reason, 0, 'the statement ran');
-}
-
-function givenUp(reason: Reason | null, step: 0 | 1, before: string): DatabaseError {
+function givenUp(reason: Reason | null, step: 0 | 1 = 0, before = 'the statement ran'): DatabaseError {
   return reason === 'client'
     ? failure('cancelled', step, `The client went away before ${before}.`)
     : failure('timeout', step, `The time limit passed before ${before}.`);
@@ -291,7 +283,7 @@ function givenUp(reason: Reason | null, step: 0 | 1, before: string): DatabaseEr
 
 /** Gives the slot up when the time is over or the client goes away, whichever comes first. */
 class FlightWatch {
-  readonly #timer: NodeJS.Timeout | null;
+  readonly #timer: NodeJS.Timeout | undefined;
   readonly #onLeave = () => this.giveUp('client');
   readonly #queued: FlightRequest;
   readonly #slot: Slot;
@@ -302,13 +294,14 @@ class FlightWatch {
     this.#queued = queued;
     this.#slot = slot;
     this.#options = options;
-    const leftMs = (deadline ?? 0) - performance.now();
-    this.#timer = deadline === null ? null : setTimeout(() => this.giveUp('timer'), Math.max(leftMs, 1));
+    if (deadline !== null) {
+      this.#timer = setTimeout(() => this.giveUp('timer'), Math.max(deadline - performance.now(), 1));
+    }
     options.signal?.addEventListener('abort', this.#onLeave);
   }
 
   stop(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    clearTimeout(this.#timer);
     this.#options.signal?.removeEventListener('abort', this.#onLeave);
   }
 
@@ -319,16 +312,6 @@ class FlightWatch {
     if (!this.#options.mutation) this.#queued.sink.abandon();
     this.#slot.cancel();
   }
-}
-
-/**
- * The server does not know a name that we have prepared (26000), or knows one that we have not (42P05). The
- * message must name one of ours: a user's function can raise these codes too, after it has done something.
- */
-function lostStatement(problem: unknown, names: readonly string[]): boolean {
-  const { code, message } = problem as { readonly code?: string; readonly message?: string };
-  if (code !== '26000' && code !== '42P05') return false;
-  return names.some((name) => name !== '' && message?.includes(name));
 }
 
 /**

@@ -26,7 +26,7 @@ const copies = '/var/cache/pgreflect';
 /**
  * Finds the programs; copies them once (60 MB) where `user` could not reach them.
  *
- * @throws EmbeddedServerError `failed` where none are packaged for this platform.
+ * @throws EmbeddedServerError where none are packaged for this platform.
  */
 export async function findBinaries(user: ServerUser | null): Promise<EmbeddedBinaries> {
   const { root, version } = locatePackage();
@@ -72,7 +72,7 @@ function locatePackage(): { readonly root: string; readonly version: string } {
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
     return { root, version };
   } catch (problem) {
-    throw new EmbeddedServerError('failed', `No PostgreSQL is packaged for ${platform}-${process.arch}.`, {
+    throw new EmbeddedServerError(`No PostgreSQL is packaged for ${platform}-${process.arch}.`, {
       hint: `Reinstall with optional dependencies, or use your own server: pgreflect serve --database-url URL.`,
       cause: problem,
     });

@@ -4,13 +4,14 @@
  * Promises: a directory is either complete or not there (a start that is killed half-way leaves nothing that looks like
  * data), and two servers never use the same one.
  */
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, lstatSync, readFileSync, readlinkSync } from 'node:fs';
 import { chown, mkdir, mkdtemp, realpath, rename, rm, rmdir, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import type { EmbeddedBinaries } from './embedded-binaries.ts';
 import { EmbeddedServerError } from './embedded-server-error.ts';
 import { canEnter, type ServerUser } from './server-user.ts';
@@ -38,7 +39,7 @@ export async function locateData(
   if (link) await rm(direct);
   if (user === null || (await canEnter(parent, user))) return direct;
   if (existsSync(direct)) {
-    throw new EmbeddedServerError('failed', `The user "postgres" cannot enter "${parent}".`, {
+    throw new EmbeddedServerError(`The user "postgres" cannot enter "${parent}".`, {
       hint: `Move "${direct}" to a directory that user can read, run as a regular user, or run chmod o+x on "${parent}" and the directories above.`,
     });
   }
@@ -52,7 +53,7 @@ export async function locateData(
 /**
  * Waits while a server that is stopping still uses the directory, and removes a lock file that an ended one has left.
  *
- * @throws EmbeddedServerError `in_use` where a server runs there.
+ * @throws EmbeddedServerError where a server runs there.
  */
 export async function awaitUnused(directory: string): Promise<void> {
   const patienceUntil = performance.now() + 15_000;
@@ -66,7 +67,7 @@ export async function awaitUnused(directory: string): Promise<void> {
     }
     const mayEnd = round < 20 || owner.status === 'stopping';
     if (!mayEnd || performance.now() > patienceUntil) {
-      throw new EmbeddedServerError('in_use', `Another PostgreSQL (process ${owner.pid}) uses "${directory}".`, {
+      throw new EmbeddedServerError(`Another PostgreSQL (process ${owner.pid}) uses "${directory}".`, {
         hint: `Stop the other pgreflect first. If none is running, stop the server: kill -INT ${owner.pid}`,
       });
     }
@@ -89,7 +90,7 @@ export async function removeData(requested: string): Promise<void> {
 /**
  * Makes the database cluster where there is none.
  *
- * @throws EmbeddedServerError `other_major` where another major version made it, `failed` with the last lines of the log.
+ * @throws EmbeddedServerError where another major version made it, or with the last line of the log.
  */
 export async function initializeData(
   directory: string,
@@ -97,7 +98,6 @@ export async function initializeData(
   binaries: EmbeddedBinaries,
   user: ServerUser | null,
 ): Promise<void> {
-  // biome-ignore format: short
   if (existsSync(join(directory, 'PG_VERSION'))) {
     assertMajor(directory, binaries.major);
     return;
@@ -123,38 +123,27 @@ export function serverEnvironment(): Record<string, string> {
   return { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', ...(process.env.TZ ? { TZ: process.env.TZ } : {}) };
 }
 
-function runInitdb(initdb: string, directory: string, passwordFile: string, user: ServerUser | null): Promise<void> {
+async function runInitdb(initdb: string, directory: string, passwordFile: string, user: ServerUser | null) {
   const options = [
     `--pgdata=${directory}`, '--username=postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256',
     // The provider inside PostgreSQL sorts and folds alike on every operating system.
     '--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C', '--no-instructions',
   ]; // biome-ignore format: pairs
-  return new Promise((resolvePromise, reject) => {
-    const child = spawn(initdb, options, {
-      ...(user ?? {}), cwd: '/', env: serverEnvironment(), stdio: ['ignore', 'pipe', 'pipe'],
-    }); // biome-ignore format: short
-    let output = '';
-    const note = (chunk: Buffer) => {
-      output += chunk.toString();
-    };
-    child.stdout.on('data', note);
-    child.stderr.on('data', note);
-    const fail = (cause: unknown) =>
-      reject(
-        new EmbeddedServerError('failed', `The database could not be made: ${output.trim().split('\n').at(-1)}`, {
-          hint: `Check the permissions and free space of "${directory}".`,
-          cause,
-        }),
-      );
-    child.on('error', fail);
-    child.on('close', (code) => (code === 0 ? resolvePromise() : fail(new Error(output))));
-  });
+  try {
+    await promisify(execFile)(initdb, options, { ...(user ?? {}), cwd: '/', env: serverEnvironment() });
+  } catch (cause) {
+    const { stderr, message } = cause as Error & { readonly stderr?: string };
+    throw new EmbeddedServerError(`The database could not be made: ${(stderr || message).trim().split('\n').at(-1)}`, {
+      hint: `Check the permissions and free space of "${directory}".`,
+      cause,
+    });
+  }
 }
 
 function assertMajor(directory: string, major: number): void {
   const found = readFileSync(join(directory, 'PG_VERSION'), 'utf8').trim();
   if (found === String(major)) return;
-  throw new EmbeddedServerError('other_major', `"${directory}" was made by PostgreSQL ${found}, this is ${major}.`, {
+  throw new EmbeddedServerError(`"${directory}" was made by PostgreSQL ${found}, this is ${major}.`, {
     hint:
       'Start it with the pgreflect that made it and dump it: pg_dump --format=custom --file=old.dump DATABASE_URL. ' +
       `Move "${directory}" away, start again, then: pg_restore --clean --if-exists --dbname=DATABASE_URL old.dump`,
@@ -165,7 +154,7 @@ async function removeEmpty(directory: string): Promise<void> {
   try {
     await rmdir(directory);
   } catch (problem) {
-    throw new EmbeddedServerError('failed', `"${directory}" is not empty and not the data of a PostgreSQL.`, {
+    throw new EmbeddedServerError(`"${directory}" is not empty and not the data of a PostgreSQL.`, {
       hint: 'Choose another directory, or empty this one.',
       cause: problem,
     });

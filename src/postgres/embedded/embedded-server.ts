@@ -6,9 +6,11 @@
  * small shell waits for our end and stops it should we be killed, so no server is ever left behind.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { lstatSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
+import { createInterface } from 'node:readline';
 import { within } from '../../shared/within.ts';
 import { findBinaries } from './embedded-binaries.ts';
 import { awaitUnused, initializeData, locateData, serverEnvironment } from './embedded-data.ts';
@@ -82,21 +84,17 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
 
 function portTaken(port: number, cause: EmbeddedServerError): EmbeddedServerError {
   const hint = `Choose another one for the database: --database-port ${port + 1}`;
-  return new EmbeddedServerError('failed', `Port ${port} is in use by another program.`, { hint, cause });
+  return new EmbeddedServerError(`Port ${port} is in use by another program.`, { hint, cause });
 }
 
 /** A TCP port on loopback that nothing listens on at the moment. */
-export function findFreePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() =>
-        address && typeof address === 'object' ? resolve(address.port) : reject(new Error('no port')),
-      );
-    });
-  });
+export async function findFreePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
 }
 
 interface Launch {
@@ -135,25 +133,20 @@ function awaitReady(child: ChildProcess, log: (line: string) => void): Promise<v
       clearTimeout(timer);
       const said = [reason, ...recent].join('\n  ');
       const hint = 'The lines above are the log of the server; where nothing else helps, start with a new directory.';
-      reject(new EmbeddedServerError('failed', `PostgreSQL did not start: ${said}`, { hint, cause }));
+      reject(new EmbeddedServerError(`PostgreSQL did not start: ${said}`, { hint, cause }));
     };
     const timer = setTimeout(() => {
       child.kill('SIGQUIT');
       fail(`not ready after ${startLimitMs / 1000} s`);
     }, startLimitMs);
-    let rest = '';
     // Read to the end of the server's life: a full pipe would block it.
-    child.stderr?.on('data', (chunk: Buffer) => {
-      const lines = (rest + chunk.toString()).split('\n');
-      rest = lines.pop() ?? '';
-      for (const line of lines) {
-        log(line);
-        if (recent.push(line) > 8) recent.shift();
-        // A standby says that its connections are read-only.
-        if (!/database system is ready to accept (read-only )?connections/.test(line)) continue;
-        clearTimeout(timer);
-        resolve();
-      }
+    createInterface(child.stderr!).on('line', (line) => {
+      log(line);
+      if (recent.push(line) > 8) recent.shift();
+      // A standby says that its connections are read-only.
+      if (!/database system is ready to accept (read-only )?connections/.test(line)) return;
+      clearTimeout(timer);
+      resolve();
     });
     child.once('error', (problem) => fail(problem.message, problem));
     child.once('close', (code) => fail(`it ended with code ${code}`));

@@ -19,9 +19,6 @@ export interface MigrateOptions {
   readonly migrations?: readonly Migration[];
 }
 
-/** The statements that ran, or would run, one text for each object, in order. Empty: the schema was complete. */
-export type MigrationStatements = readonly string[];
-
 /** The database refused; `cause` is the `DatabaseError`. `message` says what to do. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
@@ -48,9 +45,10 @@ alter table auth.pgreflect_migrations enable row level security;`;
 /**
  * Makes what is missing. A complete schema costs one look.
  *
+ * @returns The statements that ran, one text for each object, in order.
  * @throws MigrationError where the login may not do it; nothing has been changed then. DatabaseError `unavailable` and so on.
  */
-export async function migrate(pool: SystemPool, options: MigrateOptions): Promise<MigrationStatements> {
+export async function migrate(pool: SystemPool, options: MigrateOptions): Promise<readonly string[]> {
   const migrations = options.migrations ?? loadMigrations();
   try {
     if (await isComplete(pool, migrations, options.apiRoles)) return [];
@@ -66,7 +64,7 @@ export async function migrate(pool: SystemPool, options: MigrateOptions): Promis
 }
 
 /** The statements that `migrate` would run now. Writes nothing. */
-export async function planMigration(session: Queryable, options: MigrateOptions): Promise<MigrationStatements> {
+export async function planMigration(session: Queryable, options: MigrateOptions): Promise<readonly string[]> {
   const statements: string[] = [];
   const applied = await readApplied(session);
   for (const { version, title, pieces } of options.migrations ?? loadMigrations()) {

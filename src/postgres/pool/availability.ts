@@ -21,51 +21,40 @@ const firstDelayMs = 250;
 const longestDelayMs = 5000;
 
 /**
- * Knows whether the database answers. Any part that loses a connection reports it here; one question to the database tells
- * a lost connection from a lost database, and an outage is observed once, with its end.
+ * Any part that loses a connection reports it to `suspect`; one question to the database tells a lost connection from a lost
+ * database, and an outage is observed once, with its end.
  */
-export class Availability {
-  readonly #pool: SystemPool;
-  readonly #observe: Observe;
-  readonly #onBack: () => void;
-  readonly #stopping = new AbortController();
-  #asking = false;
+export function watchAvailability(pool: SystemPool, observe: Observe, onBack: () => void) {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let isAsking = false;
 
-  constructor(pool: SystemPool, observe: Observe, onBack: () => void) {
-    this.#pool = pool;
-    this.#observe = observe;
-    this.#onBack = onBack;
-  }
-
-  /** Somebody lost a connection. */
-  suspect(problem: Error): void {
-    if (this.#asking || this.#stopping.signal.aborted) return;
-    this.#asking = true;
-    void this.#ask(problem).finally(() => {
-      this.#asking = false;
-    });
-  }
-
-  stop(): void {
-    this.#stopping.abort();
-  }
-
-  async #ask(problem: Error): Promise<void> {
-    const { signal } = this.#stopping;
+  async function ask(problem: Error): Promise<void> {
     let delayMs = firstDelayMs;
     for (let outage = false; !signal.aborted; outage = true) {
-      const answers = await this.#pool.query('select 1').then(
+      const answers = await pool.query('select 1').then(
         () => true,
         (error) => !isAway(error),
       );
       if (answers && outage) {
-        this.#observe({ kind: 'database_back' });
-        this.#onBack();
+        observe({ kind: 'database_back' });
+        onBack();
       }
       if (answers || signal.aborted) return;
-      if (!outage) this.#observe({ kind: 'database_lost', reason: reasonOf(problem) });
+      if (!outage) observe({ kind: 'database_lost', reason: reasonOf(problem) });
       await sleep(delayMs, undefined, { signal }).catch(() => {});
       delayMs = Math.min(delayMs * 2, longestDelayMs);
     }
   }
+
+  return {
+    suspect(problem: Error): void {
+      if (isAsking || signal.aborted) return;
+      isAsking = true;
+      void ask(problem).finally(() => {
+        isAsking = false;
+      });
+    },
+    stop: () => stopping.abort(),
+  };
 }

@@ -49,6 +49,7 @@ const cancelled = '57014';
 export interface Connections {
   /** Whose turn it is. */
   readonly queue: ConnectionQueue;
+  readonly durations: StatementDurations;
   /** Opens a connection, or takes one that is idle, for one whose turn it is. @throws DatabaseError `unavailable`; then the turn is over. */
   acquire(turn: Turn): Promise<ApiConnection>;
   /** Gives it back, and ends the turn; one that is `broken` is thrown away. */
@@ -66,7 +67,6 @@ class Batch implements Turn {
   /** There was no connection at once. */
   isWaiting = false;
   readonly #connections: Connections;
-  readonly #durations: StatementDurations;
   readonly #since = performance.now();
   readonly #waiting: Slot[] = [];
   #expectedMs = 0;
@@ -92,16 +92,11 @@ class Batch implements Turn {
   /** Idle time of the event loop at the start and at the end of each flight, in milliseconds. */
   #idleAt: number[] = [];
 
-  constructor(
-    { role, caller, isQuick }: Pick<Turn, 'role' | 'caller' | 'isQuick'>,
-    connections: Connections,
-    durations: StatementDurations,
-  ) {
+  constructor({ role, caller, isQuick }: Omit<Turn, 'startedAt'>, connections: Connections) {
     this.role = role;
     this.caller = caller;
     this.isQuick = isQuick;
     this.#connections = connections;
-    this.#durations = durations;
   }
 
   hasRoomFor(expectedMs: number): boolean {
@@ -180,13 +175,16 @@ class Batch implements Turn {
     const code = (outcome.problem as { readonly code?: string }).code ?? '';
     this.#hasFailed = true;
     this.#isLost = outcome.lost;
-    this.#durations.noteFailure(slot.request.statement, (this.#idleAt[index + 1] ?? 0) - (this.#idleAt[index] ?? 0));
+    this.#connections.durations.noteFailure(
+      slot.request.statement,
+      (this.#idleAt[index + 1] ?? 0) - (this.#idleAt[index] ?? 0),
+    );
     if (outcome.lost) this.#loseBehind();
     if (code === cancelled && this.#hasCancelled && slot !== this.#cancelledSlot) slot.settle(requeued);
     // It may have failed for what its transaction began with.
     if (index > 0 && this.#connection?.isSpoiled && !outcome.lost) slot.settle(requeued);
     if (code === refusedWrite && index > 0) {
-      this.#durations.noteWrite(slot.request.statement);
+      this.#connections.durations.noteWrite(slot.request.statement);
       slot.settle(requeued);
     }
   }
@@ -205,8 +203,7 @@ class Batch implements Turn {
   }
 
   #cancel(slot: Slot): void {
-    if (this.#connection === null) this.#leave(slot);
-    else if (this.#sent[this.#at] === slot) {
+    if (this.#connection !== null && this.#sent[this.#at] === slot) {
       this.#cancelledSlot = slot;
       this.#cancelFlight(this.#connection);
     } else this.#leave(slot);
@@ -256,18 +253,13 @@ class Batch implements Turn {
     setImmediate(() => {
       if (this.#stallTimer === null || this.#at > seen) return;
       const slot = this.#sent[seen] as Slot;
-      if (this.#hasWaiting(seen)) {
-        this.#durations.noteStall(slot.request.statement);
+      if (this.#sent.slice(seen + 1).some(({ isOver }) => !isOver)) {
+        this.#connections.durations.noteStall(slot.request.statement);
         this.#requeue(seen + 1);
       }
       if (slot.isOver) this.#cancelFlight(this.#connection as ApiConnection);
       this.#stallTimer.refresh();
     });
-  }
-
-  /** Somebody waits for an answer behind this place. */
-  #hasWaiting(at: number): boolean {
-    return this.#sent.slice(at + 1).some(({ isOver }) => !isOver);
   }
 
   #finish(connection: ApiConnection): void {
@@ -291,7 +283,7 @@ class Batch implements Turn {
     const share = ((this.#idleAt.at(-1) ?? start) - start) / this.#sent.length;
     this.#sent.forEach(({ request }, index) => {
       const own = (this.#idleAt[index + 1] ?? start) - (this.#idleAt[index] ?? start);
-      if (request.statement !== '') this.#durations.note(request.statement, Math.max(own, share));
+      if (request.statement !== '') this.#connections.durations.note(request.statement, Math.max(own, share));
     });
   }
 }
@@ -299,26 +291,24 @@ class Batch implements Turn {
 /** The batches of one pool: quick queries that come in the same moment, or wait for a connection as the same role, share one. */
 export class FlightBatches {
   readonly #connections: Connections;
-  readonly #durations: StatementDurations;
   /** The last one that had a connection at once: who comes in the same moment may join it. */
   #open: Batch | null = null;
   /** The last one of each role that waits for a connection: others of the role may join it. */
   readonly #waiting = new Map<string, Batch>();
 
-  constructor(connections: Connections, durations: StatementDurations) {
+  constructor(connections: Connections) {
     this.#connections = connections;
-    this.#durations = durations;
   }
 
   /** Finds a place: in the batch that is about to be sent where there is room, else in a new one. */
   enqueue(request: QueuedRequest, { role, caller }: Pick<Turn, 'role' | 'caller'>): Slot {
-    const expectedMs = request.shares ? this.#durations.expectedMs(request.statement) : null;
+    const expectedMs = request.shares ? this.#connections.durations.expectedMs(request.statement) : null;
     const mayShare = expectedMs !== null && expectedMs < budgetMs;
     if (mayShare) {
       const open = this.#open?.hasRoomFor(expectedMs) ? this.#open : this.#waiting.get(role);
       if (open?.hasRoomFor(expectedMs)) return open.add(request, expectedMs);
     }
-    const batch = new Batch({ role, caller, isQuick: mayShare }, this.#connections, this.#durations);
+    const batch = new Batch({ role, caller, isQuick: mayShare }, this.#connections);
     const slot = batch.add(request, expectedMs ?? budgetMs);
     void batch.start();
     if (mayShare && batch.isWaiting) this.#waiting.set(role, batch);

@@ -5,7 +5,7 @@
 import type { Config } from '../../config/config.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { createSystemPool, type SystemPool } from '../system/run-system.ts';
-import { type ApiPoolOptions, createApiPool } from './pool.ts';
+import { type ApiPoolOptions, createApiPool, type PoolEvent } from './pool.ts';
 import { type ReplicaPools, Replicas } from './replicas.ts';
 
 /** What the replicas share with the primary. */
@@ -23,7 +23,10 @@ export function openReplicas({ config, api, primary, observe }: ReplicaSetup): R
   if (readReplicaUrls.length === 0) return null;
   const replicas = readReplicaUrls.map((connectionString): ReplicaPools => {
     // A broken connection is no event: the request or the look that it was for finds out.
-    const pool = createApiPool({ ...api, connectionString, onEvent: (event) => tell(event.kind, observe) });
+    const onEvent = ({ kind }: PoolEvent) => {
+      if (kind === 'prepared_statements_off') observe({ kind });
+    };
+    const pool = createApiPool({ ...api, connectionString, onEvent });
     const monitor = createSystemPool({
       ...{ connectionString, size: 1, waitMs: config.poolWaitMs },
       ...{ applicationName: 'pgreflect replica', onError: () => {} },
@@ -31,8 +34,4 @@ export function openReplicas({ config, api, primary, observe }: ReplicaSetup): R
     return { pool, monitor };
   });
   return new Replicas({ replicas, primary, maxLagMs: maxReplicaLagMs, observe });
-}
-
-function tell(kind: 'connection_lost' | 'prepared_statements_off', observe: Observe): void {
-  if (kind === 'prepared_statements_off') observe({ kind });
 }

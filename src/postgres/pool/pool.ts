@@ -8,6 +8,7 @@
 import {
   createDriverPool,
   type DriverClient,
+  type DriverPoolOptions,
   lookAtSession,
   type NewSession,
   takeConnection,
@@ -43,17 +44,10 @@ export type PoolEvent =
   /** A connection broke while idle or in use. */
   | { readonly kind: 'connection_lost'; readonly problem: Error }
   /** A pooler sits between us and PostgreSQL: its sessions are others' as well, so nothing is prepared from now on. */
-  | { readonly kind: 'prepared_statements_off'; readonly option: '--prepared-statements' };
+  | { readonly kind: 'prepared_statements_off' };
 
 /** Size and behavior of the pool for API requests. */
-export interface ApiPoolOptions {
-  readonly connectionString: string;
-  readonly size: number;
-  /** Longest wait for a connection, in milliseconds. */
-  readonly waitMs: number;
-  readonly applicationName: string;
-  /** As of `DriverPoolOptions`. */
-  readonly maxMessageBytes?: number;
+export interface ApiPoolOptions extends Omit<DriverPoolOptions, 'onError'> {
   /** Where the connection is PostgreSQL's own. */
   readonly preparedStatements: boolean;
   /** Ceiling of named statements in one server process; a nested one can hold 100 KB there. */
@@ -71,15 +65,23 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
   const queue = new ConnectionQueue(options);
   const connections = new WeakMap<DriverClient, ApiConnection>();
   const names = new StatementNames(options.preparedStatements);
-  const pooler = new PoolerWatch(names, () =>
-    options.onEvent({ kind: 'prepared_statements_off', option: '--prepared-statements' }),
-  );
+  /** What sessions of a pooler begin with; null: there is none. Once there is one, there is one. */
+  let shared: NewSession | null = null;
+  const lookAt = async (client: DriverClient) => {
+    if (shared !== null) return;
+    const session = await lookAtSession(client);
+    if (session.isDirect && names.enabled) return;
+    shared = session;
+    if (!names.enabled) return;
+    names.disable();
+    options.onEvent({ kind: 'prepared_statements_off' });
+  };
   const acquire = async (turn: Turn): Promise<ApiConnection> => {
     let client: DriverClient;
     try {
       client = await takeKnown(
         () => takeConnection(pool, options.waitMs),
-        (taken) => (connections.has(taken) ? null : pooler.lookAt(taken)),
+        (taken) => (connections.has(taken) ? null : lookAt(taken)),
       );
     } catch (problem) {
       queue.leave(turn);
@@ -92,7 +94,7 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
     const prepared = new PreparedStatements(options.maxStatementsPerConnection);
     // Behind a transaction pooler the first session is not a new one.
     const state = { dirty: true, hasTemporaryTables: false, isSpoiled: false };
-    const connection: ApiConnection = { client, prepared, shared: pooler.shared, ...state };
+    const connection: ApiConnection = { client, prepared, shared, ...state };
     client.connection.on('parameterStatus', ({ parameterName }) => {
       if (spoiling.has(parameterName)) connection.isSpoiled = true;
     });
@@ -108,7 +110,7 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
   return {
     names,
     queue,
-    batches: new FlightBatches({ queue, acquire, release }, durations),
+    batches: new FlightBatches({ queue, durations, acquire, release }),
     durations,
     counts,
     state: () => ({ ...poolState(pool), ...counts, waiting: queue.waiting }),
@@ -119,28 +121,4 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
       ),
     stop: end,
   };
-}
-
-/** Finds out whether there is a pooler before PostgreSQL; once there is one, there is one. */
-class PoolerWatch {
-  readonly #names: StatementNames;
-  readonly #onOff: () => void;
-  /** What its sessions begin with; null: there is none. */
-  shared: NewSession | null = null;
-
-  constructor(names: StatementNames, onOff: () => void) {
-    this.#names = names;
-    this.#onOff = onOff;
-  }
-
-  /** Looks at a connection that has just been opened. @throws DatabaseError `unavailable`. */
-  async lookAt(client: DriverClient): Promise<void> {
-    if (this.shared !== null) return;
-    const session = await lookAtSession(client);
-    if (session.isDirect && this.#names.enabled) return;
-    this.shared = session;
-    if (!this.#names.enabled) return;
-    this.#names.disable();
-    this.#onOff();
-  }
 }

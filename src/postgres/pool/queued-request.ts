@@ -58,17 +58,17 @@ export const requeued: SlotEnd = { kind: 'requeued' };
 /** The place of a request in a batch. */
 export class Slot {
   readonly request: QueuedRequest;
-  readonly end: Promise<SlotEnd>;
   readonly #onCancel: (slot: Slot) => void;
-  #resolve: (end: SlotEnd) => void = () => {};
+  readonly #end = Promise.withResolvers<SlotEnd>();
   isOver = false;
 
   constructor(request: QueuedRequest, onCancel: (slot: Slot) => void) {
     this.request = request;
     this.#onCancel = onCancel;
-    this.end = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
+  }
+
+  get end(): Promise<SlotEnd> {
+    return this.#end.promise;
   }
 
   /** Gives up: at once where the server is not at it yet, else by a cancel request and the server's answer to that. */
@@ -79,6 +79,6 @@ export class Slot {
   settle(end: SlotEnd): void {
     if (this.isOver) return;
     this.isOver = true;
-    this.#resolve(end);
+    this.#end.resolve(end);
   }
 }

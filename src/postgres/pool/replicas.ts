@@ -226,8 +226,7 @@ class WatchedReplica implements Replica {
   readonly number: number;
   readonly pool: ApiPool;
   readonly monitor: SystemPool;
-  readonly #maxLagMs: number;
-  readonly #observe: Observe;
+  readonly #options: ReplicasOptions;
   #isLooking = false;
   /** Null: it does not answer, or is no replica. */
   #replayed: bigint | null = null;
@@ -237,16 +236,15 @@ class WatchedReplica implements Replica {
   #samples: Sample[] = [];
   #reported: 'used' | LeftOutReason | null = null;
 
-  constructor(number: number, { pool, monitor }: ReplicaPools, { maxLagMs, observe }: ReplicasOptions) {
+  constructor(number: number, { pool, monitor }: ReplicaPools, options: ReplicasOptions) {
     this.number = number;
     this.pool = pool;
     this.monitor = monitor;
-    this.#maxLagMs = maxLagMs;
-    this.#observe = observe;
+    this.#options = options;
   }
 
   isUsable(now: number): boolean {
-    return this.#replayed !== null && now - this.#asOf <= this.#maxLagMs;
+    return this.#replayed !== null && now - this.#asOf <= this.#options.maxLagMs;
   }
 
   hasSeen({ since, position }: ReplicaNeed): boolean {
@@ -265,8 +263,8 @@ class WatchedReplica implements Replica {
 
   expect(sample: Sample): void {
     const [before, last] = this.#samples.slice(-2);
-    const isClose = before !== undefined && last !== undefined && last.at - before.at < this.#maxLagMs / samplesPerLag;
-    if (isClose) this.#samples.pop();
+    const spacing = this.#options.maxLagMs / samplesPerLag;
+    if (before !== undefined && last !== undefined && last.at - before.at < spacing) this.#samples.pop();
     if (this.#samples.length > samplesPerLag) this.#samples.shift();
     this.#samples.push(sample);
   }
@@ -313,7 +311,8 @@ class WatchedReplica implements Replica {
     if (state === this.#reported) return;
     this.#reported = state;
     const { number } = this;
-    if (state === 'used') this.#observe({ kind: 'replica_used', replica: number });
-    else this.#observe({ kind: 'replica_left_out', replica: number, reason: state });
+    const { observe } = this.#options;
+    if (state === 'used') observe({ kind: 'replica_used', replica: number });
+    else observe({ kind: 'replica_left_out', replica: number, reason: state });
   }
 }

@@ -47,11 +47,7 @@ const idleShare = 0.05;
 /** Starts to listen; failures are retried with growing delays and never thrown. */
 export function startListener(options: ListenerOptions): Listener {
   const stopping = new AbortController();
-  let markListening = () => {};
-  const listening = new Promise<void>((resolve) => {
-    markListening = resolve;
-  });
-
+  const listening = Promise.withResolvers<void>();
   const notified = pace(options.check, stopping.signal);
 
   async function run(): Promise<void> {
@@ -64,7 +60,7 @@ export function startListener(options: ListenerOptions): Listener {
           if (outages > 0) notified();
           delayMs = firstDelayMs;
           reported = false;
-          markListening();
+          listening.resolve();
         });
       } catch (problem) {
         outages += 1;
@@ -78,7 +74,7 @@ export function startListener(options: ListenerOptions): Listener {
 
   const running = run();
   return {
-    listening,
+    listening: listening.promise,
     async stop() {
       stopping.abort();
       await running;

@@ -7,17 +7,18 @@
 
 import { DatabaseError } from '../failure.ts';
 import { type PoolState, poolState } from '../pool/pool-state.ts';
-import { createDriverPool, type DriverClient, lookAtSession, takeConnection, takeKnown } from '../wire/driver.ts';
-import { PreparedStatements } from '../wire/prepared-statements.ts';
-import type { Queryable } from './queryable.ts';
 import {
-  maxSystemNames,
-  runSystemAlone,
-  runSystemSteps,
-  type SystemConnection,
-  SystemNames,
-  type SystemStatement,
-} from './system-connection.ts';
+  createDriverPool,
+  type DriverClient,
+  type DriverPoolOptions,
+  lookAtSession,
+  takeConnection,
+  takeKnown,
+} from '../wire/driver.ts';
+import { PreparedStatements } from '../wire/prepared-statements.ts';
+import { StatementNames } from '../wire/statement-names.ts';
+import type { Queryable } from './queryable.ts';
+import { runSystemAlone, runSystemSteps, type SystemConnection, type SystemStatement } from './system-connection.ts';
 import type { Rows } from './system-rows.ts';
 import { shareFlights } from './system-sharing.ts';
 import { runTransaction, type TransactionOptions } from './system-transaction.ts';
@@ -39,16 +40,7 @@ export interface SystemPool extends Queryable {
 }
 
 /** Size and behavior of the pool for our own statements. */
-export interface SystemPoolOptions {
-  readonly connectionString: string;
-  readonly size: number;
-  /** Longest wait for a connection, in milliseconds. */
-  readonly waitMs: number;
-  readonly applicationName: string;
-  /** As of `DriverPoolOptions`. */
-  readonly maxMessageBytes?: number;
-  /** A connection broke; it is replaced by itself. */
-  readonly onError: (problem: Error) => void;
+export interface SystemPoolOptions extends DriverPoolOptions {
   /** Longest wait for an answer, in milliseconds, where a transaction says nothing else; null: there is no limit. */
   readonly answerWithinMs?: number | null;
   /**
@@ -62,16 +54,18 @@ export interface SystemPoolOptions {
 
 /** Far longer than any statement of ours takes, also where a busy server compares the catalog of very many tables. */
 const usualAnswerMs = 60_000;
+/** Statements prepared on one connection: a server process keeps what was ever prepared. */
+const maxPrepared = 300;
 
 /** Makes the pool; connects when first used. */
 export function createSystemPool(options: SystemPoolOptions): SystemPool {
   const { answerWithinMs: usual = usualAnswerMs } = options;
   const { pool, end } = createDriverPool(options);
-  const names = new SystemNames(options.preparedStatements ?? false);
+  const names = new StatementNames(options.preparedStatements ?? false);
   const prepared = new WeakMap<DriverClient, PreparedStatements>();
 
   function preparedOf(client: DriverClient): PreparedStatements {
-    const known = prepared.get(client) ?? new PreparedStatements(maxSystemNames);
+    const known = prepared.get(client) ?? new PreparedStatements(maxPrepared);
     prepared.set(client, known);
     return known;
   }
@@ -135,7 +129,7 @@ async function emptySession({ client, prepared }: SystemConnection): Promise<boo
 /** Nothing is prepared behind a pooler. */
 async function prepareWhereDirect(
   client: DriverClient,
-  names: SystemNames,
+  names: StatementNames,
   { onPreparedOff }: SystemPoolOptions,
 ): Promise<void> {
   if ((await lookAtSession(client)).isDirect || !names.enabled) return;

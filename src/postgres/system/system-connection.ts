@@ -4,21 +4,21 @@
  * Every transaction begins with the pins, in the same round trip: the session may be another program's as well (behind a pooler),
  * and its settings are whatever an administrator has given to the login or the database.
  */
-import { createHmac, randomBytes } from 'node:crypto';
 import { afterAwake } from '../../shared/awake.ts';
 import { invariant } from '../../shared/invariant.ts';
 import { type DatabaseError, toDatabaseError } from '../failure.ts';
 import { terminate } from '../wire/cancel.ts';
 import type { DriverClient } from '../wire/driver.ts';
 import { Flight, type FlightOutcome } from '../wire/flight.ts';
-import type { PreparedStatements } from '../wire/prepared-statements.ts';
+import { lostStatement, type PreparedStatements } from '../wire/prepared-statements.ts';
+import type { StatementNames } from '../wire/statement-names.ts';
 import { ObjectRows, type Rows } from './system-rows.ts';
 
 /** A connection while one user has it. */
 export interface SystemConnection {
   readonly client: DriverClient;
   readonly prepared: PreparedStatements;
-  readonly names: SystemNames;
+  readonly names: StatementNames;
   /** Longest wait for an answer, in milliseconds; null: there is no limit. */
   readonly answerWithinMs: number | null;
   /** Code of a user has run, and may have left anything in the session. */
@@ -37,49 +37,6 @@ export interface SystemResult {
   readonly error: DatabaseError | null;
   /** The reason is that the server has lost prepared statements: the one at fault has not run, and will when it is prepared anew. */
   readonly isPreparedLost: boolean;
-}
-
-/** A server process keeps what was ever prepared, so their number is bounded. */
-export const maxSystemNames = 300;
-
-/** The names under which texts are prepared: hashes under a key of this pool, so that nobody can know them in advance. */
-export class SystemNames {
-  #enabled: boolean;
-  readonly #key = randomBytes(32);
-  readonly #names = new Map<string, string>();
-
-  constructor(enabled: boolean) {
-    this.#enabled = enabled;
-  }
-
-  /** False: nothing is prepared. */
-  get enabled(): boolean {
-    return this.#enabled;
-  }
-
-  /** Ends naming for good. */
-  disable(): void {
-    this.#enabled = false;
-  }
-
-  /** Empty: not prepared. */
-  nameOf(text: string): string {
-    if (!this.#enabled) return '';
-    const known = this.#names.get(text);
-    if (known !== undefined || this.#names.size >= maxSystemNames) return known ?? '';
-    const name = `pgreflect_system_${createHmac('sha256', this.#key).update(text).digest('hex').slice(0, 32)}`;
-    this.#names.set(text, name);
-    return name;
-  }
-}
-
-/**
- * Whether the server refused because it does not know a name that we have prepared (26000), or knows one that we have not (42P05): a
- * trigger has thrown it away. The message must have one of the names: a trigger can raise these codes too, after it has done something.
- */
-function isLoss({ sqlstate, primary }: DatabaseError, steps: readonly { readonly name: string }[]): boolean {
-  if (sqlstate !== '26000' && sqlstate !== '42P05') return false;
-  return steps.some(({ name }) => name !== '' && primary.includes(name));
 }
 
 /**
@@ -136,7 +93,7 @@ export async function runSystemAlone(connection: SystemConnection, text: string)
 async function send(connection: SystemConnection, statements: readonly SystemStatement[]): Promise<SystemResult> {
   const { client, prepared, names } = connection;
   // What code of a user has run in has no names that are ours for certain.
-  const nameOf = (text: string) => (connection.ranUserCode ? '' : names.nameOf(text));
+  const nameOf = (text: string) => (connection.ranUserCode ? '' : names.fixedNameOf(text));
   const results: Rows[] = [];
   const main = statements.map(({ text, values }) => ({
     ...{ name: nameOf(text), text, values: values.map(toText) },
@@ -148,7 +105,10 @@ async function send(connection: SystemConnection, statements: readonly SystemSta
   const outcome = await inTime(connection, answer);
   if (outcome.kind === 'done') return { results, error: null, isPreparedLost: false };
   const error = systemError(outcome.problem, outcome.lost);
-  const isPreparedLost = isLoss(error, main);
+  const isPreparedLost = lostStatement(
+    outcome.problem,
+    main.map(({ name }) => name),
+  );
   if (isPreparedLost) prepared.doubtAll();
   return { results, error, isPreparedLost };
 }

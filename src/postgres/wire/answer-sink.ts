@@ -20,7 +20,8 @@ export type OpenResponse = () => ResponseSink;
 /** What one flight may do with its rows. */
 export class AnswerSink {
   readonly #open: OpenResponse | null;
-  readonly #onOverflow: () => void;
+  /** Gives the flight up, because its rows are more than allowed. */
+  readonly overflow: () => void;
   #response: ResponseSink | null = null;
   #reader: MessageReader | null = null;
   #isAlone = false;
@@ -28,13 +29,10 @@ export class AnswerSink {
   /** Nobody wants the rows that still come. */
   isOver = false;
 
-  /**
-   * @param open Null: the answer is kept until it is whole.
-   * @param onOverflow Gives the flight up, because its rows are too many.
-   */
-  constructor(open: OpenResponse | null, onOverflow: () => void) {
+  /** @param open Null: the answer is kept until it is whole. */
+  constructor(open: OpenResponse | null, overflow: () => void) {
     this.#open = open;
-    this.#onOverflow = onOverflow;
+    this.overflow = overflow;
   }
 
   /** Rows may be written before the last one has come. */
@@ -65,11 +63,6 @@ export class AnswerSink {
   end(): void {
     this.#resume();
     this.#reader = null;
-  }
-
-  /** The rows are more than allowed. */
-  overflow(): void {
-    this.#onOverflow();
   }
 
   /** The request is given up. The rows under way have to be read all the same: a server that waits hears no cancel request. */

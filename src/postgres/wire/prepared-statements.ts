@@ -120,3 +120,13 @@ export class PreparedStatements {
 }
 
 const none: readonly string[] = [];
+
+/**
+ * Whether the server does not know a name that we have prepared (26000), or knows one that we have not (42P05). The message
+ * must have one of these names: a user's function can raise these codes too, after it has done something.
+ */
+export function lostStatement(problem: unknown, names: readonly string[]): boolean {
+  const { code, message } = problem as { readonly code?: string; readonly message?: string };
+  if (code !== '26000' && code !== '42P05') return false;
+  return names.some((name) => name !== '' && message?.includes(name));
+}
