@@ -5,6 +5,7 @@
  * malformed is reported with its place, because every request fails until someone repairs the comment.
  */
 
+import { isObject, parseJson } from '../shared/json.ts';
 /** A comment as the directive grammar sees it. `position` is the 1-based character of the comment where it went wrong. */
 export type CommentDirective =
   | { readonly kind: 'none' }
@@ -37,15 +38,11 @@ function locate(comment: string | null): Located | null {
   const start = skipBlanks(comment, from + opening.length);
   if (comment[start] === ')' || !comment.includes(')', start)) return null;
   const end = scanValue(comment, start);
-  if (end.kind === 'broken') return malformed(comment, end.problem, end.at);
+  if (end.problem !== null) return malformed(comment, end.problem, end.at);
   const closing = skipBlanks(comment, end.at);
   if (comment[closing] !== ')') return malformed(comment, 'expected ")" after the JSON value', closing);
-  let value: unknown;
-  try {
-    value = JSON.parse(comment.slice(start, end.at));
-  } catch {
-    return malformed(comment, 'the text is not valid JSON', start);
-  }
+  const value = parseJson(comment.slice(start, end.at));
+  if (value === undefined) return malformed(comment, 'the text is not valid JSON', start);
   const directive = { kind: 'directive', value: isObject(value) ? withoutNulls(value) : {} } as const;
   return { directive, from, to: closing + 1 };
 }
@@ -74,78 +71,61 @@ function malformed(comment: string, problem: string, at: number): Located {
   return { directive, from: at, to: at };
 }
 
-/** Whether a JSON value is an object: neither null nor a list. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function withoutNulls(value: Record<string, unknown>): Record<string, unknown> {
+function withoutNulls(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
 }
 
-type Scan = { readonly kind: 'end' | 'broken'; readonly at: number; readonly problem: string };
-
-const end = (at: number): Scan => ({ kind: 'end', at, problem: '' });
-const broken = (at: number, problem: string): Scan => ({ kind: 'broken', at, problem });
+/** Where a value ends, or where and how it is broken. */
+interface Scan {
+  readonly at: number;
+  readonly problem: string | null;
+}
 
 const scalar = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w.])/y;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids control characters inside strings.
 const text = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 
-/** Where the JSON value that starts at `at` ends; nesting needs no recursion, so depth is harmless. */
-function scanValue(source: string, at: number): Scan {
-  const open: ('{' | '[')[] = [];
-  let position = at;
-  for (;;) {
-    position = skipBlanks(source, position);
-    const character = source[position];
-    if (character === '{' || character === '[') {
-      const inside = skipBlanks(source, position + 1);
-      if (source[inside] === (character === '{' ? '}' : ']')) {
-        position = inside + 1;
-      } else {
-        open.push(character);
-        position = inside;
-        if (character === '[') continue;
-        const key = scanKey(source, position);
-        if (key.kind === 'broken') return key;
-        position = key.at;
-        continue;
-      }
-    } else {
-      const next = match(text, source, position) ?? match(scalar, source, position);
-      if (next === null) return broken(position, 'expected a JSON value');
-      position = next;
-    }
-    const after = scanAfterValue(source, position, open);
-    if (after.kind === 'broken' || open.length === 0) return after;
-    position = after.at;
-  }
-}
+const problems = {
+  value: 'expected a JSON value',
+  key: 'expected a key in double quotes',
+  colon: 'expected ":" after the key',
+} as const;
 
-/** Consumes closing brackets, then a comma and an object's next key. */
-function scanAfterValue(source: string, at: number, open: ('{' | '[')[]): Scan {
-  let position = at;
-  for (;;) {
-    const innermost = open.at(-1);
-    if (innermost === undefined) return end(position);
-    const next = skipBlanks(source, position);
-    const closing = innermost === '{' ? '}' : ']';
-    if (source[next] === closing) {
+/** Scans the JSON value that starts here; nesting needs no recursion, so depth is harmless. */
+function scanValue(source: string, start: number): Scan {
+  const open: ('}' | ']')[] = [];
+  let expected: keyof typeof problems | 'end' = 'value';
+  let isFirst = false;
+  for (let at = start; ; ) {
+    at = skipBlanks(source, at);
+    const sign = source[at];
+    const closing = open.at(-1);
+    const opensHere = expected === 'value' && (sign === '{' || sign === '[');
+    if (opensHere) {
+      open.push(sign === '{' ? '}' : ']');
+      expected = sign === '{' ? 'key' : 'value';
+      at += 1;
+    } else if (closing !== undefined && sign === closing && (expected === 'end' || isFirst)) {
       open.pop();
-      position = next + 1;
-      continue;
+      expected = 'end';
+      at += 1;
+    } else if (expected === 'end') {
+      if (sign !== ',') return { at, problem: `expected "," or "${closing}"` };
+      expected = closing === '}' ? 'key' : 'value';
+      at += 1;
+    } else if (expected === 'colon') {
+      if (sign !== ':') return { at, problem: problems.colon };
+      expected = 'value';
+      at += 1;
+    } else {
+      const next = match(text, source, at) ?? (expected === 'value' ? match(scalar, source, at) : null);
+      if (next === null) return { at, problem: problems[expected] };
+      expected = expected === 'key' ? 'colon' : 'end';
+      at = next;
     }
-    if (source[next] !== ',') return broken(next, `expected "," or "${closing}"`);
-    return innermost === '{' ? scanKey(source, skipBlanks(source, next + 1)) : end(next + 1);
+    isFirst = opensHere;
+    if (expected === 'end' && open.length === 0) return { at, problem: null };
   }
-}
-
-function scanKey(source: string, at: number): Scan {
-  const key = match(text, source, at);
-  if (key === null) return broken(at, 'expected a key in double quotes');
-  const colon = skipBlanks(source, key);
-  return source[colon] === ':' ? end(colon + 1) : broken(colon, 'expected ":" after the key');
 }
 
 function match(pattern: RegExp, source: string, at: number): number | null {

@@ -2,12 +2,14 @@
  * `pgreflect explain`: prints the SQL of an operation as a script that psql runs, and PostgreSQL's plan for it under the
  * role. Everything happens in a transaction that is rolled back; only `--analyze` executes the statements.
  */
+
 import { readCatalog } from '../catalog/read-catalog.ts';
 import { defaultConfig } from '../config/config.ts';
 import { loadOptionsOrThrow } from '../config/load-options.ts';
 import { type BoundStatement, bindOperation, explainStatements } from '../execute/explain-operation.ts';
 import { Reflection, type RoleReflection } from '../execute/reflection.ts';
 import { readRequest } from '../http/graphql/read-request.ts';
+import { isObject, parseJson } from '../shared/json.ts';
 import { onOneLine } from '../shared/one-line.ts';
 import { type Command, type CommandContext, CommandError, flagText, readTypedFile, refuse } from './command.ts';
 import { databaseUrlFor } from './read-model.ts';
@@ -95,17 +97,9 @@ function readOperation(file: string, context: CommandContext): Request {
 function readClaims(context: CommandContext, role: string): string {
   const claims = flagText(context, 'claims');
   if (claims === null) return JSON.stringify({ role });
-  if (!isJsonObject(claims)) refuse('--claims must be a JSON object.', `--claims '{"role": "${role}", "sub": "…"}'`);
+  if (!isObject(parseJson(claims)))
+    refuse('--claims must be a JSON object.', `--claims '{"role": "${role}", "sub": "…"}'`);
   return claims;
-}
-
-function isJsonObject(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
-  }
 }
 
 /** Refusals of the operation are the command's. */

@@ -5,6 +5,7 @@
  * attacks work. Messages name keys by position or `kid` and never show their material.
  */
 
+import { isObject } from '../shared/json.ts';
 /** A JSON Web Key with the members the gateway looks at; everything else of the key is kept. */
 export interface JsonWebKeyMember {
   readonly kty: string;
@@ -76,8 +77,4 @@ function requiredMembers(key: Readonly<Record<string, unknown>>): readonly strin
   if (key.kty === 'EC') return ['crv', 'x', 'y'];
   if (key.kty === 'OKP') return ['crv', 'x'];
   throw new Error(`has a key of the unknown type "${String(key.kty)}"`);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

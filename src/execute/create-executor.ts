@@ -7,8 +7,8 @@ import type { PublicError } from '../shared/errors.ts';
 import { joinTexts, type Text } from './answer/compressed-text.ts';
 import { toErrorEntry, toPublicError } from './answer/public-error.ts';
 import { executeOperation, type Outcome } from './execute-operation.ts';
-import type { Answer, Executor } from './executor.ts';
-import type { ExecuteOptions, Stopwatch, Written } from './run-flight.ts';
+import type { Answer, Executor, Stopwatch } from './executor.ts';
+import type { ExecuteOptions, Written } from './run-flight.ts';
 
 /** An executor on a pool and a reflector, which belong to the caller. */
 export function createExecutor(options: ExecuteOptions): Executor {
@@ -24,14 +24,8 @@ export function createExecutor(options: ExecuteOptions): Executor {
         return response;
       };
       try {
-        const execution = {
-          caller,
-          request,
-          context,
-          watch,
-          written,
-          openResponse: context.openResponse ? openResponse : null,
-        };
+        const sink = context.openResponse ? openResponse : null;
+        const execution = { caller, request, context, watch, written, openResponse: sink };
         const answer = toAnswer(await executeOperation(options, execution), watch, hasBegun);
         const writtenAt = written?.position ?? null;
         return writtenAt === null ? answer : { ...answer, writtenAt };

@@ -43,7 +43,7 @@ export interface RefusedDocument {
 }
 
 /** An operation with everything that compiling it for a request needs. */
-export interface PreparedOperation {
+interface PreparedOperation {
   readonly operation: OperationDefinitionNode;
   readonly places: DocumentVariables;
   readonly compiler: OperationCompiler;
@@ -149,14 +149,8 @@ function prepareDocument(
       return refused(visible, false, errors.map(unknownField));
     }
     const operations = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
-    return {
-      kind: 'prepared',
-      hash,
-      document,
-      tokens: document.tokenCount ?? 0,
-      aliases: countAliases(document),
-      operations,
-    };
+    const [tokens, aliases] = [document.tokenCount ?? 0, countAliases(document)];
+    return { kind: 'prepared', hash, document, tokens, aliases, operations };
   } catch (error) {
     if (error instanceof GraphQLError) return refused([fromSyntaxError(error, maxTokens)], true);
     if (isStackOverflow(error)) return refused([tooDeep(error)], true);

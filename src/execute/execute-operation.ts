@@ -9,8 +9,7 @@ import type { DocumentNode } from 'graphql';
 import type { CompiledOperation } from '../compile/compile-operation.ts';
 import { coerceVariables } from '../compile/plan/document-variables.ts';
 import { RequestRefusal } from '../compile/plan/input.ts';
-import type { LimitPlan } from '../compile/plan/plan.ts';
-import { type BindingSource, bindSlot, bindSlots, type Variables } from '../compile/plan/slot.ts';
+import { type BindingSource, bindSlots, type Variables } from '../compile/plan/slot.ts';
 import type { Statement } from '../compile/print/print-operation.ts';
 import { explainMissing, type UnknownField } from '../model/explain-missing.ts';
 import type { Step } from '../postgres/caller/run-as.ts';
@@ -28,7 +27,7 @@ import {
   type IntrospectionRequest,
   introspectionBody,
 } from './introspection/answer-introspection.ts';
-import { assertDocumentLimits, assertOperationLimits } from './limits.ts';
+import { assertDocumentLimits, assertOperationLimits, limitOf } from './limits.ts';
 import type { RoleReflection } from './reflection.ts';
 import { maxAttempts, repeatSince } from './retry-on-newer-model.ts';
 import { type Attempt, checkFreshness, type ExecuteOptions, type Execution, fly, nothing } from './run-flight.ts';
@@ -65,13 +64,11 @@ export async function executeOperation(options: ExecuteOptions, execution: Execu
 /** The statements of an operation failed, and everything they did is undone. */
 class FailedRun extends Error {
   override readonly name = 'FailedRun';
-  override readonly cause: unknown;
   readonly scope: ErrorScope;
   readonly outcome: Pick<Outcome, 'operationName' | 'documentHash'>;
 
   constructor(cause: unknown, scope: ErrorScope, outcome: Pick<Outcome, 'operationName' | 'documentHash'>) {
-    super('The statements of an operation failed.');
-    this.cause = cause;
+    super('The statements of an operation failed.', { cause });
     this.scope = scope;
     this.outcome = outcome;
   }
@@ -202,14 +199,9 @@ async function runCompiled(
     stepOf(statement, source, making, (answer) => answers.set(index, answer)),
   );
   const { runsUserCode, wantsCustomPlan } = compiled;
+  const work = { steps, mutation: isMutation, runsUserCode, wantsCustomPlan, openResponse };
   try {
-    const results = await fly(options, execution, attempt, {
-      steps,
-      mutation: isMutation,
-      runsUserCode,
-      wantsCustomPlan,
-      openResponse,
-    });
+    const results = await fly(options, execution, attempt, work);
     const tooLarge = [...answers].find(([, answer]) => answer.isTooLarge);
     if (tooLarge !== undefined) throw committedTooLarge(options.maxResponseBytes, keys[tooLarge[0]]!);
     return { data: isMutation ? joinFields(keys, results) : (results[0] ?? 'null'), errors };
@@ -233,10 +225,6 @@ function stepOf(
     return answer;
   };
   return { text, values, collect };
-}
-
-function limitOf(limit: LimitPlan, source: BindingSource): number {
-  return limit.kind === 'constant' ? limit.value : Number(bindSlot(limit.slot, source));
 }
 
 // Nothing is asked of the database, but whether the role may still be used and the model is still true.

@@ -32,11 +32,11 @@ export interface RequestContext {
   readonly openResponse?: OpenResponse;
 }
 
-/** Names are those of `Server-Timing` and of the log. */
-export interface StageTimes {
-  readonly parseMs: number;
-  readonly compileMs: number;
-  readonly runMs: number;
+/** Measures the stages of a request. Names are those of `Server-Timing` and of the log. */
+export interface Stopwatch {
+  parseMs: number;
+  compileMs: number;
+  runMs: number;
 }
 
 /** A finished answer, with what the edge and the log need to know of it. */
@@ -51,7 +51,7 @@ export interface Answer {
   readonly codes: readonly Code[];
   readonly operationName: string | null;
   readonly documentHash: string | null;
-  readonly stages: StageTimes;
+  readonly stages: Readonly<Stopwatch>;
   /** Where the primary's log stands after a mutation, for `mustSee`; only where there are replicas. */
   readonly writtenAt?: string;
 }

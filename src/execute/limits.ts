@@ -4,7 +4,7 @@
  */
 import type { CompiledOperation } from '../compile/compile-operation.ts';
 import type { LimitPlan } from '../compile/plan/plan.ts';
-import { bindSlot, type Variables } from '../compile/plan/slot.ts';
+import { type BindingSource, bindSlot, type Variables } from '../compile/plan/slot.ts';
 import { PublicError } from '../shared/errors.ts';
 import { type PreparedDocument, tooManyTokens } from './documents.ts';
 
@@ -52,9 +52,13 @@ function refuseBackReferences({ patterns }: CompiledOperation, variables: Variab
 /** Sum over collections of the product of the page sizes on their path. */
 function costOf(compiled: CompiledOperation, variables: Variables): number {
   const source = { variables, introspection: new Map<string, string>() };
-  const size = (limit: LimitPlan): number =>
-    limit.kind === 'constant' ? limit.value : Number(bindSlot(limit.slot, source));
-  return compiled.costs.reduce((sum, pages) => sum + pages.reduce((product, page) => product * size(page), 1), 0);
+  const sizeOf = (pages: readonly LimitPlan[]) => pages.reduce((product, page) => product * limitOf(page, source), 1);
+  return compiled.costs.reduce((sum, pages) => sum + sizeOf(pages), 0);
+}
+
+/** The number of rows that a limit allows for the values of a request. */
+export function limitOf(limit: LimitPlan, source: BindingSource): number {
+  return limit.kind === 'constant' ? limit.value : Number(bindSlot(limit.slot, source));
 }
 
 function refuse(what: string, value: number, limit: number, option: string): PublicError {

@@ -9,7 +9,7 @@ import type { OpenResponse } from '../postgres/wire/answer-sink.ts';
 import type { FlightResult } from '../postgres/wire/flight.ts';
 import type { Observe } from '../shared/observation.ts';
 import { runQuery } from './choose-server.ts';
-import type { GraphQLRequest, RequestContext } from './executor.ts';
+import type { GraphQLRequest, RequestContext, Stopwatch } from './executor.ts';
 import type { RequestLimits } from './limits.ts';
 import type { RoleReflection } from './reflection.ts';
 import type { Reflector } from './reflector.ts';
@@ -28,13 +28,6 @@ export interface ExecuteOptions {
   /** `bounded`: the old model serves while a new one is read. */
   readonly freshness: 'exact' | 'bounded';
   readonly observe: Observe;
-}
-
-/** Measures the stages of a request. */
-export interface Stopwatch {
-  parseMs: number;
-  compileMs: number;
-  runMs: number;
 }
 
 /** Where the log of the primary stands after a mutation; null until then, and where it could not be found out. */

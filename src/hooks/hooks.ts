@@ -4,11 +4,13 @@
  * A hook says no with `{"error": {"http_code", "message"}}`, which the client is told; whatever else goes wrong is a failure,
  * with a reason for the log. Nothing goes on as if a hook that could not be asked had said yes.
  */
+
 import type { HookName, HookValues } from '../config/auth/auth-hook-fields.ts';
 import { type HookTarget, parseHookTarget, parseWebhookSecrets } from '../config/auth/hook-target.ts';
 import type { Queryable } from '../postgres/system/queryable.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
 import type { Clock } from '../shared/clock.ts';
+import { isObject, parseJson } from '../shared/json.ts';
 import type { Observe } from '../shared/observation.ts';
 import { callFunction, type FunctionLimits, functionLimits } from './call-function.ts';
 import { HookError } from './hook-error.ts';
@@ -112,11 +114,9 @@ function parseBody({ status, headers, text }: WebhookAnswer): unknown {
     throw new HookError('hook_payload_invalid_content_type', message, { reason: 'its answer is not application/json' });
   }
   if (text === '') return null;
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw unreadable('its answer is not JSON');
-  }
+  const json = parseJson(text);
+  if (json === undefined) throw unreadable('its answer is not JSON');
+  return json;
 }
 
 const statusTexts: Readonly<Record<number, string>> = {
@@ -154,8 +154,4 @@ function readAnswer(answer: unknown): HookAnswer {
   const status = isStatus ? code : 500;
   const text = message?.slice(0, maxMessageLength) || 'Refused by a hook';
   throw new HookError(status === 500 ? 'unexpected_failure' : 'unknown', text, { reason: null, status });
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

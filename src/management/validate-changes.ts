@@ -4,9 +4,11 @@
  * All or nothing: one wrong field refuses the whole body. What concerns several fields together is checked when the values
  * are merged with what is stored.
  */
+
 import type { AuthConfig } from '../config/auth/auth-config.ts';
 import { nearestName } from '../config/nearest-name.ts';
 import type { TemplateSwitches } from '../email/parse-options.ts';
+import { isObject } from '../shared/json.ts';
 import { type ConfigField, configFields } from './config-fields.ts';
 import { ManagementError } from './management-error.ts';
 import {
@@ -43,8 +45,8 @@ type Body = Readonly<Record<string, unknown>>;
 
 /** @throws ManagementError `invalid_body`, or `validation_failed` with every problem, in the order of the fields. */
 export function validateChanges(body: unknown, context: ValidationContext): ValidChanges {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new ManagementError('invalid_body');
-  const given = body as Body;
+  if (!isObject(body)) throw new ManagementError('invalid_body');
+  const given: Body = body;
   const problems: string[] = [];
   const values = readValues(given, problems);
   const next = { ...context.config, ...switchesOf(values, context.start) };

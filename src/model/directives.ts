@@ -5,8 +5,8 @@
  * the settings say beside one does not matter.
  */
 import type { Catalog, CommentedObject } from '../catalog/catalog.ts';
-import { isObject } from '../catalog/comment-directive.ts';
 import { type ExtensionName, extensionNames, toExtensions } from '../config/extensions.ts';
+import { isObject } from '../shared/json.ts';
 
 /** Reads the keys of one directive and remembers the first that has a wrong type. */
 class DirectiveReader {

@@ -7,12 +7,6 @@ import type { Catalog } from '../catalog/catalog.ts';
 import { buildModelParts } from './build-model.ts';
 import type { ModelOptions, Omission } from './model-context.ts';
 
-/** Why something is missing, in one sentence, and the SQL that changes it, null where none does. */
-export interface Explanation {
-  readonly reason: string;
-  readonly fix: string | null;
-}
-
 /** Omissions of each role of a catalog; lives as long as the catalog. */
 const known = new WeakMap<Catalog, Map<string, readonly Omission[]>>();
 
@@ -34,13 +28,14 @@ export function explainMissing(
   catalog: Catalog,
   options: ModelOptions,
   { field, type }: UnknownField,
-): Explanation | null {
+): Omission | null {
   const omissions = omissionsOf(catalog, options);
-  const found =
+  return (
     omissions.find(({ names }) => names.includes(`${type}.${field}`)) ??
     findOmission(omissions, field) ??
-    findOmission(omissions, tableNameOf(field));
-  return found === undefined ? null : { reason: found.reason, fix: found.fix };
+    findOmission(omissions, tableNameOf(field)) ??
+    null
+  );
 }
 
 /** Everything that was left out for the role. Costs as much as building its model, once. */

@@ -22,31 +22,31 @@ test('a table without privileges is explained under all its names', async () => 
     fix: 'grant select on lib.loan to anon;',
   };
   for (const name of ['loanCollection', 'loan', 'Loan', 'loanByPk', 'insertIntoLoanCollection', 'LoanFilter', 'LOAN']) {
-    expect(await explain(name), name).toEqual(expected);
+    expect(await explain(name), name).toMatchObject(expected);
   }
 });
 
 test('columns, entrypoints, routines and schemas are explained', async () => {
   expect((await explain('logCollection'))?.reason).toBe('Table lib.log has no primary key.');
-  expect(await explain('fullName')).toEqual({
+  expect(await explain('fullName')).toMatchObject({
     reason: 'Column lib.patron.full_name exists; role anon has no SELECT on it.',
     fix: 'grant select (full_name) on lib.patron to anon;',
   });
   expect((await explain('full_name'))?.fix).toBe('grant select (full_name) on lib.patron to anon;');
   expect((await explain('secret'))?.fix).toBe('grant select (secret) on lib.volume to anon;');
-  expect(await explain('deleteFromVolumeCollection')).toEqual({
+  expect(await explain('deleteFromVolumeCollection')).toMatchObject({
     reason: 'Table lib.volume exists; role anon has no DELETE.',
     fix: 'grant delete on lib.volume to anon;',
   });
-  expect(await explain('renewLoan')).toEqual({
+  expect(await explain('renewLoan')).toMatchObject({
     reason: 'Function lib.renew_loan exists; role anon has no EXECUTE.',
     fix: 'grant execute on routine lib.renew_loan to anon;',
   });
-  expect(await explain('rotaCollection')).toEqual({
+  expect(await explain('rotaCollection')).toMatchObject({
     reason: 'Table staff.rota exists; role anon has no USAGE on schema staff.',
     fix: 'grant usage on schema staff to anon;',
   });
-  expect(await explain('totalCount', 'VolumeConnection')).toEqual({
+  expect(await explain('totalCount', 'VolumeConnection')).toMatchObject({
     reason: '"totalCount" of lib.volume is off; its comment switches it on.',
     fix: `comment on table lib.volume is '@graphql({"totalCount":{"enabled":true}})';`,
   });
@@ -55,7 +55,7 @@ test('columns, entrypoints, routines and schemas are explained', async () => {
     `comment on schema staff is 'Of the personnel office. @graphql({"inflect_names": true}) It''s private.'`,
   );
   await database.query('grant usage on schema staff to anon');
-  expect(await explain('__schema', 'Query')).toEqual({
+  expect(await explain('__schema', 'Query')).toMatchObject({
     reason: 'Introspection of the schema staff is off.',
     fix: `comment on schema staff is 'Of the personnel office. @graphql({"inflect_names":true,"introspection":true}) It''s private.';`,
   });

@@ -123,7 +123,6 @@ test('a directory that another process uses is refused with the number of that p
   const server = await startEmbeddedServer({ dataDirectory, ...quick });
   const pid = (await readFile(join(dataDirectory, 'postmaster.pid'), 'utf8')).split('\n')[0];
   await expect(startEmbeddedServer({ dataDirectory, ...quick })).rejects.toMatchObject({
-    code: 'in_use',
     message: `Another PostgreSQL (process ${pid}) uses "${dataDirectory}".`,
     hint: expect.stringContaining(`kill -INT ${pid}`),
   });
@@ -147,7 +146,6 @@ test('data of another major version is refused with the commands that move it', 
   await mkdir(dataDirectory);
   await writeFile(join(dataDirectory, 'PG_VERSION'), '16\n');
   await expect(startEmbeddedServer({ dataDirectory, ...quick })).rejects.toMatchObject({
-    code: 'other_major',
     message: expect.stringContaining('made by PostgreSQL 16'),
     hint: expect.stringMatching(/pg_dump.*pg_restore/),
   });
@@ -158,7 +156,6 @@ test('a directory with something else in it is refused and left alone', async ()
   await mkdir(dataDirectory);
   await writeFile(join(dataDirectory, 'diary.txt'), 'mine');
   await expect(startEmbeddedServer({ dataDirectory, ...quick })).rejects.toMatchObject({
-    code: 'failed',
     message: expect.stringContaining('is not empty'),
   });
   expect(await readFile(join(dataDirectory, 'diary.txt'), 'utf8')).toBe('mine');
@@ -167,7 +164,7 @@ test('a directory with something else in it is refused and left alone', async ()
 test('a start that fails says what the server said', async () => {
   const settings = { no_such_setting: '1' };
   const attempt = startEmbeddedServer({ dataDirectory: join(folder, 'wrong'), ...quick, settings });
-  await expect(attempt).rejects.toMatchObject({ code: 'failed', message: expect.stringContaining('no_such_setting') });
+  await expect(attempt).rejects.toMatchObject({ message: expect.stringContaining('no_such_setting') });
 });
 
 test.runIf(isRoot)("root's private directory works: the data lies elsewhere, behind a link", async () => {

@@ -2,6 +2,7 @@
  * The hook `custom_access_token`: what an access token says is shown to it before the token is made, and what it answers is
  * what the token says. It may add, change and leave out, but not what a token needs to be one, not whose it is, and not a role of admins.
  */
+import { isObject } from '../../shared/json.ts';
 import { AuthError } from '../auth-error.ts';
 import { bytesOf } from '../metadata.ts';
 import type { AccessClaims } from '../secrets/access-token.ts';
@@ -70,8 +71,4 @@ function findProblem(claims: unknown, given: AccessClaims, adminRoles: readonly 
   // Whoever may name a hook, or has got into its server, would be an admin of everything.
   const isRaised = claims.role !== given.role && adminRoles.includes(String(claims.role));
   return isRaised ? 'role must not become that of an admin' : null;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -4,6 +4,7 @@
  *
  * Text that PostgreSQL cannot store is refused here, once for all requests.
  */
+import { isObject } from '../../shared/json.ts';
 import type { JsonSchema } from '../../shared/json-schema.ts';
 import { AuthError } from '../auth-error.ts';
 import { assertModest, isStorable, type Metadata } from '../metadata.ts';
@@ -61,8 +62,4 @@ export function badJson(reason: string): AuthError {
 function hasType(value: unknown, type: keyof MemberTypes): boolean {
   if (type === 'text') return typeof value === 'string';
   return type === 'flag' ? typeof value === 'boolean' : isObject(value);
-}
-
-function isObject(value: unknown): value is Metadata {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

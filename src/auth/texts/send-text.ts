@@ -12,10 +12,11 @@ import { renderTemplate } from '../../email/template/template.ts';
 import { TemplateError } from '../../email/template/template-error.ts';
 import { cachedTemplate } from '../../email/template-cache.ts';
 import { HookError } from '../../hooks/hook-error.ts';
-import { type PostAnswer, PostError, type PostFailure, postLimited } from '../../hooks/post-limited.ts';
+import { PostError, type PostFailure, postLimited } from '../../hooks/post-limited.ts';
 import { postWebhook, type WebhookLimits, webhookLimits } from '../../hooks/post-webhook.ts';
 import { openReach, type Reach } from '../../hooks/reach.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
+import { parseJson } from '../../shared/json.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { AuthError } from '../auth-error.ts';
 import type { SendText } from '../messages/text-message.ts';
@@ -103,7 +104,7 @@ async function postToProvider(
   }).catch((error: unknown) => {
     throw error instanceof PostError ? new TextError(failures[error.failure]) : error;
   });
-  const verdict = provider.read(parseJson(answer));
+  const verdict = provider.read(parseJson(answer.text));
   if (verdict.kind === 'taken' && answer.status < 300) return verdict.id;
   const code = verdict.kind === 'refused' && verdict.code !== null ? verdict.code : `HTTP ${answer.status}`;
   throw new TextError(`${name} rejected the message (${code})`);
@@ -131,17 +132,8 @@ async function postToWebhook(
     throw error instanceof HookError ? new TextError(`the webhook failed: ${error.reason}`) : error;
   });
   if (answer.status >= 300) throw new TextError(`the webhook rejected the message (HTTP ${answer.status})`);
-  const id = memberAt(parseJson(answer), 'message_id');
+  const id = memberAt(parseJson(answer.text), 'message_id');
   return typeof id === 'string' && id !== '' ? id : answer.id;
-}
-
-/** Undefined where it is none. */
-function parseJson({ text }: PostAnswer): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /**

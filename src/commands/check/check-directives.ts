@@ -3,11 +3,11 @@
  * are no errors to the gateway, which has to take what pg_graphql takes.
  */
 import type { Catalog, CatalogTable, CommentedObject } from '../../catalog/catalog.ts';
-import { isObject } from '../../catalog/comment-directive.ts';
 import { quoteName, quotePath } from '../../catalog/quote-name.ts';
 import { nearestName } from '../../config/nearest-name.ts';
 import { columnFix, foreignKeyFix, routineFix, schemaFix, tableFix, typeFix } from '../../model/comment-fix.ts';
 import { createContext, type ModelContext, nobody, tablePath } from '../../model/model-context.ts';
+import { isObject } from '../../shared/json.ts';
 import type { Finding } from './finding.ts';
 
 /** What a key takes: the values of a switch are read loosely, everything else is checked where the directive is read. */

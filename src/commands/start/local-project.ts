@@ -3,11 +3,13 @@
  * passwords of its database. Readable for its owner only, and ignored by Git. Beside it, `process` names the process that
  * runs the project and its address.
  */
+
 import { randomBytes } from 'node:crypto';
 import { chmodSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ApiKeys, makeApiKeys, makeSecret } from '../../config/keys.ts';
 import { makeAccessToken } from '../../management/access-tokens.ts';
+import { isObject, parseJson } from '../../shared/json.ts';
 import { refuse } from '../command.ts';
 
 /** The name of the database. */
@@ -55,8 +57,8 @@ export async function loadProject(
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     return makeProject(directory, roles);
   }
-  const project = readJson(text);
-  if (project?.version === 1 && typeof project.jwtSecret === 'string') {
+  const project = parseJson(text);
+  if (isObject(project) && project.version === 1 && typeof project.jwtSecret === 'string') {
     return completeProject(directory, project as unknown as LocalProject);
   }
   refuse(
@@ -94,14 +96,6 @@ function completeProject(directory: string, project: LocalProject): LocalProject
   const complete = { ...project, accessToken: makeAccessToken(), databasePort: null };
   writeProject(directory, complete);
   return complete;
-}
-
-function readJson(text: string): Record<string, unknown> | null {
-  try {
-    return JSON.parse(text) as Record<string, unknown> | null;
-  } catch {
-    return null;
-  }
 }
 
 async function makeProject(directory: string, roles: { anonRole: string; serviceRole: string }): Promise<LocalProject> {

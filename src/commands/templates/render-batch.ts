@@ -3,8 +3,10 @@
  *
  * For tests of templates in CI and for comparisons with Go's engine. Needs neither configuration nor a database.
  */
+
 import { parseTemplate, renderTemplate, type TemplateData } from '../../email/template/template.ts';
 import { TemplateError, type TemplatePhase } from '../../email/template/template-error.ts';
+import { isObject, parseJson } from '../../shared/json.ts';
 
 /** An answer; `line` counts from 1 and is there where the fault has a place. */
 export interface BatchAnswer {
@@ -71,12 +73,8 @@ function answerLine(line: string): BatchAnswer {
 }
 
 function readRequest(line: string): BatchRequest | Refusal {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return { id: null, error: 'input', message: 'The line is not JSON.' };
-  }
+  const value = parseJson(line);
+  if (value === undefined) return { id: null, error: 'input', message: 'The line is not JSON.' };
   const request = isObject(value) ? value : {};
   const { kind, template, data } = request;
   const id = typeof request.id === 'string' || typeof request.id === 'number' ? request.id : null;
@@ -87,8 +85,4 @@ function readRequest(line: string): BatchRequest | Refusal {
   if (typeof template !== 'string') return refuse('"template" must be a string.');
   if (!isObject(data)) return refuse('"data" must be an object.');
   return { id, kind, template, data };
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

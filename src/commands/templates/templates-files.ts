@@ -2,10 +2,12 @@
  * Emails as files, the form in which `pgreflect templates pull|push|diff` reads and writes them: `NAME.html` is the body of an
  * email, `subjects.json` an object of all subjects by name.
  */
+
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nearestName } from '../../config/nearest-name.ts';
 import { emailKindNames } from '../../email/email-kind.ts';
+import { isObject, parseJson } from '../../shared/json.ts';
 import { refuse } from '../command.ts';
 
 /** Texts by the name of their field; emails or parts that are absent are not concerned. */
@@ -77,18 +79,11 @@ function readText(directory: string, file: string): string {
 }
 
 function readSubjects(directory: string): readonly (readonly [string, string])[] {
-  const text = readText(directory, subjectsFile);
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    refuse(`${subjectsFile} is not valid JSON.`);
-  }
-  const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
-  const entries = isObject ? Object.entries(json as object) : [];
-  if (!isObject || entries.some(([, subject]) => typeof subject !== 'string'))
+  const json = parseJson(readText(directory, subjectsFile));
+  if (json === undefined) refuse(`${subjectsFile} is not valid JSON.`);
+  if (!isObject(json) || Object.values(json).some((subject) => typeof subject !== 'string'))
     refuse(`${subjectsFile} must be an object of subjects by the name of their email.`);
-  return entries as [string, string][];
+  return Object.entries(json) as [string, string][];
 }
 
 function assertEmail(name: string, place: string): string {

@@ -3,6 +3,7 @@
  * field's name.
  */
 
+import { isObject, parseJson } from '../../shared/json.ts';
 /** An absolute URL without a comma. */
 export function checkSiteUrl(text: string): string | null {
   if (text.includes(',')) return 'must not contain a comma';
@@ -65,14 +66,10 @@ export function checkDateTime(text: string): string | null {
 /** A JSON object whose members are texts or lists of texts. */
 export function checkHeaders(text: string): string | null {
   const problem = 'must be a JSON object of header names and texts';
-  try {
-    const json: unknown = JSON.parse(text);
-    if (typeof json !== 'object' || json === null || Array.isArray(json)) return problem;
-    const texts = Object.entries(json).flatMap(([name, value]) => [name, ...(Array.isArray(value) ? value : [value])]);
-    return texts.every((item) => typeof item === 'string' && checkLine(item) === null) ? null : problem;
-  } catch {
-    return problem;
-  }
+  const json = parseJson(text);
+  if (!isObject(json)) return problem;
+  const texts = Object.entries(json).flatMap(([name, value]) => [name, ...(Array.isArray(value) ? value : [value])]);
+  return texts.every((item) => typeof item === 'string' && checkLine(item) === null) ? null : problem;
 }
 
 /** A path below the auth service. */

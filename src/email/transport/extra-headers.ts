@@ -5,6 +5,7 @@
  * What makes the message what it is (addresses, subject, encoding) cannot be replaced this way.
  */
 
+import { isObject, parseJson } from '../../shared/json.ts';
 /** Header name -> value. */
 export type ExtraHeaders = Readonly<Record<string, string>>;
 
@@ -17,13 +18,8 @@ const headerName = /^[!-9;-~]+$/;
 /** Reads the JSON object; null where it is none. Values are texts or lists of texts; anything else in it is left out. */
 export function parseExtraHeaders(json: string | null): Readonly<Record<string, readonly string[]>> | null {
   if (json === null || json.trim() === '') return {};
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(json);
-  } catch {
-    return null;
-  }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return null;
+  const parsed = parseJson(json);
+  if (!isObject(parsed)) return null;
   const entries = Object.entries(parsed).map(([name, value]) => [name, toTexts(value)] as const);
   return Object.fromEntries(entries);
 }

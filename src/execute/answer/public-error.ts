@@ -100,11 +100,10 @@ function fromDatabase(error: DatabaseError, scope: ErrorScope): PublicError {
       return unavailable('The schema is changing faster than it can be read. Try again.');
     case 'cancelled':
       return new PublicError('TIMEOUT', 'The request was cancelled by the client.', { cause: error });
-    case 'timeout':
-      return new PublicError('TIMEOUT', 'canceling statement due to statement timeout', {
-        cause: error,
-        sqlstate: error.sqlstate ?? '57014',
-      });
+    case 'timeout': {
+      const sqlstate = error.sqlstate ?? '57014';
+      return new PublicError('TIMEOUT', 'canceling statement due to statement timeout', { cause: error, sqlstate });
+    }
     case 'cut':
       return unavailable('The response ended early.');
     case 'too_large':
@@ -117,14 +116,11 @@ function fromDatabase(error: DatabaseError, scope: ErrorScope): PublicError {
 /** No answer came after a write had been sent: a client that repeats it has to look first. */
 function outcomeUnknown(error: DatabaseError): PublicError {
   const isLate = error.kind === 'timeout';
-  const reason = isLate
-    ? 'The time limit passed before the database answered'
-    : 'The connection to the database was lost';
+  const late = 'The time limit passed before the database answered';
+  const reason = isLate ? late : 'The connection to the database was lost';
   const message = `${reason}; the mutation may or may not have been committed.`;
-  return new PublicError(isLate ? 'TIMEOUT' : 'UNAVAILABLE', message, {
-    extensions: { outcome: 'unknown' },
-    cause: error,
-  });
+  const details = { extensions: { outcome: 'unknown' }, cause: error };
+  return new PublicError(isLate ? 'TIMEOUT' : 'UNAVAILABLE', message, details);
 }
 
 function tooLarge(error: DatabaseError, scope: ErrorScope): PublicError {
@@ -151,11 +147,8 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
     return new PublicError('BAD_USER_INPUT', atMost, place);
   }
   if (sqlstate.startsWith('54')) {
-    return new PublicError('LIMIT_EXCEEDED', 'The operation is too complex for the database.', {
-      ...place,
-      sqlstate,
-      cause: error,
-    });
+    const message = 'The operation is too complex for the database.';
+    return new PublicError('LIMIT_EXCEEDED', message, { ...place, sqlstate, cause: error });
   }
   const code = passingCode(sqlstate);
   if (code === null) return mask(error, scope);

@@ -1,6 +1,7 @@
 /**
  * A request to the auth service, read as its routes need it: parameters, body, where it comes from, who asks.
  */
+
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { AuthError } from '../../auth/auth-error.ts';
@@ -18,6 +19,7 @@ import type { AuthContext } from '../../auth/steps/auth-context.ts';
 import { badJson } from '../../auth/steps/members.ts';
 import { type Allowance, assertRequestAllowed } from '../../auth/store/rate-limit.ts';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
+import { parseJson } from '../../shared/json.ts';
 import { type IsTrusted, networkOf, parseAddress } from '../server/client-address.ts';
 import type { AuthParts } from '../server/parts.ts';
 
@@ -187,10 +189,8 @@ function parseBody(body: unknown): unknown {
   } catch {
     throw badJson('the body is not UTF-8');
   }
-  try {
-    return JSON.parse(text);
-  } catch {
-    // What the parser says repeats the text, which may hold a password.
-    throw badJson('the body is not JSON');
-  }
+  const json = parseJson(text);
+  // What the parser says repeats the text, which may hold a password.
+  if (json === undefined) throw badJson('the body is not JSON');
+  return json;
 }

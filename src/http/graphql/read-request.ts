@@ -4,9 +4,11 @@
  * Fast path and yoga read bodies here, so that the same bytes mean the same request. Integers that JavaScript cannot hold exactly
  * become `bigint`; nothing is ever rounded.
  */
+
 import { isUtf8 } from 'node:buffer';
 import type { GraphQLRequest } from '../../execute/executor.ts';
 import { PublicError } from '../../shared/errors.ts';
+import { isObject } from '../../shared/json.ts';
 
 /**
  * Decodes a body as UTF-8.
@@ -28,11 +30,11 @@ export function decodeText(body: Uint8Array): string {
  */
 export function readRequest(text: string): GraphQLRequest {
   const body = parseJson(text, 'The request body');
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+  if (!isObject(body)) {
     const hint = 'Send one JSON object with the member "query"; batches are not supported.';
     throw new PublicError('BAD_REQUEST', 'The request body must be a JSON object.', { hint });
   }
-  return toRequest(body as Readonly<Record<string, unknown>>);
+  return toRequest(body);
 }
 
 /**

@@ -4,6 +4,7 @@
  *
  * A draft is anybody's text: it is rendered within the limits of the check before storing, and its faults are part of the answer.
  */
+
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { notificationEmails, textFields } from '../../config/auth/auth-template-fields.ts';
 import { checkEmail } from '../../config/auth/auth-value-checks.ts';
@@ -15,6 +16,7 @@ import { toPlainText } from '../../email/plain-text.ts';
 import { cleanSubject } from '../../email/subject.ts';
 import { parseTemplate, renderTemplate, type TemplateData } from '../../email/template/template.ts';
 import { TemplateError, type TemplatePlace } from '../../email/template/template-error.ts';
+import { isObject } from '../../shared/json.ts';
 import { ManagementError } from '../management-error.ts';
 import { trialMs, warningsOf } from './check-template.ts';
 import type { DescribedEmail, RenderedDraft, RenderedText } from './draft-shapes.ts';
@@ -76,8 +78,8 @@ export function readDraft(body: unknown, config: AuthConfig): EmailDraft {
 }
 
 function readObject(body: unknown): Readonly<Record<string, unknown>> {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new ManagementError('invalid_body');
-  return body as Readonly<Record<string, unknown>>;
+  if (!isObject(body)) throw new ManagementError('invalid_body');
+  return body;
 }
 
 function readText(name: string, value: unknown, inForce: string): string {
@@ -86,16 +88,15 @@ function readText(name: string, value: unknown, inForce: string): string {
 }
 
 function readData(email: EmailKind, data: unknown): TemplateData {
-  if (typeof data !== 'object' || data === null || Array.isArray(data)) refuse('data must be a JSON object');
+  if (!isObject(data)) refuse('data must be a JSON object');
   const known: readonly string[] = emailKinds[email].variables;
   for (const [name, value] of Object.entries(data)) {
     if (!known.includes(name)) refuse(`data: the email ${email} has no variable "${name.slice(0, 80)}"`);
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    if (name === 'Data' ? !isObject : typeof value !== 'string') {
+    if (name === 'Data' ? !isObject(value) : typeof value !== 'string') {
       refuse(`data.${name} must be ${name === 'Data' ? 'a JSON object' : 'a string'}`);
     }
   }
-  return data as TemplateData;
+  return data;
 }
 
 function refuse(message: string): never {

@@ -91,13 +91,7 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
     const known = connections.get(client);
     if (known) return known;
     queue.restart(turn);
-    const prepared = new PreparedStatements(options.maxStatementsPerConnection);
-    // Behind a transaction pooler the first session is not a new one.
-    const state = { dirty: true, hasTemporaryTables: false, isSpoiled: false };
-    const connection: ApiConnection = { client, prepared, shared, ...state };
-    client.connection.on('parameterStatus', ({ parameterName }) => {
-      if (spoiling.has(parameterName)) connection.isSpoiled = true;
-    });
+    const connection = newConnection(client, shared, options.maxStatementsPerConnection);
     connections.set(client, connection);
     return connection;
   };
@@ -121,4 +115,15 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
       ),
     stop: end,
   };
+}
+
+function newConnection(client: DriverClient, shared: NewSession | null, maxStatements: number): ApiConnection {
+  const prepared = new PreparedStatements(maxStatements);
+  // Behind a transaction pooler the first session is not a new one.
+  const state = { dirty: true, hasTemporaryTables: false, isSpoiled: false };
+  const connection: ApiConnection = { client, prepared, shared, ...state };
+  client.connection.on('parameterStatus', ({ parameterName }) => {
+    if (spoiling.has(parameterName)) connection.isSpoiled = true;
+  });
+  return connection;
 }
