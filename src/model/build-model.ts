@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import type { Catalog } from '../catalog/catalog.ts';
 import { quoteName } from '../catalog/quote-name.ts';
 import { schemaFix } from './comment-fix.ts';
-import { findDirectiveErrors } from './directive-errors.ts';
+import { findDirectiveErrors } from './commented-objects.ts';
 import { candidateEnums, claimEnums, type EnumTypes } from './enums.ts';
 import { tableRootFields } from './inflect.ts';
 import { keepNames, noteHidden } from './keep-names.ts';
@@ -166,14 +166,9 @@ function rootFields(tables: readonly UnlinkedTable[]) {
 
 /** Oids of the computed fields of each table, by its oid. */
 function computedFields(routines: ReadonlyMap<string, Routine>): ReadonlyMap<string, readonly string[]> {
-  const fields = new Map<string, string[]>();
-  for (const { oid, use, table } of routines.values()) {
-    if (use !== 'computed' || table === null) continue;
-    const list = fields.get(table);
-    if (list) list.push(oid);
-    else fields.set(table, [oid]);
-  }
-  return fields;
+  const computed = [...routines.values()].filter(({ use }) => use === 'computed');
+  const byTable = Map.groupBy(computed, ({ table }) => table ?? '');
+  return new Map([...byTable].map(([table, fields]) => [table, fields.map(({ oid }) => oid)]));
 }
 
 /**

@@ -8,7 +8,14 @@ import { columnFix, validName } from './comment-fix.ts';
 import { readSettings } from './directives.ts';
 import { fieldForm, isValidName } from './inflect.ts';
 import { type Column, comparedAs, type ScalarName, type ValueType } from './model.ts';
-import { type ContextNamespace, type ModelContext, note, plainComment, tablePath } from './model-context.ts';
+import {
+  type ContextNamespace,
+  type ModelContext,
+  note,
+  plainComment,
+  type Reason,
+  tablePath,
+} from './model-context.ts';
 import type { TypeResolver, TypeResolvers } from './resolve-type.ts';
 
 /** Every column of the table, in order, also those the role may not use. */
@@ -38,16 +45,12 @@ function buildColumn(
   const { settings } = readSettings(catalog, 'column', table, number);
   const name = settings.name ?? fieldForm(row.attname, namespace.inflectNames);
   const fieldName = isValidName(name) ? name : null;
-  const declared = {
-    oid: row.atttypid,
-    typmod: row.atttypmod ?? -1,
-    text: row.declaredType,
-  };
+  const declared = { oid: row.atttypid, typmod: row.atttypmod ?? -1, text: row.declaredType };
   const type = types.value(declared);
   const isUsable = fieldName !== null && type !== null;
   const selectable = access.hasColumn(table, number, 'select');
   const readable = isUsable && selectable;
-  const isWritable = isUsable && !isGeneratedValue(row) && !row.ownsSequence;
+  const isWritable = isUsable && !row.attidentity && !row.attgenerated && !row.ownsSequence;
   return {
     number,
     name: row.attname,
@@ -92,10 +95,6 @@ function isPlain({ relkind, relhassubclass }: CatalogTable): boolean {
   return relkind === 'r' && relhassubclass !== true;
 }
 
-function isGeneratedValue(row: CatalogColumn): boolean {
-  return Boolean(row.attidentity) || Boolean(row.attgenerated);
-}
-
 function isJson(type: ValueType): boolean {
   return type.kind === 'scalar' && type.scalar === 'JSON';
 }
@@ -130,44 +129,34 @@ export function noteOmittedColumns(context: ModelContext, table: CatalogTable, c
   }
 }
 
-function whyOmitted(
-  context: ModelContext,
-  {
-    table,
-    columns,
-    column,
-    object,
-  }: {
-    readonly table: CatalogTable;
-    readonly columns: readonly Column[];
-    readonly column: Column;
-    readonly object: string;
-  },
-) {
+interface Omitted {
+  readonly table: CatalogTable;
+  readonly columns: readonly Column[];
+  readonly column: Column;
+  readonly object: string;
+}
+
+function whyOmitted(context: ModelContext, { table, columns, column, object }: Omitted): Reason {
   const rename = columnFix(context, table, column.name, {
     name: validName(column.name === 'nodeId' ? 'node_id' : column.name),
   });
   if (!column.selectable) {
     const fix = `grant select (${quoteName(column.name)}) on ${tablePath(context, table)} to ${quoteName(context.role)};`;
-    return {
-      kind: 'privilege',
-      reason: `Column ${object} exists; role ${context.role} has no SELECT on it.`,
-      fix,
-    } as const;
+    return { kind: 'privilege', reason: `Column ${object} exists; role ${context.role} has no SELECT on it.`, fix };
   }
   if (column.fieldName === null) {
-    return { kind: 'name', reason: `Column ${object} has no valid GraphQL name.`, fix: rename } as const;
+    return { kind: 'name', reason: `Column ${object} has no valid GraphQL name.`, fix: rename };
   }
   if (column.fieldName === 'nodeId') {
     const reason = `Column ${object} would be "nodeId" in GraphQL, the name of the global id.`;
-    return { kind: 'name', reason, fix: rename } as const;
+    return { kind: 'name', reason, fix: rename };
   }
   if (column.type === null && columns.some(({ fieldName, readable }) => readable && fieldName === column.fieldName)) {
     const reason = `Column ${object} would be "${column.fieldName}" in GraphQL, and another column has that name already.`;
     const fix = columnFix(context, table, column.name, { name: validName(`${column.name}_${column.cast.name}`) });
-    return { kind: 'name', reason, fix } as const;
+    return { kind: 'name', reason, fix };
   }
   const type = `${column.cast.namespace}.${column.cast.name}`;
   const reason = `Column ${object} has a type that has no GraphQL counterpart or that role ${context.role} may not use (${type}).`;
-  return { kind: 'type', reason, fix: null } as const;
+  return { kind: 'type', reason, fix: null };
 }

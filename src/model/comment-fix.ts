@@ -6,10 +6,10 @@ import { withDirective } from '../catalog/comment-directive.ts';
 import { quoteName, quotePath } from '../catalog/quote-name.ts';
 import { onOneLine } from '../shared/one-line.ts';
 import type { TableKind } from './model.ts';
-import { type ModelContext, tableKind, tablePath } from './model-context.ts';
+import { type ModelContext, pathIn, tableKind, tablePath } from './model-context.ts';
 
 /** Keys to put into a directive. */
-type Keys = Readonly<Record<string, unknown>>;
+export type Keys = Readonly<Record<string, unknown>>;
 
 /** An object with a comment: where the catalog has it, and what SQL calls it after `comment on`. */
 interface Commented {
@@ -88,7 +88,7 @@ export function routineFix(context: ModelContext, oid: string, keys: Keys): stri
     ({ proname, pronamespace }) => proname === row?.proname && pronamespace === row.pronamespace,
   );
   if (row === undefined || same.length > 1) return null;
-  const name = `routine ${quotePath(catalog.namespace(row.pronamespace)?.nspname ?? '', row.proname)}`;
+  const name = `routine ${pathIn(catalog, row.pronamespace, row.proname)}`;
   return commentFix(context, { place: ['routine', oid], name }, keys);
 }
 

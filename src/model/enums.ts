@@ -7,7 +7,7 @@ import { typeFix, validName } from './comment-fix.ts';
 import { readSettings } from './directives.ts';
 import { baseForm, enumFilterName, isValidName } from './inflect.ts';
 import type { EnumType } from './model.ts';
-import { type ContextNamespace, type ModelContext, type NameClaims, note, type Omission } from './model-context.ts';
+import { type ContextNamespace, type ModelContext, type NameClaims, note, type Reason } from './model-context.ts';
 
 /** Enums of the schema, by oid of the type. */
 export type EnumTypes = ReadonlyMap<string, EnumType>;
@@ -49,8 +49,6 @@ export function claimEnums(
 function omit(context: ModelContext, { namespace, name, graphqlName }: EnumType, reason: Reason): void {
   note(context, () => ({ object: quotePath(namespace, name), names: [graphqlName, name], ...reason }));
 }
-
-type Reason = Pick<Omission, 'kind' | 'reason' | 'fix'>;
 
 function whyOmitted(context: ModelContext, enumType: EnumType): Reason | null {
   const { access, role } = context;

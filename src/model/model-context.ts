@@ -44,6 +44,9 @@ export interface Omission {
   readonly fix: string | null;
 }
 
+/** Why something is left out, and what changes that. */
+export type Reason = Pick<Omission, 'kind' | 'reason' | 'fix'>;
+
 /** Shared by the steps of one build. */
 export interface ModelContext {
   readonly catalog: Catalog;
@@ -132,7 +135,12 @@ export function describeTable(context: ModelContext, table: CatalogTable): strin
 
 /** `lib.loan`, quoted where SQL needs it. */
 export function tablePath(context: ModelContext, table: CatalogTable): string {
-  return quotePath(context.catalog.namespace(table.relnamespace)?.nspname ?? '', table.relname);
+  return pathIn(context.catalog, table.relnamespace, table.relname);
+}
+
+/** The path of something, from the oid of its namespace. */
+export function pathIn(catalog: Catalog, namespace: string, name: string): string {
+  return quotePath(catalog.namespace(namespace)?.nspname ?? '', name);
 }
 
 /**

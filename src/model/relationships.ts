@@ -58,9 +58,7 @@ function add(
     });
     return;
   }
-  const list = relationships.get(table._id);
-  if (list) list.push(relationship);
-  else relationships.set(table._id, [relationship]);
+  relationships.set(table._id, [...(relationships.get(table._id) ?? []), relationship]);
 }
 
 /** The directive of a foreign key that gives one of its two fields this name. */

@@ -8,7 +8,14 @@ import { routineFix, validName } from './comment-fix.ts';
 import { readSettings } from './directives.ts';
 import { argumentForm, isValidName, routineForm } from './inflect.ts';
 import type { Routine, RoutineArgument, RoutineResult } from './model.ts';
-import { type ContextNamespace, type ModelContext, note, type Omission, placeOf } from './model-context.ts';
+import {
+  type ContextNamespace,
+  type ModelContext,
+  note,
+  type Omission,
+  placeOf,
+  type Reason,
+} from './model-context.ts';
 import { baseOf, elementOf, type TypeResolver, type TypeResolvers } from './resolve-type.ts';
 import { argumentDefaults, displayDefault, type InputArgument, inputArguments } from './routine-arguments.ts';
 
@@ -31,8 +38,6 @@ const connectionArguments: ReadonlySet<string> = new Set([
 ]); // biome-ignore format: a table of names
 
 const volatilities = { i: 'immutable', s: 'stable', v: 'volatile' } as const;
-
-type Reason = Pick<Omission, 'kind' | 'reason' | 'fix'>;
 
 /** The exposed routines by oid, in order of oid. */
 export function buildRoutines(scope: RoutineScope): ReadonlyMap<string, Routine> {

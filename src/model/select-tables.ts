@@ -12,6 +12,7 @@ import {
   describeTable,
   type ModelContext,
   note,
+  type Reason,
   tableKind,
   tablePath,
 } from './model-context.ts';
@@ -60,12 +61,6 @@ function mayReadAnything({ access }: ModelContext, row: CatalogTable): boolean {
   return row.getAttributes().some((column) => access.hasColumn(row._id, column.attnum, 'select'));
 }
 
-type Reason = {
-  readonly kind: 'privilege' | 'key' | 'name' | 'type';
-  readonly reason: string;
-  readonly fix: string | null;
-};
-
 function noUsage(context: ModelContext, namespace: ContextNamespace, row: CatalogTable): Reason {
   const name = quoteName(namespace.name);
   const reason = `${describeTable(context, row)} exists; role ${context.role} has no USAGE on schema ${name}.`;
@@ -84,26 +79,18 @@ function invalidName(context: ModelContext, row: CatalogTable, baseName: string)
 
 function noSelect(context: ModelContext, row: CatalogTable): Reason {
   const reason = `${describeTable(context, row)} exists; role ${context.role} has no SELECT.`;
-  return {
-    kind: 'privilege',
-    reason,
-    fix: `grant select on ${tablePath(context, row)} to ${quoteName(context.role)};`,
-  };
+  const fix = `grant select on ${tablePath(context, row)} to ${quoteName(context.role)};`;
+  return { kind: 'privilege', reason, fix };
 }
 
 function noKey(context: ModelContext, row: CatalogTable, kind: TableKind): Reason {
   const reason = `${describeTable(context, row)} has no primary key.`;
   // Which columns of a view tell its rows apart is not in the catalog, and a wrong guess would skip rows.
-  if (kind !== 'table') {
-    return { kind: 'key', reason: `${reason} Name columns that are unique in it by primary_key_columns.`, fix: null };
-  }
-  if (row.relispartition === true) {
-    return {
-      kind: 'key',
-      reason: `${reason} It is a partition: the key belongs on the table that it is a part of.`,
-      fix: null,
-    };
-  }
+  const advice =
+    kind !== 'table'
+      ? 'Name columns that are unique in it by primary_key_columns.'
+      : row.relispartition && 'It is a partition: the key belongs on the table that it is a part of.';
+  if (advice) return { kind: 'key', reason: `${reason} ${advice}`, fix: null };
   const column = row.getAttributes().some(({ attname }) => attname === 'id') ? 'row_id' : 'id';
   const identity = `add column ${column} bigint generated always as identity primary key`;
   return { kind: 'key', reason, fix: `alter table ${tablePath(context, row)} ${identity};` };

@@ -13,6 +13,7 @@ import {
   note,
   type Omission,
   plainComment,
+  type Reason,
   tablePath,
 } from './model-context.ts';
 import { allowsLookup, isAlwaysUnique } from './primary-key.ts';
@@ -180,9 +181,7 @@ export function noteOmissions(context: ModelContext, selected: SelectedTable, ta
   noteOmittedColumns(context, selected.row, table.columns);
   const object = selectedPath(selected);
   const subject = describeTable(context, selected.row);
-  const add = (omission: Pick<Omission, 'kind' | 'names' | 'reason' | 'fix'>): void => {
-    note(context, () => ({ object, ...omission }));
-  };
+  const add = (omission: Omit<Omission, 'object'>): void => note(context, () => ({ object, ...omission }));
   if (!table.rootField) {
     const reason = `${subject} has no root field; another table has "${tableRootFields(table.baseName).collection}" already.`;
     const fix = otherName(context, selected);
@@ -215,7 +214,7 @@ function whyNotWritable(
   context: ModelContext,
   { row }: SelectedTable,
   command: 'insert' | 'update' | 'delete',
-): Pick<Omission, 'kind' | 'reason' | 'fix'> {
+): Reason {
   const subject = describeTable(context, row);
   const { access, role } = context;
   const granted =
@@ -226,11 +225,8 @@ function whyNotWritable(
     return { kind: 'entrypoint', reason: `${subject} exists; PostgreSQL cannot ${command} its rows.`, fix: null };
   }
   if (granted) {
-    return {
-      kind: 'entrypoint',
-      reason: `${subject} exists; it has no column that the role may ${command}.`,
-      fix: null,
-    };
+    const reason = `${subject} exists; it has no column that the role may ${command}.`;
+    return { kind: 'entrypoint', reason, fix: null };
   }
   const fix = `grant ${command} on ${tablePath(context, row)} to ${quoteName(role)};`;
   return { kind: 'privilege', reason: `${subject} exists; role ${role} has no ${command.toUpperCase()}.`, fix };

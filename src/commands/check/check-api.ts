@@ -4,11 +4,11 @@
  */
 
 import type { Catalog } from '../../catalog/catalog.ts';
-import { quoteName, quotePath } from '../../catalog/quote-name.ts';
+import { quoteName } from '../../catalog/quote-name.ts';
 import type { ExtensionName } from '../../config/extensions.ts';
 import { buildModelParts } from '../../model/build-model.ts';
 import type { Model } from '../../model/model.ts';
-import type { Omission } from '../../model/model-context.ts';
+import { type Omission, pathIn } from '../../model/model-context.ts';
 import type { Findings } from '../preflight.ts';
 import { asStatement, type Finding } from './finding.ts';
 
@@ -90,11 +90,10 @@ function describeRole(role: string, model: Model): Finding {
 
 /** Tells whether the comment of the object of a finding, or of its table or schema, says that this kind is meant so. */
 export function ignoredByComments(catalog: Catalog): (finding: Finding) => boolean {
-  const pathOf = (namespace: string, name: string) => quotePath(catalog.namespace(namespace)?.nspname ?? '', name);
   const ignoring = [
     ...catalog.namespaces.map((row) => [quoteName(row.nspname), 'namespace', row._id] as const),
-    ...catalog.tables.map((row) => [pathOf(row.relnamespace, row.relname), 'table', row._id] as const),
-    ...catalog.routines.map((row) => [pathOf(row.pronamespace, row.proname), 'routine', row._id] as const),
+    ...catalog.tables.map((row) => [pathIn(catalog, row.relnamespace, row.relname), 'table', row._id] as const),
+    ...catalog.routines.map((row) => [pathIn(catalog, row.pronamespace, row.proname), 'routine', row._id] as const),
   ].flatMap(([path, kind, oid]) => {
     const directive = catalog.directive(kind, oid);
     const kinds = directive.kind === 'directive' ? directive.value.ignore : undefined;

@@ -3,9 +3,9 @@
  * are no errors to the gateway, which has to take what pg_graphql takes.
  */
 import type { Catalog, CatalogTable, CommentedObject } from '../../catalog/catalog.ts';
-import { quoteName, quotePath } from '../../catalog/quote-name.ts';
 import { nearestName } from '../../config/nearest-name.ts';
-import { columnFix, foreignKeyFix, routineFix, schemaFix, tableFix, typeFix } from '../../model/comment-fix.ts';
+import { tableFix } from '../../model/comment-fix.ts';
+import { type DirectiveHolder, directiveHolders } from '../../model/commented-objects.ts';
 import { createContext, type ModelContext, nobody, tablePath } from '../../model/model-context.ts';
 import { isObject } from '../../shared/json.ts';
 import type { Finding } from './finding.ts';
@@ -26,79 +26,20 @@ const known: Readonly<Record<CommentedObject, Readonly<Record<string, Kind>>>> =
 };
 const ofDomain = { opaque: 'true' } as const;
 
-/** A commented object, and how its comment is changed. */
-interface Commented {
-  readonly place: readonly [kind: CommentedObject, oid: string, column?: number];
-  readonly object: string;
-  /** Those of its kind unless given. */
-  readonly keys?: Readonly<Record<string, Kind>>;
-  fix(keys: Readonly<Record<string, unknown>>): string | null;
-}
-
 /** Keys without an effect, each with the nearest name or value that has one. */
 export function checkDirectives(catalog: Catalog): readonly Finding[] {
   const context = createContext(catalog, nobody, null);
   return [
-    ...commentedObjects(context).flatMap((commented) => findStrayKeys(catalog, commented)),
+    ...directiveHolders(context).flatMap((holder) => findStrayKeys(catalog, holder)),
     ...catalog.tables.flatMap((table) => findUnknownColumns(context, table)),
   ];
 }
 
-function commentedObjects(context: ModelContext): readonly Commented[] {
-  const { catalog } = context;
-  const pathOf = (namespace: string, name: string) => quotePath(catalog.namespace(namespace)?.nspname ?? '', name);
-  return [
-    ...catalog.namespaces.map(
-      ({ _id, nspname }): Commented => ({
-        place: ['namespace', _id],
-        object: quoteName(nspname),
-        fix: (keys) => schemaFix(context, { oid: _id, name: nspname }, keys),
-      }),
-    ),
-    ...catalog.tables.map(
-      (row): Commented => ({
-        place: ['table', row._id],
-        object: tablePath(context, row),
-        fix: (keys) => tableFix(context, row, keys),
-      }),
-    ),
-    ...catalog.tables.flatMap((row) =>
-      row.getAttributes().map(
-        ({ attnum, attname }): Commented => ({
-          place: ['column', row._id, attnum],
-          object: `${tablePath(context, row)}.${quoteName(attname)}`,
-          fix: (keys) => columnFix(context, row, attname, keys),
-        }),
-      ),
-    ),
-    ...catalog.foreignKeys.map(({ _id, conname, conrelid }): Commented => {
-      const local = catalog.table(conrelid);
-      const object = `${quoteName(conname)} on ${local === undefined ? 'a table of another schema' : tablePath(context, local)}`;
-      return { place: ['constraint', _id], object, fix: (keys) => foreignKeyFix(context, _id, keys) };
-    }),
-    ...catalog.routines.map(
-      (row): Commented => ({
-        place: ['routine', row._id],
-        object: pathOf(row.pronamespace, row.proname),
-        fix: (keys) => routineFix(context, row._id, keys),
-      }),
-    ),
-    ...[...catalog.enums, ...catalog.domains].map(({ _id, typname, typnamespace, typtype }): Commented => {
-      const type = { oid: _id, namespace: catalog.namespace(typnamespace)?.nspname ?? '', name: typname };
-      return {
-        place: ['type', _id],
-        object: pathOf(typnamespace, typname),
-        ...(typtype === 'd' && { keys: ofDomain }),
-        fix: (keys) => typeFix(context, type, keys),
-      };
-    }),
-  ];
-}
-
-function findStrayKeys(catalog: Catalog, { place, object, fix, keys }: Commented): readonly Finding[] {
+function findStrayKeys(catalog: Catalog, { place, object, fix }: DirectiveHolder): readonly Finding[] {
   const directive = catalog.directive(...place);
   if (directive.kind !== 'directive') return [];
-  const kinds = keys ?? known[place[0]];
+  const isDomain = place[0] === 'type' && catalog.type(place[1])?.typtype === 'd';
+  const kinds: Readonly<Record<string, Kind>> = isDomain ? ofDomain : known[place[0]];
   return Object.entries(directive.value).flatMap(([key, value]): readonly Finding[] => {
     const message = `The comment directive of ${object}`;
     const kind = Object.hasOwn(kinds, key) ? kinds[key] : undefined;
@@ -106,23 +47,15 @@ function findStrayKeys(catalog: Catalog, { place, object, fix, keys }: Commented
       const nearest = nearestName(key, Object.keys(kinds)) ?? nearestName(toSnakeCase(key), Object.keys(kinds));
       const meant = nearest === null ? '' : ` Did you mean "${nearest}"?`;
       const corrected = nearest !== null && !Object.hasOwn(directive.value, nearest);
-      return [
-        {
-          ...{ check: 'directive_key', severity: 'warning', object },
-          message: `${message} has the unknown key "${key}", which has no effect.${meant}`,
-          fix: corrected ? fix({ [key]: undefined, [nearest]: meantBy(kinds[nearest]!, value) }) : null,
-        },
-      ];
+      const change = corrected ? fix({ [key]: undefined, [nearest]: meantBy(kinds[nearest]!, value) }) : null;
+      const unknown = `${message} has the unknown key "${key}", which has no effect.${meant}`;
+      return [{ check: 'directive_key', severity: 'warning', object, message: unknown, fix: change }];
     }
     if (kind === 'any' || meansSomething(kind, value)) return [];
     const wanted = kind === 'true' ? 'true' : '{"enabled": true}';
-    return [
-      {
-        ...{ check: 'directive_value', severity: 'warning', object },
-        message: `${message} has ${JSON.stringify(value)} for "${key}", which means off. To switch it on, write ${wanted}.`,
-        fix: meantBy(kind, value) === value ? null : fix({ [key]: meantBy(kind, value) }),
-      },
-    ];
+    const change = meantBy(kind, value) === value ? null : fix({ [key]: meantBy(kind, value) });
+    const off = `${message} has ${JSON.stringify(value)} for "${key}", which means off. To switch it on, write ${wanted}.`;
+    return [{ check: 'directive_value', severity: 'warning', object, message: off, fix: change }];
   });
 }
 

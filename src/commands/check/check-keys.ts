@@ -67,22 +67,13 @@ export async function findAmbiguousKeys({ session, roles }: CheckScope, catalog:
       performance.now() > until ? 'unknown' : await isAmbiguous(session, tablePath(context, row), columns, role);
     if (found === 'unique') continue;
     const subject = `The key (${columns.map(quoteName).join(', ')}) of ${describeTable(context, row).replace(/^./, (first) => first.toLowerCase())}`;
+    const skips = `${subject} is not unique, so pages skip rows. Name columns that are unique by primary_key_columns.`;
+    const open = `${subject} was not measured: ${found === 'unknown' ? 'it takes too long' : found}.`;
+    const about = { object: tablePath(context, row), fix: null };
     findings.push(
       found === 'ambiguous'
-        ? {
-            check: 'key_not_unique',
-            severity: 'error',
-            object: tablePath(context, row),
-            message: `${subject} is not unique, so pages skip rows. Name columns that are unique by primary_key_columns.`,
-            fix: null,
-          }
-        : {
-            check: 'key_not_measured',
-            severity: 'note',
-            object: tablePath(context, row),
-            message: `${subject} was not measured: ${found === 'unknown' ? 'it takes too long' : found}.`,
-            fix: null,
-          },
+        ? { ...about, check: 'key_not_unique', severity: 'error', message: skips }
+        : { ...about, check: 'key_not_measured', severity: 'note', message: open },
     );
   }
   return findings;

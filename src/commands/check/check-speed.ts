@@ -26,13 +26,8 @@ async function findUnindexedPolicies({ session, schemas }: CheckScope): Promise<
     for (const { table, column, indexed, fix } of columns) {
       if (indexed || found.has(fix) || using === null || !comparesColumn(using, column)) continue;
       const message = `The column ${column} of ${table}, used by the policy "${name}", has no index, so every request scans the whole table.`;
-      found.set(fix, {
-        check: 'policy_column_unindexed',
-        severity: 'warning',
-        object: `${table}.${column}`,
-        message,
-        fix: asStatement(fix),
-      });
+      const about = { check: 'policy_column_unindexed', severity: 'warning', object: `${table}.${column}` } as const;
+      found.set(fix, { ...about, message, fix: asStatement(fix) });
     }
   }
   return [...found.values()];
@@ -41,18 +36,14 @@ async function findUnindexedPolicies({ session, schemas }: CheckScope): Promise<
 /** Policies that ask for each row who the caller is. */
 async function findCallsPerRow({ session, schemas }: CheckScope): Promise<readonly Finding[]> {
   return (await readPolicies(session, schemas)).flatMap((policy): readonly Finding[] => {
-    const parts = [
-      { word: 'using', before: policy.using },
-      { word: 'with check', before: policy.check },
-    ]
-      .map(({ word, before }) => ({ word, before, after: before === null ? null : wrapCalls(before) }))
+    const parts = Object.entries({ using: policy.using, 'with check': policy.check })
+      .map(([word, before]) => ({ word, before, after: before === null ? null : wrapCalls(before) }))
       .filter(({ before, after }) => after !== before);
     if (parts.length === 0) return [];
     const message = `The policy "${policy.name}" of ${policy.table} reads the claims for every row. In a sub-select it reads them once.`;
     const fix = [`alter policy ${policy.target}`, ...parts.map(({ word, after }) => `  ${word} (${after})`)].join('\n');
-    return [
-      { check: 'policy_call_per_row', severity: 'warning', object: policy.table, message, fix: asStatement(fix) },
-    ];
+    const about = { check: 'policy_call_per_row', severity: 'warning', object: policy.table } as const;
+    return [{ ...about, message, fix: asStatement(fix) }];
   });
 }
 
@@ -66,12 +57,7 @@ interface PolicyRow {
   readonly target: string;
   readonly using: string | null;
   readonly check: string | null;
-  readonly columns: readonly {
-    readonly table: string;
-    readonly column: string;
-    readonly indexed: boolean;
-    readonly fix: string;
-  }[];
+  readonly columns: readonly { table: string; column: string; indexed: boolean; fix: string }[];
 }
 
 async function readPolicies(session: Queryable, schemas: readonly string[]): Promise<readonly PolicyRow[]> {

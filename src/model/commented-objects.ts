@@ -1,0 +1,93 @@
+/**
+ * The objects whose comments have a directive, and which of these directives are malformed, whatever the role may
+ * use of the objects.
+ */
+import type { CatalogTable, CommentedObject } from '../catalog/catalog.ts';
+import { quoteName } from '../catalog/quote-name.ts';
+import { columnFix, foreignKeyFix, type Keys, routineFix, schemaFix, tableFix, typeFix } from './comment-fix.ts';
+import { readSettings } from './directives.ts';
+import type { DirectiveError } from './model.ts';
+import { type ModelContext, pathIn, tableKind, tablePath } from './model-context.ts';
+
+/** An object with a comment directive, malformed ones included. */
+export interface DirectiveHolder {
+  readonly place: readonly [kind: CommentedObject, oid: string, column?: number];
+  /** As SQL writes it. */
+  readonly object: string;
+  /** It counts for the role: it is in a namespace that is exposed to it. */
+  readonly isExposed: boolean;
+  /** The role has a privilege on it. */
+  isVisible(): boolean;
+  /** The statement that puts keys into its directive; null where that would lose something. */
+  fix(keys: Keys): string | null;
+}
+
+/** All of them: namespaces, tables with their columns, routines, foreign keys, enums and domains. */
+export function directiveHolders(context: ModelContext): readonly DirectiveHolder[] {
+  const { catalog, access, namespaces } = context;
+  const holders: DirectiveHolder[] = [];
+  const add = (place: DirectiveHolder['place'], facts: () => Omit<DirectiveHolder, 'place'>) => {
+    if (catalog.directive(...place).kind !== 'none') holders.push({ place, ...facts() });
+  };
+  const isExposed = (namespace: string) => namespaces.get(namespace)?.exposed === true;
+  const isExposedTable = (table: CatalogTable) => tableKind(table) !== null && isExposed(table.relnamespace);
+  for (const { _id: oid, nspname: name } of catalog.namespaces) {
+    const fix = (keys: Keys) => schemaFix(context, { oid, name }, keys);
+    add(['namespace', oid], () => ({ object: quoteName(name), isExposed: isExposed(oid), isVisible: () => true, fix }));
+  }
+  for (const table of catalog.tables) {
+    const ofTable = () => ({ object: tablePath(context, table), isExposed: isExposedTable(table) });
+    const fix = (keys: Keys) => tableFix(context, table, keys);
+    add(['table', table._id], () => ({ ...ofTable(), isVisible: () => mayUse(context, table), fix }));
+    for (const { attnum, attname } of table.getAttributes())
+      add(['column', table._id, attnum], () => ({
+        ...ofTable(),
+        object: `${tablePath(context, table)}.${quoteName(attname)}`,
+        isVisible: () => mayUseColumn(context, table, attnum),
+        fix: (keys) => columnFix(context, table, attname, keys),
+      }));
+  }
+  for (const { _id, pronamespace, proname } of catalog.routines) {
+    const facts = { object: pathIn(catalog, pronamespace, proname), isExposed: isExposed(pronamespace) };
+    const fix = (keys: Keys) => routineFix(context, _id, keys);
+    add(['routine', _id], () => ({ ...facts, isVisible: () => access.executes(_id), fix }));
+  }
+  for (const { _id, conname, conrelid, confrelid } of catalog.foreignKeys) {
+    const [local, foreign] = [catalog.table(conrelid), catalog.table(confrelid)];
+    add(['constraint', _id], () => ({
+      object: `${quoteName(conname)} on ${local ? tablePath(context, local) : 'a table of another schema'}`,
+      isExposed: foreign !== undefined && isExposedTable(foreign),
+      isVisible: () => local !== undefined && mayUse(context, local),
+      fix: (keys) => foreignKeyFix(context, _id, keys),
+    }));
+  }
+  for (const { _id: oid, typname: name, typnamespace, typtype } of [...catalog.enums, ...catalog.domains]) {
+    // Domains have directives where they travel as what they stand on.
+    const isRead = typtype !== 'd' || namespaces.get(typnamespace)?.extensions.includes('domains') === true;
+    const facts = { object: pathIn(catalog, typnamespace, name), isExposed: isRead && isExposed(typnamespace) };
+    const namespace = catalog.namespace(typnamespace)?.nspname ?? '';
+    const fix = (keys: Keys) => typeFix(context, { oid, namespace, name }, keys);
+    add(['type', oid], () => ({ ...facts, isVisible: () => access.usesType(oid), fix }));
+  }
+  return holders;
+}
+
+/**
+ * Every malformed directive that counts for the role. The first one makes every request of the role fail: ignoring a broken
+ * directive could enable what its author wanted off.
+ */
+export function findDirectiveErrors(context: ModelContext): readonly DirectiveError[] {
+  return directiveHolders(context).flatMap(({ place, object, isExposed, isVisible }) => {
+    const { problem } = readSettings(context.catalog, ...place);
+    return isExposed && problem !== null ? [{ object, problem, visible: isVisible() }] : [];
+  });
+}
+
+function mayUse(context: ModelContext, table: CatalogTable): boolean {
+  if (context.access.hasTable(table._id, 'delete')) return true;
+  return table.getAttributes().some((column) => mayUseColumn(context, table, column.attnum));
+}
+
+function mayUseColumn({ access }: ModelContext, table: CatalogTable, column: number): boolean {
+  return (['select', 'insert', 'update'] as const).some((privilege) => access.hasColumn(table._id, column, privilege));
+}
