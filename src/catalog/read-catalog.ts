@@ -7,40 +7,26 @@
  * and others may not know of; the catalog; and once more the fingerprint, which must be the same where anything has been
  * committed since. Else everything is read again.
  */
-import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { DatabaseError } from '../postgres/failure.ts';
 import type { Queryable } from '../postgres/system/queryable.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
+import { loadSqlFile } from '../postgres/system/sql-file.ts';
 import { assembleCatalog } from './assemble-catalog.ts';
 import type { Catalog } from './catalog.ts';
 
 // They run in one transaction, in this order, and leave what the later ones need in settings of that transaction.
 
 /** `$1`: names of namespaces, null for the login role's search path. Leaves the names to expose. */
-const exposedNamesStatement = statement('exposed-names.sql');
+const exposedNamesStatement = loadSqlFile('exposed-names.sql');
 /** One column `watched`: the schema-change trigger is installed, enabled and its table readable. */
-const watchStatement = statement('watch-state.sql');
+const watchStatement = loadSqlFile('watch-state.sql');
 /** Columns `fingerprint`, `objects`, `memberships` and `snapshot`. Leaves the snapshot. Once it is there: no row where it is the newest. */
-const fingerprintStatement = statement('catalog-fingerprint.sql');
+const fingerprintStatement = loadSqlFile('catalog-fingerprint.sql');
 /** Column `committing`: transactions of the snapshot that other processes may not know of yet. */
-const settledStatement = statement('settled.sql');
+const settledStatement = loadSqlFile('settled.sql');
 /** Columns `catalog`, JSON text of rows (assemble-catalog.ts), and `torn`: something of it was gone before it had been read. */
-const catalogStatement = statement('catalog.sql');
-
-function statement(file: string): string {
-  return readFileSync(fileURLToPath(new URL(`../../sql/${file}`, import.meta.url)), 'utf8');
-}
-
-/** What to read. */
-export interface ReadCatalogOptions {
-  /**
-   * Namespaces to expose, in order; null: the login role's search path. `$user` is dropped, system namespaces are never
-   * exposed, our own and `auth` only when named here.
-   */
-  readonly schemas: readonly string[] | null;
-}
+const catalogStatement = loadSqlFile('catalog.sql');
 
 /** Longest wait for the answer: a thousand times what it takes for 1,000 tables. */
 const longestReadMs = 300_000;
@@ -51,12 +37,14 @@ const maxWholeReadings = 4;
 /**
  * Reads the catalog, 0.3 to 0.5 s for 1,000 tables of 20 columns. Again, a few times, where a change was committed meanwhile.
  *
+ * @param schemas Namespaces to expose, in order; null: the login role's search path. `$user` is dropped, system namespaces are
+ *   never exposed, our own and `auth` only when named here.
  * @throws DatabaseError
  */
-export async function readCatalog(pool: SystemPool, options: ReadCatalogOptions): Promise<Catalog> {
+export async function readCatalog(pool: SystemPool, schemas: readonly string[] | null): Promise<Catalog> {
   for (let readings = 1; ; readings += 1) {
     try {
-      const reading = await readOnce(pool, options);
+      const reading = await readOnce(pool, schemas);
       const isEnough = reading.isTorn ? readings === maxReadings : readings >= maxWholeReadings;
       // The snapshot of one that is not current is older than the change, which the next check finds.
       if (reading.isCurrent || isEnough) return assembleCatalog(reading.text, reading.version);
@@ -89,7 +77,7 @@ interface Reading {
   readonly isTorn: boolean;
 }
 
-async function readOnce(pool: SystemPool, { schemas }: ReadCatalogOptions): Promise<Reading> {
+async function readOnce(pool: SystemPool, schemas: readonly string[] | null): Promise<Reading> {
   const [, [watch], [version], , , [settled], [source], [after]] = await pool.transaction(
     (session) =>
       Promise.all([
@@ -154,8 +142,7 @@ export async function readFingerprint(pool: SystemPool, schemas: readonly string
 /**
  * Names of the namespaces to expose, in order, without repetition, whether they exist or not.
  *
- * @param schemas What the operator chose; null means the login role's search path. `$user` and system namespaces are
- *   dropped in both cases.
+ * @param schemas As in `readCatalog`.
  */
 export async function readExposedNames(
   session: Queryable,

@@ -60,7 +60,7 @@ async function runExplain(context: CommandContext): Promise<number> {
   const url = databaseUrlFor(values.databaseUrl, context);
   await withDatabase(url, async (pool) => {
     const readSince = performance.now();
-    const catalog = await readCatalog(pool, { schemas: values.schemas });
+    const catalog = await readCatalog(pool, values.schemas);
     const options = {
       introspection: 'directive',
       extensions: values.extensions!,

@@ -11,11 +11,6 @@ export function readPackageFile(path: string): string {
   return readFileSync(new URL(path, root), 'utf8');
 }
 
-/** Text of a file of `sql/`. */
-export function readSqlFile(name: string): string {
-  return readPackageFile(`sql/${name}`);
-}
-
 /** Texts of the example's operations, in order of their file names. */
 export function readExampleOperations(): readonly string[] {
   const directory = 'examples/shop/queries/';

@@ -8,8 +8,8 @@ import { readExposedNames } from '../catalog/read-catalog.ts';
 import type { Config } from '../config/config.ts';
 import type { Problem } from '../config/config-error.ts';
 import type { Queryable } from '../postgres/system/queryable.ts';
+import { loadSqlFile } from '../postgres/system/sql-file.ts';
 import { withoutPassword } from './describe-error.ts';
-import { readSqlFile } from './package-files.ts';
 
 /** What `findProblems` asks about. */
 export type PreflightConfig = Pick<
@@ -42,7 +42,7 @@ export async function findProblems(session: Queryable, config: PreflightConfig):
   const { anonRole, authenticatedRole, serviceRole, allowedRoles, schemas } = config;
   const roles = [...new Set([anonRole, authenticatedRole, serviceRole, ...(allowedRoles === '*' ? [] : allowedRoles)])];
   const asked = { roles, schemas: schemas ?? (await readExposedNames(session, null)) };
-  const [row] = await session.query(readSqlFile('roles-preflight.sql'), [JSON.stringify(asked)]);
+  const [row] = await session.query(loadSqlFile('roles-preflight.sql'), [JSON.stringify(asked)]);
   const found = row?.facts as Facts;
   // A search path may name schemas that are not there.
   const facts = schemas === null ? { ...found, schemas: found.schemas.filter(({ exists }) => exists) } : found;

@@ -17,7 +17,7 @@ export async function readCatalogFor(
   schemas: readonly string[] | null,
   role: string,
 ): Promise<Catalog> {
-  const catalog = await readCatalog(pool, { schemas });
+  const catalog = await readCatalog(pool, schemas);
   if (!catalog.roles.has(role)) {
     refuse(
       `There is no role "${role}" in the database.`,

@@ -158,7 +158,7 @@ export class Reflector {
   async #read(since: number, reason: string): Promise<Reflection> {
     const { systemPool, observe } = this.#options;
     try {
-      const catalog = await readCatalog(systemPool, { schemas: this.#schemas });
+      const catalog = await readCatalog(systemPool, this.#schemas);
       const reflection = new Reflection(catalog, since, this.#options, this.#current);
       this.#current = reflection;
       this.#problem = null;

@@ -148,7 +148,7 @@ describe.each([1, 2, 3, 4, 5, 6, 7, 8])('grants and memberships of seed %i', (se
       await database.query(change).catch(() => {});
     }
 
-    const catalog = await readCatalog(pool, { schemas: [namespace] });
+    const catalog = await readCatalog(pool, [namespace]);
     const used = [...new Set(catalog.tables.flatMap((table) => table.getAttributes().map(({ atttypid }) => atttypid)))];
     const asked = ['anon', 'service_role', ...roles];
     const said = await database.query<Said>(inquiry, [asked, namespace, used]);

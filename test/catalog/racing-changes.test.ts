@@ -25,12 +25,12 @@ const schema = `
 /** Somebody holds a view, so that a reading has begun, and goes on only after the change. */
 async function readDuring(database: TestDatabase, change: string): Promise<Model> {
   const reading = systemPool(database.url);
-  await readCatalog(reading, { schemas: ['public'] });
+  await readCatalog(reading, ['public']);
   const holder = new pg.Client({ connectionString: database.url });
   await holder.connect();
   try {
     await holder.query('begin; alter view held set (security_barrier = true)');
-    const catalog = readCatalog(reading, { schemas: ['public'] });
+    const catalog = readCatalog(reading, ['public']);
     catalog.catch(() => {});
     await vi.waitFor(async () => {
       const waiting = await database.query(

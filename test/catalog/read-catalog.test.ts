@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const namesOf = async (schemas: readonly string[] | null, url = database.url) => {
   const pool = systemPool(url);
-  const catalog = await readCatalog(pool, { schemas });
+  const catalog = await readCatalog(pool, schemas);
   return catalog.namespaces.map((namespace) => namespace.nspname);
 };
 
@@ -37,7 +37,7 @@ test("without a choice it is the login role's search path, also when it was chan
   const pool = systemPool(url);
   await pool.query('select 1');
   await database.query(`alter role ${login} set search_path = "$user", lib, auth, pgreflect, "Odd, ""one"""`);
-  const catalog = await readCatalog(pool, { schemas: null });
+  const catalog = await readCatalog(pool, null);
   expect(catalog.namespaces.map((namespace) => namespace.nspname)).toEqual(['lib', 'Odd, "one"']);
   await database.query(`alter role ${login} in database ${database.name} set search_path = other`);
   expect(await namesOf(null, url)).toEqual(['other']);
@@ -54,7 +54,7 @@ test('a search path that the connection asks for is split as PostgreSQL does', a
 
 test("the login role's own privileges decide nothing", async () => {
   const pool = systemPool(database.urlAs(login, 'test'));
-  const catalog = await readCatalog(pool, { schemas: ['lib'] });
+  const catalog = await readCatalog(pool, ['lib']);
   expect(['anon', login, 'no_such_role'].filter((name) => catalog.roles.has(name))).toEqual(['anon', login]);
   expect(buildModel(catalog, { role: 'anon', extensions: [] }).tables.size).toBe(3);
   expect(buildModel(catalog, { role: login, extensions: [] }).tables.size).toBe(0);
@@ -62,7 +62,7 @@ test("the login role's own privileges decide nothing", async () => {
 
 test('reading leaves nothing behind and changes no setting of the session', async () => {
   const pool = systemPool(database.url);
-  await readCatalog(pool, { schemas: ['lib'] });
+  await readCatalog(pool, ['lib']);
   const show = `select current_setting('search_path') as path, current_setting('transaction_read_only') as ro`;
   // Without the pins of a transaction.
   const [row] = await pool.transaction((session) => session.query(`rollback; ${show}`));
@@ -88,7 +88,7 @@ test("a role's settings apply, those for this database before others; unknown to
     alter role ${role} set search_path = 'other'; alter role ${role} set work_mem = '8MB'; alter role ${role} set app.tenant = 'a=b';
     alter role ${role} set log_min_duration_statement = 5`);
   const pool = systemPool(database.urlAs(login, 'test'));
-  const catalog = await readCatalog(pool, { schemas: ['lib'] });
+  const catalog = await readCatalog(pool, ['lib']);
   expect(Object.fromEntries(catalog.roles.get(role)!.settings)).toEqual({
     statement_timeout: '4s',
     work_mem: '8MB',
@@ -98,7 +98,7 @@ test("a role's settings apply, those for this database before others; unknown to
 });
 
 test('the trigger counts as installed only while it fires and its table can be read', async () => {
-  const watched = async (pool = reader.pool) => (await readCatalog(pool, { schemas: ['lib'] })).watched;
+  const watched = async (pool = reader.pool) => (await readCatalog(pool, ['lib'])).watched;
   expect(await watched()).toBe(false);
   await database.query(fixture('../../sql/watch.sql'));
   expect(await watched()).toBe(true);

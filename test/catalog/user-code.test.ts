@@ -58,7 +58,10 @@ beforeAll(async () => {
   for (const [index, [, sql]] of cases.entries()) {
     await database.query(`create schema ${schemaOf(index)}; ${sql.replaceAll('public.', `${schemaOf(index)}.`)}`);
   }
-  catalog = await readCatalog(pool, { schemas: cases.map((_, index) => schemaOf(index)) });
+  catalog = await readCatalog(
+    pool,
+    cases.map((_, index) => schemaOf(index)),
+  );
 });
 
 test.each(cases.map((each, index) => [...each, index] as const))('%s', (_what, _sql, runs, index) => {

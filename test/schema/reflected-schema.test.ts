@@ -36,7 +36,7 @@ async function modelOf(database: TestDatabase, role: string, ...schemas: string[
     onError: () => {},
   });
   try {
-    return buildModel(await readCatalog(pool, { schemas }), { role, extensions: [] });
+    return buildModel(await readCatalog(pool, schemas), { role, extensions: [] });
   } finally {
     await pool.stop();
   }

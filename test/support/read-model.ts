@@ -35,7 +35,7 @@ export function modelReader(
   extensions = extensionNames as ModelOptions['extensions'],
 ): ModelReader {
   const pool = systemPool(database.url);
-  const catalog: ModelReader['catalog'] = (schemas) => readCatalog(pool, { schemas });
+  const catalog: ModelReader['catalog'] = (schemas) => readCatalog(pool, schemas);
   const parts = async (schemas: readonly string[] | null, role = 'anon') =>
     buildModelParts(await catalog(schemas), { role, extensions });
   return {

@@ -10,7 +10,7 @@ import { createContext, describeTable, nobody, tableKind, tablePath } from '../.
 import { primaryKey } from '../../model/primary-key.ts';
 import { DatabaseError } from '../../postgres/failure.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
-import { readSqlFile } from '../package-files.ts';
+import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import type { CheckScope, Finding } from './finding.ts';
 import { provenKey, type ViewFacts } from './view-key.ts';
 
@@ -20,7 +20,7 @@ export async function proposeViewKeys(session: Queryable, catalog: Catalog): Pro
     (row) => 'vm'.includes(row.relkind) && primaryKey(row, readSettings(catalog, 'table', row._id).settings) === null,
   );
   if (views.length === 0) return new Map();
-  const [row] = await session.query(readSqlFile('check-views.sql'), [views.map(({ _id }) => _id)]);
+  const [row] = await session.query(loadSqlFile('check-views.sql'), [views.map(({ _id }) => _id)]);
   const facts = row as unknown as ViewFacts;
   const context = createContext(catalog, nobody, null);
   return new Map(

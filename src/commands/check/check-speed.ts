@@ -3,7 +3,7 @@
  * row what is the same for all. One check per function; the statements are in `sql/`.
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
-import { readSqlFile } from '../package-files.ts';
+import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { asStatement, type Check, type CheckScope, type Finding, statementCheck } from './finding.ts';
 import { comparesColumn, wrapCalls } from './policy-expression.ts';
 
@@ -61,5 +61,5 @@ interface PolicyRow {
 }
 
 async function readPolicies(session: Queryable, schemas: readonly string[]): Promise<readonly PolicyRow[]> {
-  return (await session.query(readSqlFile('check-policies.sql'), [schemas])) as readonly unknown[] as PolicyRow[];
+  return (await session.query(loadSqlFile('check-policies.sql'), [schemas])) as readonly unknown[] as PolicyRow[];
 }

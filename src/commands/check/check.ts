@@ -68,7 +68,7 @@ async function runCheck(context: CommandContext): Promise<number> {
   const findings = await withDatabase(databaseUrl, async (pool) => {
     const preflight = { databaseUrl, schemas, anonRole, authenticatedRole, serviceRole, allowedRoles };
     const setup = await findProblems(pool, preflight);
-    const catalog = await readCatalog(pool, { schemas });
+    const catalog = await readCatalog(pool, schemas);
     const scope = {
       schemas: catalog.namespaces.map(({ nspname }) => nspname),
       roles: roles.filter((role) => role !== serviceRole),

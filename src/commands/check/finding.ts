@@ -2,7 +2,7 @@
  * What `pgreflect check` finds: one shape for every check, printed for people or as JSON for programs.
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
-import { readSqlFile } from '../package-files.ts';
+import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 
 /**
  * Errors keep the API from working or let a visitor do what nobody can have meant; warnings may be meant so; notes say what
@@ -45,7 +45,7 @@ export function statementCheck(
   parameters: (scope: CheckScope) => readonly unknown[] = ({ schemas, roles }) => [schemas, roles],
 ): Check {
   return async (scope) => {
-    const rows = await scope.session.query(readSqlFile(file), parameters(scope));
+    const rows = await scope.session.query(loadSqlFile(file), parameters(scope));
     return rows.map((row) => ({ ...describe(row), fix: asStatement(row.fix) }));
   };
 }

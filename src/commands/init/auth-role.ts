@@ -4,7 +4,7 @@
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
-import { readSqlFile } from '../package-files.ts';
+import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { readSteps, runStep, type SetupStep, type StepOutcome } from './role-setup.ts';
 import { makeScramVerifier } from './scram-verifier.ts';
 
@@ -27,7 +27,7 @@ export function openAuthTables(pool: SystemPool, { role }: AuthRole): Promise<St
   return runStep(step, () =>
     pool.transaction(async (session) => {
       await session.query(`select pg_catalog.set_config('pgreflect.auth_role', $1, true)`, [role]);
-      await session.query(readSqlFile('auth-role.sql'));
+      await session.query(loadSqlFile('auth-role.sql'));
       const [row] = await session.query(`select pg_catalog.current_setting('pgreflect.auth_role_changed') as changed`);
       return row?.changed === 'true';
     }),
@@ -40,5 +40,5 @@ export async function printAuthTables(session: Queryable, { role }: AuthRole): P
     `select pg_catalog.format('select pg_catalog.set_config(%L, %L, true);', 'pgreflect.auth_role', $1::text) as line`,
     [role],
   );
-  return ['begin;', String(row?.line), readSqlFile('auth-role.sql'), 'commit;'].join('\n');
+  return ['begin;', String(row?.line), loadSqlFile('auth-role.sql'), 'commit;'].join('\n');
 }

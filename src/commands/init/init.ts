@@ -8,9 +8,9 @@ import { randomBytes } from 'node:crypto';
 import { readExposedNames } from '../../catalog/read-catalog.ts';
 import { loadOptionsOrThrow, type OptionValues } from '../../config/load-options.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
+import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { onOneLine, pasteable } from '../../shared/one-line.ts';
 import type { Command, CommandContext } from '../command.ts';
-import { readSqlFile } from '../package-files.ts';
 import { requireDatabaseUrl } from '../read-model.ts';
 import { withDatabase } from '../with-database.ts';
 import { type AuthRole, openAuthTables, planAuthRole, printAuthTables } from './auth-role.ts';
@@ -180,7 +180,7 @@ async function printSql(pool: SystemPool, { context, setup, authRole }: InitRun)
   context.print(printedPath);
   if (context.flags.remove) {
     printSteps(await planRoleRemoval(pool, { ...setup, auth: authRole.role }), context);
-    if (await isWatched(pool)) context.print(readSqlFile('unwatch.sql'));
+    if (await isWatched(pool)) context.print(loadSqlFile('unwatch.sql'));
     return 0;
   }
   printSteps(await planRoleSetup(pool, setup), context);
@@ -213,7 +213,7 @@ async function noteSchemas(pool: SystemPool, setup: RoleSetup, context: CommandC
   }
   if (!setup.grantDefaults) return;
   const schemas = await readExposedNames(pool, setup.schemas);
-  const open = await pool.query(readSqlFile('roles-open-tables.sql'), [JSON.stringify({ schemas })]);
+  const open = await pool.query(loadSqlFile('roles-open-tables.sql'), [JSON.stringify({ schemas })]);
   if (open.length === 0) return;
   context.print(
     'These tables have no row security. With --grant-defaults, every caller can read and change all their rows:',

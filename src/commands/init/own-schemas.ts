@@ -3,7 +3,7 @@
  * (sql/own-schemas.sql).
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
-import { readSqlFile } from '../package-files.ts';
+import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 
 /** Schemas that only we, or Supabase Auth, put something into. */
 export type OwnSchemas = readonly ('auth' | 'pgreflect' | 'pgreflect_queue')[];
@@ -16,12 +16,12 @@ export type OwnSchemas = readonly ('auth' | 'pgreflect' | 'pgreflect_queue')[];
  */
 export async function refuseForeign(session: Queryable, schemas: OwnSchemas): Promise<void> {
   await session.query(`select pg_catalog.set_config('pgreflect.own_schemas', $1, true)`, [schemas.join()]);
-  await session.query(readSqlFile('own-schemas.sql'));
+  await session.query(loadSqlFile('own-schemas.sql'));
 }
 
 /** The same as SQL for a person, around what is made there. */
 export function printGuarded(schemas: OwnSchemas, text: string): string {
-  const guard = readSqlFile('own-schemas.sql');
+  const guard = loadSqlFile('own-schemas.sql');
   const setting = `select pg_catalog.set_config('pgreflect.own_schemas', '${schemas.join()}', true);`;
   return ['begin;', setting, guard, text, guard, 'commit;'].join('\n');
 }

@@ -10,7 +10,7 @@ import { readExposedNames } from '../../catalog/read-catalog.ts';
 import { DatabaseError } from '../../postgres/failure.ts';
 import { MigrationError } from '../../postgres/migrations/migrate.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
-import { readSqlFile } from '../package-files.ts';
+import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { makeScramVerifier } from './scram-verifier.ts';
 
 /** The names of the roles. */
@@ -69,7 +69,7 @@ export async function planRoleRemoval(
 
 /** The rows of a file of `sql/` that says what is missing. */
 export async function readSteps(session: Queryable, file: string, names: object): Promise<readonly SetupStep[]> {
-  const rows = await session.query(readSqlFile(file), [JSON.stringify(names)]);
+  const rows = await session.query(loadSqlFile(file), [JSON.stringify(names)]);
   return rows as unknown as readonly SetupStep[];
 }
 

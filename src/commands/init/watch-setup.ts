@@ -4,7 +4,7 @@
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
-import { readSqlFile } from '../package-files.ts';
+import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { type OwnSchemas, printGuarded, refuseForeign } from './own-schemas.ts';
 import { runStep, type StepOutcome } from './role-setup.ts';
 
@@ -25,7 +25,7 @@ export function installWatch(pool: SystemPool, loginRole: string): Promise<StepO
     return pool.transaction(async (session) => {
       await session.query(`select pg_catalog.set_config('pgreflect.login_role', $1, true)`, [loginRole]);
       await refuseForeign(session, own);
-      await session.query(readSqlFile('watch.sql'));
+      await session.query(loadSqlFile('watch.sql'));
       // Somebody may have been faster.
       await refuseForeign(session, own);
     });
@@ -37,7 +37,7 @@ export function removeWatch(pool: SystemPool): Promise<StepOutcome> {
   return runFile('unwatch.sql', async () => {
     const [row] = await pool.query(`select pg_catalog.to_regclass('pgreflect.catalog_change') is null as missing`);
     if (row?.missing === true && !(await isWatched(pool))) return false;
-    return pool.transaction((session) => session.query(readSqlFile('unwatch.sql')));
+    return pool.transaction((session) => session.query(loadSqlFile('unwatch.sql')));
   });
 }
 
@@ -51,5 +51,5 @@ export async function printWatch(session: Queryable, loginRole: string): Promise
     `select pg_catalog.format('select pg_catalog.set_config(%L, %L, false);', 'pgreflect.login_role', $1::text) as line`,
     [loginRole],
   );
-  return printGuarded(own, `${String(row?.line)}\n${readSqlFile('watch.sql')}`);
+  return printGuarded(own, `${String(row?.line)}\n${loadSqlFile('watch.sql')}`);
 }
