@@ -71,6 +71,8 @@ async function bundle(outDir: string): Promise<void> {
       emptyOutDir: false,
       target: 'es2023',
       reportCompressedSize: false,
+      // Fonts that few pages need would be part of every style sheet.
+      assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
     },
     worker: { format: 'es' },

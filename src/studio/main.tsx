@@ -5,6 +5,8 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
 import { enterByTicket } from './shared/session.ts';
+import '@fontsource/fira-code/400.css';
+import '@fontsource/fira-code/600.css';
 import './styles/base.css';
 import './styles/components.css';
 import './styles/frame.css';

@@ -49,14 +49,15 @@ export interface TestStudio {
 
 const firstExample = 'examples/shop/queries/01-first-products.graphql';
 
-/** Starts a local project; stopped after the test file. @param exampleOperation What GraphiQL begins with. */
-export async function startStudio(exampleOperation: string = read(firstExample)): Promise<TestStudio> {
+/** Starts a local project; stopped after the test file. @param operations Its examples; the first is what GraphiQL begins with. */
+export async function startStudio(...operations: readonly string[]): Promise<TestStudio> {
+  const examples = operations.length > 0 ? operations : [read(firstExample)];
   const browser: Browser = await openBrowser();
   const database = await createAuthDatabase(read('examples/shop/schema.sql'), read('examples/shop/data.sql'));
   // Links in emails name the port, so it is chosen before the start.
   const port = await findFreePort();
   const url = `http://localhost:${port}`;
-  const start = () => startProject(database, port, exampleOperation);
+  const start = () => startProject(database, port, examples);
   let gateway: Gateway = await start();
   afterAll(() => gateway.stop());
   return {
@@ -88,13 +89,13 @@ export async function startStudio(exampleOperation: string = read(firstExample))
   }
 }
 
-function startProject(database: TestDatabase, port: number, exampleOperation: string): Promise<Gateway> {
+function startProject(database: TestDatabase, port: number, examples: readonly string[]): Promise<Gateway> {
   const config: Config = testConfig({
     databaseUrl: database.urlAs('authenticator', 'test'),
     adminDatabaseUrl: database.url,
     schemas: ['public'],
     localProject: true,
-    exampleOperations: [exampleOperation],
+    exampleOperations: examples,
     authValues: {
       ...{ smtp_max_frequency: 0, rate_limit_email_sent: 1000, rate_limit_otp: 1000 },
       mailer_subjects_phone_changed_notification: startSubject,

@@ -40,6 +40,9 @@ export const SettingsIcon = icon(
   'M3 6.5h7M14 6.5h3M3 13.5h3M10 13.5h7M12 4.5a2 2 0 0 1 0 4a2 2 0 0 1 0-4M8 11.5a2 2 0 0 1 0 4a2 2 0 0 1 0-4',
 );
 
+/** Lines of a list, with what comes of the first. */
+export const ExamplesIcon = icon('M8.5 5h9M8.5 10h9M8.5 15h9M2.5 3l3 2l-3 2M2.5 10h2M2.5 15h2');
+
 /** Half a disc. */
 export const ThemeIcon = icon('M10 3a7 7 0 0 0 0 14', 'M10 3a7 7 0 0 1 0 14z');
 

@@ -1,20 +1,28 @@
 /**
  * GraphiQL with our requests: every operation is sent as the chosen caller, and the documentation is read again for another one.
  */
+import { explorerPlugin } from '@graphiql/plugin-explorer';
+import { HISTORY_PLUGIN } from '@graphiql/plugin-history';
 import { useGraphiQLActions } from '@graphiql/react';
 import { GraphiQL } from 'graphiql';
-import { useEffect, useMemo, useRef } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import 'graphiql/setup-workers/vite';
-import 'graphiql/style.css';
+// Without its fonts, which are written into `graphiql/style.css` and larger than everything else of it.
+import '@graphiql/react/style.css';
+import '@graphiql/plugin-doc-explorer/style.css';
+import '@graphiql/plugin-history/style.css';
+import 'graphiql/graphiql.css';
+import '@graphiql/plugin-explorer/style.css';
 import { ApiError, isServerThere, noteAbsence } from '../../shared/api.ts';
 import { useStore } from '../../shared/store.ts';
 import { theme } from '../../shared/theme.ts';
 import { type Caller, credentialsOf } from './caller.ts';
+import { examplesPlugin, examplesTitle, hasOperation, toTab } from './examples-panel.tsx';
 import type { Operation } from './plan-panel.tsx';
 
 interface GraphiqlEditorProps {
   readonly caller: Caller;
-  /** Texts of the first tabs, for a browser that has not been here. */
+  /** Texts of the examples of the project; the first one is in the editor of a browser that has not been here. */
   readonly examples: readonly string[];
   readonly onOperation: (operation: Operation) => void;
   /** Whether the role may read its schema. */
@@ -43,7 +51,13 @@ export function GraphiqlEditor(props: GraphiqlEditorProps) {
   const latest = useRef(props);
   latest.current = props;
   const fetcher = useMemo(() => (params: Params) => send(latest.current, params), []);
-  const tabs = useMemo(() => props.examples.map(toTab), [props.examples]);
+  const tabs = useMemo(() => props.examples.slice(0, 1).map(toTab), [props.examples]);
+  const plugins = useMemo(
+    () => [examplesPlugin(props.examples), explorerPlugin({ showAttribution: false }), HISTORY_PLUGIN],
+    [props.examples],
+  );
+  // Whoever has not chosen a panel begins with the examples, where there is room for them beside the editor.
+  const [isNew] = useState(() => localStorage.getItem('graphiql:visiblePlugin') === null && innerWidth >= 1150);
   const chosen = useStore(theme);
   return (
     <div className="graphiql-place">
@@ -53,6 +67,9 @@ export function GraphiqlEditor(props: GraphiqlEditorProps) {
         forcedTheme={chosen}
         isHeadersEditorEnabled={false}
         showPersistHeadersSettings={false}
+        plugins={plugins}
+        defaultQuery={emptyText}
+        {...(isNew && { visiblePlugin: examplesTitle })}
         {...(tabs.length > 0 && { defaultTabs: tabs })}
       >
         <GraphiQL.Logo> </GraphiQL.Logo>
@@ -77,11 +94,17 @@ function ReadSchemaAgain({ caller }: { readonly caller: Caller }) {
   return null;
 }
 
+/** In an editor that has nothing else. */
+const emptyText = '# Write an operation here, or choose one from Examples.\n';
+
 async function send(
   { caller, onOperation, onIntrospection, onProblem }: GraphiqlEditorProps,
   params: Params,
 ): Promise<unknown> {
   const isIntrospection = params.operationName === 'IntrospectionQuery';
+  if (!hasOperation(params.query)) {
+    return { errors: [{ message: 'Nothing to run yet. Write an operation, or choose one from Examples.' }] };
+  }
   try {
     const { headers, role, claims } = await credentialsOf(caller);
     const { query, operationName = null, variables = null } = params;
@@ -107,11 +130,4 @@ async function send(
 function isRefused({ errors }: Result): boolean {
   const [first] = errors ?? [];
   return first?.extensions?.code === 'INTROSPECTION_DISABLED' || /^Unknown field "__schema"/.test(first?.message ?? '');
-}
-
-/** A line `# variables: {...}` in an example fills the editor for variables. */
-const variablesLine = /^# *variables: *(\{.*\}) *$/m;
-
-function toTab(query: string): { readonly query: string; readonly variables: string | null } {
-  return { query, variables: variablesLine.exec(query)?.[1] ?? null };
 }

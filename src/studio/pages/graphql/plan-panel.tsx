@@ -1,6 +1,7 @@
 /**
  * The SQL of the last operation, and how PostgreSQL would run it now, under the role that sent it.
  */
+import { lazy, Suspense } from 'react';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Empty, Fault } from '../../components/problem.tsx';
 import { useAnswer } from '../../shared/requests.ts';
@@ -63,6 +64,9 @@ export function PlanPanel({ operation, onClose }: PlanPanelProps) {
   );
 }
 
+// Its parts come with the first statement that is looked at.
+const Sql = lazy(async () => ({ default: (await import('./sql-text.tsx')).SqlText }));
+
 function Explained({ text, values, plan }: Statement) {
   return (
     <div className="explained">
@@ -71,10 +75,9 @@ function Explained({ text, values, plan }: Statement) {
           <h3>Statement</h3>
           <CopyButton text={text} what="the statement" />
         </div>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
-        <pre className="source" tabIndex={0}>
-          {text}
-        </pre>
+        <Suspense fallback={<p className="loading">Loading the statement …</p>}>
+          <Sql statement={text} />
+        </Suspense>
         {values.length > 0 && (
           <p className="small soft">
             Values: {values.map((value, index) => `$${index + 1} = ${value ?? 'null'}`).join(', ')}

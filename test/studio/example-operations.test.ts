@@ -1,0 +1,83 @@
+/**
+ * The examples that the page GraphQL makes of a schema, and the statements that it lays out: each is run.
+ */
+import { readFileSync } from 'node:fs';
+import { buildClientSchema, getIntrospectionQuery } from 'graphql';
+import { expect, test } from 'vitest';
+import { exampleOperations, exampleTables } from '../../src/studio/pages/graphql/example-operations.ts';
+import { formatSql, tokensOf } from '../../src/studio/pages/graphql/format-sql.ts';
+import { startExecution } from '../support/execution.ts';
+import { createDatabase } from '../support/postgres.ts';
+
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+const shop = async () => createDatabase(read('examples/shop/schema.sql'), read('examples/shop/data.sql'));
+
+test('every example of every table of the shop is answered without an error, and shows every kind of operation', async () => {
+  const { run, data } = await startExecution(await shop(), { introspection: 'always' });
+  const schema = buildClientSchema(await data('service_role', getIntrospectionQuery()));
+  const tables = exampleTables(schema);
+  expect(tables).toHaveLength(12);
+  const titles = new Set<string>();
+  const refused: unknown[] = [];
+  for (const table of tables) {
+    for (const { title, query } of exampleOperations(schema, table)) {
+      titles.add(title);
+      const { errors } = await run('service_role', query);
+      if (errors !== undefined) refused.push({ query, errors });
+    }
+  }
+  expect(refused).toEqual([]);
+  expect([...titles].sort()).toEqual([
+    'Change a row',
+    'Delete a row',
+    'Filtered and ordered',
+    'First rows',
+    'Insert a row',
+    'Number of rows',
+    'Page by page',
+    'Row by key',
+    'With its related row',
+    'With rows that refer to it',
+  ]);
+});
+
+test('they are made of what the caller sees: who may change nothing gets no mutation, who sees nothing no example', async () => {
+  const database = await createDatabase(
+    `create table reading (id int primary key, taken_at timestamptz); grant select on reading to anon`,
+  );
+  const { data } = await startExecution(database, { introspection: 'always' });
+  const schemaOf = async (role: string) => buildClientSchema(await data(role, getIntrospectionQuery()));
+  const [open, closed] = [await schemaOf('anon'), await schemaOf('service_role')];
+  expect(exampleTables(open)).toEqual(['reading']);
+  const titles = exampleOperations(open, 'reading').map(({ title }) => title);
+  expect(titles).toEqual(['First rows', 'Filtered and ordered', 'Row by key', 'Page by page']);
+  expect(exampleTables(closed)).toEqual([]);
+  expect(exampleOperations(closed, 'reading')).toEqual([]);
+});
+
+test('a statement in lines has the words of the statement, and PostgreSQL takes it', async () => {
+  const database = await shop();
+  const { statements, data } = await startExecution(database, { introspection: 'always' });
+  const schema = buildClientSchema(await data('service_role', getIntrospectionQuery()));
+  const words = (sql: string) => sql.replace(/\s+/g, '');
+  for (const table of exampleTables(schema)) {
+    for (const { query } of exampleOperations(schema, table)) {
+      for (const { text } of await statements('service_role', query)) {
+        const formatted = formatSql(text);
+        expect(formatted.split('\n').length).toBeGreaterThan(1);
+        expect(words(formatted)).toBe(words(text));
+        await database.query(`prepare laid_out as ${formatted}; deallocate laid_out`);
+      }
+    }
+  }
+});
+
+test('a statement is colored without a change of its text; what is no SQL stays as it is', () => {
+  const text = `select "a" from b where c = 'its' and d > 5`;
+  const tokens = tokensOf(text);
+  expect(tokens.map((token) => token.text).join('')).toBe(text);
+  expect(tokens.filter(({ kind }) => kind === 'tok-keyword').map((token) => token.text)).toContain('select');
+  expect(tokens).toContainEqual({ text: `'its'`, kind: 'tok-string' });
+  expect(formatSql("select 'open")).toBe("select 'open");
+});

@@ -1,0 +1,100 @@
+/**
+ * The page GraphQL in a real browser, as somebody meets it who has written no GraphQL yet: examples, fields to click on, and the
+ * statement behind the answer.
+ */
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { startStudio, type TestStudio, violations } from './studio.ts';
+
+// A busy machine takes its time to start a browser.
+vi.setConfig({ testTimeout: 240_000 });
+
+let studio: TestStudio;
+beforeAll(async () => {
+  studio = await startStudio(
+    '# The first query\n{ productCollection(first: 1) { edges { node { name } } } }',
+    '# One author by name\n# variables: {"name": "Nobody"}\nquery Named($name: String!) { authorCollection(filter: { name: { eq: $name } }) { edges { node { id } } } }',
+  );
+});
+
+const editor = (page: Page) => page.locator('.graphiql-query-editor .view-lines');
+const answer = (page: Page) => page.locator('.result-window .view-lines');
+const run = (page: Page) => page.getByRole('button', { name: 'Execute query' }).click();
+const tabs = (page: Page) => page.locator('.graphiql-tab');
+
+/** When everything that the page needs is there. */
+async function open(look: Parameters<TestStudio['visit']>[1] = {}) {
+  const visit = await studio.visit('graphql', look);
+  await editor(visit.page).locator('.view-line').first().waitFor();
+  await answer(visit.page).waitFor({ state: 'attached' });
+  return visit;
+}
+
+/** The text of an editor, with single blanks. */
+const textOf = async (lines: ReturnType<typeof editor>) =>
+  (await lines.allInnerTexts()).join(' ').replace(/\s+/g, ' ').trim();
+
+test('begins with one tab; an example of a table or of the project opens in a tab of its own, and runs', async () => {
+  const { page, problems, foreign } = await open({ viewport: { width: 1280, height: 800 } });
+  expect(await tabs(page).count()).toBe(1);
+  const examples = page.getByRole('region', { name: 'Examples' });
+  await examples.getByRole('combobox', { name: 'Table' }).selectOption('Category');
+  await examples.getByRole('button', { name: 'First rows' }).click();
+  await expect.poll(() => textOf(editor(page))).toMatch(/^query CategoryRows \{ categoryCollection\(first: 5\)/);
+  expect(await tabs(page).count()).toBe(2);
+  await run(page);
+  await expect.poll(() => textOf(answer(page))).toContain('"categoryCollection"');
+  await examples.getByRole('button', { name: 'One author by name' }).click();
+  await expect.poll(() => tabs(page).count()).toBe(3);
+  await run(page);
+  await expect.poll(() => textOf(answer(page))).toContain('"edges": []');
+  await tabs(page).first().click();
+  await expect.poll(() => textOf(editor(page))).toContain('# The first query');
+  expect(await violations(page)).toEqual([]);
+  expect({ problems, foreign }).toEqual({ problems: [], foreign: [] });
+});
+
+test('operations are put together by clicking on fields', async () => {
+  const { page, problems } = await open({ viewport: { width: 1280, height: 800 } });
+  await page.getByRole('button', { name: 'Show GraphiQL Explorer' }).click();
+  await page.locator('.graphiql-explorer-root').getByText('authorCollection', { exact: true }).click();
+  await expect.poll(() => textOf(editor(page))).toContain('authorCollection');
+  expect(problems).toEqual([]);
+});
+
+test('no request is sent before there is something to ask', async () => {
+  const { page } = await open();
+  const asked: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'POST') asked.push(new URL(request.url()).pathname);
+  });
+  await page.getByRole('button', { name: 'SQL and plan' }).click();
+  await page.getByRole('heading', { name: 'No operation yet' }).waitFor();
+  await editor(page).click();
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.insertText('# Later');
+  await run(page);
+  await expect.poll(() => textOf(answer(page))).toContain('Nothing to run yet');
+  await page.getByRole('heading', { name: 'No operation yet' }).waitFor();
+  expect(asked).toEqual([]);
+});
+
+test('the statement stands in lines and colors, in a font that comes with the studio', async () => {
+  const { page, foreign } = await open({ permissions: ['clipboard-read', 'clipboard-write'] });
+  await page.getByRole('radio', { name: 'Service' }).check();
+  await run(page);
+  await page.getByRole('button', { name: 'SQL and plan' }).click();
+  const statement = page.locator('.sql-text');
+  await statement.locator('.tok-keyword', { hasText: 'select' }).first().waitFor();
+  expect(((await statement.textContent()) ?? '').split('\n').length).toBeGreaterThan(5);
+  // Both editors, too: what is not installed on this machine would be any other font.
+  const fonts = await page.evaluate(async () => {
+    await document.fonts.ready;
+    const loaded = [...document.fonts].filter(({ status }) => status === 'loaded').map(({ family }) => family);
+    const family = (selector: string) => getComputedStyle(document.querySelector(selector)!).fontFamily;
+    return { loaded, used: [family('.sql-text'), family('.graphiql-query-editor .view-line')] };
+  });
+  expect(fonts.loaded.join()).toContain('Fira Code');
+  for (const used of fonts.used) expect(used).toMatch(/^"?Fira Code/);
+  expect(foreign).toEqual([]);
+});
