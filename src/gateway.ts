@@ -265,7 +265,7 @@ function createCore(
     ? null
     : startListener({
         ...{ connectionString, applicationName: 'pgreflect listener' },
-        check: () => reflector.refreshIfChangedBy('notification'),
+        check: () => reflector.refreshIfChangedSinceNow('notification'),
         onLost: (problem) => availability.suspect(problem),
       });
   const auth = createAuthParts(config, observe, clock, (problem) => availability.suspect(problem));
@@ -367,7 +367,7 @@ function metricSources(core: Core, auth: OpenAuth | null, clock: Clock): MetricS
     }),
     replicas: () => replicas?.states() ?? [],
     modelAgeMs: () => {
-      const since = reflector.current()?.readSince;
+      const since = reflector.current()?.readStartedAt;
       return since === undefined ? null : performance.now() - since;
     },
     documents: () => reflector.current()?.documentCounts ?? { hits: 0, misses: 0 },

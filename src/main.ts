@@ -6,7 +6,7 @@
  */
 import { setFlagsFromString } from 'node:v8';
 
-// What is loaded stays, so the young generation of the heap would grow to its ceiling meanwhile, and never shrink: 15 MB that
+// What is loaded stays, so the young generation of the heap would grow to its limit meanwhile, and never shrink: 15 MB that
 // an idle gateway has no use for. It grows when there is work.
 setFlagsFromString('--semi-space-growth-factor=1');
 const { runProcess } = await import('./commands/run-process.ts');

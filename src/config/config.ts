@@ -9,7 +9,7 @@ import type { AuthValues } from './auth/auth-config.ts';
 import type { TemplateSources } from './auth/auth-template-source.ts';
 import { type OptionName, type OptionsOf, type OptionValue, optionNames, optionRow, type options } from './options.ts';
 
-/** Ceilings of one request; the service role passes the first five unless `limitServiceRole`. */
+/** Limits of one request; the service role passes the first five unless `limitServiceRole`. */
 export type Limits = { readonly [N in OptionsOf<'Limits'>]: OptionValue<N> };
 
 /** Options whose value is no more than what was given, or null where nothing was and there is no default. */

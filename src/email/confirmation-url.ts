@@ -15,7 +15,7 @@ export interface ConfirmationLink {
   /** Public base of the auth service without a slash at the end: `https://db.example.net/auth/v1`. */
   readonly authUrl: string;
   /** The stored hash of the token, with `pkce_` where the flow has it. */
-  readonly tokenHash: string;
+  readonly linkToken: string;
   /** The resolved redirect. */
   readonly redirectTo: string;
   /** Instead of the type that the kind has: links of the admin API say `signup` for a confirmation. */
@@ -35,7 +35,7 @@ export type LinkConfig = Pick<
 /** The URL, parameters in this order and no others. */
 export function buildConfirmationUrl(kind: LinkKind, config: LinkConfig, link: ConfirmationLink): string {
   const type = link.type ?? (kind === 'confirmation' ? config.mailer_confirmation_link_type : linkTypes[kind]);
-  const query = `token=${encodeQuery(link.tokenHash)}&type=${encodeQuery(type)}&redirect_to=${encodeRedirect(link.redirectTo)}`;
+  const query = `token=${encodeQuery(link.linkToken)}&type=${encodeQuery(type)}&redirect_to=${encodeRedirect(link.redirectTo)}`;
   return `${linkBase(config[pathFields[kind]], link.authUrl)}?${query}`;
 }
 

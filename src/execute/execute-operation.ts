@@ -53,10 +53,10 @@ export async function executeOperation(options: ExecuteOptions, execution: Execu
       return await runAttempt(options, execution, attempt);
     } catch (error) {
       const cause = error instanceof FailedRun ? error.cause : error;
-      const readSince: number | null = await repeatSince(options, execution, { attempt, cause, arrival });
-      if (readSince === null) return failedOutcome(error);
+      const newer: number | null = await repeatSince(options, execution, { attempt, cause, arrival });
+      if (newer === null) return failedOutcome(error);
       if (attempts === maxAttempts) throw new PublicError('UNAVAILABLE', changesTooFast, { cause });
-      since = readSince;
+      since = newer;
     }
   }
 }

@@ -8,7 +8,7 @@ import { type BindingSource, bindSlot, type Variables } from '../compile/plan/sl
 import { PublicError } from '../shared/errors.ts';
 import { type PreparedDocument, tooManyTokens } from './documents.ts';
 
-/** Ceilings of one request. */
+/** Limits of one request. */
 export interface RequestLimits {
   readonly maxDepth: number;
   readonly maxAliases: number;

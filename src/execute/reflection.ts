@@ -55,7 +55,7 @@ export interface RoleReflection extends ModelOptions {
 export class Reflection {
   readonly catalog: Catalog;
   /** When reading began, on the clock of `performance.now()`: changes committed before are in it. */
-  readonly readSince: number;
+  readonly readStartedAt: number;
   readonly #readUntil = performance.now();
   /** Of this reflection and all before it. */
   readonly documentCounts: DocumentCounts;
@@ -68,9 +68,9 @@ export class Reflection {
   /** What was built before, by the roles that had it and have not been asked for since: it is kept no longer than for one of them. */
   readonly #previous = new Map<string, SharedSchema>();
 
-  constructor(catalog: Catalog, readSince: number, options: ReflectionOptions, previous: Reflection | null) {
+  constructor(catalog: Catalog, readStartedAt: number, options: ReflectionOptions, previous: Reflection | null) {
     this.catalog = catalog;
-    this.readSince = readSince;
+    this.readStartedAt = readStartedAt;
     this.#options = options;
     this.documentCounts = previous?.documentCounts ?? { hits: 0, misses: 0 };
     for (const { role, shared } of previous === null ? [] : previous.#roles.values()) {
@@ -165,11 +165,11 @@ const unitsInMs: Readonly<Record<string, number>> = {
 };
 
 // PostgreSQL's notation: a number, in milliseconds unless a unit follows; 0 is no limit.
-function smallerTimeout(own: string | undefined, ceilingMs: number): number {
+function smallerTimeout(own: string | undefined, limitMs: number): number {
   const match = /^\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*$/.exec(own ?? '');
   const ownMs = match ? Number(match[1]) * (unitsInMs[match[2] || 'ms'] ?? 1) : 0;
-  if (ownMs <= 0) return ceilingMs;
-  return ceilingMs === 0 ? Math.ceil(ownMs) : Math.min(Math.ceil(ownMs), ceilingMs);
+  if (ownMs <= 0) return limitMs;
+  return limitMs === 0 ? Math.ceil(ownMs) : Math.min(Math.ceil(ownMs), limitMs);
 }
 
 /** A value for the setting `search_path`: the names as quoted identifiers. No name gives `""`, which finds nothing. */

@@ -98,7 +98,7 @@ export class Reflector {
 
   /** A reflection whose catalog was read after `since`: the current one, the one under way, or a new one. */
   readSince(since: number, reason: string): Promise<Reflection> {
-    if (this.#current !== null && this.#current.readSince >= since) return Promise.resolve(this.#current);
+    if (this.#current !== null && this.#current.readStartedAt >= since) return Promise.resolve(this.#current);
     if (this.#running !== null && this.#running.since >= since) return this.#running.done;
     if (this.#running === null) return this.#load(reason);
     this.#next ??= this.#running.done.then(
@@ -117,7 +117,7 @@ export class Reflector {
   }
 
   /** The same by a comparison that begins after this call: one that is under way may have looked before. */
-  async refreshIfChangedBy(reason: string): Promise<boolean> {
+  async refreshIfChangedSinceNow(reason: string): Promise<boolean> {
     await this.#checking?.catch(() => {});
     return this.refreshIfChanged(reason);
   }

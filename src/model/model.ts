@@ -113,7 +113,7 @@ export interface Table extends QualifiedName {
   /** GraphQL name B of the object type; all derived names come from it (inflect.ts). */
   readonly baseName: string;
   readonly description: string | null;
-  /** Page size ceiling: own, else the namespace's, else 30. */
+  /** Largest page size: own, else the namespace's, else 30. */
   readonly maxRows: number;
   readonly totalCount: boolean;
   readonly aggregate: boolean;

@@ -9,7 +9,7 @@
 import pg from 'pg';
 
 /**
- * What the caller of the database can do about it.
+ * What our code can do about it.
  *
  * - `stale`: the model is older than the catalog; nothing ran. Load the model, then run again.
  * - `statement`: PostgreSQL refused a statement; everything in the flight is undone.

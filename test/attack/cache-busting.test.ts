@@ -107,7 +107,7 @@ function shape(index: number): object {
   return Object.fromEntries([['id', { is: 'NOT_NULL' }], ...asked.map(([name, how]) => [name, { is: how === 1 ? 'NULL' : 'NOT_NULL' }])]);
 } // biome-ignore format: see below
 
-/** The ceiling of named statements of one connection. */
+/** The limit of named statements of one connection. */
 const mostStatements = 250;
 
 describe('requests that are never the same: different', () => {

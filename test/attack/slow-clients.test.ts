@@ -124,7 +124,7 @@ test('A statement may take longer than a client may take to read', async () => {
   await client.until(/"late":7/);
 });
 
-describe('There is a ceiling of connections', () => {
+describe('There is a limit of connections', () => {
   const small = '{ itemCollection(first: 1) { edges { node { id } } } }';
 
   test('for the process: one more is closed, and the next is served when one has left', async () => {
@@ -163,7 +163,7 @@ describe('There is a ceiling of connections', () => {
   });
 });
 
-test('The port of the metrics has a ceiling too, and half a request loses its connection', async () => {
+test('The port of the metrics has a limit too, and half a request loses its connection', async () => {
   const metrics = await serveMetrics({ host: '127.0.0.1', port: 0 }, async () => ({
     type: 'text/plain',
     text: 'none 0\n',

@@ -6,7 +6,7 @@ import { type AuthValues, layerAuthConfig } from '../../src/config/auth/auth-con
 import { buildConfirmationUrl, type LinkKind } from '../../src/email/confirmation-url.ts';
 
 const authUrl = 'https://db.test/auth/v1';
-const link = { authUrl, tokenHash: 'pkce_abc', redirectTo: 'https://app.test/cb' };
+const link = { authUrl, linkToken: 'pkce_abc', redirectTo: 'https://app.test/cb' };
 const config = layerAuthConfig({});
 
 test.each([

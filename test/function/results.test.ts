@@ -140,7 +140,7 @@ describe('a set of rows', () => {
     });
   });
 
-  test('obeys the ceiling of the table and leaves out rows without a key, which count all the same', async () => {
+  test('obeys the limit of the table and leaves out rows without a key, which count all the same', async () => {
     expect((await ask('{ keylessPatrons { totalCount edges { node { fullName } } } }')).keylessPatrons).toEqual({
       totalCount: 4,
       edges: [{ node: { fullName: 'Ada' } }, { node: { fullName: 'Bo' } }, { node: { fullName: 'Cy' } }],

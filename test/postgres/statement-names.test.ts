@@ -55,7 +55,7 @@ test('one flight may use a text twice', async () => {
   }
 });
 
-test('a connection keeps no more names than the ceiling, those used last', async () => {
+test('a connection keeps no more names than the limit, those used last', async () => {
   const pool = openPool(url, { maxStatementsPerConnection: 8 });
   for (let number = 0; number < 60; number += 1) {
     for (let time = 0; time < 2; time += 1) {

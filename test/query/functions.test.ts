@@ -145,7 +145,7 @@ describe('a function that returns a set', () => {
     expect(await calls()).toBe(before + 1);
   });
 
-  test('has the ceiling of its table', async () => {
+  test('has the limit of its table', async () => {
     const capped = await openReader([
       `create schema lib; grant usage on schema lib to anon; create table lib.item (id int primary key); insert into lib.item select n from generate_series(1, 9) n;
        comment on table lib.item is '@graphql({"max_rows": 2})'; grant select on lib.item to anon;

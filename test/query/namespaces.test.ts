@@ -47,7 +47,7 @@ describe('of two namespaces', () => {
     expect(data.invoiceCollection.edges[2].node.item).toBeNull();
   });
 
-  test('the ceiling is that of the table, else of its own namespace', async () => {
+  test('the limit is that of the table, else of its own namespace', async () => {
     expect(await column('item_viewCollection', 'id')).toEqual([1, 2]);
     expect(await column('view_of_viewCollection(first: 9)', 'id')).toEqual([1, 2, 3]);
     expect(await column('invoiceCollection', 'id')).toEqual([1, 2, 3]);

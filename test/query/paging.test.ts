@@ -1,16 +1,16 @@
 /**
- * Pages: arguments and their combinations, ceilings, page info (docs/pagination.md).
+ * Pages: arguments and their combinations, limits, page info (docs/pagination.md).
  */
 import { describe, expect, test } from 'vitest';
 import { openReader } from './reader.ts';
 
-const ceilings = `
+const limits = `
   create table lib.raised (id int primary key); insert into lib.raised select n from generate_series(1, 150) n;
   comment on table lib.raised is '@graphql({"max_rows": 100})';
   create view lib.raised_view as select id from lib.raised;
   comment on view lib.raised_view is '@graphql({"primary_key_columns": ["id"], "max_rows": 2})';
   grant select on lib.raised, lib.raised_view to anon;`;
-const { ask, run, errors, column, text } = await openReader(['query-pages.sql', ceilings]);
+const { ask, run, errors, column, text } = await openReader(['query-pages.sql', limits]);
 const cursor = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64');
 const items = (given: string, variables?: Record<string, unknown>, head?: string) =>
   column(`itemCollection${given && `(${given})`}`, 'id', variables, head);
@@ -54,7 +54,7 @@ describe('a page', () => {
     expect(await page({ offset: 3, first: 1 })).toEqual([4]);
   });
 
-  test('is cut to the ceiling of the table, which is 30 unless a directive says otherwise', async () => {
+  test('is cut to the limit of the table, which is 30 unless a directive says otherwise', async () => {
     const length = async (selection: string, variables?: Record<string, unknown>, head?: string) =>
       (await column(selection, 'id', variables, head)).length;
     expect(await length('manyCollection')).toBe(30);
@@ -68,13 +68,13 @@ describe('a page', () => {
     expect(await length('raisedViewCollection')).toBe(2);
   });
 
-  test('before a cursor holds the rows closest to it, up to the ceiling', async () => {
+  test('before a cursor holds the rows closest to it, up to the limit', async () => {
     expect(await column(`childCollection(before: "${cursor([9])}")`, 'id')).toEqual([6, 7, 8]);
     expect(await column(`childCollection(last: 9, before: "${cursor([9])}")`, 'id')).toEqual([6, 7, 8]);
     expect(await column('childCollection(offset: 2)', 'id')).toEqual([3, 4, 5]);
   });
 
-  test('has its ceiling and its size for each parent', async () => {
+  test('has its limit and its size for each parent', async () => {
     const data = await ask(`{ parentCollection { edges { node { id
       all: childCollection { edges { node { id } } pageInfo { hasNextPage } totalCount }
       last: childCollection(last: 1) { edges { node { id } } }
@@ -244,7 +244,7 @@ describe('page info', () => {
   );
 });
 
-test('the largest ceiling there is has room for the one row more that tells whether there are more', async () => {
+test('the largest limit there is has room for the one row more that tells whether there are more', async () => {
   const huge = `comment on table lib.item is '@graphql({"max_rows": 2147483647})'`;
   const reader = await openReader(['query-pages.sql', huge], { limits: null });
   const flags = { pageInfo: { hasNextPage: false } };

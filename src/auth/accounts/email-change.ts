@@ -3,7 +3,7 @@
  */
 
 import { queueNotification } from '../messages/queue-notification.ts';
-import { isMailDue, sendTokens } from '../messages/send-token.ts';
+import { allowEmail, sendTokens } from '../messages/send-token.ts';
 import { mergeMetadata } from '../metadata.ts';
 import { type AuthContext, nowOf, type Transaction } from '../steps/auth-context.ts';
 import { auditUser } from '../store/audit.ts';
@@ -23,15 +23,15 @@ export function isSecureChange(context: AuthContext, user: User): boolean {
  * a change are dead.
  *
  * @param user Locked.
- * @param change `pkce` is null without the PKCE flow, `isTold` as of `sendTokenMail`.
+ * @param change `pkce` is null without the PKCE flow, `mayKnowOfAccount` as of `sendTokenEmail`.
  */
 export async function askEmailChange(
   tx: Transaction,
   user: User,
-  change: { readonly newEmail: string; readonly pkce: PkceChallenge | null; readonly isTold: boolean },
+  change: { readonly newEmail: string; readonly pkce: PkceChallenge | null; readonly mayKnowOfAccount: boolean },
 ): Promise<void> {
-  const { newEmail, pkce, isTold } = change;
-  if (!(await isMailDue(tx, user.emailChangeSentAt, isTold))) return;
+  const { newEmail, pkce, mayKnowOfAccount } = change;
+  if (!(await allowEmail(tx, user.emailChangeSentAt, mayKnowOfAccount))) return;
   if (pkce !== null) await createFlow(tx, { userId: user.id, pkce, method: 'email_change' });
   // The token of the present address must not outlive a request that sends none there.
   const reset = { emailChange: newEmail, emailChangeConfirmStatus: 0, emailChangeTokenCurrent: '' } as const;

@@ -9,7 +9,7 @@
 import type { HookName } from '../../config/auth/auth-hook-fields.ts';
 import { AuthError } from '../auth-error.ts';
 import { queueNotification } from '../messages/queue-notification.ts';
-import { sendTokenMail } from '../messages/send-token.ts';
+import { sendTokenEmail } from '../messages/send-token.ts';
 import { mergeWhatFits } from '../metadata.ts';
 import type { ExternalUser } from '../providers/external-user.ts';
 import { randomUuid } from '../random.ts';
@@ -160,7 +160,7 @@ async function proveEmail(tx: Transaction, user: User, external: ExternalUser): 
   }
   const alone = await evictStrangers(tx, user, external);
   if (alone.email !== null) {
-    await sendTokenMail(tx, 'confirmation', alone, { isTold: true });
+    await sendTokenEmail(tx, 'confirmation', alone, { mayKnowOfAccount: true });
   }
   if (tx.config.mailer_allow_unverified_email_sign_ins) return null;
   return new AuthError('provider_email_needs_verification', askToVerify(alone, external));

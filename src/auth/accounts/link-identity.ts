@@ -4,7 +4,7 @@
 
 import { AuthError } from '../auth-error.ts';
 import { queueNotification } from '../messages/queue-notification.ts';
-import { sendTokenMail } from '../messages/send-token.ts';
+import { sendTokenEmail } from '../messages/send-token.ts';
 import type { ExternalUser } from '../providers/external-user.ts';
 import { nowOf, type Transaction } from '../steps/auth-context.ts';
 import { auditUser } from '../store/audit.ts';
@@ -67,7 +67,7 @@ async function settleEmail(tx: Transaction, user: User, external: ExternalUser):
     await updateUser(tx, user.id, { isAnonymous: false });
     return null;
   }
-  await sendTokenMail(tx, 'confirmation', adopted, { isTold: true });
+  await sendTokenEmail(tx, 'confirmation', adopted, { mayKnowOfAccount: true });
   const { provider } = external;
   const message = `Unverified email with ${provider}. A confirmation email has been sent to your ${provider} email`;
   return new AuthError('email_not_confirmed', message, { status: 422 });

@@ -2,7 +2,7 @@
  * One-time tokens of emails: the code and the link are made and stored in place of the older ones.
  */
 import type { LinkKind } from '../../email/confirmation-url.ts';
-import { hashCode, makeCode, makeLinkHash, pkcePrefix } from '../secrets/one-time-code.ts';
+import { hashCode, makeCode, makeLinkToken, pkcePrefix } from '../secrets/one-time-code.ts';
 import type { Transaction } from '../steps/auth-context.ts';
 import { type OneTimeTokenType, storeToken } from '../store/one-time-tokens.ts';
 import type { User } from '../user.ts';
@@ -10,11 +10,12 @@ import type { User } from '../user.ts';
 /** A new token: the code to type, and what links carry, marked for the PKCE flow. */
 export interface MadeToken {
   readonly code: string;
-  readonly tokenHash: string;
+  /** `TokenHash` in templates, `token_hash` in requests, as in Supabase Auth. */
+  readonly linkToken: string;
 }
 
 /** An email with a token. */
-export interface TokenMail {
+export interface TokenEmail {
   readonly kind: LinkKind | 'reauthentication';
   readonly user: User;
   /** Who gets it; also what the code is hashed with. */
@@ -35,8 +36,8 @@ export async function makeToken(
   const code = makeCode(services.random, config.mailer_otp_length);
   const address = token.address.toLowerCase();
   const prefix = isPkce ? pkcePrefix : '';
-  const tokenHash = `${prefix}${hashCode(address, code)}`;
-  const linkHash = `${prefix}${makeLinkHash(services.random)}`;
-  await storeToken(tx, { userId: token.userId, type: token.type, tokenHash, linkHash, address });
-  return { code, tokenHash: linkHash };
+  const codeHash = `${prefix}${hashCode(address, code)}`;
+  const linkToken = `${prefix}${makeLinkToken(services.random)}`;
+  await storeToken(tx, { userId: token.userId, type: token.type, codeHash, linkToken, address });
+  return { code, linkToken };
 }

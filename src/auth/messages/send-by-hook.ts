@@ -10,7 +10,7 @@ import { emailTokenSeconds } from '../store/one-time-tokens.ts';
 import { reloadUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 import { toUserJson } from '../user-json.ts';
-import type { MadeToken, TokenMail } from './make-token.ts';
+import type { MadeToken, TokenEmail } from './make-token.ts';
 
 /** The emails with tokens, by what the ecosystem calls them. */
 const actionTypes = {
@@ -20,7 +20,7 @@ const actionTypes = {
   recovery: 'recovery',
   email_change: 'email_change',
   reauthentication: 'reauthentication',
-} as const satisfies Record<TokenMail['kind'], string>;
+} as const satisfies Record<TokenEmail['kind'], string>;
 
 const nothing = {
   token: '', token_hash: '', token_new: '', token_hash_new: '', old_email: '', old_phone: '', provider: '', factor_type: '',
@@ -35,7 +35,7 @@ const nothing = {
  */
 export async function sendTokensByHook(
   tx: Transaction,
-  sent: readonly (readonly [TokenMail, MadeToken])[],
+  sent: readonly (readonly [TokenEmail, MadeToken])[],
 ): Promise<void> {
   const [first] = sent;
   if (first === undefined) return;
@@ -55,16 +55,16 @@ export async function sendTokensByHook(
 type Tokens = Pick<HookEmailData, 'token' | 'token_hash' | 'token_new' | 'token_hash_new'>;
 
 /** Crosswise for a change at both addresses, as receivers expect it. */
-function toTokens(sent: readonly (readonly [TokenMail, MadeToken])[]): Tokens {
+function toTokens(sent: readonly (readonly [TokenEmail, MadeToken])[]): Tokens {
   const tokenOf = (isCurrent: boolean) =>
     sent.find(([{ tokenType }]) => (tokenType === 'email_change_token_current') === isCurrent)?.[1];
   const [plain, current] = [tokenOf(false), tokenOf(true)];
   const both = current !== undefined;
   return {
     token: (current ?? plain)?.code ?? '',
-    token_hash: plain?.tokenHash ?? '',
+    token_hash: plain?.linkToken ?? '',
     token_new: both ? (plain?.code ?? '') : '',
-    token_hash_new: current?.tokenHash ?? '',
+    token_hash_new: current?.linkToken ?? '',
   };
 }
 

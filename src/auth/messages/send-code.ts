@@ -5,7 +5,7 @@
 
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { AuthError } from '../auth-error.ts';
-import { hashCode, makeCode, makeLinkHash } from '../secrets/one-time-code.ts';
+import { hashCode, makeCode, makeLinkToken } from '../secrets/one-time-code.ts';
 import { askHook } from '../steps/ask-hook.ts';
 import { type AuthContext, nowOf, type Transaction } from '../steps/auth-context.ts';
 import { sentAtOf, storeToken } from '../store/one-time-tokens.ts';
@@ -49,8 +49,8 @@ export async function sendCode(tx: Transaction, message: CodeMessage): Promise<s
   if (refusal !== null) throw refusal;
   const { sms_otp_length: digits, sms_template: template } = config;
   const made = await makePhoneCode(tx, { phone, channel, digits, template, purpose });
-  const hashes = { tokenHash: hashCode(phone, made.code), linkHash: makeLinkHash(services.random) };
-  await storeToken(tx, { userId: user.id, type, ...hashes, address: phone });
+  const secrets = { codeHash: hashCode(phone, made.code), linkToken: makeLinkToken(services.random) };
+  await storeToken(tx, { userId: user.id, type, ...secrets, address: phone });
   return sendPhoneCode(tx, user, made);
 }
 

@@ -15,7 +15,7 @@ import { assertSendAllowed, findTooFrequent } from '../store/rate-limit.ts';
 import type { Time } from '../times.ts';
 import type { User } from '../user.ts';
 import { buildConfigured, buildEmail } from './build-email.ts';
-import { type MadeToken, makeToken, type TokenMail } from './make-token.ts';
+import { type MadeToken, makeToken, type TokenEmail } from './make-token.ts';
 import { sendTokensByHook } from './send-by-hook.ts';
 
 /**
@@ -25,49 +25,49 @@ import { sendTokensByHook } from './send-by-hook.ts';
  * @throws AuthError `email_address_not_authorized`, `over_email_send_rate_limit`, `unexpected_failure` where one cannot be
  *   rendered or sent, and what the hook `send_email` refuses with where that sends them.
  */
-export async function sendTokens(tx: Transaction, ...mails: readonly TokenMail[]): Promise<void> {
+export async function sendTokens(tx: Transaction, ...emails: readonly TokenEmail[]): Promise<void> {
   const { services, config } = tx;
-  const stranger = mails.find(({ to }) => !isAuthorized(to, config.external_email_authorized_addresses));
+  const stranger = emails.find(({ to }) => !isAuthorized(to, config.external_email_authorized_addresses));
   if (stranger !== undefined) {
     const message = `Email address "${stranger.to}" cannot be used as it is not authorized`;
     throw new AuthError('email_address_not_authorized', message);
   }
-  const sent: [TokenMail, MadeToken][] = [];
-  for (const mail of mails) {
+  const sent: [TokenEmail, MadeToken][] = [];
+  for (const email of emails) {
     await assertSendAllowed(services.limiter, 'email', config.rate_limit_email_sent);
-    const token = { userId: mail.user.id, type: mail.tokenType, address: mail.to };
-    sent.push([mail, await makeToken(tx, token, mail.isPkce)]);
+    const token = { userId: email.user.id, type: email.tokenType, address: email.to };
+    sent.push([email, await makeToken(tx, token, email.isPkce)]);
   }
   if (config.hook_send_email_enabled) return sendTokensByHook(tx, sent);
   try {
-    const emails = sent.map(([mail, token]) => ({ userId: mail.user.id, message: build(tx, mail, token) }));
+    const messages = sent.map(([email, token]) => ({ userId: email.user.id, message: build(tx, email, token) }));
     timeLeftMs(tx);
     // To the mail server, or to the outbox, from where they go while their tokens are good.
     if (config.mailer_delivery === 'direct') {
-      return await services.mailer.deliver(config, ...emails.map(({ message }) => message));
+      return await services.mailer.deliver(config, ...messages.map(({ message }) => message));
     }
     const lifetimeSeconds = emailTokenSeconds(config);
-    await Promise.all(emails.map((email) => services.outbox.add(tx, { ...email, lifetimeSeconds })));
+    await Promise.all(messages.map((message) => services.outbox.add(tx, { ...message, lifetimeSeconds })));
   } catch (error) {
     if (error instanceof AuthError) throw error;
-    const text = mails[0] === undefined ? null : emailKinds[mails[0].kind].failure;
+    const text = emails[0] === undefined ? null : emailKinds[emails[0].kind].failure;
     throw new AuthError('unexpected_failure', text, { cause: error });
   }
 }
 
-function build(context: AuthContext, mail: TokenMail, { code, tokenHash }: MadeToken): EmailMessage {
+function build(context: AuthContext, email: TokenEmail, { code, linkToken }: MadeToken): EmailMessage {
   const { config, redirectTo, authUrl } = context;
-  const { kind, user, to, newEmail } = mail;
+  const { kind, user, to, newEmail } = email;
   const data = {
     to,
     email: user.email ?? '',
     userMetadata: user.userMetadata,
     redirectTo,
     token: code,
-    tokenHash,
+    tokenHash: linkToken,
     ...(kind === 'reauthentication'
       ? {}
-      : { confirmationUrl: buildConfirmationUrl(kind, config, { authUrl, tokenHash, redirectTo }) }),
+      : { confirmationUrl: buildConfirmationUrl(kind, config, { authUrl, linkToken, redirectTo }) }),
     ...(newEmail === undefined ? {} : { newEmail }),
   };
   // Whoever signs up has chosen the metadata in this very request.
@@ -75,7 +75,7 @@ function build(context: AuthContext, mail: TokenMail, { code, tokenHash }: MadeT
 }
 
 /** What an email carries where it goes to the address of the user, and the flow that its request leaves. */
-const mails = {
+const contents = {
   confirmation: { tokenType: 'confirmation_token', method: 'email/signup' },
   magic_link: { tokenType: 'recovery_token', method: 'magiclink' },
   recovery: { tokenType: 'recovery_token', method: 'recovery' },
@@ -85,42 +85,54 @@ const mails = {
 /**
  * Sends an email to the address of a user, who is locked, unless one of its kind was sent a moment ago.
  *
- * @param options `pkce` is null without the PKCE flow. `isTold`: whoever asks has a session, or has signed in with a provider,
+ * @param options `pkce` is null without the PKCE flow. `mayKnowOfAccount`: whoever asks has a session, or has signed in with a provider,
  *   and may know that there is an account.
  * @returns Whether it was sent.
- * @throws AuthError as `isMailDue`, `sendTokens`.
+ * @throws AuthError as `allowEmail`, `sendTokens`.
  */
-export async function sendTokenMail(
+export async function sendTokenEmail(
   tx: Transaction,
-  kind: keyof typeof mails,
+  kind: keyof typeof contents,
   user: User,
-  { pkce = null, isTold = false }: { readonly pkce?: PkceChallenge | null; readonly isTold?: boolean },
+  {
+    pkce = null,
+    mayKnowOfAccount = false,
+  }: { readonly pkce?: PkceChallenge | null; readonly mayKnowOfAccount?: boolean },
 ): Promise<boolean> {
-  const { tokenType, method } = mails[kind];
-  if (!(await isMailDue(tx, sentAtOf(user, tokenType), isTold))) return false;
+  const { tokenType, method } = contents[kind];
+  if (!(await allowEmail(tx, sentAtOf(user, tokenType), mayKnowOfAccount))) return false;
   if (pkce !== null && method !== null) await createFlow(tx, { userId: user.id, pkce, method });
   await sendTokens(tx, { kind, user, to: user.email ?? '', tokenType, isPkce: pkce !== null });
   return true;
 }
 
 /**
- * Whether an email of a kind may be sent again. Whoever must not know of an account is not told that one was sent a moment ago:
- * it counts as sent once more, as it does for an address without an account, so that the limit on all emails refuses both alike.
+ * Decides whether an email of a kind goes out again. If one was sent a moment ago, whoever may know of the account is refused; for
+ * everybody else none is sent and it counts as one (`countUnsentEmail`).
  *
- * @param sentAt When the last one was sent; undefined: there is no account.
+ * @param sentAt When the last one was sent; null for never.
  * @throws AuthError `over_email_send_rate_limit`
  */
-export async function isMailDue(
-  { services, config }: AuthContext,
-  sentAt: Time | null | undefined,
-  isTold: boolean = false,
+export async function allowEmail(
+  context: AuthContext,
+  sentAt: Time | null,
+  mayKnowOfAccount: boolean,
 ): Promise<boolean> {
-  const frequency = config.smtp_max_frequency;
-  const refusal = sentAt === undefined ? null : findTooFrequent('email', sentAt, frequency, services.clock.now());
-  if (sentAt !== undefined && refusal === null) return true;
-  if (refusal !== null && isTold) throw refusal;
-  await assertSendAllowed(services.limiter, 'email', config.rate_limit_email_sent);
+  const { services, config } = context;
+  const refusal = findTooFrequent('email', sentAt, config.smtp_max_frequency, services.clock.now());
+  if (refusal === null) return true;
+  if (mayKnowOfAccount) throw refusal;
+  await countUnsentEmail(context);
   return false;
+}
+
+/**
+ * Counts an email that is not sent, so that the limit on all emails refuses alike whether there is an account or not.
+ *
+ * @throws AuthError `over_email_send_rate_limit`
+ */
+export async function countUnsentEmail({ services, config }: AuthContext): Promise<void> {
+  await assertSendAllowed(services.limiter, 'email', config.rate_limit_email_sent);
 }
 
 /** False where there is a list of addresses and this one is not on it. */

@@ -4,7 +4,7 @@
 
 import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-code.ts';
-import { sendTokenMail } from '../messages/send-token.ts';
+import { sendTokenEmail } from '../messages/send-token.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
 import { takeCodeGuesses } from '../steps/guesses.ts';
 import { auditUser } from '../store/audit.ts';
@@ -23,7 +23,7 @@ export async function reauthenticate(context: AuthContext, asking: User): Promis
       const phone = user.phone ?? '';
       return sendCode(tx, { purpose: 'reauthentication', user, phone, channel: 'sms' });
     }
-    await sendTokenMail(tx, 'reauthentication', user, { isTold: true });
+    await sendTokenEmail(tx, 'reauthentication', user, { mayKnowOfAccount: true });
     return '';
   });
   return messageAnswer(messageId);

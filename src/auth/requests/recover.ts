@@ -4,7 +4,7 @@
 
 import { parseEmail } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
-import { isMailDue } from '../messages/send-token.ts';
+import { countUnsentEmail } from '../messages/send-token.ts';
 import type { AuthContext } from '../steps/auth-context.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { parsePkce } from '../store/flows.ts';
@@ -27,7 +27,7 @@ export async function recover(context: AuthContext, body: unknown): Promise<Reco
   const email = parseEmail(members.email);
   const pkce = parsePkce(members.code_challenge, members.code_challenge_method);
   const found = await findUserByEmail(services.database, email, audience);
-  if (found === null) await isMailDue(context, undefined);
+  if (found === null) await countUnsentEmail(context);
   else await mailSignIn(context, 'recovery', found, pkce);
   return {};
 }

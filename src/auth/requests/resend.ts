@@ -6,7 +6,7 @@ import { askEmailChange } from '../accounts/email-change.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-code.ts';
-import { isMailDue, sendTokenMail } from '../messages/send-token.ts';
+import { countUnsentEmail, sendTokenEmail } from '../messages/send-token.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
@@ -32,13 +32,13 @@ export async function resend(context: AuthContext, body: unknown): Promise<Messa
   const find = isEmail ? findUserByEmail : findUserByPhone;
   const found = await find(services.database, request.address, audience);
   if (found === null) {
-    if (isEmail) await isMailDue(context, undefined);
+    if (isEmail) await countUnsentEmail(context);
     return {};
   }
   const messageId = await transact(context, ['send_email', 'send_sms'], async (tx) => {
     const user = await lockKnownUser(tx, found);
     if (isPending(user, request.type)) return send(tx, user, request);
-    if (isEmail) await isMailDue(context, undefined);
+    if (isEmail) await countUnsentEmail(context);
     return '';
   });
   return messageAnswer(messageId);
@@ -89,11 +89,11 @@ async function send(tx: Transaction, user: User, { type, pkce }: Request): Promi
   switch (type) {
     case 'signup': {
       await auditUser(tx, 'user_confirmation_requested', user);
-      await sendTokenMail(tx, 'confirmation', user, { pkce });
+      await sendTokenEmail(tx, 'confirmation', user, { pkce });
       return '';
     }
     case 'email_change':
-      await askEmailChange(tx, user, { newEmail: user.emailChange, pkce, isTold: false });
+      await askEmailChange(tx, user, { newEmail: user.emailChange, pkce, mayKnowOfAccount: false });
       return '';
     case 'sms': {
       await auditUser(tx, 'user_recovery_requested', user);

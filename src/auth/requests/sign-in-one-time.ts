@@ -7,7 +7,7 @@ import { parseEmail, parsePhone } from '../addresses.ts';
 import { type AnswerJson, answerShape, optional, text } from '../answer-shape.ts';
 import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-code.ts';
-import { isMailDue, sendTokenMail } from '../messages/send-token.ts';
+import { countUnsentEmail, sendTokenEmail } from '../messages/send-token.ts';
 import { type Channel, parseChannel } from '../messages/text-message.ts';
 import type { Metadata } from '../metadata.ts';
 import { type AuthContext, transact } from '../steps/auth-context.ts';
@@ -79,7 +79,7 @@ async function sendMagicLink(
   const known = await find();
   const isNew = known === null || known.emailConfirmedAt === null;
   if ((known === null && !request.mayCreate) || (isNew && config.disable_signup)) {
-    await isMailDue(context, undefined);
+    await countUnsentEmail(context);
     return {};
   }
   if (isNew) {
@@ -105,7 +105,7 @@ export function mailSignIn(
 ): Promise<void> {
   return transact(context, ['send_email'], async (tx) => {
     const user = await lockKnownUser(tx, found);
-    if (await sendTokenMail(tx, kind, user, { pkce })) await auditUser(tx, 'user_recovery_requested', user);
+    if (await sendTokenEmail(tx, kind, user, { pkce })) await auditUser(tx, 'user_recovery_requested', user);
   });
 }
 

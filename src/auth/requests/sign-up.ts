@@ -11,7 +11,7 @@ import { confirmEmail, confirmPhone } from '../accounts/confirm-user.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-code.ts';
-import { isMailDue, sendTokenMail } from '../messages/send-token.ts';
+import { countUnsentEmail, sendTokenEmail } from '../messages/send-token.ts';
 import { type Channel, parseChannel } from '../messages/text-message.ts';
 import { type Metadata, mergeWhatFits } from '../metadata.ts';
 import { randomUuid } from '../random.ts';
@@ -143,7 +143,7 @@ async function enter(tx: Transaction, entry: Entry): Promise<SignUpOutcome> {
   if (known !== null && isConfirmed(known, address)) {
     await auditUser(tx, 'user_repeated_signup', known, { provider: address.kind });
     if (tx.config.mailer_autoconfirm || tx.config.sms_autoconfirm) throw new AuthError('user_already_exists');
-    if (address.kind === 'email') await isMailDue(tx, undefined);
+    if (address.kind === 'email') await countUnsentEmail(tx);
     return { kind: 'unconfirmed', user: imitate(tx, entry), messageId: '' };
   }
   // Somebody has just signed up; their password has to be looked at.
@@ -252,7 +252,7 @@ async function confirmOrAsk(
     const { phone, channel } = address;
     return { confirmed: null, messageId: await sendCode(tx, { purpose: 'confirmation', user, phone, channel }) };
   }
-  await sendTokenMail(tx, 'confirmation', user, { pkce: address.pkce });
+  await sendTokenEmail(tx, 'confirmation', user, { pkce: address.pkce });
   return { confirmed: null, messageId: '' };
 }
 

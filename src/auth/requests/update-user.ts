@@ -154,7 +154,7 @@ async function changeEmail(tx: Transaction, user: User, email: string, pkce: Pkc
   }
   // Until the address is proven, what the account has was entered by whoever has its session.
   if (user.isAnonymous) await noteEntry(tx, user.id, 'code');
-  await askEmailChange(tx, user, { newEmail: email, pkce, isTold: true });
+  await askEmailChange(tx, user, { newEmail: email, pkce, mayKnowOfAccount: true });
   return reloadUser(tx, user.id);
 }
 

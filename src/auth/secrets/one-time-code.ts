@@ -25,8 +25,8 @@ export function hashCode(address: string, code: string): string {
   return createHash('sha224').update(address).update(code).digest('hex');
 }
 
-/** What a link carries: as long as a hash of a code, and random. */
-export function makeLinkHash(random: Random): string {
+/** What a link carries: random, and no hash, only as long as one. */
+export function makeLinkToken(random: Random): string {
   return Buffer.from(random.bytes(28)).toString('hex');
 }
 

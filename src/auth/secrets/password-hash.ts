@@ -41,7 +41,7 @@ export async function checkHash(password: string, passwordHash: string): Promise
   throw new UnreadableHashError(`A stored password hash ${reason}, so it cannot be checked.`);
 }
 
-/** Ceilings for stored parameters: a row must not be able to take the machine's memory (KiB) or a minute. */
+/** Limits on stored parameters: a row must not be able to take the machine's memory (KiB) or a minute. */
 const most = { memoryKib: 1024 * 1024, passes: 64, parallelism: 64, scryptBytes: 512 * 1024 * 1024 };
 
 const argon2Pattern =

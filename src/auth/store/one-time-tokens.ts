@@ -58,9 +58,9 @@ export interface NewOneTimeToken {
   readonly userId: string;
   readonly type: OneTimeTokenType;
   /** Of the code; with `pkce_` in front in the PKCE flow. */
-  readonly tokenHash: string;
-  /** What a link carries. Random, so that no guess at a code is one at a link; `tokenHash` where none is given. */
-  readonly linkHash?: string;
+  readonly codeHash: string;
+  /** What a link carries. Random, so that no guess at a code is one at a link; `codeHash` where none is given. */
+  readonly linkToken?: string;
   /** Address that the code was hashed with. */
   readonly address: string;
 }
@@ -80,10 +80,10 @@ export async function storeToken(tx: StoreTransaction, token: NewOneTimeToken): 
     [
       randomUuid(tx.random),
       token.userId,
-      token.tokenHash,
+      token.codeHash,
       token.address.toLowerCase(),
       toTimestamp(tx.clock.now()),
-      token.linkHash ?? token.tokenHash,
+      token.linkToken ?? token.codeHash,
     ],
   );
 }

@@ -110,8 +110,8 @@ export async function assertNumberAllowed(
 }
 
 /**
- * The refusal of a second message of a kind to the same user within the configured time, with the remaining seconds, rounded down,
- * in its text; null where it may be sent.
+ * The error for a second message of a kind to the same user within the configured time, with the remaining seconds, rounded down.
+ * Null where it may be sent. The request may still succeed: for most emails the error is dropped (send-token.ts).
  *
  * @param sentAt When the last one was sent; null for never.
  */

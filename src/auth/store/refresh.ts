@@ -3,7 +3,7 @@
  *
  * Refreshes of a session happen one after the other under the lock on its row. The last used token gives the
  * active one again, at any time, because its answer may have been lost; one used before that, outside a short interval, is
- * taken for stolen and ends the family. That end is committed, although the answer is a refusal.
+ * taken for stolen and revokes all refresh tokens of the session. That is committed, although the answer is a refusal.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { DatabaseError } from '../../postgres/failure.ts';
@@ -131,10 +131,10 @@ async function useToken(tx: RefreshTransaction, token: string, facts: Facts): Pr
   const { config, client } = tx;
   const isParentOfActive = state.revoked && state.activeToken !== null && state.activeParent === token;
   const reuseMs = config.security_refresh_token_reuse_interval * 1000;
-  // Without an active token the family has been ended: no interval revives it.
+  // Without an active token all tokens of the session were revoked: no interval revives it.
   const isWithinInterval = state.activeToken !== null && now <= (state.updatedAt ?? 0) + reuseMs;
   if (state.revoked && !isParentOfActive && !isWithinInterval) {
-    if (config.refresh_token_rotation_enabled) await revokeFamily(tx, session.id);
+    if (config.refresh_token_rotation_enabled) await revokeTokens(tx, session.id);
     return new AuthError('refresh_token_already_used');
   }
   const next = isParentOfActive ? null : makeRefreshToken(tx.random);
@@ -149,7 +149,7 @@ async function useToken(tx: RefreshTransaction, token: string, facts: Facts): Pr
   return { user, session: refreshed, refreshToken: next ?? state.activeToken ?? '' };
 }
 
-async function revokeFamily(tx: RefreshTransaction, sessionId: string): Promise<void> {
+async function revokeTokens(tx: RefreshTransaction, sessionId: string): Promise<void> {
   await tx.query(
     `update auth.refresh_tokens set revoked = true, updated_at = $2::timestamptz
     where session_id = $1::uuid and revoked is not true`,

@@ -23,8 +23,8 @@ export type Slot =
   | { readonly kind: 'list'; readonly path: Path }
   /** A list written in the document whose elements are slots. */
   | { readonly kind: 'array'; readonly items: readonly Slot[] }
-  /** A page size from the variables, cut to the ceiling; a null or absent one is the ceiling. */
-  | { readonly kind: 'limit'; readonly path: Path; readonly ceiling: number }
+  /** A page size from the variables, cut to `maxRows`; a null or absent one is `maxRows`. */
+  | { readonly kind: 'limit'; readonly path: Path; readonly maxRows: number }
   /** Element of a cursor or node id from the variables. */
   | { readonly kind: 'element'; readonly path: Path; readonly index: number }
   /**
@@ -75,7 +75,7 @@ export function bindSlot(slot: Slot, source: BindingSource): string | null {
       return arrayText(slot.items.map((item) => bindSlot(item, source)));
     case 'limit': {
       const value = valueAt(source.variables, slot.path);
-      return String(typeof value === 'number' ? Math.min(value, slot.ceiling) : slot.ceiling);
+      return String(typeof value === 'number' ? Math.min(value, slot.maxRows) : slot.maxRows);
     }
     case 'element': {
       const elements = decodeOnce(source.variables, String(valueAt(source.variables, slot.path)));

@@ -65,7 +65,8 @@ function isCounted({ change, entries }: WritePlan): boolean {
   );
 }
 
-// The failing cast must contain a column, or the planner computes it before it looks at the condition.
+// More rows than `atMost` allows: the cast of this text to int4 fails on purpose, PostgreSQL undoes the write, and
+// execute/answer/public-error.ts knows the text. The cast must contain a column, or the planner computes it before the condition.
 function guardCount(change: WriteChange, count: Sql, payload: Sql): Sql {
   if (change.kind === 'insert') return payload;
   const marker = sql`('pgreflect:at_most:' operator(pg_catalog.||) ${count})::pg_catalog.int4`;

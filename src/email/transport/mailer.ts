@@ -23,7 +23,7 @@ export interface MailerParts extends CapturedTransportParts, SmtpTransportOption
 export interface Mailer {
   /**
    * Hands the messages over, at the same time where they are several (both halves of an email change), and waits for all.
-   * Takes at most the time limit, so a caller may hold a transaction open and undo it when this fails.
+   * Takes at most the time limit, so a transaction may stay open meanwhile and be undone when this fails.
    *
    * @throws MailError of the first message that did not get through. The others may have.
    */

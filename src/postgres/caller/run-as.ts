@@ -11,7 +11,7 @@ import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
 import { DatabaseError, type DatabaseErrorKind, sessionMarker, temporaryMarker, toDatabaseError } from '../failure.ts';
 import type { ApiPool } from '../pool/pool.ts';
 import type { FlightCounts } from '../pool/pool-state.ts';
-import type { ApiConnection, FlightHow, QueuedRequest, Slot } from '../pool/queued-request.ts';
+import type { ApiConnection, BatchEntry, FlightHow, QueuedRequest } from '../pool/queued-request.ts';
 import { AnswerSink, type OpenResponse } from '../wire/answer-sink.ts';
 import { Flight, type FlightOutcome, type FlightResult, type FlightStep, type RowCollector } from '../wire/flight.ts';
 import { MessageReader } from '../wire/message-reader.ts';
@@ -127,7 +127,7 @@ interface Request {
   readonly deadline: number | null;
 }
 
-/** Why a slot was given up. */
+/** Why a entry was given up. */
 type Reason = 'client' | 'timer' | 'size';
 
 interface Attempt {
@@ -151,12 +151,12 @@ async function send(pool: ApiPool, request: Request, { named, alone }: AttemptOp
   refuseIfOver(request);
   let watch: FlightWatch | null = null;
   const queued = new FlightRequest(pool, request, { named, alone, onOverflow: () => watch?.giveUp('size') });
-  const slot = pool.batches.enqueue(queued, {
+  const entry = pool.batches.enqueue(queued, {
     role: request.options.caller.role,
     caller: request.options.queuedAs,
   });
-  watch = new FlightWatch(queued, slot, request);
-  const end = await slot.end;
+  watch = new FlightWatch(queued, entry, request);
+  const end = await entry.end;
   watch.stop();
   switch (end.kind) {
     case 'answered': {
@@ -281,18 +281,18 @@ function givenUp(reason: Reason | null, step: 0 | 1 = 0, before = 'the statement
     : failure('timeout', step, `The time limit passed before ${before}.`);
 }
 
-/** Gives the slot up when the time is over or the client goes away, whichever comes first. */
+/** Gives the entry up when the time is over or the client goes away, whichever comes first. */
 class FlightWatch {
   readonly #timer: NodeJS.Timeout | undefined;
   readonly #onLeave = () => this.giveUp('client');
   readonly #queued: FlightRequest;
-  readonly #slot: Slot;
+  readonly #entry: BatchEntry;
   readonly #options: RunAsOptions;
   reason: Reason | null = null;
 
-  constructor(queued: FlightRequest, slot: Slot, { options, deadline }: Request) {
+  constructor(queued: FlightRequest, entry: BatchEntry, { options, deadline }: Request) {
     this.#queued = queued;
-    this.#slot = slot;
+    this.#entry = entry;
     this.#options = options;
     if (deadline !== null) {
       this.#timer = setTimeout(() => this.giveUp('timer'), Math.max(deadline - performance.now(), 1));
@@ -310,7 +310,7 @@ class FlightWatch {
     this.reason = why;
     // What a mutation returns is wanted whenever it comes: it may be committed before it can be cancelled.
     if (!this.#options.mutation) this.#queued.sink.abandon();
-    this.#slot.cancel();
+    this.#entry.cancel();
   }
 }
 

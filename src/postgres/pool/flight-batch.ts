@@ -24,7 +24,7 @@ import { sendCancel, terminate } from '../wire/cancel.ts';
 import type { DriverClient } from '../wire/driver.ts';
 import type { Flight, FlightOutcome } from '../wire/flight.ts';
 import { type ConnectionQueue, loopIdleMs, type Turn } from './connection-queue.ts';
-import { type ApiConnection, type FlightHow, type QueuedRequest, requeued, Slot } from './queued-request.ts';
+import { type ApiConnection, type FlightHow, type QueuedRequest, requeued, BatchEntry } from './queued-request.ts';
 import type { StatementDurations } from './statement-durations.ts';
 
 /** The most that all of a batch may be expected to take, in milliseconds. */
@@ -68,11 +68,11 @@ class Batch implements Turn {
   isWaiting = false;
   readonly #connections: Connections;
   readonly #since = performance.now();
-  readonly #waiting: Slot[] = [];
+  readonly #waiting: BatchEntry[] = [];
   #expectedMs = 0;
   #isOpen = true;
   /** Those that were sent; the server is at `#at`. */
-  #sent: readonly Slot[] = none;
+  #sent: readonly BatchEntry[] = none;
   #flights: readonly Flight[] = none;
   #at = 0;
   #connection: ApiConnection | null = null;
@@ -83,7 +83,7 @@ class Batch implements Turn {
   /** A cancel request may still hit whatever runs next. */
   #cancelInDoubt = false;
   /** The last one that gave up while the server was at it. */
-  #cancelledSlot: Slot | null = null;
+  #cancelledEntry: BatchEntry | null = null;
   /** A cancel request has been sent. */
   #hasCancelled = false;
   /** Runs from a cancel request to the answer. */
@@ -104,11 +104,11 @@ class Batch implements Turn {
     return hasRoom && performance.now() - this.#since < joinableMs;
   }
 
-  add(request: QueuedRequest, expectedMs: number): Slot {
-    const slot = new Slot(request, (left) => this.#cancel(left));
-    this.#waiting.push(slot);
+  add(request: QueuedRequest, expectedMs: number): BatchEntry {
+    const entry = new BatchEntry(request, (left) => this.#cancel(left));
+    this.#waiting.push(entry);
     this.#expectedMs += expectedMs;
-    return slot;
+    return entry;
   }
 
   /** Takes a connection, then sends every request that has come until the end of this turn of the event loop. */
@@ -124,7 +124,7 @@ class Batch implements Turn {
       connection = await this.#connections.acquire(this);
     } catch (problem) {
       this.#isOpen = false;
-      for (const slot of this.#waiting) slot.settle({ kind: 'refused', problem });
+      for (const entry of this.#waiting) entry.settle({ kind: 'refused', problem });
       return;
     }
     if (this.isQuick) setImmediate(() => this.#send(connection));
@@ -133,7 +133,7 @@ class Batch implements Turn {
 
   #send(connection: ApiConnection): void {
     this.#isOpen = false;
-    const sent = this.#waiting.filter((slot) => !slot.isOver);
+    const sent = this.#waiting.filter((entry) => !entry.isOver);
     if (sent.length === 0) {
       this.#connections.release(this, connection, false);
       return;
@@ -158,60 +158,60 @@ class Batch implements Turn {
 
   #ended(index: number, outcome: FlightOutcome): void {
     const connection = this.#connection as ApiConnection;
-    const slot = this.#sent[index] as Slot;
+    const entry = this.#sent[index] as BatchEntry;
     this.#idleAt.push(loopIdleMs());
     this.#at = index + 1;
     if (this.#cancelTimer !== null) clearTimeout(this.#cancelTimer);
     this.#cancelTimer = null;
     this.#stallTimer?.refresh();
-    slot.request.ended(connection, outcome);
-    if (outcome.kind === 'failed') this.#failed(slot, index, outcome);
-    slot.settle({ kind: 'answered', outcome });
+    entry.request.ended(connection, outcome);
+    if (outcome.kind === 'failed') this.#failed(entry, index, outcome);
+    entry.settle({ kind: 'answered', outcome });
     if (this.#at === this.#flights.length || this.#isLost) this.#finish(connection);
     else this.#submit(connection);
   }
 
-  #failed(slot: Slot, index: number, outcome: FlightOutcome & { readonly kind: 'failed' }): void {
+  #failed(entry: BatchEntry, index: number, outcome: FlightOutcome & { readonly kind: 'failed' }): void {
     const code = (outcome.problem as { readonly code?: string }).code ?? '';
     this.#hasFailed = true;
     this.#isLost = outcome.lost;
     this.#connections.durations.noteFailure(
-      slot.request.statement,
+      entry.request.statement,
       (this.#idleAt[index + 1] ?? 0) - (this.#idleAt[index] ?? 0),
     );
     if (outcome.lost) this.#loseBehind();
-    if (code === cancelled && this.#hasCancelled && slot !== this.#cancelledSlot) slot.settle(requeued);
+    if (code === cancelled && this.#hasCancelled && entry !== this.#cancelledEntry) entry.settle(requeued);
     // It may have failed for what its transaction began with.
-    if (index > 0 && this.#connection?.isSpoiled && !outcome.lost) slot.settle(requeued);
+    if (index > 0 && this.#connection?.isSpoiled && !outcome.lost) entry.settle(requeued);
     if (code === refusedWrite && index > 0) {
-      this.#connections.durations.noteWrite(slot.request.statement);
-      slot.settle(requeued);
+      this.#connections.durations.noteWrite(entry.request.statement);
+      entry.settle(requeued);
     }
   }
 
   /** Nothing that was said of this one is true of those behind it. */
   #loseBehind(): void {
     const problem = new Error('The connection was lost before the answer to another request on it was whole.');
-    for (const slot of this.#sent.slice(this.#at)) {
-      slot.settle({ kind: 'answered', outcome: { kind: 'failed', problem, step: 0, lost: true } });
+    for (const entry of this.#sent.slice(this.#at)) {
+      entry.settle({ kind: 'answered', outcome: { kind: 'failed', problem, step: 0, lost: true } });
     }
   }
 
   /** Has those from this place on sent again. */
   #requeue(from: number): void {
-    for (const slot of this.#sent.slice(from)) slot.settle(requeued);
+    for (const entry of this.#sent.slice(from)) entry.settle(requeued);
   }
 
-  #cancel(slot: Slot): void {
-    if (this.#connection !== null && this.#sent[this.#at] === slot) {
-      this.#cancelledSlot = slot;
+  #cancel(entry: BatchEntry): void {
+    if (this.#connection !== null && this.#sent[this.#at] === entry) {
+      this.#cancelledEntry = entry;
       this.#cancelFlight(this.#connection);
-    } else this.#leave(slot);
+    } else this.#leave(entry);
   }
 
   /** Gives the place in the queue up with the last request. */
-  #leave(slot: Slot): void {
-    slot.settle({ kind: 'withdrawn' });
+  #leave(entry: BatchEntry): void {
+    entry.settle({ kind: 'withdrawn' });
     const isEmpty = this.#waiting.every(({ isOver }) => isOver);
     if (this.isWaiting && isEmpty) this.#connections.queue.withdraw(this, abandoned);
   }
@@ -235,16 +235,16 @@ class Batch implements Turn {
       this.#cancelling = null;
       if (!certain) this.#cancelInDoubt = true;
       // The server may have come to the next one meanwhile, which has given up as well.
-      const slot = this.#sent[this.#at];
-      if (slot !== undefined && slot === this.#cancelledSlot) this.#cancelFlight(this.#connection as ApiConnection);
+      const entry = this.#sent[this.#at];
+      if (entry !== undefined && entry === this.#cancelledEntry) this.#cancelFlight(this.#connection as ApiConnection);
     });
   }
 
   /** The server does not answer. The connection is closed only where the one it is at has been given up: others wait for theirs. */
   #loseFlight(client: DriverClient): void {
     this.#cancelTimer = null;
-    const slot = this.#sent[this.#at];
-    if (slot === this.#cancelledSlot || slot?.isOver) terminate(client);
+    const entry = this.#sent[this.#at];
+    if (entry === this.#cancelledEntry || entry?.isOver) terminate(client);
   }
 
   /** Called when no answer has come for a while. What has arrived is read first: a busy process is no reason. */
@@ -252,12 +252,12 @@ class Batch implements Turn {
     const seen = this.#at;
     setImmediate(() => {
       if (this.#stallTimer === null || this.#at > seen) return;
-      const slot = this.#sent[seen] as Slot;
+      const entry = this.#sent[seen] as BatchEntry;
       if (this.#sent.slice(seen + 1).some(({ isOver }) => !isOver)) {
-        this.#connections.durations.noteStall(slot.request.statement);
+        this.#connections.durations.noteStall(entry.request.statement);
         this.#requeue(seen + 1);
       }
-      if (slot.isOver) this.#cancelFlight(this.#connection as ApiConnection);
+      if (entry.isOver) this.#cancelFlight(this.#connection as ApiConnection);
       this.#stallTimer.refresh();
     });
   }
@@ -301,7 +301,7 @@ export class FlightBatches {
   }
 
   /** Finds a place: in the batch that is about to be sent where there is room, else in a new one. */
-  enqueue(request: QueuedRequest, { role, caller }: Pick<Turn, 'role' | 'caller'>): Slot {
+  enqueue(request: QueuedRequest, { role, caller }: Pick<Turn, 'role' | 'caller'>): BatchEntry {
     const expectedMs = request.shares ? this.#connections.durations.expectedMs(request.statement) : null;
     const mayShare = expectedMs !== null && expectedMs < budgetMs;
     if (mayShare) {
@@ -309,11 +309,11 @@ export class FlightBatches {
       if (open?.hasRoomFor(expectedMs)) return open.add(request, expectedMs);
     }
     const batch = new Batch({ role, caller, isQuick: mayShare }, this.#connections);
-    const slot = batch.add(request, expectedMs ?? budgetMs);
+    const entry = batch.add(request, expectedMs ?? budgetMs);
     void batch.start();
     if (mayShare && batch.isWaiting) this.#waiting.set(role, batch);
     else if (mayShare) this.#open = batch;
-    return slot;
+    return entry;
   }
 }
 

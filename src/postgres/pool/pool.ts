@@ -50,7 +50,7 @@ export type PoolEvent =
 export interface ApiPoolOptions extends Omit<DriverPoolOptions, 'onError'> {
   /** Where the connection is PostgreSQL's own. */
   readonly preparedStatements: boolean;
-  /** Ceiling of named statements in one server process; a nested one can hold 100 KB there. */
+  /** Most named statements in one server process; a nested one can hold 100 KB there. */
   readonly maxStatementsPerConnection: number;
   readonly onEvent: (event: PoolEvent) => void;
 }

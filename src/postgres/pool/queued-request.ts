@@ -43,7 +43,7 @@ export interface QueuedRequest {
 }
 
 /** How it ended for one request. */
-export type SlotEnd =
+export type EntryEnd =
   | { readonly kind: 'answered'; readonly outcome: FlightOutcome }
   /** There was no connection. */
   | { readonly kind: 'refused'; readonly problem: unknown }
@@ -53,21 +53,21 @@ export type SlotEnd =
   | { readonly kind: 'withdrawn' };
 
 /** Sent again, alone. */
-export const requeued: SlotEnd = { kind: 'requeued' };
+export const requeued: EntryEnd = { kind: 'requeued' };
 
 /** The place of a request in a batch. */
-export class Slot {
+export class BatchEntry {
   readonly request: QueuedRequest;
-  readonly #onCancel: (slot: Slot) => void;
-  readonly #end = Promise.withResolvers<SlotEnd>();
+  readonly #onCancel: (entry: BatchEntry) => void;
+  readonly #end = Promise.withResolvers<EntryEnd>();
   isOver = false;
 
-  constructor(request: QueuedRequest, onCancel: (slot: Slot) => void) {
+  constructor(request: QueuedRequest, onCancel: (entry: BatchEntry) => void) {
     this.request = request;
     this.#onCancel = onCancel;
   }
 
-  get end(): Promise<SlotEnd> {
+  get end(): Promise<EntryEnd> {
     return this.#end.promise;
   }
 
@@ -76,7 +76,7 @@ export class Slot {
     if (!this.isOver) this.#onCancel(this);
   }
 
-  settle(end: SlotEnd): void {
+  settle(end: EntryEnd): void {
     if (this.isOver) return;
     this.isOver = true;
     this.#end.resolve(end);

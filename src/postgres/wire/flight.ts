@@ -3,7 +3,7 @@
  *
  * The messages, in order (PostgreSQL manual, "Extended Query"):
  *
- *     Close 'old'                    names over the ceiling, see prepared-statements.ts
+ *     Close 'old'                    names over the limit, see prepared-statements.ts
  *     Parse '' … Bind, Execute       where code of a user may have run before: nobody has prepared a statement by SQL (step 0)
  *     Parse 'a' … Bind, Execute      reset and settings (step 0): sets role, claims, limits for this transaction only
  *     Parse 'b' … Bind, Execute      main step 1, parsed after the settings have run, because looking up names needs the

@@ -20,7 +20,7 @@ export interface NameChanges {
   readonly flight: number;
   /** Names whose `Parse` it sends. */
   readonly parsed: string[];
-  /** Names that it closes at its start, so that the ceiling holds. */
+  /** Names that it closes at its start, so that the limit holds. */
   readonly closed: readonly string[];
   /** The unnamed statement that it prepares last; null: none. */
   unnamed: string | null;
@@ -34,26 +34,26 @@ export const noChanges: NameChanges = { flight: 0, parsed: [], closed: [], unnam
  * the first of them ends: what a flight on its way has changed is `unknown` to those behind it.
  */
 export class PreparedStatements {
-  readonly #ceiling: number;
+  readonly #limit: number;
   readonly #names = new Map<string, Name>();
   #flight = 0;
   /** Text of the unnamed statement where a flight that prepared it has been answered, and the flight that prepared one last. */
   #unnamed: string | null = null;
   #unnamedIn = 0;
 
-  constructor(ceiling: number) {
-    this.#ceiling = ceiling;
+  constructor(limit: number) {
+    this.#limit = limit;
   }
 
   /**
    * Begins a flight of these steps, those with an empty name apart: `closed` says what to close first. A flight that alone
-   * has more names than the ceiling passes it for its own time.
+   * has more names than the limit passes it for its own time.
    */
   begin(steps: readonly { readonly name: string }[]): NameChanges {
     this.#flight += 1;
     let added = 0;
     for (const { name } of steps) if (name !== '' && !this.#names.has(name)) added += 1;
-    const surplus = this.#names.size + added - this.#ceiling;
+    const surplus = this.#names.size + added - this.#limit;
     const closed = added > 0 && surplus > 0 ? this.#leastUsed(steps, surplus) : none;
     for (const name of closed) this.#setState(name, 'unknown');
     return { flight: this.#flight, parsed: [], closed, unnamed: null };

@@ -23,7 +23,7 @@ const expired = { code: 'otp_expired', status: 403, message: 'Token has expired 
 /** Stores a token of the user and returns its hash. */
 async function store(user: User, type: OneTimeTokenType, code = '123456', prefix = ''): Promise<string> {
   const tokenHash = `${prefix}${hashCode(user.email!, code)}`;
-  await storeToken(auth.tx(), { userId: user.id, type, tokenHash, address: user.email! });
+  await storeToken(auth.tx(), { userId: user.id, type, codeHash: tokenHash, address: user.email! });
   return tokenHash;
 }
 
@@ -164,8 +164,8 @@ test('the first of two confirmations of an email change leaves the other link', 
 
 test('the code of an email change finds its user by the address it was sent to', async () => {
   const user = await auth.addUser('old@mail.test');
-  const tokenHash = `pkce_${hashCode('new@mail.test', '123456')}`;
-  const token = { userId: user.id, type: 'email_change_token_new', tokenHash, address: 'new@mail.test' } as const;
+  const codeHash = `pkce_${hashCode('new@mail.test', '123456')}`;
+  const token = { userId: user.id, type: 'email_change_token_new', codeHash, address: 'new@mail.test' } as const;
   await storeToken(auth.tx(), token);
   const types = ['email_change_token_current', 'email_change_token_new'] as const;
   expect(await findUserIdByCode(auth.pool, { address: 'New@mail.test', code: '123456' }, types)).toBe(user.id);

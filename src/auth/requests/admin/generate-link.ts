@@ -34,7 +34,7 @@ interface Link {
   readonly user: User;
   readonly actionLink: string;
   readonly code: string;
-  readonly tokenHash: string;
+  readonly linkToken: string;
   readonly type: LinkType;
   readonly redirectTo: string;
 }
@@ -44,7 +44,7 @@ export const linkShape = answerShape<Link>('AuthLink', {
   ...through(userMembers, ({ user }) => user),
   action_link: text(({ actionLink }) => actionLink),
   email_otp: text(({ code }) => code),
-  hashed_token: text(({ tokenHash }) => tokenHash),
+  hashed_token: text(({ linkToken }) => linkToken),
   verification_type: member({ enum: Object.keys(rows) }, ({ type }) => type),
   redirect_to: text(({ redirectTo }) => redirectTo),
 });
@@ -157,8 +157,8 @@ async function link(tx: Transaction, { id }: User, request: Request): Promise<Us
   const { type, email, newEmail } = request;
   const { token, kind, link: linkType } = rows[type];
   const address = type === 'email_change_new' ? newEmail : email;
-  const { code, tokenHash } = await makeToken(tx, { userId: id, type: token, address });
+  const { code, linkToken } = await makeToken(tx, { userId: id, type: token, address });
   const { redirectTo, authUrl, config } = tx;
-  const actionLink = buildConfirmationUrl(kind, config, { authUrl, tokenHash, redirectTo, type: linkType });
-  return linkShape.toJson({ user: await reloadUser(tx, id), actionLink, code, tokenHash, type, redirectTo });
+  const actionLink = buildConfirmationUrl(kind, config, { authUrl, linkToken, redirectTo, type: linkType });
+  return linkShape.toJson({ user: await reloadUser(tx, id), actionLink, code, linkToken, type, redirectTo });
 }
