@@ -11,26 +11,11 @@ import type { Queryable } from '../postgres/system/queryable.ts';
 import { pin } from '../postgres/system/system-connection.ts';
 import { HookError } from './hook-error.ts';
 
-/** Limits of functions; the usual ones where nothing else is given. */
-export interface FunctionLimits {
-  readonly timeoutMs: number;
-  readonly maxRequestBytes: number;
-  readonly maxAnswerBytes: number;
-}
+/** Usual limits of functions, those of the ecosystem. */
+export const functionLimits = { timeoutMs: 2000, maxRequestBytes: 1_048_576, maxAnswerBytes: 204_800 };
 
-/** Those of the ecosystem. */
-export const functionLimits: FunctionLimits = {
-  timeoutMs: 2000,
-  maxRequestBytes: 1_048_576,
-  maxAnswerBytes: 204_800,
-};
-
-/** What is asked. */
-export interface FunctionCall {
-  readonly target: HookFunction;
-  readonly payload: unknown;
-  readonly limits: FunctionLimits;
-}
+/** Limits of functions. */
+export type FunctionLimits = Readonly<typeof functionLimits>;
 
 const setTimeLimit = `select pg_catalog.current_setting('statement_timeout') as before,
   pg_catalog.set_config('statement_timeout', $1, true) as now`;
@@ -54,7 +39,10 @@ const findOwners = `select pg_catalog.pg_has_role(p.proowner, current_user, 'MEM
  * @throws HookError `hook_timeout`, `hook_payload_over_size_limit`, `unexpected_failure`. DatabaseError where the connection
  *   is lost.
  */
-export async function callFunction(session: Queryable, call: FunctionCall): Promise<unknown> {
+export async function callFunction(
+  session: Queryable,
+  call: { readonly target: HookFunction; readonly payload: unknown; readonly limits: FunctionLimits },
+): Promise<unknown> {
   const { target, limits } = call;
   const payload = JSON.stringify(call.payload);
   if (Buffer.byteLength(payload) > limits.maxRequestBytes) throw tooLarge(limits.maxRequestBytes);

@@ -11,36 +11,25 @@ import { HookError } from './hook-error.ts';
 import { type PostAnswer, PostError, postLimited } from './post-limited.ts';
 import type { Reach } from './reach.ts';
 
-/** Limits of webhooks; the usual ones where nothing else is given. */
-export interface WebhookLimits {
+/** Usual limits of webhooks, those of the ecosystem. */
+export const webhookLimits = {
   /** For all attempts together. */
-  readonly timeoutMs: number;
-  readonly attempts: number;
-  /** Between two attempts, where the receiver does not say how long. */
-  readonly pauseMs: number;
-  /** Of what is sent: as much as one request to us may have. */
-  readonly maxRequestBytes: number;
-  readonly maxAnswerBytes: number;
-}
-
-/** Those of the ecosystem. */
-export const webhookLimits: WebhookLimits = {
   timeoutMs: 5000,
   attempts: 3,
+  /** Between two attempts, where the receiver does not say how long. */
   pauseMs: 2000,
+  /** Of what is sent: as much as one request to us may have. */
   maxRequestBytes: 1_048_576,
   maxAnswerBytes: 204_800,
 };
 
-/** Where to, and how it is signed. */
-export interface Webhook {
-  readonly url: string;
-  readonly keys: readonly Buffer[];
-}
+/** Limits of webhooks. */
+export type WebhookLimits = Readonly<typeof webhookLimits>;
 
 /** A delivery. */
-export interface WebhookMessage {
-  readonly webhook: Webhook;
+interface WebhookMessage {
+  /** Where to, and how it is signed. */
+  readonly webhook: { readonly url: string; readonly keys: readonly Buffer[] };
   readonly payload: unknown;
   readonly clock: Clock;
   readonly limits: WebhookLimits;
@@ -111,18 +100,9 @@ function tooLarge(what: 'payload' | 'answer', maxBytes: number): HookError {
   return new HookError('hook_payload_over_size_limit', message, { reason });
 }
 
-/** What is signed. */
-export interface WebhookContent {
-  /** The same for every attempt at one message. */
-  readonly id: string;
-  /** Seconds since the epoch. */
-  readonly timestamp: number;
-  readonly body: string;
-}
-
-/** The headers that carry the signatures, one for each key. */
-export function signWebhook(
-  { id, timestamp, body }: WebhookContent,
+/** The headers that carry the signatures, one for each key. `timestamp` is in seconds since the epoch. */
+function signWebhook(
+  { id, timestamp, body }: { readonly id: string; readonly timestamp: number; readonly body: string },
   keys: readonly Buffer[],
 ): Readonly<Record<string, string>> {
   const content = `${id}.${timestamp}.${body}`;

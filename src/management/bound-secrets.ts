@@ -18,17 +18,14 @@ const rows: readonly (readonly [keyof AuthConfig, readonly (keyof AuthConfig)[]]
   ...providers.map((name) => [`external_${name}_url`, [`external_${name}_secret`]] as const),
 ];
 
-/** What is stored before and after a change, as far as it counts, above the start values. */
-export interface SecretsContext {
-  readonly start: AuthValues;
-  readonly before: AuthValues;
-  readonly after: AuthValues;
-}
-
-/** Sentences about secrets that would go elsewhere and that the change does not give. */
+/**
+ * Sentences about secrets that would go elsewhere and that the change does not give.
+ *
+ * @param values What is stored before and after the change, as far as it counts, above the start values.
+ */
 export function checkBoundSecrets(
   changes: ReadonlyMap<string, unknown>,
-  { start, before, after }: SecretsContext,
+  { start, before, after }: Readonly<Record<'start' | 'before' | 'after', AuthValues>>,
 ): readonly string[] {
   const [then, now] = [before, after].map((values) => layerAuthConfig(start, values));
   const isAtStart = (name: string) => !Object.hasOwn(after, name);

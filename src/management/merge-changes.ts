@@ -9,27 +9,22 @@ import { checkBoundSecrets } from './bound-secrets.ts';
 import { configFields, type StoredValues } from './config-fields.ts';
 import { ManagementError } from './management-error.ts';
 import { type DigestSecret, isDigest } from './secret-digest.ts';
-
-/** What the changes are laid onto. */
-export interface MergeBase {
-  readonly stored: StoredValues;
-  readonly start: AuthValues;
-  readonly digest: DigestSecret;
-}
-
-/** The next version, unless nothing differs. */
-export interface Merged {
-  readonly values: StoredValues;
-  /** Names of the fields that differ; empty: nothing to store. */
-  readonly changed: readonly string[];
-}
+import type { Change } from './stored-config.ts';
 
 /**
  * @param changes Checked values by name; null removes one.
+ * @returns The next version, unless nothing differs: `changed` has the names of the fields that do.
  * @throws ManagementError `validation_failed` where fields contradict each other, a digest is that of another secret, or a secret
  *   would go elsewhere.
  */
-export function mergeChanges({ stored, start, digest }: MergeBase, changes: ReadonlyMap<string, unknown>): Merged {
+export function mergeChanges(
+  {
+    stored,
+    start,
+    digest,
+  }: { readonly stored: StoredValues; readonly start: AuthValues; readonly digest: DigestSecret },
+  changes: ReadonlyMap<string, unknown>,
+): Pick<Change, 'values' | 'changed'> {
   const values = new Map(Object.entries(stored));
   const changed: string[] = [];
   for (const [name, value] of changes) {

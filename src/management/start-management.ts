@@ -68,7 +68,7 @@ export function startManagement({ config, pool, clock, observe }: ManagementSetu
       channel: configChannel,
       check: async () => store.current() !== (await refresh()),
       // Whoever needs the database reports that it is away.
-      onLost: ignore,
+      onLost: () => {},
     });
   }
 
@@ -99,5 +99,3 @@ export function startManagement({ config, pool, clock, observe }: ManagementSetu
     },
   };
 }
-
-function ignore(): void {}

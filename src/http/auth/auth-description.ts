@@ -69,13 +69,8 @@ function pathParameters(path: string): readonly JsonSchema[] {
 }
 
 function queryParameters({ query = {} }: AuthRow): readonly JsonSchema[] {
-  return Object.entries(query).map(([name, description]) => ({
-    name,
-    in: 'query',
-    required: false,
-    description,
-    schema: { type: 'string' },
-  }));
+  const rest = { in: 'query', required: false, schema: { type: 'string' } };
+  return Object.entries(query).map(([name, description]) => ({ name, description, ...rest }));
 }
 
 function oneOfBodies(bodies: readonly JsonSchema[]): JsonSchema {

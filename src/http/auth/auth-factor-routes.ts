@@ -13,9 +13,8 @@ import { enrollBody, enrolledShape, enrollFactor } from '../../auth/requests/enr
 import { unenrolledShape, unenrollFactor } from '../../auth/requests/unenroll-factor.ts';
 import { verifyFactor, verifyFactorBody } from '../../auth/requests/verify-factor.ts';
 import { sessionShape } from '../../auth/secrets/access-token.ts';
-import { requestAllowance } from '../../auth/store/rate-limit.ts';
 import { factorShape } from '../../auth/user-json.ts';
-import type { AddressLimit, AuthRequest } from './auth-request.ts';
+import { type AuthRequest, limitBy } from './auth-request.ts';
 import { type AuthTable, json } from './auth-rows.ts';
 
 /** The rows of users. */
@@ -33,7 +32,7 @@ export const factorTable: AuthTable = {
     body: [challengeBody],
     isBodyOptional: true,
     answer: challengeShape,
-    limit: limitGuesses('factor_challenge'),
+    limit: limitBy('factor_challenge', 'mfa_rate_limit_challenge_and_verify', 60),
     run: ({ path, optionalBody }, { context, bearer }) =>
       json(challengeFactor(context, bearer, path('id'), optionalBody())),
   },
@@ -42,7 +41,7 @@ export const factorTable: AuthTable = {
     caller: 'user',
     body: [verifyFactorBody],
     answer: sessionShape,
-    limit: limitGuesses('factor_verify'),
+    limit: limitBy('factor_verify', 'mfa_rate_limit_challenge_and_verify', 60),
     run: ({ path, body }, { context, bearer }) => json(verifyFactor(context, bearer, path('id'), body())),
   },
   'DELETE /factors/:id': {
@@ -78,12 +77,4 @@ export const adminFactorTable: AuthTable = {
 
 function factorPath({ path }: AuthRequest) {
   return { userId: path('id'), factorId: path('factor') };
-}
-
-/** Each route has a bucket of its own. */
-function limitGuesses(bucket: string) {
-  return ({ context }: AuthRequest): AddressLimit => ({
-    bucket,
-    allowance: requestAllowance(context.config.mfa_rate_limit_challenge_and_verify, 60),
-  });
 }

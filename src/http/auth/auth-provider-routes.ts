@@ -4,9 +4,8 @@
 import { answerShape, text } from '../../auth/answer-shape.ts';
 import { linkingQuery, signInQuery, startLinking, startSignIn } from '../../auth/requests/authorize.ts';
 import { callbackQuery, finishSignIn } from '../../auth/requests/callback.ts';
-import { requestAllowance } from '../../auth/store/rate-limit.ts';
 import type { AuthReply } from './auth-reply.ts';
-import { type AddressLimit, type AuthRequest, noteRefusal } from './auth-request.ts';
+import { type AuthRequest, limitBy, noteRefusal } from './auth-request.ts';
 import type { AuthTable } from './auth-rows.ts';
 import { clearFlowCookie, hasFlowCookie, setFlowCookie } from './flow-cookie.ts';
 
@@ -16,6 +15,9 @@ const addressShape = answerShape<string>('AuthProviderAddress', { url: text((url
 const privately = { 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' };
 
 const comeBack = { access: 'anyone', redirects: [302, 303], answer: null, run: runCallback } as const;
+
+/** Each start leaves rows, and asks the provider where its pages are. */
+const limitStarts = limitBy('authorize', 'rate_limit_token_refresh', 300);
 
 /** The rows. */
 export const providerTable: AuthTable = {
@@ -53,11 +55,6 @@ export const providerTable: AuthTable = {
   'GET /callback': { ...comeBack, summary: 'Return from a provider', query: callbackQuery },
   'POST /callback': { ...comeBack, summary: 'Return from a provider that posts a form', form: callbackQuery },
 };
-
-/** Each start leaves rows, and asks the provider where its pages are. */
-function limitStarts({ context }: AuthRequest): AddressLimit {
-  return { bucket: 'authorize', allowance: requestAllowance(context.config.rate_limit_token_refresh, 300) };
-}
 
 async function runCallback(request: AuthRequest): Promise<AuthReply> {
   const given = new URLSearchParams([...request.form(), ...request.query]);

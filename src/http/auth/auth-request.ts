@@ -17,7 +17,7 @@ import { createRedirectRules, type RedirectRules } from '../../auth/redirect.ts'
 import { ProviderRefusal } from '../../auth/requests/callback.ts';
 import type { AuthContext } from '../../auth/steps/auth-context.ts';
 import { badJson } from '../../auth/steps/members.ts';
-import { type Allowance, assertRequestAllowed } from '../../auth/store/rate-limit.ts';
+import { type Allowance, assertRequestAllowed, requestAllowance } from '../../auth/store/rate-limit.ts';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { parseJson } from '../../shared/json.ts';
 import { type IsTrusted, networkOf, parseAddress } from '../server/client-address.ts';
@@ -29,6 +29,18 @@ export interface AddressLimit {
   readonly bucket: string;
   /** Null: none. */
   readonly allowance: Allowance | null;
+}
+
+/** Fields with the number of requests of an address. */
+type RateField =
+  | 'rate_limit_otp'
+  | 'rate_limit_verify'
+  | 'rate_limit_token_refresh'
+  | 'mfa_rate_limit_challenge_and_verify';
+
+/** The limit that a field of the configuration sets for so many seconds, counted under a name of its own. */
+export function limitBy(bucket: string, field: RateField, seconds: number): (request: AuthRequest) => AddressLimit {
+  return ({ context }) => ({ bucket, allowance: requestAllowance(context.config[field], seconds) });
 }
 
 /** A user who asks, and the context in the audience of the token. */

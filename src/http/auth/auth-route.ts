@@ -4,7 +4,7 @@
  */
 import { setTimeout as setDelay } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest, HTTPMethods } from 'fastify';
-import { AuthError } from '../../auth/auth-error.ts';
+import { AuthError, type AuthErrorCode } from '../../auth/auth-error.ts';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { authCors } from '../server/cors.ts';
 import { type AuthParts, authPath, type HttpParts } from '../server/parts.ts';
@@ -15,7 +15,6 @@ import { providerTable } from './auth-provider-routes.ts';
 import { type AuthReply, sendAuthError, sendReply } from './auth-reply.ts';
 import { type AuthRequest, apiKeyOf, readAuthRequest } from './auth-request.ts';
 import { type AuthRow, rowsOf, runRow } from './auth-rows.ts';
-import { refuseUnserved, unservedPaths } from './auth-unserved.ts';
 import { ownTable, userTable } from './auth-user-routes.ts';
 
 /** Largest body in bytes. */
@@ -25,6 +24,18 @@ const methods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 
 
 /** All routes that are served with JSON or for browsers. */
 export const authRows = rowsOf(userTable, providerTable, ownTable, factorTable, adminTable, adminFactorTable);
+
+/** Parts of the original that this service does not have, with a star for the rest: as if they were switched off. */
+const unserved: readonly (readonly [AuthErrorCode, string | null, ...(readonly string[])])[] = [
+  ['saml_provider_disabled', null, '/sso', '/sso/*', '/admin/sso/*'],
+  ['passkey_disabled', null, '/passkeys', '/passkeys/*', '/admin/users/:id/passkeys', '/admin/users/:id/passkeys/*'],
+  [
+    'feature_disabled', 'OAuth server is disabled',
+    '/oauth/*', '/user/oauth/grants', '/admin/oauth/*', '/.well-known/oauth-authorization-server',
+  ],
+  ['feature_disabled', 'SCIM server is disabled', '/scim/v2/*'],
+  ['feature_disabled', 'Custom OAuth providers are disabled', '/admin/custom-providers', '/admin/custom-providers/*'],
+]; // biome-ignore format: one row per feature
 
 /** Adds the routes. */
 export async function registerAuth(app: FastifyInstance, parts: HttpParts, auth: AuthParts): Promise<void> {
@@ -37,7 +48,9 @@ export async function registerAuth(app: FastifyInstance, parts: HttpParts, auth:
       registerAuthDocuments(scope, parts.config, auth);
       for (const row of authRows) addRow(scope, row, parts, auth);
       refuseOtherMethods(scope, [...authDocuments.map(({ path }) => ({ path, method: 'GET' })), ...authRows]);
-      for (const unserved of unservedPaths) scope.all(unserved.path, () => refuseUnserved(unserved));
+      for (const [code, message, ...paths] of unserved) {
+        for (const path of paths) scope.all(path, () => Promise.reject(new AuthError(code, message)));
+      }
     },
     { prefix: authPath },
   );

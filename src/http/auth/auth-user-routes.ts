@@ -31,12 +31,16 @@ import { type BodyShape, readMembers } from '../../auth/steps/members.ts';
 import { requestAllowance } from '../../auth/store/rate-limit.ts';
 import { toUserJson, userShape } from '../../auth/user-json.ts';
 import type { AuthReply } from './auth-reply.ts';
-import { type AddressLimit, type AskingUser, type AuthRequest, noteRefusal } from './auth-request.ts';
+import { type AddressLimit, type AskingUser, type AuthRequest, limitBy, noteRefusal } from './auth-request.ts';
 import { type AuthTable, json, redirectQuery } from './auth-rows.ts';
 
 /** Seconds in which a configured number of requests comes back. */
 const fiveMinutes = 300;
 const hour = 3600;
+
+/** Codes and links are counted together. */
+const limitVerify = limitBy('verify', 'rate_limit_verify', fiveMinutes);
+const limitTokens = limitBy('token', 'rate_limit_token_refresh', fiveMinutes);
 
 /** The rows. */
 export const userTable: AuthTable = {
@@ -59,8 +63,7 @@ export const userTable: AuthTable = {
     query: { grant_type: '`password`, `refresh_token`, `pkce` or `id_token`.' },
     body: [passwordBody, refreshBody, codeBody, idTokenBody],
     answer: sessionShape,
-    limit: ({ context, query }) =>
-      grantOf(query) === undefined ? null : limitSignIns('token', context.config.rate_limit_token_refresh),
+    limit: (request) => (grantOf(request.query) === undefined ? null : limitTokens(request)),
     run: runToken,
   },
   'POST /verify': {
@@ -106,7 +109,7 @@ export const ownTable: AuthTable = {
     query: redirectQuery,
     body: [updateUserBody],
     answer: userShape,
-    limit: limitMessages('user'),
+    limit: limitBy('user', 'rate_limit_otp', fiveMinutes),
     run: ({ body }, { context, bearer }) => json(updateOwnUser(context, bearer, body())),
   },
   'POST /logout': {
@@ -134,7 +137,7 @@ type Sending = (context: AuthContext, body: unknown) => Promise<unknown>;
 function sendingRow(bucket: string, summary: string, body: BodyShape, send: Sending): AuthTable {
   const row: AuthTable[string & keyof AuthTable] = {
     ...{ summary, query: redirectQuery, body: [body], answer: messageShape },
-    ...{ limit: limitMessages(bucket), hasMinResponse: true },
+    ...{ limit: limitBy(bucket, 'rate_limit_otp', fiveMinutes), hasMinResponse: true },
     async run(request) {
       try {
         return await json(send(request.context, request.body()));
@@ -152,13 +155,8 @@ function rewordUnread(error: unknown): unknown {
   return new AuthError('bad_json', error.message.replace(/^[^:]*/, 'Could not read verification params'));
 }
 
-/** Sign-ups and requests for a message: each route has a bucket of its own. */
-function limitMessages(bucket: string): (request: AuthRequest) => AddressLimit {
-  return ({ context }) => ({ bucket, allowance: requestAllowance(context.config.rate_limit_otp, fiveMinutes) });
-}
-
 function limitSignUp(request: AuthRequest): AddressLimit {
-  if (hasAddress(request.body())) return limitMessages('signup')(request);
+  if (hasAddress(request.body())) return limitBy('signup', 'rate_limit_otp', fiveMinutes)(request);
   const perHour = request.context.config.rate_limit_anonymous_users;
   return { bucket: 'anonymous', allowance: requestAllowance(perHour, hour, perHour) };
 }
@@ -194,15 +192,6 @@ function grantOf(query: URLSearchParams): (typeof grants)[string] | undefined {
 async function askToLink(request: AuthRequest): Promise<AskingUser> {
   if (request.hasAuthorization) return request.asUser();
   throw new OAuthStyleError('invalid request', 'Linking requires a valid user access token in Authorization');
-}
-
-/** Codes and links are counted together. */
-function limitVerify({ context }: AuthRequest): AddressLimit {
-  return limitSignIns('verify', context.config.rate_limit_verify);
-}
-
-function limitSignIns(bucket: string, perFiveMinutes: number): AddressLimit {
-  return { bucket, allowance: requestAllowance(perFiveMinutes, fiveMinutes) };
 }
 
 async function runVerifyLink(request: AuthRequest): Promise<AuthReply> {

@@ -1,13 +1,18 @@
 /**
  * Starts the auth service and joins it with what HTTP needs of it: routes, and the inbox for captured messages.
  */
+
+import type { VerifyClaims } from '../../auth/bearer.ts';
 import type { Auth, AuthSetup } from '../../auth/start-auth.ts';
+import type { Config } from '../../config/config.ts';
 import { createReach } from '../../hooks/reach.ts';
 import type { Management } from '../../management/start-management.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { findKey, refuseWithdrawnKey } from '../server/authenticate.ts';
 import { createTrust } from '../server/client-address.ts';
 import { type AuthParts, authPath, type InboxParts } from '../server/parts.ts';
+import { createTokenVerifier } from '../server/verify-token.ts';
 import { inboxPath } from '../studio/inbox-route.ts';
-import { createClaimsVerifier } from './verify-claims.ts';
 
 /** What the service is started with. */
 export interface OpenAuthOptions
@@ -70,5 +75,21 @@ export async function openAuth({
     },
     inbox: { inbox, isCaptured, verifyAccessToken, isOpen: config.localProject },
     stop,
+  };
+}
+
+/**
+ * The Bearer token of a request -> its claims. Clients send their API key as well where they have no token, and an opaque key
+ * stands for a token of its role. Only tokens of our own keys count: whoever signs with a further key may say who asks at the
+ * GraphQL API, but must not be an admin here, nor one of our users.
+ */
+async function createClaimsVerifier(options: Config, clock: Clock): Promise<VerifyClaims> {
+  const verify = await createTokenVerifier({ ...options, jwks: [], jwksUrl: null }, clock);
+  return async (token) => {
+    const key = await findKey(token, { options, verify, clock });
+    if (key !== null) return JSON.parse(key.identity.claims);
+    const verified = await verify(token, { ownKeysOnly: true, checkAudience: true });
+    refuseWithdrawnKey(verified, options);
+    return verified.claims;
   };
 }

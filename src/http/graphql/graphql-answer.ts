@@ -14,12 +14,6 @@ import type { HttpParts } from '../server/parts.ts';
 import type { AnswerType } from './media-types.ts';
 import { readPosition, writePosition } from './own-writes.ts';
 
-/** An answer and the type it is written as. */
-export interface TypedAnswer {
-  readonly answer: Answer;
-  readonly answerType: AnswerType;
-}
-
 /** Runs a request whose caller has been verified. Rejects only where we are at fault. */
 export async function run(
   { config, executor }: HttpParts,
@@ -47,7 +41,7 @@ export function writeHead(
   { config }: HttpParts,
   { state }: FastifyRequest,
   reply: FastifyReply,
-  { answer, answerType }: TypedAnswer,
+  { answer, answerType }: { readonly answer: Answer; readonly answerType: AnswerType },
 ): void {
   const status = statusOf(answer, answerType);
   reply.code(status).header('content-type', `${answerType}; charset=utf-8`);

@@ -22,12 +22,8 @@ export async function createRateLimit(app: FastifyInstance, perMinute: number): 
     check(request).then((limit) => {
       if (limit.isAllowed || !limit.isExceeded) return done();
       reply.header('retry-after', limit.ttlInSeconds);
-      done(
-        new PublicError(
-          'RATE_LIMITED',
-          `More than ${perMinute} requests in a minute; wait ${limit.ttlInSeconds} seconds.`,
-        ),
-      );
+      const message = `More than ${perMinute} requests in a minute; wait ${limit.ttlInSeconds} seconds.`;
+      done(new PublicError('RATE_LIMITED', message));
     }, done);
   };
 }

@@ -22,20 +22,14 @@ export interface YogaRequest {
   readonly execute: (request: GraphQLRequest) => Promise<Answer>;
 }
 
-/** The executor's answer and how yoga wrote it down. */
-export interface YogaResponse {
-  readonly answer: Answer;
-  readonly response: Response;
-}
-
 interface Exchange {
   readonly request: YogaRequest;
   answer?: Answer;
   failure?: unknown;
 }
 
-/** Answers one request. Rejects with a PublicError as `readRequest` throws it. */
-export type YogaHandler = (request: YogaRequest) => Promise<YogaResponse>;
+/** Answers one request: as the executor does, and as yoga writes it down. Rejects with a PublicError as `readRequest` throws it. */
+export type YogaHandler = (request: YogaRequest) => Promise<{ readonly answer: Answer; readonly response: Response }>;
 
 /** Makes the handler. */
 export function createYogaHandler(): YogaHandler {

@@ -41,18 +41,20 @@ export interface OpenMetricsOptions {
   readonly gather?: () => Promise<readonly MetricSeries[]>;
 }
 
-/** The opened metrics; `server` is null where they have no port of their own. */
-export interface OpenMetrics {
-  readonly parts: MetricsParts;
-  readonly server: MetricsServer | null;
-}
-
-/** Opens them. @throws An error of the operating system, for example `EADDRINUSE`. */
-export async function openMetrics({ config, meter, management, gather }: OpenMetricsOptions): Promise<OpenMetrics> {
+/**
+ * Opens them.
+ *
+ * @returns `server` is null where they have no port of their own.
+ * @throws An error of the operating system, for example `EADDRINUSE`.
+ */
+export async function openMetrics({ config, meter, management, gather }: OpenMetricsOptions) {
   const { host, metricsPort, accessToken } = config;
   const read = gather ?? (async () => [await meter.read()]);
   const print = async () => printMetrics(await read());
-  const parts = { print, mayRead: (authorization?: string) => mayRead(management, accessToken, authorization) };
+  const parts: MetricsParts = {
+    print,
+    mayRead: (authorization?: string) => mayRead(management, accessToken, authorization),
+  };
   if (metricsPort === null) return { parts, server: null };
   await meter.begin();
   return { parts, server: await serveMetrics({ host, port: metricsPort }, print) };

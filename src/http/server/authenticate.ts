@@ -5,10 +5,11 @@
  * headers are remembered under their hash, so that a client's next request costs one hash and one look-up (on the same
  * socket not even that, see remember-callers.ts), and no token is kept. Refusals are not remembered.
  */
-import { hash, timingSafeEqual } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../../config/config.ts';
+import { isSameToken } from '../../management/access-tokens.ts';
 import type { Caller } from '../../postgres/caller/caller.ts';
 import { type Clock, systemClock } from '../../shared/clock.ts';
 import { PublicError } from '../../shared/errors.ts';
@@ -140,7 +141,7 @@ export async function findKey(key: string, { options, verify, clock }: KeyParts)
     [options.serviceKey, options.serviceRole],
   ] as const) {
     // biome-ignore format: pairs
-    if (configured !== null && sameText(configured, key)) return configuredKey(key, role, clock);
+    if (configured !== null && isSameToken(configured, key)) return configuredKey(key, role, clock);
   }
   const claims = unverifiedClaims(key);
   if (claims === null || !isKey(claims, options) || isWithdrawn(claims, options)) return null;
@@ -229,10 +230,6 @@ function bearerToken(authorization: string | undefined): string | null {
 
 function roleAlone(role: string): FoundCaller['identity'] {
   return { role, claims: JSON.stringify({ role }), subject: null };
-}
-
-function sameText(a: string, b: string): boolean {
-  return timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'));
 }
 
 function earlier(a: number | null, b: number | null): number | null {

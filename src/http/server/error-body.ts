@@ -5,18 +5,11 @@
  * libraries of Supabase look for them.
  */
 import type { Answer } from '../../execute/executor.ts';
-import { type Code, errorCodes, type PublicError } from '../../shared/errors.ts';
+import { errorCodes, type PublicError } from '../../shared/errors.ts';
 import type { AnswerType } from '../graphql/media-types.ts';
 
-/** Status and body of one response. */
-export interface ErrorAnswer {
-  readonly status: number;
-  readonly body: string;
-  readonly code: Code;
-}
-
-/** The response for a request that never reached the executor. */
-export function errorAnswer(error: PublicError, answerType: AnswerType = 'application/json'): ErrorAnswer {
+/** Status, code and body of the response for a request that never reached the executor. */
+export function errorAnswer(error: PublicError, answerType: AnswerType = 'application/json') {
   const { code, message, details } = error;
   const { path, locations, hint, sqlstate, extensions } = details;
   const status = statusOf({ executed: false, codes: [code] }, answerType);

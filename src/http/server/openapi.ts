@@ -49,10 +49,8 @@ export function response(
   headers: Readonly<Record<string, string>> = {},
   description = status === 'default' ? 'A refusal.' : STATUS_CODES[status],
 ): JsonSchema {
-  const described = Object.entries(headers).map(([name, text]) => [
-    name,
-    { description: text, schema: { type: 'string' } },
-  ]);
+  const schemaOf = (text: string) => ({ description: text, schema: { type: 'string' } });
+  const described = Object.entries(headers).map(([name, text]) => [name, schemaOf(text)]);
   const more = described.length > 0 && { headers: Object.fromEntries(described) };
   return { [status]: { description, ...more, ...(schema !== null && json(schema)) } };
 }

@@ -21,9 +21,8 @@ import { registerHealth } from './health.ts';
 import { type ApiDescription, registerOpenApi } from './openapi.ts';
 import { graphqlPath, type HttpParts } from './parts.ts';
 import { allowedMethods, generalRefusal, outlastBody, refuseConnection, refuseTunnel } from './refuse-request.ts';
-import { requestId } from './request-id.ts';
 import { commonHeaders } from './response-head.ts';
-import { noStages, pathOf, trackRequest, trackRequests } from './track-requests.ts';
+import { noStages, pathOf, requestId, trackRequest, trackRequests } from './track-requests.ts';
 
 /** The server: Fastify's, with every route in place. */
 export type HttpServer = FastifyInstance;

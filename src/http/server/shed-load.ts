@@ -15,9 +15,8 @@ import { errorAnswer } from './error-body.ts';
 import { graphqlPath, type Hook, type HttpParts } from './parts.ts';
 import type { CallerMemory } from './remember-callers.ts';
 import { reportCounts } from './report-counts.ts';
-import { requestId } from './request-id.ts';
 import { writeRawHead } from './response-head.ts';
-import { noStages } from './track-requests.ts';
+import { noStages, requestId } from './track-requests.ts';
 
 const busy = new PublicError('UNAVAILABLE', 'All database connections are busy. Try again in a moment.');
 const { status, code, body } = errorAnswer(busy);

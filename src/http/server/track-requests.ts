@@ -2,6 +2,7 @@
  * What every request gets on arrival, its id and a place for what becomes known of it, and the one observation when it is
  * over: answered, or left by its client.
  */
+import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Observe } from '../../shared/observation.ts';
 import type { ClientAddress } from './client-address.ts';
@@ -10,6 +11,12 @@ import { commonHeaders } from './response-head.ts';
 
 /** Stage times of a request that never reached the executor. */
 export const noStages = { parseMs: 0, compileMs: 0, runMs: 0 };
+
+/** The client's `X-Request-Id` where it is short and of a safe alphabet, because it is logged and sent back; else a new UUID. */
+export function requestId(given: string | readonly string[] | undefined): string {
+  const isHarmless = typeof given === 'string' && /^[A-Za-z0-9][A-Za-z0-9._:@/+=-]{0,127}$/.test(given);
+  return isHarmless ? given : randomUUID();
+}
 
 /** Adds the hooks. */
 export function trackRequests(app: FastifyInstance, observe: Observe, addressOf: ClientAddress): void {

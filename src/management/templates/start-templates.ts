@@ -23,8 +23,7 @@ export interface AuthStart {
   readonly authTemplates: TemplateSources;
 }
 
-/** What it works with. */
-export interface StartTemplatesParts {
+interface StartTemplatesParts {
   readonly store: ConfigStore;
   readonly clock: Clock;
   readonly observe: Observe;
