@@ -55,10 +55,7 @@ export async function authenticateUser(
   const { sub } = claims;
   if (typeof sub !== 'string' || sub === '') throw new AuthError('bad_jwt', 'invalid claim: missing sub claim');
   if (!isUuid(sub)) throw new AuthError('bad_jwt', 'invalid claim: sub claim must be a UUID', { status: 400 });
-  const user = await loadUser(context.database, sub);
-  if (user === null) {
-    throw new AuthError('user_not_found', 'User from sub claim in JWT does not exist', { status: 403 });
-  }
+  const user = await requireUser(context.database, sub);
   const session = await findSession(claims, context.database);
   if (session !== null && session.userId !== user.id) throw new AuthError('session_not_found');
   if (isBanned(user, context.now)) throw new AuthError('user_banned');
@@ -79,10 +76,7 @@ export async function authenticateAdmin(
   assertOwn(claims);
   const session = await findSession(claims, context.database);
   if (session !== null) {
-    const user = await loadUser(context.database, session.userId);
-    if (user === null) {
-      throw new AuthError('user_not_found', 'User from sub claim in JWT does not exist', { status: 403 });
-    }
+    const user = await requireUser(context.database, session.userId);
     const facts = { now: context.now, highestAal: highestAal(user), tokenUpdatedAt: null };
     if (checkSession(session, limits, facts) !== 'valid') {
       throw new AuthError('session_expired', 'Session is no longer valid', { status: 403 });
@@ -92,6 +86,12 @@ export async function authenticateAdmin(
   const { role } = claims;
   if (typeof role !== 'string' || !adminRoles.includes(role)) throw new AuthError('not_admin');
   return { claims, role };
+}
+
+async function requireUser(database: Queryable, id: string): Promise<User> {
+  const user = await loadUser(database, id);
+  if (user !== null) return user;
+  throw new AuthError('user_not_found', 'User from sub claim in JWT does not exist', { status: 403 });
 }
 
 /** Refuses a token with which somebody acts for its user (RFC 8693). @throws AuthError `no_authorization` (403) */

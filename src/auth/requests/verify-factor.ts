@@ -35,11 +35,6 @@ import { assertVerifyOn } from './challenge-factor.ts';
 /** Members of the body. */
 export const verifyFactorBody = { challenge_id: 'text', code: 'text' } as const satisfies BodyShape;
 
-/** A refusal is a result inside the transaction, so that what it writes is committed. */
-type Outcome =
-  | { readonly kind: 'verified'; readonly signedIn: SignedIn }
-  | { readonly kind: 'refused'; readonly error: AuthError };
-
 interface Answer {
   readonly asking: FactorBearer;
   readonly factorId: string;
@@ -64,11 +59,12 @@ export async function verifyFactor(
   await countFactorAttempt(context, factor.id);
   const answer = { asking, factorId: factor.id, challengeId: challengeId || null, code };
   const outcome = await transact(context, ['custom_access_token'], (tx) => decide(tx, answer));
-  if (outcome.kind === 'refused') throw outcome.error;
-  return sessionAnswer(context, outcome.signedIn);
+  if (outcome instanceof AuthError) throw outcome;
+  return sessionAnswer(context, outcome);
 }
 
-async function decide(tx: Transaction, answer: Answer): Promise<Outcome> {
+/** A refusal is a result inside the transaction, so that what it writes is committed. */
+async function decide(tx: Transaction, answer: Answer): Promise<SignedIn | AuthError> {
   const [user, own] = await Promise.all([
     lockKnownUser(tx, answer.asking.user),
     lockSession(tx, answer.asking.session.id),
@@ -82,17 +78,17 @@ async function decide(tx: Transaction, answer: Answer): Promise<Outcome> {
   if (nowOf(tx) > challenge.createdAt + challengeLifetimeMs) {
     await deleteChallenge(tx, challenge.id);
     const message = `MFA challenge ${challenge.id} has expired, verify against another challenge or create a new challenge.`;
-    return { kind: 'refused', error: new AuthError('mfa_challenge_expired', message) };
+    return new AuthError('mfa_challenge_expired', message);
   }
   if (!(await takeFactorGuess(tx, challenge.id, factor.id))) {
     await deleteChallenge(tx, challenge.id);
-    return { kind: 'refused', error: new AuthError('over_request_rate_limit') };
+    return new AuthError('over_request_rate_limit');
   }
   const check = factor.factorType === 'phone' ? checkPhoneCode : checkTotpCode;
   await check(tx, challenge, answer.code);
   await noteAnswered(tx, challenge.id);
   if (factor.status !== 'verified') await enterUse(tx, user, factor);
-  return { kind: 'verified', signedIn: await raiseSession(tx, { user, own, factor, challenge }) };
+  return raiseSession(tx, { user, own, factor, challenge });
 }
 
 /** @throws AuthError `mfa_factor_not_found` (422), `mfa_ip_address_mismatch` */

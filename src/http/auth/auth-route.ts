@@ -6,7 +6,6 @@ import { setTimeout as setDelay } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest, HTTPMethods } from 'fastify';
 import { AuthError, type AuthErrorCode } from '../../auth/auth-error.ts';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
-import { authCors } from '../server/cors.ts';
 import { type AuthParts, authPath, type HttpParts } from '../server/parts.ts';
 import { adminTable } from './auth-admin-routes.ts';
 import { authDocuments, registerAuthDocuments } from './auth-documents.ts';
@@ -62,7 +61,6 @@ function addRow(scope: FastifyInstance, row: AuthRow, parts: HttpParts, auth: Au
     url: row.path,
     // A look at a link must not use it up.
     exposeHeadRoute: false,
-    config: authCors,
     bodyLimit: maxBodyBytes,
     onRequest: async (request) => {
       if (row.access !== 'anyone') await checkKey(request, parts);

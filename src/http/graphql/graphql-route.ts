@@ -7,7 +7,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Answer, GraphQLRequest } from '../../execute/executor.ts';
 import { PublicError } from '../../shared/errors.ts';
-import { corsOfGraphql } from '../server/cors.ts';
 import { graphqlPath, type Hook, type HttpParts } from '../server/parts.ts';
 import { type CallerMemory, type KnownCaller, rememberCallers } from '../server/remember-callers.ts';
 import { createShedding, refuseOnArrival, refuseWhenKnown } from '../server/shed-load.ts';
@@ -31,7 +30,9 @@ export async function registerGraphqlRoutes(app: FastifyInstance, parts: HttpPar
   // Who is refused for the load has used up nothing.
   if (config.rateLimit !== null) onRequest.push(await createRateLimit(app, config.rateLimit));
   onRequest.push(createFastPath(parts));
-  app.post(graphqlPath, { onRequest, config: corsOfGraphql(config.corsOrigins) }, createPostHandler(parts));
+  // Where all origins are allowed, there is nothing to find out for each request.
+  const cors = config.corsOrigins === '*' ? ({ cors: false } as const) : {};
+  app.post(graphqlPath, { onRequest, config: cors }, createPostHandler(parts));
   const showPage = createGraphiqlPage(parts);
   app.get(graphqlPath, (request, reply) => {
     if (acceptsHtml(request.headers.accept)) return showPage(request, reply);

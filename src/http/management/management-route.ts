@@ -9,7 +9,6 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { ManagementCaller } from '../../management/management-caller.ts';
 import { ManagementError } from '../../management/management-error.ts';
 import type { Observe } from '../../shared/observation.ts';
-import { managementCors } from '../server/cors.ts';
 import { type ManagementParts, projectPath, type RequestKind } from '../server/parts.ts';
 import { type ManagementRow, managementRows } from './management-rows.ts';
 
@@ -36,7 +35,6 @@ function addRoute(scope: FastifyInstance, parts: ManagementParts, row: Managemen
     method,
     url: `${projectPath}${path}`,
     ...(method !== 'GET' && { bodyLimit: maxBodyBytes }),
-    config: managementCors,
     // Before the body is received: nobody without a token may make us hold two megabytes.
     onRequest: async (request) => {
       callers.set(request, await authorizeRequest(parts, request, kind));
@@ -58,7 +56,6 @@ function refuseOthers(scope: FastifyInstance, path: string): void {
     ),
     url: `${projectPath}${path}`,
     exposeHeadRoute: false,
-    config: managementCors,
     onRequest: (_request, reply, done) => {
       reply.header('allow', allow);
       done(new ManagementError('method_not_allowed'));

@@ -147,8 +147,8 @@ declare module 'fastify' {
     state: RequestState;
   }
   interface FastifyContextConfig {
-    /** False: the plugin for CORS lets the route alone; else what is special about the route. */
-    cors?: false | { readonly exposedHeaders: string[] };
+    /** The plugin for CORS lets the route alone. */
+    cors?: false;
   }
 }
 

@@ -80,33 +80,20 @@ export function registerStudio(app: FastifyInstance, parts: HttpParts): void {
     scope.get(`${studioPath}/project`, closed, async (request) =>
       describeProject(await authorize(request, studio), parts, studio),
     );
-    const operate =
-      (answer: (operations: Operations, request: FastifyRequest, operator: ManagementCaller) => Promise<unknown>) =>
-      async (request: FastifyRequest) => {
+    const operate = (path: string, options: object, answer: Operate) =>
+      scope.post(`${studioPath}/${path}`, options, async (request) => {
         const operator = await authorizeOperator(request, studio);
         // They need the auth service, which a gateway may be without.
         return answer(await import('./studio-operations.ts'), request, operator);
-      };
-    const { explain } = studio;
-    scope.post(
-      `${studioPath}/explain`,
-      closed,
-      operate((all, request) => all.answerExplain(request, parts, explain)),
-    );
-    scope.post(
-      `${studioPath}/act-as`,
-      small,
-      operate((all, request, by) => all.answerActAs(request, parts, by)),
-    );
-    scope.post(
-      `${studioPath}/sign-out`,
-      small,
-      operate((all, request, by) => all.answerSignOut(request, parts, by)),
-    );
+      });
+    operate('explain', closed, (all, request) => all.answerExplain(request, parts, studio.explain));
+    operate('act-as', small, (all, request, by) => all.answerActAs(request, parts, by));
+    operate('sign-out', small, (all, request, by) => all.answerSignOut(request, parts, by));
   });
 }
 
 type Operations = typeof import('./studio-operations.ts');
+type Operate = (operations: Operations, request: FastifyRequest, operator: ManagementCaller) => Promise<unknown>;
 
 async function authorize({ headers }: FastifyRequest, { ref, api }: StudioParts): Promise<ManagementCaller> {
   return api.authorize(await ref(), headers.authorization).catch((error) => {

@@ -23,22 +23,14 @@ export class TemplateReader {
   readonly #next: ReadNext;
   readonly #stopping = new AbortController();
   #reading: Promise<boolean> | null = null;
-  #text: string | null = null;
-  #problem: string | null = null;
+  /** The last text that was read; null where none ever was. */
+  text: string | null = null;
+  /** Why the last reading failed, as a sentence without its end; null where it did not. */
+  problem: string | null = null;
 
   constructor(name: string, next: ReadNext) {
     this.name = name;
     this.#next = next;
-  }
-
-  /** The last text that was read; null where none ever was. */
-  get text(): string | null {
-    return this.#text;
-  }
-
-  /** Why the last reading failed, as a sentence without its end; null where it did not. */
-  get problem(): string | null {
-    return this.#problem;
   }
 
   /** Looks whether there is something new. @returns Whether text or problem have changed. Never rejects. */
@@ -54,18 +46,18 @@ export class TemplateReader {
   }
 
   async #read(): Promise<boolean> {
-    const before = [this.#text, this.#problem];
+    const before = [this.text, this.problem];
     try {
       const text = await this.#next(this.#stopping.signal);
       if (text === null) return false;
       // PostgreSQL and mail programs can do nothing with it.
       if (text.includes('\0')) throw new Error('contains a NUL character');
-      this.#text = text;
-      this.#problem = null;
+      this.text = text;
+      this.problem = null;
     } catch (error) {
-      this.#problem = (error as Error).message;
+      this.problem = (error as Error).message;
     }
-    return before[0] !== this.#text || before[1] !== this.#problem;
+    return before[0] !== this.text || before[1] !== this.problem;
   }
 }
 
