@@ -6,6 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import {
+  appendFileSync,
   chmodSync,
   existsSync,
   mkdirSync,
@@ -22,6 +23,8 @@ import { gzipSync } from 'node:zlib';
 const root = join(import.meta.dirname, '../..');
 const sources = join(root, 'src/studio');
 const target = join(root, 'dist/studio');
+/** What packages ask of whoever passes them on. */
+const licensesName = 'licenses.md';
 /** What the files were made of, beside them. */
 const stampName = '.made-of';
 
@@ -33,6 +36,7 @@ async function buildStudio(): Promise<boolean> {
   const fresh = mkdtempSync(join(root, 'dist/.studio-'));
   try {
     await bundle(fresh);
+    addFontLicense(join(fresh, licensesName));
     compressFiles(fresh);
     writeFileSync(join(fresh, stampName), stamp);
     // A temporary directory is its maker's alone; the gateway may run as somebody else.
@@ -73,10 +77,17 @@ async function bundle(outDir: string): Promise<void> {
       reportCompressedSize: false,
       // Fonts that few pages need would be part of every style sheet.
       assetsInlineLimit: 0,
+      license: { fileName: licensesName },
       modulePreload: { polyfill: false },
     },
     worker: { format: 'es' },
   });
+}
+
+/** Vite lists the packages of scripts alone. */
+function addFontLicense(path: string): void {
+  const license = readFileSync(join(root, 'node_modules/@fontsource/fira-code/LICENSE'), 'utf8');
+  appendFileSync(path, `\n## @fontsource/fira-code (OFL-1.1)\n\n${license}`);
 }
 
 /** Beside each file, for the gateway to send. */
