@@ -131,7 +131,8 @@ export class ManagementApi {
       const body = readBody();
       const config = await this.#options.store.refreshIfNewer(this.#options.pool);
       const { buildTrial, readDraft } = await loadDrafts();
-      const message = buildTrial(readDraft(body, config), config, (body as { readonly to?: unknown }).to);
+      const { emailTrial } = await import('./templates/draft-shapes.ts');
+      const message = buildTrial(readDraft(body, config, emailTrial), config, (body as { readonly to?: unknown }).to);
       await deliver(config, message).catch((error) => {
         throw error instanceof MailError ? new ManagementError('send_failed', error.message) : error;
       });

@@ -12,6 +12,7 @@ import {
   testAuth,
 } from '../support/auth-service.ts';
 import { appOf, factorsOf } from '../support/factors.ts';
+import { serviceKey } from '../support/http.ts';
 import { startLyingProvider } from '../support/lying-provider.ts';
 import { type Conformance, createConformance } from '../support/openapi.ts';
 import type { TestDatabase } from '../support/postgres.ts';
@@ -46,6 +47,166 @@ test('the document is valid by the schema of OpenAPI 3.1, and all its references
   // A document that says nothing would be valid too.
   const broken = { ...document, paths: { 'no-slash': {} } };
   expect((await new Validator().validate(broken)).valid).toBe(false);
+});
+
+/** Bodies and parameters that an operation takes, one after the other. */
+function partsOf({ requestBody, parameters = [] }: Json): readonly Json[] {
+  const schema = Object.values<Json>(requestBody?.content ?? {})[0]?.schema;
+  const query = parameters.filter((parameter: Json) => parameter.in === 'query');
+  const asObject = {
+    properties: Object.fromEntries(query.map((parameter: Json) => [parameter.name, parameter.schema])),
+    required: query.filter((parameter: Json) => parameter.required).map((parameter: Json) => parameter.name),
+  };
+  return [...(schema === undefined ? [] : (schema.anyOf ?? [schema])), ...(query.length > 0 ? [asObject] : [])];
+}
+
+test('requests say which members they need, and which words and formats texts have', async () => {
+  const { paths } = await documentOf(await testAuth(database));
+  const said: Record<string, readonly string[]> = {};
+  for (const [path, methods] of Object.entries<Json>(paths).filter(([name]) => name.startsWith('/auth/v1')))
+    for (const [method, operation] of Object.entries<Json>(methods)) {
+      const parts = partsOf(operation);
+      const facts = parts.flatMap(({ properties, required = [] }) => [
+        ...required.map((name: string) => `${name} is needed`),
+        ...Object.entries<Json>(properties).flatMap(([name, { enum: words, format }]) => [
+          ...(words ? [`${name}: ${words.filter((word: unknown) => word !== null).join(' ')}`] : []),
+          ...(format ? [`${name}: ${format}`] : []),
+        ]),
+      ]);
+      if (facts.length > 0) said[`${method} ${path.slice('/auth/v1'.length)}`] = [...new Set(facts)].sort();
+    }
+  expect(said).toMatchInlineSnapshot(`
+    {
+      "get /verify": [
+        "type: signup invite magiclink recovery email email_change sms phone_change",
+      ],
+      "post /admin/generate_link": [
+        "email is needed",
+        "email: email",
+        "new_email: email",
+        "password: password",
+        "redirect_to: uri",
+        "type is needed",
+        "type: signup invite magiclink recovery email_change_current email_change_new",
+      ],
+      "post /admin/users": [
+        "email: email",
+        "id: uuid",
+        "password: password",
+      ],
+      "post /factors": [
+        "factor_type is needed",
+        "factor_type: totp phone",
+      ],
+      "post /factors/{id}/challenge": [
+        "channel: sms whatsapp",
+      ],
+      "post /factors/{id}/verify": [
+        "challenge_id is needed",
+        "challenge_id: uuid",
+        "code is needed",
+      ],
+      "post /invite": [
+        "email is needed",
+        "email: email",
+      ],
+      "post /logout": [
+        "scope: global local others",
+      ],
+      "post /magiclink": [
+        "code_challenge_method: s256 S256 plain",
+        "email is needed",
+        "email: email",
+      ],
+      "post /otp": [
+        "channel: sms whatsapp",
+        "code_challenge_method: s256 S256 plain",
+        "email: email",
+      ],
+      "post /recover": [
+        "code_challenge_method: s256 S256 plain",
+        "email is needed",
+        "email: email",
+      ],
+      "post /resend": [
+        "code_challenge_method: s256 S256 plain",
+        "email: email",
+        "type is needed",
+        "type: signup email_change sms phone_change",
+      ],
+      "post /signup": [
+        "channel: sms whatsapp",
+        "code_challenge_method: s256 S256 plain",
+        "email: email",
+        "password is needed",
+        "password: password",
+      ],
+      "post /token": [
+        "auth_code is needed",
+        "code_verifier is needed",
+        "email: email",
+        "grant_type is needed",
+        "grant_type: password refresh_token pkce id_token",
+        "id_token is needed",
+        "password is needed",
+        "password: password",
+        "refresh_token is needed",
+      ],
+      "post /verify": [
+        "email: email",
+        "redirect_to: uri",
+        "type is needed",
+        "type: signup invite magiclink recovery email email_change sms phone_change",
+      ],
+      "put /admin/users/{id}": [
+        "email: email",
+        "id: uuid",
+        "password: password",
+      ],
+      "put /user": [
+        "channel: sms whatsapp",
+        "code_challenge_method: s256 S256 plain",
+        "current_password: password",
+        "email: email",
+        "password: password",
+      ],
+    }
+  `);
+});
+
+test('what is needed is needed, and other words than those are refused', async () => {
+  const auth = await testAuth(database, { sms_provider: 'capture', external_phone_enabled: true });
+  const { access_token: token } = await signedUp(auth, 'words@mail.test');
+  const email = 'words@mail.test';
+  const refused: readonly (readonly [string, object, AuthRequestOptions?])[] = [
+    ['/signup', { email }],
+    ['/token?grant_type=nonsense', {}],
+    ['/token?grant_type=password', { email }],
+    ['/token?grant_type=refresh_token', {}],
+    ['/token?grant_type=pkce', { auth_code: 'x' }],
+    ['/token?grant_type=pkce', { code_verifier: 'y' }],
+    ['/token?grant_type=id_token', { provider: 'google' }],
+    ['/verify', { token_hash: 'x' }],
+    ['/verify', { type: 'nonsense', token_hash: 'x' }],
+    ['/magiclink', {}],
+    ['/recover', {}],
+    ['/resend', { email }],
+    ['/resend', { type: 'nonsense', email }],
+    ['/otp', { email, code_challenge: 'x'.repeat(43), code_challenge_method: 'nonsense' }],
+    ['/otp', { phone: '4915100000009', channel: 'nonsense' }],
+    ['/otp', { email: 'no address' }],
+    ['/factors', {}, { token }],
+    ['/factors', { factor_type: 'nonsense' }, { token }],
+    ['/logout?scope=nonsense', {}, { token }],
+    ['/invite', {}, { key: serviceKey, token: serviceKey }],
+    ['/admin/generate_link', { email }, { key: serviceKey, token: serviceKey }],
+    ['/admin/generate_link', { type: 'invite' }, { key: serviceKey, token: serviceKey }],
+    ['/admin/generate_link', { type: 'nonsense', email }, { key: serviceKey, token: serviceKey }],
+  ];
+  for (const [path, body, options] of refused) {
+    const { status } = await auth.ask(path, body, { method: 'POST', ...options });
+    expect([path, body, status >= 400 && status < 500]).toEqual([path, body, true]);
+  }
 });
 
 interface Walk {

@@ -176,6 +176,33 @@ describe('a trial', () => {
     expect(refused.body).toMatchObject({ code: 'send_failed', message: expect.stringContaining('localhost') });
   });
 
+  test('takes what its schema says, and refuses the rest', async () => {
+    const document = (await managed.call({ path: '/openapi.json', token: null })).body;
+    const { requestBody } = document.paths['/v1/projects/{ref}/config/auth/emails/send'].post;
+    const { properties, required, additionalProperties } = requestBody.content['application/json'].schema;
+    expect({ required, additionalProperties, format: properties.to.format }).toEqual({
+      ...{ required: ['email', 'to'], additionalProperties: false, format: 'email' },
+    });
+    const whole = {
+      email: 'invite',
+      to: 'me@mail.test',
+      subject: 'S',
+      content: '<p>{{ .Data.name }}</p>',
+      data: { Data: {} },
+    };
+    expect(Object.keys(whole).sort()).toEqual(Object.keys(properties).sort());
+    const send = async (body: object) => (await post('/emails/send', body)).status;
+    expect(await send(whole)).toBe(200);
+    for (const [name, { type }] of Object.entries<{ type: string | string[] }>(properties)) {
+      const { [name]: _left, ...rest } = whole as Record<string, unknown>;
+      expect([name, await send(rest)]).toEqual([name, required.includes(name) ? 400 : 200]);
+      expect([name, await send({ ...whole, [name]: null })]).toEqual([name, type.includes('null') ? 200 : 400]);
+      expect([name, await send({ ...whole, [name]: 5 })]).toEqual([name, 400]);
+    }
+    const misspelled = await post('/emails/send', { email: 'invite', to: 'me@mail.test', contnet: 'x' });
+    expect(misspelled).toMatchObject({ status: 400, body: { message: 'Unknown field "contnet"' } });
+  });
+
   test('needs an address, a draft without faults, and a token that may write', async () => {
     const wrong = await post('/emails/send', { email: 'invite', to: 'a b' });
     expect(wrong.body.message).toBe('to must be an email address');

@@ -30,7 +30,7 @@ const maxIssuerBytes = 100;
 
 /** Members of the body. */
 export const enrollBody = {
-  factor_type: 'text',
+  factor_type: ['totp', 'phone'],
   friendly_name: 'text',
   issuer: 'text',
   phone: 'text',

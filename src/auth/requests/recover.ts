@@ -13,7 +13,7 @@ import { mailSignIn } from './sign-in-one-time.ts';
 
 /** Members of the body. */
 export const recoverBody = {
-  email: 'text',
+  email: 'needed',
   code_challenge: 'text',
   code_challenge_method: 'text',
 } as const satisfies BodyShape;

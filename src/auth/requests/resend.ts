@@ -46,7 +46,7 @@ export async function resend(context: AuthContext, body: unknown): Promise<Messa
 
 /** Members of the body. */
 export const resendBody = {
-  type: 'text', email: 'text', phone: 'text', code_challenge: 'text', code_challenge_method: 'text',
+  type: types, email: 'text', phone: 'text', code_challenge: 'text', code_challenge_method: 'text',
 } as const satisfies BodyShape; // biome-ignore format: a list of members
 
 function check({ config }: AuthContext, body: unknown): Request {

@@ -13,7 +13,7 @@ import { reloadUser, updateUser } from '../store/users.ts';
 import { isBanned, type User } from '../user.ts';
 
 /** Members of the body. */
-export const codeBody = { auth_code: 'text', code_verifier: 'text' } as const satisfies BodyShape;
+export const codeBody = { auth_code: 'needed', code_verifier: 'needed' } as const satisfies BodyShape;
 
 /** `POST /token?grant_type=pkce`. */
 export async function signInWithCode(context: AuthContext, body: unknown): Promise<SessionJson> {

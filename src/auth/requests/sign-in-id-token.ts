@@ -20,7 +20,7 @@ import { toAuthError } from './authorize.ts';
 
 /** Members of the body. */
 export const idTokenBody = {
-  provider: 'text', id_token: 'text', access_token: 'text', nonce: 'text', client_id: 'text', issuer: 'text',
+  provider: 'text', id_token: 'needed', access_token: 'text', nonce: 'text', client_id: 'text', issuer: 'text',
   link_identity: 'flag',
 } as const satisfies BodyShape; // biome-ignore format: a list of members
 

@@ -47,7 +47,7 @@ export async function sendOneTimeSignIn(context: AuthContext, body: unknown): Pr
 
 /** Members of the body. */
 export const magicLinkBody = {
-  email: 'text', data: 'metadata', code_challenge: 'text', code_challenge_method: 'text',
+  email: 'needed', data: 'metadata', code_challenge: 'text', code_challenge_method: 'text',
 } as const satisfies BodyShape; // biome-ignore format: a list of members
 
 /** `POST /magiclink`. */

@@ -43,7 +43,7 @@ export async function signInWithPassword(context: AuthContext, body: unknown): P
 }
 
 /** Members of the body. */
-export const passwordBody = { email: 'text', phone: 'text', password: 'text' } as const satisfies BodyShape;
+export const passwordBody = { email: 'text', phone: 'text', password: 'needed' } as const satisfies BodyShape;
 
 function check({ config }: AuthContext, body: unknown): Credentials {
   const { email, phone, password } = readMembers(body, passwordBody);

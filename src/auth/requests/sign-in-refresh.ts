@@ -9,7 +9,7 @@ import { type BodyShape, readMembers } from '../steps/members.ts';
 import { refreshSession } from '../store/refresh.ts';
 
 /** Members of the body. */
-export const refreshBody = { refresh_token: 'text' } as const satisfies BodyShape;
+export const refreshBody = { refresh_token: 'needed' } as const satisfies BodyShape;
 
 /** `POST /token?grant_type=refresh_token`. */
 export async function signInWithRefreshToken(context: AuthContext, body: unknown): Promise<SessionJson> {

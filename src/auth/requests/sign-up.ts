@@ -57,7 +57,7 @@ export async function signUp(context: AuthContext, body: unknown): Promise<Sessi
 
 /** Members of the body. */
 export const signUpBody = {
-  email: 'text', phone: 'text', password: 'text', data: 'metadata', channel: 'text',
+  email: 'text', phone: 'text', password: 'needed', data: 'metadata', channel: 'text',
   code_challenge: 'text', code_challenge_method: 'text',
 } as const satisfies BodyShape; // biome-ignore format: a list of members
 

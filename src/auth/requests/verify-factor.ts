@@ -33,7 +33,7 @@ import type { Factor, User } from '../user.ts';
 import { assertVerifyOn } from './challenge-factor.ts';
 
 /** Members of the body. */
-export const verifyFactorBody = { challenge_id: 'text', code: 'text' } as const satisfies BodyShape;
+export const verifyFactorBody = { challenge_id: 'needed', code: 'needed' } as const satisfies BodyShape;
 
 interface Answer {
   readonly asking: FactorBearer;

@@ -23,6 +23,7 @@ import {
   tokensOf,
   type VerificationKind,
   type VerificationType,
+  verificationTypes,
 } from '../steps/verification-types.ts';
 import { issueFlowCode } from '../store/flows.ts';
 import {
@@ -69,7 +70,7 @@ const refuse = (message: string) => new AuthError('validation_failed', message);
 
 /** Members of the body. */
 export const verifyBody = {
-  type: 'text', token: 'text', token_hash: 'text', email: 'text', phone: 'text', redirect_to: 'text',
+  type: verificationTypes, token: 'text', token_hash: 'text', email: 'text', phone: 'text', redirect_to: 'text',
 } as const satisfies BodyShape; // biome-ignore format: a list of members
 
 function check(body: unknown): Given {

@@ -16,12 +16,15 @@ interface MemberTypes {
   readonly metadata: Metadata;
 }
 
-/** The members of a body by name and type; every one may be absent. */
-export type BodyShape = Readonly<Record<string, keyof MemberTypes>>;
+/** A type; `needed`: a text that the endpoint refuses to be without; a list: the words of which such a text is one. */
+type Member = keyof MemberTypes | 'needed' | readonly string[];
+
+/** The members of a body by name and type. Every one may be absent when it is read: who reads it says what is missing. */
+export type BodyShape = Readonly<Record<string, Member>>;
 
 /** The values of a shape; null where the member is absent. */
 export type Members<S extends BodyShape> = {
-  readonly [K in keyof S]: MemberTypes[S[K]] | null;
+  readonly [K in keyof S]: (S[K] extends keyof MemberTypes ? MemberTypes[S[K]] : string) | null;
 };
 
 const schemaTypes = { text: 'string', flag: 'boolean', metadata: 'object' } as const;
@@ -36,7 +39,8 @@ const typeNames = { text: 'a string', flag: 'true or false', metadata: 'an objec
  */
 export function readMembers<const S extends BodyShape>(body: unknown, shape: S): Members<S> {
   if (!isObject(body)) throw badJson('the body is not an object');
-  const entries = Object.entries(shape).map(([name, type]) => {
+  const entries = Object.entries(shape).map(([name, member]) => {
+    const type = typeOf(member);
     const value = Object.hasOwn(body, name) ? (body[name] ?? null) : null;
     if (value !== null && !hasType(value, type)) throw badJson(`member "${name}" is not ${typeNames[type]}`);
     if (!isStorable(value)) {
@@ -48,10 +52,41 @@ export function readMembers<const S extends BodyShape>(body: unknown, shape: S):
   return Object.fromEntries(entries) as Members<S>;
 }
 
-/** What `readMembers` takes, as a schema; texts have rules that it does not tell. */
+/** What the endpoints take, as a schema; texts have further rules that it does not tell. */
 export function bodySchema(shape: BodyShape): JsonSchema {
-  const properties = Object.entries(shape).map(([name, type]) => [name, { type: [schemaTypes[type], 'null'] }]);
-  return { type: 'object', properties: Object.fromEntries(properties) };
+  const properties = Object.entries(shape).map(([name, member]) => [name, memberSchema(name, member)]);
+  const required = Object.keys(shape).filter((name) => isNeeded(shape[name]!));
+  return { type: 'object', properties: Object.fromEntries(properties), ...(required.length > 0 && { required }) };
+}
+
+function memberSchema(name: string, member: Member): JsonSchema {
+  const type = schemaTypes[typeOf(member)];
+  const words = typeof member === 'string' ? memberWords[name] : member;
+  const format = memberFormats[name];
+  return {
+    type: isNeeded(member) ? type : [type, 'null'],
+    ...(words && { enum: isNeeded(member) ? words : [...words, null] }),
+    ...(format && { format }),
+  };
+}
+
+/** By name: they mean the same in every body. */
+const memberFormats: Readonly<Record<string, string>> = {
+  ...{ email: 'email', new_email: 'email', password: 'password', current_password: 'password' },
+  ...{ id: 'uuid', challenge_id: 'uuid', redirect_to: 'uri' },
+};
+
+const memberWords: Readonly<Record<string, readonly string[]>> = {
+  code_challenge_method: ['s256', 'S256', 'plain'],
+  channel: ['sms', 'whatsapp'],
+};
+
+function typeOf(member: Member): keyof MemberTypes {
+  return typeof member !== 'string' || member === 'needed' ? 'text' : member;
+}
+
+function isNeeded(member: Member): boolean {
+  return typeof member !== 'string' || member === 'needed';
 }
 
 /** The refusal of a body that is not what the endpoint reads. @param reason The rest of the sentence. */

@@ -23,6 +23,9 @@ const tokens = {
   phone_change: ['phone_change_token'],
 } as const satisfies Record<VerificationType, readonly OneTimeTokenType[]>;
 
+/** Names of all types. */
+export const verificationTypes: readonly string[] = Object.keys(tokens);
+
 /** The type of that name, or null. */
 export function findVerificationType(name: string): VerificationType | null {
   return Object.hasOwn(tokens, name) ? (name as VerificationType) : null;

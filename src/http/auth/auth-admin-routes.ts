@@ -12,7 +12,11 @@ import { adminUserBody, requireUser } from '../../auth/steps/admin-user.ts';
 import { toUserJson, userShape } from '../../auth/user-json.ts';
 import { type AuthTable, json, redirectQuery } from './auth-rows.ts';
 
-const pages = { page: 'Number of the page, from 1.', per_page: 'Size of a page.' };
+const count = { type: 'integer', minimum: 1 };
+const pages = {
+  page: { description: 'Number of the page.', schema: count },
+  per_page: { description: 'Size of a page.', schema: count },
+};
 
 /** The rows. */
 export const adminTable: AuthTable = {

@@ -69,8 +69,10 @@ function pathParameters(path: string): readonly JsonSchema[] {
 }
 
 function queryParameters({ query = {} }: AuthRow): readonly JsonSchema[] {
-  const rest = { in: 'query', required: false, schema: { type: 'string' } };
-  return Object.entries(query).map(([name, description]) => ({ name, description, ...rest }));
+  return Object.entries(query).map(([name, given]) => {
+    const { description, required = false, schema = {} } = typeof given === 'string' ? { description: given } : given;
+    return { name, in: 'query', required, description, schema: { type: 'string', ...schema } };
+  });
 }
 
 function oneOfBodies(bodies: readonly JsonSchema[]): JsonSchema {

@@ -4,6 +4,7 @@
 import type { AnswerSchema } from '../../auth/answer-shape.ts';
 import type { AdminBearer } from '../../auth/bearer.ts';
 import type { BodyShape } from '../../auth/steps/members.ts';
+import type { JsonSchema } from '../../shared/json-schema.ts';
 import type { AuthReply } from './auth-reply.ts';
 import type { AddressLimit, AskingUser, AuthRequest } from './auth-request.ts';
 
@@ -17,14 +18,22 @@ type Work =
   | { readonly caller: 'user'; readonly use?: 'read'; readonly run: Run<[AskingUser]> }
   | { readonly caller: 'admin'; readonly run: Run<[AdminBearer]> };
 
+/** A parameter of the query of which more is known. */
+interface QueryParameter {
+  readonly description: string;
+  readonly required?: true;
+  /** Beside its type, which is a text where nothing is said. */
+  readonly schema: JsonSchema;
+}
+
 /** One route, with all that /openapi.json says of it. */
 type RowFacts = Work & {
   /** One sentence without its end. */
   readonly summary: string;
   /** `anyone`: opened by browsers and mail programs, which have no API key. Absent: needs a key. */
   readonly access?: 'anyone';
-  /** Parameters of the query with a sentence on each. */
-  readonly query?: Readonly<Record<string, string>>;
+  /** Parameters of the query, each with a sentence on it. */
+  readonly query?: Readonly<Record<string, string | QueryParameter>>;
   /** What the body is read by, one of several where it depends; absent: none is read. */
   readonly body?: readonly BodyShape[];
   /** The body may be missing. */

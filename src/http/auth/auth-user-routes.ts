@@ -28,6 +28,7 @@ import { openLink, otherAddressShape, verify, verifyBody } from '../../auth/requ
 import { sessionShape } from '../../auth/secrets/access-token.ts';
 import type { AuthContext } from '../../auth/steps/auth-context.ts';
 import { type BodyShape, readMembers } from '../../auth/steps/members.ts';
+import { verificationTypes } from '../../auth/steps/verification-types.ts';
 import { requestAllowance } from '../../auth/store/rate-limit.ts';
 import { toUserJson, userShape } from '../../auth/user-json.ts';
 import type { AuthReply } from './auth-reply.ts';
@@ -60,7 +61,12 @@ export const userTable: AuthTable = {
   },
   'POST /token': {
     summary: 'Sign in, or refresh a session',
-    query: { grant_type: '`password`, `refresh_token`, `pkce` or `id_token`.' },
+    query: {
+      grant_type: {
+        ...{ description: 'How to sign in; each has a body of its own.', required: true },
+        schema: { enum: ['password', 'refresh_token', 'pkce', 'id_token'] },
+      },
+    },
     body: [passwordBody, refreshBody, codeBody, idTokenBody],
     answer: sessionShape,
     limit: (request) => (grantOf(request.query) === undefined ? null : limitTokens(request)),
@@ -80,7 +86,11 @@ export const userTable: AuthTable = {
   'GET /verify': {
     access: 'anyone',
     summary: 'Open an emailed link',
-    query: { token: 'Hash of the link.', type: 'What it is for.', ...redirectQuery },
+    query: {
+      token: 'Hash of the link.',
+      type: { description: 'What it is for.', schema: { enum: verificationTypes } },
+      ...redirectQuery,
+    },
     redirects: [303],
     answer: null,
     limit: limitVerify,
@@ -115,7 +125,12 @@ export const ownTable: AuthTable = {
   'POST /logout': {
     summary: 'Sign out',
     caller: 'user',
-    query: { scope: '`global`, `local` or `others`.' },
+    query: {
+      scope: {
+        description: 'Which sessions end.',
+        schema: { enum: ['global', 'local', 'others'], default: 'global' },
+      },
+    },
     status: 204,
     answer: null,
     async run({ query }, { context, bearer }) {

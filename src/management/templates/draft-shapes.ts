@@ -35,17 +35,30 @@ export const describedEmail = objectOf({
 /** An email and the names of its fields. */
 export type DescribedEmail = ValueOf<typeof describedEmail>;
 
-const draft = { email: emailName, ...texts, data: record('Values of variables by name.') };
+const draft = {
+  email: emailName,
+  subject: orNull(text('Absent or null: the one in force; empty: the built-in one.')),
+  content: orNull(text('Absent or null: the one in force; empty: the built-in one.')),
+  data: orNull(
+    record('Values of variables by name: `Data` an object, the others texts. Those that are absent: the sample.'),
+  ),
+};
 
 /** A draft as it is sent. Texts that are missing are those in force, empty ones the built-in ones; data the sample's. */
-export const emailDraft: JsonSchema = { type: 'object', properties: draft, required: ['email'] };
+export const emailDraft = draftSchema(draft, ['email']);
 
 /** A draft and the address of its trial. */
-export const emailTrial: JsonSchema = {
-  type: 'object',
-  properties: { ...draft, to: text() },
-  required: ['email', 'to'],
-};
+export const emailTrial = draftSchema(
+  { ...draft, to: { ...text('Address of the recipient.'), format: 'email', maxLength: 255 } },
+  ['email', 'to'],
+);
+
+/** What a draft, or the trial of one, may have; a member that is spelled wrong would silently not count. */
+export type DraftSchema = JsonSchema & { readonly properties: JsonSchema };
+
+function draftSchema(properties: JsonSchema, required: readonly string[]): DraftSchema {
+  return { type: 'object', properties, required, additionalProperties: false };
+}
 
 const renderedText = objectOf({
   output: orNull(text('Null: there is a fault.')),

@@ -19,7 +19,7 @@ import { TemplateError, type TemplatePlace } from '../../email/template/template
 import { isObject } from '../../shared/json.ts';
 import { ManagementError } from '../management-error.ts';
 import { trialMs, warningsOf } from './check-template.ts';
-import type { DescribedEmail, RenderedDraft, RenderedText } from './draft-shapes.ts';
+import { type DescribedEmail, emailDraft, type RenderedDraft, type RenderedText } from './draft-shapes.ts';
 import { sampleData } from './template-samples.ts';
 
 /** All emails, in the order of their table. @param start What is in force where nothing is stored. */
@@ -62,10 +62,14 @@ export interface EmailDraft {
  * Reads the members `email`, `subject`, `content` and `data`. Texts that are missing are those in force, empty ones the built-in
  * ones; data that are missing are the sample's.
  *
+ * @param schema What else the body may have.
  * @throws ManagementError `invalid_body`, `validation_failed`
  */
-export function readDraft(body: unknown, config: AuthConfig): EmailDraft {
-  const { email: name, subject, content, data } = readObject(body);
+export function readDraft(body: unknown, config: AuthConfig, schema = emailDraft): EmailDraft {
+  const given = readObject(body);
+  const { email: name, subject, content, data } = given;
+  const unknown = Object.keys(given).find((member) => !Object.hasOwn(schema.properties, member));
+  if (unknown !== undefined) refuse(`Unknown field "${unknown.slice(0, 80)}"`);
   const email = emailKindNames.find((known) => known === name);
   if (email === undefined) refuse(`email must be one of ${emailKindNames.join(', ')}`);
   const inForce = templateTexts(email, config);

@@ -63,7 +63,7 @@ const passwordLength = 33;
 
 /** Members of the body. */
 export const linkBody = {
-  type: 'text', email: 'text', new_email: 'text', password: 'text', data: 'metadata', redirect_to: 'text',
+  type: Object.keys(rows), email: 'needed', new_email: 'text', password: 'text', data: 'metadata', redirect_to: 'text',
 } as const satisfies BodyShape; // biome-ignore format: a list of members
 
 /**

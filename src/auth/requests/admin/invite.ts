@@ -19,7 +19,7 @@ import type { User } from '../../user.ts';
 import { toUserJson, type UserJson } from '../../user-json.ts';
 
 /** Members of the body. */
-export const inviteBody = { email: 'text', data: 'metadata' } as const satisfies BodyShape;
+export const inviteBody = { email: 'needed', data: 'metadata' } as const satisfies BodyShape;
 
 /** `POST /invite`. */
 export async function invite(context: AuthContext, { role }: AdminBearer, body: unknown): Promise<UserJson> {
