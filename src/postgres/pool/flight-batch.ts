@@ -24,7 +24,7 @@ import { sendCancel, terminate } from '../wire/cancel.ts';
 import type { DriverClient } from '../wire/driver.ts';
 import type { Flight, FlightOutcome } from '../wire/flight.ts';
 import { type ConnectionQueue, loopIdleMs, type Turn } from './connection-queue.ts';
-import { type ApiConnection, type FlightHow, type QueuedRequest, requeued, BatchEntry } from './queued-request.ts';
+import { type ApiConnection, BatchEntry, type FlightHow, type QueuedRequest, requeued } from './queued-request.ts';
 import type { StatementDurations } from './statement-durations.ts';
 
 /** The most that all of a batch may be expected to take, in milliseconds. */
