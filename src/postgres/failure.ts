@@ -102,7 +102,7 @@ export function toDatabaseError(problem: unknown, context: FailureContext): Data
   if (problem instanceof DatabaseError) return problem;
   if (problem instanceof pg.DatabaseError) {
     const facts = serverFacts(problem, context.step);
-    if (context.lost || endsConnection(problem.code ?? '')) {
+    if (context.lost || (!facts.raised && endsConnection(problem.code ?? ''))) {
       return new DatabaseError({ ...facts, kind: lostKind(context), maybeCommitted: context.mutation });
     }
     return new DatabaseError({ ...facts, kind: statementKind(problem, context) });

@@ -146,13 +146,18 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
   if (sqlstate === '22P02' && atMost && primary.includes(atMostMarker)) {
     return new PublicError('BAD_USER_INPUT', atMost, place);
   }
-  if (sqlstate.startsWith('54')) {
-    const message = 'The operation is too complex for the database.';
-    return new PublicError('LIMIT_EXCEEDED', message, { ...place, sqlstate, cause: error });
+  if (sqlstate.startsWith('54') && !error.raised) {
+    const names = visibleNames(error, scope.model);
+    return new PublicError('LIMIT_EXCEEDED', describeLimit(error, names), {
+      ...place,
+      sqlstate,
+      cause: error,
+      extensions: names,
+    });
   }
-  const code = passingCode(sqlstate);
+  const code = passingCode(error);
   if (code === null) return mask(error, scope);
-  const neutral = neutralMessages[code];
+  const neutral = neutralStates[sqlstate] ?? neutralMessages[code];
   if (neutral !== undefined && !isVisibleMessage(error, scope.model)) {
     const id = observeMasked(error, scope);
     const hint = scope.showHints && { hint: primary };
@@ -176,6 +181,22 @@ const neutralMessages: Partial<Readonly<Record<Code, string>>> = {
   PERMISSION_DENIED: 'The role lacks a right that this operation needs. Use a role that has it.',
 };
 
+/** The same for states that share a code with messages that name nothing. */
+const neutralStates: Readonly<Record<string, string>> = {
+  '428C9': 'A column that the database fills by itself was given a value. Leave it out.',
+};
+
+/** What is too large, or too much, for PostgreSQL (class 54). */
+function describeLimit({ primary, constraint }: DatabaseError, names: Readonly<Record<string, string>>): string {
+  const index = names.constraint === undefined ? 'an index' : `the index "${names.constraint}"`;
+  if (constraint !== null || /^index row (?:size|requires)/.test(primary)) {
+    return `A value is too large for ${index}. Send a shorter one.`;
+  }
+  return primary.startsWith('row is too big')
+    ? 'The row is too large for the database. Send shorter values.'
+    : 'The operation is too complex for the database.';
+}
+
 /** Where the server's message says what it met and not what to do. */
 const ownHints: Readonly<Record<string, string>> = {
   '22P05': 'PostgreSQL stores no character U+0000, neither in text nor, written as \\u0000, in jsonb. Leave it out.',
@@ -197,26 +218,41 @@ function fromSettings(error: DatabaseError, scope: ErrorScope): PublicError {
   return mask(error, scope);
 }
 
-/** The code of a SQLSTATE whose message passes through; null for those that are masked. */
-function passingCode(sqlstate: string): Code | null {
-  if (sqlstate.startsWith('22')) return 'BAD_USER_INPUT';
-  if (sqlstate.startsWith('23')) return 'CONSTRAINT_VIOLATION';
-  return passingStates[sqlstate] ?? null;
+/**
+ * The code of an error whose message passes through; null for those that are masked. What an author raises on purpose passes under any
+ * state but those of internal errors (class XX).
+ */
+function passingCode({ sqlstate, raised }: Pick<DatabaseError, 'sqlstate' | 'raised'>): Code | null {
+  const state = sqlstate ?? '';
+  if (state.startsWith('22')) return 'BAD_USER_INPUT';
+  if (state.startsWith('23')) return 'CONSTRAINT_VIOLATION';
+  return passingStates[state] ?? (raised && !state.startsWith('XX') ? 'RAISED' : null);
 }
 
 const passingStates: Readonly<Record<string, Code>> = {
+  // Names nothing: several rows where one is asked for.
+  '21000': 'BAD_USER_INPUT',
   '25006': 'READ_ONLY',
+  '428C9': 'BAD_USER_INPUT',
   '42501': 'PERMISSION_DENIED',
+  '44000': 'CONSTRAINT_VIOLATION',
   P0001: 'RAISED',
+  // Of `into strict`, which name nothing either.
+  P0002: 'RAISED',
+  P0003: 'RAISED',
   '40001': 'CONFLICT',
   '40P01': 'CONFLICT',
   '57014': 'TIMEOUT',
 };
 
+/** Detail and hint are the author's: not those of errors that PostgreSQL makes, whose detail shows values. */
+function isRaised({ sqlstate, raised }: DatabaseError): boolean {
+  return sqlstate === 'P0001' || (raised && passingCode({ sqlstate, raised }) === 'RAISED');
+}
+
 function visibleNames(error: DatabaseError, model: Model | null): Record<string, string> {
   const table = visibleTable(error, model);
-  const raised: Record<string, string> =
-    error.sqlstate === 'P0001' && error.detail !== null ? { detail: error.detail } : {};
+  const raised: Record<string, string> = isRaised(error) && error.detail !== null ? { detail: error.detail } : {};
   // Of a domain, which the message names.
   const { constraint, dataType } = error;
   if (table === null) return dataType === null || constraint === null ? raised : { ...raised, constraint };

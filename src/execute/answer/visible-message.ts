@@ -12,7 +12,16 @@ import type { DatabaseError } from '../../postgres/failure.ts';
 export function isVisibleMessage(error: DatabaseError, model: Model | null): boolean {
   if (error.raised) return true;
   if (model === null) return false;
-  return error.sqlstate === '42501' ? isVisibleRight(error.primary, model) : isVisibleConstraint(error, model);
+  switch (error.sqlstate) {
+    case '42501':
+      return isVisibleRight(error.primary, model);
+    case '44000':
+      return isVisibleName(ofView, error.primary, tableNames(model));
+    case '428C9':
+      return isVisibleName(ofColumn, error.primary, columnNames(model));
+    default:
+      return isVisibleConstraint(error, model);
+  }
 }
 
 /** The table that the error is about; null where there is none or the role does not see it. */
@@ -30,6 +39,16 @@ function isVisibleRight(message: string, model: Model): boolean {
 
 const ofTable = /^permission denied for (?:table|view|materialized view|foreign table) (.+)$/s;
 const ofPolicies = /^new row violates row-level security policy (?:\(USING expression\) )?for table "(.+)"$/s;
+
+/** Neither have errors of views and generated columns. */
+function isVisibleName(pattern: RegExp, message: string, names: ReadonlySet<string>): boolean {
+  const name = pattern.exec(message)?.[1];
+  return name !== undefined && names.has(name);
+}
+
+const ofView = /^new row violates check option for view "(.+)"$/s;
+const ofColumn =
+  /^(?:cannot insert a non-DEFAULT value into column|column) "(.+?)"(?: can only be updated to DEFAULT)?$/s;
 
 function isVisibleConstraint(error: DatabaseError, model: Model): boolean {
   const names = namesOf(error, model);
@@ -72,6 +91,11 @@ function usesType({ tables, routines }: Model, namespace: string | null, name: s
   }
   for (const routine of routines.values()) if (routine.arguments.some(({ type }) => is(type.cast))) return true;
   return false;
+}
+
+function columnNames({ tables }: Model): ReadonlySet<string> {
+  const visible = [...tables.values()].flatMap(({ columns }) => columns.filter(({ readable }) => readable));
+  return new Set(visible.map(({ name }) => name));
 }
 
 function tableNames({ tables }: Model): ReadonlySet<string> {

@@ -1,0 +1,145 @@
+/** Errors that a client causes, or that the author of a function raises for it, pass with a message that names nothing hidden. */
+import { describe, expect, test } from 'vitest';
+import { startExecution } from '../support/execution.ts';
+import { createDatabase } from '../support/postgres.ts';
+
+const database = await createDatabase(`
+  comment on schema public is '@graphql({"inflect_names": true})';
+  create schema vault;
+  create table item (id int primary key, price int, body text);
+  create index item_body on item (body);
+  insert into item values (1, 1), (2, 2);
+  create table vault.kept (id int primary key, body text, code int generated always as identity);
+  create index kept_body on vault.kept (body);
+  create view cheap as select * from item where price < 10 with check option;
+  comment on view cheap is '@graphql({"primary_key_columns": ["id"]})';
+  create view vault.inner_kept as select * from vault.kept where id < 10 with check option;
+  create view outer_kept as select id, body, code as number from vault.inner_kept with check option;
+  comment on view outer_kept is '@graphql({"primary_key_columns": ["id"]})';
+  create table numbered (id int primary key, code int generated always as identity);
+  create view renumbered as select * from numbered;
+  comment on view renumbered is '@graphql({"primary_key_columns": ["id"]})';
+  create function several() returns int stable language sql as 'select (select id from item)';
+  create function strictly(which int) returns int stable language plpgsql as $$
+    declare found int; begin select id into strict found from item where id >= which; return found; end $$;
+  create function fail(state text, told text default null) returns int volatile language plpgsql as $$
+    begin raise exception 'as asked' using errcode = state, detail = coalesce(told, 'the detail'), hint = 'the hint'; end $$;
+  create function keep(body text) returns int volatile security definer language sql as
+    $$ insert into vault.kept values (1, body); select 1 $$;
+  create function count_kept() returns int volatile language plpgsql as $$ begin return (select nothing from vault.kept); end $$;
+  grant usage on schema public to anon;
+  grant all on all tables in schema public to anon;
+`);
+const execution = await startExecution(database);
+const fails = async (query: string) => {
+  const { errors } = await execution.run('anon', query);
+  expect(errors).toHaveLength(1);
+  return { message: errors[0].message, ...errors[0].extensions };
+};
+const random = `(select string_agg(md5(random()::text), '') from generate_series(1, 200))`;
+const text = async () => (await database.query<{ t: string }>(`select ${random} as t`))[0]!.t;
+
+describe('an error of PostgreSQL that the client caused', () => {
+  test('is the check option of a view, and a view that the role does not see is not named', async () => {
+    expect(
+      await fails('mutation { insertIntoCheapCollection(objects: [{id: 3, price: 50}]) { affectedCount } }'),
+    ).toEqual({
+      message: 'new row violates check option for view "cheap"',
+      code: 'CONSTRAINT_VIOLATION',
+      sqlstate: '44000',
+    });
+    const hidden = await fails(
+      'mutation { insertIntoOuterKeptCollection(objects: [{id: 50, body: "secret-body"}]) { affectedCount } }',
+    );
+    expect(hidden).toMatchObject({ code: 'CONSTRAINT_VIOLATION', sqlstate: '44000', id: expect.any(String) });
+    expect(JSON.stringify(hidden)).not.toMatch(/inner_kept|secret-body/);
+  });
+
+  test('is a value for a generated column of a view, whose name is told where the role sees it', async () => {
+    expect(
+      await fails('mutation { insertIntoRenumberedCollection(objects: [{id: 1, code: 5}]) { affectedCount } }'),
+    ).toEqual({
+      message: 'cannot insert a non-DEFAULT value into column "code"',
+      code: 'BAD_USER_INPUT',
+      sqlstate: '428C9',
+    });
+    await database.query('alter table vault.kept rename column code to vaulted');
+    const hidden = await fails('mutation { updateOuterKeptCollection(set: {number: 5}) { affectedCount } }');
+    expect(hidden).toMatchObject({
+      message: 'A column that the database fills by itself was given a value. Leave it out.',
+      sqlstate: '428C9',
+      id: expect.any(String),
+    });
+    expect(JSON.stringify(hidden)).not.toContain('vaulted');
+  });
+
+  test('is several rows where one is asked for, or none', async () => {
+    expect(await fails('{ several }')).toEqual({
+      message: 'more than one row returned by a subquery used as an expression',
+      code: 'BAD_USER_INPUT',
+      sqlstate: '21000',
+    });
+    expect(await fails('{ strictly(which: 5) }')).toEqual({
+      message: 'query returned no rows',
+      code: 'RAISED',
+      sqlstate: 'P0002',
+    });
+    expect(await fails('{ strictly(which: 1) }')).toMatchObject({
+      message: 'query returned more than one row',
+      sqlstate: 'P0003',
+    });
+  });
+
+  test('is a value that is too large for an index, which is named where the role sees the table', async () => {
+    const large = await text();
+    const seen = await fails(
+      `mutation { insertIntoItemCollection(objects: [{id: 9, body: "${large}"}]) { affectedCount } }`,
+    );
+    expect(seen).toEqual({
+      message: 'A value is too large for the index "item_body". Send a shorter one.',
+      code: 'LIMIT_EXCEEDED',
+      sqlstate: '54000',
+      table: 'item',
+      constraint: 'item_body',
+    });
+    const hidden = await fails(`mutation { keep(body: "${large}") }`);
+    expect(hidden).toEqual({
+      message: 'A value is too large for an index. Send a shorter one.',
+      code: 'LIMIT_EXCEEDED',
+      sqlstate: '54000',
+    });
+  });
+});
+
+describe('an error that a function raises', () => {
+  test.each(['PT402', 'P0002', 'P0004', '54000', '57P01', '08006', '53300', '42883', 'ABCDE', '0A000'])(
+    'passes with %s',
+    async (state) => {
+      expect(await fails(`mutation { fail(state: "${state}") }`)).toEqual({
+        message: 'as asked',
+        code: 'RAISED',
+        sqlstate: state,
+        detail: 'the detail',
+        hint: 'the hint',
+      });
+    },
+  );
+
+  test.each([
+    ['44000', 'CONSTRAINT_VIOLATION'],
+    ['428C9', 'BAD_USER_INPUT'],
+    ['23505', 'CONSTRAINT_VIOLATION'],
+    ['42501', 'PERMISSION_DENIED'],
+  ])('has the code of %s, without its detail', async (sqlstate, code) => {
+    expect(await fails(`mutation { fail(state: "${sqlstate}") }`)).toEqual({ message: 'as asked', code, sqlstate });
+  });
+
+  test('is masked where it says that it is internal, as is what PostgreSQL says of anything else', async () => {
+    for (const query of ['mutation { fail(state: "XX000") }', 'mutation { countKept }']) {
+      const error = await fails(query);
+      expect(JSON.stringify(error)).not.toMatch(/kept|code"?:? ?"?vault/);
+      expect(error.id).toEqual(expect.any(String));
+    }
+    expect(await execution.data('anon', '{ itemCollection { edges { node { id } } } }')).toBeTruthy();
+  });
+});
