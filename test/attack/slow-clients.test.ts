@@ -88,7 +88,8 @@ describe('An answer that is not read for a while ends its connection', () => {
   });
 
   test('thousands of requests at once, too, and they do not fill the memory', async () => {
-    const gateway = await gatewayProcess(database);
+    const { poolWaitMs, statementTimeoutMs } = defaultConfig;
+    const gateway = await gatewayProcess(database, { poolWaitMs, statementTimeoutMs });
     const before = await gateway.peakBytes();
     const socket = await deaf(gateway.port, '', '127.0.0.2');
     socket.write(large(1000).repeat(3000));
