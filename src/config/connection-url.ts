@@ -21,6 +21,46 @@ export function changeConnectionUrl(text: string, change: (url: URL) => void): s
   return hasHost ? url.href : url.href.replace(/^([^/]*\/\/[^/?#]*)localhost/, '$1');
 }
 
+const sslModes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+
+/**
+ * Why a connection string cannot be used, as the rest of a sentence that shows nothing of it; null: it can. A character of a password
+ * that ends this part of a URL makes the rest of the password a host, a database or a parameter.
+ */
+export function connectionUrlProblem(text: string): string | null {
+  const form = 'must look like postgresql://user:password@host:5432/database';
+  if (!/^postgres(ql)?:\/\//.test(text)) return form;
+  const url = parseConnectionUrl(text);
+  const isCut =
+    url === null
+      ? text.includes('@')
+      : text.includes('#') ||
+        url.pathname.includes('@') ||
+        [...url.searchParams.keys()].some((name) => /[@/]/.test(name));
+  if (isCut)
+    return 'has a character in its user or password that must be written in another way: %40 for @, %23 for #, %2F for /, %3F for ?, %25 for %';
+  const mode = url?.searchParams.get('sslmode') ?? null;
+  if (mode !== null && !sslModes.includes(mode))
+    return `has an unknown sslmode; use one of ${sslModes.slice(0, -1).join(', ')}`;
+  return url === null ? form : null;
+}
+
+/**
+ * The string for the driver, with `sslmode` as libpq means it: `require` encrypts and checks no certificate unless one of an authority
+ * is named, `verify-full` checks certificate and host. Left to itself, the driver takes all for `verify-full` and prints a warning.
+ */
+export function forDriver(text: string): string {
+  const mode = parseConnectionUrl(text)?.searchParams.get('sslmode') ?? null;
+  if (mode === null || /[?&]uselibpqcompat=/.test(text)) return text;
+  return `${text.replace(/([?&]sslmode=)allow\b/, '$1prefer')}&uselibpqcompat=true`;
+}
+
+/** The same for a server without TLS; null where `sslmode` asks for encryption. */
+export function withoutTls(driverText: string): string | null {
+  const plain = driverText.replace(/([?&]sslmode=)prefer\b/, '$1disable');
+  return plain === driverText ? null : plain;
+}
+
 /** Text as a part of such a URL; harmless between apostrophes, too. */
 export function encodePart(text: string): string {
   return encodeURIComponent(text).replaceAll("'", '%27');

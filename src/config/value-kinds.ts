@@ -5,7 +5,7 @@
  * It never repeats the text it was given: the loader quotes it, unless the option is a secret.
  */
 import { isIP } from 'node:net';
-import { parseConnectionUrl } from './connection-url.ts';
+import { connectionUrlProblem } from './connection-url.ts';
 
 /** Turns the text of one option into its value, or throws an `Error` that says what it must be. */
 export type ParseValue<T> = (text: string) => T;
@@ -77,10 +77,8 @@ export function parseRole(text: string): string {
 
 /** A PostgreSQL connection string; only its form is looked at. */
 export function parseConnectionString(text: string): string {
-  const url = parseConnectionUrl(text.trim());
-  if (url === null || !['postgres:', 'postgresql:'].includes(url.protocol)) {
-    throw new Error('must look like postgresql://user:password@host:5432/database');
-  }
+  const problem = connectionUrlProblem(text.trim());
+  if (problem !== null) throw new Error(problem);
   return text.trim();
 }
 

@@ -52,6 +52,8 @@ export class DatabaseError extends Error {
   readonly constraint: string | null = null;
   /** Of the domain whose constraint was violated; its schema is `schema`. */
   readonly dataType: string | null = null;
+  /** Of the mistake in the text that was sent, in characters from 1; null where the server names none. */
+  readonly position: number | null = null;
   /** The message was written by the author of a PL/pgSQL function, in `raise`. */
   readonly raised: boolean = false;
   /** True where the connection was lost after a write was sent: nobody knows whether it was committed. */
@@ -141,6 +143,7 @@ function serverFacts(problem: pg.DatabaseError, step: number): Omit<DatabaseErro
     column: problem.column ?? null,
     constraint: problem.constraint ?? null,
     dataType: problem.dataType ?? null,
+    position: problem.position === undefined ? null : Number(problem.position),
     raised: problem.routine === 'exec_stmt_raise',
   };
 }

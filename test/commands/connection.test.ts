@@ -32,7 +32,7 @@ describe('one that cannot be used is a problem of the configuration', () => {
   const refused = [
     ['sslmode=verify-full&sslrootcert=/nowhere/ca.pem', "ENOENT: no such file or directory, open '/nowhere/ca.pem'"],
     ['sslnegotiation=direct&sslmode=disable', 'sslnegotiation=direct requires SSL to be enabled'],
-    ['sslmode=verify-ca&uselibpqcompat=true', 'verify-ca requires specifying a CA'],
+    ['sslmode=verify-ca', 'verify-ca requires specifying a CA'],
   ] as const;
   for (const [parameters, reason] of refused) {
     test(parameters, async () => {
@@ -48,6 +48,43 @@ describe('one that cannot be used is a problem of the configuration', () => {
       expect(err).not.toContain('hunter2');
     });
   }
+});
+
+describe('a password with a character that ends it', () => {
+  for (const password of [
+    'hunter#22',
+    'hunter/22',
+    'hunter?22',
+    '12/hunter',
+    '12#hunter',
+    '12?hunter',
+    'a@12/hunter',
+    'a@b#hunter',
+  ])
+    test(`is explained and not shown: ${password}`, async () => {
+      const { code, err } = await schema(`postgresql://me:${password}@db.test:5432/shop`);
+      expect(code).toBe(1);
+      expect(err).toContain('%40 for @, %23 for #, %2F for /');
+      expect(err).not.toMatch(/hunter|22|12|db\.test/);
+    });
+});
+
+test('sslmode=prefer takes a server without TLS, with no warning; an unknown one is refused', async () => {
+  const env = { DATABASE_URL: `${database.urlAs('authenticator', 'test')}?sslmode=prefer` };
+  expect(await runProcess(['schema', '--role', 'anon'], { env })).toMatchObject({ code: 0, err: '' });
+  const required = await runProcess(['schema'], {
+    env: { DATABASE_URL: env.DATABASE_URL.replace('prefer', 'require') },
+  });
+  expect([required.code, required.err]).toEqual([
+    1,
+    expect.stringContaining('The server does not support SSL connections'),
+  ]);
+  expect(required.err).not.toContain('Warning');
+  const unknown = await schema(env.DATABASE_URL.replace('prefer', 'preferred'));
+  expect([unknown.code, unknown.err]).toEqual([
+    1,
+    expect.stringContaining('has an unknown sslmode; use one of disable, allow'),
+  ]);
 });
 
 test('a name with a percent sign that encodes nothing is taken as it is', async () => {

@@ -199,10 +199,14 @@ test('the database takes another port where its own is in use, and refuses one t
 
 test('a mistake in the schema file keeps nothing, and the next start works', async () => {
   const directory = temporaryDirectory();
-  writeFileSync(join(directory, 'pets.sql'), 'create table public.pet (id int primary key); create tabel toy ();');
+  writeFileSync(
+    join(directory, 'pets.sql'),
+    'create table public.pet (id int primary key);\n-- ä🐕\n  create tabel toy ();\n',
+  );
   const failed = await runProcess(['start', '--port', '0', '--schema-file', 'pets.sql'], { directory });
   expect(failed.code).toBe(1);
-  expect(failed.err).toContain('pets.sql: syntax error at or near "tabel"');
+  expect(failed.err).toContain('pets.sql, line 3, column 10: syntax error at or near "tabel"');
+  expect(failed.err).toMatch(/^ +create tabel toy \(\);$/m);
   const granted = 'create table public.pet (id int primary key); grant select on public.pet to anon;';
   writeFileSync(join(directory, 'pets.sql'), granted);
   const { ask, stop } = await start(directory, ['--schema-file', 'pets.sql']);

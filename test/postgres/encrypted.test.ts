@@ -113,6 +113,16 @@ test('every connection of a gateway is encrypted, and short and long answers com
   expect(plain.rows).toEqual([]);
 });
 
+test('sslmode is what libpq means by it: encrypted without a look at the certificate, until one is named', async () => {
+  for (const mode of ['allow', 'prefer', 'require']) {
+    const { ask, observations } = await start(`sslmode=${mode}`);
+    expect(await ask('{ encrypted }')).toEqual({ data: { encrypted: true } });
+    expect(observations.filter(({ kind }) => kind === 'database_lost')).toEqual([]);
+  }
+  const { ask } = await start(`sslmode=require&sslrootcert=${fixture('elsewhere.pem')}`);
+  expect(await ask('{ encrypted }')).toMatchObject({ errors: [{ extensions: { code: 'UNAVAILABLE' } }] });
+});
+
 test('a client that goes away cancels its statement', async () => {
   const { ask } = await start(`sslmode=verify-full&sslrootcert=${authority}`);
   const running = async () =>

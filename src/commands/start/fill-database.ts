@@ -4,6 +4,7 @@
  */
 import { DatabaseError } from '../../postgres/failure.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
+import { onOneLine } from '../../shared/one-line.ts';
 import { type CommandContext, CommandError, flagText, readTypedFile, refuse } from '../command.ts';
 import { setUpDatabase } from '../init/init.ts';
 import type { RoleSetup, StepOutcome } from '../init/role-setup.ts';
@@ -73,7 +74,9 @@ async function runScripts(pool: SystemPool, content: Content): Promise<void> {
       try {
         await session.query(withoutRestrictions(script.text));
       } catch (error) {
-        throw error instanceof DatabaseError ? scriptError(script.title, script.text, error) : error;
+        throw error instanceof DatabaseError
+          ? scriptError(script.title, withoutRestrictions(script.text), error)
+          : error;
       }
     }
     // A dump sets an empty search path for the session.
@@ -87,9 +90,24 @@ function withoutRestrictions(text: string): string {
 }
 
 function scriptError(title: string, text: string, error: DatabaseError): CommandError {
-  const fromPsql = /^\\[a-z]/m.test(withoutRestrictions(text)) || /^copy .* from stdin/im.test(text);
+  const fromPsql = /^\\[a-z]/m.test(text) || /^copy .* from stdin/im.test(text);
   const fix = fromPsql
     ? 'The file has psql commands or `copy ... from stdin`. Dump with --inserts, or run: pgreflect start --empty, then psql DATABASE_URL -f FILE'
     : 'Correct the file and start again. Nothing was stored.';
-  return new CommandError([{ problem: `${title}: ${error.primary}`, fix }], error);
+  return new CommandError([{ problem: placeIn(title, text, error), fix }], error);
 }
+
+/** What is wrong, with line, column and the line itself, where PostgreSQL knows them. */
+function placeIn(title: string, text: string, { primary, position }: DatabaseError): string {
+  if (position === null) return `${title}: ${primary}`;
+  const before = [...text]
+    .slice(0, position - 1)
+    .join('')
+    .split('\n');
+  const [line, column] = [before.length, [...before.at(-1)!].length + 1];
+  const shown = onOneLine(text.split('\n')[line - 1]!.trim());
+  return `${title}, line ${line}, column ${column}: ${primary}\n  ${[...shown].slice(0, maxShown).join('')}`;
+}
+
+/** Most characters of a line that are shown. */
+const maxShown = 160;

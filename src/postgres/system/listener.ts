@@ -11,8 +11,9 @@
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { forDriver } from '../../config/connection-url.ts';
 import { within } from '../../shared/within.ts';
-import { endLimitMs, keepAliveAfterMs } from '../wire/driver.ts';
+import { endLimitMs, keepAliveAfterMs, plainInstead } from '../wire/driver.ts';
 
 /** Where to listen and whom to tell. */
 export interface ListenerOptions {
@@ -54,15 +55,21 @@ export function startListener(options: ListenerOptions): Listener {
     let delayMs = firstDelayMs;
     let outages = 0;
     let reported = false;
+    let connectionString = forDriver(options.connectionString);
     while (!stopping.signal.aborted) {
       try {
-        await listenOnce(options, stopping.signal, notified, () => {
+        await listenOnce({ ...options, connectionString }, stopping.signal, notified, () => {
           if (outages > 0) notified();
           delayMs = firstDelayMs;
           reported = false;
           listening.resolve();
         });
       } catch (problem) {
+        const plain = plainInstead(problem as Error, connectionString);
+        if (plain !== null) {
+          connectionString = plain;
+          continue;
+        }
         outages += 1;
         if (!reported) options.onLost(problem as Error);
         reported = true;

@@ -7,6 +7,7 @@
 
 import { Socket } from 'node:net';
 import pg from 'pg';
+import { forDriver, withoutTls } from '../../config/connection-url.ts';
 import { awakeNow, beginAwake, endAwake } from '../../shared/awake.ts';
 import { within } from '../../shared/within.ts';
 import { DatabaseError } from '../failure.ts';
@@ -90,7 +91,7 @@ export function createDriverPool(options: DriverPoolOptions): DriverPool {
   const pool = new pg.Pool({
     // Its type declarations leave out what it is called with.
     stream: (connection?: { readonly ssl?: unknown }) => openSocket(sockets, Boolean(connection?.ssl)),
-    connectionString: options.connectionString,
+    connectionString: forDriver(options.connectionString),
     max: options.size,
     connectionTimeoutMillis: options.waitMs,
     application_name: options.applicationName,
@@ -230,14 +231,25 @@ interface Connected {
 function connect(pool: pg.Pool): Promise<Connected> {
   return new Promise((resolve) => {
     try {
-      pool.connect((problem, client) =>
-        resolve({ client: (client as DriverClient | undefined) ?? null, problem: problem ?? null }),
-      );
+      pool.connect((problem, client) => {
+        const plain = problem === undefined ? null : plainInstead(problem, pool.options.connectionString ?? '');
+        if (plain === null) {
+          resolve({ client: (client as DriverClient | undefined) ?? null, problem: problem ?? null });
+          return;
+        }
+        pool.options.connectionString = plain;
+        resolve(connect(pool));
+      });
     } catch (problem) {
       // The driver reads the connection string, and the files it names, for each connection.
       resolve({ client: null, problem: new UnusableConnectionError((problem as Error).message) });
     }
   });
+}
+
+/** What to connect with where the server has no TLS and the connection string can do without; null otherwise. */
+export function plainInstead(problem: Error, driverText: string): string | null {
+  return problem.message === 'The server does not support SSL connections' ? withoutTls(driverText) : null;
 }
 
 /** The connection string asks for what cannot be done: nobody was asked for a connection. The message is the driver's. */
