@@ -115,6 +115,7 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
     : await createLogger({
         ...{ level: config.logLevel, format: config.logFormat, slowMs: config.slowMs },
         sharesOutput: config.workers > 1,
+        isLocal: config.localProject,
       });
   const log = extras.observe ?? (logger as ObservationLogger).observe;
   const clock = extras.clock ?? systemClock;

@@ -15,6 +15,8 @@ export interface LoggerOptions {
   readonly format: 'pretty' | 'json';
   /** Requests that take at least this many milliseconds are logged as warnings. */
   readonly slowMs: number;
+  /** Of a local project: the requests of its pages by themselves are no news. */
+  readonly isLocal?: boolean;
   /** Other processes write to the same standard output: lines are written in pieces that a pipe takes whole. */
   readonly sharesOutput?: boolean;
   /** Takes the lines instead of standard output. */
@@ -43,7 +45,7 @@ export async function createLogger(options: LoggerOptions): Promise<ObservationL
   const stream = isPretty ? await prettyStream(target, options.stream === undefined) : target;
   const log = pino({ level: options.level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
   return {
-    observe: (observation) => write(log, observation, options.slowMs),
+    observe: (observation) => write(log, observation, options),
     flush: () => output.flush(),
   };
 }
@@ -57,7 +59,12 @@ async function prettyStream(target: DestinationStream, isOutput: boolean): Promi
       done();
     },
   });
-  return pretty({ colorize: isOutput && process.stdout.isTTY, ignore: 'pid,hostname', destination: sink });
+  return pretty({
+    colorize: isOutput && process.stdout.isTTY,
+    ignore: 'pid,hostname',
+    singleLine: true,
+    destination: sink,
+  });
 }
 
 interface Line {
@@ -66,12 +73,33 @@ interface Line {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-function write(log: Logger, observation: Observation, slowMs: number): void {
+function write(log: Logger, observation: Observation, options: LoggerOptions): void {
+  if (observation.kind !== 'request') {
+    const { level, text, fields } = lineOf(observation);
+    log[level](fields, text);
+    return;
+  }
+  const level = levelOf(observation, options);
   // Most requests where only warnings are logged: nothing to put together.
-  if (observation.kind === 'request' && !log.isLevelEnabled(levelOf(observation, slowMs))) return;
-  const { level, text, fields } =
-    observation.kind === 'request' ? requestLine(observation, slowMs) : lineOf(observation);
-  log[level](fields, text);
+  if (!log.isLevelEnabled(level)) return;
+  const isSlow = observation.totalMs >= options.slowMs;
+  if (options.format === 'pretty') log[level](requestText(observation, isSlow));
+  else log[level](requestFields(observation), isSlow ? 'slow request' : 'request');
+}
+
+/** For people: what they look for first, on one line. */
+function requestText(observation: RequestObservation, isSlow: boolean): string {
+  const { method, path, status, totalMs, role, operationName, codes, requestId, aborted } = observation;
+  const parts = [
+    `${method} ${path} ${status}`,
+    `${totalMs < 10 ? totalMs.toFixed(1) : Math.round(totalMs)} ms${isSlow ? ', slow' : ''}`,
+    ...(role === null ? [] : [role]),
+    ...(operationName === null ? [] : [operationName]),
+    ...codes.slice(0, maxCodes),
+    ...(aborted ? ['aborted'] : []),
+    ...(status >= 500 ? [requestId] : []),
+  ];
+  return parts.join('  ');
 }
 
 function lineOf(observation: Exclude<Observation, RequestObservation>): Line {
@@ -128,10 +156,9 @@ const lines: { readonly [K in Kind]: (observation: Observation & { readonly kind
   warning: ({ message, hint }) => warn(message, hint ? { hint } : {}),
 };
 
-function requestLine(observation: RequestObservation, slowMs: number): Line {
+function requestFields(observation: RequestObservation): Line['fields'] {
   const { requestId, method, path, status, address, role, operationName, documentHash, codes, stages } = observation;
-  const slow = observation.totalMs >= slowMs;
-  const fields = {
+  return {
     id: requestId,
     method,
     path,
@@ -149,12 +176,18 @@ function requestLine(observation: RequestObservation, slowMs: number): Line {
     bytes: observation.bytes,
     ...(observation.aborted && { aborted: true }),
   };
-  return { level: levelOf(observation, slowMs), text: slow ? 'slow request' : 'request', fields };
 }
 
-function levelOf({ totalMs, status, path, shed }: RequestObservation, slowMs: number): Level {
+function levelOf(observation: RequestObservation, { slowMs, isLocal = false }: LoggerOptions): Level {
+  const { totalMs, status, path, shed } = observation;
   if (totalMs >= slowMs || (status >= 500 && !shed)) return 'warn';
-  return path === '/health' || path === '/ready' ? 'debug' : 'info';
+  if (path === '/health' || path === '/ready') return 'debug';
+  return isLocal && isOfPages(observation) ? 'debug' : 'info';
+}
+
+/** Files and polls of the studio, what it asks by itself, and what browsers ask before a request of another origin. */
+function isOfPages({ method, path, fromStudio }: RequestObservation): boolean {
+  return fromStudio || method === 'OPTIONS' || path === '/studio' || path.startsWith('/studio/');
 }
 
 /** Codes of one request in its line; a request can have as many errors as root fields. */

@@ -39,6 +39,8 @@ export interface RequestObservation {
   readonly aborted: boolean;
   /** Refused because of the load alone; the log tells of these together, as `requests_shed`. */
   readonly shed: boolean;
+  /** A page of the studio says that it asked by itself. Anybody may say so. */
+  readonly fromStudio: boolean;
 }
 
 /** Something that happened. */

@@ -100,6 +100,7 @@ test('a request is one observation with role, operation, document, stages and si
       bytes: '{"data":{"hello":"hello world"}}'.length,
       aborted: false,
       shed: false,
+      fromStudio: false,
     } satisfies RequestObservation,
   ]);
 });
@@ -131,6 +132,7 @@ test('the log says slow requests at warn, probes at debug, refusals for the load
     bytes: 10,
     aborted: false,
     shed: false,
+    fromStudio: false,
   };
   observe(request);
   observe({ ...request, totalMs: 100 });
@@ -161,7 +163,27 @@ test('the log is readable on a terminal', async () => {
     stream: { write: (line) => void lines.push(line) },
   });
   observe({ kind: 'listening', url: 'http://localhost:54321' });
-  await vi.waitFor(() => expect(lines.join('')).toMatch(/INFO.*listening\n.*url: "http:\/\/localhost:54321"/));
+  await vi.waitFor(() => expect(lines.join('')).toMatch(/INFO.*listening .*"url":"http:\/\/localhost:54321"/));
+});
+
+test('the terminal of a local project has one line for each request of a program, and none for what its pages ask', async () => {
+  const lines = new Map<boolean, string[]>();
+  for (const isLocal of [true, false]) {
+    const written: string[] = [];
+    const stream = { write: (line: string) => void written.push(line) };
+    const { observe } = await createLogger({ level: 'info', format: 'pretty', slowMs: 60_000, isLocal, stream });
+    const server = await testServer({ localProject: true });
+    await server.send({ body: operation('{ hello }') });
+    await server.send({ method: 'GET', url: '/studio/assets/none.js' });
+    await server.send({ method: 'GET', url: '/v1/projects/none/config/auth', headers: { 'x-pgreflect-studio': '1' } });
+    await server.send({ method: 'OPTIONS', url: '/graphql/v1', headers: { origin: 'http://localhost:3000' } });
+    await vi.waitFor(() => expect(server.observations.filter(({ kind }) => kind === 'request')).toHaveLength(4));
+    for (const observation of server.observations) observe(observation);
+    await vi.waitFor(() => expect(written.join('')).toContain('POST /graphql/v1 200'));
+    lines.set(isLocal, written.join('').trimEnd().split('\n'));
+  }
+  expect(lines.get(true)).toEqual([expect.stringMatching(/INFO.*: POST \/graphql\/v1 200 {2}[\d.]+ ms {2}anon$/)]);
+  expect(lines.get(false)).toHaveLength(4);
 });
 
 test('GraphiQL is served to browsers, loads nothing from elsewhere and is not sent twice', async () => {

@@ -80,7 +80,7 @@ export function refuseOnArrival(
     observe({
       ...{ kind: 'request', requestId: id, method: 'POST', path: graphqlPath, route: graphqlPath, status },
       ...{ address: addressOf(raw), role: identity.role, operationName: null, documentHash: null, codes, stages },
-      ...{ totalMs: performance.now() - startedAt, bytes, aborted: false, shed: true },
+      ...{ totalMs: performance.now() - startedAt, bytes, aborted: false, shed: true, fromStudio: false },
     });
   });
 }

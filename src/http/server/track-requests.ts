@@ -106,8 +106,12 @@ function observeRequest(request: FastifyRequest, reply: FastifyReply, observe: O
     bytes: state.bytes,
     aborted: state.aborted,
     shed: state.shed,
+    fromStudio: path !== graphqlPath && studioHeader in request.headers,
   });
 }
+
+/** Sent with each request that the studio makes of the APIs by itself (src/studio/shared/api.ts). */
+const studioHeader = 'x-pgreflect-studio';
 
 /** Clients may send anything as the name of an operation; one that no document can have is not repeated. */
 function loggableName(name: string | null): string | null {

@@ -47,7 +47,9 @@ export async function ask<T>(
   const type: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' };
   let response: Response;
   try {
-    response = await fetch(path, { method, headers: { ...type, ...headers }, ...json, ...(signal && { signal }) });
+    // The log of a local project leaves these requests out.
+    const all = { 'x-pgreflect-studio': '1', ...type, ...headers };
+    response = await fetch(path, { method, headers: all, ...json, ...(signal && { signal }) });
   } catch {
     signal?.throwIfAborted();
     noteAbsence();
