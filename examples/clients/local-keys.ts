@@ -1,5 +1,5 @@
 /**
- * Prints the keys of a project that `pgreflect start` made, for a shell: `eval "$(node local-keys.ts DIRECTORY)"`, where
+ * Prints the keys of a project that `pgreflect start` made, for a shell: `eval "$(npm run --silent keys -- DIRECTORY)"`, where
  * DIRECTORY is the one that `start` ran in. Signs in the example's first customer for a day, as an authentication service
  * would; a program that holds the secret may do so, a browser never holds it.
  */

@@ -19,5 +19,5 @@ export const user = { apikey: anonKey, authorization: `Bearer ${accessToken}` };
 function required(name: string): string {
   const value = process.env[name];
   if (value) return value;
-  throw new Error(`${name} is not set. On a local project: eval "$(node local-keys.ts ..)", see README.md.`);
+  throw new Error(`${name} is not set. On a local project: eval "$(npm run --silent keys -- ../..)", see README.md.`);
 }

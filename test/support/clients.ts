@@ -4,10 +4,10 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { anonKey, secret } from './http.ts';
-import { installExample } from './install-example.ts';
+import { installExample, pathOfPerson } from './install-example.ts';
 
 const directory = join(import.meta.dirname, '../../examples/clients');
 const run = promisify(execFile);
@@ -24,17 +24,15 @@ export function removeGenerated(): void {
 }
 
 /**
- * Runs a script of examples/clients/package.json and returns the lines it printed to standard output.
+ * Runs a script of examples/clients/package.json, with its operands, and returns the lines it printed to standard output.
  *
  * @throws Error where it ends with another code than 0; the message has all it printed.
  */
 export async function runClient(name: string, env: Readonly<Record<string, string>>): Promise<string[]> {
-  // The programs run under the Node that runs the tests.
-  const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter);
   const { HOME = '' } = process.env;
-  const options = { cwd: directory, env: { PATH, HOME, ...env }, timeout: 170_000 };
+  const options = { cwd: directory, env: { PATH: pathOfPerson(), HOME, ...env }, timeout: 170_000 };
   try {
-    const { stdout } = await run('npm', ['run', '--silent', name], options);
+    const { stdout } = await run('npm', ['run', '--silent', ...name.split(' ')], options);
     return stdout.trimEnd().split('\n');
   } catch (error) {
     const { stdout, stderr } = error as { stdout: string; stderr: string };
@@ -48,8 +46,8 @@ export async function localKeys(): Promise<Record<string, string>> {
   try {
     mkdirSync(join(project, '.pgreflect'));
     writeFileSync(join(project, '.pgreflect/project.json'), JSON.stringify({ anonKey, jwtSecret: secret }));
-    const { stdout } = await run(process.execPath, [join(directory, 'local-keys.ts'), project]);
-    return Object.fromEntries([...stdout.matchAll(/^export (\w+)=(\S+)$/gm)].map(([, name, value]) => [name!, value!]));
+    const lines = await runClient(`keys -- ${project}`, {});
+    return Object.fromEntries(lines.map((line) => /^export (\w+)=(\S+)$/.exec(line)!.slice(1, 3) as [string, string]));
   } finally {
     rmSync(project, { recursive: true });
   }

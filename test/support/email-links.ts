@@ -3,7 +3,7 @@
  * pushed by the command, mails delivered to a real mail server, and a browser to read and open them in.
  */
 import { execFile, spawn } from 'node:child_process';
-import { delimiter, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
@@ -13,6 +13,7 @@ import { ref } from '../management/management.ts';
 import { type TestAuth, testAuth } from './auth-service.ts';
 import { findFreePort } from './free-port.ts';
 import { anonKey, serviceKey } from './http.ts';
+import { pathOfPerson } from './install-example.ts';
 import type { TestDatabase } from './postgres.ts';
 import { type ReceivedMessage, startSmtpServer } from './smtp-server.ts';
 
@@ -96,7 +97,7 @@ export async function expectStatus(page: Page, text: string): Promise<void> {
 /** What every program gets: the Node that runs the tests, and nothing else of this process. */
 function baseEnvironment(): Record<string, string> {
   const { HOME = '' } = process.env;
-  return { PATH: [dirname(process.execPath), process.env.PATH].join(delimiter), HOME };
+  return { PATH: pathOfPerson(), HOME };
 }
 
 async function pushTemplates(externalUrl: string, pattern: string): Promise<void> {

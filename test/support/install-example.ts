@@ -4,9 +4,15 @@
  */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
+
+/** The programs of a person's machine: the Node of the checkout is not among them, which may be newer. */
+export function pathOfPerson(): string {
+  const entries = (process.env.PATH ?? '').split(delimiter);
+  return entries.filter((entry) => !entry.startsWith(root)).join(delimiter);
+}
 
 /**
  * Installs the packages of `examples/NAME`, unless what its lock file says is there already. Needs the npm registry.
