@@ -6,7 +6,7 @@
  */
 import type { AddressInfo } from 'node:net';
 import type { PasswordHasher } from './auth/secrets/passwords.ts';
-import { type Allowance, createRateLimiter } from './auth/store/rate-limit.ts';
+import { createRateLimiter } from './auth/store/rate-limit.ts';
 import type { Config } from './config/config.ts';
 import { readOutboxState } from './email/outbox/outbox.ts';
 import { createExecutor } from './execute/create-executor.ts';
@@ -327,22 +327,18 @@ async function stopCore(core: Core): Promise<void> {
   await Promise.all([apiPool.stop(), systemPool.stop(), authPool.stop()]);
 }
 
-/** Requests that one access token may make at once, and within a minute. */
-const managementRequests = {
-  request: { kind: 'window', limit: 60, windowMs: 60_000 },
-  rendering: { kind: 'window', limit: 600, windowMs: 60_000 },
-} as const satisfies Record<RequestKind, Allowance>;
-
 function managementParts(core: Core, config: Config, auth: OpenAuth | null): Pick<HttpParts, 'management'> {
   if (!config.managementApiEnabled) return {};
   const limiter = createRateLimiter(core.authPool, () => systemClock.now());
-  const takeRequest = (tokenId: string, kind: RequestKind) => {
-    return limiter.take(`management:${kind === 'request' ? '' : `${kind}:`}${tokenId}`, managementRequests[kind]);
-  };
+  const takeRequest = async (tokenId: string, kind: RequestKind, limit: number) =>
+    limiter.take(`management:${kind === 'request' ? '' : `${kind}:`}${tokenId}`, {
+      ...{ kind: 'window', limit, windowMs: 60_000 },
+    });
   const { api } = core.management;
   const deliver = auth?.auth.services.mailer.deliver ?? null;
   const describeSchema = createSchemaDescriber(core.reflector);
-  return { management: { api, takeRequest, deliver, describeSchema, allowedRoles: config.allowedRoles } };
+  const { allowedRoles, managementRateLimit: perMinute } = config;
+  return { management: { api, takeRequest, perMinute, deliver, describeSchema, allowedRoles } };
 }
 
 function studioParts(core: Core, config: Config, tickets: StudioTickets): Pick<HttpParts, 'studio'> {

@@ -194,6 +194,10 @@ export const options = {
     group: 'Server', placeholder: null, parse: parseBoolean, default: 'true', commands: serving,
     doc: 'Enable the management API. false: only files and environment set the auth configuration.',
   },
+  managementRateLimit: {
+    group: 'Server', placeholder: 'N', parse: parseRate, default: '60', commands: serving,
+    doc: 'Management requests per minute and access token; off for no limit.',
+  },
   managementIgnoreUnknownFields: {
     group: 'Server', placeholder: null, parse: parseBoolean, default: 'false', commands: serving,
     doc: 'Ignore unknown fields in the management API instead of refusing them.',

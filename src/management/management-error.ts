@@ -35,7 +35,7 @@ export const managementErrors = {
     message: 'Send the body as "Content-Type: application/json" in UTF-8',
     meaning: 'The content type is not JSON.',
   },
-  rate_limited: { status: 429, message: 'Rate limit exceeded', meaning: 'More than 60 requests in a minute with one token, or more than 600 renderings.' },
+  rate_limited: { status: 429, message: 'Rate limit exceeded', meaning: 'More requests in a minute with one token than --management-rate-limit allows, 60 by default.' },
   read_failed: {
     status: 500,
     message: "Failed to retrieve project's auth config",

@@ -311,9 +311,27 @@ describe('who may ask', () => {
     const answers = await Promise.all(Array.from({ length: 61 }, () => get()));
     const refused = answers.filter(({ status }) => status === 429);
     expect(refused).toHaveLength(1);
-    expect(refused[0]?.body).toEqual({ message: 'Rate limit exceeded', code: 'rate_limited' });
+    expect(refused[0]?.body).toEqual({
+      message: 'Rate limit exceeded: 60 requests a minute for an access token (--management-rate-limit)',
+      code: 'rate_limited',
+    });
     expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await call({ token: `Bearer ${other}` })).status).toBe(200);
+  });
+
+  test('--management-rate-limit sets another number of requests, ten times as many drafts, or none', async () => {
+    const path = `/v1/projects/${ref}/config/auth/emails/render`;
+    const statuses = async (limit: number | null, method: 'GET' | 'POST', count: number) => {
+      await database.query('truncate auth.pgreflect_rate_limits');
+      const { call } = await managedGateway(database, token, { managementRateLimit: limit });
+      const body = JSON.stringify({ email: 'invite', subject: 'S', content: '<p></p>' });
+      const ask = () => (method === 'GET' ? call({}) : call({ method, path, body }));
+      const answers = await Promise.all(Array.from({ length: count }, ask));
+      return answers.filter(({ status }) => status === 200).length;
+    };
+    expect(await statuses(2, 'GET', 5)).toBe(2);
+    expect(await statuses(2, 'POST', 22)).toBe(20);
+    expect(await statuses(null, 'GET', 70)).toBe(70);
   });
 });
 

@@ -64,12 +64,21 @@ function refuseOthers(scope: FastifyInstance, path: string): void {
   });
 }
 
-async function authorizeRequest({ api, takeRequest }: ManagementParts, request: FastifyRequest, kind: RequestKind) {
+/** Renderings for each other request that a token may make. */
+const renderingsEach = 10;
+
+async function authorizeRequest(parts: ManagementParts, request: FastifyRequest, kind: RequestKind) {
+  const { api, perMinute, takeRequest } = parts;
   const { ref } = request.params as { readonly ref: string };
   const caller = await api.authorize(ref, request.headers.authorization);
-  const waitMs = await takeRequest(caller.tokenId, kind);
+  if (perMinute === null) return caller;
+  const limit = kind === 'request' ? perMinute : perMinute * renderingsEach;
+  const waitMs = await takeRequest(caller.tokenId, kind, limit);
   if (waitMs === null) return caller;
-  throw new ManagementError('rate_limited', undefined, { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });
+  const what = `${limit} ${kind}s a minute for an access token (--management-rate-limit)`;
+  throw new ManagementError('rate_limited', `Rate limit exceeded: ${what}`, {
+    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
+  });
 }
 
 function send(reply: FastifyReply, value: unknown): FastifyReply {

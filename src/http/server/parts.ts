@@ -82,12 +82,15 @@ export interface ManagementParts {
   readonly describeSchema: (role: string) => Promise<DescribedSchema | null>;
   /** Roles that requests may have; `*`: any. */
   readonly allowedRoles: Config['allowedRoles'];
+  /** Requests that a token may make within a minute; null: as many as it likes. */
+  readonly perMinute: number | null;
   /**
    * Counts a request of a token. Renderings are counted apart, because one is asked for at every pause in typing.
    *
+   * @param limit Requests within a minute.
    * @returns Null where it may go on, else the milliseconds until one may again.
    */
-  readonly takeRequest: (tokenId: string, kind: RequestKind) => Promise<number | null>;
+  readonly takeRequest: (tokenId: string, kind: RequestKind, limit: number) => Promise<number | null>;
 }
 
 /** What requests are counted as. */
