@@ -140,6 +140,32 @@ test('the drawing is made larger and smaller at the pointer, moved, and fits aga
   expect(await hidden(page)).not.toContain(outside);
 });
 
+test('two fingers make it larger, one moves it, and a tap opens a table', async () => {
+  const look = { viewport: { width: 390, height: 844 }, hasTouch: true };
+  const page = await open('schema/Unit3?role=service_role', look);
+  await box(page, 'Unit3').waitFor();
+  const before = await rectOf(box(page, 'Unit3'));
+  const { x, y } = middleOf(before);
+  const fingers = await page.context().newCDPSession(page);
+  const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', ...touchPoints: readonly { x: number; y: number }[]) =>
+    fingers.send('Input.dispatchTouchEvent', { type, touchPoints: [...touchPoints] });
+  await touch('touchStart', { x: x - 20, y }, { x: x + 20, y });
+  for (const reach of [25, 30, 35]) await touch('touchMove', { x: x - reach, y }, { x: x + reach, y });
+  await touch('touchEnd');
+  const large = await rectOf(box(page, 'Unit3'));
+  expect(large.width).toBeGreaterThan(before.width * 1.4);
+  expect(Math.abs(middleOf(large).x - x)).toBeLessThan(3);
+
+  await touch('touchStart', { x, y });
+  for (const way of [10, 30, 50]) await touch('touchMove', { x, y: y + way });
+  await touch('touchEnd');
+  expect((await rectOf(box(page, 'Unit3'))).y - large.y).toBeGreaterThan(30);
+  expect(await page.evaluate(() => document.getElementById('page')?.scrollTop)).toBe(0);
+  await page.getByRole('button', { name: 'Fit' }).tap();
+  await box(page, 'Unit7').tap();
+  await page.getByRole('heading', { name: 'Unit7', exact: true }).waitFor();
+});
+
 test('without a chosen table nothing is drawn until somebody asks for all of them', async () => {
   const page = await open('schema?role=service_role', { viewport: { width: 1280, height: 800 } });
   await page.getByText('Choose one from the list to see it with its neighbors.').waitFor();
