@@ -5,16 +5,11 @@
  * compiled operation, which serves every request that gives the same answers. A warm request asks the questions of one
  * path and fills slots.
  */
-import {
-  type DocumentNode,
-  type FragmentDefinitionNode,
-  type GraphQLSchema,
-  Kind,
-  type OperationDefinitionNode,
-} from 'graphql';
+import type { DocumentNode, FragmentDefinitionNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Model } from '../model/model.ts';
 import { forgetStack, type PublicError } from '../shared/errors.ts';
+import { fragmentsOf } from './plan/collect-fields.ts';
 import { answerQuestion, Decisions, type Question } from './plan/decisions.ts';
 import type { DocumentVariables } from './plan/document-variables.ts';
 import { runsUserCode, wantsCustomPlan } from './plan/inspect-plan.ts';
@@ -102,8 +97,7 @@ export class OperationCompiler {
 
   constructor(source: OperationSource) {
     this.#source = source;
-    const fragments = source.document.definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
-    this.#fragments = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
+    this.#fragments = fragmentsOf(source.document);
   }
 
   /** Estimated memory of what is compiled, and of the document, which may have left the cache of documents. */

@@ -3,8 +3,7 @@
  *
  * Classified by step first, SQLSTATE second, text last: a user's value can spell any text, and a user's function can
  * raise any SQLSTATE, but neither can make its error happen in the settings step.
- *
- * Used by execute/answer/public-error.ts, which decides what of it a client may see. Nothing here is meant for clients.
+ * Nothing here is meant for clients (execute/answer/public-error.ts).
  */
 import pg from 'pg';
 

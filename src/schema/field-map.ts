@@ -17,8 +17,3 @@ export function fieldMap<T>(entries: Iterable<readonly [name: string, field: T |
   const visible = [...winners].filter((entry): entry is [string, T] => entry[1] !== null);
   return Object.fromEntries(visible);
 }
-
-/** The same fields ordered by name, by code point. */
-export function sortByName<T>(fields: Readonly<Record<string, T>>): Record<string, T> {
-  return Object.fromEntries(Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1)));
-}

@@ -6,8 +6,7 @@
  * wait in it are lost when the process ends, lets a second gateway take the same port without a word, and spreads few
  * connections badly; handing over costs once for each connection, not for each request.
  *
- * Here too: the watch over the catalog and the metrics of all. A worker that ends without being told to is replaced, later and
- * later where it keeps ending.
+ * Here too: the watch over the catalog and the metrics of all.
  */
 import { type WorkersWatch, watchForWorkers } from '../../catalog/watch-for-workers.ts';
 import type { Config } from '../../config/config.ts';

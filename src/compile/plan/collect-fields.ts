@@ -6,6 +6,7 @@
  */
 import {
   type DirectiveNode,
+  type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
   GraphQLIncludeDirective,
@@ -30,15 +31,22 @@ export interface SelectionScope {
   readonly budget: PlanBudget;
 }
 
-/** Response key to the fields merged under it, in the order of the document. */
-export type CollectedFields = ReadonlyMap<string, readonly FieldNode[]>;
+/** The fragments of a document by name. */
+export function fragmentsOf({ definitions }: DocumentNode): Map<string, FragmentDefinitionNode> {
+  const fragments = definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
+  return new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
+}
 
-/** Collects what the parents, merged fields or an operation, select on `type`. @throws RequestRefusal `LIMIT_EXCEEDED` */
+/**
+ * Collects what the parents, merged fields or an operation, select on `type`: by response key, in the order of the document.
+ *
+ * @throws RequestRefusal `LIMIT_EXCEEDED`
+ */
 export function collectFields(
   scope: SelectionScope,
   type: GraphQLObjectType,
   parents: readonly { readonly selectionSet?: SelectionSetNode | undefined }[],
-): CollectedFields {
+): ReadonlyMap<string, readonly FieldNode[]> {
   const fields = new Map<string, FieldNode[]>();
   const visited = new Set<string>();
   for (const { selectionSet } of parents) if (selectionSet) collect(scope, type, selectionSet, { fields, visited });

@@ -39,26 +39,14 @@ function decodeJsonArray(encoded: string): Elements {
     return null;
   }
   if (!Array.isArray(value)) return null;
-  const elements: (string | null)[] = [];
-  for (const element of value as unknown[]) {
-    if (element === null) elements.push(null);
-    else if (typeof element === 'string' || typeof element === 'boolean') elements.push(String(element));
-    else if (element instanceof Digits) elements.push(element.source);
-    else return null;
-  }
-  return elements;
+  const elements = (value as unknown[]).map((element) =>
+    typeof element === 'boolean' ? String(element) : element instanceof Digits ? element.source : element,
+  );
+  return elements.every((element) => element === null || typeof element === 'string') ? elements : null;
 }
 
-/** A decoded node id. */
-export interface NodeId {
-  readonly namespace: string;
-  readonly table: string;
-  /** Number of primary key values. */
-  readonly keys: number;
-}
-
-/** The names of a node id; null when it is not one. Key values start at element 2 of the array. */
-export function readNodeId(elements: Elements): NodeId | null {
+/** Names and number of key values of a node id; null when it is not one. Key values start at element 2 of the array. */
+export function readNodeId(elements: Elements) {
   if (elements === null || elements.length < 3) return null;
   const [namespace, table] = elements;
   // A number or a boolean in place of a name decodes to text too, but names no table.

@@ -18,7 +18,6 @@ import {
   isInputType,
   isNonNullType,
   isTypeSubTypeOf,
-  Kind,
   type OperationDefinitionNode,
   TypeInfo,
   typeFromAST,
@@ -28,6 +27,7 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import { PublicError } from '../../shared/errors.ts';
+import { fragmentsOf } from './collect-fields.ts';
 import { coercerOf, type InputCoercer, PlainRecord } from './input-coercer.ts';
 import type { Variables } from './slot.ts';
 import { findUnstorable, printPath } from './storable-text.ts';
@@ -83,10 +83,7 @@ export function examineVariables(
     keys.set(node, key);
     adapted.set(key, { key, name, type: place, defaultValue: definition.defaultValue });
   };
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const node of document.definitions) {
-    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
-  }
+  const fragments = fragmentsOf(document);
   const used: (OperationDefinitionNode | FragmentDefinitionNode)[] = [operation];
   const enterSpread = ({ name }: FragmentSpreadNode): void => {
     const fragment = fragments.get(name.value);

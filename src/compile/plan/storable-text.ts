@@ -4,34 +4,21 @@
  */
 import type { Path } from './slot.ts';
 
-/** Where a string that cannot be stored is, and what is wrong with it. */
-export interface UnstorableText {
-  readonly path: Path;
-  /** For a message: `the character U+0000`. */
-  readonly problem: string;
-}
-
-/** Shorter texts are looked through here, which takes less time than asking twice. */
-const shortText = 64;
+/** NUL, or part of a surrogate pair, which most texts have none of. */
+const suspicious = /[\0\ud800-\udfff]/;
 
 /** What is wrong with a text, null where PostgreSQL can hold it. */
 export function textProblem(text: string): string | null {
-  if (text.length <= shortText && isPlain(text)) return null;
+  if (!suspicious.test(text)) return null;
   if (text.includes('\0')) return 'the character U+0000';
   return text.isWellFormed() ? null : 'half of a surrogate pair';
 }
 
-/** Whether no character is NUL or half of a surrogate pair. */
-function isPlain(text: string): boolean {
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    if (code === 0 || (code >= 0xd800 && code <= 0xdfff)) return false;
-  }
-  return true;
-}
-
-/** The first string inside a value that cannot be stored, null without one. */
-export function findUnstorable(value: unknown, path: Path = []): UnstorableText | null {
+/** The first string inside a value that cannot be stored, with what is wrong (`the character U+0000`); null without one. */
+export function findUnstorable(
+  value: unknown,
+  path: Path = [],
+): { readonly path: Path; readonly problem: string } | null {
   if (typeof value === 'string') {
     const problem = textProblem(value);
     return problem === null ? null : { path, problem };

@@ -126,11 +126,7 @@ function match(how: Matching, { left, column, slot }: Comparison): Sql {
 /** The order of a scan; reversed for a backward one. */
 export function scanOrder(order: readonly OrderTerm[], backward: boolean): readonly OrderTerm[] {
   if (!backward) return order;
-  return order.map(({ column, descending, nullsFirst }) => ({
-    column,
-    descending: !descending,
-    nullsFirst: !nullsFirst,
-  }));
+  return order.map((term) => ({ ...term, descending: !term.descending, nullsFirst: !term.nullsFirst }));
 }
 
 /**

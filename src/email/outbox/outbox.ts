@@ -2,9 +2,6 @@
  * Emails that are stored in the transaction of the change that causes them, and sent after its commit: never for a change
  * that was undone, and at least once for one that was not, whatever happens to the process or the mail server.
  *
- * One table and three statements. A queue library would bring tables, schedules and workers of its own for what is here a
- * row, a claim with `for update skip locked` and a deletion, and would still leave the joining of transactions to us.
- *
  * A claim is a lease: the row stays, due again when its process must be dead (outbox-worker.ts). So no transaction waits for
  * a mail server, and what a killed process had claimed is the next one's.
  */

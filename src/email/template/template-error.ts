@@ -83,6 +83,11 @@ export function failValue(message: string): never {
   throw new EvaluationFailure('wrong_value', message);
 }
 
+/** Throws a fault of the scanned text, whose place the caller adds. */
+export function failScan(code: TemplateErrorCode, message: string): never {
+  throw new EvaluationFailure(code, message);
+}
+
 /** Line and column of an offset in UTF-16 units. */
 export function placeOf(source: string, offset: number): TemplatePlace {
   const before = source.slice(0, offset);

@@ -30,6 +30,7 @@ import {
   TypeNameMetaFieldDef,
   type VariableValues,
 } from 'graphql';
+import { fragmentsOf } from '../../compile/plan/collect-fields.ts';
 import type { LazySchema } from '../../schema/lazy-schema.ts';
 import { invariant } from '../../shared/invariant.ts';
 import type { TextWriter } from '../answer/compressed-text.ts';
@@ -52,11 +53,7 @@ export function compileIntrospection(
   invariant(operation, 'there is one operation');
   const coerced = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues);
   if (coerced.errors !== undefined) throw coerced.errors[0]!;
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const node of document.definitions) {
-    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
-  }
-  const scope: Scope = { schema, fragments, variables: coerced.variableValues };
+  const scope: Scope = { schema, fragments: fragmentsOf(document), variables: coerced.variableValues };
   const fields = compileFields(scope, schema.getQueryType(), [operation.selectionSet]);
   return new Map(
     fields.map(({ key, resolve, write }) => [key, (text) => atPath(key, () => write(resolve(undefined), text))]),
@@ -138,8 +135,7 @@ function compileField(
 }
 
 function fieldOf(type: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> {
-  const metaField = metaFields.get(name);
-  const field = metaField ?? type.getFields()[name];
+  const field = metaFields.get(name) ?? type.getFields()[name];
   invariant(field, `${type.name} has a field ${name}`);
   return field;
 }
@@ -152,18 +148,14 @@ function compileValue(scope: Scope, type: GraphQLOutputType, nodes: readonly Fie
   if (isNonNullType(type)) return compileValue(scope, type.ofType, nodes);
   if (isListType(type)) return compileList(compileValue(scope, type.ofType, nodes));
   if (!isObjectType(type)) return writeLeaf;
-  const selectionSets = nodes.flatMap(({ selectionSet }) => (selectionSet ? [selectionSet] : []));
-  const fields = compileFields(scope, type, selectionSets);
-  return compileObject(fields);
+  const selectionSets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+  return compileObject(compileFields(scope, type, selectionSets));
 }
 
 function compileObject(fields: readonly CompiledField[]): Writer {
   const starts = fields.map(({ key }, index) => `${index === 0 ? '{' : ','}${JSON.stringify(key)}:`);
   return (value, text) => {
-    if (value == null) {
-      text.write('null');
-      return;
-    }
+    if (value == null) return text.write('null');
     fields.forEach((field, index) => {
       text.write(starts[index]!);
       atPath(field.key, () => field.write(field.resolve(value), text));
@@ -174,10 +166,7 @@ function compileObject(fields: readonly CompiledField[]): Writer {
 
 function compileList(writeItem: Writer): Writer {
   return (value, text) => {
-    if (value == null) {
-      text.write('null');
-      return;
-    }
+    if (value == null) return text.write('null');
     let index = 0;
     text.write('[');
     for (const item of value as Iterable<unknown>) {

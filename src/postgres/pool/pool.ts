@@ -1,8 +1,6 @@
 /**
  * The connections of API requests, each with what we know of its named statements and of its cleanliness.
- *
- * The queue does the waiting (connection-queue.ts), the driver's pool the connecting and the closing; this adds the
- * knowledge that outlives a flight.
+ * The queue does the waiting (connection-queue.ts), the driver's pool the connecting and the closing.
  */
 
 import {

@@ -1,8 +1,5 @@
 /**
- * The part of the driver that its type declarations leave out: the protocol level of one connection.
- *
- * It is what the driver itself offers to its cursor and stream packages, and stable since version 7. Types only, plus
- * the pool settings that both of our pools share; the messages are explained in flight.ts.
+ * Pools of the driver, with the settings that both of ours share, and how a connection is taken from one.
  */
 
 import { Socket } from 'node:net';

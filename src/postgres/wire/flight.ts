@@ -16,12 +16,8 @@
  * it where that is uncertain. Results are text. Statements that could
  * end a transaction (`call`, `do`, `commit`) must never be among the steps: the settings would end with it.
  *
- * Several flights may be written at once, one behind the other (flight-batch.ts). Each ends with a Sync of its own, so each
- * is a transaction of its own: what happens to one does not touch the next.
- *
- * The driver calls `submit` when the connection is free. From then on rows and completed statements come from our own reader
- * (message-reader.ts), and the driver calls one `handle…` for each other message. Our own
- * statements (system-connection.ts) are sent so as well: main steps only, with a collector that makes objects of rows (system-rows.ts).
+ * Several flights may be written at once (flight-batch.ts); each ends with a Sync of its own, so each is a transaction of its own.
+ * Rows and completed statements come from our own reader (message-reader.ts); the driver calls one `handle…` for each other message.
  */
 import pg from 'pg';
 import { keepBytes } from '../../shared/keep-bytes.ts';

@@ -5,8 +5,6 @@
  * role is part of it because a plan that depends on row security is made again when the role changes.
  * A text is named when it is seen for the second time: documents sent once would otherwise fill every server process
  * with plans (about 100 KB for a nested one) and push out those that are used.
- *
- * One per pool.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 

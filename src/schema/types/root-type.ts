@@ -3,7 +3,7 @@
  * with arguments and types of their own, and an operation names a few.
  */
 import { type GraphQLField, type GraphQLFieldConfig, type GraphQLFieldMap, GraphQLObjectType } from 'graphql';
-import { fieldMap, sortByName } from '../field-map.ts';
+import { fieldMap } from '../field-map.ts';
 import { lazyRecord } from '../lazy-schema.ts';
 
 /** Makes a root field. */
@@ -40,7 +40,8 @@ export class RootType extends GraphQLObjectType<unknown, unknown> {
   }
 
   #lazyFields(): GraphQLFieldMap<unknown, unknown> {
-    const makers = new Map(Object.entries(sortByName(fieldMap(this.#entries()))));
+    const sorted = Object.entries(fieldMap(this.#entries())).sort(([a], [b]) => (a < b ? -1 : 1));
+    const makers = new Map(sorted);
     const names = [...makers.keys()];
     const made = new Map<string, Field>();
     const find = (name: string): Field | undefined => {

@@ -113,3 +113,9 @@ export function isComment(state: ContextState): boolean {
 export function isScriptLiteral(state: ContextState): boolean {
   return state === 'doubleString' || state === 'singleString' || state === 'templateLiteral' || state === 'regexp';
 }
+
+/** What a scan of literal text gives: the context behind the first `read` characters, in UTF-16 units. */
+export interface Scan {
+  readonly context: Context;
+  readonly read: number;
+}

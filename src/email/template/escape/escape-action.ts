@@ -4,9 +4,9 @@
 
 import { invariant } from '../../../shared/invariant.ts';
 import type { Command, Pipeline } from '../parse/tree.ts';
+import { failScan } from '../template-error.ts';
 import { type Context, type ContextState, isComment } from './context.ts';
 import { type Escaper, type EscaperName, type Escapers, isReplacedBy } from './escapers.ts';
-import { failScan } from './scan.ts';
 
 const byState: Partial<Record<ContextState, EscaperName>> = {
   text: 'markup',

@@ -2,7 +2,6 @@
  * Escapers for the text of an HTML page and for its attributes. All of them are total: any text in, safe text out.
  */
 import { attributeKind, toLowerCase } from './attribute-kinds.ts';
-import { replaceCharacters } from './replace-characters.ts';
 
 /** Stands for a value that no escaping makes safe where it is. The same as in Go, so that people find it in a search. */
 export const refused = 'ZgotmplZ';
@@ -17,18 +16,18 @@ const entities: Readonly<Record<string, string>> = { '\0': '\ufffd' };
 
 /** For text, RCDATA and quoted attributes. */
 export function escapeMarkup(text: string): string {
-  return replaceCharacters(text, markup, (character) => entities[character] ?? namedOrDecimal(character));
+  return text.replace(markup, (character) => entities[character] ?? namedOrDecimal(character));
 }
 
 /** The function `html`: as `escapeMarkup`, but `+` stays. */
 export function escapeHtmlFunction(text: string): string {
-  return replaceCharacters(text, plainMarkup, (character) => entities[character] ?? namedOrDecimal(character));
+  return text.replace(plainMarkup, (character) => entities[character] ?? namedOrDecimal(character));
 }
 
 /** For unquoted attributes, where white space and `=` end or confuse the value and nothing at all would vanish. */
 export function escapeUnquoted(text: string): string {
   if (text === '') return refused;
-  return replaceCharacters(text, markupOrSpace, (character) =>
+  return text.replace(markupOrSpace, (character) =>
     character === '\0' || character >= '\ufdd0'
       ? `&#x${(character === '\0' ? 0xfffd : character.charCodeAt(0)).toString(16)};`
       : namedOrDecimal(character),

@@ -12,7 +12,6 @@ import {
   mapKeys,
   type Value,
 } from '../run/value.ts';
-import { replaceCharacters } from './replace-characters.ts';
 
 /** What a value that JSON has no words for is replaced by, with the reason in a comment. */
 class NotJson extends Error {}
@@ -62,7 +61,7 @@ function numberToJson(value: number): string {
 }
 
 function quote(text: string): string {
-  return replaceCharacters(JSON.stringify(text), /[<>&\u2028\u2029]/g, unicodeEscape);
+  return JSON.stringify(text).replace(/[<>&\u2028\u2029]/g, unicodeEscape);
 }
 
 function unicodeEscape(character: string): string {
@@ -85,18 +84,18 @@ function escapeCharacter(character: string): string {
 
 /** For a string in quotes. */
 export function escapeScriptString(text: string): string {
-  return replaceCharacters(text, inString, escapeCharacter);
+  return text.replace(inString, escapeCharacter);
 }
 
 /** For the text of a template literal. */
 export function escapeTemplateLiteral(text: string): string {
-  return replaceCharacters(text, inTemplate, escapeCharacter);
+  return text.replace(inTemplate, escapeCharacter);
 }
 
 /** For a regular expression, so that it matches the text itself; nothing at all becomes an empty group. */
 export function escapeRegexp(text: string): string {
   if (text === '') return '(?:)';
-  return replaceCharacters(text, inRegexp, (character) =>
+  return text.replace(inRegexp, (character) =>
     '$()*-.?[]^{|}'.includes(character) ? `\\${character}` : escapeCharacter(character),
   );
 }
@@ -108,7 +107,7 @@ const functionEscapes: Readonly<Record<string, string>> = {
 /** The function `js`. Its own rules, older than those above. */
 export function escapeScriptFunction(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  return replaceCharacters(text, /[\0-\x1f\\'"<>&=]|[^\0-\x7f]/gu, (character) => {
+  return text.replace(/[\0-\x1f\\'"<>&=]|[^\0-\x7f]/gu, (character) => {
     const known = functionEscapes[character];
     if (known !== undefined) return known;
     if (character > '\x7f' && isPrintable(character)) return character;

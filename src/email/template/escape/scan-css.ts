@@ -1,9 +1,9 @@
 /**
  * How literal text moves the context in CSS: values, strings, URLs and comments.
  */
-import type { Context, ContextState } from './context.ts';
+import { failScan } from '../template-error.ts';
+import type { Context, ContextState, Scan } from './context.ts';
 import { decodeCss } from './escape-css.ts';
-import { failScan, type Scan } from './scan.ts';
 import { moveUrl } from './scan-markup.ts';
 
 /** Outside strings, URLs and comments. */

@@ -1,16 +1,17 @@
 /**
  * How literal text moves the context in HTML: text, tags, attribute names, and the values that are neither CSS nor script.
  */
+import { failScan } from '../template-error.ts';
 import { attributeKind, toLowerCase } from './attribute-kinds.ts';
 import {
   type Context,
   type ContextAttribute,
   type ContextElement,
   type Delimiter,
+  type Scan,
   startContext,
   valueStates,
 } from './context.ts';
-import { failScan, type Scan } from './scan.ts';
 
 const elements: Readonly<Record<string, ContextElement>> = {
   script: 'script', style: 'style', textarea: 'textarea', title: 'title', meta: 'meta',

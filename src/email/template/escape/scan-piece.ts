@@ -4,7 +4,9 @@
  * Inside an attribute value a piece that does not reach the end of the value is scanned whole, decoded; a piece that does is
  * not scanned but left behind, for nothing that follows depends on it.
  */
+
 import type { Budget } from '../budget.ts';
+import { failScan } from '../template-error.ts';
 import {
   type Context,
   type ContextElement,
@@ -12,10 +14,10 @@ import {
   type Delimiter,
   isComment,
   isScriptLiteral,
+  type Scan,
   startContext,
 } from './context.ts';
 import { decodeEntities } from './decode-entities.ts';
-import { failScan, type Scan } from './scan.ts';
 import { scanCss, scanCssString } from './scan-css.ts';
 import { scanAfterName, scanAttributeName, scanBeforeValue, scanTag, scanText, scanUrl } from './scan-markup.ts';
 import { scanRegexp, scanScript, scanScriptString, scanTemplateLiteral } from './scan-script.ts';

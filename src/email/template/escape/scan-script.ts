@@ -2,8 +2,8 @@
  * How literal text moves the context in scripts: code, strings, template literals, regular expressions and comments, and what
  * a slash begins.
  */
-import type { Context, ContextState, Slash } from './context.ts';
-import { failScan, type Scan } from './scan.ts';
+import { failScan } from '../template-error.ts';
+import type { Context, ContextState, Scan, Slash } from './context.ts';
 
 // Exactly what JavaScript calls white space and line terminators.
 const scriptSpace = /\s/;
