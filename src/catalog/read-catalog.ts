@@ -79,19 +79,19 @@ interface Reading {
 
 async function readOnce(pool: SystemPool, schemas: readonly string[] | null): Promise<Reading> {
   const [, [watch], [version], , , [settled], [source], [after]] = await pool.transaction(
-    (session) =>
+    (tx) =>
       Promise.all([
-        session.query(exposedNamesStatement, [schemas]),
+        tx.query(exposedNamesStatement, [schemas]),
         // Before the snapshot is taken: what is changed from then on is noted.
-        session.query(watchStatement, []),
-        session.query(fingerprintStatement, []),
+        tx.query(watchStatement, []),
+        tx.query(fingerprintStatement, []),
         // Each waits a moment where there is something to wait for.
-        session.query(settledStatement, []),
-        session.query(settledStatement, []),
-        session.query(settledStatement, []),
-        session.query(catalogStatement, []),
-        session.query(fingerprintStatement, []),
-        session.query('commit', []),
+        tx.query(settledStatement, []),
+        tx.query(settledStatement, []),
+        tx.query(settledStatement, []),
+        tx.query(catalogStatement, []),
+        tx.query(fingerprintStatement, []),
+        tx.query('commit', []),
       ]),
     {
       begin: 'begin isolation level read committed read only',
@@ -128,11 +128,11 @@ async function readOnce(pool: SystemPool, schemas: readonly string[] | null): Pr
 export async function readFingerprint(pool: SystemPool, schemas: readonly string[] | null): Promise<string> {
   const begin = 'begin isolation level read committed read only';
   const [, rows] = await pool.transaction(
-    (session) =>
+    (tx) =>
       Promise.all([
-        session.query(exposedNamesStatement, [schemas]),
-        session.query(fingerprintStatement, []),
-        session.query('commit', []),
+        tx.query(exposedNamesStatement, [schemas]),
+        tx.query(fingerprintStatement, []),
+        tx.query('commit', []),
       ]),
     { begin },
   );
@@ -145,9 +145,9 @@ export async function readFingerprint(pool: SystemPool, schemas: readonly string
  * @param schemas As in `readCatalog`.
  */
 export async function readExposedNames(
-  session: Queryable,
+  database: Queryable,
   schemas: readonly string[] | null,
 ): Promise<readonly string[]> {
-  const [row] = await session.query(exposedNamesStatement, [schemas]);
+  const [row] = await database.query(exposedNamesStatement, [schemas]);
   return row?.names as readonly string[];
 }

@@ -38,11 +38,11 @@ interface Facts {
 const oldestVersion = 140_000;
 
 /** Asks the database with one statement. @throws DatabaseError */
-export async function findProblems(session: Queryable, config: PreflightConfig): Promise<Findings> {
+export async function findProblems(database: Queryable, config: PreflightConfig): Promise<Findings> {
   const { anonRole, authenticatedRole, serviceRole, allowedRoles, schemas } = config;
   const roles = [...new Set([anonRole, authenticatedRole, serviceRole, ...(allowedRoles === '*' ? [] : allowedRoles)])];
-  const asked = { roles, schemas: schemas ?? (await readExposedNames(session, null)) };
-  const [row] = await session.query(loadSqlFile('roles-preflight.sql'), [JSON.stringify(asked)]);
+  const asked = { roles, schemas: schemas ?? (await readExposedNames(database, null)) };
+  const [row] = await database.query(loadSqlFile('roles-preflight.sql'), [JSON.stringify(asked)]);
   const found = row?.facts as Facts;
   // A search path may name schemas that are not there.
   const facts = schemas === null ? { ...found, schemas: found.schemas.filter(({ exists }) => exists) } : found;

@@ -101,28 +101,28 @@ export async function explainStatements(
   const caller = { role, claims, headers: '{}', method: 'POST', path: '/graphql/v1' };
   const input = { caller, searchPath, settings, timeoutMs: analyze ? timeoutMs : 0, freshness: null, readOnly: false };
   const opening = buildSettings(input);
-  const run = async (session: Queryable): Promise<readonly ExplainedStatement[]> => {
+  const run = async (tx: Queryable): Promise<readonly ExplainedStatement[]> => {
     // Of policies, views and indexes, as the caller: the settings follow.
-    session.noteUserCode?.();
+    tx.noteUserCode?.();
     // As a request begins: with the settings of the login, then those of the caller.
     await Promise.all([
-      ...sessionReset.plain.map(({ text }) => session.query(text, [])),
-      session.query(opening.text.plain, opening.values),
+      ...sessionReset.plain.map(({ text }) => tx.query(text, [])),
+      tx.query(opening.text.plain, opening.values),
     ]);
     const explained: ExplainedStatement[] = [];
     for (const statement of statements) {
-      explained.push({ ...statement, plan: await readPlan(session, statement, analyze) });
+      explained.push({ ...statement, plan: await readPlan(tx, statement, analyze) });
     }
     // The plan is all we want of it.
-    await session.query('rollback');
+    await tx.query('rollback');
     return explained;
   };
   // What is executed has a limit of its own, which the operator chooses.
   return analyze ? pool.transaction(run, { answerWithinMs: null }) : pool.transaction(run);
 }
 
-async function readPlan(session: Queryable, statement: BoundStatement, analyze: boolean): Promise<readonly string[]> {
+async function readPlan(tx: Queryable, statement: BoundStatement, analyze: boolean): Promise<readonly string[]> {
   const how = analyze ? 'explain (analyze, buffers) ' : 'explain ';
-  const rows = await session.query(`${how}${statement.text}`, statement.values);
+  const rows = await tx.query(`${how}${statement.text}`, statement.values);
   return rows.map((row) => String(row['QUERY PLAN']));
 }

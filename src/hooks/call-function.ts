@@ -34,45 +34,45 @@ const findOwners = `select pg_catalog.pg_has_role(p.proowner, current_user, 'MEM
 /**
  * Calls it.
  *
- * @param session Of a transaction.
+ * @param tx Of a transaction.
  * @returns What it returned; null where that was null.
  * @throws HookError `hook_timeout`, `hook_payload_over_size_limit`, `unexpected_failure`. DatabaseError where the connection
  *   is lost.
  */
 export async function callFunction(
-  session: Queryable,
+  tx: Queryable,
   call: { readonly target: HookFunction; readonly payload: unknown; readonly limits: FunctionLimits },
 ): Promise<unknown> {
   const { target, limits } = call;
   const payload = JSON.stringify(call.payload);
   if (Buffer.byteLength(payload) > limits.maxRequestBytes) throw tooLarge(limits.maxRequestBytes);
-  await assertOurs(session, target);
-  session.noteUserCode?.();
+  await assertOurs(tx, target);
+  tx.noteUserCode?.();
   try {
     const [, [setting], [row]] = await Promise.all([
-      session.query('savepoint pgreflect_hook', []),
-      session.query(setTimeLimit, [String(limits.timeoutMs)]),
-      session.query(statementFor(target), [payload, limits.maxAnswerBytes]),
+      tx.query('savepoint pgreflect_hook', []),
+      tx.query(setTimeLimit, [String(limits.timeoutMs)]),
+      tx.query(statementFor(target), [payload, limits.maxAnswerBytes]),
     ]);
     await Promise.all([
-      session.query(setTimeLimit, [setting?.before]),
-      session.query(pin.text, []),
-      session.query('release savepoint pgreflect_hook', []),
+      tx.query(setTimeLimit, [setting?.before]),
+      tx.query(pin.text, []),
+      tx.query('release savepoint pgreflect_hook', []),
     ]);
     if (Number(row?.bytes ?? 0) > limits.maxAnswerBytes) throw tooLarge(limits.maxAnswerBytes);
     return row?.answer ?? null;
   } catch (error) {
     if (!(error instanceof DatabaseError) || !['statement', 'timeout'].includes(error.kind)) throw error;
     await Promise.all([
-      session.query('rollback to savepoint pgreflect_hook', []),
-      session.query('release savepoint pgreflect_hook', []),
+      tx.query('rollback to savepoint pgreflect_hook', []),
+      tx.query('release savepoint pgreflect_hook', []),
     ]);
     throw toHookError(error, limits.timeoutMs);
   }
 }
 
-async function assertOurs(session: Queryable, { schema, name }: HookFunction): Promise<void> {
-  const [found] = await session.query(findOwners, [`"${schema}"."${name}"(pg_catalog.jsonb)`]);
+async function assertOurs(tx: Queryable, { schema, name }: HookFunction): Promise<void> {
+  const [found] = await tx.query(findOwners, [`"${schema}"."${name}"(pg_catalog.jsonb)`]);
   if (found?.owns_function === true && found.owns_schema === true) return;
   const routine = `function ${schema}.${name}(jsonb)`;
   const foreign = found?.owns_function === true ? `schema ${schema}` : routine;

@@ -32,11 +32,11 @@ export interface Hooks {
   /**
    * Asks a hook that is switched on.
    *
-   * @param session Of the transaction that the question is about: a function runs in it. Null: in one of its own.
+   * @param tx Of the transaction that the question is about: a function runs in it. Null: in one of its own.
    * @returns Its answer; empty where it has none.
    * @throws HookError; DatabaseError where the connection is lost.
    */
-  ask(session: Queryable | null, call: HookCall): Promise<HookAnswer>;
+  ask(tx: Queryable | null, call: HookCall): Promise<HookAnswer>;
 }
 
 /** What they are asked with. */
@@ -59,9 +59,9 @@ export function isWebhook(name: HookName, config: HookValues): boolean {
 /** Makes it. */
 export function createHooks(parts: HookParts): Hooks {
   return {
-    async ask(session, call) {
+    async ask(tx, call) {
       try {
-        return readAnswer(await askTarget(parts, session, call));
+        return readAnswer(await askTarget(parts, tx, call));
       } catch (error) {
         const reason = error instanceof HookError ? error.reason : null;
         if (reason !== null) parts.observe({ kind: 'hook_failed', hook: call.name, reason });
@@ -71,7 +71,7 @@ export function createHooks(parts: HookParts): Hooks {
   };
 }
 
-async function askTarget(parts: HookParts, session: Queryable | null, call: HookCall): Promise<unknown> {
+async function askTarget(parts: HookParts, tx: Queryable | null, call: HookCall): Promise<unknown> {
   const { clock, database, limits = {}, reach = openReach } = parts;
   const { name, config, payload } = call;
   const target = targetOf(name, config);
@@ -81,7 +81,7 @@ async function askTarget(parts: HookParts, session: Queryable | null, call: Hook
     return parseBody(await postWebhook(message));
   }
   const run = (own: Queryable) => callFunction(own, { target, payload, limits: limits.function ?? functionLimits });
-  return session === null ? database.transaction(run) : run(session);
+  return tx === null ? database.transaction(run) : run(tx);
 }
 
 function targetOf(name: HookName, config: HookValues): HookTarget {

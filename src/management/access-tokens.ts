@@ -43,12 +43,12 @@ export function makeAccessToken(): string {
  * @returns The token, which is shown once, and what is stored of it.
  */
 export async function createAccessToken(
-  session: Queryable,
+  database: Queryable,
   wanted: NewAccessToken,
 ): Promise<{ readonly token: string; readonly stored: AccessToken }> {
   const token = makeAccessToken();
   const stored: AccessToken = { ...wanted, id: randomUUID(), revokedAt: null };
-  await session.query(
+  await database.query(
     `insert into auth.pgreflect_access_tokens (id, name, token_hash, scopes, project_ref, created_at, expires_at)
     values ($1, $2, $3, $4::text[], $5, $6::timestamptz, $7::timestamptz)`,
     [stored.id, stored.name, tokenHash(token), stored.scopes, stored.projectRef, stored.createdAt, stored.expiresAt],
@@ -64,8 +64,8 @@ const columns = `t.id, t.name, t.scopes, t.project_ref as "projectRef", t.create
 const isValid = 't.revoked_at is null and (t.expires_at is null or t.expires_at > $2::timestamptz)';
 
 /** All tokens, newest first. */
-export async function listAccessTokens(session: Queryable): Promise<readonly AccessToken[]> {
-  const rows = await session.query(
+export async function listAccessTokens(database: Queryable): Promise<readonly AccessToken[]> {
+  const rows = await database.query(
     `select ${columns} from auth.pgreflect_access_tokens t order by t.created_at desc, t.id`,
   );
   return rows as unknown as readonly AccessToken[];
@@ -77,13 +77,17 @@ export async function listAccessTokens(session: Queryable): Promise<readonly Acc
  * @param which Its id, or the beginning of one.
  * @returns The tokens that are revoked by this call; several or none where `which` is not exactly one's, and nothing is done.
  */
-export async function revokeAccessToken(session: Queryable, which: string, now: Date): Promise<readonly AccessToken[]> {
-  const found = (await listAccessTokens(session)).filter(
+export async function revokeAccessToken(
+  database: Queryable,
+  which: string,
+  now: Date,
+): Promise<readonly AccessToken[]> {
+  const found = (await listAccessTokens(database)).filter(
     ({ id, revokedAt }) => revokedAt === null && id.startsWith(which.toLowerCase()),
   );
   const [only] = found;
   if (found.length !== 1 || only === undefined) return found;
-  await session.query(
+  await database.query(
     'update auth.pgreflect_access_tokens set revoked_at = $2::timestamptz where id = $1 and revoked_at is null',
     [only.id, now],
   );
@@ -91,8 +95,8 @@ export async function revokeAccessToken(session: Queryable, which: string, now: 
 }
 
 /** The token that is valid now; null where there is none. */
-export async function findAccessToken(session: Queryable, token: string, now: Date): Promise<AccessToken | null> {
-  const [row] = await session.query(
+export async function findAccessToken(database: Queryable, token: string, now: Date): Promise<AccessToken | null> {
+  const [row] = await database.query(
     `select ${columns} from auth.pgreflect_access_tokens t
     where t.token_hash = $1 and ${isValid}`,
     [tokenHash(token), now],
@@ -101,8 +105,8 @@ export async function findAccessToken(session: Queryable, token: string, now: Da
 }
 
 /** As `findAccessToken`, by its id; until the transaction ends nobody revokes it. */
-export async function lockAccessToken(session: Queryable, id: string, now: Date): Promise<AccessToken | null> {
-  const [row] = await session.query(
+export async function lockAccessToken(database: Queryable, id: string, now: Date): Promise<AccessToken | null> {
+  const [row] = await database.query(
     `select ${columns} from auth.pgreflect_access_tokens t where t.id = $1::uuid and ${isValid} for share`,
     [id, now],
   );

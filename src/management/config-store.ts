@@ -26,7 +26,7 @@ export interface ConfigSnapshot {
 /** What the store is made of. */
 export interface ConfigStoreOptions {
   /** Ref of the project; asked for when the database is first read. */
-  readonly ref: (session: Queryable) => Promise<string>;
+  readonly ref: (database: Queryable) => Promise<string>;
   readonly startValues: AuthValues;
   /** Ignore what is stored (`--config-only`). */
   readonly configOnly: boolean;
@@ -70,18 +70,18 @@ export class ConfigStore {
   /**
    * The configuration that is committed now: one look at one row, before the first statement of a request.
    *
-   * @param session The pool, or the connection of the request.
+   * @param database The pool, or the connection of the request.
    * @throws DatabaseError where the database cannot be asked. Where it can, but what is stored cannot be read, the last good
    *   configuration stays, and the reason is observed once.
    */
-  async refreshIfNewer(session: Queryable): Promise<AuthConfig> {
+  async refreshIfNewer(database: Queryable): Promise<AuthConfig> {
     if (this.configOnly) return this.#snapshot.config;
     this.#reads += 1;
     const read = this.#reads;
     const known = this.#snapshot;
     let stored: StoredConfig | null;
     try {
-      stored = await readIfNewer(session, await this.#ref(session), known.version);
+      stored = await readIfNewer(database, await this.#ref(database), known.version);
       this.#lastProblem = null;
     } catch (error) {
       if (!(error instanceof DatabaseError) || error.kind !== 'statement') throw error;

@@ -232,13 +232,13 @@ async function storeChanges(
   { by, ifVersion }: { readonly by: string; readonly ifVersion: number | null },
 ): Promise<ConfigSnapshot> {
   const ref = await projectRef();
-  const stored = await pool.transaction(async (session) => {
-    const before = await lockStored(session, ref);
+  const stored = await pool.transaction(async (tx) => {
+    const before = await lockStored(tx, ref);
     if (ifVersion !== null && before.version !== ifVersion) throw new ManagementError('version_conflict');
     const { start } = store.snapshot();
     const { values, changed } = mergeChanges({ stored: before.values, start, digest }, changes);
     if (changed.length === 0) return before;
-    return { version: await writeStored(session, ref, { values, changed, by }), values };
+    return { version: await writeStored(tx, ref, { values, changed, by }), values };
   });
   return store.accept(stored);
 }

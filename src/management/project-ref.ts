@@ -5,11 +5,11 @@ import { hash } from 'node:crypto';
 import type { Queryable } from '../postgres/system/queryable.ts';
 
 /** Gives the configured ref, or derives it once: the first 20 hex digits of SHA-256 over system identifier and name of the database. */
-export function createProjectRef(configured: string | null): (session: Queryable) => Promise<string> {
+export function createProjectRef(configured: string | null): (database: Queryable) => Promise<string> {
   let known = configured;
-  return async (session) => {
+  return async (database) => {
     if (known !== null) return known;
-    const [row] = await session.query(
+    const [row] = await database.query(
       `select s.system_identifier::text || ':' || pg_catalog.current_database() as place
       from pg_catalog.pg_control_system() s`,
     );

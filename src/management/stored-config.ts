@@ -30,8 +30,8 @@ export const configChannel = 'pgreflect_config';
 const keptVersions = 100;
 
 /** Whether the database has our tables at all. */
-export async function hasConfigTables(session: Queryable): Promise<boolean> {
-  const [row] = await session.query(`select pg_catalog.to_regclass('auth.pgreflect_config') is not null as there`);
+export async function hasConfigTables(database: Queryable): Promise<boolean> {
+  const [row] = await database.query(`select pg_catalog.to_regclass('auth.pgreflect_config') is not null as there`);
   return row?.there === true;
 }
 
@@ -40,8 +40,12 @@ export async function hasConfigTables(session: Queryable): Promise<boolean> {
  *
  * @returns Null where the version is the known one.
  */
-export async function readIfNewer(session: Queryable, ref: string, knownVersion: number): Promise<StoredConfig | null> {
-  const [row] = await session.query(
+export async function readIfNewer(
+  database: Queryable,
+  ref: string,
+  knownVersion: number,
+): Promise<StoredConfig | null> {
+  const [row] = await database.query(
     `select c.version::float8 as version, case when c.version <> $2::bigint then c.values end as values
     from auth.pgreflect_config c where c.project_ref = $1`,
     [ref, knownVersion],
@@ -54,15 +58,15 @@ export async function readIfNewer(session: Queryable, ref: string, knownVersion:
  * Reads and locks the row until the end of the transaction; makes it where there is none. Where somebody has deleted it, the
  * numbers go on: a process that knows an old version must never take a new one for it.
  */
-export async function lockStored(session: Queryable, ref: string): Promise<StoredConfig> {
-  await session.query(
+export async function lockStored(database: Queryable, ref: string): Promise<StoredConfig> {
+  await database.query(
     `insert into auth.pgreflect_config (project_ref, version, values, updated_at, updated_by)
     select $1, coalesce(max(v.version), 0), '{}', pg_catalog.now(), ''
     from auth.pgreflect_config_versions v where v.project_ref = $1
     on conflict (project_ref) do nothing`,
     [ref],
   );
-  const [row] = await session.query(
+  const [row] = await database.query(
     'select c.version::float8 as version, c.values from auth.pgreflect_config c where c.project_ref = $1 for update',
     [ref],
   );
@@ -74,25 +78,25 @@ export async function lockStored(session: Queryable, ref: string): Promise<Store
  *
  * @returns The number of the new version.
  */
-export async function writeStored(session: Queryable, ref: string, { values, changed, by }: Change): Promise<number> {
-  const [row] = await session.query(
+export async function writeStored(database: Queryable, ref: string, { values, changed, by }: Change): Promise<number> {
+  const [row] = await database.query(
     `update auth.pgreflect_config
     set version = version + 1, values = $2::jsonb, updated_at = pg_catalog.now(), updated_by = $3
     where project_ref = $1 returning version::float8 as version`,
     [ref, JSON.stringify(values), by],
   );
   const version = row?.version as number;
-  await session.query(
+  await database.query(
     `insert into auth.pgreflect_config_versions (project_ref, version, values, changed, updated_at, updated_by)
     select c.project_ref, c.version, c.values, $2::text[], c.updated_at, c.updated_by
     from auth.pgreflect_config c where c.project_ref = $1`,
     [ref, changed],
   );
-  await session.query(
+  await database.query(
     'delete from auth.pgreflect_config_versions where project_ref = $1 and version <= $2::bigint - $3::bigint',
     [ref, version, keptVersions],
   );
-  await session.query('select pg_catalog.pg_notify($1, $2)', [configChannel, `${ref}:${version}`]);
+  await database.query('select pg_catalog.pg_notify($1, $2)', [configChannel, `${ref}:${version}`]);
   return version;
 }
 

@@ -57,9 +57,9 @@ export interface TokenRequest {
   readonly audit: AuditToken;
 }
 
-/** Writes a row of the audit log, in the transaction `session`. */
+/** Writes a row of the audit log, in the transaction `tx`. */
 export type AuditToken = (
-  session: Queryable,
+  tx: Queryable,
   request: TokenRequest,
   action: 'access_token_created' | 'access_token_revoked',
   traits: Readonly<Record<string, unknown>>,
@@ -76,10 +76,10 @@ export async function createToken(request: TokenRequest, body: unknown): Promise
   const { pool, clock, ref, caller, audit } = request;
   const createdAt = new Date(clock.now());
   const wanted = readWanted(body, createdAt);
-  return pool.transaction(async (session) => {
-    refuseMore(wanted, await ownRights(session, caller, createdAt));
-    const { token, stored } = await createAccessToken(session, { ...wanted, projectRef: ref, createdAt });
-    await audit(session, request, 'access_token_created', { created_token_id: stored.id, ...nameOf(stored) });
+  return pool.transaction(async (tx) => {
+    refuseMore(wanted, await ownRights(tx, caller, createdAt));
+    const { token, stored } = await createAccessToken(tx, { ...wanted, projectRef: ref, createdAt });
+    await audit(tx, request, 'access_token_created', { created_token_id: stored.id, ...nameOf(stored) });
     return { token, ...present(stored, caller) };
   });
 }
@@ -87,14 +87,14 @@ export async function createToken(request: TokenRequest, body: unknown): Promise
 /** @throws ManagementError `not_found`, `forbidden` */
 export async function revokeToken(request: TokenRequest, id: string): Promise<ListedToken> {
   const { pool, clock, ref, caller, audit } = request;
-  return pool.transaction(async (session) => {
-    const known = (await listAccessTokens(session)).find((token) => token.id === id && isFor(token, ref));
+  return pool.transaction(async (tx) => {
+    const known = (await listAccessTokens(tx)).find((token) => token.id === id && isFor(token, ref));
     if (known === undefined) throw new ManagementError('not_found', 'There is no such access token');
     if (known.projectRef === null && caller.projectRef !== null)
       throw new ManagementError('forbidden', 'This token is valid for every project of the database, yours is not');
-    const [revoked] = await revokeAccessToken(session, id, new Date(clock.now()));
+    const [revoked] = await revokeAccessToken(tx, id, new Date(clock.now()));
     if (revoked === undefined) return present(known, caller);
-    await audit(session, request, 'access_token_revoked', { revoked_token_id: id, ...nameOf(revoked) });
+    await audit(tx, request, 'access_token_revoked', { revoked_token_id: id, ...nameOf(revoked) });
     return present(revoked, caller);
   });
 }
@@ -120,12 +120,12 @@ function present(token: AccessToken, { tokenId }: ManagementCaller): ListedToken
 
 /** Read again and locked: a token that is being revoked makes none that would stay. */
 async function ownRights(
-  session: Queryable,
+  tx: Queryable,
   { tokenId }: ManagementCaller,
   now: Date,
 ): Promise<Pick<AccessToken, 'scopes' | 'expiresAt'>> {
   if (tokenId === fixedTokenId) return { scopes: accessScopes, expiresAt: null };
-  const own = await lockAccessToken(session, tokenId, now);
+  const own = await lockAccessToken(tx, tokenId, now);
   if (own === null) throw new ManagementError('unauthorized');
   return own;
 }

@@ -28,8 +28,8 @@ export type EmailsOfVersion = ValueOf<typeof emailsOfVersion>;
 const columns = 'v.version::float8 as version, v.changed, v.updated_at, v.updated_by';
 
 /** All versions that are kept. */
-export async function listVersions(session: Queryable, ref: string): Promise<readonly ConfigVersion[]> {
-  const rows = await session.query(
+export async function listVersions(database: Queryable, ref: string): Promise<readonly ConfigVersion[]> {
+  const rows = await database.query(
     `select ${columns} from auth.pgreflect_config_versions v where v.project_ref = $1 order by v.version desc`,
     [ref],
   );
@@ -37,8 +37,8 @@ export async function listVersions(session: Queryable, ref: string): Promise<rea
 }
 
 /** One version; null where it is not kept. */
-export async function readVersion(session: Queryable, ref: string, version: number): Promise<EmailsOfVersion | null> {
-  const [row] = await session.query(
+export async function readVersion(database: Queryable, ref: string, version: number): Promise<EmailsOfVersion | null> {
+  const [row] = await database.query(
     `select ${columns}, v.values from auth.pgreflect_config_versions v where v.project_ref = $1 and v.version = $2::bigint`,
     [ref, version],
   );

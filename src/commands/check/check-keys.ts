@@ -15,12 +15,12 @@ import type { CheckScope, Finding } from './finding.ts';
 import { provenKey, type ViewFacts } from './view-key.ts';
 
 /** The SQL that names a proven key of a view without one, by the name of the view as SQL writes it. */
-export async function proposeViewKeys(session: Queryable, catalog: Catalog): Promise<ReadonlyMap<string, string>> {
+export async function proposeViewKeys(tx: Queryable, catalog: Catalog): Promise<ReadonlyMap<string, string>> {
   const views = catalog.tables.filter(
     (row) => 'vm'.includes(row.relkind) && primaryKey(row, readSettings(catalog, 'table', row._id).settings) === null,
   );
   if (views.length === 0) return new Map();
-  const [row] = await session.query(loadSqlFile('check-views.sql'), [views.map(({ _id }) => _id)]);
+  const [row] = await tx.query(loadSqlFile('check-views.sql'), [views.map(({ _id }) => _id)]);
   const facts = row as unknown as ViewFacts;
   const context = createContext(catalog, nobody, null);
   return new Map(
@@ -41,7 +41,7 @@ const maxTotalMs = 20_000;
  * Keys of directives that two rows share, as an API role sees the rows. What it reads may run code of others, so it runs as a request
  * would: under that role, and not where the login is a superuser or may become one: that code could set the role back.
  */
-export async function findAmbiguousKeys({ session, roles }: CheckScope, catalog: Catalog): Promise<readonly Finding[]> {
+export async function findAmbiguousKeys({ tx, roles }: CheckScope, catalog: Catalog): Promise<readonly Finding[]> {
   const declared = catalog.tables.flatMap((row) => {
     const { settings } = readSettings(catalog, 'table', row._id);
     const key = settings.primaryKeyColumns && primaryKey(row, settings);
@@ -50,21 +50,20 @@ export async function findAmbiguousKeys({ session, roles }: CheckScope, catalog:
     return key && role && !isReal && tableKind(row) !== null ? [{ row, key, role }] : [];
   });
   if (declared.length === 0) return [];
-  const [login] = await session.query(
+  const [login] = await tx.query(
     "select exists (select from pg_catalog.pg_roles r where r.rolsuper and pg_catalog.pg_has_role(session_user, r.oid, 'member')) as becomes",
   );
   if (login?.becomes === true) {
     const message = 'Keys of views were not measured: connect as the login of the gateway, which is no superuser.';
     return [{ check: 'key_not_measured', severity: 'note', object: null, message, fix: null }];
   }
-  session.noteUserCode?.();
+  tx.noteUserCode?.();
   const context = createContext(catalog, nobody, null);
   const until = performance.now() + maxTotalMs;
   const findings: Finding[] = [];
   for (const { row, key, role } of declared) {
     const columns = key.map((number) => row.getAttributes().find(({ attnum }) => attnum === number)!.attname);
-    const found =
-      performance.now() > until ? 'unknown' : await isAmbiguous(session, tablePath(context, row), columns, role);
+    const found = performance.now() > until ? 'unknown' : await isAmbiguous(tx, tablePath(context, row), columns, role);
     if (found === 'unique') continue;
     const subject = `The key (${columns.map(quoteName).join(', ')}) of ${describeTable(context, row).replace(/^./, (first) => first.toLowerCase())}`;
     const skips = `${subject} is not unique, so pages skip rows. Name columns that are unique by primary_key_columns.`;
@@ -87,16 +86,16 @@ function mayRead(catalog: Catalog, role: string, row: CatalogTable, key: readonl
 
 /** @returns `unknown` where there was no time to tell, else another sentence why nobody can. */
 async function isAmbiguous(
-  session: Queryable,
+  tx: Queryable,
   path: string,
   columns: readonly string[],
   role: string,
 ): Promise<'ambiguous' | 'unique' | 'unknown' | string> {
-  await session.query('savepoint measured');
+  await tx.query('savepoint measured');
   try {
-    await session.query(`set local statement_timeout = ${maxMs}; set local role "${role.replaceAll('"', '""')}"`);
+    await tx.query(`set local statement_timeout = ${maxMs}; set local role "${role.replaceAll('"', '""')}"`);
     const groups = columns.map((name) => `t."${name.replaceAll('"', '""')}"`).join(', ');
-    const [row] = await session.query(
+    const [row] = await tx.query(
       `select exists (select from ${path} t group by ${groups} having pg_catalog.count(*) operator(pg_catalog.>) 1) as ambiguous`,
     );
     return row?.ambiguous === true ? 'ambiguous' : 'unique';
@@ -104,6 +103,6 @@ async function isAmbiguous(
     if (!(error instanceof DatabaseError) || error.kind === 'unavailable') throw error;
     return error.kind === 'timeout' || error.sqlstate === '57014' ? 'unknown' : error.primary;
   } finally {
-    await session.query('rollback to savepoint measured').catch(() => {});
+    await tx.query('rollback to savepoint measured').catch(() => {});
   }
 }

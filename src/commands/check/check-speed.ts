@@ -20,9 +20,9 @@ const findUnindexedKeys = statementCheck(
 );
 
 /** Columns that policies compare with something of the caller and that no index leads with. */
-async function findUnindexedPolicies({ session, schemas }: CheckScope): Promise<readonly Finding[]> {
+async function findUnindexedPolicies({ tx, schemas }: CheckScope): Promise<readonly Finding[]> {
   const found = new Map<string, Finding>();
-  for (const { name, using, columns } of await readPolicies(session, schemas)) {
+  for (const { name, using, columns } of await readPolicies(tx, schemas)) {
     for (const { table, column, indexed, fix } of columns) {
       if (indexed || found.has(fix) || using === null || !comparesColumn(using, column)) continue;
       const message = `The column ${column} of ${table}, used by the policy "${name}", has no index, so every request scans the whole table.`;
@@ -34,8 +34,8 @@ async function findUnindexedPolicies({ session, schemas }: CheckScope): Promise<
 }
 
 /** Policies that ask for each row who the caller is. */
-async function findCallsPerRow({ session, schemas }: CheckScope): Promise<readonly Finding[]> {
-  return (await readPolicies(session, schemas)).flatMap((policy): readonly Finding[] => {
+async function findCallsPerRow({ tx, schemas }: CheckScope): Promise<readonly Finding[]> {
+  return (await readPolicies(tx, schemas)).flatMap((policy): readonly Finding[] => {
     const parts = Object.entries({ using: policy.using, 'with check': policy.check })
       .map(([word, before]) => ({ word, before, after: before === null ? null : wrapCalls(before) }))
       .filter(({ before, after }) => after !== before);
@@ -60,6 +60,6 @@ interface PolicyRow {
   readonly columns: readonly { table: string; column: string; indexed: boolean; fix: string }[];
 }
 
-async function readPolicies(session: Queryable, schemas: readonly string[]): Promise<readonly PolicyRow[]> {
-  return (await session.query(loadSqlFile('check-policies.sql'), [schemas])) as readonly unknown[] as PolicyRow[];
+async function readPolicies(tx: Queryable, schemas: readonly string[]): Promise<readonly PolicyRow[]> {
+  return (await tx.query(loadSqlFile('check-policies.sql'), [schemas])) as readonly unknown[] as PolicyRow[];
 }

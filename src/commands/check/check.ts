@@ -88,7 +88,7 @@ async function runCheck(context: CommandContext): Promise<number> {
 }
 
 interface Subject {
-  readonly scope: Omit<CheckScope, 'session'>;
+  readonly scope: Omit<CheckScope, 'tx'>;
   readonly catalog: Catalog;
   readonly roles: readonly string[];
   readonly extensions: readonly ExtensionName[];
@@ -97,12 +97,12 @@ interface Subject {
 /** Runs every check at one snapshot, in a transaction that cannot write. */
 function runChecks(pool: SystemPool, { scope, catalog, ...models }: Subject): Promise<readonly Finding[]> {
   return pool.transaction(
-    async (session) => {
+    async (tx) => {
       const findings: Finding[] = [];
-      for (const find of [...securityChecks, ...speedChecks]) findings.push(...(await find({ ...scope, session })));
-      findings.push(...checkModels(catalog, models, await proposeViewKeys(session, catalog)));
-      const merged = mergePartitions(findings, await readPartitions(session, scope.schemas));
-      return [...merged, ...(await findAmbiguousKeys({ ...scope, session }, catalog))];
+      for (const find of [...securityChecks, ...speedChecks]) findings.push(...(await find({ ...scope, tx })));
+      findings.push(...checkModels(catalog, models, await proposeViewKeys(tx, catalog)));
+      const merged = mergePartitions(findings, await readPartitions(tx, scope.schemas));
+      return [...merged, ...(await findAmbiguousKeys({ ...scope, tx }, catalog))];
     },
     { begin: 'begin isolation level repeatable read read only' },
   );

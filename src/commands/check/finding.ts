@@ -26,7 +26,7 @@ export interface Finding {
 /** What a check may look at. */
 export interface CheckScope {
   /** Has an empty search path, so that PostgreSQL prints every name with its schema. */
-  readonly session: Queryable;
+  readonly tx: Queryable;
   /** Exposed schemas that exist. */
   readonly schemas: readonly string[];
   /** API roles but the service role; the visitor's first. */
@@ -45,7 +45,7 @@ export function statementCheck(
   parameters: (scope: CheckScope) => readonly unknown[] = ({ schemas, roles }) => [schemas, roles],
 ): Check {
   return async (scope) => {
-    const rows = await scope.session.query(loadSqlFile(file), parameters(scope));
+    const rows = await scope.tx.query(loadSqlFile(file), parameters(scope));
     return rows.map((row) => ({ ...describe(row), fix: asStatement(row.fix) }));
   };
 }

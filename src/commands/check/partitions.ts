@@ -6,10 +6,10 @@ import type { Finding } from './finding.ts';
 
 /** The partitioned table of each partition in some schemas, both as SQL writes them; also for the table itself. */
 export async function readPartitions(
-  session: Queryable,
+  database: Queryable,
   schemas: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  const rows = await session.query(
+  const rows = await database.query(
     `select pg_catalog.format('%I.%I', n.nspname, c.relname) as part, pg_catalog.format('%I.%I', rn.nspname, r.relname) as root
      from pg_catalog.pg_class c
      join pg_catalog.pg_namespace n on n.oid operator(pg_catalog.=) c.relnamespace

@@ -16,27 +16,27 @@ export interface AuthRole {
 }
 
 /** What is missing of the role itself. */
-export function planAuthRole(session: Queryable, { role, password }: AuthRole): Promise<readonly SetupStep[]> {
+export function planAuthRole(database: Queryable, { role, password }: AuthRole): Promise<readonly SetupStep[]> {
   const verifier = password === null ? null : makeScramVerifier(password);
-  return readSteps(session, 'auth-role-login.sql', { role, verifier });
+  return readSteps(database, 'auth-role-login.sql', { role, verifier });
 }
 
 /** Lets the role use the tables, which are there. */
 export function openAuthTables(pool: SystemPool, { role }: AuthRole): Promise<StepOutcome> {
   const step = { topic: `"${role}" may use the tables of the auth service`, statement: 'sql/auth', advice: null };
   return runStep(step, () =>
-    pool.transaction(async (session) => {
-      await session.query(`select pg_catalog.set_config('pgreflect.auth_role', $1, true)`, [role]);
-      await session.query(loadSqlFile('auth-role.sql'));
-      const [row] = await session.query(`select pg_catalog.current_setting('pgreflect.auth_role_changed') as changed`);
+    pool.transaction(async (tx) => {
+      await tx.query(`select pg_catalog.set_config('pgreflect.auth_role', $1, true)`, [role]);
+      await tx.query(loadSqlFile('auth-role.sql'));
+      const [row] = await tx.query(`select pg_catalog.current_setting('pgreflect.auth_role_changed') as changed`);
       return row?.changed === 'true';
     }),
   );
 }
 
 /** The SQL of `openAuthTables`, as a person would run it. */
-export async function printAuthTables(session: Queryable, { role }: AuthRole): Promise<string> {
-  const [row] = await session.query(
+export async function printAuthTables(database: Queryable, { role }: AuthRole): Promise<string> {
+  const [row] = await database.query(
     `select pg_catalog.format('select pg_catalog.set_config(%L, %L, true);', 'pgreflect.auth_role', $1::text) as line`,
     [role],
   );

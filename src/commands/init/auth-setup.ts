@@ -14,25 +14,25 @@ const own: OwnSchemas = ['auth', 'pgreflect_queue'];
 export function installAuth(pool: SystemPool, roles: RoleNames): Promise<StepOutcome> {
   const step = { topic: 'tables of the auth service', statement: 'sql/auth', advice: null };
   return runStep(step, async () => {
-    await pool.transaction((session) => refuseForeign(session, own));
+    await pool.transaction((tx) => refuseForeign(tx, own));
     const statements = await migrate(pool, { apiRoles: apiRoles(roles) });
     // Somebody may have been faster.
-    await pool.transaction((session) => refuseForeign(session, own));
+    await pool.transaction((tx) => refuseForeign(tx, own));
     return statements.length > 0;
   });
 }
 
 /** The SQL that `installAuth` would run; empty where nothing is missing. */
-export async function printAuth(session: Queryable, roles: RoleNames): Promise<string> {
-  const statements = await planMigration(session, { apiRoles: apiRoles(roles) });
+export async function printAuth(database: Queryable, roles: RoleNames): Promise<string> {
+  const statements = await planMigration(database, { apiRoles: apiRoles(roles) });
   if (statements.length === 0) return '';
   return printGuarded(own, statements.map((text) => (text.endsWith(';') ? text : `${text};`)).join('\n\n'));
 }
 
 /** Whether the database has tables of the auth service that we brought. */
-export async function hasAuth(session: Queryable): Promise<boolean> {
+export async function hasAuth(database: Queryable): Promise<boolean> {
   // By the catalog: this login may have no right to look into the schema.
-  const rows = await session.query(`select c.oid
+  const rows = await database.query(`select c.oid
     from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
     where n.nspname = 'auth' and c.relname = 'pgreflect_migrations'`);
   return rows.length > 0;

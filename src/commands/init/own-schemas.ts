@@ -11,12 +11,12 @@ export type OwnSchemas = readonly ('auth' | 'pgreflect' | 'pgreflect_queue')[];
 /**
  * Refuses where somebody else made them or anything in them.
  *
- * @param session Of a transaction.
+ * @param tx Of a transaction.
  * @throws DatabaseError `statement`, 42501
  */
-export async function refuseForeign(session: Queryable, schemas: OwnSchemas): Promise<void> {
-  await session.query(`select pg_catalog.set_config('pgreflect.own_schemas', $1, true)`, [schemas.join()]);
-  await session.query(loadSqlFile('own-schemas.sql'));
+export async function refuseForeign(tx: Queryable, schemas: OwnSchemas): Promise<void> {
+  await tx.query(`select pg_catalog.set_config('pgreflect.own_schemas', $1, true)`, [schemas.join()]);
+  await tx.query(loadSqlFile('own-schemas.sql'));
 }
 
 /** The same as SQL for a person, around what is made there. */

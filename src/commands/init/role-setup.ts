@@ -49,10 +49,10 @@ export interface StepOutcome extends SetupStep {
 }
 
 /** What the database still lacks, in the order in which it has to be done. Writes nothing. */
-export async function planRoleSetup(session: Queryable, setup: RoleSetup): Promise<readonly SetupStep[]> {
+export async function planRoleSetup(database: Queryable, setup: RoleSetup): Promise<readonly SetupStep[]> {
   const { loginPassword, ...names } = setup;
-  const schemas = await readExposedNames(session, setup.schemas);
-  return readSteps(session, 'roles.sql', {
+  const schemas = await readExposedNames(database, setup.schemas);
+  return readSteps(database, 'roles.sql', {
     ...names,
     schemas,
     verifier: loginPassword && makeScramVerifier(loginPassword),
@@ -61,15 +61,15 @@ export async function planRoleSetup(session: Queryable, setup: RoleSetup): Promi
 
 /** What takes the roles and their privileges out of the database. Writes nothing. */
 export async function planRoleRemoval(
-  session: Queryable,
+  database: Queryable,
   names: RoleNames & { readonly auth: string },
 ): Promise<readonly SetupStep[]> {
-  return readSteps(session, 'roles-remove.sql', names);
+  return readSteps(database, 'roles-remove.sql', names);
 }
 
 /** The rows of a file of `sql/` that says what is missing. */
-export async function readSteps(session: Queryable, file: string, names: object): Promise<readonly SetupStep[]> {
-  const rows = await session.query(loadSqlFile(file), [JSON.stringify(names)]);
+export async function readSteps(database: Queryable, file: string, names: object): Promise<readonly SetupStep[]> {
+  const rows = await database.query(loadSqlFile(file), [JSON.stringify(names)]);
   return rows as unknown as readonly SetupStep[];
 }
 

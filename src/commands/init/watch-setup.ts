@@ -11,8 +11,8 @@ import { runStep, type StepOutcome } from './role-setup.ts';
 const own: OwnSchemas = ['pgreflect'];
 
 /** Whether both event triggers are there and enabled. */
-export async function isWatched(session: Queryable): Promise<boolean> {
-  const [row] = await session.query(`select count(*)::pg_catalog.int4 as number
+export async function isWatched(database: Queryable): Promise<boolean> {
+  const [row] = await database.query(`select count(*)::pg_catalog.int4 as number
     from pg_catalog.pg_event_trigger t
     where t.evtname in ('pgreflect_ddl', 'pgreflect_drop') and t.evtenabled <> 'D'`);
   return row?.number === 2;
@@ -22,12 +22,12 @@ export async function isWatched(session: Queryable): Promise<boolean> {
 export function installWatch(pool: SystemPool, loginRole: string): Promise<StepOutcome> {
   return runFile('watch.sql', async () => {
     if (await isWatched(pool)) return false;
-    return pool.transaction(async (session) => {
-      await session.query(`select pg_catalog.set_config('pgreflect.login_role', $1, true)`, [loginRole]);
-      await refuseForeign(session, own);
-      await session.query(loadSqlFile('watch.sql'));
+    return pool.transaction(async (tx) => {
+      await tx.query(`select pg_catalog.set_config('pgreflect.login_role', $1, true)`, [loginRole]);
+      await refuseForeign(tx, own);
+      await tx.query(loadSqlFile('watch.sql'));
       // Somebody may have been faster.
-      await refuseForeign(session, own);
+      await refuseForeign(tx, own);
     });
   });
 }
@@ -37,7 +37,7 @@ export function removeWatch(pool: SystemPool): Promise<StepOutcome> {
   return runFile('unwatch.sql', async () => {
     const [row] = await pool.query(`select pg_catalog.to_regclass('pgreflect.catalog_change') is null as missing`);
     if (row?.missing === true && !(await isWatched(pool))) return false;
-    return pool.transaction((session) => session.query(loadSqlFile('unwatch.sql')));
+    return pool.transaction((tx) => tx.query(loadSqlFile('unwatch.sql')));
   });
 }
 
@@ -46,8 +46,8 @@ function runFile(file: 'watch.sql' | 'unwatch.sql', run: () => Promise<unknown>)
 }
 
 /** The SQL of the installation, as a person would run it. */
-export async function printWatch(session: Queryable, loginRole: string): Promise<string> {
-  const [row] = await session.query(
+export async function printWatch(database: Queryable, loginRole: string): Promise<string> {
+  const [row] = await database.query(
     `select pg_catalog.format('select pg_catalog.set_config(%L, %L, false);', 'pgreflect.login_role', $1::text) as line`,
     [loginRole],
   );

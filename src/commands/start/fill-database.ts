@@ -67,12 +67,12 @@ async function runScripts(pool: SystemPool, content: Content): Promise<void> {
   const [row] = await pool.query(`select pg_catalog.shobj_description(d.oid, 'pg_database') as mark
     from pg_catalog.pg_database d where d.datname = pg_catalog.current_database()`);
   if (row?.mark === 'pgreflect: filled') return;
-  await pool.transaction(async (session) => {
+  await pool.transaction(async (tx) => {
     // The user's script, not ours: it runs with the settings of an ordinary session.
-    await session.query('reset all');
+    await tx.query('reset all');
     for (const script of content.scripts) {
       try {
-        await session.query(withoutRestrictions(script.text));
+        await tx.query(withoutRestrictions(script.text));
       } catch (error) {
         throw error instanceof DatabaseError
           ? scriptError(script.title, withoutRestrictions(script.text), error)
@@ -80,7 +80,7 @@ async function runScripts(pool: SystemPool, content: Content): Promise<void> {
       }
     }
     // A dump sets an empty search path for the session.
-    await session.query(`reset all; comment on database pgreflect is 'pgreflect: filled'`);
+    await tx.query(`reset all; comment on database pgreflect is 'pgreflect: filled'`);
   });
 }
 

@@ -18,10 +18,10 @@ export interface OutboxParts extends SendingParts {
 
 /** The outbox as requests see it. */
 export interface Outbox {
-  /** Stores an email in the transaction of the session. */
-  add(session: Queryable, email: QueuedEmail): Promise<void>;
-  /** Sends what was added in the transaction of the session, which was committed. Does not wait. */
-  committed(session: Queryable): void;
+  /** Stores an email in the transaction of its change. */
+  add(tx: Queryable, email: QueuedEmail): Promise<void>;
+  /** Sends what was added in the transaction of the tx, which was committed. Does not wait. */
+  committed(tx: Queryable): void;
 }
 
 /** Time between two looks. */
@@ -62,13 +62,13 @@ export class OutboxWorker implements Outbox {
     await this.#running;
   }
 
-  async add(session: Queryable, email: QueuedEmail): Promise<void> {
-    this.#filled.add(session);
-    await storeEmail(session, email, this.#parts.clock.now());
+  async add(tx: Queryable, email: QueuedEmail): Promise<void> {
+    this.#filled.add(tx);
+    await storeEmail(tx, email, this.#parts.clock.now());
   }
 
-  committed(session: Queryable): void {
-    if (this.#filled.has(session)) this.#wake();
+  committed(tx: Queryable): void {
+    if (this.#filled.has(tx)) this.#wake();
   }
 
   #wake(): void {

@@ -29,15 +29,15 @@ export interface ClaimedEmail {
 }
 
 /**
- * Stores an email in the transaction of the session.
+ * Stores an email in the transaction of its change.
  *
  * @param now Milliseconds since the epoch.
  */
-export async function storeEmail(session: Queryable, email: QueuedEmail, now: number): Promise<void> {
+export async function storeEmail(tx: Queryable, email: QueuedEmail, now: number): Promise<void> {
   const { message, userId, lifetimeSeconds } = email;
   const createdAt = new Date(now);
   const expiresAt = new Date(now + lifetimeSeconds * 1000);
-  await session.query(
+  await tx.query(
     `insert into pgreflect_queue.emails (kind, user_id, message, created_at, expires_at, due_at)
     values ($1, $2::uuid, $3::json, $4::timestamptz, $5::timestamptz, $4::timestamptz)`,
     [message.kind, userId, JSON.stringify(message), createdAt, expiresAt],

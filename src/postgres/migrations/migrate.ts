@@ -52,10 +52,10 @@ export async function migrate(pool: SystemPool, options: MigrateOptions): Promis
   const migrations = options.migrations ?? loadMigrations();
   try {
     if (await isComplete(pool, migrations, options.apiRoles)) return [];
-    return await pool.transaction(async (session) => {
-      await session.query('select pg_catalog.pg_advisory_xact_lock($1)', [lockKey]);
-      const statements = await planMigration(session, { ...options, migrations });
-      for (const text of statements) await session.query(text);
+    return await pool.transaction(async (tx) => {
+      await tx.query('select pg_catalog.pg_advisory_xact_lock($1)', [lockKey]);
+      const statements = await planMigration(tx, { ...options, migrations });
+      for (const text of statements) await tx.query(text);
       return statements;
     });
   } catch (error) {
@@ -64,17 +64,17 @@ export async function migrate(pool: SystemPool, options: MigrateOptions): Promis
 }
 
 /** The statements that `migrate` would run now. Writes nothing. */
-export async function planMigration(session: Queryable, options: MigrateOptions): Promise<readonly string[]> {
+export async function planMigration(database: Queryable, options: MigrateOptions): Promise<readonly string[]> {
   const statements: string[] = [];
-  const applied = await readApplied(session);
+  const applied = await readApplied(database);
   for (const { version, title, pieces } of options.migrations ?? loadMigrations()) {
     if (applied?.has(version)) continue;
-    for (const piece of pieces) if (await isMissing(session, piece)) statements.push(piece.text);
+    for (const piece of pieces) if (await isMissing(database, piece)) statements.push(piece.text);
     // The first migration has made the schema in which the bookkeeping lives.
     if (applied === null && version === 1) statements.push(createBookkeeping);
     statements.push(noteMigration(version, title));
   }
-  return [...statements, ...(await planGrants(session, options.apiRoles, applied === null))];
+  return [...statements, ...(await planGrants(database, options.apiRoles, applied === null))];
 }
 
 /** Version and title are ours: a number and the letters of a file name. */
@@ -84,24 +84,24 @@ function noteMigration(version: number, title: string): string {
 }
 
 async function isComplete(
-  session: Queryable,
+  database: Queryable,
   migrations: readonly Migration[],
   apiRoles: readonly string[],
 ): Promise<boolean> {
-  const applied = await readApplied(session);
+  const applied = await readApplied(database);
   if (applied === null || migrations.some(({ version }) => !applied.has(version))) return false;
-  return (await planGrants(session, apiRoles, false)).length === 0;
+  return (await planGrants(database, apiRoles, false)).length === 0;
 }
 
 /** Null where there is no bookkeeping yet. */
-async function readApplied(session: Queryable): Promise<ReadonlySet<number> | null> {
+async function readApplied(database: Queryable): Promise<ReadonlySet<number> | null> {
   // Reads a table on purpose: after the wait for the lock, only opening one makes the server notice what others have made,
   // and every `to_reg...` after it is right too.
-  const found = await session.query(`select c.oid
+  const found = await database.query(`select c.oid
     from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
     where n.nspname = 'auth' and c.relname = 'pgreflect_migrations'`);
   if (found.length === 0) return null;
-  const rows = await session.query(`select m.version from auth.pgreflect_migrations m`);
+  const rows = await database.query(`select m.version from auth.pgreflect_migrations m`);
   return new Set(rows.map(({ version }) => version as number));
 }
 
@@ -118,13 +118,17 @@ const presence = {
   ) as missing`,
 } satisfies Record<MigrationPiece['kind'], string>;
 
-async function isMissing(session: Queryable, piece: MigrationPiece): Promise<boolean> {
-  const [row] = await session.query(presence[piece.kind], [piece.name]);
+async function isMissing(database: Queryable, piece: MigrationPiece): Promise<boolean> {
+  const [row] = await database.query(presence[piece.kind], [piece.name]);
   return row?.missing === true;
 }
 
-async function planGrants(session: Queryable, apiRoles: readonly string[], isNew: boolean): Promise<readonly string[]> {
-  const rows = await session.query(
+async function planGrants(
+  database: Queryable,
+  apiRoles: readonly string[],
+  isNew: boolean,
+): Promise<readonly string[]> {
+  const rows = await database.query(
     `select pg_catalog.format('grant usage on schema auth to %I', r.rolname) as text
     from pg_catalog.pg_roles r
     left join pg_catalog.pg_namespace n on n.nspname = 'auth'

@@ -31,7 +31,7 @@ export interface SystemPool extends Queryable {
    * Runs `run` between `begin` and `commit`, or `rollback` when it throws. Nothing is repeated. The transaction begins with
    * the first statement, in the same round trip.
    */
-  transaction<T>(run: (session: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  transaction<T>(run: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Runs one statement that cannot be part of a transaction: `create database`. It must not have any name looked up. */
   outsideTransaction(text: string): Promise<void>;
   state(): PoolState;

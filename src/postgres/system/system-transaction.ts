@@ -30,7 +30,7 @@ export interface TransactionOptions {
 /** As `SystemPool.transaction`, on a connection of its own. */
 export async function runTransaction<T>(
   connection: SystemConnection,
-  run: (session: Queryable) => Promise<T>,
+  run: (tx: Queryable) => Promise<T>,
   options: TransactionOptions = {},
 ): Promise<T> {
   const transaction = new Transaction(connection, options);
