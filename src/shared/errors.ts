@@ -2,7 +2,7 @@
  * Every code that a client of the gateway can meet, in one table, and the error that carries one.
  *
  * Throw `PublicError` where the message may be shown. Anything else that reaches the edge is masked as `INTERNAL`, logged
- * under an id, and the id is what the client sees. The table is the documentation: a house test compares it with the docs
+ * under an id, and the id is what the client sees. The table is the documentation: a convention test compares it with the docs
  * and demands a test that provokes each code.
  */
 

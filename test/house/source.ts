@@ -1,5 +1,5 @@
 /**
- * Reads src/ as text for the house tests: every TypeScript file with its folder, its imports and its lines.
+ * Reads src/ as text for the convention tests: every TypeScript file with its folder, its imports and its lines.
  *
  * Text patterns are enough, because the formatter fixes the layout: a declaration starts at column 0, a function ends at
  * a brace in the column where it began.

@@ -20,7 +20,7 @@ import { StatementNames } from '../wire/statement-names.ts';
 import type { Queryable } from './queryable.ts';
 import { runSystemAlone, runSystemSteps, type SystemConnection, type SystemStatement } from './system-connection.ts';
 import type { Rows } from './system-rows.ts';
-import { shareFlights } from './system-sharing.ts';
+import { shareRoundTrips } from './system-sharing.ts';
 import { runTransaction, type TransactionOptions } from './system-transaction.ts';
 
 /** A connection per call, or one connection for a whole transaction. */
@@ -108,7 +108,7 @@ export function createSystemPool(options: SystemPoolOptions): SystemPool {
     withConnection((connection) => runSystemSteps(connection, statements));
   return {
     query,
-    shared: shareFlights(query, runTogether),
+    shared: shareRoundTrips(query, runTogether),
     transaction: (work, settings) =>
       withConnection((connection) => runTransaction(connection, work, settings), settings?.answerWithinMs),
     outsideTransaction: (text) => withConnection((connection) => runSystemAlone(connection, text)),

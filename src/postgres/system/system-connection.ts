@@ -31,7 +31,7 @@ export interface SystemStatement {
   readonly values: readonly unknown[];
 }
 
-/** What became of a flight: the rows of every statement before the one that failed, if one did. */
+/** What became of a round trip: the rows of every statement before the one that failed, if one did. */
 export interface SystemResult {
   readonly results: readonly Rows[];
   readonly error: DatabaseError | null;
@@ -69,9 +69,9 @@ export function isInTransaction({ client }: SystemConnection): boolean {
 }
 
 /**
- * Runs statements with values in one flight; outside of a transaction they are one, with the pins.
+ * Runs statements with values in one round trip; outside of a transaction they are one, with the pins.
  *
- * @param begin Begins a transaction that outlives the flight.
+ * @param begin Begins a transaction that outlives the round trip.
  */
 export async function runSystemSteps(
   connection: SystemConnection,

@@ -1,14 +1,14 @@
 /**
- * Statements of several requests in one round trip: whatever is asked for while flights are under way goes with the next one.
+ * Statements of several requests in one round trip: whatever is asked for while others are under way goes with the next one.
  *
  * For short statements that are sent often: reads by key, counts, writes that wait for nobody's locks. A request that is alone
  * waits for nobody; of many at once, most of the reading and writing of sockets is saved, and of writes most of the commits.
  * Each statement sees what was committed before it was asked for.
  * Without it, sign-ins and refreshes of 64 clients take 1.3 × the CPU of the gateway and 1.1 × that of PostgreSQL.
  *
- * A flight is one transaction, in the order of the first values, so that two of them that write the same rows never wait for
+ * A round trip is one transaction, in the order of the first values, so that two of them that write the same rows never wait for
  * each other. Where one statement is refused nothing has happened, and each is run again alone: nobody meets the mistakes of
- * others. And where a flight is not answered soon, the next goes without it, on another connection: nobody waits for a stuck one.
+ * others. And where a round trip is not answered soon, the next goes without it, on another connection: nobody waits for a stuck one.
  */
 
 import type { Queryable } from './queryable.ts';
@@ -17,9 +17,9 @@ import type { Rows } from './system-rows.ts';
 
 /** More would hold the locks of the first for too long. */
 const maxStatements = 64;
-/** While the answers of one flight are worked on, the server works on the other. More would be flights of few. */
+/** While the answers of one round trip are worked on, the server works on the other. More would carry few statements each. */
 const maxSenders = 2;
-/** How long those who came later wait for a flight, in milliseconds; many times what a healthy one takes. */
+/** How long those who came later wait for a round trip, in milliseconds; many times what a healthy one takes. */
 const patienceMs = 50;
 
 interface Asked extends SystemStatement {
@@ -31,7 +31,7 @@ interface Asked extends SystemStatement {
  * @param runAlone Runs one statement in a round trip of its own.
  * @param runTogether Runs several in one; rejects where there is no connection.
  */
-export function shareFlights(
+export function shareRoundTrips(
   runAlone: Queryable['query'],
   runTogether: (statements: readonly SystemStatement[]) => Promise<SystemResult>,
 ): Queryable {
@@ -43,7 +43,7 @@ export function shareFlights(
   function startSender(): void {
     senders += 1;
     isStarting = true;
-    // Whoever asks now, before anything else happens, shares the flight.
+    // Whoever asks now, before anything else happens, shares the round trip.
     queueMicrotask(() => {
       isStarting = false;
       void sendWhileAsked();

@@ -2,7 +2,7 @@
  * A transaction of our own statements in few round trips: `begin` travels with the first statements, and statements that are
  * asked for at the same time travel together.
  *
- * One flight at a time: the next is sent when the one before has been answered, so nothing ever runs outside the transaction
+ * One round trip at a time: the next is sent when the one before has been answered, so nothing ever runs outside the transaction
  * because its `begin` has failed.
  */
 
@@ -23,7 +23,7 @@ export interface TransactionOptions {
   readonly begin?: string;
   /** Settings of this transaction alone, by their PostgreSQL names: `{ lock_timeout: '5s' }`. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Longest wait for the answer to each flight, in milliseconds; null: there is no limit. */
+  /** Longest wait for the answer to each round trip, in milliseconds; null: there is no limit. */
   readonly answerWithinMs?: number | null;
 }
 
@@ -69,7 +69,7 @@ class Transaction implements Queryable {
     if (values === undefined) return this.#then(() => this.#runTexts(text));
     return new Promise((resolve, reject) => {
       this.#waiting.push({ text, values, resolve, reject });
-      // Whoever asks now, before anything else happens, shares the flight.
+      // Whoever asks now, before anything else happens, shares the round trip.
       if (this.#waiting.length === 1) queueMicrotask(() => void this.#then(() => this.#send()));
     });
   }
@@ -113,7 +113,7 @@ class Transaction implements Queryable {
     }
   }
 
-  /** Begins, and runs the first statements in the same flight. */
+  /** Begins, and runs the first statements in the same round trip. */
   async #open(statements: readonly SystemStatement[]): Promise<SystemResult> {
     const all = [...this.#settings, ...statements];
     let result = await runSystemSteps(this.#connection, all, this.#begin);
