@@ -21,7 +21,7 @@ import { createPwnedCheck } from './secrets/leaked-passwords.ts';
 import { createPasswordHasher, type PasswordHasher } from './secrets/passwords.ts';
 import { createTokenSigner } from './secrets/signing-keys.ts';
 import type { AuthServices } from './steps/auth-context.ts';
-import { CleanUpWorker } from './store/clean-up-worker.ts';
+import { createCleanUpWork } from './store/clean-up.ts';
 import { createRateLimiter } from './store/rate-limit.ts';
 import { createSendText } from './texts/send-text.ts';
 import { createTurns } from './turns.ts';
@@ -106,13 +106,13 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     adminRoles: [config.serviceRole, adminRole],
     observe,
   };
-  const cleaner = new CleanUpWorker({
+  const cleaner = createCleanUpWork({
     ...{ database, currentConfig, isInstalled, clock, observe },
     everyMs: config.cleanUpMs,
     deleteAnonymousUsers: config.cleanUpAnonymousUsers,
   });
   outbox.start();
-  cleaner.start();
+  if (config.cleanUpMs > 0) cleaner.start();
   const stop = async () => {
     // What does not end in time is cut with its connections: an email that was on its way is sent again by the next process.
     await within(stopLimitMs, Promise.all([outbox.stop(), cleaner.stop()]));

@@ -2,8 +2,7 @@
  * What the auth service deletes of itself: rows that nobody can use any more, and never one that somebody can.
  */
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { type CleanUpOptions, cleanUp } from '../../src/auth/store/clean-up.ts';
-import { CleanUpWorker } from '../../src/auth/store/clean-up-worker.ts';
+import { type CleanUpOptions, cleanUp, createCleanUpWork } from '../../src/auth/store/clean-up.ts';
 import { assertSendAllowed, createRateLimiter } from '../../src/auth/store/rate-limit.ts';
 import { loadSession } from '../../src/auth/store/sessions.ts';
 import { defaultAuthConfig } from '../../src/config/auth/auth-config.ts';
@@ -172,7 +171,7 @@ test('a worker goes on until there is nothing left, and then waits', async () =>
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   let rounds = 0;
-  const worker = new CleanUpWorker({
+  const worker = createCleanUpWork({
     ...{ database: pool, clock, everyMs: 1000, deleteAnonymousUsers: false, observe: () => {} },
     isInstalled: async () => true,
     currentConfig: async () => {

@@ -3,7 +3,9 @@
  * each statement takes at most a hundred rows that nobody else holds.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
+import type { OutboxParts } from '../../email/outbox/outbox-worker.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
+import { RepeatedWork } from '../../postgres/system/repeated-work.ts';
 import { type Time, toTimestamp } from '../times.ts';
 
 /** What decides about sessions, and whether users go. */
@@ -88,4 +90,28 @@ export async function cleanUp(database: Queryable, options: CleanUpOptions): Pro
   }
   if (deleteAnonymousUsers) await run('anonymousUsers', anonymousUsers);
   return counts;
+}
+
+/** What the clean-up of a process works with; `everyMs` lie between two looks. */
+type CleanUpParts = Pick<OutboxParts, 'database' | 'currentConfig' | 'isInstalled' | 'clock' | 'observe'> &
+  Pick<CleanUpOptions, 'deleteAnonymousUsers'> & { readonly everyMs: number };
+
+/** The clean-up of a process, for the first time after a while: a start has better things to do. */
+export function createCleanUpWork(parts: CleanUpParts): RepeatedWork {
+  const { database, currentConfig, isInstalled, everyMs, deleteAnonymousUsers, clock, observe } = parts;
+  const mayHaveMore = async () => {
+    const counts = await cleanUp(database, { config: await currentConfig(), now: clock.now(), deleteAnonymousUsers });
+    return Object.values(counts).some((count) => count > 0);
+  };
+  const work = new RepeatedWork({
+    everyMs,
+    async round() {
+      if (await isInstalled()) while (!work.isStopped && (await mayHaveMore()));
+    },
+    complain(reason) {
+      const message = `What is of no use any more could not be deleted from the auth tables: ${reason}`;
+      observe({ kind: 'warning', message });
+    },
+  });
+  return work;
 }

@@ -4,7 +4,7 @@
  */
 import type { SendLimit } from '../../config/auth/auth-delivery-fields.ts';
 import { parseDurationSeconds } from '../../config/auth/auth-field.ts';
-import { DatabaseError } from '../../postgres/failure.ts';
+import { isAway } from '../../postgres/pool/availability.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError, type AuthErrorCode } from '../auth-error.ts';
 import { type Time, toTimestamp } from '../times.ts';
@@ -59,8 +59,7 @@ export function createRateLimiter(database: Queryable, now: () => Time): RateLim
       try {
         return await takeShared(database, key, allowance, now());
       } catch (error) {
-        const isAway = error instanceof DatabaseError && (error.kind === 'unavailable' || error.kind === 'overloaded');
-        if (!isAway) throw error;
+        if (!isAway(error)) throw error;
         return takeLocal(local, key, allowance, now());
       }
     },

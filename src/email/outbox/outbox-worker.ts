@@ -5,6 +5,7 @@
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { DatabaseError } from '../../postgres/failure.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
+import { RepeatedWork } from '../../postgres/system/repeated-work.ts';
 import { claimEmails, type QueuedEmail, storeEmail } from './outbox.ts';
 import { type SendingParts, sendQueued } from './send-queued.ts';
 
@@ -38,28 +39,26 @@ export class OutboxWorker implements Outbox {
   readonly #parts: OutboxParts;
   /** Transactions in which something was added. */
   readonly #filled = new WeakSet<Queryable>();
-  /** Null where it does not work. */
-  #timer: NodeJS.Timeout | null = null;
-  #running: Promise<void> | null = null;
-  /** There may be something that the current round has not seen. */
-  #isWoken = false;
-  #lastComplaint: string | null = null;
+  readonly #work: RepeatedWork;
 
   constructor(parts: OutboxParts) {
     this.#parts = parts;
+    this.#work = new RepeatedWork({
+      everyMs: lookEveryMs,
+      round: () => this.#drain(),
+      complain: (reason, error) => this.#complain(reason, error),
+    });
   }
 
   /** Begins to look. */
   start(): void {
-    this.#timer ??= setInterval(() => this.#wake(), lookEveryMs).unref();
-    this.#wake();
+    this.#work.start();
+    this.#work.wake();
   }
 
   /** Looks no more, and waits for what is on its way. */
-  async stop(): Promise<void> {
-    if (this.#timer !== null) clearInterval(this.#timer);
-    this.#timer = null;
-    await this.#running;
+  stop(): Promise<void> {
+    return this.#work.stop();
   }
 
   async add(tx: Queryable, email: QueuedEmail): Promise<void> {
@@ -68,27 +67,7 @@ export class OutboxWorker implements Outbox {
   }
 
   committed(tx: Queryable): void {
-    if (this.#filled.has(tx)) this.#wake();
-  }
-
-  #wake(): void {
-    if (this.#timer === null) return;
-    this.#isWoken = true;
-    this.#running ??= this.#run().finally(() => {
-      this.#running = null;
-    });
-  }
-
-  async #run(): Promise<void> {
-    while (this.#isWoken && this.#timer !== null) {
-      this.#isWoken = false;
-      try {
-        await this.#drain();
-        this.#lastComplaint = null;
-      } catch (error) {
-        this.#complain(error);
-      }
-    }
+    if (this.#filled.has(tx)) this.#work.wake();
   }
 
   /** Goes on while the mail server takes something: where it takes nothing, the next look is early enough. */
@@ -102,15 +81,11 @@ export class OutboxWorker implements Outbox {
       const config = await currentConfig();
       const ends = await Promise.all(claimed.map((email) => sendQueued(this.#parts, config, email)));
       goOn = ends.includes('gone');
-    } while (goOn && this.#timer !== null);
+    } while (goOn && !this.#work.isStopped);
   }
 
-  /** A database that is away is observed elsewhere; what was claimed comes back by itself. */
-  #complain(error: unknown): void {
-    if (error instanceof DatabaseError && (error.kind === 'unavailable' || error.kind === 'overloaded')) return;
-    const reason = error instanceof Error ? error.message : 'unknown reason';
-    if (reason === this.#lastComplaint) return;
-    this.#lastComplaint = reason;
+  /** What was claimed comes back by itself. */
+  #complain(reason: string, error: unknown): void {
     const message = `The emails that wait could not be looked at: ${reason}`;
     const hint = 'Tables of an earlier version? Run `pgreflect init --auth`.';
     this.#parts.observe({ kind: 'warning', message, ...(error instanceof DatabaseError && { hint }) });
