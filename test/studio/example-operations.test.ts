@@ -7,28 +7,17 @@ import { expect, test } from 'vitest';
 import { exampleOperations, exampleTables } from '../../src/studio/pages/graphql/example-operations.ts';
 import { formatSql, tokensOf } from '../../src/studio/pages/graphql/format-sql.ts';
 import { startExecution } from '../support/execution.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { createDatabase, fixture, type TestDatabase } from '../support/postgres.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 const shop = async () => createDatabase(read('examples/shop/schema.sql'), read('examples/shop/data.sql'));
 
 test('every example of every table of the shop is answered without an error, and shows every kind of operation', async () => {
-  const { run, data } = await startExecution(await shop(), { introspection: 'always' });
-  const schema = buildClientSchema(await data('service_role', getIntrospectionQuery()));
-  const tables = exampleTables(schema);
+  const { tables, titles, refused } = await runExamples(await shop(), ['public']);
   expect(tables).toHaveLength(12);
-  const titles = new Set<string>();
-  const refused: unknown[] = [];
-  for (const table of tables) {
-    for (const { title, query } of exampleOperations(schema, table)) {
-      titles.add(title);
-      const { errors } = await run('service_role', query);
-      if (errors !== undefined) refused.push({ query, errors });
-    }
-  }
   expect(refused).toEqual([]);
-  expect([...titles].sort()).toEqual([
+  expect(titles).toEqual([
     'Change a row',
     'Delete a row',
     'Filtered and ordered',
@@ -41,6 +30,37 @@ test('every example of every table of the shop is answered without an error, and
     'With rows that refer to it',
   ]);
 });
+
+test.each([
+  ['check-trading.sql', ['public']],
+  ['check-warehouse.sql', ['public', 'catalogue', 'billing']],
+  ['mutation-library.sql', ['lib']],
+] as const)('so is every example of other schemas: %s', async (name, schemas) => {
+  const database = await createDatabase(fixture(name));
+  const lists = schemas.join(', ');
+  await database.query(
+    `grant all on all tables in schema ${lists} to service_role; grant usage on schema ${lists} to service_role`,
+  );
+  const { tables, refused } = await runExamples(database, schemas);
+  expect(tables.length).toBeGreaterThan(2);
+  expect(refused).toEqual([]);
+});
+
+async function runExamples(database: TestDatabase, schemas: readonly string[]) {
+  const { run, data } = await startExecution(database, { introspection: 'always', schemas });
+  const schema = buildClientSchema(await data('service_role', getIntrospectionQuery()));
+  const tables = exampleTables(schema);
+  const titles = new Set<string>();
+  const refused: unknown[] = [];
+  for (const table of tables) {
+    for (const { title, query } of exampleOperations(schema, table)) {
+      titles.add(title);
+      const { errors } = await run('service_role', query);
+      if (errors !== undefined) refused.push({ query, errors });
+    }
+  }
+  return { tables, titles: [...titles].sort(), refused };
+}
 
 test('they are made of what the caller sees: who may change nothing gets no mutation, who sees nothing no example', async () => {
   const database = await createDatabase(

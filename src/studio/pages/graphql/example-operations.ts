@@ -188,21 +188,21 @@ function writes(schema: GraphQLSchema, table: Table): readonly (readonly [title:
   const key = keyFieldOf(schema, table)?.args ?? [];
   const filter = key.map(({ name, type }) => `${name}: { eq: ${literalOf(type)} }`).join(', ');
   const answer = `{ affectedCount records { ${leavesOf(node)} } }`;
-  /** What an argument takes beside the key. */
+  /** What an argument takes, as far as a value is known for it. */
   const inputsOf = (argument: GraphQLArgument) =>
     inputFieldsOf(argument.type)
-      .filter(({ name }) => !key.some((part) => part.name === name))
+      .filter(({ type }) => isListType(type) || isEnumType(type) || getNamedType(type).name in values)
       .map(({ name, type }) => `${name}: ${literalOf(type)}`);
   const isFree = !objectFieldsOf(node).some(({ type }) => nodeOf(type) === null);
   return own.map((field) => {
     const [objects, set] = [argumentOf(field, 'objects'), argumentOf(field, 'set')];
     if (objects !== undefined) {
-      const values = inputsOf(objects).join(', ');
-      const insert = `mutation ${node.name}Insert { ${field.name}(objects: [{ ${values} }]) ${answer} }`;
-      return ['Insert a row', isFree && values !== '' ? insert : null];
+      const row = inputsOf(objects).join(', ');
+      const insert = `mutation ${node.name}Insert { ${field.name}(objects: [{ ${row} }]) ${answer} }`;
+      return ['Insert a row', isFree && row !== '' ? insert : null];
     }
     if (set !== undefined) {
-      const [value] = inputsOf(set);
+      const [value] = inputsOf(set).filter((text) => !key.some(({ name }) => text.startsWith(`${name}: `)));
       const change = `mutation ${node.name}Change { ${field.name}(set: { ${value} }, filter: { ${filter} }) ${answer} }`;
       return ['Change a row', filter !== '' && value !== undefined ? change : null];
     }
@@ -222,6 +222,8 @@ const values: Readonly<Record<string, string>> = {
   Time: '"12:00:00"',
   Datetime: '"2000-01-01T12:00:00Z"',
   JSON: '"{}"',
+  String: '"A"',
+  ID: '"A"',
 };
 
 /** A value of the type, as a literal. */
