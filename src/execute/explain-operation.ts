@@ -83,20 +83,18 @@ function toPublic(error: Error | undefined): PublicError {
   return new PublicError('GRAPHQL_VALIDATION_FAILED', error?.message ?? 'The operation cannot be run.');
 }
 
-/** What plans are asked for with. */
-export interface ExplainOptions {
-  /** JSON that policies see in `request.jwt.claims`. */
-  readonly claims: string;
-  /** Execute for real times. */
-  readonly analyze: boolean;
-}
-
-/** The statements with their plans, as the role gets them. @throws DatabaseError */
+/**
+ * The statements with their plans, as the role gets them.
+ *
+ * @param options.claims JSON that policies see in `request.jwt.claims`.
+ * @param options.analyze Execute for real times.
+ * @throws DatabaseError
+ */
 export async function explainStatements(
   pool: SystemPool,
   { role, searchPath, settings, timeoutMs }: RoleReflection,
   statements: readonly BoundStatement[],
-  { claims, analyze }: ExplainOptions,
+  { claims, analyze }: { readonly claims: string; readonly analyze: boolean },
 ): Promise<readonly ExplainedStatement[]> {
   const caller = { role, claims, headers: '{}', method: 'POST', path: '/graphql/v1' };
   const input = { caller, searchPath, settings, timeoutMs: analyze ? timeoutMs : 0, freshness: null, readOnly: false };

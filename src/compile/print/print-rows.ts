@@ -41,17 +41,14 @@ import {
 } from './row-layout.ts';
 import { ident, type Sql, sql } from './sql.ts';
 
-/** A select and what becomes of its rows. */
-export interface PrintedRows {
-  readonly select: Sql;
-  readonly layout: AnswerLayout;
-}
-
 /** PostgreSQL's limit is 1,664 columns. */
 const maxColumns = 1600;
 
 /** Prints the root fields of a query as rows; null where that cannot be. */
-export function printRows(printer: Printer, fields: readonly Entry[]): PrintedRows | null {
+export function printRows(
+  printer: Printer,
+  fields: readonly Entry[],
+): { readonly select: Sql; readonly layout: AnswerLayout } | null {
   const [field, ...others] = fields.filter(({ kind }) => kind !== 'typename');
   if (field === undefined || others.length > 0) return null;
   const printed = printField(printer, field);

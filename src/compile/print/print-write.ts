@@ -88,18 +88,16 @@ function printChange(table: Table, change: RowChange, alias: string): Sql {
   return sql`update ${target} set ${list(set)}${filter}`;
 }
 
-/** A statement and what becomes of its rows. */
-export interface PrintedWrite {
-  readonly statement: Sql;
-  readonly layout: AnswerLayout;
-}
-
 /**
  * Prints the write of rows that are plainly selected; null where they are not.
  *
  * @param check Refuses other types of columns (print-type-check.ts); null: there is nothing to check.
  */
-export function printWrittenRows(printer: Printer, plan: WritePlan, check: Sql | null): PrintedWrite | null {
+export function printWrittenRows(
+  printer: Printer,
+  plan: WritePlan,
+  check: Sql | null,
+): { readonly statement: Sql; readonly layout: AnswerLayout } | null {
   const { table, change, entries } = plan;
   const records = entries.filter((entry) => entry.kind === 'records');
   if (records.length > 1 || !records.every(({ object }) => isFlat(object) && !callsRoutine(object))) return null;

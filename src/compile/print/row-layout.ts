@@ -106,19 +106,13 @@ export const plainForms: Partial<Readonly<Record<ScalarName, ColumnForm>>> = {
   Time: 'quoted',
 };
 
-/** A select of one row with one column. */
-export interface PrintedCall {
-  readonly select: Sql;
-  readonly column: { readonly kind: 'column' } & AnswerColumn;
-}
-
 /** Prints a call at the root that gives one plain value as the call alone; null where its value is no plain scalar. */
-export function printCalledValue(call: CallPlan): PrintedCall | null {
+export function printCalledValue(call: CallPlan) {
   const { result, returnsSet } = call.routine;
   if (returnsSet || result.kind !== 'value' || result.type.kind !== 'scalar') return null;
   const form = plainForms[result.type.scalar];
   if (form === undefined) return null;
-  return { select: sql`select ${printCall(call, null)}`, column: { kind: 'column', index: 0, form } };
+  return { select: sql`select ${printCall(call, null)}`, column: { kind: 'column', index: 0, form } as const };
 }
 
 function columnIn(context: RowContext, column: Column): AnswerColumn {

@@ -3,18 +3,13 @@
  */
 import type pg from 'pg';
 
-/** A pool at this moment. */
-export interface PoolState {
+/** A pool at this moment, with what it has done since the start; null where that is not counted. */
+export interface PoolState extends Readonly<Record<keyof FlightCounts, number | null>> {
   /** Connections. */
   readonly open: number;
   readonly idle: number;
   /** Those who wait for a connection. */
   readonly waiting: number;
-  /** Since the start; null where they are not counted. */
-  readonly flights: number | null;
-  readonly batches: number | null;
-  /** Who waited in vain, or would have. */
-  readonly refused: number | null;
 }
 
 /** What a pool for requests has done since the start. */

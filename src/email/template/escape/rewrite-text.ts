@@ -6,12 +6,6 @@ import { EvaluationFailure } from '../template-error.ts';
 import { type Context, isComment, isScriptLiteral } from './context.ts';
 import { PieceScanner } from './scan-piece.ts';
 
-/** The text to print instead, and the context behind it. */
-export interface Rewritten {
-  readonly text: string;
-  readonly context: Context;
-}
-
 /** What rewriting depends on beside the text. */
 export interface RewriteOptions {
   /** Whether comments for mail clients, `<!--[if`, are kept. */
@@ -22,9 +16,10 @@ export interface RewriteOptions {
 /**
  * Rewrites a piece.
  *
+ * @returns The text to print instead, and the context behind it.
  * @throws EvaluationFailure with a code of the phase `escape` when the text breaks the page, or of the budget.
  */
-export function rewriteText(start: Context, piece: string, { keepsConditional, budget }: RewriteOptions): Rewritten {
+export function rewriteText(start: Context, piece: string, { keepsConditional, budget }: RewriteOptions) {
   const scanner = new PieceScanner(piece, keepsConditional, budget);
   const output = new PieceOutput(piece);
   let context = start;

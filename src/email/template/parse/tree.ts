@@ -51,13 +51,6 @@ export interface Branch {
   readonly otherwise: readonly TemplateNode[] | null;
 }
 
-/** One piece of literal text. */
-export interface TextNode {
-  readonly kind: 'text';
-  readonly at: number;
-  readonly text: string;
-}
-
 /** `{{ pipeline }}`; prints unless it has variables. */
 export interface ActionNode {
   readonly kind: 'action';
@@ -78,7 +71,8 @@ export interface CallNode {
 
 /** One node of a body. */
 export type TemplateNode =
-  | TextNode
+  /** Literal text. */
+  | { readonly kind: 'text'; readonly at: number; readonly text: string }
   | ActionNode
   | CallNode
   | Branch
