@@ -85,10 +85,6 @@ interface Reason {
   readonly fix: string;
 }
 
-const password: Reason = {
-  problem: (place, user) => `Cannot log in to ${place}: the password of "${user}" is wrong, or there is no such role.`,
-  fix: 'Check user and password in --database-url; `pgreflect init` creates a login role.',
-};
 const unreachable: Reason = {
   problem: (place) => `Cannot connect to ${place}: connection refused.`,
   fix: 'Start PostgreSQL, or check host and port in --database-url.\nTo use an embedded database: pgreflect start',
@@ -97,19 +93,21 @@ const unknownHost: Reason = {
   problem: (place) => `Cannot connect to ${place}: the host is unknown.`,
   fix: 'Check the host in --database-url.',
 };
-const refusedByRules: Reason = {
-  problem: (place, user) => `The server does not let "${user}" log in to ${place} from here.`,
-  fix: 'Check pg_hba.conf on the server, and whether it requires TLS (?sslmode=require).',
-};
-
 const untrusted: Reason = {
   problem: (place) => `The certificate of ${place} is not signed by a trusted authority.`,
   fix: 'Add ?sslrootcert=FILE with the certificate of the authority to --database-url.',
 };
 
 const reasons: Readonly<Record<string, Reason>> = {
-  '28P01': password,
-  '28000': refusedByRules,
+  '28P01': {
+    problem: (place, user) =>
+      `Cannot log in to ${place}: the password of "${user}" is wrong, or there is no such role.`,
+    fix: 'Check user and password in --database-url; `pgreflect init` creates a login role.',
+  },
+  '28000': {
+    problem: (place, user) => `The server does not let "${user}" log in to ${place} from here.`,
+    fix: 'Check pg_hba.conf on the server, and whether it requires TLS (?sslmode=require).',
+  },
   '3D000': {
     problem: (place) => `${place[0]?.toUpperCase()}${place.slice(1)} does not exist.`,
     fix: 'Create it (create database NAME;) or check the name in --database-url.',

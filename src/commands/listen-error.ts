@@ -3,6 +3,7 @@
  */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import type { Problem } from '../config/config-error.ts';
 import { CommandError } from './command.ts';
 
 interface Address {
@@ -11,27 +12,27 @@ interface Address {
   readonly metricsPort?: number | null;
 }
 
-/** A `CommandError` for the operating system's refusal of an address; null for any other error. */
-function describeListenError(error: unknown, { host, port, metricsPort = null }: Address): CommandError | null {
+/** The operating system's refusal of an address in words; null for any other error. */
+function describeListenError(error: unknown, { host, port, metricsPort = null }: Address): Problem | null {
   const { code, port: refused = port } = error as NodeJS.ErrnoException & { readonly port?: number };
   const [flag, usual] = refused === metricsPort ? ['--metrics-port', 9464] : ['--port', 54_321];
   switch (code) {
     case 'EADDRINUSE':
-      return problem(
-        `Port ${refused} is in use by another program.`,
-        `Choose another port: ${flag} ${usual + 1}, or ${flag} 0 for a free one.`,
-      );
+      return {
+        problem: `Port ${refused} is in use by another program.`,
+        fix: `Choose another port: ${flag} ${usual + 1}, or ${flag} 0 for a free one.`,
+      };
     case 'EACCES':
-      return problem(
-        `This user is not allowed to listen on port ${refused}.`,
-        `Choose a port above 1023: ${flag} ${usual}.`,
-      );
+      return {
+        problem: `This user is not allowed to listen on port ${refused}.`,
+        fix: `Choose a port above 1023: ${flag} ${usual}.`,
+      };
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return problem(
-        `"${host}" is not an address of this machine.`,
-        'Choose another address: --host 127.0.0.1, or --host 0.0.0.0 for all.',
-      );
+      return {
+        problem: `"${host}" is not an address of this machine.`,
+        fix: 'Choose another address: --host 127.0.0.1, or --host 0.0.0.0 for all.',
+      };
     default:
       return null;
   }
@@ -40,7 +41,8 @@ function describeListenError(error: unknown, { host, port, metricsPort = null }:
 /** Rethrows what kept a server from listening, in words where it is the operating system's refusal of the address. */
 export function refuseAddress(address: Address): (error: unknown) => never {
   return (error) => {
-    throw describeListenError(error, address) ?? error;
+    const problem = describeListenError(error, address);
+    throw problem === null ? error : new CommandError([problem]);
   };
 }
 
@@ -50,8 +52,4 @@ export async function assertFree(address: Address): Promise<void> {
   await once(probe, 'listening').catch(refuseAddress(address));
   probe.close();
   await once(probe, 'close');
-}
-
-function problem(text: string, fix: string): CommandError {
-  return new CommandError([{ problem: text, fix }]);
 }

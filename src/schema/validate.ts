@@ -22,22 +22,19 @@ import {
   validate,
 } from 'graphql';
 
-/** What the operator decides about validation. */
-export interface ValidationOptions {
-  /** Apply the rule that a variable's type must fit its position; otherwise values are checked when they are known. */
-  readonly strictVariablePositions: boolean;
-  /** Messages may name what was perhaps meant. Off where the schema is not to be discovered. */
-  readonly suggestions: boolean;
-}
-
 /** The message of pg_graphql: clients show it to users. */
 export const subscriptionMessage = 'Subscriptions are not supported';
 
-/** All mistakes in the document, none if it may be planned. At most about a hundred are reported. */
+/**
+ * All mistakes in the document, none if it may be planned. At most about a hundred are reported.
+ *
+ * @param options.strictVariablePositions A variable's type must fit its position; otherwise values are checked when they are known.
+ * @param options.suggestions Messages may name what was perhaps meant. Off where the schema is not to be discovered.
+ */
 export function validateDocument(
   schema: GraphQLSchema,
   document: DocumentNode,
-  options: ValidationOptions,
+  options: { readonly strictVariablePositions: boolean; readonly suggestions: boolean },
 ): readonly GraphQLError[] {
   const rules = options.strictVariablePositions ? strictRules : compatibleRules;
   return validate(schema, document, rules, { hideSuggestions: !options.suggestions });

@@ -13,7 +13,7 @@ export interface TreeNode {
 
 /** The value of such a text. Fields that it does not know keep their words, so that versions may differ. */
 export function readNodeTree(text: string): TreeValue {
-  return readValue(new Words(text));
+  return readValue((text.match(word) ?? []).reverse());
 }
 
 /** The nodes of a field that has a list of them; none where it is empty. */
@@ -29,48 +29,34 @@ export function isNode(value: TreeValue | undefined): value is TreeNode {
 /** A bracket, or characters without blanks; a backslash takes the next one with it. */
 const word = /[(){}]|(?:\\[\s\S]|[^\s(){}\\])+/g;
 
-class Words {
-  readonly #words: readonly string[];
-  #at = 0;
-
-  constructor(text: string) {
-    this.#words = text.match(word) ?? [];
-  }
-
-  get next(): string | undefined {
-    return this.#words[this.#at];
-  }
-
-  take(): string | undefined {
-    this.#at += 1;
-    return this.#words[this.#at - 1];
-  }
-}
+/** The last one is the next. */
+type Words = string[];
 
 function readValue(words: Words): TreeValue {
-  if (words.next === '{') return readNode(words);
-  if (words.next === '(') return readList(words);
-  return words.take() ?? '';
+  if (words.at(-1) === '{') return readNode(words);
+  if (words.at(-1) === '(') return readList(words);
+  return words.pop() ?? '';
 }
 
 function readList(words: Words): readonly TreeValue[] {
-  words.take();
+  words.pop();
   const values: TreeValue[] = [];
-  while (words.next !== undefined && words.next !== ')') values.push(readValue(words));
-  words.take();
+  while (words.at(-1) !== undefined && words.at(-1) !== ')') values.push(readValue(words));
+  words.pop();
   return values;
 }
 
 function readNode(words: Words): TreeNode {
-  words.take();
-  const fields: Record<string, TreeValue> = { '': words.take() ?? '' };
-  while (words.next !== undefined && words.next !== '}') {
-    const field = words.take()!;
+  words.pop();
+  const fields: Record<string, TreeValue> = { '': words.pop() ?? '' };
+  while (words.at(-1) !== undefined && words.at(-1) !== '}') {
+    const field = words.pop()!;
     const values: TreeValue[] = [];
-    while (words.next !== undefined && words.next !== '}' && !words.next.startsWith(':')) values.push(readValue(words));
+    while (words.at(-1) !== undefined && words.at(-1) !== '}' && !words.at(-1)!.startsWith(':'))
+      values.push(readValue(words));
     const [only] = values;
     if (field.startsWith(':')) fields[field.slice(1)] = values.length === 1 ? only! : values.join(' ');
   }
-  words.take();
+  words.pop();
   return fields;
 }

@@ -72,15 +72,11 @@ export async function planMigration(database: Queryable, options: MigrateOptions
     for (const piece of pieces) if (await isMissing(database, piece)) statements.push(piece.text);
     // The first migration has made the schema in which the bookkeeping lives.
     if (applied === null && version === 1) statements.push(createBookkeeping);
-    statements.push(noteMigration(version, title));
+    // Both are ours: a number and the letters of a file name.
+    statements.push(`insert into auth.pgreflect_migrations (version, title) values (${version}, '${title.replaceAll("'", "''")}')
+  on conflict (version) do nothing;`);
   }
   return [...statements, ...(await planGrants(database, options.apiRoles, applied === null))];
-}
-
-/** Version and title are ours: a number and the letters of a file name. */
-function noteMigration(version: number, title: string): string {
-  return `insert into auth.pgreflect_migrations (version, title) values (${version}, '${title.replaceAll("'", "''")}')
-  on conflict (version) do nothing;`;
 }
 
 async function isComplete(
