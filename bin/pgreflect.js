@@ -1,18 +1,25 @@
 #!/usr/bin/env node
 /**
- * The command `pgreflect` of the installed package: runs dist/main.js with a Node that is recent enough.
+ * The command `pgreflect`: runs dist/main.js of the installed package, in a checkout src/main.ts without a build, with a Node that is
+ * recent enough.
  *
  * That is this very process where possible, else the pinned Node as a child that gets our signals and gives us its exit
  * code, so that a supervisor sees one well-behaved process either way.
  */
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { missingRuntimeMessage, pinnedRuntime, runtimeIsEnough } from './runtime.js';
 import './stop-with-parent.js';
 
-const main = new URL('../dist/main.js', import.meta.url);
+const source = new URL('../src/main.ts', import.meta.url);
+const isCheckout = existsSync(source);
+const main = isCheckout ? source : new URL('../dist/main.js', import.meta.url);
 
-if (runtimeIsEnough()) {
+if (isCheckout && !existsSync(new URL('../node_modules', import.meta.url))) {
+  process.stderr.write('The packages of this checkout are not installed. Install them with:   npm ci\n');
+  process.exitCode = 1;
+} else if (runtimeIsEnough()) {
   await import(main.href);
 } else {
   const binary = pinnedRuntime();

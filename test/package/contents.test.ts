@@ -1,10 +1,13 @@
 /**
  * What is published. That it works where it is installed is shown at night, by package.nightly.test.ts.
  */
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { temporaryDirectory } from '../commands/run-command.ts';
+import { pathOfPerson } from '../support/install-example.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -33,4 +36,27 @@ test('with the studio come the licenses of what is bundled into it, scripts and 
     expect(licenses).toMatch(new RegExp(`^## .*${name}`, 'm'));
   expect(licenses).toContain('SIL OPEN FONT LICENSE Version 1.1');
   expect(licenses).toContain('Permission is hereby granted, free of charge');
+});
+
+test('npx pgreflect in a clone says what to install, and then runs without a build', () => {
+  const clone = temporaryDirectory();
+  for (const path of ['bin', 'src', 'sql', 'package.json'])
+    cpSync(join(root, path), join(clone, path), { recursive: true });
+  const { HOME = '' } = process.env;
+  // A Node that is too old finds the one of the packages.
+  const run = () =>
+    spawnSync(
+      'npx',
+      ['--offline', 'pgreflect', 'keys', '--jwt-secret', 'a secret of more than thirty-two characters'],
+      {
+        cwd: clone,
+        env: { PATH: pathOfPerson(), HOME },
+        encoding: 'utf8',
+      },
+    );
+  const before = run();
+  expect([before.status, before.stderr]).toEqual([1, expect.stringContaining('Install them with:   npm ci')]);
+  symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'));
+  const after = run();
+  expect([after.status, after.stdout]).toEqual([0, expect.stringContaining('PGREFLECT_ANON_KEY=eyJ')]);
 });
