@@ -10,6 +10,8 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../../config/config.ts';
+import { findSigningKey, makeApiKeys } from '../../config/keys.ts';
 import type { ManagementCaller } from '../../management/management-caller.ts';
 import { ManagementError } from '../../management/management-error.ts';
 import { PublicError } from '../../shared/errors.ts';
@@ -108,20 +110,36 @@ async function authorizeOperator(request: FastifyRequest, studio: StudioParts): 
   throw new PublicError('ROLE_NOT_ALLOWED', 'The access token lacks the scope "project:operate".');
 }
 
-/** Who may see what of the project: whoever may read its configuration. The keys are told on a local project only. */
+/** Who may see what of the project: whoever holds an access token of it. */
 async function describeProject(caller: ManagementCaller, { config, inbox }: HttpParts, studio: StudioParts) {
   const ref = await studio.ref();
-  const mayUseKeys = config.localProject && caller.scopes.includes('auth_config:write');
   return {
     ref,
     isLocal: config.localProject,
     scopes: caller.scopes,
-    keys: mayUseKeys ? { anon: config.anonKey, service: config.serviceKey } : null,
+    keys: await keysFor(caller, config),
     roles: { anon: config.anonRole, authenticated: config.authenticatedRole, service: config.serviceRole },
     graphqlPath,
     isMailCaptured: inbox?.isCaptured() ?? false,
     exampleOperations: config.exampleOperations,
   };
+}
+
+/**
+ * Operators get the anon key, which every client of the project has. The service key, which outlives their tokens, is told on a
+ * local project only.
+ */
+async function keysFor({ scopes }: ManagementCaller, config: Config) {
+  const { anonKey, serviceKey, localProject } = config;
+  if (localProject && scopes.includes('auth_config:write')) return { anon: anonKey, service: serviceKey };
+  if (!scopes.includes('project:operate')) return null;
+  return { anon: anonKey ?? (await makeAnonKey(config)), service: '' };
+}
+
+/** The one that `pgreflect keys` makes; empty where no key signs. */
+async function makeAnonKey({ jwtSecret, jwtKeys, anonRole, serviceRole }: Config): Promise<string> {
+  const signer = findSigningKey(jwtKeys) ?? jwtSecret;
+  return signer ? (await makeApiKeys(signer, anonRole, serviceRole)).anonKey : '';
 }
 
 function readTicket(body: Buffer | undefined): string | null {

@@ -14,7 +14,7 @@ export interface Project {
   readonly isLocal: boolean;
   /** Of the token: `auth_config:write` may change the configuration, `project:operate` may see plans and act as a user. */
   readonly scopes: readonly string[];
-  /** Of a local project. */
+  /** Null: none are told. `service` is empty unless the project is local. */
   readonly keys: { readonly anon: string; readonly service: string } | null;
   readonly roles: { readonly anon: string; readonly authenticated: string; readonly service: string };
   readonly isMailCaptured: boolean;

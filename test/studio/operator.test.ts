@@ -1,0 +1,72 @@
+/**
+ * The studio of a gateway that is no local project, for an operator in a real browser: who gets which key.
+ */
+import { expect, onTestFinished, test, vi } from 'vitest';
+import type { Config } from '../../src/config/config.ts';
+import { addToken, managedGateway, usePool } from '../management/management.ts';
+import { openBrowser } from '../support/browser.ts';
+import { anonKey, secret, serviceKey } from '../support/http.ts';
+import { copyAuthDatabase } from '../support/postgres.ts';
+
+// A busy machine takes its time to start a browser.
+vi.setConfig({ testTimeout: 240_000 });
+
+const database = await copyAuthDatabase();
+
+const start = async (scopes: Parameters<typeof addToken>[1], given: Partial<Config> = {}) => {
+  const token = await addToken(database, scopes);
+  return { token, managed: await managedGateway(database, token, { anonKey, serviceKey, ...given }) };
+};
+
+test.each([
+  [['auth_config:read'], null],
+  [['auth_config:read', 'auth_config:write'], null],
+  [['project:operate'], { anon: anonKey, service: '' }],
+] as const)('a token with %j is told the keys %j: never the service key', async (scopes, keys) => {
+  const { managed } = await start({ scopes });
+  const { status, body, headers } = await managed.call({ path: '/studio/project' });
+  expect({ status, keys: body.keys }).toEqual({ status: 200, keys });
+  expect(JSON.stringify(body)).not.toContain(serviceKey);
+  expect([headers.get('access-control-allow-origin'), headers.get('cache-control')]).toEqual([null, 'no-store']);
+});
+
+test('nobody else is told a key: no token, an API key, a token that has ended', async () => {
+  const { managed } = await start({ scopes: ['project:operate'] });
+  const ended = await addToken(database, { scopes: ['project:operate'], expiresAt: new Date(Date.now() - 1000) });
+  const revoked = await addToken(database, { scopes: ['project:operate'] });
+  await usePool(database, (pool) =>
+    pool.query(
+      "update auth.pgreflect_access_tokens set revoked_at = now() where token_hash = sha256(convert_to($1, 'UTF8'))",
+      [revoked],
+    ),
+  );
+  for (const token of [null, `Bearer ${anonKey}`, `Bearer ${serviceKey}`, `Bearer ${ended}`, `Bearer ${revoked}`]) {
+    const { status, body } = await managed.call({ path: '/studio/project', token });
+    expect(status).toBe(401);
+    expect(JSON.stringify(body)).not.toContain(anonKey);
+  }
+});
+
+test('GraphiQL asks an operator for no keys, also where they are made from the secret', async () => {
+  await database.query('create table note (id int primary key, body text); grant select on note to anon');
+  await database.query("insert into note values (1, 'seen by anon')");
+  const { token, managed } = await start(
+    { scopes: ['project:operate'] },
+    { anonKey: null, serviceKey: null, jwtSecret: secret },
+  );
+  const context = await (await openBrowser()).newContext({ viewport: { width: 1600, height: 1000 } });
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  await page.goto(`${managed.gateway.url}/studio/graphql`);
+  await page.getByLabel('Access token').fill(token);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.locator('.graphiql-container').waitFor();
+  expect(await page.getByText('Project API keys').count()).toBe(0);
+  expect(await page.getByRole('radio', { name: 'Service' }).isDisabled()).toBe(true);
+  const answer = await page.evaluate(async () => {
+    const kept = performance.getEntriesByType('resource').map(({ name }) => name);
+    return kept.filter((name) => name.endsWith('/graphql/v1')).length;
+  });
+  expect(answer).toBeGreaterThan(0);
+  await page.locator('.notice.fault').waitFor({ state: 'detached' });
+});
