@@ -35,7 +35,7 @@ async function readConfig(token: string): Promise<number> {
 
 test('a token is made with name, scopes and expiry, works, is shown once, and works no more when it was revoked', async () => {
   const { page, problems, foreign } = await studio.visit('settings');
-  await page.getByText('No access tokens yet.').waitFor();
+  await page.getByText('No access tokens yet').waitFor();
   expect(page.url()).toBe(`${studio.url}/studio/${path}`);
   await page.getByRole('button', { name: 'Create access token' }).click();
   await page.getByLabel('Name').fill('release pipeline');
@@ -63,7 +63,7 @@ test('a token is made with name, scopes and expiry, works, is shown once, and wo
   await page.getByRole('button', { name: 'Revoke … release pipeline' }).click();
   await page.getByRole('button', { name: 'Revoke token' }).click();
   await page.getByRole('status').getByText('The access token “release pipeline” was revoked.').waitFor();
-  await page.getByText('No access tokens yet.').waitFor();
+  await page.getByText('No access tokens yet').waitFor();
   expect(await readConfig(token)).toBe(401);
   expect({ problems, foreign }).toEqual({ problems: [], foreign: [] });
 });

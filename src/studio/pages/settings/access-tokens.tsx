@@ -3,7 +3,7 @@
  */
 import { useState } from 'react';
 import { Dialog } from '../../components/dialog.tsx';
-import { Fault, Waiting } from '../../components/problem.tsx';
+import { Empty, Fault, Waiting } from '../../components/problem.tsx';
 import { useAnswer, useTask } from '../../shared/requests.ts';
 import { askProject } from '../../shared/session.ts';
 import { CreateDialog } from './create-dialog.tsx';
@@ -34,7 +34,9 @@ export function AccessTokens() {
       <div role="status">{said !== '' && <p className="notice good">{said}</p>}</div>
       <Fault>{problem?.message}</Fault>
       {tokens.length === 0 ? (
-        <p className="hint soft">No access tokens yet. Create one for a pipeline or for another operator.</p>
+        <Empty title="No access tokens yet">
+          <p>Create one for a pipeline or for another operator.</p>
+        </Empty>
       ) : (
         <TokenTable tokens={tokens} onRevoke={setEnding} />
       )}
