@@ -390,3 +390,23 @@ test('escapes of CSS end where the standard says', () => {
   expect(decodeCss('\\41 B\\000041C\\ffffff\\d800 x\\')).toBe('ABAC\u{fffff}f\ufffdx');
   expect(decodeBytes(Uint8Array.of(0xf0, 0x9f, 0x98, 0x80, 0xff, 0xe2, 0x82))).toBe('😀\ufffd\ufffd\ufffd');
 });
+
+describe('the type of a script', () => {
+  const ofScript = (type: string) =>
+    html(`<script type="${type}">{{ .Data }}</script>`, { Data: "a'b" }).includes(`"a'b"`);
+
+  test.each([
+    ['text/javascript', true],
+    ['\u0085text/javascript\u0085', true],
+    [' \u00a0\u3000text/javascript\u2028', true],
+    ['text/javascript\u0085; charset=utf-8', true],
+    ['\ufefftext/javascript', false],
+    ['text/javascript\ufeff', false],
+    ['text/javascript \ufeff', false],
+    ['appl\u0130cat\u0130on/json', true],
+    ['text/java\u017fcript', false],
+    ['text/template', false],
+  ])('is trimmed and folded as Go does: %j', (type, isScript) => {
+    expect(ofScript(type)).toBe(isScript);
+  });
+});

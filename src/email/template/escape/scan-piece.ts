@@ -7,6 +7,7 @@
 
 import type { Budget } from '../budget.ts';
 import { failScan } from '../template-error.ts';
+import { toLowerCase } from './attribute-kinds.ts';
 import {
   type Context,
   type ContextElement,
@@ -160,6 +161,9 @@ const scriptTypes: ReadonlySet<string> = new Set([
   ...['javascript', 'ecmascript', 'x-javascript', 'x-ecmascript'].flatMap((name) => [`application/${name}`, `text/${name}`]),
 ]); // biome-ignore format: a list
 
+/** What Go trims: U+0085 is a blank there, and U+FEFF is none. */
+const blanks = /^(?:(?!\ufeff)[\s\u0085])+|(?:(?!\ufeff)[\s\u0085])+$/g;
+
 function isScriptType(value: string): boolean {
-  return scriptTypes.has((value.split(';')[0] as string).toLowerCase().trim());
+  return scriptTypes.has(toLowerCase(value.split(';')[0] as string).replaceAll(blanks, ''));
 }
