@@ -62,7 +62,7 @@ describe('the API key', () => {
     expect(reply.status).toBe(401);
     expect(reply.json()).toEqual({
       message: 'No API key found in request',
-      hint: 'No `apikey` request header or url param was found.',
+      hint: 'No `apikey` request header or url param was found. Send the header `apikey` with the anon key.',
       errors: [{ message: 'No API key found in request', extensions: { code: 'UNAUTHENTICATED' } }],
     });
   });

@@ -179,6 +179,25 @@ describe('media types', () => {
     },
   );
 
+  test('JSON that curl sends as a form is refused with the header to send', async () => {
+    const { send } = await testServer();
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    for (const body of [
+      operation('{ hello }'),
+      ` ${operation('query ($a: Int) { hello }', { variables: { a: 1 } } as never)}`,
+    ]) {
+      const reply = await send({ headers, body });
+      expect(reply.status).toBe(400);
+      expect(reply.json()).toMatchObject({
+        errors: [{ extensions: { code: 'BAD_REQUEST', hint: 'Send the header "Content-Type: application/json".' } }],
+      });
+    }
+    const none = await send({ headers: { 'content-type': 'text/plain' }, body: operation('{ hello }') });
+    expect(none.json()).toMatchObject({
+      errors: [{ extensions: { hint: expect.stringContaining('application/json') } }],
+    });
+  });
+
   test('a compressed request body is 415', async () => {
     const { send } = await testServer();
     expect((await send({ headers: { 'content-encoding': 'gzip' }, body: operation('{ hello }') })).status).toBe(415);

@@ -100,12 +100,18 @@ function acceptedRequestType({ headers }: FastifyRequest): RequestType {
   }
   const type = requestTypeOf(headers['content-type']);
   if (type === null) {
-    throw new PublicError('UNSUPPORTED_MEDIA_TYPE', 'Send the request as "Content-Type: application/json" in UTF-8.');
+    const hint = 'Send the header "Content-Type: application/json".';
+    throw new PublicError('UNSUPPORTED_MEDIA_TYPE', 'Send the request as "Content-Type: application/json" in UTF-8.', {
+      hint,
+    });
   }
   // Any web page may post a form to any address; a header of ours proves that the browser asked for permission first.
   const isForm = type === 'urlencoded' || type === 'multipart';
   if (isForm && headers.apikey === undefined && headers.authorization === undefined) {
-    throw new PublicError('UNSUPPORTED_MEDIA_TYPE', 'Forms need the header "apikey". Or send application/json.');
+    const hint = 'Send the header "Content-Type: application/json"; curl sends a form without it.';
+    throw new PublicError('UNSUPPORTED_MEDIA_TYPE', 'Forms need the header "apikey". Or send application/json.', {
+      hint,
+    });
   }
   return type;
 }

@@ -43,6 +43,11 @@ export function readRequest(text: string): GraphQLRequest {
  * @throws PublicError as `readRequest`.
  */
 export function readFormRequest(form: URLSearchParams): GraphQLRequest {
+  // What curl makes of `--data '{…}'` unless it is told otherwise.
+  if (/^\s*\{/.test(form.keys().next().value ?? '')) {
+    const hint = 'Send the header "Content-Type: application/json".';
+    throw new PublicError('BAD_REQUEST', 'The request body is JSON, sent as a form.', { hint });
+  }
   const variables = form.get('variables');
   return toRequest({
     query: form.get('query') ?? undefined,

@@ -128,7 +128,8 @@ async function identify(apiKey: string | undefined, bearer: string | null, parts
 
 function keylessCaller(options: AuthenticationOptions): FoundCaller {
   if (options.requireApiKey) {
-    const hint = 'No `apikey` request header or url param was found.';
+    // The first sentence is that of Supabase.
+    const hint = 'No `apikey` request header or url param was found. Send the header `apikey` with the anon key.';
     throw new PublicError('UNAUTHENTICATED', 'No API key found in request', { hint });
   }
   return { identity: roleAlone(options.anonRole), validUntil: null };
