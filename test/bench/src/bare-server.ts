@@ -1,8 +1,8 @@
 /**
- * The bare server: node:http, the rows of each case in one flight under the caller's role, thrown away, and always the same answer. What
+ * The bare server: node:http, the rows of each case in one round trip under the caller's role, thrown away, and always the same answer. What
  * PostgreSQL, the driver and HTTP cost where nobody makes JSON of anything.
  *
- * Environment: DATABASE_URL, POOL_SIZE. Requests are those of the floor.
+ * Environment: DATABASE_URL, POOL_SIZE. Requests are those of the baseline.
  */
 import { cases } from './cases.ts';
 import { serveStatements } from './statement-server.ts';

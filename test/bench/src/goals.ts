@@ -1,5 +1,5 @@
 /**
- * What the product promises of its speed beside the floor, and what of it was measured.
+ * What the product promises of its speed beside the baseline, and what of it was measured.
  */
 import { cases } from './cases.ts';
 import type { Comparison } from './compare.ts';
@@ -8,32 +8,32 @@ import type { TargetResult } from './measure.ts';
 
 /** µs of gateway CPU for one row by key. */
 const oneRowCpu = 75;
-/** Requests per second of the floor's, for a case; lists of many rows are made without the database's JSON and shall be faster. */
-const shareOfFloor = (title: string) => (title === titleOf('rows-1000') ? 1.8 : 0.9);
+/** Requests per second of the baseline, for a case; lists of many rows are made without the database's JSON and shall be faster. */
+const shareOfBaseline = (title: string) => (title === titleOf('rows-1000') ? 1.8 : 0.9);
 
 /** A table of the goals; no line for a case that was not measured. */
 export function printGoals({ rows }: Pick<Comparison, 'rows'>): string {
   const results = rows.map(({ title, targets }) => ({
     title,
     ours: resultOf(targets, 'pgreflect'),
-    floor: resultOf(targets, 'floor'),
+    baseline: resultOf(targets, 'baseline'),
   }));
-  const measured = results.filter((each): each is Measured => each.ours !== undefined && each.floor !== undefined);
+  const measured = results.filter((each): each is Measured => each.ours !== undefined && each.baseline !== undefined);
   const cpu = measured
     .filter(({ title }) => title === titleOf('one-row'))
-    .map(({ title, ours, floor }) => [
+    .map(({ title, ours, baseline }) => [
       `gateway CPU, ${title}`,
       `≤ ${oneRowCpu} µs`,
-      `${whole(ours.cpuMicroseconds)} µs (floor ${whole(floor.cpuMicroseconds)})`,
+      `${whole(ours.cpuMicroseconds)} µs (baseline ${whole(baseline.cpuMicroseconds)})`,
       met(ours.cpuMicroseconds <= oneRowCpu),
     ]);
-  const speed = measured.map(({ title, ours, floor }) => {
-    const goal = shareOfFloor(title);
+  const speed = measured.map(({ title, ours, baseline }) => {
+    const goal = shareOfBaseline(title);
     return [
-      `requests/s of the floor's, ${title}`,
+      `requests/s of the baseline, ${title}`,
       `≥ ${goal.toFixed(2)} ×`,
-      ratio(ours.requestsPerSecond, floor.requestsPerSecond),
-      met(ours.requestsPerSecond >= goal * floor.requestsPerSecond),
+      ratio(ours.requestsPerSecond, baseline.requestsPerSecond),
+      met(ours.requestsPerSecond >= goal * baseline.requestsPerSecond),
     ];
   });
   return table(['what', 'goal', 'measured', 'met'], [...cpu, ...speed], 4);
@@ -42,7 +42,7 @@ export function printGoals({ rows }: Pick<Comparison, 'rows'>): string {
 interface Measured {
   readonly title: string;
   readonly ours: TargetResult;
-  readonly floor: TargetResult;
+  readonly baseline: TargetResult;
 }
 
 function titleOf(name: string): string | undefined {

@@ -14,9 +14,9 @@ export interface Past extends Pick<Conditions, 'date' | 'commit' | 'machine' | '
 interface PastCase {
   /** Our requests per second of theirs. */
   readonly ofPostgraphile: number | null;
-  readonly ofFloor: number | null;
+  readonly ofBaseline: number | null;
   /** Our CPU a request of theirs. */
-  readonly cpuOfFloor: number | null;
+  readonly cpuOfBaseline: number | null;
 }
 
 const maxRuns = 100;
@@ -28,11 +28,11 @@ export function nextHistory(
   { rows }: Pick<Comparison, 'rows'>,
 ): Past[] {
   const cases = rows.map(({ title, targets }) => {
-    const [ours, other, floor] = ['pgreflect', 'postgraphile', 'floor'].map((name) => resultOf(targets, name));
+    const [ours, other, baseline] = ['pgreflect', 'postgraphile', 'baseline'].map((name) => resultOf(targets, name));
     const measured: PastCase = {
       ofPostgraphile: share(ours?.requestsPerSecond, other?.requestsPerSecond),
-      ofFloor: share(ours?.requestsPerSecond, floor?.requestsPerSecond),
-      cpuOfFloor: share(ours?.cpuMicroseconds, floor?.cpuMicroseconds),
+      ofBaseline: share(ours?.requestsPerSecond, baseline?.requestsPerSecond),
+      cpuOfBaseline: share(ours?.cpuMicroseconds, baseline?.cpuMicroseconds),
     };
     return [title, measured] as const;
   });

@@ -1,6 +1,6 @@
 /**
  * The least that one statement under a role can cost on the wire: settings and statement, both prepared, in one write with
- * one Sync. The bench's own copy, without errors, limits and freshness: it is the floor, not the product.
+ * one Sync. The bench's own copy, without errors, limits and freshness: it is the baseline, not the product.
  */
 import type pg from 'pg';
 

@@ -35,7 +35,7 @@ const mostSockets = 1000;
 const overloadFactor = 2;
 /** A database that is elsewhere and slow, so that it is no rival of the client and the gateway for this machine's processors. */
 const nap = {
-  title: '4 ms elsewhere',
+  title: 'wait of 4 ms in PostgreSQL',
   requests: [ourRequest('{ nap(ms: 4) }', {})],
 };
 const napFunction = `create or replace function public.nap(ms int) returns int stable language sql

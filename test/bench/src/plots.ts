@@ -13,7 +13,7 @@ const looks: Readonly<Record<string, { readonly colour: string; readonly shape: 
   pgreflect: { colour: '#d9480f', shape: 'disc' },
   'pgreflect-2': { colour: '#c2780c', shape: 'ring' },
   postgraphile: { colour: '#3b82f6', shape: 'square' },
-  floor: { colour: '#2f9e44', shape: 'diamond' },
+  baseline: { colour: '#2f9e44', shape: 'diamond' },
   bare: { colour: '#9c6ade', shape: 'cross' },
   http: { colour: '#868e96', shape: 'bar' },
 };

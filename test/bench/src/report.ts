@@ -103,21 +103,21 @@ function printConditions(conditions: Conditions): string {
 
 function printCases(rows: Comparison['rows']): string {
   return table(
-    ['case', 'server', 'requests/s', 'of PostGraphile', 'of floor', 'p50 ms', 'p99 ms', 'p99.9 ms', 'server CPU µs', 'of floor', 'PostgreSQL CPU µs'], // biome-ignore format: one heading
+    ['case', 'server', 'requests/s', 'of PostGraphile', 'of baseline', 'p50 ms', 'p99 ms', 'p99.9 ms', 'gateway CPU µs', 'CPU of baseline', 'PostgreSQL CPU µs'], // biome-ignore format: one heading
     rows.flatMap(({ title, targets }) => {
       const other = resultOf(targets, 'postgraphile');
-      const floor = resultOf(targets, 'floor');
+      const baseline = resultOf(targets, 'baseline');
       return targets.map((result, index) => [
         index === 0 ? title : '',
         result.name,
         whole(result.requestsPerSecond),
         ratio(result.requestsPerSecond, other?.requestsPerSecond),
-        ratio(result.requestsPerSecond, floor?.requestsPerSecond),
+        ratio(result.requestsPerSecond, baseline?.requestsPerSecond),
         result.p50Ms.toFixed(2),
         result.p99Ms.toFixed(2),
         result.p999Ms.toFixed(2),
         whole(result.cpuMicroseconds),
-        ratio(result.cpuMicroseconds, floor?.cpuMicroseconds),
+        ratio(result.cpuMicroseconds, baseline?.cpuMicroseconds),
         whole(result.databaseCpuMicroseconds),
       ]);
     }),
@@ -151,7 +151,7 @@ function printMemory(memory: Comparison['memory']): string {
 
 /** Of those who make the answers: what the collector takes of a second, and the longest it stops one. */
 function printPauses(rows: Comparison['rows']): string {
-  const shown = ['pgreflect', 'postgraphile', 'floor'];
+  const shown = ['pgreflect', 'postgraphile', 'baseline'];
   return table(
     ['garbage collection', ...shown.flatMap((name) => [`${name}, ms of a second`, 'longest ms'])],
     rows.map(({ title, targets }) => [
@@ -166,14 +166,14 @@ function printPauses(rows: Comparison['rows']): string {
 
 function printWire(wire: Comparison['wire']): string {
   return table(
-    ['case', 'server', 'bytes to PostgreSQL', 'bytes from it', 'flights', 'flights where many ask'],
+    ['case', 'server', 'bytes to PostgreSQL', 'bytes from it', 'round trips', 'round trips, 16 clients'],
     wire.map(({ title, name, ...each }, index) => [
       wire[index - 1]?.title === title ? '' : title,
       name,
       whole(each.bytesToServer),
       whole(each.bytesToClient),
-      each.flights.toFixed(2),
-      each.sharedFlights.toFixed(2),
+      each.roundTrips.toFixed(2),
+      each.sharedRoundTrips.toFixed(2),
     ]),
     2,
   );
@@ -181,7 +181,7 @@ function printWire(wire: Comparison['wire']): string {
 
 function printOverload(rows: readonly OverloadRow[]): string {
   return table(
-    ['twice what it can do', 'peak requests/s', 'p99 ms', 'offered', 'answered', 'of peak', 'p99 ms', 'of that at the peak', 'refused', 'p99 ms', 'recovered after ms', 'open at 1 ×', 'processors: gateway', 'PostgreSQL', 'clients'], // biome-ignore format: one heading
+    ['case', 'peak requests/s', 'p99 at the peak ms', 'offered', 'answered', 'of peak', 'p99 ms', 'of p99 at the peak', 'refused', 'p99 of refusals ms', 'recovered after ms', 'answered at 1 ×', 'CPUs: gateway', 'PostgreSQL', 'clients'], // biome-ignore format: one heading
     rows.map((row) => [
       row.title,
       ...[whole(row.peakRate), row.peakP99Ms.toFixed(1), whole(row.offeredRate)],
@@ -198,7 +198,7 @@ function printOverload(rows: readonly OverloadRow[]): string {
 function printCacheBusting(rows: readonly CacheBustingRow[]): string {
   const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
   return table(
-    ['different', 'requests', 'memory before MiB', 'after MiB', 'statements of a connection', 'hits alone', 'beside', 'p50 alone ms', 'beside', 'p99 alone ms', 'beside'], // biome-ignore format: one heading
+    ['never the same', 'requests', 'memory before MiB', 'after MiB', 'statements of a connection', 'hits alone', 'hits under load', 'p50 alone ms', 'p50 under load', 'p99 alone ms', 'p99 under load'], // biome-ignore format: one heading
     rows.map((row) => [
       ...[row.title, whole(row.requests), String(row.beforeMib), String(row.afterMib), String(row.statements)],
       ...[percent(row.aloneHitRate), percent(row.besideHitRate)],
@@ -229,7 +229,7 @@ export function printAuth({ rows, burst, email }: AuthResult): string {
       `${whole(burst.requestsPerSecond)} GraphQL requests/s beside them was ${burst.burstP99Ms.toFixed(1)} ms, and ` +
       `${burst.quietP99Ms.toFixed(1)} ms without them.`,
     '',
-    `One processor makes ${whole(email.messagesPerSecond)} messages/s of the 13 built-in templates (goal 20,000) and reads ` +
+    `One CPU makes ${whole(email.messagesPerSecond)} messages/s of the 13 built-in templates (goal 20,000) and reads ` +
       `a template of 100 KB in ${email.parseMs.toFixed(1)} ms (goal 20).`,
     '',
   ].join('\n');

@@ -1,5 +1,5 @@
 /**
- * What floor and bare server have in common: a request names its statement and has the values of its parameters,
+ * What baseline and bare server have in common: a request names its statement and has the values of its parameters,
  * {"statement": "one-row 0", "values": ["7"]}. Prints `listening PORT`.
  */
 import { createServer } from 'node:http';

@@ -37,7 +37,7 @@ const starters = {
   'pgreflect-2': (options) =>
     startOurs({ ...options, name: 'pgreflect-2', workers: 2, poolSize: Math.ceil(options.poolSize / 2) }),
   postgraphile: async (options) => postgraphile(await startOwn('postgraphile', options)),
-  floor: async (options) => floor(await startOwn('floor', options)),
+  baseline: async (options) => baseline(await startOwn('baseline', options)),
   bare: async (options) => bare(await startOwn('bare', options)),
   http: async (options) => http(await startOwn('http', options)),
 } as const satisfies Record<string, (options: ContestantOptions) => Promise<Contestant>>;
@@ -176,7 +176,7 @@ async function askCursor(port: number, key: number): Promise<string> {
   return answer.data.allPosts.edges[0]?.cursor ?? '';
 }
 
-function floor(target: Target): Contestant {
+function baseline(target: Target): Contestant {
   return {
     target,
     answers: true,
@@ -188,15 +188,15 @@ function floor(target: Target): Contestant {
   };
 }
 
-/** Asked as the floor is, for the cases that have rows to read. */
+/** Asked as the baseline is, for the cases that have rows to read. */
 function bare(target: Target): Contestant {
   const takesPart = ({ operations }: BenchCase) => operations.every((operation) => operation.bare !== null);
-  return { ...floor(target), answers: false, takesPart };
+  return { ...baseline(target), answers: false, takesPart };
 }
 
 /** Asked once, because every case would be the same to it. */
 function http(target: Target): Contestant {
-  return { ...floor(target), answers: false, takesPart: ({ name }) => name === cases[0]?.name };
+  return { ...baseline(target), answers: false, takesPart: ({ name }) => name === cases[0]?.name };
 }
 
 /** Ours is the Base64 of the JSON array of the order's values. */

@@ -1,5 +1,5 @@
 /**
- * What a request costs on the wire between a server and PostgreSQL: bytes each way and flights, counted by a relay.
+ * What a request costs on the wire between a server and PostgreSQL: bytes each way and round trips, counted by a relay.
  */
 import type { BenchCase } from './cases.ts';
 import type { BenchDatabase } from './database.ts';
@@ -7,14 +7,14 @@ import { runLoad } from './load.ts';
 import { startRelay } from './relay.ts';
 import { type Contestant, type ContestantName, startContestants } from './targets.ts';
 
-/** Per request, where one client waits for each answer; and flights where many ask at once and servers may share them. */
+/** Per request, where one client waits for each answer; and round trips where many ask at once and servers may share them. */
 export interface WireResult {
   readonly title: string;
   readonly name: string;
   readonly bytesToServer: number;
   readonly bytesToClient: number;
-  readonly flights: number;
-  readonly sharedFlights: number;
+  readonly roundTrips: number;
+  readonly sharedRoundTrips: number;
 }
 
 /** What is counted, and by how many clients at once in the second part. */
@@ -61,8 +61,8 @@ async function measureServer(
         ...{ title: benchCase.title, name },
         bytesToServer: alone.toServer / counted,
         bytesToClient: alone.toClient / counted,
-        flights: alone.flights / counted,
-        sharedFlights: shared.flights / counted,
+        roundTrips: alone.flights / counted,
+        sharedRoundTrips: shared.flights / counted,
       });
     }
     return results;

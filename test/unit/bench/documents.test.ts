@@ -17,7 +17,7 @@ function resultOf(name: string, requestsPerSecond: number, more: Partial<TargetR
 }
 
 const rows = [
-  { title: 'a < b', targets: [resultOf('pgreflect', 900, { cpuMicroseconds: 120 }), resultOf('floor', 1000)] },
+  { title: 'a < b', targets: [resultOf('pgreflect', 900, { cpuMicroseconds: 120 }), resultOf('baseline', 1000)] },
   { title: 'writes', targets: [resultOf('pgreflect', 20), resultOf('postgraphile', 0.5)] },
 ];
 const conditions = { date: '2026-01-31', commit: 'abc1234', machine: '2 × CPU', rounds: 3, seconds: 5 };
@@ -35,8 +35,8 @@ test('a run leaves its ratios to the servers beside it, and the oldest of a hund
   expect(first).toEqual({
     ...conditions,
     cases: {
-      'a < b': { ofPostgraphile: null, ofFloor: 0.9, cpuOfFloor: 1.2 },
-      writes: { ofPostgraphile: 40, ofFloor: null, cpuOfFloor: null },
+      'a < b': { ofPostgraphile: null, ofBaseline: 0.9, cpuOfBaseline: 1.2 },
+      writes: { ofPostgraphile: 40, ofBaseline: null, cpuOfBaseline: null },
     },
   });
   const past = Array.from({ length: 100 }, (_, index) => ({ ...first!, commit: String(index) }));
@@ -58,8 +58,13 @@ test('a plot of the cases has a mark with words for every server, further right 
   expect(svg).toContain('<title>a &lt; b: pgreflect, 900 requests/s, p99 5.0 ms</title>');
   const places = [...svg.matchAll(/translate\(([\d.]+) [\d.]+\)[^>]*><title>([^:<]*): (\w+), /g)];
   const x = Object.fromEntries(places.map(([, at, title, name]) => [`${title} ${name}`, Number(at)]));
-  expect(Object.keys(x)).toEqual(['a &lt; b pgreflect', 'a &lt; b floor', 'writes pgreflect', 'writes postgraphile']);
-  expect(x['a &lt; b floor']).toBeGreaterThan(x['a &lt; b pgreflect']!);
+  expect(Object.keys(x)).toEqual([
+    'a &lt; b pgreflect',
+    'a &lt; b baseline',
+    'writes pgreflect',
+    'writes postgraphile',
+  ]);
+  expect(x['a &lt; b baseline']).toBeGreaterThan(x['a &lt; b pgreflect']!);
   expect(x['a &lt; b pgreflect']).toBeGreaterThan(x['writes pgreflect']!);
   expect(x['writes pgreflect']).toBeGreaterThan(x['writes postgraphile']!);
   expect(svg).not.toMatch(/NaN|Infinity|undefined/);
@@ -70,6 +75,6 @@ test('a plot over connections joins the points of each server', () => {
   const svg = plotConnections(connections);
   // Two panels, two servers.
   expect(svg.match(/<polyline points="[\d.]+,[\d.]+ [\d.]+,[\d.]+"/g)).toHaveLength(4);
-  expect(svg).toContain('one row: floor, 1,000 requests/s, p99 5.0 ms, 64 connections');
+  expect(svg).toContain('one row: baseline, 1,000 requests/s, p99 5.0 ms, 64 connections');
   expect(svg).not.toMatch(/NaN|Infinity|undefined/);
 });

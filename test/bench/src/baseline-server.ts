@@ -1,6 +1,6 @@
 /**
- * The floor: a bare node:http server that answers each case with the best SQL written by hand, in one flight, without any
- * GraphQL. What a gateway costs is the distance to this.
+ * The baseline: a bare node:http server that answers each case with hand-written SQL, in one round trip, without any
+ * GraphQL. PostgreSQL makes the JSON.
  *
  * Environment: DATABASE_URL, POOL_SIZE.
  */
