@@ -13,8 +13,8 @@ import { sendTokenEmail } from '../messages/send-token.ts';
 import { mergeWhatFits } from '../metadata.ts';
 import type { ExternalUser } from '../providers/external-user.ts';
 import { randomUuid } from '../random.ts';
+import { askBeforeUserCreated } from '../steps/ask-hook.ts';
 import { type AuthContext, nowOf, type Transaction } from '../steps/auth-context.ts';
-import { askBeforeUserCreated } from '../steps/before-user-created.ts';
 import { auditUser } from '../store/audit.ts';
 import { noteEntry } from '../store/entries.ts';
 import {

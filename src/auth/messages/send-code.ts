@@ -11,11 +11,11 @@ import { type AuthContext, nowOf, type Transaction } from '../steps/auth-context
 import { sentAtOf, storeToken } from '../store/one-time-tokens.ts';
 import { assertNumberAllowed, assertSendAllowed, findTooFrequent } from '../store/rate-limit.ts';
 import { reloadUser } from '../store/users.ts';
+import type { TextMessage } from '../texts/text-provider.ts';
 import { TextError } from '../texts/text-provider.ts';
 import type { Time } from '../times.ts';
 import type { User } from '../user.ts';
 import { toUserJson } from '../user-json.ts';
-import type { TextMessage } from './text-message.ts';
 
 /** What a code is for, and where it stands. */
 export type CodePurpose = 'confirmation' | 'phone_change' | 'reauthentication';

@@ -18,11 +18,7 @@ export class ProviderError extends Error {
   }
 }
 
-interface Detailed extends Error {
-  readonly code?: unknown;
-  readonly error?: unknown;
-  readonly claim?: unknown;
-}
+type Detailed = Error & Partial<Record<'code' | 'error' | 'claim', unknown>>;
 
 /** Names, codes and claims, which belong to the libraries, and the codes of OAuth: no text of the provider. */
 function kindOf(error: unknown): string {

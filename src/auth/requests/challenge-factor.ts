@@ -8,13 +8,13 @@ import { type AnswerJson, answerShape, integer, member, uuid } from '../answer-s
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
 import { makePhoneCode, type PhoneCode, sendPhoneCode } from '../messages/send-code.ts';
-import { type Channel, parseChannel } from '../messages/text-message.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { assertFactorBearer, type FactorBearer, requireFactor } from '../steps/own-factor.ts';
 import { auditUser } from '../store/audit.ts';
 import { challengeLifetimeMs, createChallenge } from '../store/factors.ts';
 import { findTooFrequent } from '../store/rate-limit.ts';
+import { type Channel, parseChannel } from '../texts/text-provider.ts';
 import { type Time, toSeconds } from '../times.ts';
 import type { Factor } from '../user.ts';
 

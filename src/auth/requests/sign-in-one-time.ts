@@ -8,13 +8,13 @@ import { type AnswerJson, answerShape, optional, text } from '../answer-shape.ts
 import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-code.ts';
 import { countUnsentEmail, sendTokenEmail } from '../messages/send-token.ts';
-import { type Channel, parseChannel } from '../messages/text-message.ts';
 import type { Metadata } from '../metadata.ts';
 import { type AuthContext, transact } from '../steps/auth-context.ts';
 import { type BodyShape, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
 import { findUserByEmail, findUserByPhone, lockKnownUser } from '../store/users.ts';
+import { type Channel, parseChannel } from '../texts/text-provider.ts';
 import type { User } from '../user.ts';
 import { runSignUp, type SignUpAddress } from './sign-up.ts';
 

@@ -12,7 +12,6 @@ import { parseEmail, parsePhone } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
 import { sendCode } from '../messages/send-code.ts';
-import { type Channel, parseChannel } from '../messages/text-message.ts';
 import { enterMetadata, type Metadata } from '../metadata.ts';
 import { assertStrong } from '../secrets/password-policy.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
@@ -21,6 +20,7 @@ import { auditUser } from '../store/audit.ts';
 import { noteEntry } from '../store/entries.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
 import { findUserByPhone, isEmailTaken, reloadUser, updateUser } from '../store/users.ts';
+import { type Channel, parseChannel } from '../texts/text-provider.ts';
 import { lacksSecondFactor, type User } from '../user.ts';
 import { toUserJson, type UserJson } from '../user-json.ts';
 

@@ -9,7 +9,6 @@ import type { Metadata } from '../metadata.ts';
 import { loadUser, lockUser } from '../store/users.ts';
 import type { Time } from '../times.ts';
 import type { User } from '../user.ts';
-import { parseGoDuration } from './go-duration.ts';
 import { type BodyShape, readMembers } from './members.ts';
 
 /** Loads the user. @param lock Keeps the row for the transaction. @throws AuthError `validation_failed` (404), `user_not_found` */
@@ -81,4 +80,22 @@ function parseBan(text: string): number {
   if (ms !== null) return ms;
   const shown = text.slice(0, 100);
   throw new AuthError('validation_failed', `invalid format for ban duration: time: invalid duration "${shown}"`);
+}
+
+const unitMs: Readonly<Record<string, number>> = {
+  ns: 1e-6, us: 1e-3, 'µs': 1e-3, 'μs': 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000,
+}; // biome-ignore format: a table
+
+/** Longest duration that Supabase Auth knows, in milliseconds: 2^63 nanoseconds. */
+const longestMs = 9_223_372_036_854;
+
+/** Milliseconds of a duration as the original writes it (`24h`, `1h30m`, `1.5h`); null where the text is none. A negative one is a time that has passed. */
+export function parseGoDuration(text: string): number | null {
+  const [, sign, rest = ''] = /^([+-]?)(.+)$/s.exec(text) ?? [];
+  if (rest === '0') return 0;
+  if (!/^((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+$/.test(rest)) return null;
+  const parts = rest.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g);
+  const sum = [...parts].reduce((total, [, amount, unit]) => total + Number(amount) * (unitMs[unit ?? ''] ?? 0), 0);
+  if (sum > longestMs) return null;
+  return sign === '-' ? -sum : sum;
 }

@@ -5,7 +5,10 @@ import type { HookName } from '../../config/auth/auth-hook-fields.ts';
 import { HookError } from '../../hooks/hook-error.ts';
 import type { HookAnswer } from '../../hooks/hooks.ts';
 import { AuthError } from '../auth-error.ts';
-import type { AuthContext, Transaction } from './auth-context.ts';
+import { randomUuid } from '../random.ts';
+import type { NewUser } from '../store/users.ts';
+import { toRfc3339 } from '../times.ts';
+import { type AuthContext, nowOf, type Transaction } from './auth-context.ts';
 
 /**
  * Asks a hook that is switched on.
@@ -25,4 +28,38 @@ export async function askHook(
     if (!(error instanceof HookError)) throw error;
     throw new AuthError(error.code, error.message, { status: error.status, cause: error });
   }
+}
+
+/** Not created yet, in the words of the ecosystem's payload. */
+const never = '0001-01-01T00:00:00Z';
+
+/**
+ * Asks the hook `before_user_created`, where it is on: before somebody becomes a user by what they do themselves, whichever
+ * way. What admins make, users and invitations, is not asked about. It never sees the hash of the password.
+ *
+ * @param tx The transaction that will insert the user.
+ * @throws AuthError What the hook refused or failed with; the user must not be inserted then.
+ */
+export async function askBeforeUserCreated(tx: Transaction, user: NewUser & { readonly id: string }): Promise<void> {
+  if (!tx.config.hook_before_user_created_enabled) return;
+  const metadata = {
+    uuid: randomUuid(tx.services.random),
+    time: toRfc3339(nowOf(tx)),
+    name: 'before-user-created',
+    ip_address: tx.client.ip ?? '',
+  };
+  const shown = {
+    id: user.id,
+    aud: user.audience,
+    role: user.role,
+    email: user.email ?? '',
+    phone: user.phone ?? '',
+    app_metadata: user.appMetadata,
+    user_metadata: user.userMetadata,
+    identities: [],
+    created_at: never,
+    updated_at: never,
+    is_anonymous: user.isAnonymous ?? false,
+  };
+  await askHook(tx, 'before_user_created', { metadata, user: shown });
 }

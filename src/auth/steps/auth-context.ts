@@ -13,13 +13,13 @@ import type { SystemPool } from '../../postgres/system/run-system.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { AuthError, type AuthErrorCode } from '../auth-error.ts';
 import type { VerifyClaims } from '../bearer.ts';
-import type { SendText } from '../messages/text-message.ts';
 import type { ProviderSignIn } from '../providers/provider-sign-in.ts';
 import type { IsPwned } from '../secrets/leaked-passwords.ts';
 import type { PasswordHasher } from '../secrets/passwords.ts';
 import type { TokenSigner } from '../secrets/signing-keys.ts';
 import type { RateLimiter } from '../store/rate-limit.ts';
 import type { ClientOrigin } from '../store/sessions.ts';
+import type { SendText } from '../texts/text-provider.ts';
 import type { StoreTransaction, Tools } from '../tools.ts';
 import type { InTurn } from '../turns.ts';
 

@@ -2,7 +2,7 @@
  * What differs between providers of text messages: one row of data each. All of them take a form over HTTP and answer JSON.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
-import type { Channel } from '../messages/text-message.ts';
+import { AuthError } from '../auth-error.ts';
 
 /** A message that is ready to be sent. */
 export interface OutgoingText {
@@ -58,4 +58,34 @@ export function verdict(id: unknown, code: unknown): ProviderVerdict {
  */
 export class TextError extends Error {
   override readonly name = 'TextError';
+}
+
+/** One message to be. */
+export interface TextMessage {
+  /** Digits, without the plus sign. */
+  readonly to: string;
+  readonly code: string;
+  readonly channel: 'sms' | 'whatsapp';
+  /** Its text, in the language of the templates of emails. */
+  readonly template: string;
+  readonly config: AuthConfig;
+}
+
+/**
+ * Hands a message over and returns the sender's id of it. Rejects where that fails, with a `TextError` where that can be said.
+ *
+ * Null in its place: nobody is configured who sends messages.
+ */
+export type SendText = (message: TextMessage) => Promise<string | null>;
+
+/** How a message reaches a phone. */
+export type Channel = TextMessage['channel'];
+
+/** The channel of a request; `sms` where none is given. @throws AuthError `validation_failed` */
+export function parseChannel(channel: string | null, { sms_provider }: Pick<AuthConfig, 'sms_provider'>): Channel {
+  if (!channel || channel === 'sms') return 'sms';
+  if (channel === 'whatsapp' && sms_provider === 'twilio') return 'whatsapp';
+  const message =
+    "Invalid channel, supported values are 'sms' or 'whatsapp'. 'whatsapp' is only supported if Twilio or Twilio Verify is used as the provider.";
+  throw new AuthError('validation_failed', message);
 }

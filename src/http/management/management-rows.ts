@@ -2,16 +2,18 @@
  * The routes of the management API: a row has what a route does and all that `/openapi.json` says of it.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { systemRandom } from '../../auth/random.ts';
+import { auditOperator } from '../../auth/store/audit.ts';
 import type { Config } from '../../config/config.ts';
 import type { DescribedSchema } from '../../execute/describe-schema.ts';
 import type { PresentedConfig, ReadResult } from '../../management/management-api.ts';
 import { demand, type ManagementCaller, masked } from '../../management/management-caller.ts';
 import { ManagementError, type ManagementErrorCode } from '../../management/management-error.ts';
 import { emailTrial } from '../../management/templates/draft-shapes.ts';
+import type { AuditToken } from '../../management/token-requests.ts';
 import { type JsonSchema, listOf, schemaNamed } from '../../shared/json-schema.ts';
 import { ignoredHeader, warningsHeader } from '../server/cors.ts';
 import type { ManagementParts, RequestKind } from '../server/parts.ts';
-import { auditTokenFrom } from './audit-token.ts';
 
 /** One route. */
 export interface ManagementRow {
@@ -274,4 +276,18 @@ function readBody({ headers, body }: FastifyRequest): unknown {
 function headerText(text: string): string {
   const line = text.replace(/[^\x20-\x7e]/g, '?');
   return line.length > 4000 ? `${line.slice(0, 4000)}...` : line;
+}
+
+/** A change of an access token -> a row of the audit log, in the same transaction. @param address Of the client. */
+function auditTokenFrom(address: string | null): AuditToken {
+  return (session, { clock, config, caller }, action, traits) =>
+    auditOperator(
+      {
+        query: (text, values) => session.query(text, values),
+        ...{ clock, config, random: systemRandom, client: { ip: address } },
+      },
+      action,
+      caller,
+      traits,
+    );
 }

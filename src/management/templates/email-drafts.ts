@@ -66,9 +66,9 @@ export interface EmailDraft {
  * @throws ManagementError `invalid_body`, `validation_failed`
  */
 export function readDraft(body: unknown, config: AuthConfig, schema = emailDraft): EmailDraft {
-  const given = readObject(body);
-  const { email: name, subject, content, data } = given;
-  const unknown = Object.keys(given).find((member) => !Object.hasOwn(schema.properties, member));
+  if (!isObject(body)) throw new ManagementError('invalid_body');
+  const { email: name, subject, content, data } = body;
+  const unknown = Object.keys(body).find((member) => !Object.hasOwn(schema.properties, member));
   if (unknown !== undefined) refuse(`Unknown field "${unknown.slice(0, 80)}"`);
   const email = emailKindNames.find((known) => known === name);
   if (email === undefined) refuse(`email must be one of ${emailKindNames.join(', ')}`);
@@ -79,11 +79,6 @@ export function readDraft(body: unknown, config: AuthConfig, schema = emailDraft
     content: readText('content', content, inForce.content) || defaultTemplates[email].content,
     data: { ...sampleOf(email, config), ...readData(email, data ?? {}) },
   };
-}
-
-function readObject(body: unknown): Readonly<Record<string, unknown>> {
-  if (!isObject(body)) throw new ManagementError('invalid_body');
-  return body;
 }
 
 function readText(name: string, value: unknown, inForce: string): string {

@@ -67,7 +67,9 @@ export class StartTemplates {
     await this.#end();
     if (this.#stopped) return;
     // The start value: whoever may change the configuration must not choose machines for the gateway to read from.
-    const readers = createReaders(authTemplates, layerAuthConfig(authValues).site_url, clock);
+    const siteUrl = layerAuthConfig(authValues).site_url;
+    const sources = Object.entries(authTemplates) as [EmailKind, TemplateSource][];
+    const readers = new Map(sources.map(([email, source]) => [email, createTemplateReader(source, siteUrl, clock)]));
     this.#authValues = authValues;
     this.#readers = readers;
     await Promise.all([...readers.values()].map((reader) => reader.read()));
@@ -116,7 +118,8 @@ export class StartTemplates {
       subject: this.#authValues[fields.subject] ?? null,
       content: reader?.text ?? this.#authValues[fields.content] ?? null,
     };
-    const problem = reader?.problem ?? findProblem(given, config);
+    const problemIn = (part: TemplatePart) => problemOf(part, given[part], config);
+    const problem = reader?.problem ?? problemIn('subject') ?? problemIn('content');
     if (problem === null) {
       this.#good.set(email, given);
       this.#told.delete(email);
@@ -133,15 +136,6 @@ export class StartTemplates {
     const source = this.#readers.get(email)?.name ?? 'configuration';
     this.#parts.observe({ kind: 'template_refused', email, source, problem, kept: isKept ? 'previous' : 'built-in' });
   }
-}
-
-function createReaders(sources: TemplateSources, siteUrl: string, clock: Clock): Readers {
-  const entries = Object.entries(sources) as [EmailKind, TemplateSource][];
-  return new Map(entries.map(([email, source]) => [email, createTemplateReader(source, siteUrl, clock)]));
-}
-
-function findProblem({ subject, content }: Pair, config: AuthConfig): string | null {
-  return problemOf('subject', subject, config) ?? problemOf('content', content, config);
 }
 
 function problemOf(part: TemplatePart, text: string | null, config: AuthConfig): string | null {
