@@ -6,7 +6,7 @@
  */
 
 import type { HookName, HookValues } from '../config/auth/auth-hook-fields.ts';
-import { type HookTarget, parseHookTarget, parseWebhookSecrets } from '../config/auth/hook-target.ts';
+import { parseHookTarget, parseWebhookSecrets } from '../config/auth/hook-target.ts';
 import type { Queryable } from '../postgres/system/queryable.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
 import type { Clock } from '../shared/clock.ts';
@@ -73,10 +73,10 @@ export function createHooks(parts: HookParts): Hooks {
 
 async function askTarget(parts: HookParts, tx: Queryable | null, call: HookCall): Promise<unknown> {
   const { clock, database, limits = {}, reach = openReach } = parts;
-  const { name, config, payload } = call;
-  const target = targetOf(name, config);
+  const { payload } = call;
+  const target = readField(call, 'uri', parseHookTarget);
   if (target.kind === 'webhook') {
-    const webhook = { url: target.url, keys: keysOf(name, config) };
+    const webhook = { url: target.url, keys: readField(call, 'secrets', parseWebhookSecrets) };
     const message = { webhook, payload, clock, reach, limits: limits.webhook ?? webhookLimits };
     return parseBody(await postWebhook(message));
   }
@@ -84,24 +84,13 @@ async function askTarget(parts: HookParts, tx: Queryable | null, call: HookCall)
   return tx === null ? database.transaction(run) : run(tx);
 }
 
-function targetOf(name: HookName, config: HookValues): HookTarget {
+function readField<T>({ name, config }: HookCall, field: 'uri' | 'secrets', parse: (text: string) => T): T {
   try {
-    return parseHookTarget(config[`hook_${name}_uri`] ?? '');
+    return parse(config[`hook_${name}_${field}`] ?? '');
   } catch (error) {
-    throw misconfigured(`hook_${name}_uri ${(error as Error).message}`);
+    const reason = `hook_${name}_${field} ${(error as Error).message}`;
+    throw new HookError('unexpected_failure', 'Hook is not configured', { reason });
   }
-}
-
-function keysOf(name: HookName, config: HookValues): readonly Buffer[] {
-  try {
-    return parseWebhookSecrets(config[`hook_${name}_secrets`] ?? '');
-  } catch (error) {
-    throw misconfigured(`hook_${name}_secrets ${(error as Error).message}`);
-  }
-}
-
-function misconfigured(reason: string): HookError {
-  return new HookError('unexpected_failure', 'Hook is not configured', { reason });
 }
 
 /** What the statuses of a webhook mean, as in the ecosystem. Null: there was nothing to read. */

@@ -3,9 +3,69 @@
  *
  * Validation, answers and the OpenAPI description are made from these rows; there is no second list.
  */
-import type { AuthField } from '../config/auth/auth-field.ts';
+import { type AuthField, boolean, field, integer, string } from '../config/auth/auth-field.ts';
 import { authField, authFieldNames } from '../config/auth/auth-fields.ts';
-import { inertFields } from './inert-fields.ts';
+
+/*
+ * Inert fields are those of the original's configuration that have no effect here. They are accepted, checked for their type,
+ * stored and returned, so that scripts written for hosted projects keep working; an answer names those it ignored. When one of
+ * them gets a meaning its row moves to src/config, and what is stored already counts from then on.
+ */
+
+const providers = [
+  'bitbucket', 'discord', 'figma', 'linkedin_oidc', 'notion', 'slack', 'slack_oidc', 'spotify', 'twitch', 'twitter', 'workos',
+  'x', 'zoom',
+] as const; // biome-ignore format: a list of names
+
+const hooks = ['after_user_created', 'mfa_verification_attempt', 'password_verification_attempt'] as const;
+
+const switches = [
+  'custom_oauth_enabled', 'external_web3_ethereum_enabled', 'external_web3_solana_enabled', 'mfa_web_authn_enroll_enabled',
+  'mfa_web_authn_verify_enabled', 'nimbus_oauth_email_optional', 'oauth_server_allow_dynamic_registration',
+  'oauth_server_enabled', 'passkey_enabled', 'saml_allow_encrypted_assertions', 'saml_enabled', 'security_captcha_enabled',
+] as const; // biome-ignore format: a list of names
+
+const numbers = ['custom_oauth_max_providers', 'db_max_pool_size', 'rate_limit_web3'] as const;
+
+const texts = [
+  'db_max_pool_size_unit', 'external_workos_url', 'nimbus_oauth_client_id',
+  'oauth_server_authorization_path', 'saml_external_url', 'security_captcha_provider', 'sms_twilio_verify_account_sid',
+  'sms_twilio_verify_message_service_sid', 'webauthn_rp_display_name', 'webauthn_rp_id', 'webauthn_rp_origins',
+] as const; // biome-ignore format: a list of names
+
+const secrets = [
+  'nimbus_oauth_client_secret', 'security_captcha_secret', 'sms_twilio_verify_auth_token',
+] as const; // biome-ignore format: a list of names
+
+const doc = 'Accepted and stored; has no effect.';
+const aSwitch = field(boolean, false, doc);
+const aNumber = field<number | null>(integer(0, 2_147_483_647), null, doc);
+const aText = field<string | null>(string(), null, doc);
+const aSecret = field<string | null>(string(), null, doc, { secret: true });
+
+/** The rows by name, sorted. */
+export const inertFields: ReadonlyMap<string, AuthField<unknown>> = new Map(
+  [
+    ...rows(switches, aSwitch),
+    ...rows(numbers, aNumber),
+    ...rows(texts, aText),
+    ...rows(secrets, aSecret),
+    ...providers.flatMap((name) => [
+      ...rows([`external_${name}_enabled`, `external_${name}_email_optional`], aSwitch),
+      ...rows([`external_${name}_client_id`], aText),
+      ...rows([`external_${name}_secret`], aSecret),
+    ]),
+    ...hooks.flatMap((name) => [
+      ...rows([`hook_${name}_enabled`], aSwitch),
+      ...rows([`hook_${name}_uri`], aText),
+      ...rows([`hook_${name}_secrets`], aSecret),
+    ]),
+  ].sort(([a], [b]) => (a < b ? -1 : 1)),
+);
+
+function rows(names: readonly string[], row: AuthField<never> | object): [string, AuthField<unknown>][] {
+  return names.map((name) => [name, row as AuthField<unknown>]);
+}
 
 /** One known field. */
 export interface ConfigField {

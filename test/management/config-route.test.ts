@@ -4,7 +4,7 @@ import { authFieldNames } from '../../src/config/auth/auth-fields.ts';
 import type { Config } from '../../src/config/config.ts';
 import { makeSigningKey } from '../../src/config/keys.ts';
 import { defaultTemplates } from '../../src/email/default-templates.ts';
-import { inertFields } from '../../src/management/inert-fields.ts';
+import { inertFields } from '../../src/management/config-fields.ts';
 import { templateFieldNames } from '../../src/management/templates/check-template.ts';
 import { anonKey, serviceKey } from '../support/http.ts';
 import { copyAuthDatabase, createDatabase, type TestDatabase } from '../support/postgres.ts';

@@ -155,11 +155,6 @@ export interface LinkTarget {
   readonly refusal: unknown;
 }
 
-type Outcome =
-  | { readonly kind: 'signed_in'; readonly signedIn: SignedIn; readonly verified: VerificationKind }
-  | { readonly kind: 'code'; readonly code: string }
-  | { readonly kind: 'other_address' };
-
 /** `GET /verify`. @throws AuthError `validation_failed` where a parameter is missing. */
 export async function openLink(
   context: AuthContext,
@@ -181,19 +176,23 @@ async function follow(context: AuthContext, token: string, typeName: string): Pr
   if (type === null || isPhoneType(type)) {
     throw new AuthError('validation_failed', 'Invalid email verification type');
   }
-  const outcome = await transact(context, ['custom_access_token'], async (tx): Promise<Outcome> => {
+  const isPkce = isPkceHash(token);
+  const { redirectTo } = context;
+  const { verified, entered } = await transact(context, ['custom_access_token'], async (tx) => {
     const presented = await presentHash(tx, { type, tokenHash: token });
     const verified = resolveKind(type, presented.type);
     const { id } = presented.user;
-    const by = isPkceHash(token) ? 'pkce_link' : 'link';
-    const enter = async (): Promise<Outcome> => {
-      if (isPkceHash(token)) return { kind: 'code', code: await issueCode(tx, id, verified) };
-      return { kind: 'signed_in', verified, signedIn: await issueSession(tx, id, 'otp') };
-    };
-    const outcome = await completeVerification(tx, { presented, kind: verified, by }, enter);
-    return outcome ?? { kind: 'other_address' };
+    const enter = (): Promise<SignedIn | string> =>
+      isPkce ? issueCode(tx, id, verified) : issueSession(tx, id, 'otp');
+    const verification = { presented, kind: verified, by: isPkce ? 'pkce_link' : 'link' } as const;
+    return { verified, entered: await completeVerification(tx, verification, enter) };
   });
-  return targetOf(context, outcome, isPkceHash(token));
+  if (entered === null) {
+    const message = { message: otherAddressMessage };
+    return withFragment(isPkce ? withQuery(redirectTo, message) : redirectTo, { ...message, sb: '' });
+  }
+  if (typeof entered === 'string') return withQuery(redirectTo, { code: entered });
+  return withFragment(redirectTo, { ...(await sessionParameters(context, entered)), sb: '', type: verified });
 }
 
 /** Without a flow nobody could use the code, so the token stays: the transaction is undone. */
@@ -201,19 +200,4 @@ function issueCode(tx: Transaction, userId: string, verified: VerificationKind):
   const method = flowMethodOf(verified);
   if (method === null) throw new AuthError('flow_state_not_found', 'No associated flow state found.', { status: 400 });
   return issueFlowCode(tx, userId, method);
-}
-
-async function targetOf(context: AuthContext, outcome: Outcome, isPkce: boolean): Promise<string> {
-  switch (outcome.kind) {
-    case 'code':
-      return withQuery(context.redirectTo, { code: outcome.code });
-    case 'other_address': {
-      const message = { message: otherAddressMessage };
-      return withFragment(isPkce ? withQuery(context.redirectTo, message) : context.redirectTo, { ...message, sb: '' });
-    }
-    case 'signed_in': {
-      const parameters = await sessionParameters(context, outcome.signedIn);
-      return withFragment(context.redirectTo, { ...parameters, sb: '', type: outcome.verified });
-    }
-  }
 }

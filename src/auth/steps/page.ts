@@ -10,6 +10,12 @@ export interface Page {
   readonly size: number;
 }
 
+/** An answer with the headers that lead to the other pages. */
+export interface PageAnswer<Body> {
+  readonly body: Body;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 const usualSize = 50;
 const largestSize = 1000;
 

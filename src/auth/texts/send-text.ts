@@ -136,13 +136,8 @@ async function postToWebhook(
   return typeof id === 'string' && id !== '' ? id : answer.id;
 }
 
-/**
- * Keeps a message.
- *
- * @param database Connections that no waiting request holds.
- * @returns An id of the message.
- */
-export async function captureText(
+/** Keeps a message. @returns An id of it. */
+async function captureText(
   database: Queryable,
   { to, text }: Pick<OutgoingText, 'to' | 'text'>,
   tools: Tools,

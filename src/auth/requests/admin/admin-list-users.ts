@@ -5,7 +5,7 @@ import { loadSqlFile } from '../../../postgres/system/sql-file.ts';
 import { type AnswerJson, answerShape, nestedList, text } from '../../answer-shape.ts';
 import { AuthError } from '../../auth-error.ts';
 import type { AuthContext } from '../../steps/auth-context.ts';
-import { offsetOf, type Page, pageHeaders, parsePage } from '../../steps/page.ts';
+import { offsetOf, type Page, type PageAnswer, pageHeaders, parsePage } from '../../steps/page.ts';
 import { nilUuid } from '../../tools.ts';
 import type { User } from '../../user.ts';
 import { userShape } from '../../user-json.ts';
@@ -28,14 +28,8 @@ export const userListShape = answerShape<Users>('AuthUserList', {
   aud: text(({ audience }) => audience),
 });
 
-/** A page of users with the headers that lead to the others. */
-export interface UserList {
-  readonly body: AnswerJson;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 /** `GET /admin/users`. */
-export async function listUsers(context: AuthContext, query: URLSearchParams): Promise<UserList> {
+export async function listUsers(context: AuthContext, query: URLSearchParams): Promise<PageAnswer<AnswerJson>> {
   const { services, audience, authUrl } = context;
   const page: Page = parsePage(query);
   const direction = parseSort(query.get('sort'));

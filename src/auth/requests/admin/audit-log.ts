@@ -5,7 +5,7 @@ import { type AnswerJson, answerShape, knownTime, listOf, object, text, uuid } f
 import { AuthError } from '../../auth-error.ts';
 import type { Metadata } from '../../metadata.ts';
 import type { AuthContext } from '../../steps/auth-context.ts';
-import { offsetOf, pageHeaders, parsePage } from '../../steps/page.ts';
+import { offsetOf, type PageAnswer, pageHeaders, parsePage } from '../../steps/page.ts';
 import type { Time } from '../../times.ts';
 import { nilUuid } from '../../tools.ts';
 
@@ -42,14 +42,11 @@ const entryShape = answerShape<Entry>('AuthAuditEntry', {
 /** The answer. */
 export const auditSchema = listOf(entryShape);
 
-/** A page of entries with the headers that lead to the others. */
-export interface AuditList {
-  readonly body: readonly AnswerJson[];
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 /** `GET /admin/audit`. */
-export async function listAudit({ services, authUrl }: AuthContext, query: URLSearchParams): Promise<AuditList> {
+export async function listAudit(
+  { services, authUrl }: AuthContext,
+  query: URLSearchParams,
+): Promise<PageAnswer<readonly AnswerJson[]>> {
   const page = parsePage(query);
   const search = parseSearch(query.get('query'));
   const [counted] = await services.database.query(countStatement, search);
