@@ -26,22 +26,16 @@ const tokenTypes = {
   reauthentication: 'reauthentication_token',
 } as const satisfies Record<CodePurpose, string>;
 
-/** A message with a code. */
-export interface CodeMessage {
-  readonly purpose: CodePurpose;
-  readonly user: User;
-  /** Digits. */
-  readonly phone: string;
-  readonly channel: TextMessage['channel'];
-}
-
 /**
  * Stores a code and sends it.
  *
  * @returns The sender's id of the message; empty for a test number.
  * @throws AuthError `over_sms_send_rate_limit`, `sms_send_failed`, `unexpected_failure` where nobody sends messages.
  */
-export async function sendCode(tx: Transaction, message: CodeMessage): Promise<string> {
+export async function sendCode(
+  tx: Transaction,
+  message: Pick<PhoneCodeRequest, 'phone' | 'channel'> & { readonly purpose: CodePurpose; readonly user: User },
+): Promise<string> {
   const { services, config } = tx;
   const { purpose, user, phone, channel } = message;
   const type = tokenTypes[purpose];

@@ -37,7 +37,7 @@ export function tokensOf(type: VerificationType): readonly OneTimeTokenType[] {
 }
 
 /** Whether the address of the type is a phone number. */
-export function isPhoneType(type: VerificationType): boolean {
+export function isPhoneType(type: VerificationType): type is 'sms' | 'phone_change' {
   return type === 'sms' || type === 'phone_change';
 }
 
@@ -49,13 +49,6 @@ export function resolveKind(type: VerificationType, token: OneTimeTokenType): Ve
 
 /** The flow that the request of such a token left, in the PKCE flow. Text messages leave none. */
 export function flowMethodOf(kind: VerificationKind): FlowMethod | null {
-  switch (kind) {
-    case 'signup':
-      return 'email/signup';
-    case 'sms':
-    case 'phone_change':
-      return null;
-    default:
-      return kind;
-  }
+  if (isPhoneType(kind)) return null;
+  return kind === 'signup' ? 'email/signup' : kind;
 }

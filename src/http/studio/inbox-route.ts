@@ -68,7 +68,7 @@ function parameter(request: FastifyRequest, name: string): string | null {
  * that tells of it, so `serve` takes nobody's word for being local.
  */
 function isLocal({ headers, socket }: FastifyRequest): boolean {
-  if (!isLoopbackAddress(socket.remoteAddress ?? '')) return false;
+  if (!/^((::ffff:)?127\.|::1$)/.test(socket.remoteAddress ?? '')) return false;
   if (['x-forwarded-for', 'x-forwarded-host', 'forwarded', 'x-real-ip', 'via'].some((name) => name in headers))
     return false;
   if (!isLoopbackHost(headers.host ?? '')) return false;
@@ -77,10 +77,6 @@ function isLocal({ headers, socket }: FastifyRequest): boolean {
   if (site === 'cross-site' || site === 'same-site') return headers['sec-fetch-dest'] === 'document';
   const { origin } = headers;
   return origin === undefined || origin === `http://${headers.host}` || origin === `https://${headers.host}`;
-}
-
-function isLoopbackAddress(address: string): boolean {
-  return /^(::ffff:)?127\./.test(address) || address === '::1';
 }
 
 function isLoopbackHost(host: string): boolean {

@@ -62,7 +62,8 @@ async function request(start: URL, known: FetchedTemplate | null, signal: AbortS
   let url = start;
   for (let redirects = 0; redirects <= maxRedirects; redirects++) {
     const response = await fetch(url, { redirect: 'manual', signal, headers: conditions(known) });
-    const location = isRedirect(response) ? response.headers.get('location') : null;
+    const isRedirect = [301, 302, 303, 307, 308].includes(response.status);
+    const location = isRedirect ? response.headers.get('location') : null;
     if (location === null) return response;
     await response.body?.cancel();
     const next = URL.parse(location, url);
@@ -71,10 +72,6 @@ async function request(start: URL, known: FetchedTemplate | null, signal: AbortS
     url = next;
   }
   throw new Refusal(`redirects more than ${maxRedirects} times`);
-}
-
-function isRedirect({ status }: Response): boolean {
-  return [301, 302, 303, 307, 308].includes(status);
 }
 
 function conditions(known: FetchedTemplate | null): Record<string, string> {
