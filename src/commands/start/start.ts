@@ -42,8 +42,8 @@ export const start: Command = {
     { flag: 'schema-file', placeholder: 'FILE.sql', doc: 'Load this SQL file instead of the example.' },
     { flag: 'reset', doc: 'Delete all data first. Keys and ports stay the same.' },
   ],
-  notes: `Data, secret and keys are stored in .pgreflect/ of the working directory. The first start fills the database; later starts
-keep it, and --reset fills it again. --jwt-secret and --jwt-keys take precedence and are not stored.
+  notes: `Data, secret and keys are stored in .pgreflect/ of the working directory. The first start fills the database; later
+starts keep it, and --reset fills it again. --jwt-secret and --jwt-keys take precedence and are not stored.
 
 Examples:
   pgreflect start
