@@ -7,8 +7,7 @@ import { createSystemPool } from '../postgres/system/run-system.ts';
 import { pollAtInterval } from './poll.ts';
 import { readFingerprint } from './read-catalog.ts';
 
-/** What is watched, and who is told. */
-export interface WorkersWatchOptions {
+interface WorkersWatchOptions {
   readonly connectionString: string;
   /** Namespaces that are exposed; null: the login role's search path. */
   readonly schemas: readonly string[] | null;

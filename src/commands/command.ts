@@ -11,7 +11,7 @@ import type { Sources } from '../config/load-options.ts';
 import type { CommandName } from '../config/options.ts';
 
 /** A flag that only one command has; options of several commands are rows of config/options.ts. */
-export interface CommandFlag {
+interface CommandFlag {
   /** Without the two dashes. */
   readonly flag: string;
   /** What stands for the value in `--help`; absent for a switch. */

@@ -29,7 +29,7 @@ function isOfFile(error: unknown): error is NodeJS.ErrnoException {
 }
 
 /** A heading and the list. */
-export function listProblems(problems: readonly Problem[]): string {
+function listProblems(problems: readonly Problem[]): string {
   const heading = problems.length === 1 ? 'There is 1 problem:' : `There are ${problems.length} problems:`;
   return `${heading}\n${problems.map(printProblem).join('\n')}`;
 }

@@ -8,7 +8,7 @@ import { commands } from './commands.ts';
 import { describeError } from './describe-error.ts';
 
 /** What a command line is given. */
-export type CommandLineEdge = Omit<Edge, 'finished'>;
+type CommandLineEdge = Omit<Edge, 'finished'>;
 
 /** Runs the command that the process was started with. */
 export async function runProcess(): Promise<void> {

@@ -49,8 +49,7 @@ export interface CompiledOperation {
   readonly depth: number;
 }
 
-/** What an operation is compiled from. */
-export interface OperationSource {
+interface OperationSource {
   readonly model: Model;
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
@@ -70,7 +69,7 @@ type Branch =
 const maxShapes = 100;
 
 /** The operations of one schema that have something compiled; those used last keep it. */
-export type CompiledOperations = LRUCache<OperationCompiler, true>;
+type CompiledOperations = LRUCache<OperationCompiler, true>;
 
 /**
  * Bounds what is compiled of one schema to about 64 MB, of one operation to a quarter of that: a list of ten thousand

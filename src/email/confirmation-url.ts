@@ -10,8 +10,7 @@ import type { EmailKind } from './email-kind.ts';
 /** Emails with a link. */
 export type LinkKind = Extract<EmailKind, 'confirmation' | 'invite' | 'magic_link' | 'recovery' | 'email_change'>;
 
-/** What a link is made of. */
-export interface ConfirmationLink {
+interface ConfirmationLink {
   /** Public base of the auth service without a slash at the end: `https://db.example.net/auth/v1`. */
   readonly authUrl: string;
   /** The stored hash of the token, with `pkce_` where the flow has it. */
@@ -23,7 +22,7 @@ export interface ConfirmationLink {
 }
 
 /** The fields that decide about links. */
-export type LinkConfig = Pick<
+type LinkConfig = Pick<
   AuthConfig,
   | 'mailer_confirmation_link_type'
   | 'mailer_urlpaths_confirmation'

@@ -16,7 +16,7 @@ import { cachedTemplate } from './template-cache.ts';
 import { type ExtraHeaders, extraHeaders } from './transport/extra-headers.ts';
 
 /** A name and an address; the name is empty where there is none. */
-export interface Mailbox {
+interface Mailbox {
   readonly name: string;
   readonly address: string;
 }
@@ -61,7 +61,7 @@ export interface MessageData {
 }
 
 /** What a test may hold still, and who is told what a template got away with. */
-export interface MessageTools {
+interface MessageTools {
   readonly newId?: () => string;
   /** A value was of a wrong kind, which is no error because `mailer_template_lenient_compare` is on. Lines count from 1. */
   readonly onWarning?: (part: TemplatePart, line: number) => void;
@@ -109,7 +109,7 @@ export function templateTexts(kind: EmailKind, config: AuthConfig): TemplateText
 }
 
 /** What the template of a kind sees. Also for previews with made-up facts. */
-export function templateData(kind: EmailKind, config: Pick<AuthConfig, 'site_url'>, data: MessageData): TemplateData {
+function templateData(kind: EmailKind, config: Pick<AuthConfig, 'site_url'>, data: MessageData): TemplateData {
   const values: Readonly<Record<EmailVariable, unknown>> = {
     SiteURL: config.site_url,
     Data: data.userMetadata,

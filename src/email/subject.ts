@@ -3,7 +3,7 @@
  */
 
 /** Longest subject in bytes of UTF-8. */
-export const maxSubjectBytes = 998;
+const maxSubjectBytes = 998;
 
 /** Removes control characters, makes one blank of each run of white space, trims, and cuts at a whole character. */
 export function cleanSubject(rendered: string): string {

@@ -33,7 +33,7 @@ export interface PreparedDocument {
 }
 
 /** A document that does not; `fatal` ones do not even parse, whatever the schema. */
-export interface RefusedDocument {
+interface RefusedDocument {
   readonly kind: 'refused';
   readonly hash: string;
   readonly errors: readonly PublicError[];
@@ -49,8 +49,7 @@ interface PreparedOperation {
   readonly compiler: OperationCompiler;
 }
 
-/** What the documents of a schema are validated and compiled against. */
-export interface DocumentsOptions {
+interface DocumentsOptions {
   readonly model: Model;
   readonly schema: GraphQLSchema;
   readonly introspection: boolean;

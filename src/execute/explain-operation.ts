@@ -27,7 +27,7 @@ export interface ExplainedStatement extends BoundStatement {
 }
 
 /** An operation as statements, or every reason why it is none. */
-export type BoundOperation =
+type BoundOperation =
   | { readonly kind: 'bound'; readonly statements: readonly BoundStatement[] }
   | { readonly kind: 'refused'; readonly errors: readonly Error[] };
 

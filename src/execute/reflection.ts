@@ -12,7 +12,7 @@ import type { LazySchema } from '../schema/lazy-schema.ts';
 import { type DocumentCounts, Documents } from './documents.ts';
 
 /** How introspection is decided (`--introspection`). */
-export type IntrospectionMode = 'directive' | 'never' | 'always' | 'service';
+type IntrospectionMode = 'directive' | 'never' | 'always' | 'service';
 
 /** The part of the configuration that decides what a catalog becomes. */
 export interface ReflectionOptions extends Pick<ModelOptions, 'extensions'> {
@@ -25,7 +25,7 @@ export interface ReflectionOptions extends Pick<ModelOptions, 'extensions'> {
 }
 
 /** The schema of all roles that see the same. */
-export interface SharedSchema {
+interface SharedSchema {
   /** Equal where roles see the same. */
   readonly key: string;
   readonly model: Model;

@@ -4,8 +4,7 @@
  */
 import type { ScalarName } from './model.ts';
 
-/** What is known of one PostgreSQL type. */
-export interface Codec {
+interface Codec {
   readonly scalar: ScalarName;
   /** Results of `sum`, `avg` and of `min` and `max`; null where the type has none. */
   readonly sum: ScalarName | null;

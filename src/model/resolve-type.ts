@@ -12,7 +12,7 @@ import type { EnumValueType, OwnOperators, ScalarValueType, SqlType, ValueType }
 import type { ContextNamespace, ModelContext } from './model-context.ts';
 
 /** A type as a column or argument declares it. */
-export interface DeclaredType {
+interface DeclaredType {
   readonly oid: string;
   /** `atttypmod`; -1 for none and for arguments. */
   readonly typmod: number;

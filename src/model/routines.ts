@@ -19,8 +19,7 @@ import {
 import { baseOf, elementOf, type TypeResolver, type TypeResolvers } from './resolve-type.ts';
 import { argumentDefaults, displayDefault, type InputArgument, inputArguments } from './routine-arguments.ts';
 
-/** What the routines depend on besides the catalog. */
-export interface RoutineScope {
+interface RoutineScope {
   readonly context: ModelContext;
   readonly types: TypeResolvers;
   /** Whether a table, by oid, is part of the schema. */

@@ -79,7 +79,7 @@ export const temporaryMarker = 'pgreflect:temporary:';
 export const sessionMarker = 'pgreflect:session:';
 
 /** What is known about the moment an error of the driver arrived. */
-export interface FailureContext {
+interface FailureContext {
   /** As `DatabaseError.step`. */
   readonly step: number;
   /** Why we asked the server to cancel, if we did. */

@@ -73,7 +73,7 @@ export class LazySchema extends GraphQLSchema {
 }
 
 /** Things by name. */
-export interface LazySource<T> {
+interface LazySource<T> {
   names(): readonly string[];
   has(name: string): boolean;
   /** The same one each time; undefined when there is none. */

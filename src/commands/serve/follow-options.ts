@@ -10,8 +10,7 @@ import type { Gateway } from '../../gateway.ts';
 import { isAway } from '../../postgres/pool/availability.ts';
 import { describeError } from '../describe-error.ts';
 
-/** What is followed. */
-export interface FollowedOptions {
+interface FollowedOptions {
   readonly gateway: Pick<Gateway, 'expose' | 'configureAuth'>;
   /** The configuration that the gateway was started with. */
   readonly config: Config;

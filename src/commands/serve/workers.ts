@@ -8,8 +8,7 @@ import type { MetricSeries } from '../../http/metrics/metrics.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { type FromWorker, Questions, type ToWorker } from './worker-messages.ts';
 
-/** What the workers are. */
-export interface WorkersOptions {
+interface WorkersOptions {
   readonly count: number;
   /** Time that they have to finish requests, in milliseconds. */
   readonly drainTimeoutMs: number;

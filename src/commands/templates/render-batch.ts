@@ -9,7 +9,7 @@ import { TemplateError, type TemplatePhase } from '../../email/template/template
 import { isObject, parseJson } from '../../shared/json.ts';
 
 /** An answer; `line` counts from 1 and is there where the fault has a place. */
-export interface BatchAnswer {
+interface BatchAnswer {
   readonly id: string | number | null;
   readonly output?: string;
   readonly error?: TemplatePhase | 'input';

@@ -116,7 +116,7 @@ function readDeclarations(definitions: readonly Definition[]): DeclaredVariable[
 }
 
 /** Coerced variables, or what is wrong with them. */
-export type CoercedVariables =
+type CoercedVariables =
   | { readonly kind: 'coerced'; readonly variables: Variables }
   | { readonly kind: 'refused'; readonly errors: readonly (GraphQLError | PublicError)[] };
 

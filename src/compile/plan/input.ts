@@ -31,7 +31,7 @@ import { printPath, textProblem } from './storable-text.ts';
 export class RequestRefusal extends PublicError {}
 
 /** Whether a value was given: nothing at all, an explicit null, or a value. */
-export type InputState = 'absent' | 'null' | 'value';
+type InputState = 'absent' | 'null' | 'value';
 
 /** What reading a variable needs besides its node. */
 export interface InputScope {

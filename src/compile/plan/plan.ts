@@ -120,7 +120,7 @@ export type EdgeEntry = Keyed<
 >;
 
 /** A key of the page info. */
-export type PageInfoEntry = Keyed<Typename | { readonly kind: PageFact }>;
+type PageInfoEntry = Keyed<Typename | { readonly kind: PageFact }>;
 
 /** What a client may ask of a page. */
 export type PageFact = 'start_cursor' | 'end_cursor' | 'has_next_page' | 'has_previous_page';
@@ -192,6 +192,6 @@ export interface Assignment {
 }
 
 /** A key of a mutation payload. */
-export type WriteEntry = Keyed<
+type WriteEntry = Keyed<
   Typename | { readonly kind: 'affected_count' } | { readonly kind: 'records'; readonly object: ObjectPlan }
 >;

@@ -18,7 +18,7 @@ import { objectPieces } from './row-layout.ts';
 import { builtin, empty, ident, integer, join, param, type Sql, sql } from './sql.ts';
 
 /** How the members of a connection object are printed: as values of JSON, or as JSON text. */
-export type Form = 'json' | 'text';
+type Form = 'json' | 'text';
 
 /** A page as part of a from clause, and what the connection object takes from it. */
 export interface PrintedPage {

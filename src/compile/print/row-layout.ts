@@ -95,7 +95,7 @@ function valuePiece(context: RowContext, value: PrintedValue): RowPart {
 }
 
 /** How a scalar travels where its text is sent as PostgreSQL prints it; null: it is made JSON there. */
-export const plainForms: Partial<Readonly<Record<ScalarName, ColumnForm>>> = {
+const plainForms: Partial<Readonly<Record<ScalarName, ColumnForm>>> = {
   Int: 'json',
   Float: 'number',
   BigInt: 'quoted',

@@ -40,7 +40,7 @@ export interface Template {
 }
 
 /** How a template is to be rendered: limits that differ from the usual ones, and what becomes of wrong values. */
-export interface RenderOptions extends Partial<TemplateLimits> {
+interface RenderOptions extends Partial<TemplateLimits> {
   /** Makes values of wrong kinds unequal or empty instead of faults; told the message and the place each time. */
   readonly onWrongValue?: (message: string, place: TemplatePlace) => void;
 }
@@ -52,7 +52,7 @@ export type TemplateData = Readonly<Record<string, unknown>>;
 const usualParseMs = 1000;
 
 /** What a rendering may use where nothing else is said. */
-export const defaultTemplateLimits: TemplateLimits = {
+const defaultTemplateLimits: TemplateLimits = {
   maxOutputBytes: 1024 * 1024,
   maxIterations: 10_000,
   maxDepth: 1000,

@@ -23,8 +23,7 @@ export interface CapturedEmail {
   readonly source: string;
 }
 
-/** Which emails are asked for. */
-export interface InboxFilter {
+interface InboxFilter {
   /** Only those to this address, whatever its case; null: to anybody. */
   readonly to?: string | null;
   /** Only those whose id is greater. */

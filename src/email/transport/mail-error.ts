@@ -6,7 +6,7 @@
  */
 
 /** All codes, with whether the same email may get through later without anybody changing anything. */
-export const mailErrorCodes = {
+const mailErrorCodes = {
   /** No connection: wrong name or port, a firewall, the server is down. */
   unreachable: { isTemporary: true },
   /** The connection could not be encrypted, or the server's certificate is not trusted. */

@@ -14,7 +14,7 @@ import { createSmtpTransport, type SmtpTransportOptions } from './smtp-transport
 import type { EmailTransport } from './transport.ts';
 
 /** What the mailer works with; `reach` says where the mail server may be. */
-export interface MailerParts extends CapturedTransportParts, SmtpTransportOptions {
+interface MailerParts extends CapturedTransportParts, SmtpTransportOptions {
   /** Public base of the auth service: `https://db.example.net/auth/v1`. */
   readonly authUrl: string;
 }

@@ -31,7 +31,7 @@ export interface ErrorScope {
 }
 
 /** One member of `errors` in a response. */
-export interface ErrorEntry {
+interface ErrorEntry {
   readonly message: string;
   readonly path?: readonly (string | number)[];
   readonly locations?: readonly { readonly line: number; readonly column: number }[];

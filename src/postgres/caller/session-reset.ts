@@ -19,8 +19,7 @@ const foreignStatements = `select pg_catalog.num_nulls((
   select ('${sessionMarker}'::pg_catalog.text operator(pg_catalog.||) p.name)::pg_catalog.int4
   from pg_catalog.pg_prepared_statement() p where p.from_sql limit 1))`;
 
-/** One statement of a reset. */
-export interface ResetStep {
+interface ResetStep {
   readonly text: string;
   /** Sent unnamed, and kept: prepared once for as long as the connection has no other unnamed statement. */
   readonly isUnnamed: boolean;

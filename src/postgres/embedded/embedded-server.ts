@@ -26,8 +26,7 @@ export interface EmbeddedServer {
   stop(): Promise<void>;
 }
 
-/** Where and how the embedded server runs. */
-export interface EmbeddedServerOptions {
+interface EmbeddedServerOptions {
   /** Made where it is missing. */
   readonly dataDirectory: string;
   /** The superuser's; must be the same for the life of the data. */

@@ -11,8 +11,7 @@ import type { Queryable } from '../system/queryable.ts';
 import type { SystemPool } from '../system/run-system.ts';
 import { loadMigrations, type Migration, type MigrationPiece } from './migrations.ts';
 
-/** What to bring in. */
-export interface MigrateOptions {
+interface MigrateOptions {
   /** Roles of API requests; they get `usage` on the schema, so that policies may call the helper functions. */
   readonly apiRoles: readonly string[];
   /** The migrations of this program where nothing else is given. */

@@ -38,7 +38,7 @@ export function loadMigrations(): readonly Migration[] {
 const kinds = ['schema', 'type', 'table', 'column', 'function', 'always'] as const;
 
 /** Splits the text of a migration. What stands before the first piece is its header. */
-export function parsePieces(text: string): readonly MigrationPiece[] {
+function parsePieces(text: string): readonly MigrationPiece[] {
   const [, ...parts] = text.split(/^-- (?:missing: |(?=always: ))/m);
   return parts.map((part) => {
     const [, word, name] = /^(\w+):? (.+)$/m.exec(part) ?? [];

@@ -27,8 +27,7 @@ export interface Turn {
   startedAt: number;
 }
 
-/** Size of the pool, and patience. */
-export interface ConnectionQueueOptions {
+interface ConnectionQueueOptions {
   readonly size: number;
   /** Longest wait, in milliseconds; 0: there is no limit. A pause of the whole process is nobody's wait. */
   readonly waitMs: number;

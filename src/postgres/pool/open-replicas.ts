@@ -9,7 +9,7 @@ import { type ApiPoolOptions, createApiPool, type PoolEvent } from './pool.ts';
 import { type ReplicaPools, Replicas } from './replicas.ts';
 
 /** What the replicas share with the primary. */
-export interface ReplicaSetup {
+interface ReplicaSetup {
   readonly config: Config;
   /** As of the primary's pool. */
   readonly api: Omit<ApiPoolOptions, 'connectionString' | 'onEvent'>;

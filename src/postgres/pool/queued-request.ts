@@ -43,7 +43,7 @@ export interface QueuedRequest {
 }
 
 /** How it ended for one request. */
-export type EntryEnd =
+type EntryEnd =
   | { readonly kind: 'answered'; readonly outcome: FlightOutcome }
   /** There was no connection. */
   | { readonly kind: 'refused'; readonly problem: unknown }

@@ -29,8 +29,7 @@ export interface ReplicaPools {
   readonly monitor: SystemPool;
 }
 
-/** Which replicas there are, and how old their answers may be. */
-export interface ReplicasOptions {
+interface ReplicasOptions {
   /** In the order of the options that name them. */
   readonly replicas: readonly ReplicaPools[];
   /** For asking the primary. */
@@ -49,15 +48,13 @@ export interface ReplicaNeed {
   readonly statement: string;
 }
 
-/** A replica that was chosen. */
-export interface Replica {
+interface Replica {
   /** From 1, in the order of the options. */
   readonly number: number;
   readonly pool: ApiPool;
 }
 
-/** Why a replica is left out. */
-export type LeftOutReason = 'away' | 'behind' | 'not_a_replica';
+type LeftOutReason = 'away' | 'behind' | 'not_a_replica';
 
 /** What is known of a replica, for those who watch the gateway. */
 export interface ReplicaState {

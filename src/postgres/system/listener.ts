@@ -15,8 +15,7 @@ import { forDriver } from '../../config/connection-url.ts';
 import { within } from '../../shared/within.ts';
 import { endLimitMs, keepAliveAfterMs, plainInstead } from '../wire/driver.ts';
 
-/** Where to listen and whom to tell. */
-export interface ListenerOptions {
+interface ListenerOptions {
   readonly connectionString: string;
   readonly applicationName: string;
   /** `pgreflect` where nothing is said. */

@@ -3,8 +3,7 @@
  */
 import { isAway } from '../pool/availability.ts';
 
-/** What is done. */
-export interface WorkParts {
+interface WorkParts {
   /** Milliseconds between two rounds. */
   readonly everyMs: number;
   /** One round; it ends early where the work has stopped. */

@@ -5,7 +5,7 @@
 import { Socket } from 'node:net';
 
 /** Takes what has arrived: so many bytes from the beginning of the memory, which may be written over once this returns. */
-export type TakeBytes = (room: Buffer, length: number) => void;
+type TakeBytes = (room: Buffer, length: number) => void;
 
 /** More than most answers have, and twice what Node reads at once. */
 const roomBytes = 128 * 1024;

@@ -66,8 +66,7 @@ export interface DriverPoolOptions {
   readonly onError: (problem: Error) => void;
 }
 
-/** A pool of the driver. */
-export interface DriverPool {
+interface DriverPool {
   readonly pool: pg.Pool;
   /** Refuses new work, waits for what runs, closes the connections; one whose server does not answer soon is cut. */
   end(): Promise<void>;

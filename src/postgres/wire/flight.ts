@@ -85,7 +85,7 @@ export type FlightOutcome =
   { readonly kind: 'done'; readonly results: readonly (FlightResult | null)[] } | FlightFailure;
 
 /** `step` as in `DatabaseError`. `lost`: the connection cannot be used any more. */
-export interface FlightFailure {
+interface FlightFailure {
   readonly kind: 'failed';
   readonly problem: unknown;
   readonly step: number;

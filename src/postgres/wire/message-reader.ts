@@ -25,7 +25,7 @@ export interface MessageReceiver {
 }
 
 /** The longest message of a connection that is made for no answer of a known size: a catalog is one row. */
-export const usualMessageBytes = 256 * 1024 * 1024;
+const usualMessageBytes = 256 * 1024 * 1024;
 
 const parseComplete = 0x31;
 const bindComplete = 0x32;

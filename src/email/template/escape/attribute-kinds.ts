@@ -3,7 +3,7 @@
  */
 
 /** `unsafe`: plain as a value, but its name must never come from the data. `document` is HTML inside an attribute. */
-export type AttributeKind = 'plain' | 'url' | 'css' | 'script' | 'srcset' | 'document' | 'unsafe';
+type AttributeKind = 'plain' | 'url' | 'css' | 'script' | 'srcset' | 'document' | 'unsafe';
 
 const kinds = new Map<string, AttributeKind>([
   ['style', 'css'],

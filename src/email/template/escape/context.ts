@@ -17,7 +17,7 @@ export type ContextState =
 export type Delimiter = 'none' | 'double' | 'single' | 'space';
 
 /** How far a URL has come. `mixed`: branches disagree. */
-export type UrlPart = 'start' | 'path' | 'query' | 'mixed';
+type UrlPart = 'start' | 'path' | 'query' | 'mixed';
 
 /** What a slash in a script begins. `mixed`: branches disagree. */
 export type Slash = 'regexp' | 'division' | 'mixed';

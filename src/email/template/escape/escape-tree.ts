@@ -27,8 +27,7 @@ const maxVisits = 500_000;
 /** Whatever else is assumed, there is no more of it. */
 const limitCodes: readonly TemplateErrorCode[] = ['too_many_contexts', 'parse_limit'];
 
-/** Settings of the escaper. */
-export interface EscapeOptions extends RewriteOptions {
+interface EscapeOptions extends RewriteOptions {
   readonly escapers: Escapers;
 }
 

@@ -5,8 +5,7 @@
  */
 import type { Operand, Pipeline, TemplateNode, TemplateTree } from './tree.ts';
 
-/** A link. */
-export interface EmptyLink {
+interface EmptyLink {
   /** Name of the variable, without its dot. */
   readonly name: string;
   /** Offset of the action into the source. */

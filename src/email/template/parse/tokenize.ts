@@ -10,7 +10,7 @@ const keywords = [
 ] as const; // biome-ignore format: a list
 
 /** A word with a meaning of its own. */
-export type Keyword = (typeof keywords)[number];
+type Keyword = (typeof keywords)[number];
 
 /** Kinds of tokens. `sign` is any other printable ASCII character. */
 export type TokenKind =

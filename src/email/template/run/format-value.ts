@@ -35,7 +35,7 @@ export const plainDirective = {
 export type Directive = Readonly<typeof plainDirective>;
 
 /** Longest text that formatting makes, in UTF-16 units; more could never be sent. */
-export const maxFormattedLength = 4 * 1024 * 1024;
+const maxFormattedLength = 4 * 1024 * 1024;
 
 /** The text of a value where it is printed: `%v`. Null is `<nil>` here. */
 export function printValue(value: Value): string {

@@ -34,7 +34,7 @@ export type MapValue = Readonly<Record<string, unknown>> | ReadonlyMap<unknown, 
 export type Value = undefined | null | boolean | string | number | bigint | Byte | Complex | ListValue | MapValue;
 
 /** What the comparison functions, `printf` and error messages tell apart. */
-export type ValueKind = 'nil' | 'bool' | 'string' | 'float' | 'int' | 'byte' | 'complex' | 'list' | 'map';
+type ValueKind = 'nil' | 'bool' | 'string' | 'float' | 'int' | 'byte' | 'complex' | 'list' | 'map';
 
 /** Makes a value of the language of anything: what is no data (functions, symbols, class instances) becomes no value. */
 export function fromData(raw: unknown): Value {
