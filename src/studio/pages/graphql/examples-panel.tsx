@@ -2,6 +2,7 @@
  * A panel of GraphiQL with operations to start from: those that the project brings, and some for each table of the schema.
  */
 import { type GraphiQLPlugin, useGraphiQL, useGraphiQLActions } from '@graphiql/react';
+import { Kind, parse } from 'graphql';
 import { useMemo, useState } from 'react';
 import { ExamplesIcon } from '../../components/icons.tsx';
 import { type ExampleOperation, exampleOperations, exampleTables } from './example-operations.ts';
@@ -66,7 +67,7 @@ export function toTab(query: string): { readonly query: string; readonly variabl
 }
 
 function Operations({ operations }: { readonly operations: readonly ExampleOperation[] }) {
-  const { addTab } = useGraphiQLActions();
+  const { addTab, setOperationFacts } = useGraphiQLActions();
   const { queryEditor, variableEditor } = useGraphiQL(({ queryEditor: texts, variableEditor: values }) => ({
     queryEditor: texts,
     variableEditor: values,
@@ -77,6 +78,10 @@ function Operations({ operations }: { readonly operations: readonly ExampleOpera
     if (hasOperation(queryEditor?.getValue() ?? '')) addTab();
     queryEditor?.setValue(query);
     variableEditor?.setValue(variables ?? '');
+    // GraphiQL reads the text a moment later, and would run the operation of the tab before.
+    const documentAST = parse(query);
+    const operations = documentAST.definitions.filter((part) => part.kind === Kind.OPERATION_DEFINITION);
+    setOperationFacts({ documentAST, operations, operationName: operations[0]?.name?.value ?? '' });
     queryEditor?.focus();
   };
   return (
