@@ -225,8 +225,8 @@ export function printAuth({ rows, burst, email }: AuthResult): string {
       ]),
       1,
     ),
-    `${burst.signIns} sign-ins with a password at once took ${burst.seconds.toFixed(1)} s; the p99 of ` +
-      `${whole(burst.requestsPerSecond)} GraphQL requests/s beside them was ${burst.burstP99Ms.toFixed(1)} ms, and ` +
+    `${burst.signIns} sign-ins with a password at once took ${burst.seconds.toFixed(1)} s. Meanwhile the p99 of ` +
+      `${whole(burst.requestsPerSecond)} GraphQL requests/s was ${burst.burstP99Ms.toFixed(1)} ms, and ` +
       `${burst.quietP99Ms.toFixed(1)} ms without them.`,
     '',
     `One CPU makes ${whole(email.messagesPerSecond)} messages/s of the 13 built-in templates (goal 20,000) and reads ` +
