@@ -41,7 +41,7 @@ export const listedToken = objectOf(members);
 export const createdToken = objectOf({ token: text('Shown only here.'), ...members });
 
 /** What a new token is to be. */
-export const wantedToken = { ...objectOf({ name, scopes, expiresAt: end }), additionalProperties: false };
+export const wantedToken = Object.assign(objectOf({ name, scopes, expiresAt: end }), { additionalProperties: false });
 
 type ListedToken = ValueOf<typeof listedToken>;
 type CreatedToken = ValueOf<typeof createdToken>;
