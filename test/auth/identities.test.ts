@@ -168,7 +168,7 @@ describe('an identity that cannot be given up', () => {
     expect(await auth.ask(path, undefined, elsewhere)).toMatchObject(
       refusal(403, 'unexpected_audience', "Token audience doesn't match request audience"),
     );
-    expect(await auth.ask(path, undefined, { method: 'DELETE' })).toMatchObject(refusal(403, 'bad_jwt'));
+    expect(await auth.ask(path, undefined, { method: 'DELETE' })).toMatchObject(refusal(401, 'no_authorization'));
   });
 
   test('when two requests at the same time want to take the last two', async () => {

@@ -65,7 +65,7 @@ test('an identity is linked whatever its address, its owner hears of it, and it 
 
 test('linking needs a user, and the configuration has to allow it', async () => {
   const auth = await withLinking();
-  expect((await auth.ask(linkPath)).body.code).toBe('bad_jwt');
+  expect((await auth.ask(linkPath)).body.code).toBe('no_authorization');
   const { access_token: token } = await signedUp(auth, 'asks@x.test');
   // Without the parameter the browser itself is sent on.
   const redirect = await auth.ask('/user/identities/authorize?provider=keycloak', undefined, { token });
