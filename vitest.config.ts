@@ -18,8 +18,8 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     setupFiles: ['test/support/each-file.ts'],
     pool: 'forks',
-    // More than there are processors: a third of the time a test waits, for a process, a server or a time limit.
-    maxWorkers: 3,
+    // More than there are processors: much of the time a test waits, for a process, a server or a time limit.
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     // A snapshot that is missing is a failure on every machine, not only where `CI` is set; `--update` writes it.
     update: 'none',

@@ -184,7 +184,9 @@ test('The port of the metrics has a limit too, and half a request loses its conn
 });
 
 test('A process that is told to end ends, whoever is attached to it', async () => {
-  const gateway = await gatewayProcess(database, { drainTimeoutMs: 600_000, limits: raisedLimits });
+  const { statementTimeoutMs } = defaultConfig;
+  const given = { drainTimeoutMs: 600_000, limits: raisedLimits, statementTimeoutMs };
+  const gateway = await gatewayProcess(database, given);
   for (const [, bytes] of halves) for (let count = 0; count < 5; count += 1) await deaf(gateway.port, bytes);
   for (const bytes of [large(15_000), large(30_000), large(1000).repeat(300)]) await deaf(gateway.port, bytes);
   expect(await gateway.ask('{ itemCollection(first: 1) { edges { node { id } } } }')).toHaveProperty('data');

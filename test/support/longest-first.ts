@@ -4,17 +4,17 @@
  */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Files that take ten seconds and more, longest first. */
+/** Files that take ten seconds and more, longest first; those that want the packages of examples, once these are there. */
 const longest = [
   'test/attack/slow-clients.test.ts',
-  'test/clients/email-links.test.ts',
-  'test/docs/pages.test.ts',
   'test/studio/pages.test.ts',
   'test/http/graphiql.test.ts',
   'test/commands/workers.test.ts',
   'test/commands/start.test.ts',
   'test/studio/odd-days.test.ts',
   'test/studio/emails.test.ts',
+  'test/clients/email-links.test.ts',
+  'test/docs/pages.test.ts',
   'test/attack/cache-busting.test.ts',
   'test/attack/squatted-accounts.test.ts',
   'test/auth/outbox-processes.test.ts',
