@@ -66,10 +66,12 @@ const inputFieldTexts: Texts<InputFieldOrigin> = {
   not: 'This does not hold.',
 };
 
-const typeTexts: Readonly<Record<string, string>> = {
+const rootTexts = {
   Query: 'Reads rows and calls functions that only read.',
   Mutation: 'Writes rows and calls functions that may write.',
-  OrderByDirection: 'Order of values, and the place of nulls.',
+};
+
+const directionTexts: Readonly<Record<string, string>> = {
   AscNullsFirst: 'Ascending, nulls first.',
   AscNullsLast: 'Ascending, nulls last.',
   DescNullsFirst: 'Descending, nulls first.',
@@ -89,7 +91,7 @@ export function describeRoot(context: SchemaContext, name: 'Query' | 'Mutation')
     const owner = 'table' in origin ? origin.table : 'routine' in origin ? origin.routine : null;
     if (owner === null || context.describes(owner.namespace)) describeField(field);
   };
-  return { description: typeTexts[name]!, describe };
+  return { description: rootTexts[name], describe };
 }
 
 /** Describes a field and its arguments where nothing else does. */
@@ -98,9 +100,8 @@ function describeField(field: GraphQLField<unknown, unknown>): void {
   for (const argument of field.args) argument.description ??= textOf(argumentTexts, argumentOrigin(argument));
 }
 
-/** Describes a type of one schema alone, and its fields when they are asked for. */
+/** Describes the fields of a type of one schema alone, when they are asked for. */
 export function describeType<T extends GraphQLNamedType>(type: T): T {
-  type.description ??= typeTexts[type.name];
   if (isObjectType(type)) {
     whenAsked(type, describeField as (field: never) => void);
   } else if (isInputObjectType(type)) {
@@ -111,12 +112,16 @@ export function describeType<T extends GraphQLNamedType>(type: T): T {
   return type;
 }
 
-/** A described copy of a type that other schemas share. */
+/** A described copy of a type that other schemas share: directions of an order, and filters. */
 export function describeShared(type: GraphQLNamedType): GraphQLNamedType {
   if (isEnumType(type)) {
     const { values, ...config } = type.toConfig();
-    const described = Object.entries(values).map(([name, value]) => [name, { ...value, description: typeTexts[name] }]);
-    return describeType(new GraphQLEnumType({ ...config, values: Object.fromEntries(described) }));
+    const described = Object.entries(values).map(([name, value]) => [
+      name,
+      { ...value, description: directionTexts[name] },
+    ]);
+    const description = 'Order of values, and the place of nulls.';
+    return new GraphQLEnumType({ ...config, description, values: Object.fromEntries(described) });
   }
   if (!isInputObjectType(type)) return type;
   const description = `Conditions on ${type.name.replace(/(List)?Filter$/, (_, list) => (list ? ' lists' : ' values'))}.`;

@@ -127,3 +127,15 @@ test('a changed comment is described at once', async () => {
   expect(await all.compare()).toBe(true);
   expect(await describe('Part')).toMatchObject({ itemId: 'Second.' });
 });
+
+test('a table is not described by the words of something else that has its name', async () => {
+  await database.query(`
+    create schema odd; grant usage on schema odd to anon;
+    comment on schema odd is '@graphql({"inflect_names": false, "introspection": true})';
+    create table odd.constructor (id int primary key); create table odd."AscNullsFirst" (id int primary key);
+    grant select on all tables in schema odd to anon;
+  `);
+  const odd = await startExecution(database, { schemas: ['odd'] });
+  for (const name of ['constructor', 'AscNullsFirst']) expect((await describe(name, odd))['']).toBeNull();
+  expect(await describe('OrderByDirection', odd)).toMatchObject({ AscNullsFirst: 'Ascending, nulls first.' });
+});
