@@ -1,4 +1,4 @@
--- What is missing of the login of the auth service. Nothing where the original service owns the schema, whose login serves.
+-- What is missing of the login of the auth service. Nothing where Supabase Auth owns the schema, whose login serves.
 --
 -- $1: json with the name (role) and a password verifier for a new role, or null (verifier). Rows as in roles.sql.
 with asked as (

@@ -7,7 +7,7 @@ import { type AuthField, boolean, field, integer, string } from '../config/auth/
 import { authField, authFieldNames } from '../config/auth/auth-fields.ts';
 
 /*
- * Inert fields are those of the original's configuration that have no effect here. They are accepted, checked for their type,
+ * Inert fields are those of Supabase Auth's configuration that have no effect here. They are accepted, checked for their type,
  * stored and returned, so that scripts written for hosted projects keep working; an answer names those it ignored. When one of
  * them gets a meaning its row moves to src/config, and what is stored already counts from then on.
  */

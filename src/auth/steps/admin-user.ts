@@ -89,7 +89,7 @@ const unitMs: Readonly<Record<string, number>> = {
 /** Longest duration that Supabase Auth knows, in milliseconds: 2^63 nanoseconds. */
 const longestMs = 9_223_372_036_854;
 
-/** Milliseconds of a duration as the original writes it (`24h`, `1h30m`, `1.5h`); null where the text is none. A negative one is a time that has passed. */
+/** Milliseconds of a duration as Supabase Auth writes it (`24h`, `1h30m`, `1.5h`); null where the text is none. A negative one is a time that has passed. */
 export function parseGoDuration(text: string): number | null {
   const [, sign, rest = ''] = /^([+-]?)(.+)$/s.exec(text) ?? [];
   if (rest === '0') return 0;

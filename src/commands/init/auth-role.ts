@@ -1,6 +1,6 @@
 /**
  * Makes the login of the auth service and lets it use the tables (sql/auth-role.sql), so that no gateway needs the connection of
- * their owner or of a superuser. Where the original service owns the tables, its own login serves and nothing is made.
+ * their owner or of a superuser. Where Supabase Auth owns the tables, its own login serves and nothing is made.
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';

@@ -141,7 +141,7 @@ export async function setUpDatabase(
   return outcomes;
 }
 
-/** Does nothing where the original service has a login of its own. */
+/** Does nothing where Supabase Auth has a login of its own. */
 async function addAuthRole(pool: SystemPool, role: AuthRole, add: (outcome: StepOutcome) => void): Promise<void> {
   const steps = await planAuthRole(pool, role);
   for (const step of steps) add(await runStatement(pool, step));

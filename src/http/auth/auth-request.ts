@@ -140,7 +140,7 @@ export function apiKeyOf(request: FastifyRequest): string | undefined {
   return one(request.headers.apikey) || queryOf(request).get('apikey') || undefined;
 }
 
-/** Where there is no such header, an opaque key stands in for it; one that is a token does not, as with the original's gateway. */
+/** Where there is no such header, an opaque key stands in for it; one that is a token does not, as behind Supabase's gateway. */
 function authorizationOf(request: FastifyRequest): string | undefined {
   const key = apiKeyOf(request);
   const standsIn = key !== undefined && key.split('.').length !== tokenParts;

@@ -24,7 +24,7 @@ const methods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 
 /** All routes that are served with JSON or for browsers. */
 export const authRows = rowsOf(userTable, providerTable, ownTable, factorTable, adminTable, adminFactorTable);
 
-/** Parts of the original that this service does not have, with a star for the rest: as if they were switched off. */
+/** Parts of Supabase Auth that this service does not have, with a star for the rest: as if they were switched off. */
 const unserved: readonly (readonly [AuthErrorCode, string | null, ...(readonly string[])])[] = [
   ['saml_provider_disabled', null, '/sso', '/sso/*', '/admin/sso/*'],
   ['passkey_disabled', null, '/passkeys', '/passkeys/*', '/admin/users/:id/passkeys', '/admin/users/:id/passkeys/*'],
