@@ -7,6 +7,7 @@ import type { AuthConfig } from '../config/auth/auth-config.ts';
 import type { Queryable } from '../postgres/system/queryable.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
 import type { Clock } from '../shared/clock.ts';
+import { isObject } from '../shared/json.ts';
 import { flag, listOf, objectOf, oneOf, orNull, type SchemaOf, text, type ValueOf } from '../shared/json-schema.ts';
 import {
   type AccessScope,
@@ -21,6 +22,7 @@ import {
 } from './access-tokens.ts';
 import { fixedTokenId, type ManagementCaller } from './management-caller.ts';
 import { ManagementError } from './management-error.ts';
+import { describeUnknown } from './validate-changes.ts';
 
 const time: SchemaOf<string> = { ...text(), format: 'date-time' };
 const name = { ...text('One line.'), minLength: 1, maxLength: 200 } as SchemaOf<string>;
@@ -40,8 +42,10 @@ export const listedToken = objectOf(members);
 /** A new token and its text, which is not shown again. */
 export const createdToken = objectOf({ token: text('Shown only here.'), ...members });
 
+const wantedMembers = { name, scopes, expiresAt: end };
+
 /** What a new token is to be. */
-export const wantedToken = Object.assign(objectOf({ name, scopes, expiresAt: end }), { additionalProperties: false });
+export const wantedToken = Object.assign(objectOf(wantedMembers), { additionalProperties: false });
 
 type ListedToken = ValueOf<typeof listedToken>;
 type CreatedToken = ValueOf<typeof createdToken>;
@@ -143,13 +147,13 @@ function refuseMore({ scopes, expiresAt }: Wanted, own: Pick<AccessToken, 'scope
 
 /** @throws ManagementError `invalid_body`, `validation_failed` with everything that is wrong */
 function readWanted(body: unknown, now: Date): Wanted {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new ManagementError('invalid_body');
-  const { name, scopes, expiresAt, ...others } = body as Readonly<Record<string, unknown>>;
+  if (!isObject(body)) throw new ManagementError('invalid_body');
+  const { name, scopes, expiresAt, ...others } = body;
   const given = Array.isArray(scopes) ? scopes : [];
   const isDate = typeof expiresAt === 'string' && /^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:\d{2})$/.test(expiresAt);
   const expiry = isDate ? new Date(expiresAt) : null;
   const problems = [
-    ...Object.keys(others).map((member) => `Unknown field "${member}"`),
+    ...describeUnknown(Object.keys(others), Object.keys(wantedMembers)),
     ...(typeof name === 'string' && isTokenName(name) ? [] : ['name must be one line of 1 to 200 characters']),
     ...(given.length > 0 && given.every((scope) => accessScopes.includes(scope))
       ? []

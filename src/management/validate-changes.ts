@@ -53,7 +53,7 @@ export function validateChanges(body: unknown, context: ValidationContext): Vali
   const warnings = checkTemplates(values, { ...context, config: next }, problems);
   if (switches.some((name) => next[name] !== context.config[name])) checkInForce(values, context, next, problems);
   const unknown = Object.keys(given).filter((name) => !configFields.has(name));
-  if (!context.ignoreUnknown) problems.push(...describeUnknown(unknown));
+  if (!context.ignoreUnknown) problems.push(...describeUnknown(unknown, [...configFields.keys()]));
   if (problems.length > 0) throw new ManagementError('validation_failed', problems.join('; '));
   const inert = [...values.keys()].filter((name) => configFields.get(name)?.inert === true);
   return { values, ignored: [...inert, ...unknown], warnings };
@@ -137,9 +137,8 @@ function checkText(name: string, text: string, config: AuthConfig): TemplateFind
 /** Unknown names that are reported; a body may hold any number of them. */
 const maxUnknown = 20;
 
-/** Names are shown as they came, shortened: they are the caller's own. */
-function describeUnknown(names: readonly string[]): readonly string[] {
-  const known = [...configFields.keys()];
+/** What is wrong with members that nobody knows. Names are shown as they came, shortened: they are the caller's own. */
+export function describeUnknown(names: readonly string[], known: readonly string[]): readonly string[] {
   const shown = names.slice(0, maxUnknown).map((name) => {
     const nearest = nearestName(name.slice(0, 80), known);
     return `Unknown field "${name.slice(0, 80)}"${nearest === null ? '' : ` (did you mean "${nearest}"?)`}`;

@@ -210,3 +210,11 @@ test.each([
   expect(reply.body.message).toContain(message);
   expect(await stored()).toEqual([]);
 });
+
+test('a refusal is short, however much a request holds that nobody knows', async () => {
+  const junk = Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`${n}${'x'.repeat(100)}`, 1]));
+  const { status, body } = await ask(fixedToken, 'POST', { ...wanted, ...junk });
+  expect(status).toBe(400);
+  expect(JSON.stringify(body).length).toBeLessThan(4000);
+  expect(await stored()).toEqual([]);
+});
