@@ -69,7 +69,7 @@ export async function makeApiKeys(signer: Signer, anonRole: string, serviceRole:
 }
 
 /** A token that names the role and has no `sub`: nobody's, but allowed in. */
-async function makeApiKey(signer: Signer, role: string): Promise<string> {
+export async function makeApiKey(signer: Signer, role: string): Promise<string> {
   const token = new SignJWT({ role, iss: keyIssuer, iat: issuedAtSeconds, exp: expiresAtSeconds });
   const key =
     typeof signer === 'string' ? { kty: 'oct', alg: 'HS256', k: Buffer.from(signer).toString('base64url') } : signer;

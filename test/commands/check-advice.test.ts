@@ -1,15 +1,8 @@
 /** What `pgreflect check` advises is right: keys are proven, comments keep what they say, and each fix ends its finding and makes none. */
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { Finding } from '../../src/commands/check/finding.ts';
 import { createDatabase, fixture, type TestDatabase } from '../support/postgres.ts';
 import { runCommand } from './run-command.ts';
-
-interface Finding {
-  readonly check: string;
-  readonly severity: string;
-  readonly object: string | null;
-  readonly message: string;
-  readonly fix: string | null;
-}
 
 async function findings(database: TestDatabase, ...args: string[]): Promise<readonly Finding[]> {
   const env = { DATABASE_URL: database.urlAs('authenticator', 'test') };

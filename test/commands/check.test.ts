@@ -1,14 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { Finding } from '../../src/commands/check/finding.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { runCommand } from './run-command.ts';
-
-interface Finding {
-  readonly check: string;
-  readonly severity: string;
-  readonly object: string | null;
-  readonly message: string;
-  readonly fix: string | null;
-}
 
 interface Report {
   readonly code: number | null;

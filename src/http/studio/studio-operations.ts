@@ -12,6 +12,7 @@ import type { AuthContext } from '../../auth/steps/auth-context.ts';
 import type { Operator } from '../../auth/store/audit.ts';
 import type { ExplainedStatement } from '../../execute/explain-operation.ts';
 import { type Code, PublicError } from '../../shared/errors.ts';
+import { isObject } from '../../shared/json.ts';
 import { readAuthRequest } from '../auth/auth-request.ts';
 import { decodeText, readRequest } from '../graphql/read-request.ts';
 import type { Explain, HttpParts } from '../server/parts.ts';
@@ -29,7 +30,7 @@ export async function answerExplain(
   if (typeof role !== 'string' || !(allowedRoles === '*' || allowedRoles.includes(role))) {
     throw new PublicError('BAD_USER_INPUT', 'role must be one of the roles that requests may have.');
   }
-  if (typeof claims !== 'object' || claims === null || Array.isArray(claims)) {
+  if (!isObject(claims)) {
     throw new PublicError('BAD_USER_INPUT', 'claims must be an object.');
   }
   return { statements: await explain(role, JSON.stringify(claims), request) };

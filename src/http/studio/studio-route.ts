@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../config/config.ts';
-import { findSigningKey, makeApiKeys } from '../../config/keys.ts';
+import { findSigningKey, makeApiKey } from '../../config/keys.ts';
 import type { ManagementCaller } from '../../management/management-caller.ts';
 import { ManagementError } from '../../management/management-error.ts';
 import { PublicError } from '../../shared/errors.ts';
@@ -137,9 +137,9 @@ async function keysFor({ scopes }: ManagementCaller, config: Config) {
 }
 
 /** The one that `pgreflect keys` makes; empty where no key signs. */
-async function makeAnonKey({ jwtSecret, jwtKeys, anonRole, serviceRole }: Config): Promise<string> {
+async function makeAnonKey({ jwtSecret, jwtKeys, anonRole }: Config): Promise<string> {
   const signer = findSigningKey(jwtKeys) ?? jwtSecret;
-  return signer ? (await makeApiKeys(signer, anonRole, serviceRole)).anonKey : '';
+  return signer ? makeApiKey(signer, anonRole) : '';
 }
 
 function readTicket(body: Buffer | undefined): string | null {
