@@ -9,11 +9,11 @@ import type { ExtensionName } from '../../config/extensions.ts';
 import { buildModelParts } from '../../model/build-model.ts';
 import type { Model } from '../../model/model.ts';
 import { type Omission, pathIn } from '../../model/model-context.ts';
-import type { Findings } from '../preflight.ts';
+import type { Findings } from '../startup-checks.ts';
 import { asStatement, type Finding } from './finding.ts';
 
 /** What a start would refuse or warn of. */
-export function describePreflight({ problems, warnings }: Findings): readonly Finding[] {
+export function describeSetup({ problems, warnings }: Findings): readonly Finding[] {
   return [
     ...problems.map(({ problem, fix }): Finding => setup('error', problem, fix)),
     ...warnings.map(({ problem, fix }): Finding => setup('warning', problem, fix)),

@@ -8,10 +8,10 @@ import type { ExtensionName } from '../../config/extensions.ts';
 import { loadOptionsOrThrow } from '../../config/load-options.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { type Command, type CommandContext, flagText, refuse } from '../command.ts';
-import { findProblems } from '../preflight.ts';
 import { databaseUrlFor } from '../read-model.ts';
+import { findProblems } from '../startup-checks.ts';
 import { withDatabase } from '../with-database.ts';
-import { checkModels, checkTrigger, describePreflight, ignoredByComments } from './check-api.ts';
+import { checkModels, checkTrigger, describeSetup, ignoredByComments } from './check-api.ts';
 import { checkDirectives } from './check-directives.ts';
 import { findAmbiguousKeys, proposeViewKeys } from './check-keys.ts';
 import { securityChecks } from './check-security.ts';
@@ -66,8 +66,8 @@ async function runCheck(context: CommandContext): Promise<number> {
   const allowedRoles = values.allowedRoles ?? usual;
   const roles = [...new Set([...usual, ...(allowedRoles === '*' ? [] : allowedRoles)])];
   const findings = await withDatabase(databaseUrl, async (pool) => {
-    const preflight = { databaseUrl, schemas, anonRole, authenticatedRole, serviceRole, allowedRoles };
-    const setup = await findProblems(pool, preflight);
+    const asked = { databaseUrl, schemas, anonRole, authenticatedRole, serviceRole, allowedRoles };
+    const setup = await findProblems(pool, asked);
     const catalog = await readCatalog(pool, schemas);
     const scope = {
       schemas: catalog.namespaces.map(({ nspname }) => nspname),
@@ -75,7 +75,7 @@ async function runCheck(context: CommandContext): Promise<number> {
     };
     const isIgnored = ignoredByComments(catalog);
     return [
-      ...describePreflight(setup),
+      ...describeSetup(setup),
       ...checkDirectives(catalog),
       ...(await runChecks(pool, { scope, catalog, roles, extensions: values.extensions! })),
       ...checkTrigger(catalog),

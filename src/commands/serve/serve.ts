@@ -13,7 +13,7 @@ import { endSoon, obeySignals } from '../../signals.ts';
 import { type Command, type CommandContext, CommandError } from '../command.ts';
 import { describeError, isAway } from '../describe-error.ts';
 import { refuseAddress } from '../listen-error.ts';
-import { type Findings, findProblems, type PreflightConfig } from '../preflight.ts';
+import { type Findings, findProblems, type StartupConfig } from '../startup-checks.ts';
 import { withDatabase } from '../with-database.ts';
 import { followOptions } from './follow-options.ts';
 import { noteFirstOperation, noteServing } from './serve-notes.ts';
@@ -88,7 +88,7 @@ async function refuseProblems(context: CommandContext): Promise<void> {
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-async function inspectDatabase(config: PreflightConfig): Promise<Findings> {
+async function inspectDatabase(config: StartupConfig): Promise<Findings> {
   try {
     return await withDatabase(config.databaseUrl, (pool) => findProblems(pool, config));
   } catch (error) {

@@ -12,7 +12,7 @@ import { loadSqlFile } from '../postgres/system/sql-file.ts';
 import { withoutPassword } from './describe-error.ts';
 
 /** What `findProblems` asks about. */
-export type PreflightConfig = Pick<
+export type StartupConfig = Pick<
   Config,
   'databaseUrl' | 'schemas' | 'anonRole' | 'authenticatedRole' | 'serviceRole' | 'allowedRoles'
 >;
@@ -23,7 +23,7 @@ export interface Findings {
   readonly warnings: readonly Problem[];
 }
 
-/** One row of sql/roles-preflight.sql. */
+/** One row of sql/startup-checks.sql. */
 interface Facts {
   readonly database: string;
   readonly login: string;
@@ -38,11 +38,11 @@ interface Facts {
 const oldestVersion = 140_000;
 
 /** Asks the database with one statement. @throws DatabaseError */
-export async function findProblems(database: Queryable, config: PreflightConfig): Promise<Findings> {
+export async function findProblems(database: Queryable, config: StartupConfig): Promise<Findings> {
   const { anonRole, authenticatedRole, serviceRole, allowedRoles, schemas } = config;
   const roles = [...new Set([anonRole, authenticatedRole, serviceRole, ...(allowedRoles === '*' ? [] : allowedRoles)])];
   const asked = { roles, schemas: schemas ?? (await readExposedNames(database, null)) };
-  const [row] = await database.query(loadSqlFile('roles-preflight.sql'), [JSON.stringify(asked)]);
+  const [row] = await database.query(loadSqlFile('startup-checks.sql'), [JSON.stringify(asked)]);
   const found = row?.facts as Facts;
   // A search path may name schemas that are not there.
   const facts = schemas === null ? { ...found, schemas: found.schemas.filter(({ exists }) => exists) } : found;
@@ -58,7 +58,7 @@ function versionProblems({ version }: Facts): readonly Problem[] {
   return [{ problem, fix: 'Upgrade the server.' }];
 }
 
-function roleProblems(facts: Facts, config: PreflightConfig): readonly Problem[] {
+function roleProblems(facts: Facts, config: StartupConfig): readonly Problem[] {
   const missing = facts.roles.filter((role) => !role.exists).map(({ name }) => name);
   const barred = facts.roles.filter((role) => role.exists && !role.settable).map(({ name }) => name);
   const problems: Problem[] = [];
@@ -86,7 +86,7 @@ function roleProblems(facts: Facts, config: PreflightConfig): readonly Problem[]
 }
 
 /** The command that makes the roles, with the flags that were given here. */
-function initCommand(config: PreflightConfig): string {
+function initCommand(config: StartupConfig): string {
   const flags = [
     `--database-url '${withoutPassword(config.databaseUrl)}'`,
     ...(config.schemas === null ? [] : [`--schemas '${config.schemas.join(',')}'`]),
