@@ -10,7 +10,7 @@ import { authFlagName } from '../config/auth/auth-reference.ts';
 import type { Problem } from '../config/config-error.ts';
 import type { Sources } from '../config/load-options.ts';
 import { nearestName } from '../config/nearest-name.ts';
-import { environmentName, flagName, type OptionName, optionNames, optionRow, serving } from '../config/options.ts';
+import { environmentName, flagName, type OptionName, optionNames, optionOf, serving } from '../config/options.ts';
 import type { Command, CommandContext } from './command.ts';
 import { printAuthFlags } from './print-auth-flags.ts';
 
@@ -44,7 +44,7 @@ export function buildProgram(commands: readonly Command[], edge: Edge): Program 
 }
 
 function addCommand(program: Program, command: Command, edge: Edge): void {
-  const names = optionNames.filter((name) => optionRow(name).commands.includes(command.name));
+  const names = optionNames.filter((name) => optionOf(name).commands.includes(command.name));
   const sub = program
     .command(command.name)
     .summary(command.summary)
@@ -80,10 +80,10 @@ function takesAuthFlags({ name }: Command): boolean {
 
 /** The option itself, and for a switch its negation, which the help leaves out. */
 function toCommanderOptions(name: OptionName): readonly Option[] {
-  const row = optionRow(name);
-  const value = row.placeholder === null ? '[true|false]' : `<${row.placeholder}>`;
-  const option = new Option(`--${flagName(name)} ${value}`, `${row.doc} ${facts(name)}`);
-  return withNegation(option.helpGroup(`${row.group}:`), row.placeholder === null);
+  const known = optionOf(name);
+  const value = known.placeholder === null ? '[true|false]' : `<${known.placeholder}>`;
+  const option = new Option(`--${flagName(name)} ${value}`, `${known.doc} ${facts(name)}`);
+  return withNegation(option.helpGroup(`${known.group}:`), known.placeholder === null);
 }
 
 /** As for options; the help has a list of its own for them, where those that are alike are one. */
@@ -103,17 +103,17 @@ function collect(text: string, previous: unknown): string[] {
 }
 
 function facts(name: OptionName): string {
-  const row = optionRow(name);
-  const fallback = row.default ?? row.defaultNote;
+  const known = optionOf(name);
+  const fallback = known.default ?? known.defaultNote;
   const variables = [
     environmentName(name),
-    ...(row.secret ? [`${environmentName(name)}_FILE`] : []),
-    ...(row.ecosystem ?? []),
+    ...(known.secret ? [`${environmentName(name)}_FILE`] : []),
+    ...(known.ecosystem ?? []),
   ];
   const parts = [
     ...(fallback === undefined ? [] : [`default: ${fallback}`]),
     `environment: ${variables.join(', ')}`,
-    ...(row.repeatable ? ['may be given several times'] : []),
+    ...(known.repeatable ? ['may be given several times'] : []),
   ];
   return `(${parts.join('; ')})`;
 }
@@ -173,7 +173,7 @@ function unknownFlag(text: string, command: Command, known: readonly string[]): 
   const name = flag.replace(/^-+/, '');
   const elsewhere = optionNames.find((option) => flagName(option) === name);
   const isAuth = authFieldNames.some((field) => authFlagName(field) === name);
-  const takers = elsewhere === undefined ? (isAuth ? serving : null) : optionRow(elsewhere).commands;
+  const takers = elsewhere === undefined ? (isAuth ? serving : null) : optionOf(elsewhere).commands;
   if (takers !== null) {
     const problem = `pgreflect ${command.name} has no option ${flag}; it belongs to: ${takers.join(', ')}.`;
     return { problem, fix: null };

@@ -10,7 +10,7 @@ import type { Problem } from '../config/config-error.ts';
 import type { Sources } from '../config/load-options.ts';
 import type { CommandName } from '../config/options.ts';
 
-/** A flag that only one command has; options of several commands are rows of config/options.ts. */
+/** A flag that only one command has; options of several commands are in config/options.ts. */
 interface CommandFlag {
   /** Without the two dashes. */
   readonly flag: string;

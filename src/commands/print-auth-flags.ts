@@ -2,7 +2,7 @@
  * The part of `--help` for the start values of the auth configuration, by heading. Flags here are long, so what each means
  * stands below it.
  */
-import { type AuthReferenceRow, authReference } from '../config/auth/auth-reference.ts';
+import { type AuthReferenceEntry, authReference } from '../config/auth/auth-reference.ts';
 
 /** The text, without a line break at the end. @param width Characters of a line. */
 export function printAuthFlags(width: number): string {
@@ -13,7 +13,7 @@ export function printAuthFlags(width: number): string {
 }
 
 /** Says once what the words in capitals stand for. */
-function printWords(rows: readonly AuthReferenceRow[], width: number): readonly string[] {
+function printWords(rows: readonly AuthReferenceEntry[], width: number): readonly string[] {
   const words = new Map(
     rows.flatMap(({ word }) => (word === null ? [] : [[word.placeholder, word.standsFor] as const])),
   );
@@ -22,7 +22,10 @@ function printWords(rows: readonly AuthReferenceRow[], width: number): readonly 
   );
 }
 
-function printRow({ flag, placeholder, doc, default: fallback, environment }: AuthReferenceRow, width: number): string {
+function printRow(
+  { flag, placeholder, doc, default: fallback, environment }: AuthReferenceEntry,
+  width: number,
+): string {
   const value = placeholder === null ? '[true|false]' : `<${placeholder}>`;
   const facts = [...(fallback === null ? [] : [`default: ${fallback}`]), `environment: ${environment.join(', ')}`];
   return [`  ${flag} ${value}`, ...wrap(`${doc} (${facts.join('; ')})`, width, '        ')].join('\n');

@@ -10,7 +10,7 @@ import { isAuthFileKey } from './auth/auth-file.ts';
 import type { Problem } from './config-error.ts';
 import { readFile } from './given-texts.ts';
 import { nearestName } from './nearest-name.ts';
-import { fileKey, type OptionName, optionNames, optionRow } from './options.ts';
+import { fileKey, type OptionName, optionNames, optionOf } from './options.ts';
 
 /** What a configuration file says. */
 export interface ConfigFile {
@@ -60,7 +60,7 @@ function readTable(table: Readonly<Record<string, unknown>>, path: string): Omit
       continue;
     }
     const name = nameByKey.get(key);
-    const texts = toTexts(value, name !== undefined && optionRow(name).repeatable === true);
+    const texts = toTexts(value, name !== undefined && optionOf(name).repeatable === true);
     if (name === undefined) problems.push(unknownKey(key, path, [...nameByKey.keys(), ...authFieldNames]));
     else if (texts === null) {
       problems.push({

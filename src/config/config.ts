@@ -2,12 +2,12 @@
  * What the gateway is told before it starts: every option of the command line, checked and in its final type.
  *
  * Made by load-config.ts from flags, environment, file and defaults, or by hand by a program that embeds the gateway
- * (`defaultConfig` fills the rest). Names, types, defaults and meanings are those of the rows in options.ts. Plain frozen data;
+ * (`defaultConfig` fills the rest). Names, types, defaults and meanings are those of the options in options.ts. Plain frozen data;
  * units are in the names. Secrets are in here: never log a whole `Config`.
  */
 import type { AuthValues } from './auth/auth-config.ts';
 import type { TemplateSources } from './auth/auth-template-source.ts';
-import { type OptionName, type OptionsOf, type OptionValue, optionNames, optionRow, type options } from './options.ts';
+import { type OptionName, type OptionsOf, type OptionValue, optionNames, optionOf, type options } from './options.ts';
 
 /** Limits of one request; the service role passes the first five unless `limitServiceRole`. */
 export type Limits = { readonly [N in OptionsOf<'Limits'>]: OptionValue<N> };
@@ -65,8 +65,10 @@ export const defaultConfig = {
 } as unknown as Omit<Config, 'databaseUrl' | 'adminDatabaseUrl' | 'externalUrl'>;
 
 function defaultsOf(groups: readonly string[]): object {
-  const rows = optionNames.map((name) => [name, optionRow(name)] as const);
-  const members = rows.filter(([, { group, repeatable }]) => groups.includes(group) && !repeatable);
+  const all = optionNames.map((name) => [name, optionOf(name)] as const);
+  const members = all.filter(([, { group, repeatable }]) => groups.includes(group) && !repeatable);
   const needed = members.filter(([name]) => !['databaseUrl', 'adminDatabaseUrl', 'externalUrl'].includes(name));
-  return Object.fromEntries(needed.map(([name, row]) => [name, row.default === null ? null : row.parse(row.default)]));
+  return Object.fromEntries(
+    needed.map(([name, option]) => [name, option.default === null ? null : option.parse(option.default)]),
+  );
 }

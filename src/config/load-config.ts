@@ -5,7 +5,7 @@ import { type LoadedAuthConfig, loadAuthConfig } from './auth/load-auth-config.t
 import { type Config, defaultConfig, type Limits } from './config.ts';
 import { ConfigError, type Problem } from './config-error.ts';
 import { type LoadedOptions, loadOptions, type OptionValues, type Sources } from './load-options.ts';
-import { type OptionName, type OptionsOf, optionNames, optionRow } from './options.ts';
+import { type OptionName, type OptionsOf, optionNames, optionOf } from './options.ts';
 import { parseBaseUrl } from './value-kinds.ts';
 
 /** What a local project decides where the options say nothing, or instead of them; null for `serve`. */
@@ -25,7 +25,7 @@ type Name = Exclude<OptionName, OptionsOf<'Preparation'>>;
 type Values = OptionValues<Name>;
 
 /** Options that only `init` takes are no part of a `Config`. */
-const names = optionNames.filter((name) => optionRow(name).group !== 'Preparation') as Name[];
+const names = optionNames.filter((name) => optionOf(name).group !== 'Preparation') as Name[];
 
 /** Everything that the sources say; problems of all kinds are in `allProblems`. */
 type Loaded = LoadedOptions<Name> & { readonly auth: LoadedAuthConfig; readonly allProblems: readonly Problem[] };
@@ -56,7 +56,7 @@ export function loadLocalConfig(sources: Sources, project: LocalProject): Config
 
 /** The options of the command `start`. @throws ConfigError with every problem. */
 export function loadStartOptions(sources: Sources): Loaded {
-  const taken = names.filter((name) => optionRow(name).commands.includes('start'));
+  const taken = names.filter((name) => optionOf(name).commands.includes('start'));
   return withoutProblems(loadAll(taken, sources));
 }
 

@@ -18,7 +18,7 @@ import {
   type OptionName,
   type OptionValue,
   optionNames,
-  optionRow,
+  optionOf,
 } from './options.ts';
 
 /** Where values come from; given by the process edge, so that tests can hold everything still. */
@@ -77,13 +77,13 @@ export function loadOptionsOrThrow<N extends OptionName>(names: readonly N[], so
 }
 
 function optionSetting(name: OptionName): Setting {
-  const { ecosystem, secret, repeatable } = optionRow(name);
+  const { ecosystem, secret, repeatable } = optionOf(name);
   const names = { flag: flagName(name), variable: environmentName(name), others: ecosystem ?? [] };
   return { ...names, secret: secret === true, repeatable: repeatable === true };
 }
 
 function readValue(name: OptionName, given: Given | null, sources: Sources, problems: Problem[]): unknown {
-  const { parse, default: usual, fileOrText, secret, repeatable } = optionRow(name);
+  const { parse, default: usual, fileOrText, secret, repeatable } = optionOf(name);
   if (given === null) {
     if (repeatable) return [];
     return usual === null ? null : parse(usual);

@@ -1,8 +1,8 @@
 /**
  * Every option once: its flag, the names it has in the environment, its kind, default, meaning and the commands that take it.
  *
- * Flags, `PGREFLECT_*` names, keys of the configuration file, `--help` and the reference table all come from these rows;
- * load-config.ts reads them. The flag of a row is its key in kebab case, the file's key in snake case.
+ * Flags, `PGREFLECT_*` names, keys of the configuration file, `--help` and the reference table all come from here;
+ * load-config.ts reads them. The flag of an option is its key in kebab case, the file's key in snake case.
  */
 import { parseExtensions } from './extensions.ts';
 import { parseJsonWebKeys } from './json-web-keys.ts';
@@ -43,7 +43,7 @@ export type CommandName =
 export type OptionGroup = 'Database' | 'Server' | 'Keys and roles' | 'Requests' | 'Limits' | 'Log' | 'Preparation';
 
 /** One option. */
-export interface OptionRow {
+export interface OptionDefinition {
   readonly group: OptionGroup;
   /** What stands for the value in `--help`. Null: a switch, which may stand alone and then means `true`. */
   readonly placeholder: string | null;
@@ -72,13 +72,13 @@ const port = integerBetween(0, 65_535);
 const milliseconds = integerBetween(0, 2_147_483_647);
 const count = integerBetween(1, 2_147_483_647);
 
-/** Makes the rows of a group. */
+/** Makes the options of a group. */
 function inGroup<G extends OptionGroup>(group: G) {
   return <T, const D extends string | null>(
     placeholder: string | null,
     parse: ParseValue<T>,
     usual: D,
-    rest: Omit<OptionRow, 'group' | 'placeholder' | 'parse' | 'default'>,
+    rest: Omit<OptionDefinition, 'group' | 'placeholder' | 'parse' | 'default'>,
   ) => ({ group, placeholder, parse, default: usual, ...rest });
 }
 
@@ -241,7 +241,7 @@ export const options = {
   authRolePassword: preparation('PASSWORD', parseText, null,
     { secret: true, commands: ['init'], defaultNote: 'a random one, printed once',
     doc: 'Password for the role that init creates for the auth service.' }),
-} satisfies Record<string, OptionRow>; // biome-ignore format: one row per option
+} satisfies Record<string, OptionDefinition>; // biome-ignore format: one option a line
 
 /** Name of an option in code. */
 export type OptionName = keyof typeof options;
@@ -257,8 +257,8 @@ export type OptionsOf<G extends OptionGroup> = {
 /** Names of all options in the order of the table. */
 export const optionNames = Object.keys(options) as readonly OptionName[];
 
-/** The row of an option, without the type of its value. */
-export function optionRow(name: OptionName): OptionRow {
+/** An option, without the type of its value. */
+export function optionOf(name: OptionName): OptionDefinition {
   return options[name];
 }
 

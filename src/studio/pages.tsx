@@ -1,5 +1,5 @@
 /**
- * The pages of the studio, in the order of the menu. A page is a folder and a row here; its code is loaded with its first visit.
+ * The pages of the studio, in the order of the menu. A page is a folder and an entry here; its code is loaded with its first visit.
  */
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
 import { GraphqlIcon, InboxIcon, MailIcon, SchemaIcon, SettingsIcon, UsersIcon } from './components/icons.tsx';

@@ -4,7 +4,7 @@
  */
 import { beforeAll, expect, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
-import { authRows } from '../../src/http/auth/auth-route.ts';
+import { authRoutes } from '../../src/http/auth/auth-route.ts';
 import { createAuthDatabase, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { anonKey } from '../support/http.ts';
 import type { TestDatabase } from '../support/postgres.ts';
@@ -80,7 +80,7 @@ const bodies: Readonly<Record<string, readonly object[]>> = {
 };
 
 /** All routes that ask who is there, so that one that is added tomorrow is tried as well. */
-const routes = authRows.filter(
+const routes = authRoutes.filter(
   ({ caller, method, path }) => caller !== undefined && !(method === 'GET' && path === '/user'),
 );
 

@@ -56,18 +56,18 @@ test('a command that runs no service says whose flag it is', async () => {
 
 test.each(['start', 'serve'])('%s --help has every flag below a heading, those that are alike once', async (name) => {
   const { out } = await runCommand([name, '--help']);
-  for (const [heading, rows] of authReference()) {
+  for (const [heading, entries] of authReference()) {
     expect(out).toContain(`\n${heading}:\n`);
-    for (const { flag } of rows) expect(out.split(`  ${flag} `)).toHaveLength(2);
+    for (const { flag } of entries) expect(out.split(`  ${flag} `)).toHaveLength(2);
   }
   expect(out).toContain('PROVIDER is one of apple, azure,');
   expect(out).toContain('PGREFLECT_SMTP_PASS, PGREFLECT_SMTP_PASS_FILE, GOTRUE_SMTP_PASS');
   expect(out.split('\n').filter((line) => line.length > 120)).toEqual([]);
 });
 
-test('the rows of the reference stand for every field, and no field has the flag of an option', () => {
-  const rows = [...authReference().values()].flat();
-  const flags = rows.flatMap(({ flag, word }) =>
+test('the entries of the reference stand for every field, and no field has the flag of an option', () => {
+  const entries = [...authReference().values()].flat();
+  const flags = entries.flatMap(({ flag, word }) =>
     word === null ? [flag] : word.standsFor.map((text) => flag.replace(word.placeholder, text)),
   );
   expect(flags.sort()).toEqual(authFieldNames.map((name) => `--${authFlagName(name)}`).sort());

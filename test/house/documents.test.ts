@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { authReference } from '../../src/config/auth/auth-reference.ts';
-import { type OptionRow, options } from '../../src/config/options.ts';
+import { type OptionDefinition, options } from '../../src/config/options.ts';
 import { emailKindNames, emailKinds } from '../../src/email/email-kind.ts';
 import { describeAuth } from '../../src/http/auth/auth-description.ts';
 import { describeManagement } from '../../src/http/management/management-description.ts';
@@ -36,7 +36,7 @@ ${rows.join('\n')}
 });
 
 test('docs/options.md lists every option with its default, its names and its meaning', async () => {
-  const rows = (Object.entries(options) as [string, OptionRow][]).map(([key, option]) => {
+  const rows = (Object.entries(options) as [string, OptionDefinition][]).map(([key, option]) => {
     const words = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
     const flag = option.placeholder === null ? `--${words}` : `--${words} ${option.placeholder}`;
     const environment = [`PGREFLECT_${words.replaceAll('-', '_').toUpperCase()}`, ...(option.ecosystem ?? [])];
@@ -172,7 +172,9 @@ test('docs/security.md names every finding of pgreflect check', () => {
 });
 
 test('every option says in a sentence what it does', () => {
-  const silent = (Object.entries(options) as [string, OptionRow][]).filter(([, { doc }]) => !/^.{10,}\.$/.test(doc));
+  const silent = (Object.entries(options) as [string, OptionDefinition][]).filter(
+    ([, { doc }]) => !/^.{10,}\.$/.test(doc),
+  );
   expect(silent.map(([key]) => key)).toEqual([]);
 });
 

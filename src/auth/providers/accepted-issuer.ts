@@ -47,9 +47,9 @@ function findByIssuer(config: AuthConfig, issuer: string): Provider | null {
 }
 
 function isOwnIssuer(settings: ProviderSettings, issuer: string): boolean {
-  const { row, address } = settings;
-  if (row.plain !== null || address === '') return false;
-  const prefixes = row.issuerPrefixes ?? [];
+  const { traits, address } = settings;
+  if (traits.plain !== null || address === '') return false;
+  const prefixes = traits.issuerPrefixes ?? [];
   const tenant = tenantOf(settings);
   return (
     issuer === issuerOf(settings) ||
@@ -64,13 +64,13 @@ function tenantOf({ address }: ProviderSettings): string | null {
 }
 
 function acceptProvider(settings: ProviderSettings, config: AuthConfig, { idToken }: TokenOrigin): AcceptedIssuer {
-  const { name, row, clientIds, skipsNonce, isEmailOptional } = settings;
+  const { name, traits, clientIds, skipsNonce, isEmailOptional } = settings;
   if (!isProviderOn(config, name)) {
     throw new AuthError('provider_disabled', `Provider (issuer "${issuerOf(settings)}") is not enabled`);
   }
-  if (row.plain !== null || settings.address === '') throw notAllowed(name);
-  const address = row.issuerPrefixes === undefined ? issuerOf(settings) : issuerInToken(idToken, settings);
-  const source = { provider: name, row, ownIssuer: issuerOf(settings) };
+  if (traits.plain !== null || settings.address === '') throw notAllowed(name);
+  const address = traits.issuerPrefixes === undefined ? issuerOf(settings) : issuerInToken(idToken, settings);
+  const source = { provider: name, traits, ownIssuer: issuerOf(settings) };
   return { address, clientIds, skipsNonce, isEmailOptional, source };
 }
 

@@ -4,8 +4,8 @@
 import { parseEmail } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
 import { assertModest, isStorable, type Metadata } from '../metadata.ts';
+import type { ProviderTraits } from './known-providers.ts';
 import type { Claims } from './plain-provider.ts';
-import type { ProviderRow } from './provider-table.ts';
 
 /** A user of a provider. */
 export interface ExternalUser {
@@ -26,7 +26,7 @@ export interface ExternalUser {
 export interface ClaimSource {
   readonly provider: string;
   /** Without it everything is as OpenID Connect says. */
-  readonly row?: ProviderRow;
+  readonly traits?: ProviderTraits;
   /** The issuer that the configuration names; tokens of others may be accepted, too. */
   readonly ownIssuer: string;
 }
@@ -76,16 +76,16 @@ function readText(value: unknown): string | undefined {
 }
 
 /** Some providers write it as a text. */
-function isVerified({ row, ownIssuer }: ClaimSource, claims: Claims): boolean {
-  if (row?.isEmailVerified !== undefined) return row.isEmailVerified(claims, ownIssuer);
+function isVerified({ traits, ownIssuer }: ClaimSource, claims: Claims): boolean {
+  if (traits?.isEmailVerified !== undefined) return traits.isEmailVerified(claims, ownIssuer);
   return claims.email_verified === true || claims.email_verified === 'true';
 }
 
-function customClaims({ row }: ClaimSource, claims: Claims): Metadata | undefined {
-  if (row?.customClaims === undefined) return undefined;
-  const kept = row.customClaims.flatMap((name) => {
+function customClaims({ traits }: ClaimSource, claims: Claims): Metadata | undefined {
+  if (traits?.customClaims === undefined) return undefined;
+  const kept = traits.customClaims.flatMap((name) => {
     const value = readText(claims[name]);
     return value === undefined ? [] : [[name, value]];
   });
-  return kept.length > 0 || row.customClaims.length === 0 ? Object.fromEntries(kept) : undefined;
+  return kept.length > 0 || traits.customClaims.length === 0 ? Object.fromEntries(kept) : undefined;
 }

@@ -1,15 +1,15 @@
 /**
- * A provider as the configuration has it: its row of the table, our client there, and what is accepted from it.
+ * A provider as the configuration has it: its traits, our client there, and what is accepted from it.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { type Provider, providers } from '../../config/auth/auth-provider-fields.ts';
 import { AuthError } from '../auth-error.ts';
-import { type ProviderRow, providerTable } from './provider-table.ts';
+import { knownProviders, type ProviderTraits } from './known-providers.ts';
 
 /** A provider that is switched on. */
 export interface ProviderSettings {
   readonly name: Provider;
-  readonly row: ProviderRow;
+  readonly traits: ProviderTraits;
   /** Without a slash at the end. Empty where it has none and the configuration names none. */
   readonly address: string;
   /** Ours there, and others whose ID tokens are accepted. Empty: none is configured. */
@@ -29,7 +29,7 @@ export function isProviderOn(config: AuthConfig, name: Provider): boolean {
 /** Whether users can be sent to the provider to sign in. */
 export function isBrowserProvider(name: string): boolean {
   const known = findProvider(name);
-  return known !== null && providerTable[known].scopes !== null;
+  return known !== null && knownProviders[known].scopes !== null;
 }
 
 /** Null for any other text. */
@@ -39,22 +39,22 @@ export function findProvider(name: string): Provider | null {
 
 /** What the configuration says of a provider. */
 export function readProvider(config: AuthConfig, name: Provider): ProviderSettings {
-  const row: ProviderRow = providerTable[name];
+  const traits: ProviderTraits = knownProviders[name];
   const ids = [config[`external_${name}_client_id`], config[`external_${name}_additional_client_ids`]];
   return {
     name,
-    row,
-    address: (config[`external_${name}_url`] || row.address || '').replace(/\/+$/, ''),
+    traits,
+    address: (config[`external_${name}_url`] || traits.address || '').replace(/\/+$/, ''),
     clientIds: ids.flatMap(splitList),
     secret: config[`external_${name}_secret`] ?? '',
     redirectUri: config[`external_${name}_redirect_uri`] || null,
     isEmailOptional: config[`external_${name}_email_optional`],
-    skipsNonce: row.skipsNonce === true || config[`external_${name}_skip_nonce_check`],
+    skipsNonce: traits.skipsNonce === true || config[`external_${name}_skip_nonce_check`],
   };
 }
 
 /** The address by which an OpenID Connect provider names itself. */
-export function issuerOf({ address, row: { issuerPath = '' } }: ProviderSettings): string {
+export function issuerOf({ address, traits: { issuerPath = '' } }: ProviderSettings): string {
   return address.endsWith(issuerPath) ? address : `${address}${issuerPath}`;
 }
 

@@ -66,28 +66,28 @@ function clientOf({ clientIds, secret }: ProviderSettings) {
 }
 
 async function configure(settings: ProviderSettings, findIssuer: FindIssuer): Promise<Configuration> {
-  const { row, address } = settings;
-  if (row.plain !== null) {
-    return configurePlain(address, row.plain.endpoints(address), clientOf(settings), findIssuer.reach);
+  const { traits, address } = settings;
+  if (traits.plain !== null) {
+    return configurePlain(address, traits.plain.endpoints(address), clientOf(settings), findIssuer.reach);
   }
   return (await findIssuer(issuerOf(settings), clientOf(settings))).configuration;
 }
 
 async function buildStart(
   configuration: Configuration,
-  { row }: ProviderSettings,
+  { traits }: ProviderSettings,
   { state, verifier, nonce, redirectUri, scopes, parameters }: SignInStart,
 ): Promise<string> {
   const library = await import('openid-client');
   const all = new URLSearchParams(parameters);
   const own = {
-    ...row.parameters,
+    ...traits.parameters,
     state,
-    scope: [...new Set([...(row.scopes ?? []), ...scopes])].join(' '),
+    scope: [...new Set([...(traits.scopes ?? []), ...scopes])].join(' '),
     redirect_uri: redirectUri,
     code_challenge: await library.calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
-    ...(row.plain === null && { nonce }),
+    ...(traits.plain === null && { nonce }),
   };
   for (const [name, value] of Object.entries(own)) all.set(name, value);
   return library.buildAuthorizationUrl(configuration, all).href;
@@ -99,8 +99,8 @@ async function finishSignIn(
   findIssuer: FindIssuer,
   clock: Clock,
 ): Promise<ExternalSignIn> {
-  const { name: provider, row, address } = settings;
-  const { plain } = row;
+  const { name: provider, traits, address } = settings;
+  const { plain } = traits;
   const finish =
     plain === null
       ? async () => exchangeForClaims(await findIssuer(issuerOf(settings), clientOf(settings)), answer, clock)
@@ -109,7 +109,7 @@ async function finishSignIn(
     throw error instanceof ProviderError ? error : new ProviderError('refused', error);
   });
   const named = answer.name === null ? claims : { name: answer.name, ...claims };
-  return { user: toExternalUser({ provider, row, ownIssuer }, named, emails), accessToken, refreshToken };
+  return { user: toExternalUser({ provider, traits, ownIssuer }, named, emails), accessToken, refreshToken };
 }
 
 interface Exchanged extends ApiUser {

@@ -53,7 +53,7 @@ const joinCodes = (value: unknown): unknown =>
 
 const rateLimit = integer(0, most);
 
-/** The rows. */
+/** The fields. */
 export const deliveryFields = {
   mailer_autoconfirm: field(boolean, false,
     'Treat email addresses as confirmed without a link or code.', { file: 'auth.email.enable_confirmations', convert: invert }),
@@ -119,4 +119,4 @@ export const deliveryFields = {
   sms_test_otp: field<string | null>(testCodes, null,
     'Phone numbers with a fixed code, for tests: number=code, separated by commas.',
     { file: 'auth.sms.test_otp', convert: joinCodes }),
-} as const; // biome-ignore format: one row per field
+} as const; // biome-ignore format: one field a line

@@ -1,5 +1,5 @@
 /**
- * What a field of the auth configuration is: one row with its kind, default and names, and the kinds that values have.
+ * What a field of the auth configuration is: its kind, default and names, and the kinds that values have.
  *
  * A value reaches a field as JSON (management API), as text (environment, flags) or as a value of TOML (file). Every kind
  * reads all three and throws `Error` with the rest of a sentence that begins with the field's name.
@@ -48,7 +48,7 @@ export interface AuthField<T> {
 /** What some fields have beside kind, default and sentence. */
 export type FieldExtras = Omit<AuthField<never>, 'kind' | 'default' | 'doc'>;
 
-/** Makes a row. */
+/** Makes a field. */
 export function field<T>(
   kind: FieldKind<NonNullable<T>>,
   usual: T,

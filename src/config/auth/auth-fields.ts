@@ -1,7 +1,7 @@
 /**
  * Every field of the auth configuration once, under the name that the management API gives it.
  *
- * Start values (load-auth-config.ts), validation, the management API and the reference table all come from these rows.
+ * Start values (load-auth-config.ts), validation, the management API and the reference table all come from here.
  * Fields of Supabase Auth that have no effect here are not among them.
  */
 import { deliveryFields } from './auth-delivery-fields.ts';
@@ -12,7 +12,7 @@ import { signInFields } from './auth-sign-in-fields.ts';
 import { smsFields } from './auth-sms-fields.ts';
 import { templateFields } from './auth-template-fields.ts';
 
-/** The rows, in the order of the reference. */
+/** The fields, in the order of the reference. */
 export const authFields = {
   ...signInFields,
   ...deliveryFields,
@@ -22,7 +22,7 @@ export const authFields = {
   ...hookFields,
 };
 
-/** Headings of references, with the names of the rows below each. */
+/** Headings of references, with the names of the fields below each. */
 export const authGroups: Readonly<Record<string, readonly AuthFieldName[]>> = {
   'Auth: users, passwords and sessions': Object.keys(signInFields) as AuthFieldName[],
   'Auth: emails and limits': Object.keys(deliveryFields) as AuthFieldName[],
@@ -38,7 +38,7 @@ export type AuthFieldName = keyof typeof authFields;
 /** Names of all fields. */
 export const authFieldNames = Object.keys(authFields) as readonly AuthFieldName[];
 
-/** The row of a field, without the type of its value. */
+/** A field, without the type of its value. */
 export function authField(name: AuthFieldName): AuthField<unknown> {
   return authFields[name] as AuthField<unknown>;
 }

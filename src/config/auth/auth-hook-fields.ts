@@ -10,7 +10,7 @@ export const hookNames = ['custom_access_token', 'before_user_created', 'send_em
 /** Name of a hook. */
 export type HookName = (typeof hookNames)[number];
 
-/** The rows. */
+/** The fields. */
 export type HookFields = { readonly [K in HookName as `hook_${K}_enabled`]: AuthField<boolean> } & {
   readonly [K in HookName as `hook_${K}_uri` | `hook_${K}_secrets`]: AuthField<string | null>;
 };
@@ -20,7 +20,7 @@ export type HookValues = { readonly [K in HookName as `hook_${K}_enabled`]: bool
   readonly [K in HookName as `hook_${K}_uri` | `hook_${K}_secrets`]: string | null;
 };
 
-/** The rows of all hooks. */
+/** The fields of all hooks. */
 export const hookFields = Object.fromEntries(
   hookNames.flatMap((name) => {
     const title = name.replaceAll('_', ' ');
@@ -36,7 +36,7 @@ export const hookFields = Object.fromEntries(
       doc,
       more,
     );
-    return Object.entries({ enabled, uri, secrets }).map(([key, row]) => [`hook_${name}_${key}`, row]);
+    return Object.entries({ enabled, uri, secrets }).map(([key, made]) => [`hook_${name}_${key}`, made]);
   }),
 ) as unknown as HookFields;
 

@@ -13,7 +13,7 @@ export type Provider = (typeof providers)[number];
 const switches = ['enabled', 'email_optional', 'skip_nonce_check'] as const;
 const texts = ['client_id', 'url', 'additional_client_ids', 'redirect_uri', 'secret'] as const;
 
-/** The rows. */
+/** The fields. */
 export type ProviderFields = {
   readonly [K in Provider as `external_${K}_${(typeof switches)[number]}`]: AuthField<boolean>;
 } & { readonly [K in Provider as `external_${K}_${(typeof texts)[number]}`]: AuthField<string | null> };
@@ -34,7 +34,7 @@ const kinds: Partial<Record<(typeof texts)[number], FieldKind<string>>> = {
   redirect_uri: string(checkWebAddress),
 };
 
-/** The rows of all providers. */
+/** The fields of all providers. */
 export const providerFields = Object.fromEntries(
   providers.flatMap((provider) => {
     const rest = (key: keyof typeof docs): [doc: string, extras: FieldExtras] => {

@@ -1,12 +1,12 @@
 /**
  * The fields of the auth configuration as people look them up: flag, names in the environment, default, meaning. Fields that
- * differ in one word only, such as those of the providers, are one row.
+ * differ in one word only, such as those of the providers, are one entry.
  */
 import type { Setting } from '../given-texts.ts';
 import { type AuthFieldName, authField, authGroups, originalVariable } from './auth-fields.ts';
 
-/** One row of a reference. */
-export interface AuthReferenceRow {
+/** One entry of a reference. */
+export interface AuthReferenceEntry {
   /** `--mailer-subjects-EMAIL` */
   readonly flag: string;
   /** What stands for the value; null: a switch, which may stand alone and then means `true`. */
@@ -22,8 +22,8 @@ export interface AuthReferenceRow {
   readonly word: { readonly placeholder: string; readonly standsFor: readonly string[] } | null;
 }
 
-/** Rows by heading. */
-export type AuthReference = ReadonlyMap<string, readonly AuthReferenceRow[]>;
+/** Entries by heading. */
+export type AuthReference = ReadonlyMap<string, readonly AuthReferenceEntry[]>;
 
 /** `smtp_host` -> `smtp-host`. */
 export function authFlagName(name: AuthFieldName): string {
@@ -44,10 +44,10 @@ export function authSetting(name: AuthFieldName): Setting {
 
 /** Makes the reference. */
 export function authReference(): AuthReference {
-  return new Map(Object.entries(authGroups).map(([heading, names]) => [heading, rowsOf(names)]));
+  return new Map(Object.entries(authGroups).map(([heading, names]) => [heading, entriesOf(names)]));
 }
 
-function rowsOf(names: readonly AuthFieldName[]): readonly AuthReferenceRow[] {
+function entriesOf(names: readonly AuthFieldName[]): readonly AuthReferenceEntry[] {
   const families = Map.groupBy(names, (name) => pattern(name, name));
   return [...families.values()].flatMap((members) => {
     const [first] = members;
@@ -55,14 +55,14 @@ function rowsOf(names: readonly AuthFieldName[]): readonly AuthReferenceRow[] {
   });
 }
 
-function wordOf(members: readonly AuthFieldName[]): AuthReferenceRow['word'] {
+function wordOf(members: readonly AuthFieldName[]): AuthReferenceEntry['word'] {
   const alike = members.flatMap((name) => authField(name).like ?? []);
   const [first] = alike;
   if (first === undefined) return null;
   return { placeholder: first.placeholder, standsFor: alike.map(({ word }) => word.replaceAll('_', '-')) };
 }
 
-function describe(name: AuthFieldName): Omit<AuthReferenceRow, 'word'> {
+function describe(name: AuthFieldName): Omit<AuthReferenceEntry, 'word'> {
   const { kind, file, default: fallback, doc } = authField(name);
   const { flag, variable, others, secret } = authSetting(name);
   const variables = [variable, ...(secret ? [`${variable}_FILE`] : []), ...others];

@@ -28,7 +28,7 @@ function toCharacterSets(value: unknown): unknown {
   throw new Error(`must be one of "", ${Object.keys(requirements).filter(Boolean).join(', ')}`);
 }
 
-/** The rows. */
+/** The fields. */
 export const signInFields = {
   site_url: field(string(checkSiteUrl), 'http://localhost:3000',
     'URL of your application; the default redirect target of links.', { file: 'auth.site_url' }),
@@ -112,4 +112,4 @@ export const signInFields = {
 
   audit_log_disable_postgres: field(boolean, false, 'Disable the audit log.'),
   api_max_request_duration: field(seconds(1, 32_767), 10, 'Maximum duration of an auth request, in seconds.'),
-} as const; // biome-ignore format: one row per field
+} as const; // biome-ignore format: one field a line

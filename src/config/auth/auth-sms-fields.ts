@@ -17,7 +17,7 @@ export type SmsProvider = (typeof smsProviders)[number];
 
 const line = (doc: string, more: FieldExtras) => field<string | null>(string(checkLine, 2000), null, doc, more);
 
-/** The rows. */
+/** The fields. */
 export const smsFields = {
   sms_provider_url: field<string | null>(string(checkWebhookUrl, 2000), null,
     "Base URL of the SMS provider's API, for another region or a relay.", { environment: null }),
@@ -35,7 +35,7 @@ export const smsFields = {
   sms_vonage_api_key: line('Vonage API key.', { secret: true, file: 'auth.sms.vonage.api_key' }),
   sms_vonage_api_secret: line('Vonage API secret.', { secret: true, file: 'auth.sms.vonage.api_secret' }),
   sms_vonage_from: line('Vonage sender number or name.', { file: 'auth.sms.vonage.from' }),
-} as const; // biome-ignore format: one row per field
+} as const; // biome-ignore format: one field a line
 
 /** The values of these fields. */
 export type SmsValues = {

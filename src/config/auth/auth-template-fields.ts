@@ -23,7 +23,7 @@ type Notification = (typeof notificationEmails)[number];
 /** Name of an email as its fields have it: `recovery`, `password_changed_notification`. */
 export type EmailName = Authentication | `${Notification}_notification`;
 
-/** The rows. */
+/** The fields. */
 export type TemplateFields = { readonly [K in EmailName as `mailer_subjects_${K}`]: AuthField<string | null> } & {
   readonly [K in EmailName as `mailer_templates_${K}_content`]: AuthField<string | null>;
 } & { readonly [K in Notification as `mailer_notifications_${K}_enabled`]: AuthField<boolean> };
@@ -42,7 +42,7 @@ export function emailOfContent(field: string): EmailName | null {
 /** Largest body in bytes. */
 export const maxTemplateBytes = 1_000_000;
 
-/** The rows, in the order of the list of emails. */
+/** The fields, in the order of the list of emails. */
 export const templateFields = Object.fromEntries([
   ...authenticationEmails.flatMap((email) => textsOf(email, `auth.email.template.${email}`)),
   ...notificationEmails.flatMap((email) => {

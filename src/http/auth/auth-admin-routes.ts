@@ -10,7 +10,7 @@ import { generateLink, linkBody, linkShape } from '../../auth/requests/admin/gen
 import { invite, inviteBody } from '../../auth/requests/admin/invite.ts';
 import { adminUserBody, requireUser } from '../../auth/steps/admin-user.ts';
 import { toUserJson, userShape } from '../../auth/user-json.ts';
-import { type AuthTable, json, redirectQuery } from './auth-rows.ts';
+import { type AuthRoutes, json, redirectQuery } from './auth-route-table.ts';
 
 const count = { type: 'integer', minimum: 1 };
 const pages = {
@@ -18,8 +18,8 @@ const pages = {
   per_page: { description: 'Size of a page.', schema: count },
 };
 
-/** The rows. */
-export const adminTable: AuthTable = {
+/** The routes. */
+export const adminRoutes: AuthRoutes = {
   'POST /invite': {
     summary: 'Invite a user by email',
     caller: 'admin',

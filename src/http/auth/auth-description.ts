@@ -1,6 +1,6 @@
 /**
- * The auth service for `/openapi.json`, from the rows that its routes are made of, the shapes that its bodies are read by and
- * the shapes that its answers are made by.
+ * The auth service for `/openapi.json`, from its routes, the shapes that its bodies are read by,
+ * and the shapes that its answers are made by.
  */
 import { errorSchema } from '../../auth/error-response.ts';
 import { bodySchema } from '../../auth/steps/members.ts';
@@ -8,15 +8,15 @@ import { type JsonSchema, schemaNamed } from '../../shared/json-schema.ts';
 import { type ApiDescription, type ApiOperation, json, response } from '../server/openapi.ts';
 import { authPath } from '../server/parts.ts';
 import { type AuthDocument, authDocuments } from './auth-documents.ts';
-import { authRows } from './auth-route.ts';
-import type { AuthRow } from './auth-rows.ts';
+import { authRoutes } from './auth-route.ts';
+import type { AuthRoute } from './auth-route-table.ts';
 
 /** Operations and schemas. */
 export function describeAuth(): ApiDescription {
-  const answers = [...authRows.map(({ answer }) => answer), ...authDocuments.map(({ shape }) => shape)];
+  const answers = [...authRoutes.map(({ answer }) => answer), ...authDocuments.map(({ shape }) => shape)];
   const named = answers.flatMap((answer) => [...(answer?.named ?? [])]);
   return {
-    operations: [...authRows.map(describeRow), ...authDocuments.map(describeDocument)],
+    operations: [...authRoutes.map(describeRoute), ...authDocuments.map(describeDocument)],
     schemas: { ...Object.fromEntries(named), AuthError: errorSchema },
   };
 }
@@ -38,26 +38,26 @@ function operationId(method: string, path: string): string {
   return `${method.toLowerCase()}${path.replace(/[/:_.-]+(\w)/g, (_, letter: string) => letter.toUpperCase())}`;
 }
 
-function describeRow(row: AuthRow): ApiOperation {
-  const { method, path, caller, summary, body, form, isBodyOptional = false } = row;
+function describeRoute(route: AuthRoute): ApiOperation {
+  const { method, path, caller, summary, body, form, isBodyOptional = false } = route;
   const taken = form === undefined ? body && json(oneOfBodies(body.map(bodySchema))) : formContent(form);
-  const parameters = [...pathParameters(path), ...queryParameters(row)];
+  const parameters = [...pathParameters(path), ...queryParameters(route)];
   return {
     method,
     path: `${authPath}${path.replace(/:(\w+)/g, '{$1}')}`,
     id: operationId(method, path),
     tag: caller === 'admin' ? 'Auth administration' : 'Auth',
     summary: `${summary}.`,
-    security: securityOf(row),
+    security: securityOf(route),
     more: {
       ...(parameters.length > 0 && { parameters }),
       ...(taken !== undefined && { requestBody: { required: !isBodyOptional && form === undefined, ...taken } }),
-      responses: { ...successesOf(row), ...response('default', schemaNamed('AuthError')) },
+      responses: { ...successesOf(route), ...response('default', schemaNamed('AuthError')) },
     },
   };
 }
 
-function securityOf({ access, caller }: AuthRow): ApiOperation['security'] {
+function securityOf({ access, caller }: AuthRoute): ApiOperation['security'] {
   if (access === 'anyone') return [];
   if (caller === undefined) return ['apiKey'];
   return ['apiKey', caller === 'admin' ? 'serviceToken' : 'userToken'];
@@ -68,7 +68,7 @@ function pathParameters(path: string): readonly JsonSchema[] {
   return names.map((name) => ({ name, in: 'path', required: true, description: 'Id.', schema: { type: 'string' } }));
 }
 
-function queryParameters({ query = {} }: AuthRow): readonly JsonSchema[] {
+function queryParameters({ query = {} }: AuthRoute): readonly JsonSchema[] {
   return Object.entries(query).map(([name, given]) => {
     const { description, required = false, schema = {} } = typeof given === 'string' ? { description: given } : given;
     return { name, in: 'query', required, description, schema: { type: 'string', ...schema } };
@@ -86,7 +86,7 @@ function formContent(form: Readonly<Record<string, string>>): JsonSchema {
   return { content: { 'application/x-www-form-urlencoded': { schema } } };
 }
 
-function successesOf({ status = 200, redirects = [], answer }: AuthRow): JsonSchema {
+function successesOf({ status = 200, redirects = [], answer }: AuthRoute): JsonSchema {
   const headers = { Location: 'Where the browser goes next, with what came of it.' };
   const isAlwaysSentOn = redirects.length > 0 && answer === null;
   return {

@@ -15,10 +15,10 @@ import { verifyFactor, verifyFactorBody } from '../../auth/requests/verify-facto
 import { sessionShape } from '../../auth/secrets/access-token.ts';
 import { factorShape } from '../../auth/user-json.ts';
 import { type AuthRequest, limitBy } from './auth-request.ts';
-import { type AuthTable, json } from './auth-rows.ts';
+import { type AuthRoutes, json } from './auth-route-table.ts';
 
-/** The rows of users. */
-export const factorTable: AuthTable = {
+/** The routes of users. */
+export const factorRoutes: AuthRoutes = {
   'POST /factors': {
     summary: 'Add a second factor',
     caller: 'user',
@@ -52,8 +52,8 @@ export const factorTable: AuthTable = {
   },
 };
 
-/** The rows of admins. */
-export const adminFactorTable: AuthTable = {
+/** The routes of admins. */
+export const adminFactorRoutes: AuthRoutes = {
   'GET /admin/users/:id/factors': {
     summary: 'List the second factors of a user',
     caller: 'admin',

@@ -6,7 +6,7 @@ import { linkingQuery, signInQuery, startLinking, startSignIn } from '../../auth
 import { callbackQuery, finishSignIn } from '../../auth/requests/callback.ts';
 import type { AuthReply } from './auth-reply.ts';
 import { type AuthRequest, limitBy, noteRefusal } from './auth-request.ts';
-import type { AuthTable } from './auth-rows.ts';
+import type { AuthRoutes } from './auth-route-table.ts';
 import { clearFlowCookie, hasFlowCookie, setFlowCookie } from './flow-cookie.ts';
 
 const addressShape = answerShape<string>('AuthProviderAddress', { url: text((url) => url) });
@@ -19,8 +19,8 @@ const comeBack = { access: 'anyone', redirects: [302, 303], answer: null, run: r
 /** Each start leaves rows, and asks the provider where its pages are. */
 const limitStarts = limitBy('authorize', 'rate_limit_token_refresh', 300);
 
-/** The rows. */
-export const providerTable: AuthTable = {
+/** The routes. */
+export const providerRoutes: AuthRoutes = {
   'GET /authorize': {
     access: 'anyone',
     summary: 'Sign in with a provider',

@@ -1,20 +1,20 @@
 /**
- * Mounts the auth service: the rules that hold for all of its routes (keys, time limit, errors, methods), around the rows
- * that say what each does.
+ * Mounts the auth service: the rules that hold for all of its routes (keys, time limit, errors, methods), around what
+ * each of them does.
  */
 import { setTimeout as setDelay } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest, HTTPMethods } from 'fastify';
 import { AuthError, type AuthErrorCode } from '../../auth/auth-error.ts';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { type AuthParts, authPath, type HttpParts } from '../server/parts.ts';
-import { adminTable } from './auth-admin-routes.ts';
+import { adminRoutes } from './auth-admin-routes.ts';
 import { authDocuments, registerAuthDocuments } from './auth-documents.ts';
-import { adminFactorTable, factorTable } from './auth-factor-routes.ts';
-import { providerTable } from './auth-provider-routes.ts';
+import { adminFactorRoutes, factorRoutes } from './auth-factor-routes.ts';
+import { providerRoutes } from './auth-provider-routes.ts';
 import { type AuthReply, sendAuthError, sendReply } from './auth-reply.ts';
 import { type AuthRequest, apiKeyOf, readAuthRequest } from './auth-request.ts';
-import { type AuthRow, rowsOf, runRow } from './auth-rows.ts';
-import { ownTable, userTable } from './auth-user-routes.ts';
+import { type AuthRoute, routesOf, runRoute } from './auth-route-table.ts';
+import { ownRoutes, userRoutes } from './auth-user-routes.ts';
 
 /** Largest body in bytes. */
 const maxBodyBytes = 1_048_576;
@@ -22,7 +22,7 @@ const maxBodyBytes = 1_048_576;
 const methods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** All routes that are served with JSON or for browsers. */
-export const authRows = rowsOf(userTable, providerTable, ownTable, factorTable, adminTable, adminFactorTable);
+export const authRoutes = routesOf(userRoutes, providerRoutes, ownRoutes, factorRoutes, adminRoutes, adminFactorRoutes);
 
 /** Parts of Supabase Auth that this service does not have, with a star for the rest: as if they were switched off. */
 const unserved: readonly (readonly [AuthErrorCode, string | null, ...(readonly string[])])[] = [
@@ -34,7 +34,7 @@ const unserved: readonly (readonly [AuthErrorCode, string | null, ...(readonly s
   ],
   ['feature_disabled', 'SCIM server is disabled', '/scim/v2/*'],
   ['feature_disabled', 'Custom OAuth providers are disabled', '/admin/custom-providers', '/admin/custom-providers/*'],
-]; // biome-ignore format: one row per feature
+]; // biome-ignore format: one feature a line
 
 /** Adds the routes. */
 export async function registerAuth(app: FastifyInstance, parts: HttpParts, auth: AuthParts): Promise<void> {
@@ -45,8 +45,8 @@ export async function registerAuth(app: FastifyInstance, parts: HttpParts, auth:
         throw new AuthError('unknown', 'Nothing is served at this path.', { status: 404 });
       });
       registerAuthDocuments(scope, parts.config, auth);
-      for (const row of authRows) addRow(scope, row, parts, auth);
-      refuseOtherMethods(scope, [...authDocuments.map(({ path }) => ({ path, method: 'GET' })), ...authRows]);
+      for (const route of authRoutes) addRoute(scope, route, parts, auth);
+      refuseOtherMethods(scope, [...authDocuments.map(({ path }) => ({ path, method: 'GET' })), ...authRoutes]);
       for (const [code, message, ...paths] of unserved) {
         for (const path of paths) scope.all(path, () => Promise.reject(new AuthError(code, message)));
       }
@@ -55,17 +55,17 @@ export async function registerAuth(app: FastifyInstance, parts: HttpParts, auth:
   );
 }
 
-function addRow(scope: FastifyInstance, row: AuthRow, parts: HttpParts, auth: AuthParts): void {
+function addRoute(scope: FastifyInstance, route: AuthRoute, parts: HttpParts, auth: AuthParts): void {
   scope.route({
-    method: row.method,
-    url: row.path,
+    method: route.method,
+    url: route.path,
     // A look at a link must not use it up.
     exposeHeadRoute: false,
     bodyLimit: maxBodyBytes,
     onRequest: async (request) => {
-      if (row.access !== 'anyone') await checkKey(request, parts);
+      if (route.access !== 'anyone') await checkKey(request, parts);
     },
-    handler: async (request, reply) => sendReply(request, reply, await run(row, request, auth)),
+    handler: async (request, reply) => sendReply(request, reply, await run(route, request, auth)),
   });
 }
 
@@ -76,12 +76,12 @@ async function checkKey(request: FastifyRequest, { authenticate }: HttpParts): P
 }
 
 /** Answers in time or not at all: the request knows the same deadline and writes nothing after it. */
-async function run(row: AuthRow, request: FastifyRequest, auth: AuthParts): Promise<AuthReply> {
+async function run(route: AuthRoute, request: FastifyRequest, auth: AuthParts): Promise<AuthReply> {
   const limitMs = auth.knownConfig().api_max_request_duration * 1000;
   const deadline = request.state.startedAt + limitMs;
   const work = async (): Promise<AuthReply> => {
     await assertInstalled(auth);
-    return runRow(row, await admit(row, auth, (config) => readAuthRequest(request, auth, config, deadline)));
+    return runRoute(route, await admit(route, auth, (config) => readAuthRequest(request, auth, config, deadline)));
   };
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {
@@ -91,7 +91,7 @@ async function run(row: AuthRow, request: FastifyRequest, auth: AuthParts): Prom
     return await Promise.race([work(), timeout]);
   } finally {
     clearTimeout(timer);
-    if (row.hasMinResponse) await untilPast(request.state.startedAt + auth.minResponseMs);
+    if (route.hasMinResponse) await untilPast(request.state.startedAt + auth.minResponseMs);
   }
 }
 
@@ -106,11 +106,15 @@ async function untilPast(time: number): Promise<void> {
  * Counts the request under the configuration that this process knows while it looks for a newer one, both in one round trip.
  * Where there is a newer one, it alone decides.
  */
-async function admit(row: AuthRow, auth: AuthParts, read: (config: AuthConfig) => AuthRequest): Promise<AuthRequest> {
+async function admit(
+  route: AuthRoute,
+  auth: AuthParts,
+  read: (config: AuthConfig) => AuthRequest,
+): Promise<AuthRequest> {
   const known = auth.knownConfig();
   const enter = async (config: AuthConfig): Promise<AuthRequest> => {
     const request = read(config);
-    const limit = row.limit?.(request) ?? null;
+    const limit = route.limit?.(request) ?? null;
     if (limit !== null) await request.count(limit);
     return request;
   };
@@ -127,9 +131,9 @@ async function assertInstalled({ isInstalled }: AuthParts): Promise<void> {
   throw new AuthError('feature_disabled', message);
 }
 
-function refuseOtherMethods(scope: FastifyInstance, rows: readonly { path: string; method: string }[]): void {
-  for (const path of new Set(rows.map((row) => row.path))) {
-    const known = rows.filter((row) => row.path === path).map(({ method }) => method);
+function refuseOtherMethods(scope: FastifyInstance, routes: readonly { path: string; method: string }[]): void {
+  for (const path of new Set(routes.map((route) => route.path))) {
+    const known = routes.filter((route) => route.path === path).map(({ method }) => method);
     scope.route({
       method: methods.filter((method) => !known.includes(String(method))) as HTTPMethods[],
       url: path,

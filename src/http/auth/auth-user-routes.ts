@@ -33,7 +33,7 @@ import { requestAllowance } from '../../auth/store/rate-limit.ts';
 import { toUserJson, userShape } from '../../auth/user-json.ts';
 import type { AuthReply } from './auth-reply.ts';
 import { type AddressLimit, type AskingUser, type AuthRequest, limitBy, noteRefusal } from './auth-request.ts';
-import { type AuthTable, json, redirectQuery } from './auth-rows.ts';
+import { type AuthRoutes, json, redirectQuery } from './auth-route-table.ts';
 
 /** Seconds in which a configured number of requests comes back. */
 const fiveMinutes = 300;
@@ -43,8 +43,8 @@ const hour = 3600;
 const limitVerify = limitBy('verify', 'rate_limit_verify', fiveMinutes);
 const limitTokens = limitBy('token', 'rate_limit_token_refresh', fiveMinutes);
 
-/** The rows. */
-export const userTable: AuthTable = {
+/** The routes. */
+export const userRoutes: AuthRoutes = {
   'GET /settings': {
     summary: 'Read the enabled sign-in methods',
     answer: settingsShape,
@@ -79,10 +79,10 @@ export const userTable: AuthTable = {
     limit: limitVerify,
     run: ({ context, body }) => json(verify(context, body())),
   },
-  ...sendingRow('otp', 'Send a sign-in link or code', oneTimeBody, sendOneTimeSignIn),
-  ...sendingRow('magiclink', 'Send a sign-in link', magicLinkBody, sendMagicLinkOnly),
-  ...sendingRow('recover', 'Send a password reset link', recoverBody, recover),
-  ...sendingRow('resend', 'Resend a message', resendBody, resend),
+  ...sendingRoute('otp', 'Send a sign-in link or code', oneTimeBody, sendOneTimeSignIn),
+  ...sendingRoute('magiclink', 'Send a sign-in link', magicLinkBody, sendMagicLinkOnly),
+  ...sendingRoute('recover', 'Send a password reset link', recoverBody, recover),
+  ...sendingRoute('resend', 'Resend a message', resendBody, resend),
   'GET /verify': {
     access: 'anyone',
     summary: 'Open an emailed link',
@@ -98,8 +98,8 @@ export const userTable: AuthTable = {
   },
 };
 
-/** The rows of users who are signed in. */
-export const ownTable: AuthTable = {
+/** The routes of users who are signed in. */
+export const ownRoutes: AuthRoutes = {
   'GET /reauthenticate': {
     summary: 'Send a code to confirm a password change',
     caller: 'user',
@@ -149,8 +149,8 @@ export const ownTable: AuthTable = {
 type Sending = (context: AuthContext, body: unknown) => Promise<unknown>;
 
 /** A request for a message, about which nobody may learn who has an account. */
-function sendingRow(bucket: string, summary: string, body: BodyShape, send: Sending): AuthTable {
-  const row: AuthTable[string & keyof AuthTable] = {
+function sendingRoute(bucket: string, summary: string, body: BodyShape, send: Sending): AuthRoutes {
+  const route: AuthRoutes[string & keyof AuthRoutes] = {
     ...{ summary, query: redirectQuery, body: [body], answer: messageShape },
     ...{ limit: limitBy(bucket, 'rate_limit_otp', fiveMinutes), hasMinResponse: true },
     async run(request) {
@@ -161,7 +161,7 @@ function sendingRow(bucket: string, summary: string, body: BodyShape, send: Send
       }
     },
   };
-  return { [`POST /${bucket}`]: row };
+  return { [`POST /${bucket}`]: route };
 }
 
 /** Supabase Auth has words of its own for a body that `/magiclink` cannot read. */

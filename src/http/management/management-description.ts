@@ -1,5 +1,5 @@
 /**
- * The management API for `/openapi.json`, from the rows of its routes, of the fields of the configuration and of its errors.
+ * The management API for `/openapi.json`, from its routes, the fields of the configuration and its errors.
  */
 import { describedSchema } from '../../execute/describe-schema.ts';
 import { answerSchema, changeSchema } from '../../management/config-schema.ts';
@@ -10,7 +10,7 @@ import { configVersion, emailsOfVersion } from '../../management/version-history
 import { type JsonSchema, objectOf, oneOf, schemaNamed, text } from '../../shared/json-schema.ts';
 import { type ApiDescription, type ApiOperation, json, response } from '../server/openapi.ts';
 import { projectPath } from '../server/parts.ts';
-import { type ManagementRow, managementRows } from './management-rows.ts';
+import { type ManagementRoute, managementRoutes } from './management-route-table.ts';
 
 const ref = {
   ...{ name: 'ref', in: 'path', required: true, description: 'Project ref.' },
@@ -24,7 +24,7 @@ export function describeManagement(): ApiDescription {
   const codes = Object.keys(managementErrors) as ManagementErrorCode[];
   const ManagementError = objectOf({ message: text(), code: oneOf(...codes) });
   return {
-    operations: managementRows.map(describeRow),
+    operations: managementRoutes.map(describeRoute),
     schemas: {
       ...{ AuthConfig: answerSchema(), AuthConfigChange: changeSchema(), ManagementError },
       ...{ DescribedEmail: describedEmail, EmailDraft: emailDraft, RenderedEmail: renderedDraft },
@@ -34,8 +34,8 @@ export function describeManagement(): ApiDescription {
   };
 }
 
-function describeRow(row: ManagementRow): ApiOperation {
-  const { method, path, id, summary, parameters = [], body, answer, headers, refusals } = row;
+function describeRoute(route: ManagementRoute): ApiOperation {
+  const { method, path, id, summary, parameters = [], body, answer, headers, refusals } = route;
   return {
     ...{ method, id, tag: 'Management', summary, security: ['accessToken'] },
     path: `${projectPath}${path}`.replace(/:(\w+)/g, '{$1}'),

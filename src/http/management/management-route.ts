@@ -10,7 +10,7 @@ import type { ManagementCaller } from '../../management/management-caller.ts';
 import { ManagementError } from '../../management/management-error.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { type ManagementParts, projectPath, type RequestKind } from '../server/parts.ts';
-import { type ManagementRow, managementRows } from './management-rows.ts';
+import { type ManagementRoute, managementRoutes } from './management-route-table.ts';
 
 /** Largest body in bytes: all thirteen emails with room to spare. */
 const maxBodyBytes = 2 * 1024 * 1024;
@@ -23,13 +23,13 @@ export async function registerManagementRoutes(
 ): Promise<void> {
   await app.register(async (scope) => {
     answerErrors(scope, observe);
-    for (const row of managementRows) addRoute(scope, parts, row);
-    for (const path of new Set(managementRows.map((row) => row.path))) refuseOthers(scope, path);
+    for (const route of managementRoutes) addRoute(scope, parts, route);
+    for (const path of new Set(managementRoutes.map((route) => route.path))) refuseOthers(scope, path);
   });
 }
 
-function addRoute(scope: FastifyInstance, parts: ManagementParts, row: ManagementRow): void {
-  const { method, path, kind = 'request', run } = row;
+function addRoute(scope: FastifyInstance, parts: ManagementParts, route: ManagementRoute): void {
+  const { method, path, kind = 'request', run } = route;
   const callers = new WeakMap<FastifyRequest, ManagementCaller>();
   scope.route({
     method,
@@ -48,7 +48,7 @@ function addRoute(scope: FastifyInstance, parts: ManagementParts, row: Managemen
 
 /** The methods that a path does not have. */
 function refuseOthers(scope: FastifyInstance, path: string): void {
-  const known = managementRows.filter((row) => row.path === path).map(({ method }) => method);
+  const known = managementRoutes.filter((route) => route.path === path).map(({ method }) => method);
   const allow = [...known.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])), 'OPTIONS'].join(', ');
   scope.route({
     method: (['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const).filter(

@@ -3,7 +3,7 @@
  */
 import { expect, test } from 'vitest';
 import { toExternalUser } from '../../../src/auth/providers/external-user.ts';
-import { providerTable } from '../../../src/auth/providers/provider-table.ts';
+import { knownProviders } from '../../../src/auth/providers/known-providers.ts';
 
 const own = 'https://login.microsoftonline.com/00000000-0000-0000-0000-00000000000a/v2.0';
 const other = own.replace('a/v2.0', 'b/v2.0');
@@ -18,7 +18,7 @@ test.each([
   ['a tenant that does not own the domain', own, own, { xms_edov: false }, false],
   ['a tenant that says it otherwise', other, own, { email_verified: true }, false],
 ])('Azure: an address from %s (%s, ours %s, %j) is verified: %s', (_name, iss, ownIssuer, claims, isVerified) => {
-  const source = { provider: 'azure', row: providerTable.azure, ownIssuer };
+  const source = { provider: 'azure', traits: knownProviders.azure, ownIssuer };
   const user = toExternalUser(source, { iss, sub: 'a', email: 'a@x.test', ...claims });
   expect([user.isEmailVerified, user.identityData.email_verified]).toEqual([isVerified, isVerified]);
 });

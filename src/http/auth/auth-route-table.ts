@@ -1,5 +1,5 @@
 /**
- * What a route of the auth service is: a row with method, path, who may knock, and what it does.
+ * What a route of the auth service is: method, path, who may ask, and what it does.
  */
 import type { AnswerSchema } from '../../auth/answer-shape.ts';
 import type { AdminBearer } from '../../auth/bearer.ts';
@@ -27,7 +27,7 @@ interface QueryParameter {
 }
 
 /** One route, with all that /openapi.json says of it. */
-type RowFacts = Work & {
+type RouteFacts = Work & {
   /** One sentence without its end. */
   readonly summary: string;
   /** `anyone`: opened by browsers and mail programs, which have no API key. Absent: needs a key. */
@@ -54,16 +54,16 @@ type RowFacts = Work & {
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** Rows by method and path below the service, which has names behind colons: `GET /admin/users/:id`. */
-export type AuthTable = Readonly<Record<`${Method} /${string}`, RowFacts>>;
+/** Routes by method and path below the service, which has names behind colons: `GET /admin/users/:id`. */
+export type AuthRoutes = Readonly<Record<`${Method} /${string}`, RouteFacts>>;
 
 /** One route. */
-export type AuthRow = RowFacts & { readonly method: Method; readonly path: string };
+export type AuthRoute = RouteFacts & { readonly method: Method; readonly path: string };
 
-/** The rows of tables. */
-export function rowsOf(...tables: readonly AuthTable[]): readonly AuthRow[] {
-  return tables
-    .flatMap((table) => Object.entries(table))
+/** All routes of several lists. */
+export function routesOf(...lists: readonly AuthRoutes[]): readonly AuthRoute[] {
+  return lists
+    .flatMap((list) => Object.entries(list))
     .map(([route, facts]) => {
       const [method = '', path = ''] = route.split(' ');
       return { ...facts, method: method as Method, path };
@@ -71,9 +71,9 @@ export function rowsOf(...tables: readonly AuthTable[]): readonly AuthRow[] {
 }
 
 /** Finds out who asks, and does what the route is for. */
-export async function runRow(row: AuthRow, request: AuthRequest): Promise<AuthReply> {
-  if (row.caller === 'user') return row.run(request, await request.asUser(row.use));
-  return row.caller === 'admin' ? row.run(request, await request.asAdmin()) : row.run(request);
+export async function runRoute(route: AuthRoute, request: AuthRequest): Promise<AuthReply> {
+  if (route.caller === 'user') return route.run(request, await request.asUser(route.use));
+  return route.caller === 'admin' ? route.run(request, await request.asAdmin()) : route.run(request);
 }
 
 /** The parameter of routes whose links lead somewhere. */

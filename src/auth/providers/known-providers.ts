@@ -6,7 +6,7 @@ import type { Provider } from '../../config/auth/auth-provider-fields.ts';
 import { type Claims, gitHub, type PlainProvider } from './plain-provider.ts';
 
 /** One provider. */
-export interface ProviderRow {
+export interface ProviderTraits {
   /** The issuer, or the site where it speaks OAuth alone; null where the configuration has to name it. */
   readonly address: string | null;
   /** What follows the configured address in that of the issuer. */
@@ -29,8 +29,8 @@ export interface ProviderRow {
 
 const usual = ['openid', 'email', 'profile'];
 
-/** The rows. */
-export const providerTable = {
+/** By name. */
+export const knownProviders = {
   apple: {
     address: 'https://appleid.apple.com',
     scopes: ['openid', 'email', 'name'],
@@ -52,7 +52,7 @@ export const providerTable = {
   google: { address: 'https://accounts.google.com', scopes: usual, plain: null, customClaims: ['hd'] },
   kakao: { address: 'https://kauth.kakao.com', scopes: null, plain: null },
   keycloak: { address: null, scopes: usual, plain: null, customClaims: [] },
-} as const satisfies Record<Provider, ProviderRow>;
+} as const satisfies Record<Provider, ProviderTraits>;
 
 /**
  * A tenant decides which addresses its users have. `xms_edov` says that it owns the domain; without that claim the tenant

@@ -1,5 +1,5 @@
 /**
- * The routes of the management API: a row has what a route does and all that `/openapi.json` says of it.
+ * The routes of the management API: what each does and all that `/openapi.json` says of it.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { systemRandom } from '../../auth/random.ts';
@@ -16,7 +16,7 @@ import { ignoredHeader, warningsHeader } from '../server/cors.ts';
 import type { ManagementParts, RequestKind } from '../server/parts.ts';
 
 /** One route. */
-export interface ManagementRow {
+export interface ManagementRoute {
   readonly method: 'GET' | 'PATCH' | 'POST' | 'DELETE';
   /** Below the path of a project, with names behind colons. */
   readonly path: string;
@@ -44,8 +44,8 @@ const ofBodies = ['invalid_body', 'validation_failed', 'body_too_large', 'unsupp
 const config = '/config/auth';
 const tokens = '/access-tokens';
 
-/** The rows. */
-export const managementRows: readonly ManagementRow[] = [
+/** The routes. */
+export const managementRoutes: readonly ManagementRoute[] = [
   {
     method: 'GET',
     path: config,
