@@ -24,9 +24,10 @@ beforeAll(async () => {
     grant all on author, book to anon;
   `);
   proxy = await startRecordingProxy(database.urlAs('authenticator', 'test'));
-  // No check at an interval: its flights would be counted among ours.
-  const databaseUrl = proxy.url;
-  const config = testConfig({ databaseUrl, adminDatabaseUrl: databaseUrl, schemas: ['public'], port: 0, poolSize: 1 });
+  // Only what requests send is counted: no check at an interval, and the auth service, which looks for emails every few seconds, has
+  // a way of its own.
+  const urls = { databaseUrl: proxy.url, adminDatabaseUrl: database.url };
+  const config = testConfig({ ...urls, schemas: ['public'], port: 0, poolSize: 1 });
   gateway = await startGateway({ ...config, schemaPollMs: 3_600_000 }, { observe: () => {} });
   proxy.reset();
   await ask(nested);
