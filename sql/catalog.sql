@@ -133,7 +133,13 @@ attached (relid, class, object, bits, is_code, expressions) as (
 runners (pattern) as (
   select ':funcid (' || pg_catalog.string_agg(p.oid::pg_catalog.text, '|') || ') '
   from pg_catalog.pg_proc p
-  where p.pronamespace = 'pg_catalog'::pg_catalog.regnamespace and p.proname ~ '(_to_xml|_to_xmlschema|_to_xml_and_xmlschema|^ts_stat|^ts_rewrite|^pg_input_.*)$'
+  -- By name, because PostgreSQL has an index for it and thousands of functions.
+  where p.pronamespace = 'pg_catalog'::pg_catalog.regnamespace and p.proname in (
+    'query_to_xml', 'query_to_xmlschema', 'query_to_xml_and_xmlschema', 'cursor_to_xml', 'cursor_to_xmlschema',
+    'table_to_xml', 'table_to_xmlschema', 'table_to_xml_and_xmlschema', 'schema_to_xml', 'schema_to_xmlschema', 'schema_to_xml_and_xmlschema',
+    'database_to_xml', 'database_to_xmlschema', 'database_to_xml_and_xmlschema', 'ts_stat', 'ts_rewrite',
+    'pg_input_is_valid', 'pg_input_error_info'
+  )
 ),
 -- Functions whose body PostgreSQL has parsed, and that call nothing but functions of its own.
 harmless_functions (oid) as (
@@ -299,18 +305,15 @@ select pg_catalog.json_build_object(
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(u.relid::pg_catalog.text, u.bits)), '[]')
     from (
       select o.relid, pg_catalog.bit_or(o.bits) as bits
-      from attached o cross join runners r
-      where o.is_code or o.expressions ~ r.pattern or exists (
-        select from pg_catalog.pg_depend d
-        where d.classid = o.class and d.objid = o.object and (
-          d.refclassid in ('pg_catalog.pg_operator'::pg_catalog.regclass, 'pg_catalog.pg_opclass'::pg_catalog.regclass,
-            'pg_catalog.pg_opfamily'::pg_catalog.regclass, 'pg_catalog.pg_cast'::pg_catalog.regclass)
-          or d.refclassid = 'pg_catalog.pg_proc'::pg_catalog.regclass and d.refobjid not in (select f.oid from harmless_functions f)
-          or d.refclassid = 'pg_catalog.pg_type'::pg_catalog.regclass and d.refobjid not in (select y.oid from harmless_types y)
-          or d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass and o.object <> o.relid and d.refobjid <> o.relid
-            and not exists (select from pg_catalog.pg_class q where q.oid = d.refobjid and q.relkind = 'S')
-        )
-      )
+      from (select o.*, o.is_code or o.expressions ~ r.pattern as runs from attached o cross join runners r offset 0) o
+      left join pg_catalog.pg_depend d on d.classid = o.class and d.objid = o.object
+      where o.runs
+        or d.refclassid in ('pg_catalog.pg_operator'::pg_catalog.regclass, 'pg_catalog.pg_opclass'::pg_catalog.regclass,
+          'pg_catalog.pg_opfamily'::pg_catalog.regclass, 'pg_catalog.pg_cast'::pg_catalog.regclass)
+        or d.refclassid = 'pg_catalog.pg_proc'::pg_catalog.regclass and d.refobjid not in (select f.oid from harmless_functions f)
+        or d.refclassid = 'pg_catalog.pg_type'::pg_catalog.regclass and d.refobjid not in (select y.oid from harmless_types y)
+        or d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass and o.object <> o.relid and d.refobjid <> o.relid
+          and d.refobjid not in (select q.oid from pg_catalog.pg_class q where q.relkind = 'S')
       group by o.relid
     ) u
   ),

@@ -2,11 +2,13 @@
  * Which tables may run code that is not PostgreSQL's own, when they are read or written. Where a table may, the session is looked
  * at before it serves the next request; a table that is missing here would hand statements of its owner's to other callers.
  */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import type { Catalog } from '../../src/catalog/catalog.ts';
 import { readCatalog } from '../../src/catalog/read-catalog.ts';
 import { migrate } from '../../src/postgres/migrations/migrate.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { systemPool } from '../support/read-model.ts';
 
 const plain = 'create table public.t (id int primary key, body text, at timestamptz default now())';
@@ -51,8 +53,9 @@ const cases: readonly (readonly [what: string, sql: string, runs: '' | 'read' | 
 
 const schemaOf = (index: number) => `case_${index}`;
 let catalog: Catalog;
+let database: TestDatabase;
 beforeAll(async () => {
-  const database = await createDatabase();
+  database = await createDatabase();
   const pool = systemPool(database.url);
   await migrate(pool, { apiRoles: ['anon'] });
   for (const [index, [, sql]] of cases.entries()) {
@@ -69,4 +72,13 @@ test.each(cases.map((each, index) => [...each, index] as const))('%s', (_what, _
   const table = catalog.tables.find(({ relname, relnamespace }) => relname === 't' && relnamespace === namespace);
   const found = (['read', 'write'] as const).filter((access) => table?.[`${access}sUserCode`]);
   expect(found.join(' ')).toMatch(new RegExp(`^${runs}$`));
+});
+
+test('every function of PostgreSQL that runs a text is known', async () => {
+  const known = readFileSync(join(import.meta.dirname, '../../sql/catalog.sql'), 'utf8');
+  const rows = await database.query<{ proname: string }>(
+    `select distinct proname from pg_proc where proname ~ '(_to_xml(_and_xmlschema|schema)?|^ts_stat|^ts_rewrite|^pg_input_.*)$'`,
+  );
+  expect(rows.length).toBeGreaterThan(10);
+  expect(rows.map(({ proname }) => proname).filter((name) => !known.includes(`'${name}'`))).toEqual([]);
 });
