@@ -4,7 +4,7 @@
 import { loadOptionsOrThrow } from '../../config/load-options.ts';
 import { type Command, type CommandContext, refuse } from '../command.ts';
 import { apiKeysOf, findRunningProject, localDatabaseUrl, projectDirectory } from './local-project.ts';
-import { printAddresses } from './welcome.ts';
+import { printAddresses, shownOrigin } from './welcome.ts';
 
 /** The command `pgreflect status`. */
 export const status: Command = {
@@ -28,7 +28,7 @@ async function runStatus(context: CommandContext): Promise<number> {
   const roles = { anonRole: values.anonRole!, serviceRole: values.serviceRole! };
   const addresses = printAddresses({
     ...(await apiKeysOf(project, { ...roles, secret: values.jwtSecret })),
-    url: values.externalUrl ?? project.url,
+    url: shownOrigin(values.externalUrl, project.url),
     studio: '/studio   (asks for the access token)',
     projectRef: project.ref,
     accessToken: values.accessToken ?? project.accessToken,

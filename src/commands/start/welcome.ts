@@ -49,8 +49,13 @@ export function printAddresses(project: Addresses): string {
 }
 
 /** The default names the port that was asked for, which 0 leaves open. */
-function externalOrigin(config: Config, gateway: Gateway): string {
-  return config.port === 0 ? gateway.url : config.externalUrl;
+function externalOrigin({ port, externalUrl }: Config, gateway: Gateway): string {
+  return shownOrigin(port === 0 ? null : externalUrl, gateway.url);
+}
+
+/** The origin that people are shown: the one they gave, else where the gateway listens, with the usual name of this machine. */
+export function shownOrigin(given: string | null, listening: string): string {
+  return given ?? listening.replace(/^http:\/\/127\.0\.0\.1(?=:)/, 'http://localhost');
 }
 
 async function findFirstOperation(config: Config, gateway: Gateway): Promise<string | null> {
