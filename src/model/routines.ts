@@ -166,10 +166,10 @@ class RoutineCandidate {
 
   #buildComputed(table: string, types: TypeResolver): Routine | Reason {
     const { context, hasTable } = this.#scope;
-    if (!hasTable(table)) return this.#refuse('takes the row of a table that is not exposed');
-    if (!context.access.hasTable(table, 'select')) {
+    if (context.catalog.table(table) !== undefined && !context.access.hasTable(table, 'select')) {
       return { ...this.#refuse('is a computed field and needs SELECT on the whole table'), kind: 'privilege' };
     }
+    if (!hasTable(table)) return this.#refuse('takes the row of a table that is not exposed');
     const result = routineResult({ ...this.#scope, types }, this.#row, 'computed');
     if (result === null) return this.#refuse('has a result that a computed field cannot have');
     return this.#routine('computed', result, [], table);
