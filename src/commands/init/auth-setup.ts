@@ -24,7 +24,7 @@ export function installAuth(pool: SystemPool, roles: RoleNames): Promise<StepOut
 
 /** The SQL that `installAuth` would run; empty where nothing is missing. */
 export async function printAuth(database: Queryable, roles: RoleNames): Promise<string> {
-  const statements = await planMigration(database, { apiRoles: apiRoles(roles) });
+  const statements = await planMigration(database, { apiRoles: apiRoles(roles), rolesFollow: true });
   if (statements.length === 0) return '';
   return printGuarded(own, statements.map((text) => (text.endsWith(';') ? text : `${text};`)).join('\n\n'));
 }

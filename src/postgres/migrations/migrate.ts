@@ -14,6 +14,8 @@ import { loadMigrations, type Migration, type MigrationPiece } from './migration
 interface MigrateOptions {
   /** Roles of API requests; they get `usage` on the schema, so that policies may call the helper functions. */
   readonly apiRoles: readonly string[];
+  /** The statements are for later: roles that are missing now will have been made by then. Otherwise a missing role gets nothing. */
+  readonly rolesFollow?: boolean;
   /** The migrations of this program where nothing else is given. */
   readonly migrations?: readonly Migration[];
 }
@@ -50,7 +52,7 @@ alter table auth.pgreflect_migrations enable row level security;`;
 export async function migrate(pool: SystemPool, options: MigrateOptions): Promise<readonly string[]> {
   const migrations = options.migrations ?? loadMigrations();
   try {
-    if (await isComplete(pool, migrations, options.apiRoles)) return [];
+    if (await isComplete(pool, migrations, options)) return [];
     return await pool.transaction(async (tx) => {
       await tx.query('select pg_catalog.pg_advisory_xact_lock($1)', [lockKey]);
       const statements = await planMigration(tx, { ...options, migrations });
@@ -75,17 +77,17 @@ export async function planMigration(database: Queryable, options: MigrateOptions
     statements.push(`insert into auth.pgreflect_migrations (version, title) values (${version}, '${title.replaceAll("'", "''")}')
   on conflict (version) do nothing;`);
   }
-  return [...statements, ...(await planGrants(database, options.apiRoles, applied === null))];
+  return [...statements, ...(await planGrants(database, options, applied === null))];
 }
 
 async function isComplete(
   database: Queryable,
   migrations: readonly Migration[],
-  apiRoles: readonly string[],
+  options: MigrateOptions,
 ): Promise<boolean> {
   const applied = await readApplied(database);
   if (applied === null || migrations.some(({ version }) => !applied.has(version))) return false;
-  return (await planGrants(database, apiRoles, false)).length === 0;
+  return (await planGrants(database, options, false)).length === 0;
 }
 
 /** Null where there is no bookkeeping yet. */
@@ -120,17 +122,20 @@ async function isMissing(database: Queryable, piece: MigrationPiece): Promise<bo
 
 async function planGrants(
   database: Queryable,
-  apiRoles: readonly string[],
+  { apiRoles, rolesFollow = false }: MigrateOptions,
   isNew: boolean,
 ): Promise<readonly string[]> {
   const rows = await database.query(
-    `select pg_catalog.format('grant usage on schema auth to %I', r.rolname) as text
-    from pg_catalog.pg_roles r
+    `select pg_catalog.format('grant usage on schema auth to %I', a.name) as text
+    from pg_catalog.unnest($1::text[]) as a (name)
+    left join pg_catalog.pg_roles r on r.rolname = a.name
     left join pg_catalog.pg_namespace n on n.nspname = 'auth'
-    where r.rolname = any ($1::text[])
-      and case when n.oid is null then $2::boolean else not pg_catalog.has_schema_privilege(r.oid, n.oid, 'usage') end
-    order by r.rolname`,
-    [apiRoles, isNew],
+    where case
+      when r.oid is null then $3::boolean
+      when n.oid is null then $2::boolean
+      else not pg_catalog.has_schema_privilege(r.oid, n.oid, 'usage') end
+    order by a.name`,
+    [apiRoles, isNew, rolesFollow],
   );
   return rows.map(({ text }) => text as string);
 }
