@@ -43,20 +43,20 @@ const start = (confirmation: TemplateSource, values: AuthValues = {}) =>
 
 const builtIn = 'Confirm your email address';
 
-describe('a file', () => {
-  function templateFile(text: string) {
-    const directory = mkdtempSync(join(tmpdir(), 'templates-'));
-    onTestFinished(() => rmSync(directory, { recursive: true }));
-    const path = join(directory, 'confirm.html');
-    const write = (next: string) => {
-      // As editors do it: a new file in the place of the old one.
-      writeFileSync(`${path}.new`, next);
-      renameSync(`${path}.new`, path);
-    };
-    write(text);
-    return { path, write, source: { kind: 'file', path, origin: 'content_path' } as const };
-  }
+function templateFile(text: string) {
+  const directory = mkdtempSync(join(tmpdir(), 'templates-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const path = join(directory, 'confirm.html');
+  const write = (next: string) => {
+    // As editors do it: a new file in the place of the old one.
+    writeFileSync(`${path}.new`, next);
+    renameSync(`${path}.new`, path);
+  };
+  write(text);
+  return { path, write, source: { kind: 'file', path, origin: 'content_path' } as const };
+}
 
+describe('a file', () => {
   test('is used from the start, and when it changes; a broken one is refused with its place, and the previous stays', async () => {
     const file = templateFile('one');
     const auth = await start(file.source, { mailer_subjects_confirmation: 'Welcome' });
@@ -107,6 +107,32 @@ describe('a file', () => {
     expect((await nextMail(auth)).html).toBe('stored');
     await call({ [field]: null });
     expect((await nextMail(auth)).html).toBe('<b>file</b>');
+  });
+});
+
+const warnings = ({ observations }: TestAuth) =>
+  observations.flatMap((observation) => (observation.kind === 'warning' ? [observation.message] : []));
+
+describe('a text that is valid and most likely a mistake', () => {
+  test('of a file is used, and the log says once what is wrong with it, and again when it is wrong in another way', async () => {
+    const file = templateFile('<p>\n<a href="{{ .ConfirmationURl }}">Confirm</a> {{ .Token }}');
+    const auth = await start(file.source, { mailer_subjects_recovery: 'For {{ .Naem }}' });
+    const place = `Email confirmation, content_path (${file.path}): content: `;
+    const [empty, link] = [
+      `${place}.ConfirmationURl is always empty in this email (did you mean .ConfirmationURL?)`,
+      `${place}line 2: the link would be empty: .ConfirmationURl is no variable of this email (did you mean .ConfirmationURL?)`,
+    ];
+    const subject = 'Email recovery, configuration: subject: .Naem is always empty in this email';
+    expect(warnings(auth)).toEqual([empty, link, subject]);
+    expect((await nextMail(auth)).html).toContain('<a href="">Confirm</a>');
+    file.write('nothing to follow');
+    const uses = `${place}the email uses none of .ConfirmationURL, .TokenHash, .Token, so recipients cannot continue`;
+    await vi.waitFor(() => expect(warnings(auth)).toEqual([empty, link, subject, uses]));
+  });
+
+  test('is not said of one that is right', async () => {
+    const file = templateFile('{{ .ConfirmationURL }}');
+    expect(warnings(await start(file.source, { mailer_subjects_recovery: 'For {{ .Email }}' }))).toEqual([]);
   });
 });
 

@@ -88,6 +88,11 @@ function tryTemplate(template: Template, email: EmailKind): void {
   }
 }
 
+/** What is valid and does not do what somebody meant, links that lead nowhere among it; sentences without the field's name. */
+export function mistakesIn(template: Template, field: TemplateField): readonly string[] {
+  return [...warningsOf(template, field), ...emptyLinksOf(template, field)];
+}
+
 /** What is valid and most likely a mistake; sentences without the field's name. */
 export function warningsOf(template: Template, { part, email }: TemplateField): readonly string[] {
   const used = templateVariables(template);

@@ -15,6 +15,7 @@ import { TemplateError } from '../../email/template/template-error.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Observe } from '../../shared/observation.ts';
 import type { ConfigStore } from '../config-store.ts';
+import { mistakesIn } from './check-template.ts';
 import { createTemplateReader, type TemplateReader } from './template-reader.ts';
 
 /** The start values, and where the bodies are that they do not hold. */
@@ -118,11 +119,11 @@ export class StartTemplates {
       subject: this.#authValues[fields.subject] ?? null,
       content: reader?.text ?? this.#authValues[fields.content] ?? null,
     };
-    const problemIn = (part: TemplatePart) => problemOf(part, given[part], config);
-    const problem = reader?.problem ?? problemIn('subject') ?? problemIn('content');
+    const [subject, content] = parts.map((part) => lookAt(part, given[part], email, config));
+    const problem = reader?.problem ?? subject!.problem ?? content!.problem;
     if (problem === null) {
       this.#good.set(email, given);
-      this.#told.delete(email);
+      this.#warn(email, [...subject!.mistakes, ...content!.mistakes]);
       return given;
     }
     const kept = this.#good.get(email) ?? null;
@@ -133,20 +134,42 @@ export class StartTemplates {
   #tell(email: EmailKind, problem: string, isKept: boolean): void {
     if (this.#told.get(email) === problem) return;
     this.#told.set(email, problem);
-    const source = this.#readers.get(email)?.name ?? 'configuration';
+    const source = this.#sourceOf(email);
     this.#parts.observe({ kind: 'template_refused', email, source, problem, kept: isKept ? 'previous' : 'built-in' });
+  }
+
+  /** As of a text that is stored through the management API. */
+  #warn(email: EmailKind, mistakes: readonly string[]): void {
+    const all = mistakes.join('\n');
+    if ((this.#told.get(email) ?? '') === all) return;
+    this.#told.set(email, all);
+    for (const mistake of mistakes)
+      this.#parts.observe({ kind: 'warning', message: `Email ${email}, ${this.#sourceOf(email)}: ${mistake}` });
+  }
+
+  #sourceOf(email: EmailKind): string {
+    return this.#readers.get(email)?.name ?? 'configuration';
   }
 }
 
-function problemOf(part: TemplatePart, text: string | null, config: AuthConfig): string | null {
-  if (text === null || text === '') return null;
+const parts = ['subject', 'content'] as const satisfies readonly TemplatePart[];
+
+/** What is to be said of a text: why it cannot be used, or what it most likely does wrong. */
+interface Look {
+  readonly problem: string | null;
+  readonly mistakes: readonly string[];
+}
+
+function lookAt(part: TemplatePart, text: string | null, email: EmailKind, config: AuthConfig): Look {
+  if (text === null || text === '') return { problem: null, mistakes: [] };
   try {
-    parseTemplate(text, parseOptions(part, config));
-    return null;
+    const template = parseTemplate(text, parseOptions(part, config));
+    const mistakes = mistakesIn(template, { part, email }).map((mistake) => `${part}: ${mistake}`);
+    return { problem: null, mistakes };
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
     const place = error.line === null ? '' : `, line ${error.line}, column ${error.column}`;
-    return `${part}${place}: ${error.message}`;
+    return { problem: `${part}${place}: ${error.message}`, mistakes: [] };
   }
 }
 
