@@ -30,7 +30,7 @@ import {
 import { assertDocumentLimits, assertOperationLimits, limitOf } from './limits.ts';
 import type { RoleReflection } from './reflection.ts';
 import { maxAttempts, repeatSince } from './retry-on-newer-model.ts';
-import { type Attempt, checkFreshness, type ExecuteOptions, type Execution, fly, nothing } from './run-flight.ts';
+import { type Attempt, checkFreshness, type ExecuteOptions, type Execution, nothing, runFlight } from './run-flight.ts';
 
 /** Result of a request before it becomes a body. `data` is JSON; undefined: not executed. */
 export interface Outcome {
@@ -201,7 +201,7 @@ async function runCompiled(
   const { runsUserCode, wantsCustomPlan } = compiled;
   const work = { steps, mutation: isMutation, runsUserCode, wantsCustomPlan, openResponse };
   try {
-    const results = await fly(options, execution, attempt, work);
+    const results = await runFlight(options, execution, attempt, work);
     const tooLarge = [...answers].find(([, answer]) => answer.isTooLarge);
     if (tooLarge !== undefined) throw committedTooLarge(options.maxResponseBytes, keys[tooLarge[0]]!);
     return { data: isMutation ? joinFields(keys, results) : (results[0] ?? 'null'), errors };
@@ -230,7 +230,7 @@ function stepOf(
 // Nothing is asked of the database, but whether the role may still be used and the model is still true.
 async function checkRole(options: ExecuteOptions, execution: Execution, run: CompiledRun): Promise<void> {
   try {
-    await fly(options, execution, run.attempt, nothing);
+    await runFlight(options, execution, run.attempt, nothing);
   } catch (error) {
     throw new FailedRun(error, scopeOf(options, execution, run), run.outcome);
   }

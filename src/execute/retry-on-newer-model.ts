@@ -2,7 +2,7 @@
  * When a request that failed is worth another run on a newer model.
  */
 import { DatabaseError } from '../postgres/failure.ts';
-import { type Attempt, type ExecuteOptions, type Execution, fly, isChecked, nothing } from './run-flight.ts';
+import { type Attempt, type ExecuteOptions, type Execution, isChecked, nothing, runFlight } from './run-flight.ts';
 
 /** Runs of one request on newer and newer models. The second is the rule; more take changes that meet every single run. */
 export const maxAttempts = 6;
@@ -38,7 +38,7 @@ function namesOurs({ primary }: DatabaseError): boolean {
 
 async function isStale(options: ExecuteOptions, execution: Execution, attempt: Attempt): Promise<boolean> {
   try {
-    await fly(options, execution, { ...attempt, isFresh: false }, nothing);
+    await runFlight(options, execution, { ...attempt, isFresh: false }, nothing);
     return false;
   } catch (error) {
     if (error instanceof DatabaseError && error.kind === 'stale') return true;

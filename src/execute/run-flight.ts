@@ -56,7 +56,7 @@ export interface Attempt {
 /** Runs the check of the model's age alone, before a refusal is believed. */
 export async function checkFreshness(options: ExecuteOptions, execution: Execution, attempt: Attempt): Promise<void> {
   if (freshnessOf(options, attempt) === null) return;
-  await fly(options, execution, attempt, nothing);
+  await runFlight(options, execution, attempt, nothing);
 }
 
 /** Nothing but the settings and the check. */
@@ -85,7 +85,7 @@ function freshnessOf(options: ExecuteOptions, attempt: Attempt) {
  *
  * @throws DatabaseError of every kind.
  */
-export async function fly(
+export async function runFlight(
   options: ExecuteOptions,
   execution: Execution,
   attempt: Attempt,

@@ -43,11 +43,11 @@ test.each([
     thingCollection: { edges: [{ node: { more: null } }] },
   });
   // Refused as stale, the catalog, answered.
-  expect(proxy.flights()).toBe(3);
+  expect(proxy.roundTrips()).toBe(3);
   await database.query('alter table thing drop column more');
   proxy.reset();
   await execution.data('anon', query);
-  expect(proxy.flights()).toBe(3);
+  expect(proxy.roundTrips()).toBe(3);
 });
 
 test('a hundred and fifty roles are served from one reading of the catalog', async () => {

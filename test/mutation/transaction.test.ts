@@ -128,21 +128,21 @@ describe('a failure undoes all', () => {
 });
 
 describe('the way to the database', () => {
-  const flights = async (query: string, variables: Record<string, unknown> = {}) => {
+  const roundTripsOf = async (query: string, variables: Record<string, unknown> = {}) => {
     await data('{ __typename }');
     proxy.reset();
     const body = await run(query, variables);
-    return { flights: proxy.flights(), body };
+    return { roundTrips: proxy.roundTrips(), body };
   };
 
-  test('is one flight for one root field and for six', async () => {
-    const one = await flights(`mutation { ${insert('N1')} }`);
-    expect(one).toEqual({ flights: 1, body: { data: { insertIntoVolumeCollection: { affectedCount: 1 } } } });
+  test('takes one round trip for one root field and for six', async () => {
+    const one = await roundTripsOf(`mutation { ${insert('N1')} }`);
+    expect(one).toEqual({ roundTrips: 1, body: { data: { insertIntoVolumeCollection: { affectedCount: 1 } } } });
     const six = Array.from({ length: 6 }, (_, n) => `f${n}: ${insert(`N6${n}`)}`).join(' ');
-    expect((await flights(`mutation { ${six} }`)).flights).toBe(1);
+    expect((await roundTripsOf(`mutation { ${six} }`)).roundTrips).toBe(1);
   });
 
-  test('is one flight for a thousand objects', async () => {
+  test('takes one round trip for a thousand objects', async () => {
     const o = Array.from({ length: 1000 }, (_, n) => ({
       shelfMark: `N${n}`,
       title: 'A title of some length',
@@ -150,18 +150,18 @@ describe('the way to the database', () => {
     }));
     const query =
       'mutation ($o: [VolumeInsertInput!]!) { insertIntoVolumeCollection(objects: $o) { affectedCount records { shelfMark } } }';
-    const { flights: count, body } = await flights(query, { o });
+    const { roundTrips: count, body } = await roundTripsOf(query, { o });
     expect(count).toBe(1);
     expect(
       body.data.insertIntoVolumeCollection.records.map(({ shelfMark }: { shelfMark: string }) => shelfMark),
     ).toEqual(o.map(({ shelfMark }) => shelfMark));
   });
 
-  test('is one flight for a mutation that fails, and for the next one on the same connection', async () => {
+  test('takes one round trip for a mutation that fails, and for the next one on the same connection', async () => {
     const failing = `mutation { a: ${insert('N1')} b: updateVolumeCollection(set: {title: "x"}) { affectedCount } }`;
-    expect((await flights(failing)).flights).toBe(1);
-    expect((await flights(failing)).flights).toBe(1);
-    expect((await flights(`mutation { a: ${insert('N1')} }`)).flights).toBe(1);
+    expect((await roundTripsOf(failing)).roundTrips).toBe(1);
+    expect((await roundTripsOf(failing)).roundTrips).toBe(1);
+    expect((await roundTripsOf(`mutation { a: ${insert('N1')} }`)).roundTrips).toBe(1);
   });
 
   test('carries no write for a mutation that is refused before SQL', async () => {

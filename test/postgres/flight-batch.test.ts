@@ -66,14 +66,14 @@ async function processesOf(count: number, more: Partial<RunAsOptions> = {}): Pro
 const makeShared = (ask: () => Promise<unknown>) => makeSharedThrough(proxy, ask);
 const makeSleepShared = () => makeShared(() => sleep('0'));
 
-test('reads of the same moment are one flight on one connection', async () => {
+test('reads of the same moment take one round trip on one connection', async () => {
   // On a busy machine three may not seem quick enough at once.
   await vi.waitFor(
     async () => {
       await makeSleepShared();
       const processes = await answersOf([sleep('0'), sleep('0'), sleep('0')]);
       expect(new Set(processes).size).toBe(1);
-      expect(proxy.flights()).toBe(1);
+      expect(proxy.roundTrips()).toBe(1);
     },
     { timeout: 60_000 },
   );
@@ -101,11 +101,11 @@ test('each caller of a batch sees its own rows, limits and claims', async () => 
   };
   await makeShared(() => readAs(1));
   const users = [1, 2, 3, 4, 5, 6, 7, 8];
-  // On a busy machine one may keep the others waiting, and all fly alone.
+  // On a busy machine one may keep the others waiting, and all are sent alone.
   do {
     proxy.reset();
     expect(await answersOf(users.map(readAs))).toEqual(users.map((user) => `note ${user}${1000 + user}ms`));
-  } while (proxy.flights() === users.length);
+  } while (proxy.roundTrips() === users.length);
 });
 
 test('an error of one is its own, wherever it stands', async () => {
@@ -125,7 +125,7 @@ test('an error of one costs the others nothing: their answers count', async () =
       await makeSleepShared();
       const [first, broken, last] = await answersOf([sleep('0'), sleep('x'), sleep('0')]);
       expect([first, broken]).toEqual([last, 'statement']);
-      expect(proxy.flights()).toBe(1);
+      expect(proxy.roundTrips()).toBe(1);
     },
     { timeout: 60_000 },
   );
@@ -162,7 +162,7 @@ test.each([
   ]);
 });
 
-test('a query that writes is known from then on, and flies alone', async () => {
+test('a query that writes is known from then on, and is sent alone', async () => {
   const text = 'select pg_backend_pid() where visit($1) is not null';
   const visit = () => runAs(pool, flightOf([{ text, values: ['known'] }]));
   const ask = async () => {
@@ -315,7 +315,7 @@ test('answers that are read late do not make statements slow', async () => {
   await vi.waitFor(async () => {
     await makeSleepShared();
     const first = sleep('0');
-    await vi.waitFor(() => expect(proxy.flights()).toBe(1));
+    await vi.waitFor(() => expect(proxy.roundTrips()).toBe(1));
     // The process is busy with something else.
     const until = performance.now() + 100;
     while (performance.now() < until);
@@ -388,8 +388,8 @@ describe('three thousand requests of many callers at once, each statement its ow
     const ends = await storm();
     expect(ends.answered + ends.failed).toBe(3000);
     expect(ends.answered).toBeGreaterThan(1500);
-    // Many of them shared a flight.
-    expect(proxy.flights()).toBeLessThan(3000);
+    // Many of them shared a round trip.
+    expect(proxy.roundTrips()).toBeLessThan(3000);
     expect(await processesOf(4, { mutation: true })).toBe(4);
     await pool.stop();
   });

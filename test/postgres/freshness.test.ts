@@ -144,7 +144,7 @@ test('changes of the catalog do not wait for each other', async () => {
   await other.end();
 });
 
-test('a stale flight writes nothing, is one flight, and an empty one checks too', async () => {
+test('a stale flight writes nothing, takes one round trip, and an empty one checks too', async () => {
   const proxy = await startRecordingProxy(url);
   const own = openPool(proxy.url);
   await runAs(own, flightOf(['select 1']));
@@ -154,7 +154,7 @@ test('a stale flight writes nothing, is one flight, and an empty one checks too'
   const insert = flightOf(['insert into note (id) values (77)'], { freshness, mutation: true });
   await expect(runAs(own, insert)).rejects.toMatchObject({ kind: 'stale', step: 0, maybeCommitted: false });
   await expect(runAs(own, flightOf([], { freshness }))).rejects.toMatchObject({ kind: 'stale', step: 0 });
-  expect(proxy.flights()).toBe(2);
+  expect(proxy.roundTrips()).toBe(2);
   expect(await database.query('select id from note where id = 77')).toEqual([]);
   expect(await runAs(own, flightOf([], { freshness: { ...(await loadModel()), memberships: null } }))).toEqual([]);
   await own.stop();

@@ -43,22 +43,22 @@ describe('round trips', () => {
       for (const mutation of [false, true]) {
         proxy.reset();
         await runAs(pool, flightOf(steps, { mutation }));
-        expect(proxy.flights()).toBe(1);
+        expect(proxy.roundTrips()).toBe(1);
       }
     }
     await pool.stop();
     await proxy.stop();
   });
 
-  test('a failed request is one flight, and so is the next one on its connection', async () => {
+  test('a failed request takes one round trip, and so is the next one on its connection', async () => {
     const proxy = await startRecordingProxy(url);
     const pool = openPool(proxy.url);
     await runAs(pool, flightOf(['select 1']));
     proxy.reset();
     await failureOf(pool, flightOf(['select 1', 'select 1 / 0']));
-    expect(proxy.flights()).toBe(1);
+    expect(proxy.roundTrips()).toBe(1);
     await runAs(pool, flightOf(['select 1']));
-    expect(proxy.flights()).toBe(2);
+    expect(proxy.roundTrips()).toBe(2);
     expect(proxy.connections()).toBe(0);
     await pool.stop();
     await proxy.stop();

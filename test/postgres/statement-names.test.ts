@@ -169,18 +169,18 @@ test('a function that only claims such a loss is not run twice', async () => {
     kind: 'statement',
     sqlstate: '26000',
   });
-  expect(proxy.flights()).toBe(1);
+  expect(proxy.roundTrips()).toBe(1);
   await pool.stop();
   await proxy.stop();
 });
 
-test('with naming switched off nothing is ever prepared, and a request is still one flight', async () => {
+test('with naming switched off nothing is ever prepared, and a request still takes one round trip', async () => {
   const proxy = await startRecordingProxy(url);
   const pool = openPool(proxy.url, { preparedStatements: false });
   await runAs(pool, flightOf(["select 't a'"]));
   proxy.reset();
   for (let time = 0; time < 3; time += 1) await runAs(pool, flightOf(["select 't a'", "select 't b'"]));
-  expect(proxy.flights()).toBe(3);
+  expect(proxy.roundTrips()).toBe(3);
   expect(await runAs(pool, flightOf(['select count(*) from pg_prepared_statements']))).toEqual(['0']);
   await pool.stop();
   await proxy.stop();

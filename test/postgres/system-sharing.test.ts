@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  // On all connections of the pool, whose opening is not counted: a flight that takes long on a busy machine is not waited for.
+  // On all connections of the pool, whose opening is not counted: a round trip that takes long on a busy machine is not waited for.
   await Promise.all(['update public.counter set uses = 0', 'select 1', 'select 1'].map((text) => pool.query(text)));
   proxy.reset();
 });
@@ -34,7 +34,7 @@ const ask = (value: number) => pool.shared.query('select 100 / $1::int as share'
 const use = (id: number) =>
   pool.shared.query('update public.counter set uses = uses + 1 where id = $1::int returning uses', [id]);
 
-test('what is asked for at the same time, and while two flights are under way, shares one', async () => {
+test('what is asked for at the same time, and while two round trips are under way, shares one', async () => {
   const first = ask(1);
   await Promise.resolve();
   const second = [2, 4].map(ask);
@@ -44,9 +44,9 @@ test('what is asked for at the same time, and while two flights are under way, s
   const fourth = ask(20);
   const shares = [100, 50, 25, 20, 10, 5].map((share) => [{ share }]);
   expect(await Promise.all([first, ...second, ...third, fourth])).toEqual(shares);
-  expect(proxy.flights()).toBe(3);
+  expect(proxy.roundTrips()).toBe(3);
   await Promise.all([10, 20].map(ask));
-  expect(proxy.flights()).toBe(4);
+  expect(proxy.roundTrips()).toBe(4);
 });
 
 test('each has the answer to its own question, whoever fails beside it', async () => {
@@ -60,7 +60,7 @@ test('each has the answer to its own question, whoever fails beside it', async (
   ]);
 });
 
-test('two flights that write the same rows in another order both end, and everything counts once', async () => {
+test('two round trips that write the same rows in another order both end, and everything counts once', async () => {
   const other = createSystemPool({
     connectionString: proxy.url, size: 1, waitMs: 60_000, applicationName: 'test', onError: () => {},
   }); // biome-ignore format: short
@@ -82,7 +82,7 @@ test('what was committed before a question is in its answer', async () => {
   await Promise.all(busy);
 });
 
-test('nobody waits for ever for a flight that is stuck', async () => {
+test('nobody waits for ever for a round trip that is stuck', async () => {
   const lock = 'select uses from public.counter where id = $1::int for update';
   let stuck: Promise<unknown> = Promise.resolve();
   await pool.transaction(async (session) => {

@@ -42,7 +42,7 @@ test('begin, settings and the statements that are asked for at the same time are
     { settings: { lock_timeout: '5s' } },
   );
   expect(results).toEqual([[{ id: 1 }], [{ count: 1 }], [{ wait: '5s' }]]);
-  expect(proxy.flights()).toBe(2);
+  expect(proxy.roundTrips()).toBe(2);
   expect(await pool.query("select pg_catalog.current_setting('lock_timeout') as wait", [])).toEqual([{ wait: '0' }]);
 });
 
@@ -75,7 +75,7 @@ test('nothing runs outside a transaction whose begin is refused', async () => {
 
 test('a transaction that asks for nothing costs nothing', async () => {
   expect(await pool.transaction(async () => 'done')).toBe('done');
-  expect(proxy.flights()).toBe(0);
+  expect(proxy.roundTrips()).toBe(0);
 });
 
 test('values are text, numbers, booleans, dates, bytes, null and lists of text, whatever characters they have', async () => {

@@ -71,14 +71,14 @@ test('where the operator has chosen for the role that is what counts', async () 
   expect(await runAs(pool, { ...write, settings })).toEqual(['force_generic_plan']);
 });
 
-test('it is no flight more', async () => {
+test('it takes no further round trip', async () => {
   const proxy = await startRecordingProxy(database.urlAs('authenticator', 'test'));
   const pool = openPool(proxy.url);
   const write = flightOf(['select 1'], { mutation: true, wantsCustomPlan: true });
   await runAs(pool, write);
   proxy.reset();
   for (let count = 0; count < 3; count += 1) await runAs(pool, write);
-  expect(proxy.flights()).toBe(3);
+  expect(proxy.roundTrips()).toBe(3);
   await pool.stop();
   await proxy.stop();
 });

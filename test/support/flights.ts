@@ -49,14 +49,14 @@ export function openPool(connectionString: string, more: Partial<ApiPoolOptions>
   return pool;
 }
 
-/** Asks until the statement is known to be so quick that two of them share a flight. */
+/** Asks until the statement is known to be so quick that two of them share a round trip. */
 export async function makeShared(proxy: RecordingProxy, ask: () => Promise<unknown>): Promise<void> {
   await vi.waitFor(
     async () => {
       for (let time = 0; time < 3; time += 1) await ask();
       proxy.reset();
       await Promise.all([ask(), ask()]);
-      expect(proxy.flights()).toBe(1);
+      expect(proxy.roundTrips()).toBe(1);
     },
     { timeout: 60_000, interval: 20 },
   );

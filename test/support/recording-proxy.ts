@@ -1,7 +1,7 @@
 /**
  * A TCP proxy between a client and PostgreSQL that counts round trips and can hurt the connection at a chosen moment.
  *
- * A flight is one burst of bytes from the client with the answer that follows it, however many packets each of them
+ * A round trip is one burst of bytes from the client with the answer that follows it, however many packets each of them
  * takes: the count rises whenever the client speaks after the server has (or first of all). So a client that waits for
  * an answer between two messages is caught, whatever the network does to its packets.
  */
@@ -10,8 +10,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 /** What to do with a packet: pass it on, drop it, or cut the connection; a number = pass so many bytes of it, then cut. */
 export type Verdict = 'pass' | 'drop' | 'cut' | number;
 
-/** Looks at each packet on its way. `flight` counts from 1 within the connection, its start-up included. */
-export type Inspector = (from: 'client' | 'server', packet: Buffer, flight: number) => Verdict;
+/** Looks at each packet on its way. `roundTrip` counts from 1 within the connection, its start-up included. */
+export type Inspector = (from: 'client' | 'server', packet: Buffer, roundTrip: number) => Verdict;
 
 /** Names another server process than there is (BackendKeyData), as a pooler does, whose clients have none of their own. */
 export const asPooler: Inspector = namingProcess((pid) => pid + 1);
@@ -28,8 +28,8 @@ export function namingProcess(name: (pid: number) => number): Inspector {
 export interface RecordingProxy {
   /** Connection string that leads through the proxy. */
   readonly url: string;
-  /** Flights since the last `reset`, over all connections. */
-  flights(): number;
+  /** Round trips since the last `reset`, over all connections. */
+  roundTrips(): number;
   /** Connections opened since the last `reset`; cancel requests count. */
   connections(): number;
   reset(): void;
@@ -46,7 +46,7 @@ export interface RecordingProxy {
 export async function startRecordingProxy(targetUrl: string): Promise<RecordingProxy> {
   const target = new URL(targetUrl);
   const sockets = new Set<Socket>();
-  let flights = 0;
+  let roundTrips = 0;
   let connections = 0;
   let delayMs = 0;
   let inspector: Inspector | null = null;
@@ -63,7 +63,7 @@ export async function startRecordingProxy(targetUrl: string): Promise<RecordingP
     const relay = (from: 'client' | 'server', packet: Buffer) => {
       if (from === 'client' && speaker === 'server') {
         own += 1;
-        flights += 1;
+        roundTrips += 1;
       }
       speaker = from;
       const verdict = inspector?.(from, packet, own) ?? 'pass';
@@ -98,10 +98,10 @@ export async function startRecordingProxy(targetUrl: string): Promise<RecordingP
   };
   return {
     url: url.href,
-    flights: () => flights,
+    roundTrips: () => roundTrips,
     connections: () => connections,
     reset() {
-      flights = 0;
+      roundTrips = 0;
       connections = 0;
     },
     inspect(next) {

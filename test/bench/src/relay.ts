@@ -1,7 +1,7 @@
 /**
- * A relay in front of PostgreSQL that counts what passes: bytes, flights and `Parse` messages.
+ * A relay in front of PostgreSQL that counts what passes: bytes, round trips and `Parse` messages.
  *
- * A flight begins whenever a connection's client speaks after its server has (or first of all), however many packets it takes.
+ * A round trip begins whenever a connection's client speaks after its server has (or first of all), however many packets it takes.
  */
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
@@ -9,7 +9,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 export interface RelayCounts {
   readonly toServer: number;
   readonly toClient: number;
-  readonly flights: number;
+  readonly roundTrips: number;
   /** Statements that were not prepared yet. */
   readonly parses: number;
   /** Those of them that have the watched text in them. */
@@ -25,7 +25,7 @@ export interface Relay {
   stop(): void;
 }
 
-const nothing: RelayCounts = { toServer: 0, toClient: 0, flights: 0, parses: 0, watchedParses: 0 };
+const nothing: RelayCounts = { toServer: 0, toClient: 0, roundTrips: 0, parses: 0, watchedParses: 0 };
 
 /** Starts a relay in front of the server of a connection string. @param watched A text to look for in statements. */
 export async function startRelay(databaseUrl: string, watched?: string): Promise<Relay> {
@@ -42,7 +42,7 @@ export async function startRelay(databaseUrl: string, watched?: string): Promise
       if (watched !== undefined && message.includes(watched)) counts.watchedParses += 1;
     });
     client.on('data', (chunk: Buffer) => {
-      if (speaker === 'server') counts.flights += 1;
+      if (speaker === 'server') counts.roundTrips += 1;
       speaker = 'client';
       counts.toServer += chunk.length;
       readMessages(chunk);

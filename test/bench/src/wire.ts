@@ -61,8 +61,8 @@ async function measureServer(
         ...{ title: benchCase.title, name },
         bytesToServer: alone.toServer / counted,
         bytesToClient: alone.toClient / counted,
-        roundTrips: alone.flights / counted,
-        sharedRoundTrips: shared.flights / counted,
+        roundTrips: alone.roundTrips / counted,
+        sharedRoundTrips: shared.roundTrips / counted,
       });
     }
     return results;

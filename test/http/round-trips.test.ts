@@ -1,5 +1,5 @@
 /**
- * One request, one flight: what a client asks for travels to the database in one write and comes back in one answer,
+ * One request, one round trip: what a client asks for travels to the database in one write and comes back in one answer,
  * counted by a proxy between the gateway and PostgreSQL.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -46,7 +46,7 @@ test('the first request finds a connection that is open', () => {
   expect(openedByFirst).toBe(0);
 });
 
-describe('a request is one flight', () => {
+describe('a request takes one round trip', () => {
   test.each([
     ['a query with one root field', nested],
     [
@@ -68,9 +68,9 @@ describe('a request is one flight', () => {
     await ask('{ __typename }');
     proxy.reset();
     const first = await ask(query);
-    expect(proxy.flights()).toBe(1);
+    expect(proxy.roundTrips()).toBe(1);
     expect(await ask(query)).toEqual(first);
-    expect(proxy.flights()).toBe(2);
+    expect(proxy.roundTrips()).toBe(2);
     expect(proxy.connections()).toBe(0);
   });
 });

@@ -21,18 +21,18 @@ const start = () =>
   testAuth(database, { rate_limit_verify: 30, mailer_delivery: 'direct' }, { adminDatabaseUrl: proxy.url });
 
 /** Round trips of one request that succeeds. */
-async function flightsOf(auth: TestAuth, path: string, body: object): Promise<number> {
+async function roundTripsOf(auth: TestAuth, path: string, body: object): Promise<number> {
   proxy.reset();
   const { status } = await auth.ask(path, body);
   expect(status).toBe(200);
-  return proxy.flights();
+  return proxy.roundTrips();
 }
 
 test('a refresh: configuration, state with lock, everything written, commit', async () => {
   const auth = await start();
   const session = await signedUp(auth, 'refresh@x.test');
   const body = { refresh_token: session.refresh_token };
-  expect(await flightsOf(auth, '/token?grant_type=refresh_token', body)).toBe(4);
+  expect(await roundTripsOf(auth, '/token?grant_type=refresh_token', body)).toBe(4);
 });
 
 test('a sign-in with a code: configuration and limit, user with lock, guess, everything written, commit', async () => {
@@ -41,12 +41,12 @@ test('a sign-in with a code: configuration and limit, user with lock, guess, eve
   await signedUp(auth, email);
   await auth.ask('/otp', { email });
   const { code } = await auth.mail(email);
-  expect(await flightsOf(auth, '/verify', { type: 'email', email, token: code })).toBe(5);
+  expect(await roundTripsOf(auth, '/verify', { type: 'email', email, token: code })).toBe(5);
 });
 
 test('a sign-in with a password: configuration, user and attempts, user with lock, everything written, commit', async () => {
   const auth = await start();
   const email = 'password@x.test';
   await signedUp(auth, email);
-  expect(await flightsOf(auth, '/token?grant_type=password', { email, password: 'a good password' })).toBe(5);
+  expect(await roundTripsOf(auth, '/token?grant_type=password', { email, password: 'a good password' })).toBe(5);
 });
