@@ -185,9 +185,9 @@ function levelOf(observation: RequestObservation, { slowMs, isLocal = false }: L
   return isLocal && isOfPages(observation) ? 'debug' : 'info';
 }
 
-/** Files and polls of the studio, what it asks by itself, and what browsers ask before a request of another origin. */
+/** Files of the studio and of GraphiQL, what the studio asks by itself, and what browsers ask before a request of another origin. */
 function isOfPages({ method, path, fromStudio }: RequestObservation): boolean {
-  return fromStudio || method === 'OPTIONS' || path === '/studio' || path.startsWith('/studio/');
+  return fromStudio || method === 'OPTIONS' || path === '/studio' || /^\/studio\/|^\/graphql\/v1\/./.test(path);
 }
 
 /** Codes of one request in its line; a request can have as many errors as root fields. */

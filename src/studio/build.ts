@@ -68,11 +68,16 @@ async function bundle(outDir: string): Promise<void> {
   await build({
     root: sources,
     configFile: false,
-    base: '/studio/',
     logLevel: 'error',
+    // Each page names its files below its own path, so that it works where nothing else of the gateway can be reached.
+    experimental: {
+      renderBuiltUrl: (name, { hostId, hostType }) =>
+        hostType === 'html' ? `${hostId === 'graphiql.html' ? '/graphql/v1' : '/studio'}/${name}` : { relative: true },
+    },
     build: {
       outDir,
       emptyOutDir: false,
+      rolldownOptions: { input: ['index.html', 'graphiql.html'].map((name) => join(sources, name)) },
       target: 'es2023',
       reportCompressedSize: false,
       // Fonts that few pages need would be part of every style sheet.
@@ -81,7 +86,13 @@ async function bundle(outDir: string): Promise<void> {
       modulePreload: { polyfill: false },
     },
     worker: { format: 'es' },
+    plugins: [{ name: 'graphiql-without-fonts', enforce: 'pre', transform: withoutFonts }],
   });
+}
+
+/** The fonts that are written into the style sheet of GraphiQL are larger than everything else of it. */
+function withoutFonts(code: string, id: string): string | null {
+  return id.endsWith('/graphiql/dist/style.css') ? code.replace(/@font-face\s*\{[^}]*\}/g, '') : null;
 }
 
 /** Vite lists the packages of scripts alone. */

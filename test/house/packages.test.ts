@@ -12,7 +12,6 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   '@fastify/proxy-addr': ['http'],
   '@fastify/rate-limit': ['http'],
   '@fastify/static': ['http'],
-  '@graphql-yoga/render-graphiql': ['http'],
   '@node-rs/bcrypt': ['auth'],
   'change-case': ['model'],
   commander: ['commands'],
@@ -42,7 +41,6 @@ const homes: Readonly<Record<string, readonly string[]>> = {
 /** Loaded by the first that needs them: together they would take a fifth of the memory of an idle gateway. */
 const lazy = [
   '@fastify/rate-limit',
-  '@graphql-yoga/render-graphiql',
   '@node-rs/bcrypt',
   'html-to-text',
   'nodemailer',

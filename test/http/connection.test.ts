@@ -186,20 +186,18 @@ test('the terminal of a local project has one line for each request of a program
   expect(lines.get(false)).toHaveLength(4);
 });
 
-test('GraphiQL is served to browsers, loads nothing from elsewhere and is not sent twice', async () => {
+test('GraphiQL is served to browsers and loads nothing from elsewhere; its files are below its path, and kept', async () => {
   const server = await testServer({ exampleOperations: ['{ hello }', 'query second { hello }'] });
   const page = await server.send({ method: 'GET', key: null, headers: { accept: 'text/html' } });
   expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+  expect(page.headers['content-security-policy']).toMatch(/^default-src 'none'; script-src 'self'; /);
   expect(page.text).toContain('<title>GraphiQL - pgreflect</title>');
-  expect(page.text).not.toMatch(/<(script|link|img)[^>]+(src|href)="?https?:/);
+  const files = [...page.text.matchAll(/<(?:script|link|img)[^>]+(?:src|href)="?([^"\s>]+)/g)].map(([, path]) => path);
+  expect(files.filter((path) => !path?.startsWith('/graphql/v1/assets/'))).toEqual([]);
   expect(page.text).toContain('query second { hello }');
   expect(page.text).not.toContain(anonKey);
-  const again = await server.send({
-    method: 'GET',
-    key: null,
-    headers: { accept: 'text/html', 'if-none-match': page.headers.etag ?? '' },
-  });
-  expect([again.status, again.text]).toEqual([304, '']);
+  const file = await server.send({ method: 'GET', key: null, url: files[0] ?? '' });
+  expect([file.status, file.headers['cache-control']]).toEqual([200, 'public, max-age=31536000, immutable']);
   expect((await server.send({ method: 'HEAD', key: null, headers: { accept: 'text/html' } })).status).toBe(200);
 });
 

@@ -27,7 +27,7 @@ test('with the studio come the licenses of what is bundled into it, scripts and 
   for (const name of [
     'react',
     'graphiql',
-    'monaco-editor',
+    'codemirror',
     'graphql',
     'd3-zoom',
     'sql-formatter',

@@ -17,16 +17,16 @@ beforeAll(async () => {
   );
 });
 
-const editor = (page: Page) => page.locator('.graphiql-query-editor .view-lines');
-const answer = (page: Page) => page.locator('.result-window .view-lines');
+const editor = (page: Page) => page.locator('.graphiql-query-editor .CodeMirror-line');
+const answer = (page: Page) => page.locator('.result-window .CodeMirror-line');
 const run = (page: Page) => page.getByRole('button', { name: 'Execute query' }).click();
 const tabs = (page: Page) => page.locator('.graphiql-tab');
 
 /** When everything that the page needs is there. */
 async function open(look: Parameters<TestStudio['visit']>[1] = {}) {
   const visit = await studio.visit('graphql', look);
-  await editor(visit.page).locator('.view-line').first().waitFor();
-  await answer(visit.page).waitFor({ state: 'attached' });
+  await editor(visit.page).first().waitFor();
+  await answer(visit.page).first().waitFor({ state: 'attached' });
   return visit;
 }
 
@@ -70,7 +70,7 @@ test('no request is sent before there is something to ask', async () => {
   });
   await page.getByRole('button', { name: 'SQL and plan' }).click();
   await page.getByRole('heading', { name: 'No operation yet' }).waitFor();
-  await editor(page).click();
+  await editor(page).first().click();
   await page.keyboard.press('ControlOrMeta+a');
   await page.keyboard.insertText('# Later');
   await run(page);
@@ -92,7 +92,7 @@ test('the statement stands in lines and colors, in a font that comes with the st
     await document.fonts.ready;
     const loaded = [...document.fonts].filter(({ status }) => status === 'loaded').map(({ family }) => family);
     const family = (selector: string) => getComputedStyle(document.querySelector(selector)!).fontFamily;
-    return { loaded, used: [family('.sql-text'), family('.graphiql-query-editor .view-line')] };
+    return { loaded, used: [family('.sql-text'), family('.graphiql-query-editor .CodeMirror-line')] };
   });
   expect(fonts.loaded.join()).toContain('Fira Code');
   for (const used of fonts.used) expect(used).toMatch(/^"?Fira Code/);

@@ -49,8 +49,10 @@ async function run(page: Page, operation: 'One' | 'Two'): Promise<void> {
 describe('sign-in', () => {
   test('what no token can be is no token, not a server that is away', async () => {
     const { page } = await studio.visit('emails', { entry: 'stranger' });
-    await page.getByLabel('Access token').fill('sbp_…');
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    // Who comes by keyboard types at once.
+    await page.keyboard.insertText('sbp_…');
+    await page.keyboard.press('Enter');
     await page.getByRole('alert').getByText('This is not an access token of this project.').waitFor();
   });
 
@@ -235,7 +237,7 @@ test('who goes on in a page with another access token does not act as the user o
   await page.getByRole('combobox', { name: 'User' }).selectOption({ label: 'ada@mail.test' });
   await run(page, 'One');
   expect((await acting).status()).toBe(200);
-  await page.locator('.result-window .view-line').first().waitFor();
+  await page.locator('.result-window .CodeMirror-line').first().waitFor();
   await studio.database.query(
     "update auth.pgreflect_access_tokens set revoked_at = now() where scopes @> array['project:operate']",
   );

@@ -139,8 +139,8 @@ describe('GraphQL', () => {
     await studio.database.query(`insert into own_note (owner, body) values ($1, 'of Ada'), (null, 'of nobody')`, [id]);
     const { page, foreign, problems } = await studio.visit('graphql');
     // Without a place for the answer GraphiQL sends nothing.
-    await page.locator('.result-window .view-line').first().waitFor();
-    await page.locator('.graphiql-query-editor .view-line').first().waitFor();
+    await page.locator('.result-window .CodeMirror-line').first().waitFor();
+    await page.locator('.graphiql-query-editor .CodeMirror-line').first().waitFor();
     await run(page);
     await answer(page, '"edges": []').waitFor();
     await page.getByRole('radio', { name: 'Service' }).check();
@@ -171,7 +171,7 @@ describe('GraphQL', () => {
     await studio.database.query(`${statement}; notify pgreflect, 'reload'`);
     const isOff = async () => {
       await page.reload();
-      await page.locator('.graphiql-query-editor .view-line').first().waitFor();
+      await page.locator('.graphiql-query-editor .CodeMirror-line').first().waitFor();
       // The page asks for the schema before it can be edited, and shows it afterwards.
       await page.waitForLoadState('networkidle');
       return page.getByText('Introspection is off for this role').isVisible();
@@ -227,7 +227,7 @@ describe('every page', () => {
     await page.frameLocator('iframe').getByRole('heading').first().waitFor();
     await check('inbox', page);
     await page.getByRole('link', { name: 'GraphQL' }).click();
-    await page.locator('.graphiql-query-editor .view-line').first().waitFor();
+    await page.locator('.graphiql-query-editor .CodeMirror-line').first().waitFor();
     await check('graphql', page);
     expect(Object.fromEntries(Object.entries(found).filter(([, faults]) => faults.length > 0))).toEqual({});
   });

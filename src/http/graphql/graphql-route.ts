@@ -1,5 +1,5 @@
 /**
- * `/graphql/v1`: POST answers GraphQL requests, GET shows GraphiQL to browsers, everything else is refused.
+ * `/graphql/v1`: POST answers GraphQL requests, everything else is refused; GET is for browsers (http/studio/graphiql-route.ts).
  *
  * Two handlers lead to one executor. JSON in, JSON out has a fast path (fast-path.ts), because it is nearly every request
  * and must be fast; the other media types go through graphql-yoga (yoga-handler.ts). Authentication comes before the body is read.
@@ -11,9 +11,8 @@ import { graphqlPath, type Hook, type HttpParts } from '../server/parts.ts';
 import { type CallerMemory, type KnownCaller, rememberCallers } from '../server/remember-callers.ts';
 import { createShedding, refuseOnArrival, refuseWhenKnown } from '../server/shed-load.ts';
 import { createFastPath } from './fast-path.ts';
-import { createGraphiqlPage } from './graphiql-page.ts';
 import { run, sendText, writeHead } from './graphql-answer.ts';
-import { acceptsHtml, answerTypeOf, type RequestType, requestTypeOf } from './media-types.ts';
+import { answerTypeOf, type RequestType, requestTypeOf } from './media-types.ts';
 import { createRateLimit } from './requests-per-minute.ts';
 import type { YogaHandler } from './yoga-handler.ts';
 
@@ -33,11 +32,6 @@ export async function registerGraphqlRoutes(app: FastifyInstance, parts: HttpPar
   // Where all origins are allowed, there is nothing to find out for each request.
   const cors = config.corsOrigins === '*' ? ({ cors: false } as const) : {};
   app.post(graphqlPath, { onRequest, config: cors }, createPostHandler(parts));
-  const showPage = createGraphiqlPage(parts);
-  app.get(graphqlPath, (request, reply) => {
-    if (acceptsHtml(request.headers.accept)) return showPage(request, reply);
-    return refuseMethod(reply, 'POST', 'Send GraphQL requests with POST; a browser gets GraphiQL here.');
-  });
   app.route({
     method: ['PUT', 'PATCH', 'DELETE'],
     url: graphqlPath,
@@ -45,7 +39,8 @@ export async function registerGraphqlRoutes(app: FastifyInstance, parts: HttpPar
   });
 }
 
-function refuseMethod(reply: FastifyReply, allow: string, message: string): never {
+/** @param allow The methods there are. @throws PublicError always. */
+export function refuseMethod(reply: FastifyReply, allow: string, message: string): never {
   reply.header('allow', allow);
   throw new PublicError('METHOD_NOT_ALLOWED', message);
 }

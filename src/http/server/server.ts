@@ -11,6 +11,7 @@ import { InvariantError } from '../../shared/invariant.ts';
 import { graphqlMethods, registerGraphqlRoutes } from '../graphql/graphql-route.ts';
 import { answerTypeOf } from '../graphql/media-types.ts';
 import { registerMetrics } from '../metrics/metrics-route.ts';
+import { registerGraphiql } from '../studio/graphiql-route.ts';
 import { registerInbox } from '../studio/inbox-route.ts';
 import { allowStudioFiles, registerStudio } from '../studio/studio-route.ts';
 import { createClientAddress } from './client-address.ts';
@@ -104,8 +105,9 @@ export async function closeServer(app: HttpServer, drainTimeoutMs: number): Prom
 
 async function addPages(app: FastifyInstance, parts: HttpParts): Promise<void> {
   const { inbox, studio } = parts;
-  if (!inbox && !studio) return;
   await allowStudioFiles(app);
+  registerGraphiql(app, parts);
+  if (!inbox && !studio) return;
   if (inbox) registerInbox(app, inbox);
   registerStudio(app, parts);
 }

@@ -22,11 +22,10 @@ export const studioPath = '/studio';
 
 /**
  * Everything comes from here, no script is written in a page and none is made of text. Styles may be written anywhere and
- * images come from anywhere, because frames with emails have to live under the same rules; the editor of GraphiQL works in
- * workers and brings its font in its style sheet.
+ * images come from anywhere, because frames with emails have to live under the same rules; the schema is laid out in a worker.
  */
 const contentSecurityPolicy =
-  "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self' data:; " +
+  "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; " +
   "img-src 'self' https: http: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const closed = { config: { cors: false } } as const;
@@ -48,16 +47,24 @@ export async function allowStudioFiles(app: FastifyInstance): Promise<void> {
 
 /** Sends the page; the application finds out by itself which of its pages is asked for. */
 export function sendStudioPage(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (!existsSync(`${root}index.html`)) {
-    throw new PublicError('NOT_FOUND', 'The studio is not built.', { hint: 'Run npm run build:studio.' });
-  }
+  builtFile('index.html');
+  return setPagePolicy(reply).sendFile('index.html', { cacheControl: false });
+}
+
+/** The path of a file of the studio. @throws PublicError where there is none. */
+export function builtFile(name: string): string {
+  if (existsSync(root + name)) return root + name;
+  throw new PublicError('NOT_FOUND', 'The studio is not built.', { hint: 'Run npm run build:studio.' });
+}
+
+/** What browsers may do with a page of ours. */
+export function setPagePolicy(reply: FastifyReply): FastifyReply {
   reply.header('content-security-policy', contentSecurityPolicy).header('cache-control', 'no-cache');
-  reply.header('cross-origin-opener-policy', 'same-origin');
-  return reply.sendFile('index.html', { cacheControl: false });
+  return reply.header('cross-origin-opener-policy', 'same-origin');
 }
 
 /** A changed file has another name. A worker gets its policy from its own answer. */
-function sendStudioFile(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+export function sendStudioFile(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { '*': name } = request.params as { readonly '*': string };
   reply.header('content-security-policy', contentSecurityPolicy);
   return reply.sendFile(`assets/${name}`, { maxAge: '1y', immutable: true });

@@ -1,7 +1,7 @@
 /**
  * Where an operator gives the API keys of a project that does not tell them: all but local ones.
  */
-import { useId } from 'react';
+import { useEffect, useId, useRef } from 'react';
 import { apiKeys, keepKeys } from '../shared/keys.ts';
 import { onSubmit } from '../shared/requests.ts';
 import { useStore } from '../shared/store.ts';
@@ -10,6 +10,10 @@ import { useStore } from '../shared/store.ts';
 export function KeysForm({ onDone }: { readonly onDone?: () => void }) {
   const keys = useStore(apiKeys);
   const id = useId();
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (field.current?.value === '') field.current.focus();
+  }, []);
   const submit = onSubmit(({ anon = '', service = '' }) => {
     keepKeys({ anon, service });
     onDone?.();
@@ -18,7 +22,7 @@ export function KeysForm({ onDone }: { readonly onDone?: () => void }) {
     <form className="stack" onSubmit={submit}>
       <p className="soft">Keys are kept in this tab and sent only to this server.</p>
       <label htmlFor={`${id}-anon`}>Anon key</label>
-      <input id={`${id}-anon`} name="anon" defaultValue={keys.anon} autoComplete="off" spellCheck={false} />
+      <input ref={field} id={`${id}-anon`} name="anon" defaultValue={keys.anon} autoComplete="off" spellCheck={false} />
       <label htmlFor={`${id}-service`}>Service key</label>
       <input id={`${id}-service`} name="service" type="password" defaultValue={keys.service} autoComplete="off" />
       <div className="row end">

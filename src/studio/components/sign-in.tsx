@@ -50,6 +50,9 @@ function TokenForm({ refusal }: { readonly refusal: string | null }) {
   const { problem, isBusy, run } = useTask();
   const [wasTried, setTried] = useState(false);
   const id = useId();
+  const field = useRef<HTMLInputElement>(null);
+  // Nothing else is to be done here.
+  useEffect(() => field.current?.focus(), []);
   const refused = problem?.status === 401 ? 'This is not an access token of this project.' : problem?.message;
   const shown = wasTried ? refused : refusal;
   const submit = onSubmit(({ token = '' }) => {
@@ -60,6 +63,7 @@ function TokenForm({ refusal }: { readonly refusal: string | null }) {
     <form className="stack" onSubmit={submit}>
       <label htmlFor={id}>Access token</label>
       <input
+        ref={field}
         id={id}
         name="token"
         type="password"

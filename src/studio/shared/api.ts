@@ -18,6 +18,13 @@ export class ApiError extends Error {
   }
 }
 
+/** The header of a token. @throws ApiError 401 where no header can hold it, as one that was copied with an ellipsis in it. */
+export function bearer(token: string): { readonly authorization: string } {
+  if (/[^\x21-\x7e]/.test(token))
+    throw new ApiError(401, 'unauthorized', 'Tokens contain only ASCII characters. Check what you pasted.');
+  return { authorization: `Bearer ${token}` };
+}
+
 /** An answer. */
 export interface ApiAnswer<T> {
   readonly body: T;

@@ -3,7 +3,7 @@
  *
  * A token that has ended does not end the page: the session is `expired`, what was typed stays, and a new token goes on.
  */
-import { type ApiAnswer, ApiError, type ApiRequest, ask } from './api.ts';
+import { type ApiAnswer, ApiError, type ApiRequest, ask, bearer } from './api.ts';
 import { createStore, type Store, useStore } from './store.ts';
 import { mayLose } from './unsaved.ts';
 
@@ -125,11 +125,4 @@ export function useMayWrite(): boolean {
 /** Whether the token may see plans and act as a user, in a component. */
 export function useMayOperate(): boolean {
   return useScopes().includes('project:operate');
-}
-
-/** The header of a token. @throws ApiError 401 where no header can hold it, as one that was copied with an ellipsis in it. */
-export function bearer(token: string): { readonly authorization: string } {
-  if (/[^\x21-\x7e]/.test(token))
-    throw new ApiError(401, 'unauthorized', 'Tokens contain only ASCII characters. Check what you pasted.');
-  return { authorization: `Bearer ${token}` };
 }

@@ -1,9 +1,9 @@
 /**
  * Users of the project, by way of the auth service with the service key.
  */
-import { type ApiAnswer, type ApiRequest, ask } from './api.ts';
+import { type ApiAnswer, type ApiRequest, ask, bearer } from './api.ts';
 import { apiKeys } from './keys.ts';
-import { askAsOperator, bearer } from './session.ts';
+import { askAsOperator } from './session.ts';
 
 /** What the studio reads of a user. Times are ISO 8601. */
 export interface StudioUser {

@@ -1,9 +1,9 @@
 /**
  * As whom operations are sent: with the anon key, as a user, or with the service key.
  */
-import { ApiError } from '../../shared/api.ts';
+import { ApiError, bearer } from '../../shared/api.ts';
 import { apiKeys } from '../../shared/keys.ts';
-import { bearer, session } from '../../shared/session.ts';
+import { session } from '../../shared/session.ts';
 import { createStore, type Store } from '../../shared/store.ts';
 import { actAsUser, type OperatorToken } from '../../shared/users.ts';
 

@@ -1,11 +1,13 @@
 /**
  * A panel of GraphiQL with operations to start from: those that the project brings, and some for each table of the schema.
  */
-import { type GraphiQLPlugin, useGraphiQL, useGraphiQLActions } from '@graphiql/react';
-import { Kind, parse } from 'graphql';
+import { type GraphiQLPlugin, useEditorContext, useSchemaStore } from '@graphiql/react';
+import { Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { useMemo, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { ExamplesIcon } from '../../components/icons.tsx';
 import { type ExampleOperation, exampleOperations, exampleTables } from './example-operations.ts';
+import { hasOperation } from './send-operation.ts';
 
 /** Title of the panel. */
 export const examplesTitle = 'Examples';
@@ -22,7 +24,7 @@ function titleOf(query: string): string {
 }
 
 function Examples({ own }: { readonly own: readonly ExampleOperation[] }) {
-  const schema = useGraphiQL(({ schema: read }) => read) ?? null;
+  const schema = useSchemaStore(({ schema: read }) => read) ?? null;
   const tables = useMemo(() => (schema === null ? [] : exampleTables(schema)), [schema]);
   const [chosen, setChosen] = useState<string | null>(null);
   const table = tables.find((name) => name === chosen) ?? tables[0] ?? null;
@@ -61,28 +63,34 @@ function Examples({ own }: { readonly own: readonly ExampleOperation[] }) {
 /** A line `# variables: {...}` in an example fills the editor for variables. */
 const variablesLine = /^# *variables: *(\{.*\}) *$/m;
 
-/** What the editor takes: the text of an example and its variables. */
-export function toTab(query: string): { readonly query: string; readonly variables: string | null } {
-  return { query, variables: variablesLine.exec(query)?.[1] ?? null };
+/** What the editors of GraphiQL hold. */
+export interface Text {
+  readonly query: string;
+  /** JSON, or empty. */
+  readonly variables: string;
+}
+
+/** What the editors take of an example. */
+export function toTab(query: string): Text {
+  return { query, variables: variablesLine.exec(query)?.[1] ?? '' };
 }
 
 function Operations({ operations }: { readonly operations: readonly ExampleOperation[] }) {
-  const { addTab, setOperationFacts } = useGraphiQLActions();
-  const { queryEditor, variableEditor } = useGraphiQL(({ queryEditor: texts, variableEditor: values }) => ({
-    queryEditor: texts,
-    variableEditor: values,
-  }));
+  const { addTab, queryEditor, variableEditor } = useEditorContext({ nonNull: true });
   const open = (text: string): void => {
+    if (queryEditor === null) return;
     const { query, variables } = toTab(text);
-    // What somebody has written stays in its tab.
-    if (hasOperation(queryEditor?.getValue() ?? '')) addTab();
-    queryEditor?.setValue(query);
-    variableEditor?.setValue(variables ?? '');
+    // What somebody has written stays in its tab. GraphiQL empties the editors while it renders the new one.
+    if (hasOperation(queryEditor.getValue())) flushSync(addTab);
+    queryEditor.setValue(query);
+    variableEditor?.setValue(variables);
     // GraphiQL reads the text a moment later, and would run the operation of the tab before.
     const documentAST = parse(query);
-    const operations = documentAST.definitions.filter((part) => part.kind === Kind.OPERATION_DEFINITION);
-    setOperationFacts({ documentAST, operations, operationName: operations[0]?.name?.value ?? '' });
-    queryEditor?.focus();
+    const operations = documentAST.definitions.filter(
+      (part): part is OperationDefinitionNode => part.kind === Kind.OPERATION_DEFINITION,
+    );
+    Object.assign(queryEditor, { documentAST, operations, operationName: operations[0]?.name?.value ?? null });
+    queryEditor.focus();
   };
   return (
     <ul>
@@ -95,9 +103,4 @@ function Operations({ operations }: { readonly operations: readonly ExampleOpera
       ))}
     </ul>
   );
-}
-
-/** Whether there is anything but comments. */
-export function hasOperation(text: string): boolean {
-  return text.replace(/#.*/g, '').trim() !== '';
 }

@@ -2,7 +2,6 @@
  * The page GraphQL: GraphiQL, as whom it asks, and what became of the last operation in the database.
  */
 import { lazy, Suspense, useState } from 'react';
-import { CopyButton } from '../../components/copy-button.tsx';
 import { KeysForm } from '../../components/keys-form.tsx';
 import type { ApiError } from '../../shared/api.ts';
 import { apiKeys } from '../../shared/keys.ts';
@@ -10,17 +9,13 @@ import { session, useMayOperate } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
 import { chosenCaller } from './caller.ts';
 import { CallerChoice } from './caller-choice.tsx';
+import { useFetcher } from './caller-fetcher.ts';
+import { IntrospectionOff } from './introspection-off.tsx';
 import { type Operation, PlanPanel } from './plan-panel.tsx';
 import './graphql.css';
 
-/** Larger than everything else together. It measures its font when it is made, so the font goes before. */
-const Editor = lazy(async () => {
-  const [{ GraphiqlEditor }] = await Promise.all([
-    import('./graphiql-editor.tsx'),
-    document.fonts.load('14px "Fira Code"').catch(() => null),
-  ]);
-  return { default: GraphiqlEditor };
-});
+/** Larger than everything else together. */
+const Editor = lazy(async () => ({ default: (await import('./graphiql-editor.tsx')).GraphiqlEditor }));
 
 /** The page. */
 export function GraphqlPage() {
@@ -32,6 +27,7 @@ export function GraphqlPage() {
   const [closed, setClosed] = useState<string | null>(null);
   const [showsPlan, setShowsPlan] = useState(false);
   const [problem, setProblem] = useState<ApiError | null>(null);
+  const fetcher = useFetcher({ caller, onOperation: setLast, onIntrospection: setClosed, onProblem: setProblem });
   if (now.kind === 'none') return null;
   if (keys.anon === '') {
     return (
@@ -68,30 +64,9 @@ export function GraphqlPage() {
         </details>
       )}
       <Suspense fallback={<p className="loading">Loading GraphiQL …</p>}>
-        <Editor
-          caller={caller}
-          examples={now.project.exampleOperations}
-          onOperation={setLast}
-          onIntrospection={setClosed}
-          onProblem={setProblem}
-        />
+        <Editor fetcher={fetcher} examples={now.project.exampleOperations} hasHeaders={false} />
       </Suspense>
       {showsPlan && <PlanPanel operation={last} onClose={() => setShowsPlan(false)} />}
-    </div>
-  );
-}
-
-/** @param hint A sentence and the SQL that turns it on; empty where the server does not say. */
-function IntrospectionOff({ hint }: { readonly hint: string }) {
-  const [, sql] = hint.split('Change it with: ');
-  return (
-    <div className="notice warning spread">
-      <span>
-        Introspection is off for this role, so documentation and completion are unavailable. Operations still work. To
-        turn it on,{' '}
-        {sql === undefined ? 'set "introspection": true in the comment directive of the schema.' : <code>{sql}</code>}
-      </span>
-      {sql !== undefined && <CopyButton text={sql} what="the statement" />}
     </div>
   );
 }

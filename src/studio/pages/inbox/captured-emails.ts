@@ -2,8 +2,8 @@
  * The kept emails, asked for again and again: all of them first, then what is newer.
  */
 import { useEffect, useState } from 'react';
-import { ApiError, ask } from '../../shared/api.ts';
-import { bearer, session } from '../../shared/session.ts';
+import { ApiError, ask, bearer } from '../../shared/api.ts';
+import { session } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
 
 /** A kept email. */

@@ -1,0 +1,28 @@
+/**
+ * GET `/graphql/v1`: GraphiQL for browsers, built with the studio (src/studio/graphiql.html).
+ *
+ * The page carries what everyone may know: the examples, and the anon key of a local project. Its files lie below its own path, so
+ * that it works where a proxy lets nothing else through.
+ */
+import { readFile } from 'node:fs/promises';
+import type { FastifyInstance } from 'fastify';
+import { refuseMethod } from '../graphql/graphql-route.ts';
+import { acceptsHtml } from '../graphql/media-types.ts';
+import { graphqlPath, type HttpParts } from '../server/parts.ts';
+import { builtFile, keepToThisOrigin, sendStudioFile, setPagePolicy } from './studio-route.ts';
+
+/** Adds the routes. */
+export function registerGraphiql(app: FastifyInstance, { config, graphiqlApiKey }: HttpParts): void {
+  // No text of the settings can end the script element around it.
+  const settings = JSON.stringify({ apiKey: graphiqlApiKey, examples: config.exampleOperations });
+  const escaped = settings.replaceAll('<', '\\u003c');
+  app.get(graphqlPath, async (request, reply) => {
+    if (!acceptsHtml(request.headers.accept)) {
+      return refuseMethod(reply, 'POST', 'Send GraphQL requests with POST; a browser gets GraphiQL here.');
+    }
+    const page = await readFile(builtFile('graphiql.html'), 'utf8');
+    setPagePolicy(reply).header('vary', 'Accept').type('text/html; charset=utf-8');
+    return page.replace('type="application/json">{}', () => `type="application/json">${escaped}`);
+  });
+  app.get(`${graphqlPath}/assets/*`, { config: { cors: false }, onSend: keepToThisOrigin }, sendStudioFile);
+}

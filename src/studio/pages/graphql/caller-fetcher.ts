@@ -1,0 +1,59 @@
+/**
+ * The fetcher of the page GraphQL: sends as the chosen caller, and tells the page of the answers.
+ */
+import { useMemo, useRef } from 'react';
+import { ApiError, noteAbsence } from '../../shared/api.ts';
+import { type Caller, credentialsOf } from './caller.ts';
+import type { Operation } from './plan-panel.tsx';
+import {
+  asResult,
+  type Fetcher,
+  hasOperation,
+  introspectionRefusal,
+  isIntrospection,
+  type Params,
+  type Result,
+  sendOperation,
+} from './send-operation.ts';
+
+interface Sender {
+  readonly caller: Caller;
+  readonly onOperation: (operation: Operation) => void;
+  /** @param refusal As `introspectionRefusal` has it. */
+  readonly onIntrospection: (refusal: string | null) => void;
+  /** Why nothing could be sent, or that the key was refused; null where all is well. */
+  readonly onProblem: (problem: ApiError | null) => void;
+}
+
+/** Another one for another caller, whose schema is to be read. */
+export function useFetcher(sender: Sender): Fetcher {
+  const latest = useRef(sender);
+  latest.current = sender;
+  // Until a user is chosen there is nobody whose schema it could be.
+  const reader = useRef(sender.caller);
+  if (!(sender.caller.kind === 'user' && sender.caller.userId === null)) reader.current = sender.caller;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the schema is read again for another one
+  return useMemo(() => (params: Params) => send(latest.current, params), [reader.current]);
+}
+
+async function send({ caller, onOperation, onIntrospection, onProblem }: Sender, params: Params): Promise<Result> {
+  if (!hasOperation(params.query)) {
+    return asResult('Nothing to run yet. Write an operation, or choose one from Examples.');
+  }
+  try {
+    const { headers, role, claims } = await credentialsOf(caller);
+    const { status, result } = await sendOperation(params, headers);
+    onProblem(status === 401 ? new ApiError(401, 'unauthorized', result.errors?.[0]?.message ?? '') : null);
+    if (isIntrospection(params)) onIntrospection(introspectionRefusal(result));
+    else {
+      const { query, operationName = null, variables = null } = params;
+      onOperation({ query, operationName, variables, role, claims, doneAt: Date.now() });
+    }
+    return result;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.status === 0) noteAbsence();
+    onProblem(error);
+    return asResult(error.message);
+  }
+}

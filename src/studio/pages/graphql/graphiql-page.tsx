@@ -1,0 +1,102 @@
+/**
+ * The page at `/graphql/v1`: GraphiQL under fields for key and token, which are kept in the browser's tab (`sessionStorage`).
+ */
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { ApiError, bearer } from '../../shared/api.ts';
+import { onSubmit } from '../../shared/requests.ts';
+import { GraphiqlEditor } from './graphiql-editor.tsx';
+import { IntrospectionOff } from './introspection-off.tsx';
+import { asResult, type Fetcher, introspectionRefusal, type Result, sendOperation } from './send-operation.ts';
+import './graphiql-page.css';
+
+/** What the gateway writes into the page. */
+export interface GraphiqlSettings {
+  /** Filled into the field for the key; null leaves it empty. */
+  readonly apiKey: string | null;
+  readonly examples: readonly string[];
+}
+
+interface Keys {
+  readonly key: string;
+  readonly token: string;
+}
+
+const storageName = (field: keyof Keys) => `pgreflect:${field}`;
+
+/** The page. */
+export function GraphiqlPage({ settings }: { readonly settings: GraphiqlSettings }) {
+  const [keys, setKeys] = useState<Keys>(() => ({
+    key: sessionStorage.getItem(storageName('key')) ?? settings.apiKey ?? '',
+    token: sessionStorage.getItem(storageName('token')) ?? '',
+  }));
+  // Operations are sent with what stands in the fields; the schema is read again when it is used.
+  const typed = useRef(keys);
+  const [note, setNote] = useState<ReactNode>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the schema is read again for other keys
+  const fetcher: Fetcher = useMemo(
+    () => async (params, options) => {
+      try {
+        const { result } = await sendOperation(params, { ...headersOf(typed.current), ...options?.headers });
+        setNote((before: ReactNode) => noteFor(result, typed.current) ?? (result.data ? null : before));
+        return result;
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        setNote(error.message);
+        return asResult(error.message);
+      }
+    },
+    [keys],
+  );
+  const form = useRef<HTMLFormElement>(null);
+  // Who comes without a key or a token can type or paste one at once.
+  useEffect(() => form.current?.querySelector<HTMLInputElement>('input:placeholder-shown')?.focus(), []);
+  const submit = onSubmit(({ key = '', token = '' }) => {
+    sessionStorage.setItem(storageName('key'), key);
+    sessionStorage.setItem(storageName('token'), token);
+    typed.current = { key, token };
+    setKeys(typed.current);
+  });
+  const field = (name: keyof Keys, title: string, placeholder: string) => (
+    <label>
+      {title}
+      <input
+        name={name}
+        defaultValue={keys[name]}
+        placeholder={placeholder}
+        autoComplete="off"
+        spellCheck={false}
+        onChange={({ target }) => {
+          typed.current = { ...typed.current, [name]: target.value.trim() };
+        }}
+      />
+    </label>
+  );
+  return (
+    <main className="graphiql-page">
+      <h1 className="visually-hidden">GraphiQL</h1>
+      <form ref={form} aria-label="Credentials" onSubmit={submit}>
+        {field('key', 'API key', 'apikey header')}
+        {field('token', 'Token', "optional: a user's access token")}
+        <button type="submit" className="primary">
+          Use
+        </button>
+      </form>
+      <div role="status">{typeof note === 'string' ? <p className="notice warning">{note}</p> : note}</div>
+      <GraphiqlEditor fetcher={fetcher} examples={settings.examples} hasHeaders />
+    </main>
+  );
+}
+
+function headersOf({ key, token }: Keys): Readonly<Record<string, string>> {
+  return { ...(key && { apikey: key }), ...(token && bearer(token)) };
+}
+
+/** What to do where the API refuses to describe itself; null where there is nothing to say. */
+function noteFor(result: Result, { key }: Keys): ReactNode {
+  const [first] = result.errors ?? [];
+  if (first?.extensions?.code === 'UNAUTHENTICATED') {
+    return key === '' ? 'Type the API key of the project and press Use.' : `${first.message}.`;
+  }
+  const hint = introspectionRefusal(result);
+  return hint === null ? null : <IntrospectionOff hint={hint} />;
+}
