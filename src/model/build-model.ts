@@ -8,6 +8,7 @@
 import { createHash } from 'node:crypto';
 import type { Catalog } from '../catalog/catalog.ts';
 import { quoteName } from '../catalog/quote-name.ts';
+import { addNames } from './added-names.ts';
 import { schemaFix } from './comment-fix.ts';
 import { findDirectiveErrors } from './commented-objects.ts';
 import { candidateEnums, claimEnums, type EnumTypes } from './enums.ts';
@@ -81,12 +82,12 @@ type Content = Pick<Model, 'tables' | 'enums' | 'routines'>;
 const emptyContent: Content = { tables: new Map(), enums: new Map(), routines: new Map() };
 
 function toModelNamespace({ name, inflectNames, introspection, extensions }: ContextNamespace): ModelNamespace {
-  return { name, inflectNames, introspection, descriptions: extensions.includes('descriptions') };
+  return { name, inflectNames, introspection, extensions };
 }
 
 function buildContent(context: ModelContext): Content {
   for (const namespace of context.namespaces.values()) if (namespace.exposed) noteIntrospection(context, namespace);
-  const { winners, enums, types } = resolveNames(context);
+  const { winners, enums, types, claims } = resolveNames(context);
   const unlinked = assignRootFields(winners.map(({ table }) => table));
   if (context.omissions !== null) {
     unlinked.forEach((table, index) => {
@@ -112,9 +113,9 @@ function buildContent(context: ModelContext): Content {
       ...keepNames(context, table, links, { tables: byOid, routines }),
     };
     noteHidden(context, kept, { routines });
-    tables.set(table.oid, kept);
+    tables.set(table.oid, { ...kept, addedTypes: [] });
   }
-  return { tables, enums, routines };
+  return { tables: addNames(context, { tables, routines, claims }), enums, routines };
 }
 
 interface Winner {
@@ -127,6 +128,7 @@ function resolveNames(context: ModelContext): {
   readonly winners: readonly Winner[];
   readonly enums: EnumTypes;
   readonly types: TypeResolvers;
+  readonly claims: NameClaims;
 } {
   const candidates = candidateEnums(context);
   const types = createTypeResolvers(context, candidates);
@@ -144,11 +146,11 @@ function resolveNames(context: ModelContext): {
   }
   const addTo = (all: readonly Winner[]) =>
     all.map(({ selected, table }) => ({ selected, table: claimAdded(context, selected, table, claims) }));
-  if (enums.size === candidates.size) return { winners: addTo(winners), enums, types };
+  if (enums.size === candidates.size) return { winners: addTo(winners), enums, types, claims };
   // An enum lost its name: columns of it are opaque after all. The names of tables do not depend on that.
   const final = createTypeResolvers(context, enums);
   const rebuilt = winners.map(({ selected }) => ({ selected, table: buildTable(context, selected, final) }));
-  return { winners: addTo(rebuilt), enums, types: final };
+  return { winners: addTo(rebuilt), enums, types: final, claims };
 }
 
 function rootFields(tables: readonly UnlinkedTable[]) {

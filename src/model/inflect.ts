@@ -81,6 +81,13 @@ export function tableTypeNames(base: string) {
     avg: `${base}AvgAggregateResult`,
     min: `${base}MinAggregateResult`,
     max: `${base}MaxAggregateResult`,
+    collectionFilter: `${base}CollectionFilter`,
+    aggregateFilter: `${base}AggregateFilter`,
+    distinctCountFilter: `${base}DistinctCountFilter`,
+    sumFilter: `${base}SumFilter`,
+    avgFilter: `${base}AvgFilter`,
+    minFilter: `${base}MinFilter`,
+    maxFilter: `${base}MaxFilter`,
   } as const;
 }
 

@@ -73,7 +73,11 @@ export function keepNames(context: ModelContext, table: UnlinkedTable, links: Li
 }
 
 /** Notes the columns and relationships whose names a later field of the same table has. */
-export function noteHidden(context: ModelContext, table: Table, { routines }: Pick<Linked, 'routines'>): void {
+export function noteHidden(
+  context: ModelContext,
+  table: Omit<Table, 'addedTypes'>,
+  { routines }: Pick<Linked, 'routines'>,
+): void {
   if (context.omissions === null) return;
   const fields = new Map<string, Field[]>();
   const add = (name: string | null | undefined, field: Field): void => {

@@ -10,11 +10,9 @@ import { readSettings } from './directives.ts';
 import type { ModelNamespace, TableKind } from './model.ts';
 
 /** A namespace with its directive applied. */
-export interface ContextNamespace extends Omit<ModelNamespace, 'descriptions'> {
+export interface ContextNamespace extends ModelNamespace {
   readonly oid: string;
   readonly maxRows: number;
-  /** Those of its directive, else those of the operator. */
-  readonly extensions: readonly ExtensionName[];
   /** The role may use it. */
   readonly exposed: boolean;
 }

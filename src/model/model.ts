@@ -7,6 +7,8 @@
  */
 
 import type { TypeOperators } from '../catalog/catalog.ts';
+import type { ExtensionName } from '../config/extensions.ts';
+import type { tableTypeNames } from './inflect.ts';
 
 /** PostgreSQL object id, as decimal text. */
 export type Oid = string;
@@ -74,8 +76,8 @@ export interface ModelNamespace {
   readonly inflectNames: boolean;
   /** Opted in to introspection. */
   readonly introspection: boolean;
-  /** What no comment describes is described in words of ours (extension `descriptions`). */
-  readonly descriptions: boolean;
+  /** What is offered of its tables and functions beyond pg_graphql. */
+  readonly extensions: readonly ExtensionName[];
 }
 
 /** What one role may see, as plain data. */
@@ -105,6 +107,9 @@ export interface DirectiveError {
 
 /** What kind of relation a table is in the catalog. */
 export type TableKind = 'table' | 'view' | 'materialized_view' | 'foreign_table';
+
+/** What a type of a table is for. */
+export type TableType = keyof ReturnType<typeof tableTypeNames>;
 
 /** A select-valid table with everything the schema shows of it. */
 export interface Table extends QualifiedName {
@@ -142,6 +147,8 @@ export interface Table extends QualifiedName {
   readonly relationships: readonly Relationship[];
   /** Oids of computed fields, by object id. */
   readonly computedFields: readonly Oid[];
+  /** Types of the table that extensions alone add, as far as nothing else has their names. */
+  readonly addedTypes: readonly TableType[];
 }
 
 /** A column, with what the role may do with it. */
@@ -194,6 +201,8 @@ export interface Relationship {
   readonly pairs: readonly { readonly local: number; readonly foreign: number }[];
   /** At most one row matches by a catalog guarantee; otherwise a to-one needs `limit 1`. */
   readonly unique: boolean;
+  /** Rows are filtered by those that it leads to (extension `relation_filters`). */
+  readonly filterable: boolean;
 }
 
 /** An enum type of the schema. */

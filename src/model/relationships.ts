@@ -153,6 +153,7 @@ function toOutbound(context: ModelContext, key: ForeignKey, foreign: UnlinkedTab
     target: foreign.oid,
     pairs: pairs(key.localKey, key.foreignKey),
     unique: isAlwaysUnique(key.foreign, key.foreignKey),
+    filterable: false,
   };
 }
 
@@ -171,6 +172,7 @@ function toInbound(context: ModelContext, key: ForeignKey, local: UnlinkedTable)
     target: local.oid,
     pairs: pairs(key.foreignKey, key.localKey),
     unique: isToOne && isAlwaysUnique(key.local, key.localKey),
+    filterable: false,
   };
 }
 

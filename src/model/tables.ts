@@ -1,6 +1,7 @@
 /**
  * Tables with their columns and entrypoints, before relationships and routines are known.
  */
+import type { CatalogTable } from '../catalog/catalog.ts';
 import { quoteName } from '../catalog/quote-name.ts';
 import { buildColumns, noteOmittedColumns } from './columns.ts';
 import { tableFix, validName } from './comment-fix.ts';
@@ -21,7 +22,7 @@ import type { TypeResolvers } from './resolve-type.ts';
 import { type SelectedTable, selectedPath } from './select-tables.ts';
 
 /** A table without its links to other objects. */
-export type UnlinkedTable = Omit<Table, 'relationships' | 'computedFields'>;
+export type UnlinkedTable = Omit<Table, 'relationships' | 'computedFields' | 'addedTypes'>;
 
 /** Bits of `updatable_mask`. */
 const possible = { update: 4, insert: 8, delete: 16 } as const;
@@ -68,15 +69,18 @@ export function claimTable(
   const holder = claims.claim(typeNames(table), `table ${selectedPath(selected)}`);
   if (holder === null) return true;
   const reason = `${describeTable(context, selected.row)} would be "${table.baseName}" in GraphQL, and ${holder} has such a name already.`;
-  const fix = otherName(context, selected);
+  const fix = otherTableName(context, selected.row);
   const names = [table.baseName, table.name, tableRootFields(table.baseName).collection];
   note(context, () => ({ kind: 'name', object: selectedPath(selected), names, reason, fix }));
   return false;
 }
 
-/** With its schema in front: what has the name already is of another one, or differs in the case of its first letter. */
-function otherName(context: ModelContext, { row, namespace }: SelectedTable): string | null {
-  const name = validName(baseForm(`${namespace.name}_${row.relname}`, namespace.inflectNames));
+/**
+ * Names the table with its schema in front: what has the name already is of another one, or differs in the case of its first letter.
+ */
+export function otherTableName(context: ModelContext, row: CatalogTable): string | null {
+  const namespace = context.namespaces.get(row.relnamespace);
+  const name = validName(baseForm(`${namespace?.name}_${row.relname}`, namespace?.inflectNames === true));
   return tableFix(context, row, { name });
 }
 
@@ -131,7 +135,7 @@ export function claimAdded(
     const holder = claims.claim(claimed, `table ${selectedPath(selected)}`);
     if (holder === null) return kept;
     const reason = `${describeTable(context, selected.row)} would have the type "${claimed[0]}", and ${holder} has that name already.`;
-    const fix = otherName(context, selected);
+    const fix = otherTableName(context, selected.row);
     note(context, () => ({ kind: 'name', object: selectedPath(selected), names: claimed, reason, fix }));
     return without(kept);
   }, table);
@@ -148,7 +152,7 @@ export function yieldRootFields(
     const name = tableRootFields(table.baseName)[command];
     if (!isAdded(table, command) || !functions.has(name)) return table[command];
     const reason = `${describeTable(context, selected.row)} would have "${name}", and a function has that name already.`;
-    const fix = otherName(context, selected);
+    const fix = otherTableName(context, selected.row);
     note(context, () => ({ kind: 'name', object: selectedPath(selected), names: [name], reason, fix }));
     return false;
   };
@@ -184,7 +188,7 @@ export function noteOmissions(context: ModelContext, selected: SelectedTable, ta
   const add = (omission: Omit<Omission, 'object'>): void => note(context, () => ({ object, ...omission }));
   if (!table.rootField) {
     const reason = `${subject} has no root field; another table has "${tableRootFields(table.baseName).collection}" already.`;
-    const fix = otherName(context, selected);
+    const fix = otherTableName(context, selected.row);
     add({ kind: 'name', names: [tableRootFields(table.baseName).collection], reason, fix });
   } else if (!table.byPk) {
     const columns = table.primaryKey.map((number) => keyColumn(table, number)).join(', ');

@@ -17,6 +17,7 @@ import { buildObjectType, nodeInterface } from './types/object-type.ts';
 import { buildEnumFilterType, filterIsType, operatorFilterTypes } from './types/operator-filters.ts';
 import { buildOrderByType, isOrderable, orderByDirectionType } from './types/order-by-type.ts';
 import { buildQueryType } from './types/query-type.ts';
+import { defineRelatedFilterTypes } from './types/related-filter-types.ts';
 import { scalarTypes } from './types/scalars.ts';
 import { buildResponseType, buildWriteInputType, hasWriteInput } from './types/write-types.ts';
 
@@ -58,7 +59,9 @@ export function printRoleSchema(model: Model): string {
 }
 
 function forReaders({ namespaces }: Model): Omit<SchemaOptions, 'isVisible'> {
-  const described = new Set(namespaces.filter(({ descriptions }) => descriptions).map(({ name }) => name));
+  const described = new Set(
+    namespaces.filter(({ extensions }) => extensions.includes('descriptions')).map(({ name }) => name),
+  );
   return { displayDefaults: true, describes: (namespace) => described.has(namespace) };
 }
 
@@ -109,6 +112,7 @@ function defineTableTypes(context: SchemaContext, table: Table): void {
   define(names.filter, () => buildFilterType(context, table));
   if (isOrderable(table)) define(names.orderBy, () => buildOrderByType(table));
   if (table.aggregate) defineAggregateTypes(context, table, define);
+  defineRelatedFilterTypes(context, table, define);
   for (const command of ['insert', 'update'] as const) {
     if (!hasWriteInput(context, table, command)) continue;
     define(names[`${command}Input`], () => buildWriteInputType(context, table, command));

@@ -64,6 +64,20 @@ const inputFieldTexts: Texts<InputFieldOrigin> = {
   and: 'All of these hold.',
   or: 'One of these holds.',
   not: 'This does not hold.',
+  relationship: ({ relationship, target }) =>
+    relationship.cardinality === 'one'
+      ? `The related row of ${target.baseName} matches.`
+      : `What holds of the related rows of ${target.baseName}.`,
+  some: 'At least one related row matches.',
+  every: 'Every related row matches.',
+  none: 'No related row matches.',
+  aggregate_filter: 'What holds of all related rows together.',
+  related_filter: 'Count and aggregate these related rows only.',
+  count: 'How many there are.',
+  distinct_counts: 'How many different values each column has.',
+  distinct_count: ({ column }) => `How many different values ${column.fieldName} has.`,
+  aggregate_function: (origin) => `${functions[origin.function]} of each column.`,
+  aggregate_column: (origin) => `${functions[origin.function]} of ${origin.column.fieldName}.`,
 };
 
 const rootTexts = {

@@ -39,6 +39,12 @@ export type InputFieldOrigin =
   | { readonly kind: 'column'; readonly column: Column }
   | { readonly kind: 'node_id' }
   | { readonly kind: 'and' | 'or' | 'not' }
+  | { readonly kind: 'relationship'; readonly relationship: Relationship; readonly target: Table }
+  | { readonly kind: 'some' | 'every' | 'none' | 'aggregate_filter' }
+  | { readonly kind: 'related_filter' | 'count' | 'distinct_counts' }
+  | { readonly kind: 'distinct_count'; readonly column: Column }
+  | { readonly kind: 'aggregate_function'; readonly function: AggregateFunction }
+  | { readonly kind: 'aggregate_column'; readonly function: AggregateFunction; readonly column: Column }
   | { readonly kind: 'operator'; readonly operator: FilterOperator };
 
 /** Where an argument comes from. */

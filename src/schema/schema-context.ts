@@ -11,7 +11,8 @@ import {
   isInputObjectType,
   isObjectType,
 } from 'graphql';
-import type { Model } from '../model/model.ts';
+import { tableTypeNames } from '../model/inflect.ts';
+import type { Model, Table, TableType } from '../model/model.ts';
 import { invariant } from '../shared/invariant.ts';
 
 /** Which schema of a model is wanted. */
@@ -28,6 +29,12 @@ export interface SchemaOptions {
 export interface SchemaContext extends SchemaOptions {
   readonly model: Model;
   readonly types: TypeRegistry;
+}
+
+/** An input type of a table that an extension adds; null where the table has none. */
+export function addedInput({ types }: SchemaContext, table: Table, type: TableType): GraphQLInputObjectType | null {
+  // Without it, something else may have the name.
+  return table.addedTypes.includes(type) ? types.input(tableTypeNames(table.baseName)[type]) : null;
 }
 
 /** The types of one schema. Filled while the schema is assembled, read-only afterwards. */

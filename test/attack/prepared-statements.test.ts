@@ -58,13 +58,16 @@ beforeAll(async () => {
     create policy forging on fenced for select to anon using (forge() = 1);
     create view seen with (security_barrier) as select d.id, forge() as forged from diary d;
     comment on view seen is '@graphql({"primary_key_columns": ["id"]})';
+    create table beside (id int primary key);
+    insert into beside select id from diary;
+    comment on table beside is '@graphql({"foreign_keys": [{"local_columns": ["id"], "foreign_schema": "public", "foreign_table": "seen", "foreign_columns": ["id"]}]})';
     create domain checked as int check (value is null or forge() = 1);
     create table typed (id int primary key, value checked);
     insert into typed values (1, null);
     create function folded(int) returns int immutable language sql as 'select public.forge()';
     create table planned (id int primary key);
     create index on planned ((id + folded(1)));
-    grant select on fenced, seen, typed, planned to anon;
+    grant select on beside, fenced, seen, typed, planned to anon;
     create function isolate() returns text volatile language sql as
       $$ select set_config('default_transaction_isolation', 'serializable', false) || set_config('default_transaction_deferrable', 'on', false) $$;
     create function isolation() returns text stable language sql as
@@ -109,6 +112,10 @@ describe('statements under our names are never run for the next caller, be they 
     ['a cursor that is kept at the commit', () => 'mutation { hold }'],
     ['a policy', () => '{ fencedCollection { edges { node { id } } } }'],
     ['a view', () => '{ seenCollection { edges { node { id forged } } } }'],
+    [
+      'a view that a filter reads',
+      () => '{ besideCollection(filter: {seen: {forged: {gt: 0}}}) { edges { node { id } } } }',
+    ],
     ['a domain', () => '{ typedCollection(filter: {value: {eq: 1}}) { edges { node { id } } } }'],
     ['an index, which PostgreSQL looks at when it plans', () => '{ plannedCollection { edges { node { id } } } }'],
     ['a function that has deallocated ours in the same request', () => 'mutation { forget forge }'],

@@ -1,6 +1,7 @@
 /** What introspection says beside names and types. */
 import { getIntrospectionQuery } from 'graphql';
 import { expect, test } from 'vitest';
+import { type ExtensionName, extensionNames } from '../../src/config/extensions.ts';
 import { printRoleSchema } from '../../src/schema/build-schema.ts';
 import { startExecution, type TestExecution } from '../support/execution.ts';
 import { createDatabase } from '../support/postgres.ts';
@@ -27,7 +28,7 @@ const database = await createDatabase(`
   grant select (id, name, price, made, told), insert (id, name, secret), update (name) on shop.item to anon;
   grant all on shop.part, side.pile to anon;
 `);
-const start = (extensions?: readonly 'domains'[]) =>
+const start = (extensions?: readonly ExtensionName[]) =>
   startExecution(database, { schemas: ['shop', 'side'], ...(extensions && { extensions }) });
 const [all, none] = [await start(), await start([])];
 
@@ -74,7 +75,13 @@ test('entrypoints, their arguments and what they answer are described', async ()
     deleteFromPartCollection: 'Deletes rows of Part.',
   });
   expect(await describe('PartConnection')).toMatchObject({ totalCount: 'How many rows match the filter.' });
-  expect(await describe('PartFilter')).toMatchObject({ and: 'All of these hold.', id: null });
+  expect(await describe('PartFilter')).toMatchObject({
+    and: 'All of these hold.',
+    id: null,
+    item: 'The related row of Item matches.',
+  });
+  expect(await describe('PartCollectionFilter')).toMatchObject({ some: 'At least one related row matches.' });
+  expect(await describe('PartSumFilter')).toMatchObject({ itemId: 'Sum of itemId.' });
   expect(await describe('PartInsertResponse')).toMatchObject({ affectedCount: 'How many rows were written.' });
   expect(await describe('PartSumAggregateResult')).toMatchObject({ itemId: 'Sum of itemId.' });
   expect(await describe('StringFilter')).toMatchObject({ '': 'Conditions on String values.' });
@@ -105,7 +112,8 @@ test('a schema whose comment switches them off has none, and without them there 
 
 test('descriptions are all that differs', async () => {
   const bare = (data: unknown) => JSON.stringify(data, (key, value) => (key === 'description' ? null : value));
-  const [described, plain] = [await introspect(all), await introspect(none)];
+  const others = await start(extensionNames.filter((name) => name !== 'descriptions'));
+  const [described, plain] = [await introspect(all), await introspect(others)];
   expect(bare(described)).toBe(bare(plain));
   expect(described).not.toEqual(plain);
 });

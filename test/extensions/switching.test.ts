@@ -141,7 +141,14 @@ describe('what an extension adds', async () => {
       const { __schema } = await from.data('anon', '{ __schema { types { name } mutationType { fields { name } } } }');
       return new Set<string>([...__schema.types, ...__schema.mutationType.fields].map(({ name }) => name));
     };
-    const [all, before] = [await names(execution), await names(plain)];
+    const domains = await startExecution(database, {
+      schemas: ['lib', 'side'],
+      introspection: 'always',
+      extensions: ['domains'],
+    });
+    const [all, before] = [await names(domains), await names(plain)];
+    const everything = await names(execution);
+    expect([...all].filter((name) => !everything.has(name))).toEqual([]);
     expect([...before].filter((name) => !all.has(name))).toEqual([]);
     expect([...all].filter((name) => !before.has(name)).sort()).toEqual([
       ...['CoverAvgAggregateResult', 'LogInsertInput', 'LogInsertResponse'],

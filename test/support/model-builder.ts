@@ -97,6 +97,7 @@ export function table(oid: string, baseName: string, columns: readonly Column[],
     delete: true,
     relationships: [],
     computedFields: [],
+    addedTypes: [],
     ...change,
   };
 }
@@ -111,7 +112,18 @@ export function relationship(
   const direction = cardinality === 'one' ? 'outbound' : 'inbound';
   const pairs = [{ local: 1, foreign: 1 }];
   const unique = cardinality === 'one';
-  return { id: fieldName, direction, fieldName, cardinality, nullable: true, target, pairs, unique, ...change };
+  return {
+    id: fieldName,
+    direction,
+    fieldName,
+    cardinality,
+    nullable: true,
+    target,
+    pairs,
+    unique,
+    filterable: false,
+    ...change,
+  };
 }
 
 /** An enum of namespace `lib`; a pair is a label and its GraphQL name, null for none. */
@@ -168,7 +180,7 @@ export function model({ tables = [], enums = [], routines = [], namespaces = ['l
       name: name.replace('+', ''),
       inflectNames: true,
       introspection: name.endsWith('+'),
-      descriptions: false,
+      extensions: [],
     })),
     tables: new Map(tables.map((t) => [t.oid, t])),
     enums: new Map(enums.map((e) => [e.oid, e])),

@@ -4,7 +4,7 @@
  *
  * The record is the operation's shape: two requests whose variables give the same answers get the same text, so compiled
  * operations are kept in a tree of questions. No scalar value can become part of an answer, or one client could fill the
- * cache for everyone; the questions that look at values (`fits`, `sign`, `cursor`, `node`) have a handful of answers each.
+ * cache for everyone; the questions that look at values (`fits`, `sign`, `count`, `cursor`, `node`) have a handful of answers each.
  */
 import { unreachable } from '../../shared/invariant.ts';
 import { decodeOnce, type Elements, readNodeId } from './cursor.ts';
@@ -23,6 +23,8 @@ export type Question =
   | { readonly kind: 'choice'; readonly path: Path }
   /** `negative` or `ok`. */
   | { readonly kind: 'sign'; readonly path: Path }
+  /** What a number of rows is compared with: `negative`, `zero`, `one`, `more`; `large` when it, or one of a list, is over the limit. */
+  | { readonly kind: 'count'; readonly path: Path; readonly most: number }
   /** `long` when the string, or one of the list, has more characters than allowed, else `ok`. */
   | { readonly kind: 'fits'; readonly path: Path; readonly maxLength: number }
   /**
@@ -86,6 +88,8 @@ export function answerFor(question: Asked, value: unknown, owner: object): strin
       return String(value);
     case 'sign':
       return (value as number) < 0 ? 'negative' : 'ok';
+    case 'count':
+      return describeCount(value as number | readonly number[], question.most);
     case 'fits':
       return fits(value, question.maxLength) ? 'ok' : 'long';
     case 'rows':
@@ -106,6 +110,13 @@ export function answerFor(question: Asked, value: unknown, owner: object): strin
     default:
       return unreachable(question);
   }
+}
+
+function describeCount(value: number | readonly number[], most: number): string {
+  if (typeof value !== 'number') return value.some((each) => each > most) ? 'large' : 'more';
+  if (value < 0) return 'negative';
+  if (value > most) return 'large';
+  return value === 0 ? 'zero' : value === 1 ? 'one' : 'more';
 }
 
 function describeCursor(elements: Elements, maxElements: number): string {

@@ -38,6 +38,29 @@ function calledBy(value: ValuePlan): CallPlan | null {
   return source?.kind === 'routine' ? source.call : null;
 }
 
+function filterOf(value: ValuePlan): Condition | null {
+  if (value.kind === 'connection') return value.connection.filter;
+  return value.kind === 'write' && value.write.change.kind !== 'insert' ? value.write.change.filter : null;
+}
+
+/** The tables that a condition reads through relationships. */
+function relatedTables(condition: Condition | null): readonly Table[] {
+  switch (condition?.kind) {
+    case 'and':
+    case 'or':
+      return condition.items.flatMap(relatedTables);
+    case 'not':
+    case 'not_true':
+      return relatedTables(condition.item);
+    case 'exists':
+    case 'count_related':
+    case 'group_related':
+      return [condition.related.table, ...relatedTables(condition.related.condition)];
+    default:
+      return [];
+  }
+}
+
 /**
  * Whether an operation may run code that is not PostgreSQL's own: a routine, or what tables run when they are read or written
  * (`Table.readsUserCode`). Such code shares the session with the requests after it.
@@ -48,6 +71,7 @@ export function runsUserCode({ fields }: OperationPlan): boolean {
     (value) =>
       calledBy(value) !== null ||
       tableIn(value)?.readsUserCode === true ||
+      relatedTables(filterOf(value)).some(({ readsUserCode }) => readsUserCode) ||
       (value.kind === 'write' && value.write.table.writesUserCode),
   );
 }
@@ -69,9 +93,8 @@ export function runsVolatile({ entries }: ObjectPlan): boolean {
  * knows which. By key, by relationship and behind a cursor the best way is the same for all values: they are found by one index.
  */
 export function wantsCustomPlan(value: ValuePlan): boolean {
-  if (value.kind === 'connection') return isSelective(value.connection.source.table, value.connection.filter);
-  if (value.kind !== 'write' || value.write.change.kind === 'insert') return false;
-  return isSelective(value.write.table, value.write.change.filter);
+  const table = tableIn(value);
+  return table !== null && isSelective(table, filterOf(value));
 }
 
 function isSelective(table: Table, filter: Condition | null): boolean {
@@ -84,11 +107,12 @@ function compares(condition: Condition): boolean {
     case 'or':
       return condition.items.some(compares);
     case 'not':
+    case 'not_true':
       return compares(condition.item);
     case 'null_test':
+    case 'constant':
       return false;
-    case 'compare':
-    case 'key':
+    default:
       return true;
   }
 }
@@ -104,7 +128,9 @@ function pinnedColumns(condition: Condition | null): readonly number[] {
     case 'and':
       return condition.items.flatMap(pinnedColumns);
     case 'compare':
-      return condition.operator === 'eq' ? [condition.column.number] : [];
+      return condition.operator === 'eq' && condition.expression.kind === 'column'
+        ? [condition.expression.column.number]
+        : [];
     case 'key':
       return condition.table.primaryKey;
     default:

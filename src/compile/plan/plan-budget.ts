@@ -25,6 +25,11 @@ const limits = {
     most: 100_000,
     message: 'The filters and orders of the operation have too many conditions, or are nested too deep.',
   },
+  /** Each may be asked for every row of a table. */
+  relationFilters: {
+    most: 20,
+    message: 'The operation has more than 20 filters through relationships.',
+  },
 } as const;
 
 /** Counts down while an operation is planned. */
@@ -35,7 +40,14 @@ export interface PlanBudget extends Record<keyof typeof limits, number> {
 
 /** What one operation may spend. */
 export function createBudget(): PlanBudget {
-  return { selections: limits.selections.most, tables: limits.tables.most, inputs: limits.inputs.most, patterns: [] };
+  const { selections, tables, inputs, relationFilters } = limits;
+  return {
+    selections: selections.most,
+    tables: tables.most,
+    inputs: inputs.most,
+    relationFilters: relationFilters.most,
+    patterns: [],
+  };
 }
 
 /** Takes what one thing costs. @throws RequestRefusal `LIMIT_EXCEEDED` */

@@ -28,8 +28,8 @@ export function planConnection(planner: Planner, source: SetSource, field: Merge
   const orderBy = inputs.find(({ origin }) => origin.kind === 'order_by');
   const order = planOrder(planner.budget, table, orderBy?.input ?? null);
   const page = planPage(table, inputs, order.length);
-  const filter = planFilter(planner.budget, table, inputOf(inputs, 'filter'));
   const below = descend(planner, place, page.limit);
+  const filter = planFilter(planner, below, table, inputOf(inputs, 'filter'));
   const entries = planBelow(planner, field, (entry) => planConnectionEntry(planner, source, entry, below));
   return { source, filter, order, page, entries };
 }

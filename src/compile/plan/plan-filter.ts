@@ -1,32 +1,37 @@
 /**
  * Plans a filter argument: one condition tree out of an input object (docs/filters.md), null where it restricts nothing.
  *
- * Refuses operands that are too long, `is: null`, and node ids of another table.
+ * Refuses what operators refuse (plan-operator.ts), node ids of another table, and filters through relationships that nest too deep.
  */
 import type { GraphQLInputField } from 'graphql';
-import type { Column, Table } from '../../model/model.ts';
-import { type FilterOperator, inputFieldOrigin } from '../../schema/origin.ts';
+import type { Relationship, Table } from '../../model/model.ts';
+import { inputFieldOrigin } from '../../schema/origin.ts';
 import { PublicError } from '../../shared/errors.ts';
-import { invariant } from '../../shared/invariant.ts';
 import type { Input } from './input.ts';
-import type { Condition } from './plan.ts';
-import { type PlanBudget, spend } from './plan-budget.ts';
+import type { Condition, RelatedRows } from './plan.ts';
+import { spend } from './plan-budget.ts';
 import { planNodeId } from './plan-node-id.ts';
+import { planOperator } from './plan-operator.ts';
+import { planRelatedAggregate } from './plan-related-aggregate.ts';
+import { descend, type Place, type Planner } from './planner.ts';
 
-/** The condition of a `BFilter`; null without one. */
-export function planFilter(budget: PlanBudget, table: Table, filter: Input): Condition | null {
-  return planLevel({ budget, table, level: 1 }, filter);
+/** The condition of a `BFilter`; null without one. @param place Below the field that has the filter. */
+export function planFilter(planner: Planner, place: Place, table: Table, filter: Input): Condition | null {
+  return planLevel({ planner, place, table, level: 1, relations: 0 }, filter);
 }
 
 /** A filter within filters. */
 interface Level {
-  readonly budget: PlanBudget;
+  readonly planner: Planner;
+  readonly place: Place;
   readonly table: Table;
   readonly level: number;
+  /** Relationships passed. */
+  readonly relations: number;
 }
 
 function planLevel(at: Level, filter: Input): Condition | null {
-  spend(at.budget, 'inputs', at.level);
+  spend(at.planner.budget, 'inputs', at.level);
   if (filter.state() !== 'value') return null;
   const conditions = filter.fields().flatMap(({ field, input }) => {
     const condition = planEntry(at, field, input);
@@ -36,7 +41,7 @@ function planLevel(at: Level, filter: Input): Condition | null {
 }
 
 function planEntry(at: Level, field: GraphQLInputField, input: Input): Condition | null {
-  const { budget, table, level } = at;
+  const { planner, table, level } = at;
   const below = { ...at, level: level + 1 };
   const origin = inputFieldOrigin(field);
   // A null entry is ignored, whatever it is.
@@ -46,8 +51,8 @@ function planEntry(at: Level, field: GraphQLInputField, input: Input): Condition
       return all(
         'and',
         input.fields().map((entry) => {
-          spend(budget, 'inputs', level);
-          return planOperator(budget, origin.column, entry.field, entry.input);
+          spend(planner.budget, 'inputs', level);
+          return planOperator(planner.budget, { kind: 'column', column: origin.column }, entry.field, entry.input);
         }),
       );
     case 'node_id':
@@ -68,49 +73,78 @@ function planEntry(at: Level, field: GraphQLInputField, input: Input): Condition
       const item = planLevel(below, input);
       return item === null ? null : { kind: 'not', item };
     }
+    case 'relationship':
+      return planRelationship(below, origin.relationship, origin.target, input);
     default:
       throw new Error(`an operator cannot stand in a filter of ${table.name}`);
   }
 }
 
-function planOperator(budget: PlanBudget, column: Column, field: GraphQLInputField, input: Input): Condition {
-  const origin = inputFieldOrigin(field);
-  invariant(origin.kind === 'operator', 'column filters hold operators');
-  const { operator } = origin;
-  const state = input.state();
-  if (operator === 'is') {
-    if (state !== 'value')
-      throw new PublicError('BAD_USER_INPUT', `"is" on "${column.fieldName}" must be NULL or NOT_NULL.`);
-    return { kind: 'null_test', column, negated: input.choice() === 'NOT_NULL' };
-  }
-  if (state === 'value') assertLength(column, operator, input);
-  const isList = operator === 'in' || column.type?.kind === 'list';
-  const slot = isList ? input.listSlot() : input.slot();
-  if (operator === 'regex' || operator === 'iregex') budget.patterns.push(slot);
-  return { kind: 'compare', column, operator, slot };
-}
-
-const patternOperators: readonly FilterOperator[] = ['like', 'ilike', 'regex', 'iregex', 'startsWith'];
-
-function assertLength(column: Column, operator: FilterOperator, input: Input): void {
-  if (!patternOperators.includes(operator)) assertFits(column, input);
-}
-
-/** Refuses strings over the declared length of a column. */
-export function assertFits(column: Column, input: Input): void {
-  const { maxLength } = column.cast;
-  if (maxLength !== null && !input.fits(maxLength)) throw refuseLength(maxLength, input.place());
-}
-
-/** The refusal of a string that is too long; clients match on the message, so the place stands beside it. */
-export function refuseLength(maxLength: number, place: string): PublicError {
-  const message = `Invalid input for String type. Maximum character length ${maxLength}`;
-  return new PublicError('BAD_USER_INPUT', message, { extensions: { input: place } });
-}
-
 function planNodeIdOperator(table: Table, input: Input): Condition {
   const slots = planNodeId(input, [table], 'nodeId belongs to a different collection');
   return { kind: 'key', table: slots.table, slots: slots.slots };
+}
+
+// The rows of a page may be looked at once for each relationship that the filter passes.
+function planRelationship(at: Level, relationship: Relationship, target: Table, input: Input): Condition | null {
+  const { planner, place, table, relations } = at;
+  spend(planner.budget, 'relationFilters');
+  if (relations >= mostNested) throw refuseNesting(input);
+  const below = {
+    ...at,
+    place: descend(planner, place, { kind: 'constant', value: 1 }),
+    table: target,
+    relations: relations + 1,
+  };
+  const related = (condition: Condition | null): RelatedRows => ({
+    relationship,
+    from: table,
+    table: target,
+    condition,
+  });
+  if (relationship.cardinality === 'many') return planCollection(below, input, related);
+  const condition = planLevel(below, input);
+  return condition === null ? null : { kind: 'exists', related: related(condition) };
+}
+
+type Relate = (condition: Condition | null) => RelatedRows;
+
+function planCollection(at: Level, collection: Input, related: Relate): Condition | null {
+  const conditions = collection.fields().map(({ field, input }): Condition | null => {
+    const { kind } = inputFieldOrigin(field);
+    if (input.state() !== 'value') return null;
+    if (kind === 'aggregate_filter') return planAggregate(at, input, related);
+    const condition = planLevel(at, input);
+    if (kind === 'some') return { kind: 'exists', related: related(condition) };
+    if (kind === 'none') return { kind: 'not', item: { kind: 'exists', related: related(condition) } };
+    if (condition === null) return null;
+    const failing = related({ kind: 'not_true', item: condition });
+    return { kind: 'not', item: { kind: 'exists', related: failing } };
+  });
+  return all(
+    'and',
+    conditions.filter((condition) => condition !== null),
+  );
+}
+
+function planAggregate(at: Level, aggregate: Input, related: Relate): Condition | null {
+  const entries = aggregate.fields().filter(({ input }) => input.state() === 'value');
+  const filter = entries.find(({ field }) => inputFieldOrigin(field).kind === 'related_filter');
+  const rows = related(filter === undefined ? null : planLevel(at, filter.input));
+  return planRelatedAggregate(
+    at.planner,
+    at.place,
+    rows,
+    entries.filter((entry) => entry !== filter),
+  );
+}
+
+/** Filters through relationships that stand in each other. */
+const mostNested = 4;
+
+function refuseNesting(input: Input): PublicError {
+  const message = `Filters through relationships nest at most ${mostNested} deep.`;
+  return new PublicError('BAD_USER_INPUT', message, { extensions: { input: input.place() } });
 }
 
 function all(kind: 'and' | 'or', items: readonly Condition[]): Condition | null {

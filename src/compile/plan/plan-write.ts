@@ -11,7 +11,8 @@ import { invariant } from '../../shared/invariant.ts';
 import { areSparse } from './decisions.ts';
 import type { Input } from './input.ts';
 import type { Assignment, InsertColumn, WriteChange, WritePlan } from './plan.ts';
-import { assertFits, planFilter, refuseLength } from './plan-filter.ts';
+import { planFilter } from './plan-filter.ts';
+import { assertFits, refuseLength } from './plan-operator.ts';
 import {
   descend,
   type Inputs,
@@ -41,10 +42,11 @@ export function planWrite(
   return { table, change, entries };
 }
 
-function planChange({ budget }: Planner, kind: 'update' | 'delete', table: Table, inputs: Inputs): WriteChange {
+function planChange(planner: Planner, kind: 'update' | 'delete', table: Table, inputs: Inputs): WriteChange {
   const atMost = planAtMost(inputOf(inputs, 'at_most'));
   const set = kind === 'update' ? planSet(inputOf(inputs, 'set')) : [];
-  const filter = planFilter(budget, table, inputOf(inputs, 'filter'));
+  const place = { pages: [{ kind: 'slot', slot: atMost }], depth: 1 } as const;
+  const filter = planFilter(planner, place, table, inputOf(inputs, 'filter'));
   return kind === 'update' ? { kind, set, filter, atMost } : { kind, filter, atMost };
 }
 

@@ -137,16 +137,56 @@ export type AggregateColumnEntry = Keyed<
   Typename | { readonly kind: 'column'; readonly function: AggregateFunction; readonly column: Column }
 >;
 
+/** A value that is computed of the current row, or of the rows of a group. */
+export type Expression =
+  | { readonly kind: 'column'; readonly column: Column }
+  | { readonly kind: 'count' }
+  | { readonly kind: 'distinct_count'; readonly column: Column }
+  | { readonly kind: 'aggregate'; readonly function: AggregateFunction; readonly column: Column };
+
 /** A filter, ready to print. Empty conjunctions do not occur: they are null one level up. */
 export type Condition =
   | { readonly kind: 'and' | 'or'; readonly items: readonly Condition[] }
   | { readonly kind: 'not'; readonly item: Condition }
-  | { readonly kind: 'compare'; readonly column: Column; readonly operator: ComparisonOperator; readonly slot: Slot }
-  | { readonly kind: 'null_test'; readonly column: Column; readonly negated: boolean }
+  /** Unknown counts as true. */
+  | { readonly kind: 'not_true'; readonly item: Condition }
+  | { readonly kind: 'constant'; readonly value: boolean }
+  | Comparison
+  | { readonly kind: 'null_test'; readonly expression: Expression; readonly negated: boolean }
+  /** There is a related row that meets the condition, where one is given. */
+  | { readonly kind: 'exists'; readonly related: RelatedRows }
+  /** The number of related rows, which are counted as far as it takes. */
+  | {
+      readonly kind: 'count_related';
+      readonly related: RelatedRows;
+      readonly operator: ComparisonOperator;
+      readonly slot: Slot;
+    }
+  /** The related rows as one group meet `having`. */
+  | { readonly kind: 'group_related'; readonly related: RelatedRows; readonly having: Condition }
   /** All primary key columns of `table` equal the slots. */
   | { readonly kind: 'key'; readonly table: Table; readonly slots: readonly Slot[] };
 
-/** Filter operators that compare a column with one operand. */
+/** A value is compared with one operand. */
+export interface Comparison {
+  readonly kind: 'compare';
+  readonly expression: Expression;
+  readonly operator: ComparisonOperator;
+  readonly slot: Slot;
+}
+
+/** The rows that a relationship leads to from the current row, as far as they meet the condition. */
+export interface RelatedRows {
+  readonly relationship: Relationship;
+  readonly from: Table;
+  readonly table: Table;
+  readonly condition: Condition | null;
+}
+
+/** The largest number that a count of related rows is compared with. */
+export const mostCounted = 1000;
+
+/** Filter operators that compare a value with one operand. */
 export type ComparisonOperator =
   | 'eq' | 'neq' | 'lt' | 'lte' | 'gt' | 'gte' | 'in' | 'startsWith' | 'like' | 'ilike' | 'regex' | 'iregex'
   | 'contains' | 'containedBy' | 'overlaps'; // biome-ignore format: a table of names

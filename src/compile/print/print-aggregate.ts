@@ -3,12 +3,11 @@
  *
  * Numeric results are JSON numbers: whole ones exact, fractional ones as double precision.
  */
-import { type Column, comparedAs } from '../../model/model.ts';
-import type { AggregateFunction } from '../../schema/origin.ts';
+import { comparedAs } from '../../model/model.ts';
 import type { AggregateColumnEntry, AggregateEntry } from '../plan/plan.ts';
 import { where } from './print-condition.ts';
+import { printCount, printFunction } from './print-expression.ts';
 import { printEntries, printObject } from './print-object.ts';
-import { printOperand } from './print-operator.ts';
 import { list, type RowSet } from './print-row.ts';
 import type { Printer } from './printer.ts';
 import { empty, ident, join, type Sql, sql } from './sql.ts';
@@ -24,9 +23,9 @@ export function printAggregate(printer: Printer, entries: readonly AggregateEntr
     return ident(name, id);
   };
   const members = printEntries(entries, (entry) => {
-    if (entry.kind === 'count') return compute('n', sql`pg_catalog.count(*)`);
+    if (entry.kind === 'count') return compute('n', printCount());
     const inner = printEntries(entry.entries, (item) => {
-      const value = compute(`${item.function}${item.column.number}`, printFunction(item, row.column(item.column)));
+      const value = compute(`${item.function}${item.column.number}`, printFunction(item.function, item.column, row));
       return printNumber(value, item);
     });
     const object = printObject(printer.names, inner);
@@ -41,32 +40,6 @@ export function printAggregate(printer: Printer, entries: readonly AggregateEntr
 }
 
 type ColumnEntry = Extract<AggregateColumnEntry, { kind: 'column' }>;
-
-const functions = {
-  sum: (value) => sql`pg_catalog.sum(${value})`,
-  avg: (value) => sql`pg_catalog.avg(${value}::pg_catalog.numeric)`,
-  min: (value, column) =>
-    isBoolean(column) ? sql`pg_catalog.bool_and(${value})` : printExtreme(sql`min`, value, column),
-  max: (value, column) =>
-    isBoolean(column) ? sql`pg_catalog.bool_or(${value})` : printExtreme(sql`max`, value, column),
-} satisfies Record<AggregateFunction, (value: Sql, column: Column) => Sql>;
-
-function printFunction(entry: ColumnEntry, value: Sql): Sql {
-  return functions[entry.function](value, entry.column);
-}
-
-function printExtreme(aggregate: Sql, value: Sql, { cast }: Column): Sql {
-  // citext compares in its own way.
-  if (cast.own !== null) return sql`${ident(cast.own.type.namespace)}.${aggregate}(${printOperand(cast, value)})`;
-  // There is none of "char" or of name.
-  const isText = ['char', 'name'].includes(comparedAs(cast).name);
-  return sql`pg_catalog.${aggregate}(${isText ? sql`${value}::pg_catalog.text` : value})`;
-}
-
-function isBoolean(column: Column): boolean {
-  const { namespace, name } = comparedAs(column.cast);
-  return namespace === 'pg_catalog' && name === 'bool';
-}
 
 function printNumber(value: Sql, entry: ColumnEntry): Sql {
   const { name } = comparedAs(entry.column.cast);

@@ -18,7 +18,7 @@ import { printAggregate } from './print-aggregate.ts';
 import { conjunction, printCondition, printJoin, where } from './print-condition.ts';
 import { printEntries, printObject } from './print-object.ts';
 import { type PrintedPage, printPage } from './print-page.ts';
-import { directRow, list, type Row, type RowSet, SubqueryRow } from './print-row.ts';
+import { directRow, list, type Names, type Row, type RowSet, SubqueryRow } from './print-row.ts';
 import { type Frame, jsonText, printText, type TextPart } from './print-text.ts';
 import { current, type Printer, printCall, tableName } from './printer.ts';
 import { objectPieces } from './row-layout.ts';
@@ -56,7 +56,11 @@ export function tableRows(printer: Printer, plan: TableConnectionPlan, parent: R
         source.kind === 'relationship'
           ? printJoin(source.relationship, { table: source.from, row: current(parent) }, { table: source.table, row })
           : null;
-      return { from: sql`${tableName(source.table)} as ${ident(alias)}`, row, condition: restrict(plan, row, joined) };
+      return {
+        from: sql`${tableName(source.table)} as ${ident(alias)}`,
+        row,
+        condition: restrict(printer.names, plan, row, joined),
+      };
     },
   };
 }
@@ -82,7 +86,7 @@ function printRoutineConnection(
     scan() {
       const alias = printer.names.next('f');
       const row = directRow(alias, table);
-      return { from: sql`${called} as ${ident(alias)}`, row, condition: restrict(plan, row, null) };
+      return { from: sql`${called} as ${ident(alias)}`, row, condition: restrict(printer.names, plan, row, null) };
     },
   };
   return sql`(${printSelect(printer, plan, rows, { frame })})`;
@@ -124,7 +128,11 @@ function printHeldConnection(
           return ident(alias, 'r');
         },
       };
-      return { from: sql`${ident(held.alias)} as ${ident(alias)}`, row, condition: restrict(plan, row, null) };
+      return {
+        from: sql`${ident(held.alias)} as ${ident(alias)}`,
+        row,
+        condition: restrict(printer.names, plan, row, null),
+      };
     },
   };
   // A common table expression runs as far as it is read, which is not at all for `first: 0` or where the filter is plainly
@@ -138,8 +146,8 @@ function printHeldConnection(
   return sql`(with ${ident(held.alias)} as materialized (select ${columns} from ${called} as ${ident(alias)}) ${select})`;
 }
 
-function restrict(plan: ConnectionPlan, row: Row, joined: Sql | null): Sql | null {
-  return conjunction([joined, plan.filter === null ? null : printCondition(plan.filter, row)]);
+function restrict(names: Names, plan: ConnectionPlan, row: Row, joined: Sql | null): Sql | null {
+  return conjunction([joined, plan.filter === null ? null : printCondition(names, plan.filter, row)]);
 }
 
 interface SelectOptions {

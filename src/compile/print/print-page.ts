@@ -8,8 +8,9 @@
 import { runsVolatile } from '../plan/inspect-plan.ts';
 import type { ConnectionEntry, ConnectionPlan, LimitPlan, ObjectPlan, PageFact } from '../plan/plan.ts';
 import { columnOf } from '../plan/plan-order.ts';
-import { conjunction, printAfter, printOrder, printOtherKey, scanOrder, where } from './print-condition.ts';
+import { conjunction, where } from './print-condition.ts';
 import { isTypename, type PrintedObject, printEntries, printObject } from './print-object.ts';
+import { printAfter, printOrder, printOtherKey, scanOrder } from './print-order.ts';
 import { printCursor } from './print-output.ts';
 import { list, type RowSet, SubqueryRow } from './print-row.ts';
 import { printText, type TextPart } from './print-text.ts';

@@ -21,8 +21,9 @@ import type {
 } from '../plan/plan.ts';
 import { columnOf } from '../plan/plan-order.ts';
 import type { AnswerLayout, AnswerPiece, RowPiece } from './answer-layout.ts';
-import { printKey, printOrder, printOtherKey, scanOrder, where } from './print-condition.ts';
+import { printKey, where } from './print-condition.ts';
 import { printEntry, tableRows } from './print-connection.ts';
+import { printOrder, printOtherKey, scanOrder } from './print-order.ts';
 import { isCounted, printScan } from './print-page.ts';
 import { directRow, type Row, type RowSet, SubqueryRow } from './print-row.ts';
 import { type Printer, tableName } from './printer.ts';

@@ -76,13 +76,13 @@ function guardCount(change: WriteChange, count: Sql, payload: Sql): Sql {
 
 function printReturning(names: Names, table: Table, change: RowChange, written: SubqueryRow): Sql {
   const alias = names.next('t');
-  return sql`${printChange(table, change, alias)} returning ${list(written.selectList(directRow(alias, table)))}`;
+  return sql`${printChange(names, table, change, alias)} returning ${list(written.selectList(directRow(alias, table)))}`;
 }
 
 /** An update or delete of the table, which is then `alias`, up to its `returning`. */
-function printChange(table: Table, change: RowChange, alias: string): Sql {
+function printChange(names: Names, table: Table, change: RowChange, alias: string): Sql {
   const target = sql`${tableName(table)} as ${ident(alias)}`;
-  const filter = where(change.filter === null ? null : printCondition(change.filter, directRow(alias, table)));
+  const filter = where(change.filter === null ? null : printCondition(names, change.filter, directRow(alias, table)));
   if (change.kind === 'delete') return sql`delete from ${target}${filter}`;
   const set = change.set.map(({ column, slot }) => sql`${ident(column.name)} = ${param(slot, column.cast)}`);
   return sql`update ${target} set ${list(set)}${filter}`;
@@ -131,5 +131,5 @@ function printDirectly(names: Names, table: Table, change: WriteChange, alias: s
   }
   const allowsOne = change.atMost.kind === 'constant' && Number(change.atMost.value) >= 1;
   if (!allowsOne || !table.uniqueKey || !pinsPrimaryKey(table, change.filter)) return null;
-  return printChange(table, change, alias);
+  return printChange(names, table, change, alias);
 }

@@ -141,6 +141,7 @@ export const builtin = {
   text: builtinType('text', '25'),
   json: builtinType('json', '114'),
   int8: builtinType('int8', '20'),
+  numeric: builtinType('numeric', '1700'),
   bool: builtinType('bool', '16'),
   bpchar: { ...builtinType('bpchar', '1042'), blankPadded: true },
 } as const;

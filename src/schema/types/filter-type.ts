@@ -1,12 +1,12 @@
 /**
- * The filter input of a table: its filterable columns, the global id, and the boolean operators (docs/filters.md).
+ * The filter input of a table: its filterable columns, the global id, the boolean operators and its relationships (docs/filters.md).
  */
 import { type GraphQLInputFieldConfig, GraphQLInputObjectType, GraphQLList, GraphQLNonNull } from 'graphql';
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Table } from '../../model/model.ts';
 import { fieldMap } from '../field-map.ts';
 import { typed } from '../origin.ts';
-import type { SchemaContext } from '../schema-context.ts';
+import { addedInput, type SchemaContext } from '../schema-context.ts';
 import { nodeIdName } from './object-type.ts';
 import { filterNameOf } from './value-type.ts';
 
@@ -20,7 +20,7 @@ export function buildFilterType(context: SchemaContext, table: Table): GraphQLIn
       const columns = columnEntries(context, table);
       const taken = new Set(columns.map(([name]) => name));
       const operators = operatorEntries(context, type).filter(([name]) => !taken.has(name));
-      return fieldMap([...columns, ...operators]);
+      return fieldMap([...columns, ...operators, ...relationshipEntries(context, table)]);
     },
   });
   return type;
@@ -32,6 +32,18 @@ function columnEntries(context: SchemaContext, table: Table): Entry[] {
     if (!column.filterable || name === null || column.type === null || name === nodeIdName) return [];
     const type = context.types.input(filterNameOf(context, column.type));
     return [[name, type && typed(type, { kind: 'column', column })]];
+  });
+}
+
+function relationshipEntries(context: SchemaContext, table: Table): Entry[] {
+  return table.relationships.flatMap((relationship): Entry[] => {
+    const target = context.model.tables.get(relationship.target);
+    if (!relationship.filterable || target === undefined) return [];
+    const type =
+      relationship.cardinality === 'many'
+        ? addedInput(context, target, 'collectionFilter')
+        : context.types.input(tableTypeNames(target.baseName).filter);
+    return [[relationship.fieldName, type && typed(type, { kind: 'relationship', relationship, target })]];
   });
 }
 

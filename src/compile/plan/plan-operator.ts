@@ -1,0 +1,59 @@
+/**
+ * Plans one operator of a filter with its operand.
+ *
+ * Refuses operands that are too long, and `is: null`.
+ */
+import { type GraphQLInputField, getNullableType, isListType } from 'graphql';
+import type { Column } from '../../model/model.ts';
+import { type FilterOperator, inputFieldOrigin } from '../../schema/origin.ts';
+import { PublicError } from '../../shared/errors.ts';
+import { invariant } from '../../shared/invariant.ts';
+import type { Input } from './input.ts';
+import type { Condition, Expression } from './plan.ts';
+import type { PlanBudget } from './plan-budget.ts';
+
+/** The condition that an entry of a filter of scalars puts on an expression. */
+export function planOperator(
+  budget: PlanBudget,
+  expression: Expression,
+  field: GraphQLInputField,
+  input: Input,
+): Condition {
+  const origin = inputFieldOrigin(field);
+  invariant(origin.kind === 'operator', 'filters of scalars hold operators');
+  const { operator } = origin;
+  const state = input.state();
+  if (operator === 'is') return { kind: 'null_test', expression, negated: planNullTest(input, nameOf(expression)) };
+  if (state === 'value' && expression.kind === 'column') assertLength(expression.column, operator, input);
+  const slot = isListType(getNullableType(input.type)) ? input.listSlot() : input.slot();
+  if (operator === 'regex' || operator === 'iregex') budget.patterns.push(slot);
+  return { kind: 'compare', expression, operator, slot };
+}
+
+/** Whether `is` asks for values. @param name What it is asked of. */
+export function planNullTest(input: Input, name: string): boolean {
+  if (input.state() !== 'value') throw new PublicError('BAD_USER_INPUT', `"is" on "${name}" must be NULL or NOT_NULL.`);
+  return input.choice() === 'NOT_NULL';
+}
+
+function nameOf(expression: Expression): string {
+  return expression.kind === 'count' ? 'count' : (expression.column.fieldName ?? expression.column.name);
+}
+
+const patternOperators: readonly FilterOperator[] = ['like', 'ilike', 'regex', 'iregex', 'startsWith'];
+
+function assertLength(column: Column, operator: FilterOperator, input: Input): void {
+  if (!patternOperators.includes(operator)) assertFits(column, input);
+}
+
+/** Refuses strings over the declared length of a column. */
+export function assertFits(column: Column, input: Input): void {
+  const { maxLength } = column.cast;
+  if (maxLength !== null && !input.fits(maxLength)) throw refuseLength(maxLength, input.place());
+}
+
+/** The refusal of a string that is too long; clients match on the message, so the place stands beside it. */
+export function refuseLength(maxLength: number, place: string): PublicError {
+  const message = `Invalid input for String type. Maximum character length ${maxLength}`;
+  return new PublicError('BAD_USER_INPUT', message, { extensions: { input: place } });
+}

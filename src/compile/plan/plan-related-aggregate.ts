@@ -1,0 +1,132 @@
+/**
+ * Plans what a filter asks of all related rows together: how many there are, and their aggregates.
+ *
+ * Refuses a number to compare a count with that is over the limit: rows are counted as far as it takes, for each candidate.
+ */
+import type { GraphQLInputField } from 'graphql';
+import { inputFieldOrigin } from '../../schema/origin.ts';
+import { PublicError } from '../../shared/errors.ts';
+import { invariant } from '../../shared/invariant.ts';
+import type { Input } from './input.ts';
+import {
+  type ComparisonOperator,
+  type Condition,
+  type Expression,
+  type LimitPlan,
+  mostCounted,
+  type RelatedRows,
+} from './plan.ts';
+import { spend } from './plan-budget.ts';
+import { planNullTest, planOperator } from './plan-operator.ts';
+import type { Place, Planner } from './planner.ts';
+
+type Entries = ReturnType<Input['fields']>;
+
+/** The condition of a `BAggregateFilter` without its `filter`; null where it asks nothing. */
+export function planRelatedAggregate(
+  planner: Planner,
+  place: Place,
+  related: RelatedRows,
+  entries: Entries,
+): Condition | null {
+  const counts = entries.filter(({ field }) => inputFieldOrigin(field).kind === 'count');
+  const having = entries.flatMap(({ field, input }) => planGroupEntry(planner, field, input));
+  const counted = counts.flatMap(({ input }) => input.fields());
+  if (having.length === 0) {
+    return conjunctionOf(counted.flatMap((entry) => planCount({ planner, place, related }, entry) ?? []));
+  }
+  planner.costs.push([...place.pages, { kind: 'constant', value: mostCounted }]);
+  const count = counted.map(({ field, input }) => planOperator(planner.budget, { kind: 'count' }, field, input));
+  return { kind: 'group_related', related, having: conjunctionOf([...count, ...having])! };
+}
+
+function conjunctionOf(items: readonly Condition[]): Condition | null {
+  if (items.length === 0) return null;
+  return items.length === 1 ? items[0]! : { kind: 'and', items };
+}
+
+function planGroupEntry(planner: Planner, group: GraphQLInputField, input: Input): readonly Condition[] {
+  const origin = inputFieldOrigin(group);
+  if (origin.kind === 'count') return [];
+  return input.fields().flatMap(({ field, input: column }) => {
+    if (column.state() !== 'value') return [];
+    const expression = expressionOf(field);
+    return column.fields().map((entry) => {
+      spend(planner.budget, 'inputs');
+      return planOperator(planner.budget, expression, entry.field, entry.input);
+    });
+  });
+}
+
+function expressionOf(field: GraphQLInputField): Expression {
+  const origin = inputFieldOrigin(field);
+  if (origin.kind === 'distinct_count') return { kind: 'distinct_count', column: origin.column };
+  invariant(origin.kind === 'aggregate_column', 'filters of aggregates hold columns');
+  return { kind: 'aggregate', function: origin.function, column: origin.column };
+}
+
+interface Counting {
+  readonly planner: Planner;
+  readonly place: Place;
+  readonly related: RelatedRows;
+}
+
+function planCount({ planner, place, related }: Counting, { field, input }: Entries[number]): Condition | null {
+  spend(planner.budget, 'inputs');
+  const origin = inputFieldOrigin(field);
+  invariant(origin.kind === 'operator', 'a count is compared by operators');
+  // There always is a number.
+  if (origin.operator === 'is') return { kind: 'constant', value: planNullTest(input, 'count') };
+  if (input.state() !== 'value') return { kind: 'constant', value: false };
+  const operator = origin.operator as CountOperator;
+  const bound = operator === 'in' ? askList(input) : askBound(input);
+  const known = bound === 'more' ? undefined : withoutCounting[operator][bound];
+  if (known === 'true' || known === 'false') return { kind: 'constant', value: known === 'true' };
+  const exists: Condition = { kind: 'exists', related };
+  if (known !== undefined) return known === 'some' ? exists : { kind: 'not', item: exists };
+  planner.costs.push([...place.pages, limitOf(operator, input)]);
+  const slot = operator === 'in' ? input.listSlot() : input.slot();
+  const count: Condition = { kind: 'count_related', related, operator, slot };
+  // Where few have related rows at all, that is found much faster than by counting those of each.
+  return ['gte', 'gt', 'eq'].includes(operator) ? { kind: 'and', items: [exists, count] } : count;
+}
+
+type Bound = 'negative' | 'zero' | 'one';
+type CountOperator = 'eq' | 'neq' | 'lt' | 'lte' | 'gt' | 'gte' | 'in';
+/** What a comparison comes down to: always true or false, or whether there is some related row, or none. */
+type Known = 'true' | 'false' | 'some' | 'none';
+
+const withoutCounting: Readonly<Record<CountOperator, Readonly<Partial<Record<Bound, Known>>>>> = {
+  eq: { negative: 'false', zero: 'none' },
+  neq: { negative: 'true', zero: 'some' },
+  lt: { negative: 'false', zero: 'false', one: 'none' },
+  lte: { negative: 'false', zero: 'none' },
+  gt: { negative: 'true', zero: 'some' },
+  gte: { negative: 'true', zero: 'true', one: 'some' },
+  in: {},
+};
+
+function askBound(input: Input): Bound | 'more' {
+  const bound = input.ask({ kind: 'count', most: mostCounted });
+  if (bound === 'large') throw refuseBound(input);
+  return bound as Bound | 'more';
+}
+
+function askList(input: Input): 'more' {
+  // What is written in the document may hold variables.
+  const items = input.path() === null ? [...input.items()] : [input];
+  for (const item of items) if (item.state() === 'value') askBound(item);
+  return 'more';
+}
+
+function limitOf(operator: ComparisonOperator, input: Input): LimitPlan {
+  const path = input.path();
+  if (operator === 'in') return { kind: 'constant', value: mostCounted };
+  if (path === null) return { kind: 'constant', value: input.known() as number };
+  return { kind: 'slot', slot: { kind: 'limit', path, maxRows: mostCounted } };
+}
+
+function refuseBound(input: Input): PublicError {
+  const message = `A count of related rows is compared with numbers up to ${mostCounted}.`;
+  return new PublicError('BAD_USER_INPUT', message, { extensions: { input: input.place() } });
+}

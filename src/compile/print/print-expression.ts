@@ -1,0 +1,74 @@
+/**
+ * Prints values that are computed of the current row, or of a group of rows.
+ */
+import { type Column, comparedAs, type SqlType } from '../../model/model.ts';
+import type { AggregateFunction } from '../../schema/origin.ts';
+import type { Expression } from '../plan/plan.ts';
+import { printOperand } from './print-operator.ts';
+import type { Row } from './print-row.ts';
+import { builtin, ident, type Sql, sql } from './sql.ts';
+
+/** The value of an expression over a row, or over the rows of a group that are in scope under it. */
+export function printExpression(expression: Expression, row: Row): Sql {
+  switch (expression.kind) {
+    case 'column':
+      return row.column(expression.column);
+    case 'count':
+      return printCount();
+    case 'distinct_count':
+      return sql`pg_catalog.count(distinct ${row.column(expression.column)})`;
+    case 'aggregate': {
+      const value = printFunction(expression.function, expression.column, row);
+      return isSummed(expression.function) ? sql`${value}::pg_catalog.numeric` : value;
+    }
+  }
+}
+
+/** The type that the value is compared as. */
+export function typeOf(expression: Expression): SqlType {
+  switch (expression.kind) {
+    case 'column':
+      return expression.column.cast;
+    case 'aggregate':
+      return isSummed(expression.function) ? builtin.numeric : expression.column.cast;
+    default:
+      return builtin.int8;
+  }
+}
+
+// Sums are of many types, all of which are numbers.
+function isSummed(name: AggregateFunction): boolean {
+  return name === 'sum' || name === 'avg';
+}
+
+/** The number of rows in scope. */
+export function printCount(): Sql {
+  return sql`pg_catalog.count(*)`;
+}
+
+const functions = {
+  sum: (value) => sql`pg_catalog.sum(${value})`,
+  avg: (value) => sql`pg_catalog.avg(${value}::pg_catalog.numeric)`,
+  min: (value, column) =>
+    isBoolean(column) ? sql`pg_catalog.bool_and(${value})` : printExtreme(sql`min`, value, column),
+  max: (value, column) =>
+    isBoolean(column) ? sql`pg_catalog.bool_or(${value})` : printExtreme(sql`max`, value, column),
+} satisfies Record<AggregateFunction, (value: Sql, column: Column) => Sql>;
+
+/** An aggregate over a column of the rows in scope. */
+export function printFunction(name: AggregateFunction, column: Column, row: Row): Sql {
+  return functions[name](row.column(column), column);
+}
+
+function printExtreme(aggregate: Sql, value: Sql, { cast }: Column): Sql {
+  // citext compares in its own way.
+  if (cast.own !== null) return sql`${ident(cast.own.type.namespace)}.${aggregate}(${printOperand(cast, value)})`;
+  // There is none of "char" or of name.
+  const isText = ['char', 'name'].includes(comparedAs(cast).name);
+  return sql`pg_catalog.${aggregate}(${isText ? sql`${value}::pg_catalog.text` : value})`;
+}
+
+function isBoolean(column: Column): boolean {
+  const { namespace, name } = comparedAs(column.cast);
+  return namespace === 'pg_catalog' && name === 'bool';
+}
