@@ -274,6 +274,21 @@ test('a generated link works like that of an email, as link, as code and as hash
   expect(await auth.mails(email)).toEqual([]);
 });
 
+test('where the new address alone confirms a change, there is no link for the one before', async () => {
+  const auth = await testAuth(database, { mailer_secure_email_change_enabled: false });
+  const [email, new_email] = ['alone@x.test', 'alone-new@x.test'];
+  await signedUp(auth, email);
+  const generate = (type: string) => auth.askAdmin('/admin/generate_link', { type, email, new_email });
+  const { code, message } = (await generate('email_change_current')).body;
+  expect([code, message]).toEqual([
+    'validation_failed',
+    'Enable secure email change to generate link for current email',
+  ]);
+  const { hashed_token } = (await generate('email_change_new')).body;
+  const { body } = await auth.ask('/verify', { type: 'email_change', token_hash: hashed_token });
+  expect(body.user.email).toBe(new_email);
+});
+
 test('the audit log tells who did what, and can be searched', async () => {
   const auth = await testAuth(database);
   await signedUp(auth, 'audited@x.test');

@@ -108,3 +108,56 @@ test('without a provider nothing is stored, and numbers for tests need none', as
   await auth.ask('/otp', { phone: '491704' });
   expect((await auth.ask('/verify', { type: 'sms', phone: '491704', token: '123456' })).status).toBe(200);
 });
+
+test('a code that got lost can be asked for again, and the one before is worth nothing then', async () => {
+  const auth = await testAuth(database, captured);
+  const phone = '491720';
+  await auth.ask('/signup', { phone, password });
+  const { code: lost } = await auth.mail(phone);
+  const again = await auth.ask('/resend', { type: 'sms', phone: `+${phone}` });
+  expect(again).toMatchObject({ status: 200, body: { message_id: expect.stringMatching(/^[0-9a-f-]{36}$/) } });
+  const { code } = await auth.mail(phone);
+  expect((await auth.ask('/verify', { type: 'sms', phone, token: lost })).body.code).toBe('otp_expired');
+  const { access_token: token } = (await auth.ask('/verify', { type: 'sms', phone, token: code })).body;
+  // The same for a number that is asked for.
+  const wanted = '491721';
+  await auth.ask('/user', { phone: wanted }, { method: 'PUT', token });
+  const { code: first } = await auth.mail(wanted);
+  expect((await auth.ask('/resend', { type: 'phone_change', phone })).status).toBe(200);
+  const { code: second } = await auth.mail(wanted);
+  const verify = (text: string) => auth.ask('/verify', { type: 'phone_change', phone: wanted, token: text });
+  expect((await verify(first)).body.code).toBe('otp_expired');
+  expect((await verify(second)).body.user.phone).toBe(wanted);
+});
+
+test('sending again to a number says nothing of who there is, and sends nothing to who waits for no code', async () => {
+  const auth = await testAuth(database, captured);
+  const phone = '491722';
+  await auth.ask('/signup', { phone, password });
+  await auth.ask('/verify', { type: 'sms', phone, token: (await auth.mail(phone)).code });
+  const sent = await auth.mails();
+  for (const [type, number] of [
+    ['sms', phone],
+    ['phone_change', phone],
+    ['sms', '491799'],
+  ] as const)
+    expect(await auth.ask('/resend', { type, phone: number })).toMatchObject({ status: 200, body: {} });
+  expect(await auth.mails()).toEqual(sent);
+});
+
+test('where phones are no way to sign in, every request that is about one says so, and sends nothing', async () => {
+  const off = await testAuth(database, { ...captured, external_phone_enabled: false });
+  const phone = '491723';
+  for (const [path, status, message] of [
+    ['/signup', 400, 'Phone signups are disabled'],
+    ['/token?grant_type=password', 422, 'Phone logins are disabled'],
+    ['/otp', 400, 'Unsupported phone provider'],
+    ['/resend', 400, 'Phone logins are disabled'],
+  ] as const) {
+    const reply = await off.ask(path, { type: 'sms', phone, password });
+    const { code, message: text } = reply.body;
+    expect([path, reply.status, code, text]).toEqual([path, status, 'phone_provider_disabled', message]);
+  }
+  expect(await off.mails(phone)).toEqual([]);
+  expect(await database.query('select 1 from auth.users where phone = $1', [phone])).toEqual([]);
+});

@@ -78,6 +78,22 @@ test('linking needs a user, and the configuration has to allow it', async () => 
   expect(refused).toMatchObject({ status: 404, body: { code: 'manual_linking_disabled' } });
 });
 
+test('a link that was begun at one provider leads to no other', async () => {
+  const auth = await withLinking({
+    external_google_enabled: true,
+    ...{ external_google_client_id: 'us', external_google_secret: 'ours', external_google_url: provider.issuer },
+  });
+  const { access_token: token } = await signedUp(auth, 'elsewhere@x.test');
+  const address = new URL((await auth.ask(linkPath, undefined, { token })).body.url);
+  const start = (name: string) => {
+    address.searchParams.set('provider', name);
+    return auth.ask(`/authorize${address.search}`, undefined, { key: null });
+  };
+  const refused = new URL((await start('google')).headers.get('location') ?? '');
+  expect([refused.origin, refused.searchParams.get('error_code')]).toEqual(['https://app.test', 'bad_oauth_state']);
+  expect((await start('keycloak')).headers.get('location')).toMatch(new RegExp(`^${provider.issuer}`));
+});
+
 test('a link that was begun with a session that a new password has ended comes to nothing', async () => {
   const auth = await withLinking();
   const { access_token: stolen } = await signedUp(auth, 'robbed@x.test');

@@ -436,6 +436,18 @@ test.each([
   ],
   ['/resend', { type: 'signup' }, 'Type provided requires an email address'],
   ['/resend', { type: 'email_change' }, 'Missing email address or phone number'],
+  ['/resend', { type: 'sms' }, 'Type provided requires a phone number'],
+  ['/resend', { type: 'phone_change', email: 'a@x.test' }, 'Type provided requires a phone number'],
+  [
+    '/resend',
+    { type: 'sms', email: 'a@x.test', phone: '1' },
+    'Only an email address or phone number should be provided.',
+  ],
+  [
+    '/token?grant_type=password',
+    { email: 'a@x.test', phone: '1', password },
+    'Only an email address or phone number should be provided on login.',
+  ],
   ['/recover', {}, 'Password recovery requires an email'],
   ['/otp', {}, 'One of email or phone must be set'],
   ['/otp', { email: 'a@x.test', channel: 'sms' }, 'Channel should only be specified with Phone OTP'],

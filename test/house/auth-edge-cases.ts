@@ -104,7 +104,7 @@ export const authEdgeCases: readonly SectionRow[] = [
   ['97', 'Unlinking the identity with the address', 'auth/identities: the address of a user > becomes %s'],
   ['98', 'Linking an identity that is linked', 'auth/provider-linking: an identity that is linked already is refused', 'auth/core/users: an identity can be linked once'],
   ['99', 'Who hears of a new identity', 'auth/provider-linking: its owner hears of it', 'auth/providers: and its owner hears of it'],
-  ['100', 'A provider that has not verified the address', 'auth/providers: an address that the provider has not verified has to be confirmed by email first', 'auth/provider-rows: an address that is not verified proves nothing'],
+  ['100', 'A provider that has not verified the address', 'auth/providers: an address that the provider has not verified has to be confirmed by email first', 'auth/known-providers: an address that is not verified proves nothing'],
   ['101', 'An account that somebody else began', 'auth/providers: whoever took an address without confirming it is put out when its owner comes'],
   ['102', 'States that are unknown, used or old', 'auth/provider-callback: a state is good for one answer, for five minutes', 'auth/provider-callback: without a state that we know the browser goes to the site'],
   ['103', 'Parameters for the provider', 'auth/provider-callback: scopes are added, parameters for the provider get through'],

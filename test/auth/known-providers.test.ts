@@ -97,7 +97,8 @@ test('GitHub: a refusal is one although its status is 200', async () => {
   expect(queryOf(stop).error_description).toMatch(/^Unable to exchange external code: /);
 });
 
-test('Apple: the answer is a form, with the name of the user at the first time', async () => {
+/** The user of a sign-in at Apple, whose page sends `user` with its form. */
+async function appleUser(sub: string, user: string) {
   const auth = await testAuth(database, {
     external_apple_enabled: true,
     external_apple_url: provider.issuer,
@@ -108,11 +109,10 @@ test('Apple: the answer is a form, with the name of the user at the first time',
   const start = new URL(headers.get('location')!).searchParams;
   expect([start.get('response_mode'), start.get('scope')]).toEqual(['form_post', 'openid email name']);
   const id_token = await provider.sign({
-    ...{ sub: '001.a', email: 'apple@x.test', email_verified: 'true', nonce: start.get('nonce') },
+    ...{ sub, email: `${sub}@x.test`, email_verified: 'true', nonce: start.get('nonce') },
   });
   provider.answers['/token'] = { access_token: 'x', token_type: 'bearer', id_token };
-  const name = { firstName: 'Anna', lastName: 'Apple' };
-  const form = new URLSearchParams({ state: start.get('state')!, code: 'good', user: JSON.stringify({ name }) });
+  const form = new URLSearchParams({ state: start.get('state')!, code: 'good', user });
   const reply = await auth.ask('/callback', form.toString(), {
     ...{
       key: null,
@@ -120,8 +120,24 @@ test('Apple: the answer is a form, with the name of the user at the first time',
     },
   });
   expect(reply.status).toBe(302);
-  const user = await userOf(auth, { status: 302, location: new URL(reply.headers.get('location')!) });
+  return userOf(auth, { status: 302, location: new URL(reply.headers.get('location')!) });
+}
+
+test('Apple: the answer is a form, with the name of the user at the first time', async () => {
+  const name = { firstName: 'Anna', lastName: 'Apple' };
+  const user = await appleUser('apple', JSON.stringify({ name }));
   expect(user).toMatchObject({ email: 'apple@x.test', user_metadata: { full_name: 'Anna Apple' } });
+});
+
+test.each([
+  ['no JSON', '{"name":'],
+  ['no object', 'null'],
+  ['no name', '{"name": {"firstName": 1, "lastName": ""}}'],
+])('Apple: a form whose user is %s signs in without a name', async (what, text) => {
+  const sub = `apple-${what.replace(' ', '-')}`.toLowerCase();
+  const user = await appleUser(sub, text);
+  expect(user.email).toBe(`${sub}@x.test`);
+  expect(user.user_metadata).not.toHaveProperty('full_name');
 });
 
 test('/settings shows the providers that browsers are sent to', async () => {
