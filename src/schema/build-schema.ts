@@ -66,7 +66,9 @@ function forReaders({ namespaces }: Model): Omit<SchemaOptions, 'isVisible'> {
 }
 
 function assembleSchema(model: Model, options: SchemaOptions): LazySchema {
-  const context: SchemaContext = { model, types: new TypeRegistry(), ...options };
+  const extensions = new Map(model.namespaces.map((namespace) => [namespace.name, namespace.extensions]));
+  const offers: SchemaContext['offers'] = (namespace, name) => extensions.get(namespace)?.includes(name) === true;
+  const context: SchemaContext = { model, types: new TypeRegistry(), offers, ...options };
   defineBuiltInTypes(context);
   const tables = [...model.tables.values()].filter((table) => options.isVisible(table.namespace));
   defineEnumTypes(context);

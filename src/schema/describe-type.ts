@@ -58,6 +58,7 @@ const argumentTexts: Texts<ArgumentOrigin> = {
   objects: 'The rows to add.',
   set: 'New values. Columns that are left out stay as they are.',
   at_most: 'Fails where more rows than this match.',
+  count_at_most: 'Counts no further than this.',
 };
 
 const inputFieldTexts: Texts<InputFieldOrigin> = {

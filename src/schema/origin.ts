@@ -52,7 +52,7 @@ export type ArgumentOrigin =
   | { readonly kind: 'first' | 'last' | 'before' | 'after' | 'offset' | 'filter' | 'order_by' }
   | { readonly kind: 'node_id' }
   | { readonly kind: 'key'; readonly column: Column }
-  | { readonly kind: 'objects' | 'set' | 'at_most' }
+  | { readonly kind: 'objects' | 'set' | 'at_most' | 'count_at_most' }
   | { readonly kind: 'routine_argument'; readonly argument: RoutineArgument };
 
 const key = Symbol('pgreflect.origin');

@@ -11,6 +11,7 @@ import {
   isInputObjectType,
   isObjectType,
 } from 'graphql';
+import type { ExtensionName } from '../config/extensions.ts';
 import { tableTypeNames } from '../model/inflect.ts';
 import type { Model, Table, TableType } from '../model/model.ts';
 import { invariant } from '../shared/invariant.ts';
@@ -27,6 +28,8 @@ export interface SchemaOptions {
 
 /** One schema in the making. */
 export interface SchemaContext extends SchemaOptions {
+  /** Whether what belongs to this namespace has the extension. */
+  offers(namespace: string, extension: ExtensionName): boolean;
   readonly model: Model;
   readonly types: TypeRegistry;
 }

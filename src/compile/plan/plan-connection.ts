@@ -1,8 +1,18 @@
 /**
  * Plans a connection: arguments, then edges, page info, total count and aggregates as far as they are selected.
  */
+import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
-import type { AggregateEntry, ConnectionEntry, ConnectionPlan, EdgeEntry, Keyed, PageFact, SetSource } from './plan.ts';
+import type {
+  AggregateEntry,
+  ConnectionEntry,
+  ConnectionPlan,
+  EdgeEntry,
+  Keyed,
+  LimitPlan,
+  PageFact,
+  SetSource,
+} from './plan.ts';
 import { planFilter } from './plan-filter.ts';
 import { planOrder } from './plan-order.ts';
 import { planPage } from './plan-page.ts';
@@ -48,7 +58,7 @@ function planConnectionEntry(
   const { kind } = field.origin;
   switch (kind) {
     case 'total_count':
-      return { kind };
+      return { kind, atMost: planAtMost(planner, field, place) };
     case 'edges':
       return { kind, entries: planBelow(planner, field, (edge) => planEdgeEntry(planner, source, edge, place)) };
     case 'page_info':
@@ -59,6 +69,22 @@ function planConnectionEntry(
       throw misplaced(field);
   }
 }
+
+// Rows are counted once for each parent.
+function planAtMost(planner: Planner, field: MergedFields, { pages }: Place): LimitPlan | null {
+  const input = inputsOf(planner, field).find(({ origin }) => origin.kind === 'count_at_most')?.input;
+  if (input === undefined || input.state() !== 'value') return null;
+  if (input.isNegative()) throw new PublicError('BAD_USER_INPUT', '`atMost` must be an unsigned integer');
+  const path = input.path();
+  const limit: LimitPlan =
+    path === null
+      ? { kind: 'constant', value: input.known() as number }
+      : { kind: 'slot', slot: { kind: 'limit', path, maxRows: largestInt } };
+  planner.costs.push([...pages.slice(0, -1), limit]);
+  return limit;
+}
+
+const largestInt = 2 ** 31 - 1;
 
 function planEdgeEntry(planner: Planner, { table }: SetSource, field: MergedFields, place: Place): Unkeyed<EdgeEntry> {
   if (field.origin.kind === 'cursor') return { kind: 'cursor' };

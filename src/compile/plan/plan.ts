@@ -110,7 +110,8 @@ export type ConnectionEntry = Keyed<
   | Typename
   | { readonly kind: 'edges'; readonly entries: readonly EdgeEntry[] }
   | { readonly kind: 'page_info'; readonly entries: readonly PageInfoEntry[] }
-  | { readonly kind: 'total_count' }
+  /** Counted no further than `atMost`; null: all of them. */
+  | { readonly kind: 'total_count'; readonly atMost: LimitPlan | null }
   | { readonly kind: 'aggregate'; readonly entries: readonly AggregateEntry[] }
 >;
 

@@ -13,11 +13,11 @@
  */
 
 import { invariant } from '../../shared/invariant.ts';
-import type { ConnectionEntry, ConnectionPlan, SetSource } from '../plan/plan.ts';
+import type { ConnectionEntry, ConnectionPlan, LimitPlan, SetSource } from '../plan/plan.ts';
 import { printAggregate } from './print-aggregate.ts';
 import { conjunction, printCondition, printJoin, where } from './print-condition.ts';
 import { printEntries, printObject } from './print-object.ts';
-import { type PrintedPage, printPage } from './print-page.ts';
+import { type PrintedPage, printLimit, printPage } from './print-page.ts';
 import { directRow, list, type Names, type Row, type RowSet, SubqueryRow } from './print-row.ts';
 import { type Frame, jsonText, printText, type TextPart } from './print-text.ts';
 import { current, type Printer, printCall, tableName } from './printer.ts';
@@ -182,13 +182,18 @@ function connectionParts(printer: Printer, plan: ConnectionPlan, rows: RowSet, p
   });
 }
 
+/** The rows of a total count, what follows `from`. */
+export function printCounted({ names }: Printer, rows: RowSet, atMost: LimitPlan | null): Sql {
+  const { from, condition } = rows.scan();
+  const all = sql`${from}${where(condition)}`;
+  return atMost === null ? all : sql`(select from ${all} limit ${printLimit(atMost)}) as ${ident(names.next('n'))}`;
+}
+
 /** Total count or aggregates of a connection as an expression. */
 export function printEntry(printer: Printer, entry: ConnectionEntry, rows: RowSet): Sql {
   switch (entry.kind) {
-    case 'total_count': {
-      const { from, condition } = rows.scan();
-      return sql`(select pg_catalog.count(*) from ${from}${where(condition)})`;
-    }
+    case 'total_count':
+      return sql`(select pg_catalog.count(*) from ${printCounted(printer, rows, entry.atMost)})`;
     case 'aggregate':
       return printAggregate(printer, entry.entries, rows);
     default:

@@ -217,6 +217,7 @@ function printOneMore(limit: LimitPlan): Sql {
   return limit.kind === 'constant' ? integer(limit.value + 1) : sql`${printLimit(limit)} operator(pg_catalog.+) 1`;
 }
 
-function printLimit(limit: LimitPlan): Sql {
+/** A number of rows. */
+export function printLimit(limit: LimitPlan): Sql {
   return limit.kind === 'constant' ? integer(limit.value) : param(limit.slot, builtin.int8);
 }

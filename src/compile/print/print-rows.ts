@@ -22,7 +22,7 @@ import type {
 import { columnOf } from '../plan/plan-order.ts';
 import type { AnswerLayout, AnswerPiece, RowPiece } from './answer-layout.ts';
 import { printKey, where } from './print-condition.ts';
-import { printEntry, tableRows } from './print-connection.ts';
+import { printCounted, printEntry, tableRows } from './print-connection.ts';
 import { printOrder, printOtherKey, scanOrder } from './print-order.ts';
 import { isCounted, printScan } from './print-page.ts';
 import { directRow, type Row, type RowSet, SubqueryRow } from './print-row.ts';
@@ -109,16 +109,17 @@ function printByKey(
 function printSums(printer: Printer, plan: ConnectionPlan, rows: RowSet): PrintedField {
   const selection = new Selection();
   const sums = plan.entries.filter(({ kind }) => kind !== 'typename');
-  const isCount = sums.length === 1 && sums[0]?.kind === 'total_count';
+  const [only, ...others] = sums;
+  const count = only?.kind === 'total_count' && others.length === 0 ? only : null;
   const pieces = objectPieces(plan.entries, (entry): AnswerPiece[] => {
-    const value = isCount ? sql`pg_catalog.count(*)` : printEntry(printer, entry, rows);
+    const value = count !== null ? sql`pg_catalog.count(*)` : printEntry(printer, entry, rows);
     return [{ kind: 'column', index: selection.add(null, value), form: 'json' }];
   });
-  const { from, condition } = rows.scan();
   return {
-    select: isCount
-      ? sql`select ${selection.print()} from ${from}${where(condition)}`
-      : sql`select ${selection.print()}`,
+    select:
+      count !== null
+        ? sql`select ${selection.print()} from ${printCounted(printer, rows, count.atMost)}`
+        : sql`select ${selection.print()}`,
     count: selection.count,
     pieces,
   };
@@ -136,7 +137,8 @@ function printPageRows(printer: Printer, plan: ConnectionPlan, rows: RowSet): Pr
   const page = new SubqueryRow(printer.names.next('p'));
   const selection = new Selection();
   const totals = printer.names.next('n');
-  const hasTotal = plan.entries.some(({ kind }) => kind === 'total_count');
+  const total = plan.entries.find((entry) => entry.kind === 'total_count');
+  const hasTotal = total !== undefined;
   // The key of a page's rows is never null (isPlain), so a null is the row that carries the total count of an empty page.
   const key = columnOf(rows.table, rows.table.primaryKey[0]!);
   const isRow = hasTotal ? sql`${page.column(key)} is not null` : null;
@@ -144,7 +146,7 @@ function printPageRows(printer: Printer, plan: ConnectionPlan, rows: RowSet): Pr
   const pieces = objectPieces(plan.entries, (entry) => entryPieces(context, entry, totals));
   const marker = hasTotal ? rawColumn(context, key).index : null;
   const scan = sql`(${printScan({ plan, rows, page, counted })}) as ${ident(page.alias)}`;
-  const from = hasTotal ? sql`${printTotal(rows, totals)} left join ${scan} on true` : scan;
+  const from = hasTotal ? sql`${printTotal(printer, rows, total, totals)} left join ${scan} on true` : scan;
   return {
     select: sql`select ${selection.print()} from ${from}`,
     count: selection.count,
@@ -155,14 +157,17 @@ function printPageRows(printer: Printer, plan: ConnectionPlan, rows: RowSet): Pr
   };
 }
 
-function printTotal(rows: RowSet, alias: string): Sql {
-  const { from, condition } = rows.scan();
-  return sql`(select pg_catalog.count(*) as "n" from ${from}${where(condition)}) as ${ident(alias)}`;
+type TotalEntry = Extract<ConnectionEntry, { kind: 'total_count' }>;
+
+function printTotal(printer: Printer, rows: RowSet, { atMost }: TotalEntry, alias: string): Sql {
+  return sql`(select pg_catalog.count(*) as "n" from ${printCounted(printer, rows, atMost)}) as ${ident(alias)}`;
 }
 
 function isPlain({ entries, order }: ConnectionPlan, table: Table, counted: boolean): boolean {
   const edges = entries.filter(({ kind }) => kind === 'edges');
   if (edges.length !== 1 || entries.some(({ kind }) => kind === 'aggregate')) return false;
+  const [total, ...otherTotals] = entries.filter((entry) => entry.kind === 'total_count');
+  if (otherTotals.some(({ atMost }) => atMost !== total?.atMost)) return false;
   // Rows without a first key value are no edges, but count for the page.
   if (!columnOf(table, table.primaryKey[0]!).notNull) return false;
   const wantsCursor = entries.some(

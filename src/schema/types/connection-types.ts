@@ -46,7 +46,8 @@ export function connectionArguments({ types }: SchemaContext, table: Table): Gra
 }
 
 /** *B*`Connection`: `totalCount` and `aggregate` only where the table enables them. */
-export function buildConnectionType({ types }: SchemaContext, table: Table): GraphQLObjectType {
+export function buildConnectionType(context: SchemaContext, table: Table): GraphQLObjectType {
+  const { types } = context;
   const names = tableTypeNames(table.baseName);
   return new GraphQLObjectType({
     name: names.connection,
@@ -56,11 +57,18 @@ export function buildConnectionType({ types }: SchemaContext, table: Table): Gra
       return {
         edges: typed(new GraphQLNonNull(new GraphQLList(edge)), { kind: 'edges' }),
         pageInfo: typed(new GraphQLNonNull(pageInfoType), { kind: 'page_info' }),
-        ...(table.totalCount && { totalCount: typed(new GraphQLNonNull(Int), { kind: 'total_count' }) }),
+        ...(table.totalCount && { totalCount: totalCountField(context, table) }),
         ...(aggregate && { aggregate: typed(aggregate, { kind: 'aggregate' }) }),
       };
     },
   });
+}
+
+function totalCountField({ offers }: SchemaContext, table: Table) {
+  const field = typed(new GraphQLNonNull(Int), { kind: 'total_count' });
+  return offers(table.namespace, 'counts')
+    ? { ...field, args: { atMost: typed(Int, { kind: 'count_at_most' }) } }
+    : field;
 }
 
 /** *B*`Edge`. */
