@@ -24,7 +24,7 @@ async function capture(subject: string, values: AuthValues = {}, data: Partial<M
   await mailer.deliver(layerAuthConfig({}), message);
 }
 
-async function inboxServer(isCaptured = true, isOpen = true): Promise<HttpServer> {
+async function inboxServer(isCaptured = true, isOpen = true, isGood = () => true): Promise<HttpServer> {
   const config = testConfig();
   const app = await createHttpServer({
     config,
@@ -36,7 +36,7 @@ async function inboxServer(isCaptured = true, isOpen = true): Promise<HttpServer
     inbox: {
       inbox: createInbox(pool),
       isCaptured: () => isCaptured,
-      verifyAccessToken: async (token) => token === accessToken,
+      verifyAccessToken: async (token) => token === accessToken && isGood(),
       isOpen,
     },
   });
@@ -164,9 +164,44 @@ describe('who may read', () => {
     });
   });
 
-  test.each(paths)('%s: nobody where a mail server is configured', async (path) => {
+  test.each([...paths, '/studio/inbox.events'])('%s: nobody where a mail server is configured', async (path) => {
     const response = await ask(path, {}, false);
     expect(response.statusCode).toBe(404);
     expect(response.json().errors[0].message).toContain('smtp_host');
+  });
+});
+
+describe('the events', () => {
+  const headers = { authorization: `Bearer ${accessToken}` };
+  const open = (url: string, signal?: AbortSignal) =>
+    fetch(`${url}/studio/inbox.events`, { headers, ...(signal && { signal }) });
+
+  test('say what there is, then what comes, and end when the access token does', async () => {
+    await capture('first');
+    let isGood = true;
+    expect((await ask('/studio/inbox.events', { remoteAddress: '192.0.2.1' })).statusCode).toBe(401);
+    const url = await (await inboxServer(true, false, () => isGood)).listen({ port: 0 });
+    const reader = (await open(url)).body!.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await reader.read()).value).toContain('"subject":"first"');
+    await capture('second');
+    const next = (await reader.read()).value;
+    expect(next).toContain('"subject":"second"');
+    expect(next).not.toContain('"subject":"first"');
+    isGood = false;
+    await capture('third');
+    expect(await reader.read()).toEqual({ done: true, value: undefined });
+  });
+
+  test('twenty pages may wait; one that leaves makes room, and none keeps the server from stopping', async () => {
+    const app = await inboxServer(true, false);
+    const url = await app.listen({ port: 0 });
+    const leaving = new AbortController();
+    const waiting = await Promise.all([open(url, leaving.signal), ...Array.from({ length: 19 }, () => open(url))]);
+    expect(waiting.every(({ status }) => status === 200)).toBe(true);
+    expect((await open(url)).status).toBe(503);
+    leaving.abort();
+    await expect.poll(async () => (await open(url)).status).toBe(200);
+    await app.close();
+    expect(await waiting[1]!.text()).toContain('data: []');
   });
 });

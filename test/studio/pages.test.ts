@@ -98,10 +98,33 @@ describe('the inbox', () => {
     expect(await page.getByRole('heading', { level: 2 }).textContent()).toBe('"><img src=x onerror=alert(1)>');
   });
 
+  test('an email appears by itself, nothing is asked again before, and tabs that nobody sees hold no connection', async () => {
+    await studio.database.query('delete from auth.pgreflect_captured_email');
+    const { page } = await studio.visit('inbox', { entry: 'stranger' });
+    await page.getByRole('heading', { name: 'No email yet' }).waitFor();
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 3000)));
+    await mail('ada@mail.test', 'by itself');
+    await page.getByRole('heading', { name: 'by itself' }).waitFor();
+    expect(asked.filter((url) => url.includes('inbox'))).toEqual([]);
+    const ended = page.waitForEvent('requestfailed', (request) => request.url().includes('inbox.events'));
+    const show = (visibility: string) =>
+      page.evaluate((state) => {
+        Object.defineProperty(document, 'visibilityState', { value: state, configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'));
+      }, visibility);
+    await show('hidden');
+    await ended;
+    await mail('ada@mail.test', 'while nobody looked');
+    await show('visible');
+    await page.getByRole('link', { name: 'while nobody looked' }).waitFor();
+  });
+
   test('a stranger who may not read it is asked to sign in, and nothing is asked again until then', async () => {
     const { page } = await studio.visit('', { entry: 'stranger' });
     let count = 0;
-    await page.route('**/inbox.json?**', (route) => {
+    await page.route('**/inbox.events?**', (route) => {
       count += 1;
       return route.fulfill({ status: 401, json: { errors: [{ message: 'The inbox needs an access token.' }] } });
     });
@@ -110,7 +133,7 @@ describe('the inbox', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await page.clock.runFor(60_000);
     expect(count).toBe(1);
-    await page.unroute('**/inbox.json?**');
+    await page.unroute('**/inbox.events?**');
     await page.getByLabel('Access token').fill(accessToken);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'No email yet' }).waitFor();

@@ -1,11 +1,13 @@
 /**
- * `/studio/inbox` and `/studio/inbox.json`: the emails of a project without a mail server, for people and for tests. The first is
- * a page of the studio, which shows what the second says.
+ * `/studio/inbox`, `/studio/inbox.json` and `/studio/inbox.events`: the emails of a project without a mail server, for people, for
+ * tests and for the page, which waits for the events.
  *
  * They are for holders of an access token, and with `pgreflect start` also for people on this machine. The answers never reach
  * other origins: the CORS headers of the APIs are taken off again.
  */
 
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { PublicError } from '../../shared/errors.ts';
 import type { InboxParts } from '../server/parts.ts';
@@ -14,8 +16,15 @@ import { keepToThisOrigin, sendStudioPage } from './studio-route.ts';
 /** The page's path. */
 export const inboxPath = '/studio/inbox';
 
+/** Pages that may wait for emails at once, in a process. */
+const maxStreams = 20;
+
+/** Between two looks for emails, and between two signs of life for whatever stands between, in milliseconds. */
+const lookMs = 500;
+const aliveMs = 15_000;
+
 /**
- * Adds both routes. `?to=address` leaves only the emails to one recipient, `?after=id` only those that are newer than one;
+ * Adds the routes. `?to=address` leaves only the emails to one recipient, `?after=id` only those that are newer than one;
  * `?id=` opens one of them on the page.
  *
  * The JSON is a list of `CapturedEmail`, newest first.
@@ -26,26 +35,70 @@ export function registerInbox(app: FastifyInstance, parts: InboxParts): void {
     const emails = await parts.inbox.read({ to: parameter(request, 'to'), after: readId(parameter(request, 'after')) });
     return reply.type('application/json; charset=utf-8').send(JSON.stringify(emails));
   });
+  const closing = new AbortController();
+  let streams = 0;
+  // A page that waits must not keep the server from stopping.
+  app.addHook('preClose', async () => closing.abort());
+  app.get(`${inboxPath}.events`, { onSend: keepToThisOrigin }, async (request, reply) => {
+    await admit(request, reply, parts);
+    if (streams >= maxStreams) {
+      throw new PublicError('UNAVAILABLE', 'Too many pages wait for emails. Close some of them.');
+    }
+    streams += 1;
+    const leaving = new AbortController();
+    const signal = AbortSignal.any([closing.signal, leaving.signal]);
+    reply.raw.once('close', () => {
+      streams -= 1;
+      leaving.abort();
+    });
+    return reply.type('text/event-stream').send(Readable.from(newEmails(request, parts, signal)));
+  });
   app.get(inboxPath, { onSend: keepToThisOrigin }, async (request, reply) => {
     await admit(request, reply, parts);
     return sendStudioPage(request, reply);
   });
 }
 
+/** Events with a list of `CapturedEmail`, newest first: at once what there is, then what is new, until the reader may not read it. */
+async function* newEmails(request: FastifyRequest, parts: InboxParts, signal: AbortSignal): AsyncGenerator<string> {
+  const to = parameter(request, 'to');
+  let after = readId(parameter(request, 'after'));
+  let saidAt = Number.NEGATIVE_INFINITY;
+  while (!signal.aborted && (await refusalOf(request, parts)) === null) {
+    const emails = await parts.inbox.read({ to, after });
+    const isFirst = saidAt === Number.NEGATIVE_INFINITY;
+    if (isFirst || emails.length > 0 || performance.now() - saidAt > aliveMs) {
+      saidAt = performance.now();
+      yield isFirst || emails.length > 0 ? `data: ${JSON.stringify(emails)}\n\n` : ': nothing new\n\n';
+    }
+    after = emails[0]?.id ?? after;
+    await sleep(lookMs, null, { signal }).catch(() => {});
+  }
+}
+
 async function admit(request: FastifyRequest, reply: FastifyReply, parts: InboxParts): Promise<void> {
   reply.header('cache-control', 'no-store');
+  const refusal = await refusalOf(request, parts);
+  if (refusal === null) return;
+  if (refusal.code === 'UNAUTHENTICATED') {
+    reply.header('www-authenticate', 'Basic realm="pgreflect inbox: the access token as password", charset="UTF-8"');
+  }
+  throw refusal;
+}
+
+/** Why the caller may not read the inbox now; null where it may. */
+async function refusalOf(request: FastifyRequest, parts: InboxParts): Promise<PublicError | null> {
   if (!parts.isCaptured()) {
-    throw new PublicError(
+    return new PublicError(
       'NOT_FOUND',
       'This gateway sends emails through a mail server (smtp_host), so it has no inbox.',
     );
   }
-  if (parts.isOpen && isLocal(request)) return;
+  if (parts.isOpen && isLocal(request)) return null;
   const token = givenToken(request.headers.authorization);
-  if (token !== null && (await parts.verifyAccessToken(token))) return;
-  reply.header('www-authenticate', 'Basic realm="pgreflect inbox: the access token as password", charset="UTF-8"');
+  if (token !== null && (await parts.verifyAccessToken(token))) return null;
   const local = parts.isOpen ? ', or open it as http://localhost:<port>/studio/inbox' : '';
-  throw new PublicError('UNAUTHENTICATED', 'The inbox needs an access token.', {
+  return new PublicError('UNAUTHENTICATED', 'The inbox needs an access token.', {
     hint: `Send "Authorization: Bearer <access token>"${local}.`,
   });
 }

@@ -45,6 +45,9 @@ export const isServerThere: Store<boolean> = createStore(true);
 
 const lookAgainMs = 2000;
 
+/** The log of a local project leaves these requests out. */
+const mark = { 'x-pgreflect-studio': '1' };
+
 /** @throws ApiError where the answer is no success, or there is none; the reason of the signal where it was aborted. */
 export async function ask<T>(
   path: string,
@@ -54,9 +57,12 @@ export async function ask<T>(
   const type: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' };
   let response: Response;
   try {
-    // The log of a local project leaves these requests out.
-    const all = { 'x-pgreflect-studio': '1', ...type, ...headers };
-    response = await fetch(path, { method, headers: all, ...json, ...(signal && { signal }) });
+    response = await fetch(path, {
+      method,
+      headers: { ...mark, ...type, ...headers },
+      ...json,
+      ...(signal && { signal }),
+    });
   } catch {
     signal?.throwIfAborted();
     noteAbsence();
@@ -66,6 +72,34 @@ export async function ask<T>(
   const value = readJson(text);
   if (response.ok) return { body: value as T, headers: response.headers };
   throw toError(response.status, value);
+}
+
+/**
+ * The data of server-sent events, with headers, which `EventSource` cannot send. Ends where the server ends them.
+ *
+ * @throws ApiError as `ask`
+ */
+export async function* openEvents(
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  try {
+    const response = await fetch(path, { headers: { ...mark, ...headers }, signal });
+    if (!response.ok || response.body === null) throw toError(response.status, readJson(await response.text()));
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = '';
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      const events = (rest + part.value).split('\n\n');
+      rest = events.pop() ?? '';
+      for (const event of events) if (event.startsWith('data: ')) yield event.slice('data: '.length);
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof ApiError) throw error;
+    noteAbsence();
+    throw new ApiError(0, 'unreachable', 'The server is not responding.');
+  }
 }
 
 function readJson(text: string): unknown {

@@ -1,8 +1,8 @@
 /**
- * The kept emails, asked for again and again: all of them first, then what is newer.
+ * The kept emails: all of them first, then what is new, by server-sent events while the page is visible.
  */
-import { useEffect, useState } from 'react';
-import { ApiError, ask, bearer } from '../../shared/api.ts';
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { ApiError, bearer, openEvents } from '../../shared/api.ts';
 import { session } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
 
@@ -27,7 +27,7 @@ export interface InboxState {
   readonly refusal: ApiError | null;
 }
 
-/** Pause between two looks in milliseconds. */
+/** Pause before the events are asked for again where they ended, in milliseconds. */
 const pauseMs = 1000;
 
 /** As many as the server keeps. */
@@ -38,48 +38,62 @@ export function useInbox(to: string | null): InboxState {
   const [state, setState] = useState<InboxState>({ emails: null, refusal: null });
   const now = useStore(session);
   const token = now.kind === 'none' ? null : now.token;
+  // A browser has few connections for one server; tabs that nobody sees hold none.
+  const isVisible = useVisibility();
+  const known = useRef<Known>({ of: '', emails: null });
   useEffect(() => {
-    let known: readonly CapturedEmail[] | null = null;
-    let timer: ReturnType<typeof setTimeout>;
+    const of = JSON.stringify([to, token]);
+    if (known.current.of !== of) known.current = { of, emails: null };
+    if (!isVisible) return;
     const leaving = new AbortController();
-    const look = async (): Promise<void> => {
+    let timer: ReturnType<typeof setTimeout>;
+    const wait = async (): Promise<void> => {
       try {
-        if (document.visibilityState === 'visible' || known === null) {
-          const fresh = await readNewer(to, known?.[0]?.id ?? 0, token, leaving.signal);
-          if (known === null || fresh.length > 0) {
-            known = [...fresh, ...(known ?? [])].slice(0, maxEmails);
-            setState({ emails: known, refusal: null });
-          }
+        const query = new URLSearchParams({
+          after: String(known.current.emails?.[0]?.id ?? 0),
+          ...(to !== null && { to }),
+        });
+        const headers = token === null ? {} : bearer(token);
+        for await (const text of openEvents(`/studio/inbox.events?${query}`, headers, leaving.signal)) {
+          const fresh = JSON.parse(text) as readonly CapturedEmail[];
+          const emails = [...fresh, ...(known.current.emails ?? [])].slice(0, maxEmails);
+          known.current = { of, emails };
+          setState({ emails, refusal: null });
         }
       } catch (error) {
         if (leaving.signal.aborted) return;
         if (!(error instanceof ApiError)) throw error;
         // The frame says when the server is away; what was read stays. What is refused is read anew when it no longer is.
         if (error.status !== 0 && error.status < 500) {
-          known = null;
+          known.current = { of, emails: null };
           setState({ emails: null, refusal: error });
         }
         // Only another token helps.
         if (error.status === 401) return;
       }
-      if (!leaving.signal.aborted) timer = setTimeout(look, pauseMs);
+      if (!leaving.signal.aborted) timer = setTimeout(wait, pauseMs);
     };
-    void look();
+    void wait();
     return () => {
       leaving.abort();
       clearTimeout(timer);
     };
-  }, [to, token]);
+  }, [to, token, isVisible]);
   return state;
 }
 
-async function readNewer(
-  to: string | null,
-  after: number,
-  token: string | null,
-  signal: AbortSignal,
-): Promise<readonly CapturedEmail[]> {
-  const query = new URLSearchParams({ after: String(after), ...(to !== null && { to }) });
-  const headers = token === null ? {} : bearer(token);
-  return (await ask<readonly CapturedEmail[]>(`/studio/inbox.json?${query}`, { headers, signal })).body;
+interface Known {
+  /** Which emails they are. */
+  readonly of: string;
+  readonly emails: readonly CapturedEmail[] | null;
+}
+
+function useVisibility(): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      document.addEventListener('visibilitychange', listener);
+      return () => document.removeEventListener('visibilitychange', listener);
+    },
+    () => document.visibilityState === 'visible',
+  );
 }
