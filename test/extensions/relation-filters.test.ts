@@ -1,5 +1,7 @@
 /** Rows are filtered by the rows that their relationships lead to (extension `relation_filters`). */
-import { describe, expect, test } from 'vitest';
+import pg from 'pg';
+import { afterAll, describe, expect, test } from 'vitest';
+import { bindSlots } from '../../src/compile/plan/slot.ts';
 import { startExecution } from '../support/execution.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { modelReader } from '../support/read-model.ts';
@@ -373,4 +375,72 @@ test('without the extension nothing of it is there', async () => {
   const entries = (types: typeof all) =>
     types.find(({ name }) => name === 'AuthorFilter')!.inputFields!.map(({ name }) => name);
   expect(entries(none)).toEqual(entries(all).slice(0, entries(none).length));
+});
+
+describe('with 200,000 rows, indexes serve', async () => {
+  const big = await createDatabase(`
+    comment on schema public is '@graphql({"inflect_names": true})';
+    create table customer (id int primary key, tenant int not null, email text not null unique);
+    create table parcel (id int primary key, tenant int not null, customer_id int not null references customer, code text not null, weight int not null);
+    insert into customer select n, n % 10, 'c' || n from generate_series(1, 20000) n;
+    insert into parcel select n, n % 10, 1 + (n - 1) % 20000, 'p' || n, n % 100 from generate_series(1, 200000) n;
+    create index on parcel (customer_id); create index on parcel (code);
+    comment on table parcel is '@graphql({"aggregate": {"enabled": true}})';
+    alter table customer enable row level security; alter table parcel enable row level security;
+    create policy own on customer using (tenant = (select 1)); create policy own on parcel using (tenant = (select 1));
+    grant select on customer, parcel to anon, service_role;
+    analyze;
+  `);
+  const on = await startExecution(big, {});
+
+  const client = new pg.Client(big.url);
+  await client.connect();
+  afterAll(() => client.end());
+
+  /** Blocks of 8 kB that the statement of the operation reads, from the cache or not. */
+  async function blocks(role: string, query: string): Promise<number> {
+    const [statement] = await on.statements(role, query);
+    const values = bindSlots(statement!.slots, { variables: {}, introspection: new Map() });
+    await client.query(`set role ${role}`);
+    const { rows } = await client.query(`explain (analyze, buffers, format json) ${statement!.text}`, values);
+    const { Plan } = rows[0]['QUERY PLAN'][0];
+    return Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks'];
+  }
+
+  // A scan of all parcels reads more than a thousand blocks.
+  test.each([
+    ['to-one', '{ parcelCollection(filter: {customer: {email: {eq: "c11"}}}) { edges { node { id } } } }', 10],
+    [
+      'some',
+      '{ customerCollection(filter: {parcelCollection: {some: {code: {eq: "p11"}}}}) { edges { node { id } } } }',
+      1,
+    ],
+    [
+      'two levels',
+      '{ parcelCollection(filter: {customer: {parcelCollection: {some: {code: {eq: "p11"}}}}}) { edges { node { id } } } }',
+      10,
+    ],
+    [
+      'none, of a few',
+      '{ customerCollection(filter: {email: {in: ["c11", "c21"]}, parcelCollection: {none: {weight: {gt: 98}}}}) { edges { node { id } } } }',
+      2,
+    ],
+    [
+      'a count, of a page',
+      '{ customerCollection(first: 5, filter: {parcelCollection: {aggregate: {count: {gte: 3}}}}) { edges { node { id } } } }',
+      5,
+    ],
+    [
+      'a sum, of a page',
+      '{ customerCollection(first: 5, filter: {parcelCollection: {aggregate: {sum: {weight: {gt: "0"}}}}}) { edges { node { id } } } }',
+      5,
+    ],
+  ])('%s', async (_, query, rows) => {
+    for (const role of ['anon', 'service_role']) {
+      const answer = await on.data(role, query);
+      const [collection] = Object.values(answer) as { edges: unknown[] }[];
+      expect(collection!.edges.length).toBe(rows);
+      expect(await blocks(role, query), role).toBeLessThan(600);
+    }
+  });
 });
