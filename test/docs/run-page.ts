@@ -143,7 +143,7 @@ function runCommandHere(command: string, { environment, directory }: PageWorld) 
 }
 
 async function runScript(script: string, { environment, directory }: PageWorld) {
-  const options = { cwd: directory, env: environment, timeout: 60_000 };
+  const options = { cwd: directory, env: environment, timeout: 150_000 };
   return run('sh', ['-euc', script], options).then(
     ({ stdout, stderr }) => ({ code: 0, out: stdout, err: stderr }),
     ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
@@ -157,7 +157,7 @@ async function runScript(script: string, { environment, directory }: PageWorld) 
 async function runModule(source: string, world: PageWorld): Promise<string> {
   installSupabaseJs();
   writeFileSync(join(world.directory, 'block.mjs'), world.toReal(source));
-  const options = { cwd: world.directory, env: world.environment, timeout: 60_000 };
+  const options = { cwd: world.directory, env: world.environment, timeout: 150_000 };
   return (await run(process.execPath, ['block.mjs'], options)).stdout;
 }
 

@@ -20,7 +20,7 @@ function connect(
   options: SmtpTransportOptions = {},
 ): EmailTransport {
   const settings = { host: 'localhost', port, implicitTls: false, login: null, greetingName: 'db.test', ...changes };
-  const transport = createSmtpTransport(settings, { clock: noon, timeoutMs: 5000, ...options });
+  const transport = createSmtpTransport(settings, { clock: noon, timeoutMs: 60_000, ...options });
   onTestFinished(() => transport.stop());
   return transport;
 }
