@@ -20,7 +20,7 @@ function describeListenError(error: unknown, { host, port, metricsPort = null }:
     case 'EADDRINUSE':
       return {
         problem: `Port ${refused} is in use by another program.`,
-        fix: `Choose another port: ${flag} ${usual + 1}, or ${flag} 0 for a free one.`,
+        fix: `Choose another port, or let one be chosen that is free: ${flag} 0`,
       };
     case 'EACCES':
       return {

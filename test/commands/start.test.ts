@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createRemoteJWKSet, exportJWK, generateKeyPair, jwtVerify, SignJWT } from 'jose';
@@ -175,7 +175,24 @@ test('an edited schema file is reported with what differs, and --reset loads it;
   expect(reset.command.text()).not.toContain('differs');
   expect(shown(reset.command.text())).toEqual(addresses);
   expect(JSON.parse(await pets(reset, 'id name'))).toEqual({ data: { petCollection: { edges: [] } } });
+  runPsql(directory, `${psql} -c "insert into pet values (7, 'Rex')"`);
   expect(await reset.stop()).toBe(0);
+
+  // Without a file it is the one of before, and where that is gone nothing is deleted.
+  renameSync(join(directory, 'pets.sql'), join(directory, 'moved.sql'));
+  const refused = await runProcess(['start', '--port', '0', '--reset'], { directory });
+  expect([refused.code, refused.err]).toEqual([
+    1,
+    expect.stringMatching(/"pets.sql" cannot be read[\s\S]*Nothing was deleted/),
+  ]);
+  const kept = await start(directory);
+  expect(await pets(kept, 'name')).toContain('"name":"Rex"');
+  expect(await kept.stop()).toBe(0);
+  renameSync(join(directory, 'moved.sql'), join(directory, 'pets.sql'));
+  const same = await start(directory, ['--reset']);
+  expect(same.command.text()).toContain('Deleting all data of the project');
+  expect(JSON.parse(await pets(same, 'id name'))).toEqual({ data: { petCollection: { edges: [] } } });
+  expect(await same.stop()).toBe(0);
 });
 
 test('the database takes another port where its own is in use, and refuses one that was asked for', async () => {
@@ -189,7 +206,12 @@ test('the database takes another port where its own is in use, and refuses one t
     1,
     expect.stringContaining(`Port ${port} is in use by another program.`),
   ]);
-  expect(refused.err).toContain(`--database-port ${port + 1}`);
+  const [, free] = /--database-port (\d+), which is free/.exec(refused.err) ?? [];
+  const there = createServer().listen(Number(free), '127.0.0.1');
+  await once(there, 'listening');
+  there.close();
+  const taken = await runProcess(['start', '--empty', '--port', String(port)], { directory });
+  expect(taken.err).toContain('Choose another port, or let one be chosen that is free: --port 0');
   const file = join(directory, '.pgreflect/project.json');
   const project = JSON.parse(readFileSync(file, 'utf8')) as object;
   writeFileSync(file, JSON.stringify({ ...project, databasePort: port }));

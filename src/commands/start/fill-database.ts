@@ -18,9 +18,21 @@ export interface Content {
   readonly scripts: readonly { readonly title: string; readonly text: string }[];
 }
 
-/** Reads what the flags ask for. @throws CommandError where the file cannot be read. */
-export function readContent(context: CommandContext): Content {
-  const schemaFile = flagText(context, 'schema-file');
+const gone = 'Nothing was deleted. Name the file: pgreflect start --reset --schema-file FILE.sql';
+
+/**
+ * Reads what the flags ask for; where they say nothing, what the project was filled with before.
+ *
+ * @throws CommandError where the file cannot be read, or nobody knows which it was.
+ */
+export function readContent(context: CommandContext, project: Pick<LocalProject, 'content' | 'schemaFile'>): Content {
+  const asked = flagText(context, 'schema-file');
+  const refills = context.flags.reset === true || project.content === null;
+  const keeps = refills && asked === null && !context.flags.empty;
+  if (keeps && project.content === 'empty') return { kind: 'empty', scripts: [] };
+  if (keeps && project.content === 'file' && project.schemaFile === null)
+    refuse('An earlier pgreflect filled this project from a file, and did not keep its name.', gone);
+  const schemaFile = keeps ? project.schemaFile : asked;
   if (context.flags.empty) {
     if (schemaFile !== null) refuse('--empty and --schema-file cannot be combined.', 'Use one of them.');
     return { kind: 'empty', scripts: [] };
@@ -28,7 +40,9 @@ export function readContent(context: CommandContext): Content {
   if (schemaFile !== null)
     return {
       kind: 'file',
-      scripts: [{ title: schemaFile, text: readTypedFile(context, schemaFile, '--schema-file') }],
+      scripts: [
+        { title: schemaFile, text: readTypedFile(context, schemaFile, '--schema-file', keeps ? gone : undefined) },
+      ],
     };
   const paths = ['examples/shop/schema.sql', 'examples/shop/data.sql'];
   return { kind: 'example', scripts: paths.map((title) => ({ title, text: readPackageFile(title) })) };

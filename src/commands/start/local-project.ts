@@ -32,6 +32,8 @@ export interface LocalProject {
   readonly databasePort: number | null;
   /** What the database was filled with; null until it has been filled. */
   readonly content: 'example' | 'empty' | 'file' | null;
+  /** The file it was filled with, as it was named; null: none. It stays while the data is deleted. */
+  readonly schemaFile: string | null;
 }
 
 /** The directory of a project in a working directory. */
@@ -92,8 +94,9 @@ function findForeign(directory: string): string | null {
 
 /** A project that an earlier version made lacks what came later. */
 function completeProject(directory: string, project: LocalProject): LocalProject {
-  if (typeof project.accessToken === 'string') return { ...project, databasePort: project.databasePort ?? null };
-  const complete = { ...project, accessToken: makeAccessToken(), databasePort: null };
+  const { databasePort = null, schemaFile = null } = project as Partial<LocalProject>;
+  if (typeof project.accessToken === 'string') return { ...project, databasePort, schemaFile };
+  const complete = { ...project, accessToken: makeAccessToken(), databasePort: null, schemaFile };
   writeProject(directory, complete);
   return complete;
 }
@@ -111,6 +114,7 @@ async function makeProject(directory: string, roles: { anonRole: string; service
     loginPassword: randomBytes(18).toString('base64url'),
     databasePort: null,
     content: null,
+    schemaFile: null,
   };
   writeProject(directory, project);
   return project;

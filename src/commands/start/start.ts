@@ -40,43 +40,44 @@ export const start: Command = {
   flags: [
     { flag: 'empty', doc: 'Start with an empty database instead of the example.' },
     { flag: 'schema-file', placeholder: 'FILE.sql', doc: 'Load this SQL file instead of the example.' },
-    { flag: 'reset', doc: 'Delete all data first. Keys and ports stay the same.' },
+    { flag: 'reset', doc: 'Delete all data and fill the database again. Keys and ports stay the same.' },
   ],
   notes: `Data, secret and keys are stored in .pgreflect/ of the working directory. The first start fills the database; later
-starts keep it, and --reset fills it again. --jwt-secret and --jwt-keys take precedence and are not stored.
+starts keep it, and --reset fills it again with the same. --jwt-secret and --jwt-keys take precedence
+and are not stored.
 
 Examples:
   pgreflect start
   pgreflect start --empty --port 8000
   pgreflect start --schema-file schema.sql
-  pgreflect start --reset --schema-file schema.sql`,
+  pgreflect start --reset`,
   run: runStart,
 };
 
 async function runStart(context: CommandContext): Promise<number> {
   const { values, warnings } = loadStartOptions(context.sources);
   for (const warning of warnings) context.note(`Warning: ${warning}`);
-  const content = readContent(context);
   const directory = projectDirectory(context.sources.workingDirectory);
   const release = claimProject(directory);
   try {
     await assertFree({ host: values.host!, port: values.port! });
-    return await startProject(directory, { context, content, values });
+    return await startProject(directory, context, values);
   } finally {
     release();
     endSoon();
   }
 }
 
-interface ProjectStart {
-  readonly context: CommandContext;
-  readonly content: Content;
-  readonly values: ReturnType<typeof loadStartOptions>['values'];
-}
-
-async function startProject(directory: string, { context, content, values }: ProjectStart): Promise<number> {
+async function startProject(
+  directory: string,
+  context: CommandContext,
+  values: ReturnType<typeof loadStartOptions>['values'],
+): Promise<number> {
   const [anonRole, serviceRole, secret] = [values.anonRole!, values.serviceRole!, values.jwtSecret ?? null];
   const kept = await loadProject(directory, { anonRole, serviceRole });
+  const content = readContent(context, kept);
+  if (context.flags.reset === true && kept.content !== null)
+    context.note('Deleting all data of the project: tables, rows and users ...');
   const project = context.flags.reset === true ? await resetProject(directory, kept) : kept;
   const apiKeys = await apiKeysOf(project, { anonRole, serviceRole, secret });
   context.note(project.content === null ? 'Preparing a new PostgreSQL in .pgreflect/ ...' : 'Starting PostgreSQL ...');
@@ -136,7 +137,8 @@ async function serveProject(run: LocalStart): Promise<number> {
   await fillDatabase(config.adminDatabaseUrl, project, setup, content);
   if (project.content === null) {
     keepContent(run.directory, content);
-    writeProject(run.directory, { ...project, content: content.kind });
+    const schemaFile = content.kind === 'file' ? content.scripts[0]!.title : null;
+    writeProject(run.directory, { ...project, content: content.kind, schemaFile });
   }
   const change = describeChange(run.directory, project, content, printPsql(config.adminDatabaseUrl));
   if (change !== null) context.note(change);

@@ -76,13 +76,13 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
       // Somebody may have taken the port since it was found free.
       const taken = problem instanceof EmbeddedServerError && problem.message.includes('could not bind');
       if (!taken || attempt === 3) throw problem;
-      if (options.port !== undefined) throw portTaken(port, problem);
+      if (options.port !== undefined) throw portTaken(port, await findFreePort(), problem);
     }
   }
 }
 
-function portTaken(port: number, cause: EmbeddedServerError): EmbeddedServerError {
-  const hint = `Choose another one for the database: --database-port ${port + 1}`;
+function portTaken(port: number, free: number, cause: EmbeddedServerError): EmbeddedServerError {
+  const hint = `Choose another one for the database, for example --database-port ${free}, which is free.`;
   return new EmbeddedServerError(`Port ${port} is in use by another program.`, { hint, cause });
 }
 
