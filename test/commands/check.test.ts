@@ -114,6 +114,8 @@ const loose = `
 
   create table parent (id int primary key);
   create table child (id int primary key, "Parent" int references parent (id));
+  create table kept_child (id int primary key, parent_id int references parent (id), deleted_at timestamptz);
+  create index on kept_child (parent_id) where deleted_at is null;
 
   create table note (id int primary key, user_id uuid, team_id int, state text, closed boolean);
   alter table note enable row level security;
@@ -239,6 +241,12 @@ describe('for programs, --format json: each finding goes away with the SQL that 
       fix: 'create index on public.child ("Parent");',
     },
     {
+      check: 'foreign_key_unindexed',
+      object: 'public.kept_child',
+      severity: 'note',
+      fix: 'create index on public.kept_child (parent_id);',
+    },
+    {
       check: 'policy_column_unindexed',
       object: 'public.note.user_id',
       severity: 'warning',
@@ -312,6 +320,11 @@ describe('for programs, --format json: each finding goes away with the SQL that 
     const keyOf = ({ check, object }: { check: string; object: string | null }) => `${check} ${object}`;
     const found = before.findings.filter(({ check }) => security.has(check)).map(keyOf);
     expect(found.toSorted()).toEqual(expected.map(keyOf).toSorted());
+  });
+
+  test('of an index of some rows it is said which', () => {
+    const [found] = before.findings.filter(({ object }) => object === 'public.kept_child');
+    expect(found?.message).toContain('has only a partial index, where (deleted_at IS NULL): it serves only');
   });
 
   test('errors decide the exit code', () => {

@@ -10,11 +10,15 @@ import { comparesColumn, wrapCalls } from './policy-expression.ts';
 /** Foreign keys that no index serves. */
 const findUnindexedKeys = statementCheck(
   'check-foreign-keys.sql',
-  ({ name, constraint }) => ({
+  ({ name, constraint, partial }) => ({
     check: 'foreign_key_unindexed',
-    severity: 'warning',
+    // Whoever made such an index may ask for its rows alone.
+    severity: partial === null ? 'warning' : 'note',
     object: String(name),
-    message: `The foreign key "${constraint}" of ${name} has no index, so nested collections scan the whole table.`,
+    message:
+      partial === null
+        ? `The foreign key "${constraint}" of ${name} has no index, so nested collections scan the whole table.`
+        : `The foreign key "${constraint}" of ${name} has only a partial index, where ${partial}: it serves only requests for such rows.`,
   }),
   ({ schemas }) => [schemas],
 );
