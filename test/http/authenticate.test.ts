@@ -198,6 +198,19 @@ describe('the token', () => {
     expect(await send(`BEARER   ${await token(user)}`)).toBe('authenticated');
     expect(await send('Basic dXNlcjpwYXNz')).toBe('anon');
     expect(await send('Bearer')).toBe(401);
+    // Of whatever stands in front of the gateway, too.
+    expect(await send('a.secret')).toBe('anon');
+  });
+
+  test('without "Bearer" is refused, not taken for nobody', async () => {
+    const server = await testServer();
+    const reply = await server.send({ headers: { authorization: await token(user) }, body: operation('{ hello }') });
+    expect(reply.status).toBe(401);
+    expect(reply.json()).toMatchObject({
+      hint: 'Send the header Authorization as: Bearer TOKEN',
+      errors: [{ message: 'The header Authorization has a token without "Bearer" before it.' }],
+    });
+    expect(server.calls).toEqual([]);
   });
 
   test('must be for the required audience and from the required issuer', async () => {

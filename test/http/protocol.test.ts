@@ -291,6 +291,7 @@ describe('methods and paths', () => {
     for (const method of ['GET', 'HEAD']) {
       const reply = await send({ method, url: '/graphql/v1?query={hello}' });
       expect([reply.status, reply.headers.allow]).toEqual([405, 'POST']);
+      if (method === 'GET') expect(reply.json().errors?.[0]?.message).toContain('preferGetMethod: false');
     }
   });
 
@@ -314,6 +315,14 @@ describe('methods and paths', () => {
         'Nothing is served at this path. The GraphQL API is at "/graphql/v1", without the slash at the end.',
       );
     }
+  });
+
+  test('the root names what there is', async () => {
+    const names = async (managementApiEnabled: boolean) => {
+      const reply = await (await testServer({ managementApiEnabled })).send({ method: 'GET', url: '/' });
+      return ['/graphql/v1', '/studio'].filter((path) => reply.json().errors?.[0]?.message.includes(`"${path}"`));
+    };
+    expect([await names(true), await names(false)]).toEqual([['/graphql/v1', '/studio'], ['/graphql/v1']]);
   });
 
   test('any other path is 404 with the same shape of body', async () => {

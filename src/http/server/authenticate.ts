@@ -75,8 +75,12 @@ export async function createAuthenticator(
     ttlResolution: 0,
   });
 
-  async function find(apiKey: string | undefined, bearer: string | null, cacheKey: string): Promise<Identity> {
-    const found = await identify(apiKey, bearer, { options, verify, clock });
+  async function find(
+    apiKey: string | undefined,
+    authorization: string | undefined,
+    cacheKey: string,
+  ): Promise<Identity> {
+    const found = await identify(apiKey, bearerToken(authorization), { options, verify, clock });
     const now = clock.now();
     const ttl = found.validUntil === null ? maxRememberedMs : Math.min(maxRememberedMs, found.validUntil - now);
     const identity = { ...found.identity, validUntil: now + ttl };
@@ -92,7 +96,7 @@ export async function createAuthenticator(
       `${apiKey === undefined ? '-' : apiKey.length}:${apiKey ?? ''}${authorization ?? ''}`,
       'base64',
     );
-    return known.get(cacheKey) ?? find(apiKey, bearerToken(authorization), cacheKey);
+    return known.get(cacheKey) ?? find(apiKey, authorization, cacheKey);
   };
   return Object.assign(authenticate, { now: () => clock.now() });
 }
@@ -225,6 +229,12 @@ function canBeName(text: string): boolean {
 function bearerToken(authorization: string | undefined): string | null {
   if (authorization === undefined) return null;
   const match = /^bearer(?: +(.*))?$/is.exec(authorization);
+  if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(authorization)) {
+    const hint = 'Send the header Authorization as: Bearer TOKEN';
+    throw new PublicError('UNAUTHENTICATED', 'The header Authorization has a token without "Bearer" before it.', {
+      hint,
+    });
+  }
   // Other schemes belong to whatever stands in front of the gateway.
   return match === null ? null : (match[1] ?? '').trim();
 }

@@ -79,7 +79,7 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
   trackRequests(app, observe, addressOf);
   refuseInGeneral(app, answerError);
   app.setErrorHandler(answerError);
-  answerUnknownPaths(app);
+  answerUnknownPaths(app, config.managementApiEnabled);
   await registerCors(app, config);
   registerHealth(app, parts);
   if (parts.metrics) registerMetrics(app, parts.metrics);
@@ -168,7 +168,7 @@ const otherServices: ReadonlyMap<string, string> = new Map([
   ['realtime', 'Realtime'],
 ]);
 
-function answerUnknownPaths(app: FastifyInstance): void {
+function answerUnknownPaths(app: FastifyInstance, hasStudio: boolean): void {
   app.setNotFoundHandler((request, reply) => {
     const path = pathOf(request);
     const service = otherServices.get(path.split('/')[1] ?? '');
@@ -178,9 +178,10 @@ function answerUnknownPaths(app: FastifyInstance): void {
       return reply.code(404).send({ code: 'NOT_FOUND', message, errors: [{ message }] });
     }
     const hint = path === `${graphqlPath}/` ? 'without the slash at the end' : 'for POST requests';
+    const studio = hasStudio && path === '/' ? ' The studio is at "/studio".' : '';
     throw new PublicError(
       'NOT_FOUND',
-      `Nothing is served at this path. The GraphQL API is at "${graphqlPath}", ${hint}.`,
+      `Nothing is served at this path. The GraphQL API is at "${graphqlPath}", ${hint}.${studio}`,
     );
   });
 }

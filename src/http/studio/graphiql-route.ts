@@ -18,7 +18,11 @@ export function registerGraphiql(app: FastifyInstance, { config, graphiqlApiKey 
   const escaped = settings.replaceAll('<', '\\u003c');
   app.get(graphqlPath, async (request, reply) => {
     if (!acceptsHtml(request.headers.accept)) {
-      return refuseMethod(reply, 'POST', 'Send GraphQL requests with POST; a browser gets GraphiQL here.');
+      return refuseMethod(
+        reply,
+        'POST',
+        'Send GraphQL requests with POST (in urql: preferGetMethod: false); a browser gets GraphiQL here.',
+      );
     }
     const page = await readFile(builtFile('graphiql.html'), 'utf8');
     setPagePolicy(reply).header('vary', 'Accept').type('text/html; charset=utf-8');
