@@ -54,10 +54,18 @@ test('starts with the example, answers the line it prints, keeps data over a res
   expect([explained.code, explained.out]).toEqual([0, expect.stringContaining('from "public"."author"')]);
   const status = await runCommand(['status'], { directory });
   const shown = (text: string) =>
-    text.split('\n').filter((line) => /^ {2}(GraphQL|Auth|Inbox|Database|psql|\w+ key|access token) /.test(line));
-  expect(shown(status.out)).toHaveLength(8);
+    text
+      .split('\n')
+      .filter((line) => /^ {2}(GraphQL|Auth|Inbox|Database|psql|\w+ key|project ref|access token) /.test(line));
+  expect(shown(status.out)).toHaveLength(9);
   expect(shown(status.out)).toEqual(shown(first.command.text()));
   const project = readFileSync(join(directory, '.pgreflect/project.json'), 'utf8');
+  const json = JSON.parse((await runCommand(['status', '--json'], { directory })).out) as Record<string, string>;
+  const { anonKey, serviceKey, accessToken, ref: projectRef } = JSON.parse(project) as Record<string, string>;
+  expect(json).toMatchObject({ graphqlUrl: first.url, anonKey, serviceKey, accessToken, projectRef });
+  const owner = new pg.Client({ connectionString: json.databaseUrl! });
+  await owner.connect();
+  await owner.end();
   const insert = 'mutation { insertIntoAuthorCollection(objects: [{ name: "Ada" }]) { affectedCount } }';
   expect(await first.ask(insert)).toMatchObject({ errors: [{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }] });
   const [, databaseUrl = ''] = /Database +(\S+)/.exec(first.command.text()) ?? [];

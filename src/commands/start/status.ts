@@ -4,18 +4,19 @@
 import { loadOptionsOrThrow } from '../../config/load-options.ts';
 import { type Command, type CommandContext, refuse } from '../command.ts';
 import { apiKeysOf, findRunningProject, localDatabaseUrl, projectDirectory } from './local-project.ts';
-import { printAddresses, shownOrigin } from './welcome.ts';
+import { type Addresses, printAddresses, shownOrigin } from './welcome.ts';
 
 /** The command `pgreflect status`. */
 export const status: Command = {
   name: 'status',
   summary: 'Print the URLs and keys of the running local project again.',
-  flags: [],
+  flags: [{ flag: 'json', doc: 'Print them as one JSON object, for scripts.' }],
   notes: `Reads .pgreflect/ of the working directory, which its owner alone may read. A project that was started with a secret or
 an access token of its own needs the same options here. Exits with 1 if no project is running.
 
-Example:
-  pgreflect status`,
+Examples:
+  pgreflect status
+  pgreflect status --json`,
   run: runStatus,
 };
 
@@ -26,14 +27,27 @@ async function runStatus(context: CommandContext): Promise<number> {
   const project = findRunningProject(projectDirectory(context.sources.workingDirectory));
   if (project === null) refuse('No local project is running in this directory.', 'To start it: pgreflect start');
   const roles = { anonRole: values.anonRole!, serviceRole: values.serviceRole! };
-  const addresses = printAddresses({
+  const addresses = {
     ...(await apiKeysOf(project, { ...roles, secret: values.jwtSecret })),
     url: shownOrigin(values.externalUrl, project.url),
     studio: '/studio   (asks for the access token)',
     projectRef: project.ref,
     accessToken: values.accessToken ?? project.accessToken,
     adminDatabaseUrl: localDatabaseUrl(project.databasePort, 'postgres', project.superuserPassword),
-  });
-  context.print(addresses);
+  };
+  context.print(context.flags.json === true ? printJson(addresses) : printAddresses(addresses));
   return 0;
+}
+
+/** For programs: with the whole connection string, whose password whoever may read the project's files has anyway. */
+function printJson({
+  url,
+  anonKey,
+  serviceKey,
+  accessToken,
+  projectRef,
+  adminDatabaseUrl: databaseUrl,
+}: Addresses): string {
+  const urls = { graphqlUrl: `${url}/graphql/v1`, authUrl: `${url}/auth/v1`, studioUrl: `${url}/studio` };
+  return JSON.stringify({ url, ...urls, anonKey, serviceKey, accessToken, projectRef, databaseUrl }, null, 2);
 }

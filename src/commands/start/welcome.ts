@@ -44,6 +44,7 @@ export function printAddresses(project: Addresses): string {
   psql         ${printPsql(adminDatabaseUrl)}
   anon key     ${project.anonKey}
   service key  ${project.serviceKey}   (for servers only: passes row security)
+  project ref  ${project.projectRef}
   Management   ${url}/v1/projects/${project.projectRef}/config/auth
   access token ${project.accessToken}   (of the management API)`;
 }
