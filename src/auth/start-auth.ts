@@ -105,6 +105,7 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     userRole: config.authenticatedRole,
     adminRoles: [config.serviceRole, adminRole],
     observe,
+    localProject: config.localProject,
   };
   const cleaner = createCleanUpWork({
     ...{ database, currentConfig, isInstalled, clock, observe },

@@ -123,6 +123,10 @@ export async function allowEmail(
   if (refusal === null) return true;
   if (mayKnowOfAccount) throw refusal;
   await countUnsentEmail(context);
+  if (services.localProject) {
+    const message = `An email was not sent, because the same user got one less than ${config.smtp_max_frequency} s ago. The answer does not tell.`;
+    services.observe({ kind: 'warning', message, hint: 'Set --smtp-max-frequency 0 to send all.' });
+  }
   return false;
 }
 

@@ -52,6 +52,8 @@ export interface AuthServices extends Tools {
   /** Roles that a token of an admin may have. */
   readonly adminRoles: readonly string[];
   readonly observe: Observe;
+  /** Whoever reads the log is the one who asks. */
+  readonly localProject: boolean;
 }
 
 /** One request. */
