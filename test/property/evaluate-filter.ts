@@ -3,11 +3,19 @@
  */
 import { type Input, listOf } from './document.ts';
 import { decodeArray, FieldError } from './encoded.ts';
+import { prepareRelated } from './evaluate-related.ts';
 import type { Operand, Oracle, Truth } from './oracle.ts';
-import type { Row } from './reader.ts';
-import type { Entity } from './shape.ts';
+import type { Row, Snapshot } from './reader.ts';
+import type { Entity, Shape } from './shape.ts';
 import type { Type } from './types.ts';
 import { type Column, columnOf } from './world.ts';
+
+/** What filters are evaluated with. */
+export interface Filtering {
+  readonly oracle: Oracle;
+  readonly shape: Shape;
+  readonly snapshot: Snapshot;
+}
 
 /** What a filter says of each of some rows. */
 export type Condition = (rows: readonly Row[]) => Promise<(row: Row) => Truth>;
@@ -16,26 +24,30 @@ export type Condition = (rows: readonly Row[]) => Promise<(row: Row) => Truth>;
  * Reads a filter; null: no condition.
  * @throws FieldError for what the root field is refused for.
  */
-export function prepareFilter(oracle: Oracle, entity: Entity, filter: Input): Condition | null {
+export function prepareFilter(setting: Filtering, entity: Entity, filter: Input): Condition | null {
   if (!(filter instanceof Map)) return null;
-  const conditions = [...filter].map(([name, input]) => prepareEntry(oracle, entity, name, input));
+  const conditions = [...filter].map(([name, input]) => prepareEntry(setting, entity, name, input));
   return conjunction(conditions.filter((condition) => condition !== null));
 }
 
-function prepareEntry(oracle: Oracle, entity: Entity, name: string, input: Input): Condition | null {
+function prepareEntry(setting: Filtering, entity: Entity, name: string, input: Input): Condition | null {
   if (input === null || input === undefined) return null;
+  const { oracle } = setting;
   const column = entity.filters.get(name);
   if (column) return prepareColumn(oracle, column, input as ReadonlyMap<string, Input>);
   if (name === 'nodeId') return prepareNodeId(oracle, entity, (input as ReadonlyMap<string, Input>).get('eq'));
+  const relationship = entity.related.get(name);
+  if (relationship) return prepareRelated(setting, relationship, input as ReadonlyMap<string, Input>);
   const parts = listOf(input)
-    .map((item) => prepareFilter(oracle, entity, item))
+    .map((item) => prepareFilter(setting, entity, item))
     .filter((part) => part !== null);
   if (parts.length === 0) return null;
   if (name === 'not') return negation(parts[0] as Condition);
   return name === 'or' ? disjunction(parts) : conjunction(parts);
 }
 
-function prepareColumn(oracle: Oracle, column: Column, operators: ReadonlyMap<string, Input>): Condition | null {
+/** A column's value compared by operators; null: by none. */
+export function prepareColumn(oracle: Oracle, column: Column, operators: ReadonlyMap<string, Input>): Condition | null {
   const conditions = [...operators]
     .filter(([, operand]) => operand !== undefined)
     .map(([operator, operand]) => prepareOperator(oracle, column, operator, operand as Exclude<Input, undefined>));
@@ -101,7 +113,8 @@ function prepareNodeId(oracle: Oracle, entity: Entity, input: Input): Condition 
   return prepareKey(oracle, entity, values);
 }
 
-function conjunction(conditions: readonly Condition[]): Condition | null {
+/** All of the conditions; null without any. */
+export function conjunction(conditions: readonly Condition[]): Condition | null {
   if (conditions.length === 0) return null;
   return combine(conditions, (truths) => (truths.includes(false) ? false : truths.includes(null) ? null : true));
 }

@@ -156,7 +156,7 @@ function prepareChange(
       : new Map();
   if (kind === 'Update' && set.size === 0)
     throw new FieldError('At least one mapping must be provided to set argument');
-  const condition = prepareFilter(setting.oracle, entity, document.argument(field, 'filter'));
+  const condition = prepareFilter(evaluation, entity, document.argument(field, 'filter'));
   const given = document.argument(field, 'atMost');
   const atMost = given === undefined ? 1 : Number(given);
   const answer = preparePayload(evaluation, entity, field, kind);

@@ -10,9 +10,9 @@ import { evaluateAggregate } from './evaluate-aggregate.ts';
 import { prepareFilter, prepareKey, textOf } from './evaluate-filter.ts';
 import { cursorOf, cutPage, type Page, type PageRequest, readPageRequest } from './evaluate-page.ts';
 import type { Oracle } from './oracle.ts';
-import { entityOf, type Row, type Snapshot } from './reader.ts';
+import { entityOf, type Row, relatedRows, type Snapshot } from './reader.ts';
 import { argumentName, type Entity, lowerFirst, type Shape, type Field as ShapeField } from './shape.ts';
-import { columnOf, type ForeignKey, type Relation, type Routine } from './world.ts';
+import { columnOf, type Routine } from './world.ts';
 
 /** What an evaluation needs. */
 export interface Evaluation {
@@ -143,7 +143,7 @@ async function singleRow(object: Prepared<Row>, [row]: readonly Row[]): Promise<
 export function prepareConnection(evaluation: Evaluation, entity: Entity, field: Field): Prepared<readonly Row[]> {
   const { document, oracle } = evaluation;
   const request = readPageRequest(document, entity, field);
-  const condition = prepareFilter(oracle, entity, document.argument(field, 'filter'));
+  const condition = prepareFilter(evaluation, entity, document.argument(field, 'filter'));
   const parts = document.fields(field.nodes, [`${entity.base}Connection`]).map((part) => ({
     key: part.key,
     answer: prepareConnectionField(evaluation, entity, part, request),
@@ -229,6 +229,7 @@ export function prepareObject(evaluation: Evaluation, entity: Entity, nodes: rea
 }
 
 function prepareField(evaluation: Evaluation, field: Field, described: ShapeField): Prepared<Row> {
+  const { snapshot } = evaluation;
   switch (described.kind) {
     case 'nodeId':
       return async ({ relation, cells }) => {
@@ -242,13 +243,13 @@ function prepareField(evaluation: Evaluation, field: Field, described: ShapeFiel
     case 'to-one': {
       const object = prepareObject(evaluation, entityOf(evaluation.shape, described.target), field.nodes);
       return async (row) => {
-        const [related] = await relatedRows(evaluation, described, row);
+        const [related] = await relatedRows(snapshot, described, row);
         return related ? object(related) : null;
       };
     }
     case 'to-many': {
       const connection = prepareConnection(evaluation, entityOf(evaluation.shape, described.target), field);
-      return async (row) => connection(await relatedRows(evaluation, described, row));
+      return async (row) => connection(await relatedRows(snapshot, described, row));
     }
   }
 }
@@ -263,17 +264,4 @@ function prepareComputed(evaluation: Evaluation, field: Field, routine: Routine)
   }
   const connection = prepareConnection(evaluation, entity, field);
   return async (row) => connection(await snapshot.computedRows(routine, row));
-}
-
-/** Rows of the other side; equal values of the types that keys are made of have equal texts. */
-async function relatedRows(
-  { snapshot }: Evaluation,
-  { key, direction, target }: { readonly key: ForeignKey; readonly direction: 'in' | 'out'; readonly target: Relation },
-  row: Row,
-): Promise<readonly Row[]> {
-  const [here, there] = direction === 'out' ? [key.columns, key.toColumns] : [key.toColumns, key.columns];
-  const values = here.map((name) => row.cells.get(name)?.text ?? null);
-  if (values.includes(null)) return [];
-  const rows = await snapshot.rows(target);
-  return rows.filter((other) => there.every((name, index) => other.cells.get(name)?.text === values[index]));
 }

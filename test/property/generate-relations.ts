@@ -16,7 +16,19 @@ import {
   type World,
 } from './world.ts';
 
-const tableNames = ['patron', 'loan_item', 'Volume', '_draft', 'line_2nd', 'order', 'Gruppe', 'vat__rate', 'noteBook'];
+const tableNames = [
+  'patron',
+  'loan_item',
+  'Volume',
+  '_draft',
+  'line_2nd',
+  'order',
+  'Gruppe',
+  'vat__rate',
+  'noteBook',
+  'patronCollection',
+  'VolumeSum',
+];
 const columnNames = [
   'full_name',
   'sizeCm',

@@ -3,6 +3,7 @@
  */
 import { encodeArray } from './encoded.ts';
 import type { OrderKey } from './evaluate-page.ts';
+import { writeRelated } from './generate-related.ts';
 import type { Random } from './random.ts';
 import type { Entity, Shape } from './shape.ts';
 import type { Type } from './types.ts';
@@ -38,19 +39,23 @@ export function scalarOf(random: Random, type: Type, text: string): Written {
   return writeScalar(random, type, text) ?? writeScalar(random, type, '0.5') ?? nullValue;
 }
 
-/** The filter of a connection, an update or a deletion. */
-export function writeFilter(writer: Writer, material: Material, entity: Entity, depth = 2): Written {
+/** The filter of a connection, an update or a deletion, or of the rows that so many relationships lead to. */
+export function writeFilter(writer: Writer, material: Material, entity: Entity, depth = 2, passed = 0): Written {
   const { random } = writer;
   const entries: [string, Written][] = random
     .some([...entity.filters], Math.min(0.9, 1.3 / entity.filters.size))
     .map(([name, column]) => [name, writeColumnFilter(writer, material, entity, column)]);
   const type = `${entity.base}Filter`;
-  const inner = () => writeFilter(writer, material, entity, depth - 1);
+  const inner = () => writeFilter(writer, material, entity, depth - 1, passed);
   for (const name of depth > 0 ? random.some(['and', 'or', 'not'], 0.15) : []) {
     if (entity.filters.has(name)) continue;
     const members = () => (random.chance(0.1) ? inner() : writeList(Array.from({ length: random.int(0, 3) }, inner)));
     const place = { type: name === 'not' ? type : `[${type}!]` };
     entries.push([name, random.chance(0.04) ? nullValue : writer.value(place, name === 'not' ? inner : members)]);
+  }
+  for (const [name, relationship] of passed < 3 ? random.some([...entity.related], 0.25) : []) {
+    if (!writer.mayRelate()) continue;
+    entries.push([name, random.chance(0.04) ? nullValue : writeRelated(writer, material, relationship, passed + 1)]);
   }
   const ids = material.nodeIds(entity.relation);
   if (ids.length > 0 && random.chance(0.06)) {
@@ -61,7 +66,8 @@ export function writeFilter(writer: Writer, material: Material, entity: Entity, 
   return writeObject(random.shuffle(entries));
 }
 
-function writeColumnFilter(writer: Writer, material: Material, entity: Entity, column: Column): Written {
+/** The operators of a column, or of what is computed of one. */
+export function writeColumnFilter(writer: Writer, material: Material, entity: Entity, column: Column): Written {
   const { random } = writer;
   if (random.chance(0.04)) return nullValue;
   const { type } = column;

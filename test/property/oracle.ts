@@ -47,6 +47,7 @@ export interface Oracle {
 /** An oracle on a connection of its own. */
 export function createOracle(client: pg.ClientBase): Oracle {
   const known = new Map<string, Truth>();
+  const aggregates = new Map<string, Value>();
   return {
     async compare(type, operator, texts, operand) {
       const questionOf = (text: string | null) => JSON.stringify([type.sql, operator, operand, text]);
@@ -62,13 +63,18 @@ export function createOracle(client: pg.ClientBase): Oracle {
       return new Map(distinct.map((text) => [text, known.get(questionOf(text)) ?? null]));
     },
     async aggregate(type, name, texts) {
+      const question = JSON.stringify([type.sql, name, texts]);
+      const answer = aggregates.get(question);
+      if (answer !== undefined) return answer;
       const { rows } = await client.query<[string | null]>({
         text: `select to_jsonb(${aggregateOf(type, name)})::text from unnest($1::text[]) as u (v)`,
         values: [texts],
         rowMode: 'array',
       });
       const value = parseJson(rows[0]?.[0] ?? 'null');
-      return value instanceof Num && !/^-?\d+$/.test(value.text) ? new Num(value.text, true) : value;
+      const shown = value instanceof Num && !/^-?\d+$/.test(value.text) ? new Num(value.text, true) : value;
+      aggregates.set(question, shown);
+      return shown;
     },
   };
 }

@@ -4,7 +4,7 @@
  */
 import type pg from 'pg';
 import { parseJson, type Value } from './canonical.ts';
-import { argumentName, type Entity, type Shape } from './shape.ts';
+import { argumentName, type Entity, type Relationship, type Shape } from './shape.ts';
 import type { Type } from './types.ts';
 import { type Column, qualified, quote, type Relation, type Role, type Routine } from './world.ts';
 
@@ -76,6 +76,19 @@ export function createSnapshot(client: pg.ClientBase, shape: Shape): Snapshot {
 /** Identity of a row among those of its relation. */
 export function keyOf(row: Row): string {
   return JSON.stringify(row.relation.key.map((name) => row.cells.get(name)?.jsonb));
+}
+
+/** Rows of the other side; equal values of the types that keys are made of have equal texts. */
+export async function relatedRows(
+  snapshot: Snapshot,
+  { key, direction, target }: Relationship,
+  row: Row,
+): Promise<readonly Row[]> {
+  const [here, there] = direction === 'out' ? [key.columns, key.toColumns] : [key.toColumns, key.columns];
+  const values = here.map((name) => row.cells.get(name)?.text ?? null);
+  if (values.includes(null)) return [];
+  const rows = await snapshot.rows(target);
+  return rows.filter((other) => there.every((name, index) => other.cells.get(name)?.text === values[index]));
 }
 
 /** A list of expressions over the row `t`, and what makes rows of their values. */

@@ -14,20 +14,26 @@ import {
   type World,
 } from './world.ts';
 
+/** A field that leads to related rows. */
+export interface Relationship {
+  readonly kind: 'to-one' | 'to-many';
+  readonly key: ForeignKey;
+  readonly direction: 'out' | 'in';
+  readonly target: Relation;
+}
+
 /** A field of an object type. */
 export type Field =
   | { readonly kind: 'nodeId' }
   | { readonly kind: 'column'; readonly column: Column }
-  | {
-      readonly kind: 'to-one' | 'to-many';
-      readonly key: ForeignKey;
-      readonly direction: 'out' | 'in';
-      readonly target: Relation;
-    }
+  | Relationship
   | { readonly kind: 'computed'; readonly routine: Routine };
 
-/** A relation as a role sees it. */
-export interface Entity {
+/** What a filter computes of related rows. */
+export type Computation = 'distinctCount' | 'sum' | 'avg' | 'min' | 'max';
+
+/** A relation as a role sees it, without what filters ask of the rows of others. */
+interface Unrelated {
   readonly relation: Relation;
   readonly base: string;
   /** Columns that the role may select, also those without a name in the API. */
@@ -45,6 +51,14 @@ export interface Entity {
   readonly maxRows: number;
 }
 
+/** A relation as a role sees it. */
+export interface Entity extends Unrelated {
+  /** Relationships that its filter has entries for. */
+  readonly related: ReadonlyMap<string, Relationship>;
+  /** What can be computed of its columns where it is filtered by; null: its rows are not even counted. */
+  readonly computations: ReadonlyMap<Computation, ReadonlyMap<string, Column>> | null;
+}
+
 /** Everything a role sees. */
 export interface Shape {
   readonly role: Role;
@@ -55,7 +69,8 @@ export interface Shape {
 /** Derives what a role sees. */
 export function shapeOf(world: World, role: Role): Shape {
   const visible = world.relations.filter((relation) => isSelectValid(relation, role));
-  const entities = new Map(visible.map((relation) => [relation, entityOf(world, relation, role, visible)]));
+  const unrelated = visible.map((relation) => entityOf(world, relation, role, visible));
+  const entities = new Map(unrelated.map((entity) => [entity.relation, relate(world, entity, unrelated)]));
   const routines = world.routines.filter(
     (routine) => routine.of === null && !routine.revoked.includes(role) && resultIsVisible(routine, visible),
   );
@@ -117,7 +132,7 @@ function isSelectValid(relation: Relation, role: Role): boolean {
   );
 }
 
-function entityOf(world: World, relation: Relation, role: Role, visible: readonly Relation[]): Entity {
+function entityOf(world: World, relation: Relation, role: Role, visible: readonly Relation[]): Unrelated {
   const grant = relation.grants[role] as Grant;
   const columns = named(relation, (column) => maySelect(relation, role, column.name));
   const isWritable = relation.kind !== 'materialized view';
@@ -140,6 +155,35 @@ function entityOf(world: World, relation: Relation, role: Role, visible: readonl
     canDelete: isWritable && grant.delete,
     hasByPk: relation.key.every((name) => columnOf(relation, name).type.canByPk),
     maxRows: relation.maxRows ?? relation.schema.maxRows ?? 30,
+  };
+}
+
+/** Names of the extension displace nothing: an entry whose name is taken, or whose type's, is left out. */
+function relate(world: World, entity: Unrelated, all: readonly Unrelated[]): Entity {
+  if (!world.extensions.includes('relation_filters')) return { ...entity, related: new Map(), computations: null };
+  const isFree = (type: string) => all.every(({ base }) => type !== base && type !== `${base}Filter`);
+  const related = [...entity.fields].flatMap(([name, field]): [string, Relationship][] => {
+    if (field.kind !== 'to-one' && field.kind !== 'to-many') return [];
+    const hasType = field.kind === 'to-one' || isFree(`${baseName(field.target)}CollectionFilter`);
+    return hasType && !entity.filters.has(name) && !['and', 'or', 'not'].includes(name) ? [[name, field]] : [];
+  });
+  const { base, relation } = entity;
+  const eligible: Readonly<Record<Computation, (column: Column) => boolean>> = {
+    distinctCount: ({ type }) => type.canOrder && type.graphql !== 'Opaque',
+    sum: ({ type }) => relation.aggregate && type.canSum,
+    avg: ({ type }) => relation.aggregate && type.canSum,
+    min: ({ type }) => relation.aggregate && type.canCompare,
+    max: ({ type }) => relation.aggregate && type.canCompare,
+  };
+  const computations = (Object.keys(eligible) as Computation[]).flatMap((name) => {
+    const columns = [...entity.columns].filter(([, column]) => eligible[name](column));
+    const type = `${base}${name.slice(0, 1).toUpperCase()}${name.slice(1)}Filter`;
+    return columns.length > 0 && isFree(type) ? [[name, new Map(columns)] as const] : [];
+  });
+  return {
+    ...entity,
+    related: new Map(related),
+    computations: isFree(`${base}AggregateFilter`) ? new Map(computations) : null,
   };
 }
 

@@ -222,6 +222,8 @@ export const scalarTypes: readonly Type[] = [
   { ...base, sql: 'macaddr', values: ['08:00:2b:01:02:03', 'ff:ff:ff:ff:ff:ff'] },
 ];
 
+const numeric = scalarTypes.find(({ sql }) => sql === 'numeric') as Type;
+
 /** Arrays of types; `listOf` makes the rest. */
 export const arrayTypes: readonly Type[] = [
   ...[
@@ -243,6 +245,15 @@ export const arrayTypes: readonly Type[] = [
     .map((type) => listOf(type, true)),
   ...['jsonb', 'interval', 'inet'].map((sql) => listOf(scalarTypes.find((type) => type.sql === sql) as Type, false)),
 ];
+
+/** The type of what is computed of a column's values, as filters of related rows compare it. */
+export function computedType(type: Type, name: 'sum' | 'avg' | 'min' | 'max'): Type {
+  const isFloat = type.graphql === 'Float';
+  const big = { graphql: 'BigFloat', input: 'bigfloat' } as const;
+  if (name === 'min' || name === 'max') return { ...type, ...(isFloat && big), maxLength: null };
+  const isWhole = name === 'sum' && ['Int', 'BigInt'].includes(type.graphql);
+  return { ...numeric, ...(isWhole && { graphql: 'BigInt', input: 'bigint' }), values: type.values };
+}
 
 /** The array type over a scalar type. */
 export function listOf(element: Type, hasFilter: boolean): Type {

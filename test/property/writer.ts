@@ -25,6 +25,8 @@ export interface Writer {
   readonly random: Random;
   /** Writes a value at a position, sometimes through a variable. */
   value(place: Place, write: () => Written): Written;
+  /** Whether the operation may have one more filter through a relationship. */
+  mayRelate(): boolean;
   /** A selection set; some of its fields move into fragments or get a directive that keeps them. */
   selections(type: string, fields: readonly string[]): string;
   /** The finished document and the values of its variables. */
@@ -43,6 +45,7 @@ export function createWriter(random: Random): Writer {
   const fragments: string[] = [];
   const variables: Record<string, unknown> = {};
   let insideVariable = false;
+  let relations = 0;
 
   const declare = ({ type, isRequired = false, canBeNull = true }: Place, write: () => Written): Written => {
     insideVariable = true;
@@ -84,6 +87,7 @@ export function createWriter(random: Random): Writer {
       const mayVary = !insideVariable && random.chance(0.2);
       return mayVary ? declare(place, write) : write();
     },
+    mayRelate: () => ++relations <= 20,
     selections(type, fields) {
       const written = random.shuffle(fields).map(withDirective);
       if (written.length > 1 && random.chance(0.12)) {
