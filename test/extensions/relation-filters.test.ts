@@ -160,12 +160,30 @@ describe('aggregates of related rows', () => {
       ['{lt: $n}', { n: 2_000_000 }],
       ['{in: $of}', { of: [1001] }],
       ['{in: [$n]}', { n: 1001 }],
+      ['{gte: 1001}, sum: {pages: {gt: "0"}}', {}],
+      ['{in: $of}, distinctCount: {pages: {gt: 0}}', { of: [1001] }],
     ] as const) {
       const { errors } = await execution.run('anon', query(count), { variables });
       expect(errors).toMatchObject([{ message, path: ['authorCollection'], extensions: { code: 'BAD_USER_INPUT' } }]);
     }
     const { errors } = await execution.run('anon', query('{gte: 1001}'));
     expect(errors[0].extensions.input).toBe('filter.bookCollection.aggregate.count.gte');
+  });
+
+  test('a sum of floats is compared with all digits that are answered', async () => {
+    const floats = await createDatabase(`
+      create table shelf (id int primary key);
+      create table jar (id int primary key, shelf_id int references shelf, small real, large float8);
+      comment on table jar is '@graphql({"aggregate": {"enabled": true}})';
+      insert into shelf values (1), (2);
+      insert into jar values (1, 1, 100000, 1000000000000000), (2, 1, 1.25, 0.5), (3, 2, 100001, 1000000000000000);
+      grant select on all tables in schema public to anon;
+    `);
+    const on = await startExecution(floats, {});
+    for (const sum of ['small: {eq: "100001.25"}', 'large: {eq: "1000000000000000.5"}']) {
+      const query = `{ shelfCollection(filter: {jarCollection: {aggregate: {sum: {${sum}}}}}) { edges { node { id } } } }`;
+      expect((await on.data('anon', query)).shelfCollection.edges).toEqual([{ node: { id: 1 } }]);
+    }
   });
 
   test('sums need aggregates to be enabled on the relation', async () => {

@@ -36,7 +36,11 @@ export function planRelatedAggregate(
     return conjunctionOf(counted.flatMap((entry) => planCount({ planner, place, related }, entry) ?? []));
   }
   planner.costs.push([...place.pages, { kind: 'constant', value: mostCounted }]);
-  const count = counted.map(({ field, input }) => planOperator(planner.budget, { kind: 'count' }, field, input));
+  const count = counted.map(({ field, input }) => {
+    spend(planner.budget, 'inputs');
+    if (operatorOf(field) !== 'is' && input.state() === 'value') askBounds(operatorOf(field), input);
+    return planOperator(planner.budget, { kind: 'count' }, field, input);
+  });
   return { kind: 'group_related', related, having: conjunctionOf([...count, ...having])! };
 }
 
@@ -73,13 +77,11 @@ interface Counting {
 
 function planCount({ planner, place, related }: Counting, { field, input }: Entries[number]): Condition | null {
   spend(planner.budget, 'inputs');
-  const origin = inputFieldOrigin(field);
-  invariant(origin.kind === 'operator', 'a count is compared by operators');
+  const operator = operatorOf(field);
   // There always is a number.
-  if (origin.operator === 'is') return { kind: 'constant', value: planNullTest(input, 'count') };
+  if (operator === 'is') return { kind: 'constant', value: planNullTest(input, 'count') };
   if (input.state() !== 'value') return { kind: 'constant', value: false };
-  const operator = origin.operator as CountOperator;
-  const bound = operator === 'in' ? askList(input) : askBound(input);
+  const bound = askBounds(operator, input);
   const known = bound === 'more' ? undefined : withoutCounting[operator][bound];
   if (known === 'true' || known === 'false') return { kind: 'constant', value: known === 'true' };
   const exists: Condition = { kind: 'exists', related };
@@ -89,6 +91,12 @@ function planCount({ planner, place, related }: Counting, { field, input }: Entr
   const count: Condition = { kind: 'count_related', related, operator, slot };
   // Where few have related rows at all, that is found much faster than by counting those of each.
   return ['gte', 'gt', 'eq'].includes(operator) ? { kind: 'and', items: [exists, count] } : count;
+}
+
+function operatorOf(field: GraphQLInputField): CountOperator | 'is' {
+  const origin = inputFieldOrigin(field);
+  invariant(origin.kind === 'operator', 'a count is compared by operators');
+  return origin.operator as CountOperator | 'is';
 }
 
 type Bound = 'negative' | 'zero' | 'one';
@@ -105,6 +113,10 @@ const withoutCounting: Readonly<Record<CountOperator, Readonly<Partial<Record<Bo
   gte: { negative: 'true', zero: 'true', one: 'some' },
   in: {},
 };
+
+function askBounds(operator: CountOperator | 'is', input: Input): Bound | 'more' {
+  return operator === 'in' ? askList(input) : askBound(input);
+}
 
 function askBound(input: Input): Bound | 'more' {
   const bound = input.ask({ kind: 'count', most: mostCounted });

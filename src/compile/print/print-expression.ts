@@ -19,7 +19,11 @@ export function printExpression(expression: Expression, row: Row): Sql {
       return sql`pg_catalog.count(distinct ${row.column(expression.column)})`;
     case 'aggregate': {
       const value = printFunction(expression.function, expression.column, row);
-      return isSummed(expression.function) ? sql`${value}::pg_catalog.numeric` : value;
+      if (!isSummed(expression.function)) return value;
+      // As answers show it: the cast of a float drops digits.
+      return isFloat(expression.column)
+        ? sql`${value}::pg_catalog.text::pg_catalog.numeric`
+        : sql`${value}::pg_catalog.numeric`;
     }
   }
 }
@@ -69,6 +73,14 @@ function printExtreme(aggregate: Sql, value: Sql, { cast }: Column): Sql {
 }
 
 function isBoolean(column: Column): boolean {
-  const { namespace, name } = comparedAs(column.cast);
-  return namespace === 'pg_catalog' && name === 'bool';
+  return isBuiltIn(column, 'bool');
+}
+
+function isFloat(column: Column): boolean {
+  return isBuiltIn(column, 'float4') || isBuiltIn(column, 'float8');
+}
+
+function isBuiltIn({ cast }: Column, type: string): boolean {
+  const { namespace, name } = comparedAs(cast);
+  return namespace === 'pg_catalog' && name === type;
 }
