@@ -84,7 +84,12 @@ function deliver(text: string, out: string | null, context: CommandContext): voi
 }
 
 function compare(text: string, file: string, context: CommandContext): number {
-  const known = readTypedFile(context, file, '--check', `To create it: pgreflect schema --out ${file}`);
+  const known = readTypedFile(
+    context,
+    file,
+    '--check',
+    `To create it, run the same command with --out ${file} in place of --check ${file}.`,
+  );
   const [now, before] = [text.split('\n'), known.replaceAll('\r\n', '\n').split('\n')];
   const line = now.findIndex((content, index) => content !== before[index]);
   if (line === -1 && now.length === before.length) {
@@ -94,7 +99,7 @@ function compare(text: string, file: string, context: CommandContext): number {
   const at = line === -1 ? now.length : line;
   context.note(`${file} differs from the database at line ${at + 1}:`);
   context.note(`  file:     ${before[at] ?? '(ends)'}\n  database: ${now[at] ?? '(ends)'}`);
-  context.note(`To update it: pgreflect schema --out ${file}`);
+  context.note(`To update it, run the same command with --out ${file} in place of --check ${file}.`);
   return 1;
 }
 

@@ -58,6 +58,19 @@ describe('for people', () => {
     }
   });
 
+  test.each(['only', 'ignore'])(
+    'a kind that does not exist is refused by --%s: a typo would pass in CI',
+    async (flag) => {
+      const { code, err } = await checkAs(database, [`--${flag}`, 'left_out,row_securty_off']);
+      expect(code).toBe(1);
+      expect(err).toContain(
+        `--${flag} names the kind "row_securty_off", which does not exist; "row_security_off" does.`,
+      );
+      expect(err).toContain('foreign_key_unindexed');
+      expect((await checkAs(database, [`--${flag}`, 'left_out, row_security_off'])).code).toBe(0);
+    },
+  );
+
   test('a missing role is an error', async () => {
     const { code, out } = await checkAs(database, [], { PGREFLECT_ANON_ROLE: 'nobody_at_all' });
     expect(code).toBe(1);

@@ -42,6 +42,10 @@ test('--check succeeds on what --out wrote, and says where a changed schema diff
     expect(code).toBe(1);
     expect(err).toMatch(/schema.graphql differs from the database at line \d+/);
     expect(err).toContain('title');
+    const advice = /To update it, run the same command with (--out \S+) in place of (--check \S+?)\.$/m.exec(err);
+    const command = '--role anon --check schema.graphql'.replace(advice![2]!, advice![1]!);
+    expect((await schema(command.split(' '), directory)).code).toBe(0);
+    expect((await schema(['--check', 'schema.graphql'], directory)).code).toBe(0);
   } finally {
     await database.query('alter table note drop column title');
   }

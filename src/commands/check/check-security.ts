@@ -3,7 +3,7 @@
  * other rights. One check per function; the statements are in `sql/`.
  */
 
-import { type Check, statementCheck } from './finding.ts';
+import { type Check, type FindingKind, statementCheck } from './finding.ts';
 
 /** Roles that row security does not bind: policies are no protection against them. */
 const findPassingRoles = statementCheck('check-passing-roles.sql', ({ role, name, why }) => ({
@@ -26,7 +26,7 @@ const findOpenTables = statementCheck(
 );
 
 /** What is wrong with a grant, after its words; by kind of sql/check-grants.sql. */
-const grantKinds: Readonly<Record<string, { readonly check: string; readonly why: string }>> = {
+const grantKinds: Readonly<Record<string, { readonly check: FindingKind; readonly why: string }>> = {
   unguarded: { check: 'write_unguarded', why: 'it has no row security, so any row can be written' },
   beyond_rows: {
     check: 'grant_beyond_rows',

@@ -6,6 +6,7 @@ import type { Catalog } from '../../catalog/catalog.ts';
 import { readCatalog } from '../../catalog/read-catalog.ts';
 import type { ExtensionName } from '../../config/extensions.ts';
 import { loadOptionsOrThrow } from '../../config/load-options.ts';
+import { nearestName } from '../../config/nearest-name.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { type Command, type CommandContext, flagText, refuse } from '../command.ts';
 import { databaseUrlFor } from '../read-model.ts';
@@ -16,7 +17,7 @@ import { checkDirectives } from './check-directives.ts';
 import { findAmbiguousKeys, proposeViewKeys } from './check-keys.ts';
 import { securityChecks } from './check-security.ts';
 import { speedChecks } from './check-speed.ts';
-import type { CheckScope, Finding, Severity } from './finding.ts';
+import { type CheckScope, type Finding, findingKinds, type Severity } from './finding.ts';
 import { mergePartitions, readPartitions } from './partitions.ts';
 import { formats } from './report.ts';
 
@@ -58,6 +59,7 @@ const names = [
 async function runCheck(context: CommandContext): Promise<number> {
   const print = formats.get(flagText(context, 'format') ?? 'text');
   if (print === undefined) refuse('--format is none of text, json, sarif.');
+  const [only, ignored] = [kindsOf(context, 'only'), kindsOf(context, 'ignore')];
   const { values } = loadOptionsOrThrow(names, context.sources);
   const databaseUrl = databaseUrlFor(values.databaseUrl, context);
   const [anonRole, authenticatedRole, serviceRole] = [values.anonRole!, values.authenticatedRole!, values.serviceRole!];
@@ -81,7 +83,7 @@ async function runCheck(context: CommandContext): Promise<number> {
       ...checkTrigger(catalog),
     ].filter((finding) => !isIgnored(finding));
   });
-  const chosen = chooseKinds(context, findings);
+  const chosen = findings.filter(({ check: kind }) => (only?.includes(kind) ?? true) && !ignored?.includes(kind));
   const sorted = severities.flatMap((severity) => chosen.filter((finding) => finding.severity === severity));
   context.print(print(sorted));
   return sorted.some(({ severity }) => severity === 'error') ? 1 : 0;
@@ -108,11 +110,18 @@ function runChecks(pool: SystemPool, { scope, catalog, ...models }: Subject): Pr
   );
 }
 
-function chooseKinds(context: CommandContext, findings: readonly Finding[]): readonly Finding[] {
-  const kinds = (flag: string) =>
-    flagText(context, flag)
-      ?.split(',')
-      .map((kind) => kind.trim());
-  const [only, ignored = []] = [kinds('only'), kinds('ignore')];
-  return findings.filter(({ check: kind }) => (only?.includes(kind) ?? true) && !ignored.includes(kind));
+/** The kinds that a flag names; null without it. A typo would make a check pass in CI. */
+function kindsOf(context: CommandContext, flag: 'only' | 'ignore'): readonly string[] | null {
+  const kinds = flagText(context, flag)
+    ?.split(',')
+    .map((kind) => kind.trim());
+  for (const kind of kinds ?? []) {
+    if ((findingKinds as readonly string[]).includes(kind)) continue;
+    const nearest = nearestName(kind, findingKinds);
+    refuse(
+      `--${flag} names the kind "${kind}", which does not exist${nearest === null ? '' : `; "${nearest}" does`}.`,
+      `There are: ${findingKinds.join(', ')}`,
+    );
+  }
+  return kinds ?? null;
 }

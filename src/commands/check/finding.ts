@@ -10,10 +10,21 @@ import { loadSqlFile } from '../../postgres/system/sql-file.ts';
  */
 export type Severity = 'error' | 'warning' | 'note';
 
+/** What is looked for: stable names, for programs that read the report. */
+export const findingKinds = [
+  'setup', 'directive_malformed', 'directive_key', 'directive_value', 'directive_column', 'not_granted', 'read_only', 'left_out',
+  'usage_missing', 'role_summary', 'trigger_missing', 'key_not_unique', 'key_not_measured', 'row_security_passed', 'row_security_off',
+  'view_runs_as_owner', 'write_unguarded', 'grant_beyond_rows', 'grant_without_policy', 'grant_to_everybody', 'policy_missing',
+  'default_grant', 'schema_open', 'definer_search_path', 'definer_callable', 'foreign_key_unindexed', 'policy_column_unindexed',
+  'policy_call_per_row',
+] as const; // biome-ignore format: a list of names
+
+/** A kind of findings. */
+export type FindingKind = (typeof findingKinds)[number];
+
 /** One line of the report. */
 export interface Finding {
-  /** Stable name of what was looked for, for programs that read the report. */
-  readonly check: string;
+  readonly check: FindingKind;
   readonly severity: Severity;
   /** The role, table, routine or policy it is about, as SQL names it; null: the database. */
   readonly object: string | null;
