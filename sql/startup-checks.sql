@@ -14,6 +14,12 @@ select pg_catalog.json_build_object(
     left join pg_catalog.pg_namespace n on n.nspname = s.name
     where s.name <> '$user'
   ),
+  'knownSchemas', (
+    select coalesce(pg_catalog.json_agg(n.nspname), '[]')
+    from (
+      select nspname from pg_catalog.pg_namespace where nspname !~ '^pg_' and nspname <> 'information_schema' order by nspname limit 1000
+    ) as n
+  ),
   'roles', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
       'name', w.value,

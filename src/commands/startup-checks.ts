@@ -7,6 +7,7 @@ import { quoteName } from '../catalog/quote-name.ts';
 import { readExposedNames } from '../catalog/read-catalog.ts';
 import type { Config } from '../config/config.ts';
 import type { Problem } from '../config/config-error.ts';
+import { nearestName } from '../config/nearest-name.ts';
 import type { Queryable } from '../postgres/system/queryable.ts';
 import { loadSqlFile } from '../postgres/system/sql-file.ts';
 import { withoutPassword } from './describe-error.ts';
@@ -31,6 +32,7 @@ interface Facts {
   readonly superuser: boolean;
   readonly bypassesRowSecurity: boolean;
   readonly schemas: readonly { readonly name: string; readonly exists: boolean }[];
+  readonly knownSchemas: readonly string[];
   readonly roles: readonly { readonly name: string; readonly exists: boolean; readonly settable: boolean }[];
 }
 
@@ -103,7 +105,7 @@ function schemaProblems(facts: Facts): readonly Problem[] {
   if (names.length > 0) {
     return [
       {
-        problem: `${list('schema', names)} missing in the database "${facts.database}".`,
+        problem: `${list('schema', names)} missing in the database "${facts.database}".${didYouMean(names, facts)}`,
         fix: names.map((name) => `create schema ${quoteName(name)};`).join('\n'),
       },
     ];
@@ -112,11 +114,16 @@ function schemaProblems(facts: Facts): readonly Problem[] {
   return [{ problem, fix: 'Set the schemas: --schemas public' }];
 }
 
+function didYouMean(names: readonly string[], { knownSchemas }: Facts): string {
+  const nearest = names.map((name) => nearestName(name, knownSchemas)).filter((name) => name !== null);
+  return nearest.length === 0 ? '' : ` Did you mean ${nearest.map((name) => `"${name}"`).join(', ')}?`;
+}
+
 function missingSchemas(facts: Facts): readonly Problem[] {
   const missing = facts.schemas.filter(({ exists }) => !exists);
   if (missing.length === facts.schemas.length) return [];
   return missing.map(({ name }) => ({
-    problem: `The schema "${name}" does not exist yet.`,
+    problem: `The schema "${name}" does not exist yet.${didYouMean([name], facts)}`,
     fix: `create schema ${quoteName(name)};`,
   }));
 }

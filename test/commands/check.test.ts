@@ -71,6 +71,14 @@ describe('for people', () => {
     },
   );
 
+  test('the schema that was probably meant is named', async () => {
+    const { code, out } = await checkAs(database, ['--schemas', 'publik']);
+    expect(code).toBe(1);
+    expect(out).toContain('The schema "publik" is missing in the database');
+    expect(out).toContain('Did you mean "public"?');
+    expect((await checkAs(database, ['--schemas', 'elsewhere'])).out).not.toContain('Did you mean');
+  });
+
   test('a missing role is an error', async () => {
     const { code, out } = await checkAs(database, [], { PGREFLECT_ANON_ROLE: 'nobody_at_all' });
     expect(code).toBe(1);

@@ -90,7 +90,7 @@ describe('what is refused before anything listens', () => {
     const { code, err } = await runProcess(['serve', '--port', port], { env: env() });
     expect(code).toBe(1);
     expect(err).toContain(`Port ${port} is in use by another program.`);
-    expect(err).toContain('--port 0 for a free one');
+    expect(err).toContain('let one be chosen that is free: --port 0');
     const metrics = await runProcess(['serve', '--port', '0', '--metrics-port', port], { env: env() });
     expect(metrics.code).toBe(1);
     expect(metrics.err).toContain(`Port ${port} is in use by another program.`);
