@@ -94,7 +94,7 @@ describe('what is refused before anything listens', () => {
     const metrics = await runProcess(['serve', '--port', '0', '--metrics-port', port], { env: env() });
     expect(metrics.code).toBe(1);
     expect(metrics.err).toContain(`Port ${port} is in use by another program.`);
-    expect(metrics.err).toContain('--metrics-port 0 for a free one');
+    expect(metrics.err).toContain('let one be chosen that is free: --metrics-port 0');
   });
 });
 
