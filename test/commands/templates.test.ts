@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { runCommand, runProcess } from './run-command.ts';
+import { runCommand } from './run-command.ts';
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
@@ -14,9 +14,9 @@ interface Batch {
 
 /** Sends pieces of text to `pgreflect templates render --batch`. */
 async function renderBatch(...pieces: readonly string[]): Promise<Batch> {
-  const { PATH = '', HOME = '' } = process.env;
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
   const child = spawn(process.execPath, [main, 'templates', 'render', '--batch'], {
-    env: { PATH, HOME },
+    env: { PATH, HOME, NODE_COMPILE_CACHE },
     timeout: 50_000,
   });
   let [out, err] = ['', ''];
@@ -96,7 +96,7 @@ test('no input is no request', async () => {
 });
 
 test('without --batch, or with another word, the command says what it takes', async () => {
-  const { code, err } = await runProcess(['templates', 'render']);
+  const { code, err } = await runCommand(['templates', 'render']);
   expect(code).toBe(1);
   expect(err).toContain('--batch');
   expect((await runCommand(['templates', 'rendr'])).err).toContain('render');

@@ -42,7 +42,7 @@ test('npx pgreflect in a clone says what to install, and then runs without a bui
   const clone = temporaryDirectory();
   for (const path of ['bin', 'src', 'sql', 'package.json'])
     cpSync(join(root, path), join(clone, path), { recursive: true });
-  const { HOME = '' } = process.env;
+  const { HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
   // A Node that is too old finds the one of the packages.
   const run = () =>
     spawnSync(
@@ -50,7 +50,7 @@ test('npx pgreflect in a clone says what to install, and then runs without a bui
       ['--offline', 'pgreflect', 'keys', '--jwt-secret', 'a secret of more than thirty-two characters'],
       {
         cwd: clone,
-        env: { PATH: pathOfPerson(), HOME },
+        env: { PATH: pathOfPerson(), HOME, NODE_COMPILE_CACHE },
         encoding: 'utf8',
       },
     );

@@ -29,8 +29,8 @@ export function removeGenerated(): void {
  * @throws Error where it ends with another code than 0; the message has all it printed.
  */
 export async function runClient(name: string, env: Readonly<Record<string, string>>): Promise<string[]> {
-  const { HOME = '' } = process.env;
-  const options = { cwd: directory, env: { PATH: pathOfPerson(), HOME, ...env }, timeout: 170_000 };
+  const { HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
+  const options = { cwd: directory, env: { PATH: pathOfPerson(), HOME, NODE_COMPILE_CACHE, ...env }, timeout: 170_000 };
   try {
     const { stdout } = await run('npm', ['run', '--silent', ...name.split(' ')], options);
     return stdout.trimEnd().split('\n');

@@ -96,8 +96,8 @@ export async function expectStatus(page: Page, text: string): Promise<void> {
 
 /** What every program gets: the Node that runs the tests, and nothing else of this process. */
 function baseEnvironment(): Record<string, string> {
-  const { HOME = '' } = process.env;
-  return { PATH: pathOfPerson(), HOME };
+  const { HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
+  return { PATH: pathOfPerson(), HOME, NODE_COMPILE_CACHE };
 }
 
 async function pushTemplates(externalUrl: string, pattern: string): Promise<void> {
