@@ -432,7 +432,18 @@ async function startProcess(smtp: TestSmtpServer): Promise<Process> {
   const steps = createSteps();
   const postgres = await startPostgresProxy(steps, auth.database.url);
   const mail = await startSmtpProxy(steps, smtp.port);
-  const args = ['serve', '--port', '0', '--auth-pool-size', '60', '--project-ref', ref, ...readable];
+  const args = [
+    'serve',
+    '--port',
+    '0',
+    '--auth-pool-size',
+    '60',
+    '--pool-wait-ms',
+    '60000',
+    '--project-ref',
+    ref,
+    ...readable,
+  ];
   const command = startCommand(args, {
     timeoutMs: 380_000,
     env: {

@@ -26,12 +26,15 @@ const given = process.argv.slice(2);
 const majors = given.filter((argument) => argument in releases);
 const forRunner = given.filter((argument) => !(argument in releases));
 const results: string[] = [];
+let failed = false;
 for (const major of majors.length > 0 ? majors : Object.keys(releases)) {
   const code = await runOn(major);
   results.push(`PostgreSQL ${major}: ${code === 0 ? 'passed' : 'FAILED'}`);
-  if (code !== 0) process.exitCode = 1;
+  if (code !== 0) failed = true;
 }
 console.log(`\n${results.join('\n')}`);
+// The package of the servers has a hook of its own at the end, which would make an exit code that was only set a 0.
+process.exit(failed ? 1 : 0);
 
 async function runOn(major: string): Promise<number> {
   const url = pathToFileURL(install(major)).href;
