@@ -38,6 +38,8 @@ export interface PageWorld {
  */
 export async function createTemplate(...sql: readonly string[]): Promise<string> {
   const database = await createDatabase(...sql);
+  // As PostgreSQL 15 and later have it; what `check` prints is that of those.
+  await database.query('revoke create on schema public from public');
   await installAuthTables(database);
   await usePool(database, (pool) => installWatch(pool, 'authenticator'));
   // Only what nobody is connected to can be copied.
