@@ -42,8 +42,10 @@ export function scalarOf(random: Random, type: Type, text: string): Written {
 /** The filter of a connection, an update or a deletion, or of the rows that so many relationships lead to. */
 export function writeFilter(writer: Writer, material: Material, entity: Entity, depth = 2, passed = 0): Written {
   const { random } = writer;
+  // Conditions beside it would often decide alone.
+  const isRelated = passed < 3 && entity.related.size > 0 && random.chance(0.4);
   const entries: [string, Written][] = random
-    .some([...entity.filters], Math.min(0.9, 1.3 / entity.filters.size))
+    .some(isRelated ? [] : [...entity.filters], Math.min(0.9, 1.3 / entity.filters.size))
     .map(([name, column]) => [name, writeColumnFilter(writer, material, entity, column)]);
   const type = `${entity.base}Filter`;
   const inner = () => writeFilter(writer, material, entity, depth - 1, passed);
@@ -53,7 +55,7 @@ export function writeFilter(writer: Writer, material: Material, entity: Entity, 
     const place = { type: name === 'not' ? type : `[${type}!]` };
     entries.push([name, random.chance(0.04) ? nullValue : writer.value(place, name === 'not' ? inner : members)]);
   }
-  for (const [name, relationship] of passed < 3 ? random.some([...entity.related], 0.25) : []) {
+  for (const [name, relationship] of passed < 3 ? random.some([...entity.related], isRelated ? 0.7 : 0.15) : []) {
     if (!writer.mayRelate()) continue;
     entries.push([name, random.chance(0.04) ? nullValue : writeRelated(writer, material, relationship, passed + 1)]);
   }
