@@ -13,7 +13,7 @@ const { ask, database } = await openReader([
   `create schema lib;
    comment on schema lib is '@graphql({"inflect_names": true})';
    create table lib.parcel (id int primary key, kind text not null, seconds float8 not null, opened text);
-   insert into lib.parcel values (1, 'light', 0, null), (2, 'heavy', 0.1, null);
+   insert into lib.parcel values (1, 'light', 0, null), (2, 'heavy', 0.4, null);
    create function lib.mode(parcel lib.parcel) returns text stable language sql as $$ select current_setting('plan_cache_mode') $$;
    create function lib.wait(parcel lib.parcel) returns text stable language sql as $$ select pg_sleep(parcel.seconds)::text $$;
    grant usage on schema lib to anon;
