@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { makeApiKeys } from '../../src/config/keys.ts';
 import { installAuthTables } from '../support/auth-service.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
-import { runCommand, runProcess, startCommand, temporaryDirectory } from './run-command.ts';
+import { runProcess, startCommand, temporaryDirectory } from './run-command.ts';
 
 const secret = 'a-secret-of-at-least-thirty-two-characters';
 const { anonKey } = await makeApiKeys(secret, 'anon', 'service_role');
@@ -35,7 +35,7 @@ async function serve(args: readonly string[] = [], options: { env?: Record<strin
 describe('what is refused before anything listens', () => {
   test('everything that is missing is in one list, each with the command that mends it', async () => {
     const role = `missing_${randomBytes(4).toString('hex')}`;
-    const { code, err } = await runCommand(['serve', '--anon-role', role], { env: { DATABASE_URL: database.url } });
+    const { code, err } = await runProcess(['serve', '--anon-role', role], { env: { DATABASE_URL: database.url } });
     expect(code).toBe(1);
     expect(err).toContain('There are 2 problems:');
     expect(err).toContain('(umask 077; pgreflect keys > keys.env)');
@@ -49,7 +49,7 @@ describe('what is refused before anything listens', () => {
     const login = `login_${randomBytes(4).toString('hex')}`;
     await database.query(`create role ${login} login password 'test'; grant anon to ${login}`);
     try {
-      const { code, err } = await runCommand(['serve'], {
+      const { code, err } = await runProcess(['serve'], {
         env: { ...env(), DATABASE_URL: database.urlAs(login, 'test') },
       });
       expect(code).toBe(1);
@@ -61,7 +61,7 @@ describe('what is refused before anything listens', () => {
   });
 
   test('a wrong password, without showing it', async () => {
-    const { code, err } = await runCommand(['serve'], {
+    const { code, err } = await runProcess(['serve'], {
       env: { ...env(), DATABASE_URL: database.urlAs('authenticator', 'hunter2') },
     });
     expect(code).toBe(1);
@@ -72,13 +72,13 @@ describe('what is refused before anything listens', () => {
   test('a database that does not exist', async () => {
     const url = new URL(database.url);
     url.pathname = '/nowhere';
-    const { code, err } = await runCommand(['serve'], { env: { ...env(), DATABASE_URL: url.href } });
+    const { code, err } = await runProcess(['serve'], { env: { ...env(), DATABASE_URL: url.href } });
     expect(code).toBe(1);
     expect(err).toContain('does not exist');
   });
 
   test('a schema that does not exist', async () => {
-    const { code, err } = await runCommand(['serve', '--schemas', 'nowhere'], { env: env() });
+    const { code, err } = await runProcess(['serve', '--schemas', 'nowhere'], { env: env() });
     expect(code).toBe(1);
     expect(err).toContain('The schema "nowhere" is missing');
     expect(err).toContain('create schema nowhere;');

@@ -330,7 +330,7 @@ test('the file of a template and the configuration file are followed while it ru
 });
 
 test('a schema file that is not there is said before anything is made', async () => {
-  const { code, err } = await runCommand(['start', '--schema-file', 'nowhere.sql'], {
+  const { code, err } = await runProcess(['start', '--schema-file', 'nowhere.sql'], {
     directory: temporaryDirectory(),
   });
   expect(code).toBe(1);
