@@ -4,6 +4,7 @@
  */
 import type { CatalogTable } from '../catalog/catalog.ts';
 import { type ExtensionName, extensionNames } from '../config/extensions.ts';
+import { aggregateFunctions } from './codecs.ts';
 import { foreignKeyFix } from './comment-fix.ts';
 import { tableTypeNames } from './inflect.ts';
 import type { Column, Relationship, Routine, Table, TableType } from './model.ts';
@@ -34,7 +35,8 @@ function has(context: ModelContext, table: Table, extension: ExtensionName): boo
 
 function addEntries(context: ModelContext, table: Table, { routines }: Named): Table {
   if (!has(context, table, 'relation_filters')) return table;
-  const taken = new Set(['nodeId', 'and', 'or', 'not', ...table.columns.filter(isFilterable).map(fieldNameOf)]);
+  const filtered = table.columns.flatMap(({ filterable, fieldName }) => (filterable && fieldName ? [fieldName] : []));
+  const taken = new Set(['nodeId', 'and', 'or', 'not', ...filtered]);
   const shown = new Map(table.relationships.map((relationship) => [relationship.fieldName, relationship]));
   const computed = new Set(table.computedFields.map((oid) => routines.get(oid)?.fieldName));
   const relationships = table.relationships.map((relationship) => {
@@ -46,14 +48,6 @@ function addEntries(context: ModelContext, table: Table, { routines }: Named): T
     return relationship;
   });
   return { ...table, relationships };
-}
-
-function isFilterable({ filterable, fieldName }: Column): boolean {
-  return filterable && fieldName !== null;
-}
-
-function fieldNameOf({ fieldName }: Column): string | null {
-  return fieldName;
 }
 
 function noteEntry(context: ModelContext, table: Table, relationship: Relationship): void {
@@ -84,7 +78,7 @@ const neededTypes: Partial<Record<ExtensionName, Needed>> = {
 };
 
 function collectionFilterTypes({ aggregate, columns }: Table): readonly TableType[] {
-  const functions = (['sum', 'avg', 'min', 'max'] as const).filter(
+  const functions = aggregateFunctions.filter(
     (fn) => aggregate && columns.some((column) => column.fieldName !== null && column[fn] !== null),
   );
   return [

@@ -59,6 +59,9 @@ export function codecOf(namespace: string, name: string): Codec {
   return (namespace === 'pg_catalog' && Object.hasOwn(codecs, name) ? codecs[name] : undefined) ?? opaque;
 }
 
+/** The aggregates over columns. */
+export const aggregateFunctions = ['sum', 'avg', 'min', 'max'] as const;
+
 /** Scalars whose lists can be filtered. */
 export const filterableElements: ReadonlySet<ScalarName> = new Set<ScalarName>([
   'Int', 'Float', 'String', 'Boolean', 'UUID', 'BigInt', 'BigFloat', 'Time', 'Date', 'Datetime',

@@ -3,6 +3,7 @@
  */
 import type { CatalogTable } from '../catalog/catalog.ts';
 import { quoteName } from '../catalog/quote-name.ts';
+import { aggregateFunctions } from './codecs.ts';
 import { buildColumns, noteOmittedColumns } from './columns.ts';
 import { tableFix, validName } from './comment-fix.ts';
 import { baseForm, tableRootFields, tableTypeNames } from './inflect.ts';
@@ -87,7 +88,7 @@ export function otherTableName(context: ModelContext, row: CatalogTable): string
 /** Names of all types that the table brings along, without those that `claimAdded` takes. */
 function typeNames(table: UnlinkedTable): readonly string[] {
   const names = tableTypeNames(table.baseName);
-  const results = (['sum', 'avg', 'min', 'max'] as const).filter((fn) =>
+  const results = aggregateFunctions.filter((fn) =>
     table.columns.some((column) => column[fn] !== null && column.cast.base === null),
   );
   return [
@@ -121,7 +122,7 @@ export function claimAdded(
       claimed: [names[`${command}Input`], names[`${command}Response`]],
       without: (from: UnlinkedTable): UnlinkedTable => ({ ...from, [command]: false }),
     }));
-  const functions = (['sum', 'avg', 'min', 'max'] as const)
+  const functions = aggregateFunctions
     .filter((fn) => table.aggregate && table.columns.some((column) => column[fn] !== null))
     .filter((fn) => table.columns.every((column) => column[fn] === null || column.cast.base !== null))
     .map((fn) => ({

@@ -4,11 +4,12 @@
  * The schema builder attaches one to everything it makes; the planner reads nothing else, so names are decided once.
  */
 import type { GraphQLArgument, GraphQLField, GraphQLInputField, GraphQLType } from 'graphql';
+import type { aggregateFunctions } from '../model/codecs.ts';
 import type { Column, Relationship, Routine, RoutineArgument, Table } from '../model/model.ts';
 import { invariant } from '../shared/invariant.ts';
 
 /** The functions of `aggregate` over columns. */
-export type AggregateFunction = 'sum' | 'avg' | 'min' | 'max';
+export type AggregateFunction = (typeof aggregateFunctions)[number];
 
 /** Where an output field comes from. */
 export type FieldOrigin =

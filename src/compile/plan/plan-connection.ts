@@ -15,7 +15,7 @@ import type {
 } from './plan.ts';
 import { planFilter } from './plan-filter.ts';
 import { planOrder } from './plan-order.ts';
-import { planPage } from './plan-page.ts';
+import { planLimit, planPage } from './plan-page.ts';
 import {
   descend,
   inputOf,
@@ -58,7 +58,7 @@ function planConnectionEntry(
   const { kind } = field.origin;
   switch (kind) {
     case 'total_count':
-      return { kind, atMost: planAtMost(planner, field, place) };
+      return { kind, atMost: planCountLimit(planner, field, place) };
     case 'edges':
       return { kind, entries: planBelow(planner, field, (edge) => planEdgeEntry(planner, source, edge, place)) };
     case 'page_info':
@@ -71,15 +71,11 @@ function planConnectionEntry(
 }
 
 // Rows are counted once for each parent.
-function planAtMost(planner: Planner, field: MergedFields, { pages }: Place): LimitPlan | null {
+function planCountLimit(planner: Planner, field: MergedFields, { pages }: Place): LimitPlan | null {
   const input = inputsOf(planner, field).find(({ origin }) => origin.kind === 'count_at_most')?.input;
   if (input === undefined || input.state() !== 'value') return null;
   if (input.isNegative()) throw new PublicError('BAD_USER_INPUT', '`atMost` must be an unsigned integer');
-  const path = input.path();
-  const limit: LimitPlan =
-    path === null
-      ? { kind: 'constant', value: input.known() as number }
-      : { kind: 'slot', slot: { kind: 'limit', path, maxRows: largestInt } };
+  const limit = planLimit(input, largestInt);
   planner.costs.push([...pages.slice(0, -1), limit]);
   return limit;
 }

@@ -11,7 +11,7 @@ import type { Input } from './input.ts';
 import type { Condition, RelatedRows } from './plan.ts';
 import { spend } from './plan-budget.ts';
 import { planNodeId } from './plan-node-id.ts';
-import { planOperator } from './plan-operator.ts';
+import { combine, planOperator } from './plan-operator.ts';
 import { planRelatedAggregate } from './plan-related-aggregate.ts';
 import { descend, type Place, type Planner } from './planner.ts';
 
@@ -37,7 +37,7 @@ function planLevel(at: Level, filter: Input): Condition | null {
     const condition = planEntry(at, field, input);
     return condition === null ? [] : [condition];
   });
-  return all('and', conditions);
+  return combine('and', conditions);
 }
 
 function planEntry(at: Level, field: GraphQLInputField, input: Input): Condition | null {
@@ -48,7 +48,7 @@ function planEntry(at: Level, field: GraphQLInputField, input: Input): Condition
   if (input.state() !== 'value') return null;
   switch (origin.kind) {
     case 'column':
-      return all(
+      return combine(
         'and',
         input.fields().map((entry) => {
           spend(planner.budget, 'inputs', level);
@@ -56,7 +56,7 @@ function planEntry(at: Level, field: GraphQLInputField, input: Input): Condition
         }),
       );
     case 'node_id':
-      return all(
+      return combine(
         'and',
         input.fields().map((entry) => planNodeIdOperator(table, entry.input)),
       );
@@ -67,7 +67,7 @@ function planEntry(at: Level, field: GraphQLInputField, input: Input): Condition
         const condition = planLevel(below, item);
         if (condition !== null) items.push(condition);
       }
-      return all(origin.kind, items);
+      return combine(origin.kind, items);
     }
     case 'not': {
       const item = planLevel(below, input);
@@ -121,7 +121,7 @@ function planCollection(at: Level, collection: Input, related: Relate): Conditio
     const failing = related({ kind: 'not_true', item: condition });
     return { kind: 'not', item: { kind: 'exists', related: failing } };
   });
-  return all(
+  return combine(
     'and',
     conditions.filter((condition) => condition !== null),
   );
@@ -145,9 +145,4 @@ const mostNested = 4;
 function refuseNesting(input: Input): PublicError {
   const message = `Filters through relationships nest at most ${mostNested} deep.`;
   return new PublicError('BAD_USER_INPUT', message, { extensions: { input: input.place() } });
-}
-
-function all(kind: 'and' | 'or', items: readonly Condition[]): Condition | null {
-  if (items.length === 0) return null;
-  return items.length === 1 ? items[0]! : { kind, items };
 }

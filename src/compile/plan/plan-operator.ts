@@ -57,3 +57,9 @@ export function refuseLength(maxLength: number, place: string): PublicError {
   const message = `Invalid input for String type. Maximum character length ${maxLength}`;
   return new PublicError('BAD_USER_INPUT', message, { extensions: { input: place } });
 }
+
+/** The conditions as one; null where there is none. */
+export function combine(kind: 'and' | 'or', items: readonly Condition[]): Condition | null {
+  if (items.length === 0) return null;
+  return items.length === 1 ? items[0]! : { kind, items };
+}

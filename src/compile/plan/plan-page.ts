@@ -35,8 +35,11 @@ export function planPage(table: Table, inputs: Inputs, columns: number): PagePla
   };
 }
 
-// A limit written in the document becomes part of the text: a bound limit can keep PostgreSQL from ever reusing a plan.
-function planLimit(input: Input, maxRows: number): LimitPlan {
+/**
+ * A number of rows, at most `maxRows`. One that is written in the document becomes part of the text: a bound limit can keep PostgreSQL from
+ * ever reusing a plan.
+ */
+export function planLimit(input: Input, maxRows: number): LimitPlan {
   const path = input.path();
   if (path === null) return { kind: 'constant', value: Math.min(input.known() as number, maxRows) };
   return { kind: 'slot', slot: { kind: 'limit', path, maxRows } };

@@ -8,19 +8,15 @@ import { inputFieldOrigin } from '../../schema/origin.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
 import type { Input } from './input.ts';
-import {
-  type ComparisonOperator,
-  type Condition,
-  type Expression,
-  type LimitPlan,
-  mostCounted,
-  type RelatedRows,
-} from './plan.ts';
+import { type Condition, type Expression, type LimitPlan, mostCounted, type RelatedRows } from './plan.ts';
 import { spend } from './plan-budget.ts';
-import { planNullTest, planOperator } from './plan-operator.ts';
+import { combine, planNullTest, planOperator } from './plan-operator.ts';
+import { planLimit } from './plan-page.ts';
 import type { Place, Planner } from './planner.ts';
 
 type Entries = ReturnType<Input['fields']>;
+
+const allCounted: LimitPlan = { kind: 'constant', value: mostCounted };
 
 /** The condition of a `BAggregateFilter` without its `filter`; null where it asks nothing. */
 export function planRelatedAggregate(
@@ -33,20 +29,18 @@ export function planRelatedAggregate(
   const having = entries.flatMap(({ field, input }) => planGroupEntry(planner, field, input));
   const counted = counts.flatMap(({ input }) => input.fields());
   if (having.length === 0) {
-    return conjunctionOf(counted.flatMap((entry) => planCount({ planner, place, related }, entry) ?? []));
+    return combine(
+      'and',
+      counted.map((entry) => planCount({ planner, place, related }, entry)),
+    );
   }
-  planner.costs.push([...place.pages, { kind: 'constant', value: mostCounted }]);
+  planner.costs.push([...place.pages, allCounted]);
   const count = counted.map(({ field, input }) => {
     spend(planner.budget, 'inputs');
     if (operatorOf(field) !== 'is' && input.state() === 'value') askBounds(operatorOf(field), input);
     return planOperator(planner.budget, { kind: 'count' }, field, input);
   });
-  return { kind: 'group_related', related, having: conjunctionOf([...count, ...having])! };
-}
-
-function conjunctionOf(items: readonly Condition[]): Condition | null {
-  if (items.length === 0) return null;
-  return items.length === 1 ? items[0]! : { kind: 'and', items };
+  return { kind: 'group_related', related, having: combine('and', [...count, ...having])! };
 }
 
 function planGroupEntry(planner: Planner, group: GraphQLInputField, input: Input): readonly Condition[] {
@@ -75,7 +69,7 @@ interface Counting {
   readonly related: RelatedRows;
 }
 
-function planCount({ planner, place, related }: Counting, { field, input }: Entries[number]): Condition | null {
+function planCount({ planner, place, related }: Counting, { field, input }: Entries[number]): Condition {
   spend(planner.budget, 'inputs');
   const operator = operatorOf(field);
   // There always is a number.
@@ -86,7 +80,8 @@ function planCount({ planner, place, related }: Counting, { field, input }: Entr
   if (known === 'true' || known === 'false') return { kind: 'constant', value: known === 'true' };
   const exists: Condition = { kind: 'exists', related };
   if (known !== undefined) return known === 'some' ? exists : { kind: 'not', item: exists };
-  planner.costs.push([...place.pages, limitOf(operator, input)]);
+  const counted = operator === 'in' ? allCounted : planLimit(input, mostCounted);
+  planner.costs.push([...place.pages, counted]);
   const slot = operator === 'in' ? input.listSlot() : input.slot();
   const count: Condition = { kind: 'count_related', related, operator, slot };
   // Where few have related rows at all, that is found much faster than by counting those of each.
@@ -129,13 +124,6 @@ function askList(input: Input): 'more' {
   const items = input.path() === null ? [...input.items()] : [input];
   for (const item of items) if (item.state() === 'value') askBound(item);
   return 'more';
-}
-
-function limitOf(operator: ComparisonOperator, input: Input): LimitPlan {
-  const path = input.path();
-  if (operator === 'in') return { kind: 'constant', value: mostCounted };
-  if (path === null) return { kind: 'constant', value: input.known() as number };
-  return { kind: 'slot', slot: { kind: 'limit', path, maxRows: mostCounted } };
 }
 
 function refuseBound(input: Input): PublicError {

@@ -26,6 +26,7 @@ import {
   printMatched,
 } from './print-operator.ts';
 import { directRow, type Names, type Row } from './print-row.ts';
+import { tableName } from './printer.ts';
 import { builtin, ident, integer, join, param, type Sql, sql } from './sql.ts';
 
 /** Conditions joined by `and`; null without any. */
@@ -82,8 +83,7 @@ function fromRelated(names: Names, related: RelatedRows, row: Row): { readonly f
     printJoin(related.relationship, { table: related.from, row }, target),
     related.condition === null ? null : printCondition(names, related.condition, target.row),
   ]);
-  const { namespace, name } = related.table;
-  return { from: sql` from ${ident(namespace, name)} as ${ident(alias)}${where(condition)}`, row: target.row };
+  return { from: sql` from ${tableName(related.table)} as ${ident(alias)}${where(condition)}`, row: target.row };
 }
 
 // Rows are counted until the outcome is certain.

@@ -2,14 +2,13 @@
  * The aggregate types of a table that enables them: count, and the columns each function can take (docs/aggregates.md).
  */
 import { type GraphQLFieldConfig, type GraphQLFieldConfigMap, GraphQLNonNull, GraphQLObjectType } from 'graphql';
+import { aggregateFunctions } from '../../model/codecs.ts';
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Table } from '../../model/model.ts';
 import { fieldMap } from '../field-map.ts';
 import { type AggregateFunction, typed } from '../origin.ts';
 import type { SchemaContext } from '../schema-context.ts';
 import { scalarTypes } from './scalars.ts';
-
-const functions = ['sum', 'avg', 'min', 'max'] as const;
 
 /** Announces *B*`Aggregate` and its parts. A function that no column can take has neither type nor field. */
 export function defineAggregateTypes(
@@ -20,7 +19,7 @@ export function defineAggregateTypes(
   const names = tableTypeNames(table.baseName);
   const define = (name: string, fields: () => GraphQLFieldConfigMap<unknown, unknown>) =>
     defineType(name, () => new GraphQLObjectType({ name, fields }));
-  const taking = functions.filter((fn) =>
+  const taking = aggregateFunctions.filter((fn) =>
     table.columns.some((column) => column.fieldName !== null && column[fn] !== null),
   );
   define(names.aggregate, () => {

@@ -4,14 +4,13 @@
  */
 import { type GraphQLInputFieldConfig, type GraphQLInputFieldConfigMap, GraphQLInputObjectType } from 'graphql';
 import { isGroupable } from '../../model/added-names.ts';
+import { aggregateFunctions } from '../../model/codecs.ts';
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Column, Table } from '../../model/model.ts';
 import { fieldMap } from '../field-map.ts';
 import { type InputFieldOrigin, typed } from '../origin.ts';
 import { addedInput, type SchemaContext } from '../schema-context.ts';
 import { scalarFilterName } from './operator-filters.ts';
-
-const functions = ['sum', 'avg', 'min', 'max'] as const;
 
 /** Announces the types, as far as the table has them. */
 export function defineRelatedFilterTypes(
@@ -38,7 +37,9 @@ export function defineRelatedFilterTypes(
       ['filter', filter(), { kind: 'related_filter' }],
       ['count', context.types.input(scalarFilterName('Int')), { kind: 'count' }],
       ['distinctCount', added('distinctCountFilter'), { kind: 'distinct_counts' }],
-      ...functions.map((fn) => [fn, added(`${fn}Filter`), { kind: 'aggregate_function', function: fn }] as const),
+      ...aggregateFunctions.map(
+        (fn) => [fn, added(`${fn}Filter`), { kind: 'aggregate_function', function: fn }] as const,
+      ),
     ]),
   );
   define('distinctCountFilter', () =>
@@ -48,7 +49,7 @@ export function defineRelatedFilterTypes(
       { kind: 'distinct_count', column },
     ]),
   );
-  for (const fn of functions) {
+  for (const fn of aggregateFunctions) {
     define(`${fn}Filter`, () =>
       ofColumns(table.columns, (column) => {
         const scalar = column[fn];
