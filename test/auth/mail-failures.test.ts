@@ -17,6 +17,7 @@ beforeEach(async () => {
 });
 
 const password = 'a good password';
+/** Gateways of a database share its queue: one that captures emails has its own sent before one with this server begins. */
 const server = () =>
   ({
     smtp_host: '127.0.0.1',
@@ -51,12 +52,12 @@ test('a sign-up whose mail is refused leaves no user, and works once the server 
 });
 
 test('the older link stays good where the newer mail cannot be sent', async () => {
-  const auth = await testAuth(database, { ...server(), smtp_max_frequency: 0 });
   const captured = await testAuth(database, { smtp_max_frequency: 0 });
   const email = 'older@x.test';
   await signedUp(captured, email);
   await captured.ask('/recover', { email });
   const { link } = await captured.mail(email);
+  const auth = await testAuth(database, { ...server(), smtp_max_frequency: 0 });
   smtp.behave({ kind: 'refuse', at: 'recipient', code: 550, text: 'no' });
   expect((await auth.ask('/recover', { email })).body.message).toBe('Error sending recovery email');
   expect(fragmentOf((await open(link)).location).access_token).toBeDefined();
@@ -94,9 +95,8 @@ test('nobody can keep an account from being recovered by metadata that a templat
 });
 
 test('a change of password in the same request is undone with the mail that cannot be sent', async () => {
-  const captured = await testAuth(database);
+  const { access_token: token } = await signedUp(await testAuth(database), 'both@x.test');
   const auth = await testAuth(database, server());
-  const { access_token: token } = await signedUp(captured, 'both@x.test');
   smtp.behave({ kind: 'refuse', at: 'message', code: 554, text: 'no' });
   const body = { password: 'another password', email: 'both2@x.test' };
   const reply = await auth.ask('/user', body, { method: 'PUT', token });
@@ -107,9 +107,9 @@ test('a change of password in the same request is undone with the mail that cann
 
 test('while a mail server is slow only what waits for it waits: half of the connections are for all others', async () => {
   const captured = await testAuth(database);
-  const auth = await testAuth(database, server(), { authPoolSize: 4, poolWaitMs: 2000 });
   const email = 'quick@x.test';
   const signedIn = await signedUp(captured, email);
+  const auth = await testAuth(database, server(), { authPoolSize: 4, poolWaitMs: 2000 });
   let answer = () => {};
   const until = new Promise<void>((resolve) => {
     answer = resolve;
