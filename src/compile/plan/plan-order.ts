@@ -11,7 +11,11 @@ import { type PlanBudget, spend } from './plan-budget.ts';
 /** The order of the rows, total because the primary key ends it. */
 export function planOrder(budget: PlanBudget, table: Table, orderBy: Input | null): readonly OrderTerm[] {
   const requested = orderBy !== null && orderBy.state() === 'value' ? planRequested(budget, orderBy) : [];
-  return [...requested, ...keyColumns(table).map((column) => ({ column, descending: false, nullsFirst: false }))];
+  return [...requested, ...keyColumns(table).map(ascending)];
+}
+
+function ascending(column: Column): OrderTerm {
+  return { expression: { kind: 'column', column }, descending: false, nullsFirst: false };
 }
 
 function planRequested(budget: PlanBudget, orderBy: Input): readonly OrderTerm[] {
@@ -45,7 +49,7 @@ function planElement(element: Input): readonly OrderTerm[] {
     const direction = input.choice();
     const term = directions[direction];
     invariant(term, `unknown direction ${direction}`);
-    return [{ column: origin.column, ...term }];
+    return [{ expression: { kind: 'column', column: origin.column }, ...term }];
   });
 }
 

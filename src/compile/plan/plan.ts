@@ -98,9 +98,9 @@ export interface CursorPlan {
   readonly elements: readonly (Slot | null)[];
 }
 
-/** One column of an order, with its direction and the place of its nulls. */
+/** One value of an order, with its direction and the place of its nulls. */
 export interface OrderTerm {
-  readonly column: Column;
+  readonly expression: Expression;
   readonly descending: boolean;
   readonly nullsFirst: boolean;
 }

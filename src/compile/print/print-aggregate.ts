@@ -14,7 +14,7 @@ import { empty, ident, join, type Sql, sql } from './sql.ts';
 
 /** The aggregate object as json. */
 export function printAggregate(printer: Printer, entries: readonly AggregateEntry[], rows: RowSet): Sql {
-  const { from, row, condition } = rows.scan();
+  const { from, row, condition } = rows.scan([]);
   const name = printer.names.next('g');
   const columns = new Map<string, Sql>();
   const laterals: Sql[] = [];

@@ -17,6 +17,7 @@ import type { ConnectionEntry, ConnectionPlan, LimitPlan, SetSource } from '../p
 import { printAggregate } from './print-aggregate.ts';
 import { conjunction, printCondition, printJoin, where } from './print-condition.ts';
 import { printEntries, printObject } from './print-object.ts';
+import { printSortKeys } from './print-order.ts';
 import { type PrintedPage, printLimit, printPage } from './print-page.ts';
 import { directRow, list, type Names, type Row, type RowSet, SubqueryRow } from './print-row.ts';
 import { type Frame, jsonText, printText, type TextPart } from './print-text.ts';
@@ -49,7 +50,7 @@ export function tableRows(printer: Printer, plan: TableConnectionPlan, parent: R
   return {
     table: source.table,
     isStored: true,
-    scan() {
+    scan(order) {
       const alias = printer.names.next('t');
       const row = directRow(alias, source.table);
       const joined =
@@ -60,6 +61,7 @@ export function tableRows(printer: Printer, plan: TableConnectionPlan, parent: R
         from: sql`${tableName(source.table)} as ${ident(alias)}`,
         row,
         condition: restrict(printer.names, plan, row, joined),
+        sortKeys: printSortKeys(order, row),
       };
     },
   };
@@ -83,10 +85,15 @@ function printRoutineConnection(
   const rows: RowSet = {
     table,
     isStored: false,
-    scan() {
+    scan(order) {
       const alias = printer.names.next('f');
       const row = directRow(alias, table);
-      return { from: sql`${called} as ${ident(alias)}`, row, condition: restrict(printer.names, plan, row, null) };
+      return {
+        from: sql`${called} as ${ident(alias)}`,
+        row,
+        condition: restrict(printer.names, plan, row, null),
+        sortKeys: printSortKeys(order, row),
+      };
     },
   };
   return sql`(${printSelect(printer, plan, rows, { frame })})`;
@@ -116,7 +123,7 @@ function printHeldConnection(
   const rows: RowSet = {
     table,
     isStored: false,
-    scan() {
+    scan(order) {
       const alias = printer.names.next('t');
       const row: Row = {
         column: (column) => {
@@ -132,6 +139,7 @@ function printHeldConnection(
         from: sql`${ident(held.alias)} as ${ident(alias)}`,
         row,
         condition: restrict(printer.names, plan, row, null),
+        sortKeys: printSortKeys(order, row),
       };
     },
   };
@@ -184,7 +192,7 @@ function connectionParts(printer: Printer, plan: ConnectionPlan, rows: RowSet, p
 
 /** The rows of a total count, what follows `from`. */
 export function printCounted({ names }: Printer, rows: RowSet, atMost: LimitPlan | null): Sql {
-  const { from, condition } = rows.scan();
+  const { from, condition } = rows.scan([]);
   const all = sql`${from}${where(condition)}`;
   return atMost === null ? all : sql`(select from ${all} limit ${printLimit(atMost)}) as ${ident(names.next('n'))}`;
 }

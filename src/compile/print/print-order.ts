@@ -1,11 +1,12 @@
 /**
  * Prints orders and cursors over the current row.
  */
-import type { Table } from '../../model/model.ts';
+import type { SqlType, Table } from '../../model/model.ts';
 import type { CursorPlan, OrderTerm } from '../plan/plan.ts';
 import { keyColumns } from '../plan/plan-order.ts';
 import type { Slot } from '../plan/slot.ts';
 import { printSlot } from './print-condition.ts';
+import { printExpression, typeOf } from './print-expression.ts';
 import { type Comparing, isBuiltIn, printCompared, printOperand, printRowsCompared } from './print-operator.ts';
 import { list, type Row } from './print-row.ts';
 import { join, type Sql, sql } from './sql.ts';
@@ -16,18 +17,24 @@ export function scanOrder(order: readonly OrderTerm[], backward: boolean): reado
   return order.map((term) => ({ ...term, descending: !term.descending, nullsFirst: !term.nullsFirst }));
 }
 
+/** The values of the terms of an order over a row. */
+export function printSortKeys(order: readonly OrderTerm[], row: Row): readonly Sql[] {
+  return order.map(({ expression }) => printExpression(expression, row));
+}
+
 /**
  * ` order by …`. Where there are no nulls their place is the one that indexes have unless told otherwise: PostgreSQL takes an
  * index for an order only where both put them in the same place.
  *
  * @param isStored The rows are those of a table, which keeps its columns free of nulls.
  */
-export function printOrder(order: readonly OrderTerm[], row: Row, isStored: boolean): Sql {
-  const terms = order.map(({ column, descending, nullsFirst }) => {
+export function printOrder(order: readonly OrderTerm[], sortKeys: readonly Sql[], isStored: boolean): Sql {
+  const terms = order.map(({ expression, descending, nullsFirst }, index) => {
     const direction = descending ? sql` desc` : sql` asc`;
-    const isFirst = isStored && column.hasNoNulls ? descending : nullsFirst;
+    const hasNoNulls = isStored && expression.kind === 'column' && expression.column.hasNoNulls;
+    const isFirst = hasNoNulls ? descending : nullsFirst;
     const nulls = isFirst ? sql` nulls first` : sql` nulls last`;
-    return sql`${row.column(column)}${direction}${nulls}`;
+    return sql`${sortKeys[index]!}${direction}${nulls}`;
   });
   return sql` order by ${list(terms)}`;
 }
@@ -38,51 +45,57 @@ export function printOrder(order: readonly OrderTerm[], row: Row, isStored: bool
  * Where all elements are values and all terms run the same way that is SQL's row comparison, which an index on the order
  * answers with one range; it has one operator for all, so their types must be built in. It also loses the rows with nulls that the rule loses.
  */
-export function printAfter(cursor: CursorPlan, order: readonly OrderTerm[], row: Row): Sql {
-  const terms = cursor.elements.map((slot, index) => ({ slot, term: order[index]! }));
-  if (terms.length === 0) return sql`false`;
-  const same = terms.every(({ slot, term }) => slot !== null && term.descending === terms[0]!.term.descending);
-  if (same && (terms.length === 1 || terms.every(({ term }) => isBuiltIn(term.column.cast))))
-    return printRowComparison(terms as readonly { slot: Slot; term: OrderTerm }[], row);
+export function printAfter(cursor: CursorPlan, order: readonly OrderTerm[], sortKeys: readonly Sql[]): Sql {
+  const terms = cursor.elements.map((slot, index): Place => {
+    const term = order[index]!;
+    return { slot, term, key: sortKeys[index]!, type: typeOf(term.expression) };
+  });
+  const [first] = terms;
+  if (first === undefined) return sql`false`;
+  const same = terms.every(({ slot, term }) => slot !== null && term.descending === first.term.descending);
+  if (same && (terms.length === 1 || terms.every(({ type }) => isBuiltIn(type)))) return printRowComparison(terms);
   const branches = terms.flatMap((last, index) => {
-    const beyond = printBeyond(last.slot, last.term, row);
+    const beyond = printBeyond(last);
     if (beyond === null) return [];
-    const equal = terms.slice(0, index).map(({ slot, term }) => printEqual(slot, term, row));
+    const equal = terms.slice(0, index).map(printEqual);
     return [sql`(${join([...equal, beyond], sql` and `)})`];
   });
   const any = branches.length === 0 ? sql`false` : sql`(${join(branches, sql` or `)})`;
-  const bound = printBound(terms[0]!, row);
-  return bound === null ? any : sql`(${bound} and ${any})`;
+  // Implied by every branch; gives the planner a range on the first key.
+  return first.slot === null ? any : sql`(${printStep(first.term.descending ? 'lte' : 'gte', first)} and ${any})`;
 }
 
-function printRowComparison(terms: readonly { slot: Slot; term: OrderTerm }[], row: Row): Sql {
-  const { term, slot } = terms[0]!;
-  if (terms.length === 1) return sql`(${printStep(beyondOf(term), term, slot, row)})`;
-  const left = list(terms.map((each) => printOperand(each.term.column.cast, row.column(each.term.column))));
-  const right = list(terms.map((each) => printSlot(each.term.column.cast, each.slot)));
-  return sql`(${printRowsCompared(beyondOf(term), left, right)})`;
+/** A sort key and its value at the cursor, null where that is null. */
+interface Place {
+  readonly key: Sql;
+  readonly type: SqlType;
+  readonly slot: Slot | null;
+  readonly term: OrderTerm;
 }
 
-// Implied by every branch; gives the planner a range on the first column.
-function printBound({ slot, term }: { slot: Slot | null; term: OrderTerm }, row: Row): Sql | null {
-  return slot === null ? null : printStep(term.descending ? 'lte' : 'gte', term, slot, row);
+function printRowComparison(places: readonly Place[]): Sql {
+  const first = places[0]!;
+  if (places.length === 1) return sql`(${printStep(beyondOf(first), first)})`;
+  const left = list(places.map(({ type, key }) => printOperand(type, key)));
+  const right = list(places.map(({ type, slot }) => printSlot(type, slot!)));
+  return sql`(${printRowsCompared(beyondOf(first), left, right)})`;
 }
 
-function printEqual(slot: Slot | null, term: OrderTerm, row: Row): Sql {
-  return slot === null ? sql`${row.column(term.column)} is null` : printStep('eq', term, slot, row);
+function printEqual(place: Place): Sql {
+  return place.slot === null ? sql`${place.key} is null` : printStep('eq', place);
 }
 
-function printBeyond(slot: Slot | null, term: OrderTerm, row: Row): Sql | null {
-  if (slot === null) return term.nullsFirst ? sql`${row.column(term.column)} is not null` : null;
-  return printStep(beyondOf(term), term, slot, row);
+function printBeyond(place: Place): Sql | null {
+  if (place.slot === null) return place.term.nullsFirst ? sql`${place.key} is not null` : null;
+  return printStep(beyondOf(place), place);
 }
 
-function beyondOf({ descending }: OrderTerm): Comparing {
-  return descending ? 'lt' : 'gt';
+function beyondOf({ term }: Place): Comparing {
+  return term.descending ? 'lt' : 'gt';
 }
 
-function printStep(how: Comparing, { column }: OrderTerm, slot: Slot, row: Row): Sql {
-  return printCompared(column.cast, how, row.column(column), printSlot(column.cast, slot));
+function printStep(how: Comparing, { key, type, slot }: Place): Sql {
+  return printCompared(type, how, key, printSlot(type, slot!));
 }
 
 /**

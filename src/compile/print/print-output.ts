@@ -4,7 +4,6 @@
  */
 import type { EnumType, Oid, ScalarName, Table, ValueType } from '../../model/model.ts';
 import { invariant, unreachable } from '../../shared/invariant.ts';
-import type { OrderTerm } from '../plan/plan.ts';
 import { keyColumns } from '../plan/plan-order.ts';
 import { list, type Row } from './print-row.ts';
 import { join, literal, type Sql, sql } from './sql.ts';
@@ -114,9 +113,9 @@ function enumOf(enums: ReadonlyMap<Oid, EnumType>, oid: Oid): EnumType {
   return type;
 }
 
-/** The cursor of a row: one element for each column of the effective order. */
-export function printCursor(order: readonly OrderTerm[], row: Row): Sql {
-  return encode(order.map(({ column }) => row.column(column)));
+/** The cursor of a row: one element for each term of the effective order. */
+export function printCursor(sortKeys: readonly Sql[]): Sql {
+  return encode(sortKeys);
 }
 
 /** The node id of a row of `table`. */

@@ -88,15 +88,15 @@ export function isCounted({ entries }: ConnectionPlan): boolean {
 /** The rows of the page in the order of the scan, and one more where they are counted. */
 export function printScan(context: Pick<PageContext, 'plan' | 'page' | 'rows' | 'counted'>): Sql {
   const { plan, page } = context;
-  const { from, row, condition } = context.rows.scan();
   const order = scanOrder(plan.order, plan.page.backward);
-  const after = plan.page.cursor === null ? null : printAfter(plan.page.cursor, order, row);
+  const { from, row, condition, sortKeys } = context.rows.scan(order);
+  const after = plan.page.cursor === null ? null : printAfter(plan.page.cursor, order, sortKeys);
   const limit = context.counted ? printOneMore(plan.page.limit) : printLimit(plan.page.limit);
   const offset = plan.page.offset === null ? sql`` : sql` offset ${printLimit(plan.page.offset)}`;
-  const selected = page.selectList(row);
+  const selected = page.selectList(row, sortKeys);
   const select = selected.length === 0 ? sql`select` : sql`select ${list(selected)}`;
   const filtered = where(conjunction([condition, after]));
-  return sql`${select} from ${from}${filtered}${printOrder(order, row, context.rows.isStored)} limit ${limit}${offset}`;
+  return sql`${select} from ${from}${filtered}${printOrder(order, sortKeys, context.rows.isStored)} limit ${limit}${offset}`;
 }
 
 function printNumbered(context: PageContext, scan: Sql): Sql {
@@ -112,7 +112,7 @@ function printEdges(context: PageContext, entry: EdgesEntry): Sql {
   const { printer, plan, page } = context;
   const kept = keptEdges(context);
   const members = printEntries(entry.entries, (edge) =>
-    edge.kind === 'cursor' ? printCursor(plan.order, page) : printNode(context, edge.object, kept).value,
+    edge.kind === 'cursor' ? printCursor(page.sortKeys(plan.order)) : printNode(context, edge.object, kept).value,
   );
   const edge = printObject(printer.names, members);
   context.laterals.push(sql` cross join ${edge.from}`);
@@ -127,7 +127,7 @@ function printEdgesText(context: PageContext, entry: EdgesEntry): Sql {
     objectPieces(entry.entries, (part): readonly TextPart[] =>
       part.kind === 'cursor'
         ? // Base64 needs no escapes.
-          ['"', printCursor(context.plan.order, context.page), '"']
+          ['"', printCursor(context.page.sortKeys(context.plan.order)), '"']
         : [sql`${printNode(context, part.object, kept).json}::pg_catalog.text`],
     ),
   );
@@ -193,7 +193,7 @@ function printFact(context: PageContext, kind: PageFact): Sql {
     case 'start_cursor':
     case 'end_cursor': {
       const wantsFirst = (kind === 'start_cursor') !== backward;
-      const cursor = printCursor(context.plan.order, context.page);
+      const cursor = printCursor(context.page.sortKeys(context.plan.order));
       const position = wantsFirst ? sql`1` : last;
       const kept = conjunction([sql`${number} operator(pg_catalog.=) ${position}`, inPage(context)])!;
       return sql`pg_catalog.max(${cursor}) filter (where ${kept})`;
@@ -204,8 +204,9 @@ function printFact(context: PageContext, kind: PageFact): Sql {
 // Whether the page is not empty and does not hold the row that the whole set begins with, in the order of the scan.
 function printBeyondPage(context: PageContext): Sql {
   const { plan, page, rows } = context;
-  const { from, row, condition } = rows.scan();
-  const order = printOrder(scanOrder(plan.order, plan.page.backward), row, rows.isStored);
+  const terms = scanOrder(plan.order, plan.page.backward);
+  const { from, row, condition, sortKeys } = rows.scan(terms);
+  const order = printOrder(terms, sortKeys, rows.isStored);
   const other = printOtherKey(rows, page, { row, read: (key) => key });
   const first = sql`(select ${other} from ${from}${where(condition)}${order} limit 1)`;
   const kept = conjunction([sql`${ident(page.alias, 'n')} operator(pg_catalog.=) 1`, inPage(context)])!;

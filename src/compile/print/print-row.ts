@@ -2,6 +2,7 @@
  * How the printers refer to the current row: a table's alias, or a subquery that hands on the columns somebody asked for.
  */
 import type { Column, QualifiedName, Table } from '../../model/model.ts';
+import type { OrderTerm } from '../plan/plan.ts';
 import { ident, join, type Sql, sql } from './sql.ts';
 
 /** The current row. */
@@ -16,8 +17,18 @@ export interface RowSet {
   readonly table: Table;
   /** False where a routine makes them, which may be such as the table could not hold. */
   readonly isStored: boolean;
-  /** A from item with a row of its own, and the condition that relationship and filter put on it. */
-  scan(): { readonly from: Sql; readonly row: Row; readonly condition: Sql | null };
+  /** @param order What the rows are to be ordered by. */
+  scan(order: readonly OrderTerm[]): Scan;
+}
+
+/** One reading of rows. */
+interface Scan {
+  readonly from: Sql;
+  readonly row: Row;
+  /** What relationship and filter ask of the row. */
+  readonly condition: Sql | null;
+  /** The values of the terms of the order. */
+  readonly sortKeys: readonly Sql[];
 }
 
 /** Names of one statement, handed out in the order of printing, so that equal plans print equal text. */
@@ -54,6 +65,7 @@ export function everythingOf(alias: string): Sql {
 export class SubqueryRow implements Row {
   readonly alias: string;
   readonly #columns = new Map<number, Column>();
+  readonly #sortKeys = new Set<number>();
   #whole = false;
 
   constructor(alias: string) {
@@ -70,18 +82,39 @@ export class SubqueryRow implements Row {
     return ident(this.alias, 'r');
   }
 
+  /** The values of the terms of an order; always the same order. */
+  sortKeys(order: readonly OrderTerm[]): readonly Sql[] {
+    return order.map(({ expression }, index) => {
+      if (expression.kind === 'column') return this.column(expression.column);
+      this.#sortKeys.add(index);
+      return ident(this.alias, sortKeyName(index));
+    });
+  }
+
   /** The select list of the subquery, reading from `row`; pieces like `t1."id" as "c1"`. */
-  selectList(row: Row): readonly Sql[] {
+  selectList(row: Row, sortKeys: readonly Sql[] = []): readonly Sql[] {
     const columns = [...this.#columns.values()].sort((a, b) => a.number - b.number);
-    const list = columns.map((column) => sql`${row.column(column)} as ${ident(handedOnName(column))}`);
-    return this.#whole ? [...list, sql`${row.whole()} as "r"`] : list;
+    return [
+      ...columns.map((column) => sql`${row.column(column)} as ${ident(handedOnName(column))}`),
+      ...this.#sortKeyIndexes().map((index) => sql`${sortKeys[index]!} as ${ident(sortKeyName(index))}`),
+      ...(this.#whole ? [sql`${row.whole()} as "r"`] : []),
+    ];
   }
 
   /** The same columns as a subquery around the subquery sees them, under their names there. */
   passList(alias: string): readonly Sql[] {
-    const names = [...this.#columns.keys()].sort((a, b) => a - b).map((number) => `c${number}`);
-    return [...names, ...(this.#whole ? ['r'] : [])].map((name) => ident(alias, name));
+    const columns = [...this.#columns.values()].sort((a, b) => a.number - b.number).map(handedOnName);
+    const names = [...columns, ...this.#sortKeyIndexes().map(sortKeyName), ...(this.#whole ? ['r'] : [])];
+    return names.map((name) => ident(alias, name));
   }
+
+  #sortKeyIndexes(): readonly number[] {
+    return [...this.#sortKeys].sort((a, b) => a - b);
+  }
+}
+
+function sortKeyName(index: number): string {
+  return `k${index + 1}`;
 }
 
 function handedOnName(column: Column): string {

@@ -176,7 +176,7 @@ function isPlain({ entries, order }: ConnectionPlan, table: Table, counted: bool
       (entry.kind === 'page_info' &&
         entry.entries.some(({ kind }) => kind === 'start_cursor' || kind === 'end_cursor')),
   );
-  if (wantsCursor && order.some(({ column }) => cursorForm(column) === null)) return false;
+  if (wantsCursor && order.some(({ expression }) => cursorForm(expression) === null)) return false;
   return edges.every((entry) => entry.kind !== 'edges' || entry.entries.every((edge) => isFlatEdge(edge, counted)));
 }
 
@@ -224,8 +224,9 @@ function factPiece(context: PageContext, fact: PageFact): AnswerPiece {
 
 // Whether a row is not the one that the whole set begins with, in the order of the scan. The first of all is read once.
 function printBeyond({ plan, page, rows }: PageContext): Sql {
-  const { from, row, condition } = rows.scan();
-  const order = printOrder(scanOrder(plan.order, plan.page.backward), row, rows.isStored);
+  const terms = scanOrder(plan.order, plan.page.backward);
+  const { from, row, condition, sortKeys } = rows.scan(terms);
+  const order = printOrder(terms, sortKeys, rows.isStored);
   const read = (key: Sql) => sql`(select ${key} from ${from}${where(condition)}${order} limit 1)`;
   return printOtherKey(rows, page, { row, read });
 }

@@ -48,7 +48,7 @@ function visitValue(checks: Checks, value: ValuePlan, table: Table | null): void
 }
 
 function visitConnection(checks: Checks, { source: { table }, order, entries }: ConnectionPlan): void {
-  const orderColumns = order.map(({ column }) => column);
+  const orderColumns = order.flatMap(({ expression }) => (expression.kind === 'column' ? [expression.column] : []));
   for (const entry of entries) {
     const hasCursors = entry.kind === 'edges' && entry.entries.some(({ kind }) => kind === 'cursor');
     if (hasCursors || entry.kind === 'page_info') checkColumns(checks, table, orderColumns);

@@ -2,7 +2,8 @@
  * Lays out one row: which columns a select needs for it, and how they become JSON (answer-layout.ts).
  */
 import type { Column, ScalarName, ValueType } from '../../model/model.ts';
-import type { CallPlan, Keyed, ObjectPlan, OrderTerm, Typename } from '../plan/plan.ts';
+import { invariant } from '../../shared/invariant.ts';
+import type { CallPlan, Expression, Keyed, ObjectPlan, OrderTerm, Typename } from '../plan/plan.ts';
 import type { AnswerColumn, ColumnForm, RowPiece } from './answer-layout.ts';
 import { isTypename } from './print-object.ts';
 import { list, type Row } from './print-row.ts';
@@ -142,10 +143,11 @@ export function rawColumn({ row, selection }: RowContext, column: Column): { rea
 }
 
 /**
- * How a column travels for a cursor, which holds what `jsonb` would print; null where that is not plain, for
+ * How a value travels for a cursor, which holds what `jsonb` would print; null where that is not plain, for
  * example for floats, whose digits `jsonb` writes out.
  */
-export function cursorForm({ type }: Column): ColumnForm | null {
+export function cursorForm(expression: Expression): ColumnForm | null {
+  const type = expression.kind === 'column' ? expression.column.type : null;
   if (type?.kind !== 'scalar') return null;
   switch (type.scalar) {
     case 'Int':
@@ -166,11 +168,13 @@ export function cursorForm({ type }: Column): ColumnForm | null {
   }
 }
 
-/** The columns of a cursor of this order, whose columns all have a `cursorForm`. */
+/** The columns of a cursor of this order, whose values all have a `cursorForm`. */
 export function cursorColumns(context: RowContext, order: readonly OrderTerm[]): readonly AnswerColumn[] {
-  return order.map(({ column }) => {
+  return order.map(({ expression }) => {
+    invariant(expression.kind === 'column', 'only columns have a form');
+    const { column } = expression;
     const isTime =
       column.type?.kind === 'scalar' && (column.type.scalar === 'Date' || column.type.scalar === 'Datetime');
-    return isTime ? jsonColumn(context, column) : { ...rawColumn(context, column), form: cursorForm(column)! };
+    return isTime ? jsonColumn(context, column) : { ...rawColumn(context, column), form: cursorForm(expression)! };
   });
 }
