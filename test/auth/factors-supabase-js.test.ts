@@ -11,13 +11,12 @@ import { appOf } from '../support/factors.ts';
 import { serviceKey } from '../support/http.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 import { startSmtpServer } from '../support/smtp-server.ts';
-import { installSupabaseJs, type SupabaseClient, supabaseClient } from '../support/supabase-js.ts';
+import { type SupabaseClient, supabaseClient } from '../support/supabase-js.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
-  installSupabaseJs();
   database = await createAuthDatabase();
-}, 300_000);
+});
 
 const password = 'a good password';
 const autoconfirm: AuthValues = { mailer_autoconfirm: true };

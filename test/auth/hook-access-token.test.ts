@@ -25,7 +25,7 @@ import {
   fragmentOf as providerFragmentOf,
   signInAs,
 } from '../support/provider-sign-in.ts';
-import { installSupabaseJs, supabaseClient } from '../support/supabase-js.ts';
+import { supabaseClient } from '../support/supabase-js.ts';
 
 /** Adds a claim from a table of the application, and notes who signed in how. */
 const functions = `
@@ -45,9 +45,8 @@ const functions = `
 
 let database: TestDatabase;
 beforeAll(async () => {
-  installSupabaseJs();
   database = await createAuthDatabase(functions);
-}, 300_000);
+});
 
 const password = 'a good password';
 

@@ -8,7 +8,7 @@ import { type HookServer, hookSecret, startHookServer } from '../support/hook-se
 import { startOidcProvider } from '../support/oidc-provider.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 import { callbackUrl, fragmentOf, keycloakValues, signInAs, userOf } from '../support/provider-sign-in.ts';
-import { installSupabaseJs, supabaseClient } from '../support/supabase-js.ts';
+import { supabaseClient } from '../support/supabase-js.ts';
 
 /** Lets in whoever has an address of the company, and keeps a list of those that it has let in. */
 const functions = `
@@ -26,9 +26,8 @@ const functions = `
 
 let database: TestDatabase;
 beforeAll(async () => {
-  installSupabaseJs();
   database = await createAuthDatabase(functions);
-}, 300_000);
+});
 
 const password = 'a good password';
 const everyWay: AuthValues = {

@@ -9,7 +9,7 @@ import { createAuthDatabase, open, testAuth } from '../support/auth-service.ts';
 import { factorsOf } from '../support/factors.ts';
 import { type HookServer, hookSecret, startHookServer } from '../support/hook-server.ts';
 import type { TestDatabase } from '../support/postgres.ts';
-import { installSupabaseJs, supabaseClient } from '../support/supabase-js.ts';
+import { supabaseClient } from '../support/supabase-js.ts';
 
 /** A queue of the application's own, which some other program empties. */
 const functions = `
@@ -26,9 +26,8 @@ const functions = `
 
 let database: TestDatabase;
 beforeAll(async () => {
-  installSupabaseJs();
   database = await createAuthDatabase(functions);
-}, 300_000);
+});
 
 const password = 'a good password';
 /** The hook is asked during the request, where a test says nothing else. */

@@ -17,15 +17,14 @@ import { type OidcProvider, startOidcProvider } from '../support/oidc-provider.t
 import type { TestDatabase } from '../support/postgres.ts';
 import { callbackUrl, goThrough, keycloakValues, signInAs, userOf } from '../support/provider-sign-in.ts';
 import { startSmtpServer } from '../support/smtp-server.ts';
-import { installSupabaseJs, type SupabaseClient, supabaseClient } from '../support/supabase-js.ts';
+import { type SupabaseClient, supabaseClient } from '../support/supabase-js.ts';
 
 let database: TestDatabase;
 let provider: OidcProvider;
 beforeAll(async () => {
-  installSupabaseJs();
   database = await createAuthDatabase();
   provider = await startOidcProvider([callbackUrl], {});
-}, 300_000);
+});
 
 const linking: AuthValues = { security_manual_linking_enabled: true };
 const unknownId = '11111111-1111-4111-8111-111111111111';

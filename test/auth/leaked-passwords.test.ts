@@ -10,7 +10,7 @@ import { createPwnedCheck } from '../../src/auth/secrets/leaked-passwords.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import { createAuthDatabase, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import type { TestDatabase } from '../support/postgres.ts';
-import { installSupabaseJs, supabaseClient } from '../support/supabase-js.ts';
+import { supabaseClient } from '../support/supabase-js.ts';
 
 const digestOf = (password: string) => createHash('sha1').update(password).digest('hex').toUpperCase();
 
@@ -57,9 +57,8 @@ const fresh = 'nobody has ever had this one';
 describe('with the list switched on', () => {
   let database: TestDatabase;
   beforeAll(async () => {
-    installSupabaseJs();
     database = await createAuthDatabase();
-  }, 300_000);
+  });
 
   async function start(isOn = true): Promise<{ readonly auth: TestAuth; readonly list: List }> {
     const list = await startList(leaked);

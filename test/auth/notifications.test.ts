@@ -12,14 +12,13 @@ import { appOf } from '../support/factors.ts';
 import { serviceKey } from '../support/http.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 import { type ReceivedMessage, startSmtpServer, type TestSmtpServer } from '../support/smtp-server.ts';
-import { installSupabaseJs, type SupabaseClient, supabaseClient } from '../support/supabase-js.ts';
+import { type SupabaseClient, supabaseClient } from '../support/supabase-js.ts';
 
 let database: TestDatabase;
 let smtp: TestSmtpServer;
 beforeAll(async () => {
-  installSupabaseJs();
   database = await createAuthDatabase();
-}, 300_000);
+});
 beforeEach(async () => {
   smtp = await startSmtpServer({ tls: 'none' });
   await database.query('truncate pgreflect_queue.emails, auth.pgreflect_rate_limits');

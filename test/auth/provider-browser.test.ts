@@ -15,7 +15,7 @@ import { startLyingProvider } from '../support/lying-provider.ts';
 import { type OidcProvider, startOidcProvider } from '../support/oidc-provider.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 import { keycloakValues } from '../support/provider-sign-in.ts';
-import { installSupabaseJs, requireClient, supabaseClient } from '../support/supabase-js.ts';
+import { clientScript, supabaseClient } from '../support/supabase-js.ts';
 
 let database: TestDatabase;
 let forwarder: Forwarder;
@@ -25,7 +25,6 @@ let appUrl: string;
 let browser: Browser;
 
 beforeAll(async () => {
-  installSupabaseJs();
   database = await createAuthDatabase();
   forwarder = await startForwarder();
   gatewayUrl = `http://localhost:${forwarder.port}`;
@@ -35,13 +34,11 @@ beforeAll(async () => {
   });
   appUrl = await serveApp();
   browser = await openBrowser();
-}, 300_000);
+});
 
 /** A page that has nothing but the client; the flow stands in its address. */
 async function serveApp(): Promise<string> {
-  const library = readFileSync(
-    requireClient.resolve('@supabase/supabase-js').replace(/index\.[cm]?js$/, 'umd/supabase.js'),
-  );
+  const library = readFileSync(clientScript);
   const page = `<!doctype html><title>App</title><script src="/supabase.js"></script><script>
     const flowType = new URLSearchParams(location.search).get('flow') ?? 'implicit';
     window.client = supabase.createClient('${gatewayUrl}', '${anonKey}', { auth: { flowType } });

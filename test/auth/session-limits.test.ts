@@ -6,13 +6,12 @@ import { beforeAll, expect, test } from 'vitest';
 import type { AuthValues } from '../../src/config/auth/auth-config.ts';
 import { createAuthDatabase, type TestAuth, testAuth } from '../support/auth-service.ts';
 import type { TestDatabase } from '../support/postgres.ts';
-import { installSupabaseJs, type SupabaseClient, supabaseClient } from '../support/supabase-js.ts';
+import { type SupabaseClient, supabaseClient } from '../support/supabase-js.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
-  installSupabaseJs();
   database = await createAuthDatabase();
-}, 300_000);
+});
 
 const password = 'a good password';
 const hour = 3600;

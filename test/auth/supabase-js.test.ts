@@ -10,19 +10,18 @@ import { createAuthDatabase, open, type TestAuth, testAuth } from '../support/au
 import { openBrowser } from '../support/browser.ts';
 import { anonKey, serviceKey } from '../support/http.ts';
 import type { TestDatabase } from '../support/postgres.ts';
-import { installSupabaseJs, requireClient, supabaseClient } from '../support/supabase-js.ts';
+import { clientScript, supabaseClient } from '../support/supabase-js.ts';
 
 let database: TestDatabase;
 
 beforeAll(async () => {
-  installSupabaseJs();
   database = await createAuthDatabase();
   await database.query(`
     create table note (id int generated always as identity primary key, owner uuid not null default auth.uid(), body text not null);
     alter table note enable row level security;
     create policy own on note using (owner = auth.uid());
     grant all on note to authenticated;`);
-}, 300_000);
+});
 
 const password = 'a good password';
 
@@ -132,7 +131,7 @@ test('the admin functions work with the service key', async () => {
 });
 
 test('a browser that follows the link of the mail ends on the application, signed in', async () => {
-  const script = readFileSync(requireClient.resolve('@supabase/supabase-js/dist/umd/supabase.js'), 'utf8');
+  const script = readFileSync(clientScript, 'utf8');
   const app = createServer((request, response) => {
     const isScript = request.url === '/supabase.js';
     response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html');

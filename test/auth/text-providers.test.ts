@@ -14,13 +14,12 @@ import { createAuthDatabase, type TestAuth, testAuth } from '../support/auth-ser
 import { factorsOf } from '../support/factors.ts';
 import { type HookReply, type HookRequest, hookSecret, startHookServer } from '../support/hook-server.ts';
 import type { TestDatabase } from '../support/postgres.ts';
-import { installSupabaseJs, supabaseClient } from '../support/supabase-js.ts';
+import { supabaseClient } from '../support/supabase-js.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
-  installSupabaseJs();
   database = await createAuthDatabase();
-}, 300_000);
+});
 
 const password = 'a good password';
 const phones: AuthValues = { external_phone_enabled: true, sms_max_frequency: 0 };

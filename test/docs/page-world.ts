@@ -13,6 +13,7 @@ import { ref, usePool } from '../management/management.ts';
 import { installAuthTables, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { anonKey, serviceKey } from '../support/http.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { clientScript } from '../support/supabase-js.ts';
 
 /** The checkout. */
 export const root = join(import.meta.dirname, '../..');
@@ -115,7 +116,7 @@ export async function startPageWorld(template: string): Promise<PageWorld> {
   };
 }
 
-/** `pgreflect` and `npx pgreflect` of the checkout, and the packages of the examples for what a page imports. */
+/** `pgreflect` and `npx pgreflect` of the checkout, and the published client for what a page imports. */
 function installPrograms(directory: string): string {
   const bin = join(directory, '.bin');
   mkdirSync(bin);
@@ -123,6 +124,6 @@ function installPrograms(directory: string): string {
   writeFileSync(join(bin, 'pgreflect'), `#!/bin/sh\n${program}\n`);
   writeFileSync(join(bin, 'npx'), `#!/bin/sh\n[ "$1" = pgreflect ] || exit 127\nshift\n${program}\n`);
   for (const name of ['pgreflect', 'npx']) chmodSync(join(bin, name), 0o755);
-  symlinkSync(join(root, 'examples/clients/node_modules'), join(directory, 'node_modules'));
+  symlinkSync(join(clientScript, '../../../../..'), join(directory, 'node_modules'));
   return bin;
 }

@@ -19,7 +19,6 @@ import { parseTemplate, renderTemplate } from '../../src/email/template/template
 import { sampleData } from '../../src/management/templates/template-samples.ts';
 import { runCommand } from '../commands/run-command.ts';
 import { secret, serviceKey, token } from '../support/http.ts';
-import { installSupabaseJs } from '../support/supabase-js.ts';
 import { renderJson, renderText } from './answers.ts';
 import type { PageWorld } from './page-world.ts';
 import { type CodePart, type Page, printPage } from './parse-page.ts';
@@ -155,7 +154,6 @@ async function runScript(script: string, { environment, directory }: PageWorld) 
 }
 
 async function runModule(source: string, world: PageWorld): Promise<string> {
-  installSupabaseJs();
   writeFileSync(join(world.directory, 'block.mjs'), world.toReal(source));
   const options = { cwd: world.directory, env: world.environment, timeout: 150_000 };
   return (await run(process.execPath, ['block.mjs'], options)).stdout;

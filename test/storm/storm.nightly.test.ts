@@ -1,12 +1,9 @@
 /**
  * A short storm: enough for every flow and every disturbance to meet some of the others. A long one is `npm run storm`.
  */
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { installSupabaseJs } from '../support/supabase-js.ts';
+import { expect, onTestFinished, test } from 'vitest';
 import { runStorm } from './run-storm.ts';
 import { disturbances } from './weather.ts';
-
-beforeAll(installSupabaseJs, 300_000);
 
 test('whatever happens to the servers, no change is lost, half-done, done twice or kept from its owner', async () => {
   const options = { clients: 6, seed: 1, duration: { rounds: 1 }, delivery: 'direct' } as const;

@@ -3,7 +3,6 @@
  * end; the exit code is 1 where something happened that may never happen.
  */
 import { parseArgs } from 'node:util';
-import { installSupabaseJs } from '../support/supabase-js.ts';
 import { runStorm } from './run-storm.ts';
 
 const { values } = parseArgs({
@@ -22,7 +21,6 @@ const [seed, clients] = [Number(values.seed), Number(values.clients)];
 const numbers = [...Object.values(duration), seed, clients];
 if (!numbers.every((number) => number >= 0)) throw new Error('Each option takes a number.');
 
-installSupabaseJs();
 const began = Date.now();
 const ends: (() => Promise<void>)[] = [];
 try {

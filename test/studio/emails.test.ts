@@ -7,7 +7,7 @@ import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { defaultTemplates } from '../../src/email/default-templates.ts';
 import { addToken } from '../management/management.ts';
 import { serviceKey } from '../support/http.ts';
-import { installSupabaseJs, supabaseClient } from '../support/supabase-js.ts';
+import { supabaseClient } from '../support/supabase-js.ts';
 import { startStudio, type TestStudio } from './studio.ts';
 
 // A busy machine takes its time to start a browser.
@@ -15,7 +15,6 @@ vi.setConfig({ testTimeout: 240_000 });
 
 let studio: TestStudio;
 beforeAll(async () => {
-  installSupabaseJs();
   studio = await startStudio();
 });
 

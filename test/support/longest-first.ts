@@ -4,7 +4,7 @@
  */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Files that take ten seconds and more, longest first; those that want the packages of examples, once these are there. */
+/** Files that take ten seconds and more, longest first. */
 const longest = [
   'test/attack/slow-clients.test.ts',
   'test/studio/pages.test.ts',
@@ -13,7 +13,6 @@ const longest = [
   'test/commands/start.test.ts',
   'test/studio/odd-days.test.ts',
   'test/studio/emails.test.ts',
-  'test/clients/email-links.test.ts',
   'test/docs/pages.test.ts',
   'test/attack/cache-busting.test.ts',
   'test/attack/squatted-accounts.test.ts',
@@ -26,7 +25,6 @@ const longest = [
   'test/commands/serve.test.ts',
   'test/auth/factors.test.ts',
   'test/postgres/embedded-server.test.ts',
-  'test/clients/clients.test.ts',
   'test/commands/init.test.ts',
   'test/attack/directives.test.ts',
   'test/commands/stopping.test.ts',

@@ -16,8 +16,6 @@ const checks: readonly { readonly name: string; readonly command: readonly strin
   { name: 'format and lint', command: ['biome', 'ci', '--error-on-warnings'] },
 ];
 
-// Beside the first tests, because those that want the examples would wait for npm. What fails here fails in them, and is told there.
-spawn(process.execPath, [join(import.meta.dirname, 'install-examples.ts')], { stdio: 'ignore' });
 const [tests, ...checked] = await Promise.all([runTests(process.argv.slice(2)), ...checks.map(check)]);
 for (const { report } of checked) console.log(report);
 const passed = checked.filter(({ code }) => code === 0).length + tests.passed;

@@ -3,19 +3,14 @@
  */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { installClients } from './clients.ts';
+import { createClient } from '@supabase/supabase-js';
 import { anonKey } from './http.ts';
 
-/** Finds files of the client and of what came with it. */
-export const requireClient = createRequire(join(import.meta.dirname, '../../examples/clients/package.json'));
+/** The file that a page loads. */
+export const clientScript = join(createRequire(import.meta.url).resolve('@supabase/supabase-js'), '../umd/supabase.js');
 
-// biome-ignore lint/suspicious/noExplicitAny: the package belongs to the examples, its types are not the project's
+// biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
 export type SupabaseClient = any;
-
-/** Installs the client, which takes minutes where nothing is cached. */
-export function installSupabaseJs(): void {
-  installClients();
-}
 
 /** A client of a gateway. @param options Of its auth part. @param via How its requests travel. */
 export function supabaseClient(
@@ -30,7 +25,6 @@ export function supabaseClient(
     setItem: (name: string, value: string) => void storage.set(name, value),
     removeItem: (name: string) => void storage.delete(name),
   };
-  const { createClient } = requireClient('@supabase/supabase-js');
   const auth = { storage: memory, autoRefreshToken: false, ...options };
   return createClient(url, key, { auth, global: { fetch: via } });
 }
