@@ -140,7 +140,7 @@ export class AuthError extends Error {
   }
 }
 
-/** A refusal in the shape of OAuth, always 400: for ID tokens and the callback of providers. */
+/** A refusal in the format of OAuth, always 400: for ID tokens and the callback of providers. */
 export class OAuthStyleError extends Error {
   override readonly name = 'OAuthStyleError';
   /** For example `invalid request`. */

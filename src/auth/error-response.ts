@@ -1,5 +1,5 @@
 /**
- * Any error -> status, headers and body, in the shape that the version of the client asks for.
+ * Any error -> status, headers and body, in the format that the version of the client asks for.
  *
  * Only `AuthError` and `OAuthStyleError` speak for themselves, and what the database's own triggers raise; everything else
  * is masked, and the caller logs it under the id of the request.
@@ -14,16 +14,16 @@ export interface ErrorResponse {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>>;
-  /** The code for the log. Null where the shape of OAuth has none. */
+  /** The code for the log. Null where the format of OAuth has none. */
   readonly code: string | null;
   /** The client was told nothing of the cause: log it. */
   readonly masked: boolean;
 }
 
-/** Header by which clients say which shape they read, and we say which one it is. Lower case. */
+/** Header by which clients say which format they read, and we say which one it is. Lower case. */
 export const apiVersionHeader = 'x-supabase-api-version';
 
-const newShapeVersion = '2024-01-01';
+const newFormatVersion = '2024-01-01';
 
 const weakPassword = objectOf({ reasons: listOf(oneOf(...weakPasswordReasons)) });
 
@@ -32,7 +32,7 @@ const outcome = { enum: ['unknown'], description: 'The change may have been comm
 const more = { weak_password: weakPassword, outcome };
 const codes = Object.keys(authErrorCodes);
 
-/** The bodies that `toErrorResponse` makes: the new shape, the old one, that of OAuth. */
+/** The bodies that `toErrorResponse` makes: the new format, the old one, that of OAuth. */
 export const errorSchema: JsonSchema = {
   anyOf: [
     objectOf(
@@ -50,17 +50,17 @@ export const errorSchema: JsonSchema = {
   ],
 };
 
-/** Whether the client reads the new shape. Anything that is not a date is the old one. */
-export function readsNewShape(apiVersion: string | undefined): boolean {
+/** Whether the client reads the new format. Anything that is not a date is the old one. */
+export function readsNewFormat(apiVersion: string | undefined): boolean {
   const date = apiVersion?.trim() ?? '';
-  return /^\d{4}-\d{2}-\d{2}$/.test(date) && !Number.isNaN(Date.parse(date)) && date >= newShapeVersion;
+  return /^\d{4}-\d{2}-\d{2}$/.test(date) && !Number.isNaN(Date.parse(date)) && date >= newFormatVersion;
 }
 
 /**
  * The answer for an error.
  *
  * @param apiVersion Value of the header of the request.
- * @param requestId Shown as `error_id` with statuses of 500 and above, in the old shape.
+ * @param requestId Shown as `error_id` with statuses of 500 and above, in the old format.
  */
 export function toErrorResponse(error: unknown, apiVersion: string | undefined, requestId: string): ErrorResponse {
   if (error instanceof OAuthStyleError) {
@@ -70,7 +70,7 @@ export function toErrorResponse(error: unknown, apiVersion: string | undefined, 
   const known = error instanceof AuthError ? error : fromDatabase(error);
   const failure = known ?? new AuthError('unexpected_failure');
   const { code, status, message, weakPassword, retryAfterSeconds, isOutcomeUnknown } = failure;
-  const isNew = readsNewShape(apiVersion);
+  const isNew = readsNewFormat(apiVersion);
   const extra = {
     ...(weakPassword === null ? {} : { weak_password: { reasons: weakPassword } }),
     ...(isOutcomeUnknown ? { outcome: 'unknown' } : {}),
@@ -81,7 +81,7 @@ export function toErrorResponse(error: unknown, apiVersion: string | undefined, 
     : { code: status, error_code: shown, msg: message, ...(status >= 500 ? { error_id: requestId } : {}), ...extra };
   const headers = {
     'x-sb-error-code': code,
-    ...(isNew ? { [apiVersionHeader]: newShapeVersion } : {}),
+    ...(isNew ? { [apiVersionHeader]: newFormatVersion } : {}),
     ...(retryAfterSeconds === null ? {} : { 'retry-after': String(retryAfterSeconds) }),
   };
   return { status, headers, body, code, masked: known === null || status >= 500 };

@@ -1,5 +1,5 @@
 /**
- * Where randomness comes from, and the shapes it is needed in. It is handed to everything that needs it, so that tests can
+ * Where randomness comes from, and the forms it is needed in. It is handed to everything that needs it, so that tests can
  * hold it still; the program uses the operating system's generator.
  */
 import { randomFillSync } from 'node:crypto';

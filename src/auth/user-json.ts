@@ -2,16 +2,16 @@
  * A user as clients see one: the members and their order are Supabase Auth's. Never hash, token or secret.
  */
 import {
-  type AnswerJson, type AnswerMembers, answerShape, flag, knownTime, member, nestedList, object, optional, optionalTime, text,
+  type AnswerJson, type AnswerMembers, flag, knownTime, member, nestedList, object, optional, optionalTime, serializerOf, text,
   timeOrNull, uuid,
-} from './answer-shape.ts'; // biome-ignore format: a list of names
+} from './serializer.ts'; // biome-ignore format: a list of names
 import type { Factor, Identity, User } from './user.ts';
 
 /** JSON-ready; undefined members are left out by `JSON.stringify`. */
 export type UserJson = AnswerJson;
 
 /** An identity for an answer. */
-export const identityShape = answerShape<Identity>('AuthIdentity', {
+export const identitySerializer = serializerOf<Identity>('AuthIdentity', {
   identity_id: uuid(({ id }) => id),
   id: text(({ providerId }) => providerId),
   user_id: uuid(({ userId }) => userId),
@@ -24,7 +24,7 @@ export const identityShape = answerShape<Identity>('AuthIdentity', {
 });
 
 /** A second factor for an answer. */
-export const factorShape = answerShape<Factor>('AuthFactor', {
+export const factorSerializer = serializerOf<Factor>('AuthFactor', {
   id: uuid(({ id }) => id),
   created_at: knownTime(({ createdAt }) => createdAt),
   updated_at: knownTime(({ updatedAt }) => updatedAt),
@@ -35,7 +35,7 @@ export const factorShape = answerShape<Factor>('AuthFactor', {
   last_challenged_at: timeOrNull(({ lastChallengedAt }) => lastChallengedAt),
 });
 
-const factors = nestedList<User, Factor>(factorShape, (user) => user.factors);
+const factors = nestedList<User, Factor>(factorSerializer, (user) => user.factors);
 
 /** The members of a user. */
 export const userMembers: AnswerMembers<User> = {
@@ -59,7 +59,7 @@ export const userMembers: AnswerMembers<User> = {
   app_metadata: object(({ appMetadata }) => appMetadata),
   user_metadata: object(({ userMetadata }) => userMetadata),
   factors: optional({ ...factors, read: (user) => (user.factors.length === 0 ? undefined : factors.read(user)) }),
-  identities: nestedList(identityShape, ({ identities }) => identities),
+  identities: nestedList(identitySerializer, ({ identities }) => identities),
   created_at: knownTime(({ createdAt }) => createdAt),
   updated_at: knownTime(({ updatedAt }) => updatedAt),
   banned_until: optionalTime(({ bannedUntil }) => bannedUntil),
@@ -68,9 +68,9 @@ export const userMembers: AnswerMembers<User> = {
 };
 
 /** A user for an answer. */
-export const userShape = answerShape<User>('AuthUser', userMembers);
+export const userSerializer = serializerOf<User>('AuthUser', userMembers);
 
 /** The user for an answer. */
 export function toUserJson(user: User): UserJson {
-  return userShape.toJson(user);
+  return userSerializer.toJson(user);
 }

@@ -18,7 +18,7 @@ import { mergeChanges } from './merge-changes.ts';
 import { presentConfig } from './present-config.ts';
 import type { DigestSecret } from './secret-digest.ts';
 import { hasConfigTables, lockStored, writeStored } from './stored-config.ts';
-import type { DescribedEmail, RenderedDraft } from './templates/draft-shapes.ts';
+import type { DescribedEmail, RenderedDraft } from './templates/draft-schemas.ts';
 import type { TokenRequest } from './token-requests.ts';
 import type { ValidChanges } from './validate-changes.ts';
 import { type ConfigVersion, type EmailsOfVersion, listVersions, readVersion } from './version-history.ts';
@@ -131,7 +131,7 @@ export class ManagementApi {
       const body = readBody();
       const config = await this.#options.store.refreshIfNewer(this.#options.pool);
       const { buildTrial, readDraft } = await loadDrafts();
-      const { emailTrial } = await import('./templates/draft-shapes.ts');
+      const { emailTrial } = await import('./templates/draft-schemas.ts');
       const message = buildTrial(readDraft(body, config, emailTrial), config, (body as { readonly to?: unknown }).to);
       await deliver(config, message).catch((error) => {
         throw error instanceof MailError ? new ManagementError('send_failed', error.message) : error;

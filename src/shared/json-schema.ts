@@ -1,7 +1,7 @@
 /**
  * JSON Schema of the dialect that OpenAPI 3.1 uses, as data: parts that read or build JSON say with it what they take and make.
  *
- * `SchemaOf<T>` and its makers tie a schema to the type of its values, so that a shape is written once.
+ * `SchemaOf<T>` and its makers tie a schema to the type of its values, so that both are written once.
  */
 
 /** A schema. */

@@ -1,5 +1,5 @@
 /**
- * The rules that hold for all auth routes: keys, bearers, bodies, methods, errors in two shapes, limits, CORS.
+ * The rules that hold for all auth routes: keys, bearers, bodies, methods, errors in two formats, limits, CORS.
  */
 import { beforeAll, expect, test, vi } from 'vitest';
 import { createAuthDatabase, signedUp, testAuth } from '../support/auth-service.ts';
@@ -132,7 +132,7 @@ test('an expired token does not matter where nobody asks for one', async () => {
   expect((await auth.ask('/otp', { email: 'expired@x.test' }, { token })).status).toBe(200);
 });
 
-test('errors have the shape that the version of the client reads', async () => {
+test('errors have the format that the version of the client reads', async () => {
   const auth = await testAuth(database);
   const ask = (version: string) =>
     auth.ask('/signup', { email: 'a@x.test', password: 'short' }, { headers: { 'x-supabase-api-version': version } });

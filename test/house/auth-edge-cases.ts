@@ -5,9 +5,9 @@ import type { SectionRow } from './sections.ts';
 
 /** The rows. */
 export const authEdgeCases: readonly SectionRow[] = [
-  ['1', 'No version header: the old shape of errors', 'auth/http: errors have the shape that the version of the client reads'],
-  ['2', 'Older, odd and later versions', 'unit/auth/errors: a client of version %s reads the new shape', 'auth/http: errors have the shape that the version of the client reads'],
-  ['3', 'The version is named with every error of the new shape', 'unit/auth/errors: and the header that says so'],
+  ['1', 'No version header: the old format of errors', 'auth/http: errors have the format that the version of the client reads'],
+  ['2', 'Older, odd and later versions', 'unit/auth/errors: a client of version %s reads the new format', 'auth/http: errors have the format that the version of the client reads'],
+  ['3', 'The version is named with every error of the new format', 'unit/auth/errors: and the header that says so'],
   ['4', 'Bodies that are no object, and one that is too large', 'auth/http: a body is JSON whatever the content type says, an object, and not too large'],
   ['5', 'A member of the wrong type; null counts as absent', 'auth/sign-up: null counts as absent', 'auth/sign-up: %j is refused'],
   ['6', '`bearer` in lower case; two blanks', 'auth/core/sessions: is needed: "%s" is none', 'auth/http: a bearer is checked step by step'],

@@ -14,7 +14,7 @@ export const authSections: readonly SectionRow[] = [
   ['1.5', 'Where links may lead', 'unit/auth/redirect: the candidates of a request', 'auth/verify: the redirect of a link is held against the allow list again', 'auth/leaks: a link never leads to a place that is not allowed'],
   ['1.6', 'Public address in links', 'auth/http: links name the public address, or another host that the configuration allows', 'email/confirmation-url: path %s gives %s'],
   ['1.7', 'Address of the client', 'auth/http: behind a trusted proxy limits and sessions go by the address that it names', 'http/client-address: the right-most address that is no trusted proxy is the client'],
-  ['1.8', 'Shape of errors', 'unit/auth/errors: an old client reads the status as code', 'auth/http: errors have the shape that the version of the client reads'],
+  ['1.8', 'Format of errors', 'unit/auth/errors: an old client reads the status as code', 'auth/http: errors have the format that the version of the client reads'],
   ['1.9', 'Error codes', 'auth/http: the log has the code of every refusal', 'auth/tokens: POST /token%s with %j is refused', 'auth/verify: POST %j is refused', 'auth/user: POST %s with %j is refused', 'auth/sign-up: %j is refused'],
   ['1.10', 'Rate limits', 'auth/core/rate-limit: an address may do as much at once as the burst', 'auth/http: an address may do only so much', 'auth/two-processes: a limit is counted at both together'],
   ['1.11', 'CORS', 'auth/http: browsers of other origins may send the headers of the clients'],

@@ -325,13 +325,13 @@ describe('methods and paths', () => {
     expect([await names(true), await names(false)]).toEqual([['/graphql/v1', '/studio'], ['/graphql/v1']]);
   });
 
-  test('any other path is 404 with the same shape of body', async () => {
+  test('any other path is 404 with the same format of body', async () => {
     const { send } = await testServer();
     const reply = await send({ method: 'GET', url: '/nowhere' });
     expect([reply.status, reply.json().errors?.[0]?.extensions.code]).toEqual([404, 'NOT_FOUND']);
   });
 
-  test('a path that cannot be decoded is 400 with the same shape of body, and observed', async () => {
+  test('a path that cannot be decoded is 400 with the same format of body, and observed', async () => {
     const { send, observations } = await testServer();
     const reply = await send({ method: 'GET', url: '/%zz?token=secret', headers: { 'x-request-id': 'mine' } });
     expect([reply.status, reply.json().errors?.[0]?.extensions.code]).toEqual([400, 'BAD_REQUEST']);

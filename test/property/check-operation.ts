@@ -30,13 +30,13 @@ export interface Checked {
 
 /** Compares one query. */
 export async function checkQuery(stage: Stage, role: Role, operation: Operation): Promise<Checked> {
-  const { shape, snapshot } = await stage.scene(role);
+  const { model, snapshot } = await stage.scene(role);
   const document = readDocument(operation.query, operation.variables);
   const known = stage.cursors.get(role);
   let hasRows = false;
   const expected = await evaluateQuery({
     document,
-    shape,
+    model,
     snapshot,
     oracle: stage.oracle,
     onPage(entity, { order }, page) {
@@ -77,11 +77,11 @@ export function compareAnswer(expected: Expected, answer: Answer): Mismatch | nu
 /** Compares one mutation: its answer, and what all tables hold afterwards. */
 export async function checkMutation(stage: Stage, role: Role, operation: Operation): Promise<Checked> {
   const { client, world, oracle } = stage;
-  const { shape } = await stage.scene(role);
+  const { model } = await stage.scene(role);
   await stage.changed();
   const before = await readTables(client, world.relations);
   const document = readDocument(operation.query, operation.variables);
-  const expected = await evaluateMutation({ client, world, role, shape, oracle, claims }, document);
+  const expected = await evaluateMutation({ client, world, role, model, oracle, claims }, document);
   const answer = await stage.execution.answer(role, operation.query, { variables: operation.variables, claims });
   const after = await readTables(client, world.relations);
   const wrong = compareAnswer(expected.answer, answer);

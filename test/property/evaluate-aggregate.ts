@@ -4,9 +4,9 @@
 import type { FieldNode } from 'graphql';
 import { Num, type Value } from './canonical.ts';
 import type { Document } from './document.ts';
+import type { Entity } from './expected-model.ts';
 import type { Oracle } from './oracle.ts';
 import type { Row } from './reader.ts';
-import type { Entity } from './shape.ts';
 
 /** Answers an `aggregate` selection for all rows that match. */
 export async function evaluateAggregate(

@@ -4,16 +4,16 @@
 import { type Input, listOf } from './document.ts';
 import { decodeArray, FieldError } from './encoded.ts';
 import { prepareRelated } from './evaluate-related.ts';
+import type { Entity, ExpectedModel } from './expected-model.ts';
 import type { Operand, Oracle, Truth } from './oracle.ts';
 import type { Row, Snapshot } from './reader.ts';
-import type { Entity, Shape } from './shape.ts';
 import type { Type } from './types.ts';
 import { type Column, columnOf } from './world.ts';
 
 /** What filters are evaluated with. */
 export interface Filtering {
   readonly oracle: Oracle;
-  readonly shape: Shape;
+  readonly model: ExpectedModel;
   readonly snapshot: Snapshot;
 }
 

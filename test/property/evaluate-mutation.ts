@@ -8,9 +8,9 @@ import { type Document, type Field, type Input, listOf } from './document.ts';
 import { FieldError } from './encoded.ts';
 import { type Condition, checkLength, prepareFilter, textOf } from './evaluate-filter.ts';
 import { type Evaluation, type Expected, prepareObject } from './evaluate-query.ts';
+import type { Entity, ExpectedModel } from './expected-model.ts';
 import type { Oracle } from './oracle.ts';
 import { becomeRole, createSnapshot, keyOf, type Row, readTables, rowReader, type Snapshot } from './reader.ts';
-import type { Entity, Shape } from './shape.ts';
 import { type Column, literal, qualified, quote, type Role, type World } from './world.ts';
 
 /** What is expected of a mutation. */
@@ -31,7 +31,7 @@ export interface MutationSetting {
   readonly client: pg.ClientBase;
   readonly world: World;
   readonly role: Role;
-  readonly shape: Shape;
+  readonly model: ExpectedModel;
   readonly oracle: Oracle;
   readonly claims: object;
 }
@@ -55,7 +55,7 @@ export async function evaluateMutation(setting: MutationSetting, document: Docum
 }
 
 async function runRoots(setting: Running, document: Document): Promise<ExpectedMutation> {
-  const { client, shape, oracle, world } = setting;
+  const { client, model, oracle, world } = setting;
   await becomeRole(client, setting.role, setting.claims);
   let current: Snapshot | null = null;
   const before = () => current as unknown as Snapshot;
@@ -65,13 +65,13 @@ async function runRoots(setting: Running, document: Document): Promise<ExpectedM
     call: () => Promise.reject(new Error('A mutation calls no function.')),
     callValue: () => Promise.reject(new Error('A mutation calls no function.')),
   };
-  const evaluation: Evaluation = { document, shape, oracle, snapshot, onPage: () => {} };
+  const evaluation: Evaluation = { document, model, oracle, snapshot, onPage: () => {} };
   const roots = document
     .fields([document.operation], ['Mutation'])
     .map((field) => ({ key: field.key, run: prepareRoot(setting, evaluation, field) }));
   const data = new Map<string, Value>();
   for (const root of roots) {
-    current = await readEverything(client, shape);
+    current = await readEverything(client, model);
     data.set(root.key, await root.run());
   }
   await client.query('set constraints all immediate');
@@ -84,9 +84,9 @@ function failed(error: Expected['errors'][number]): ExpectedMutation {
 }
 
 /** Everything that can be read, before the next statement changes it. */
-async function readEverything(client: pg.ClientBase, shape: Shape): Promise<Snapshot> {
-  const snapshot = createSnapshot(client, shape);
-  for (const { relation, fields } of shape.entities.values()) {
+async function readEverything(client: pg.ClientBase, model: ExpectedModel): Promise<Snapshot> {
+  const snapshot = createSnapshot(client, model);
+  for (const { relation, fields } of model.entities.values()) {
     const [row] = await snapshot.rows(relation);
     for (const field of row ? fields.values() : []) {
       if (field.kind !== 'computed' || field.routine.result.kind === 'value') continue;
@@ -103,7 +103,7 @@ interface Statement {
 
 function prepareRoot(setting: Running, evaluation: Evaluation, field: Field): () => Promise<Value> {
   if (field.name === '__typename') return async () => 'Mutation';
-  for (const entity of evaluation.shape.entities.values()) {
+  for (const entity of evaluation.model.entities.values()) {
     const names = {
       [`insertInto${entity.base}Collection`]: 'Insert',
       [`update${entity.base}Collection`]: 'Update',

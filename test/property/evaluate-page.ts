@@ -4,9 +4,9 @@
 import { type Document, type Field, type Input, listOf } from './document.ts';
 import { decodeArray, encodeArray, FieldError } from './encoded.ts';
 import { compareColumn } from './evaluate-filter.ts';
+import type { Entity } from './expected-model.ts';
 import type { Oracle } from './oracle.ts';
 import type { Row } from './reader.ts';
-import type { Entity } from './shape.ts';
 import { type Column, columnOf } from './world.ts';
 
 /** One column of an effective order. */

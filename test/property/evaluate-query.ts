@@ -9,15 +9,21 @@ import { decodeArray, encodeArray, FieldError } from './encoded.ts';
 import { evaluateAggregate } from './evaluate-aggregate.ts';
 import { prepareFilter, prepareKey, textOf } from './evaluate-filter.ts';
 import { cursorOf, cutPage, type Page, type PageRequest, readPageRequest } from './evaluate-page.ts';
+import {
+  argumentName,
+  type Entity,
+  type ExpectedModel,
+  lowerFirst,
+  type Field as ModelField,
+} from './expected-model.ts';
 import type { Oracle } from './oracle.ts';
 import { entityOf, type Row, relatedRows, type Snapshot } from './reader.ts';
-import { argumentName, type Entity, lowerFirst, type Shape, type Field as ShapeField } from './shape.ts';
 import { columnOf, type Routine } from './world.ts';
 
 /** What an evaluation needs. */
 export interface Evaluation {
   readonly document: Document;
-  readonly shape: Shape;
+  readonly model: ExpectedModel;
   readonly snapshot: Snapshot;
   readonly oracle: Oracle;
   /** Told of every page, so that later operations can go on from its cursors. */
@@ -59,10 +65,10 @@ export async function evaluateQuery(evaluation: Evaluation): Promise<Expected> {
 }
 
 function prepareRoot(evaluation: Evaluation, field: Field): () => Promise<Value> {
-  const { document, shape, snapshot } = evaluation;
+  const { document, model, snapshot } = evaluation;
   if (field.name === '__typename') return async () => 'Query';
   if (field.name === 'node') return prepareNode(evaluation, field);
-  for (const entity of shape.entities.values()) {
+  for (const entity of model.entities.values()) {
     if (field.name === `${lowerFirst(entity.base)}Collection`) {
       const connection = prepareConnection(evaluation, entity, field);
       return async () => connection(await snapshot.rows(entity.relation));
@@ -72,7 +78,7 @@ function prepareRoot(evaluation: Evaluation, field: Field): () => Promise<Value>
       return prepareLookup(evaluation, entity, field.nodes, values);
     }
   }
-  const routine = shape.routines.get(field.name);
+  const routine = model.routines.get(field.name);
   if (!routine) throw new Error(`There is no root field ${field.name}.`);
   return prepareCall(evaluation, field, routine);
 }
@@ -85,7 +91,7 @@ function argumentOf(document: Document, entity: Entity, field: Field, column: st
 function prepareNode(evaluation: Evaluation, field: Field): () => Promise<Value> {
   const id = evaluation.document.argument(field, 'nodeId');
   const [schema, name, ...values] = decodeArray(String(id));
-  for (const entity of evaluation.shape.entities.values()) {
+  for (const entity of evaluation.model.entities.values()) {
     if (entity.relation.schema.name !== schema || entity.relation.name !== name) continue;
     if (values.length !== entity.relation.key.length) break;
     return prepareLookup(evaluation, entity, field.nodes, values);
@@ -124,7 +130,7 @@ function prepareCall(evaluation: Evaluation, field: Field, routine: Routine): ()
     else given.set(key, textOf(type, input));
   }
   if (routine.result.kind === 'value') return () => snapshot.callValue(routine, given);
-  const entity = entityOf(evaluation.shape, routine.result.relation);
+  const entity = entityOf(evaluation.model, routine.result.relation);
   if (routine.result.kind === 'row') {
     const object = prepareObject(evaluation, entity, field.nodes);
     return async () => singleRow(object, await snapshot.call(routine, given));
@@ -228,7 +234,7 @@ export function prepareObject(evaluation: Evaluation, entity: Entity, nodes: rea
   };
 }
 
-function prepareField(evaluation: Evaluation, field: Field, described: ShapeField): Prepared<Row> {
+function prepareField(evaluation: Evaluation, field: Field, described: ModelField): Prepared<Row> {
   const { snapshot } = evaluation;
   switch (described.kind) {
     case 'nodeId':
@@ -241,23 +247,23 @@ function prepareField(evaluation: Evaluation, field: Field, described: ShapeFiel
     case 'computed':
       return prepareComputed(evaluation, field, described.routine);
     case 'to-one': {
-      const object = prepareObject(evaluation, entityOf(evaluation.shape, described.target), field.nodes);
+      const object = prepareObject(evaluation, entityOf(evaluation.model, described.target), field.nodes);
       return async (row) => {
         const [related] = await relatedRows(snapshot, described, row);
         return related ? object(related) : null;
       };
     }
     case 'to-many': {
-      const connection = prepareConnection(evaluation, entityOf(evaluation.shape, described.target), field);
+      const connection = prepareConnection(evaluation, entityOf(evaluation.model, described.target), field);
       return async (row) => connection(await relatedRows(snapshot, described, row));
     }
   }
 }
 
 function prepareComputed(evaluation: Evaluation, field: Field, routine: Routine): Prepared<Row> {
-  const { shape, snapshot } = evaluation;
+  const { model, snapshot } = evaluation;
   if (routine.result.kind === 'value') return async (row) => row.computed.get(routine) ?? null;
-  const entity = entityOf(shape, routine.result.relation);
+  const entity = entityOf(model, routine.result.relation);
   if (routine.result.kind === 'row') {
     const object = prepareObject(evaluation, entity, field.nodes);
     return async (row) => singleRow(object, await snapshot.computedRows(routine, row));

@@ -5,9 +5,9 @@ import { Num } from './canonical.ts';
 import { type Input, listOf } from './document.ts';
 import { FieldError } from './encoded.ts';
 import { type Condition, conjunction, type Filtering, prepareColumn, prepareFilter } from './evaluate-filter.ts';
+import type { Computation, Entity, Relationship } from './expected-model.ts';
 import type { Oracle } from './oracle.ts';
 import { entityOf, type Row, relatedRows } from './reader.ts';
-import type { Computation, Entity, Relationship } from './shape.ts';
 import { computedType } from './types.ts';
 import type { Column } from './world.ts';
 
@@ -21,7 +21,7 @@ type Question = (related: readonly Row[], matching: readonly Row[]) => boolean |
  * @throws FieldError for what the root field is refused for.
  */
 export function prepareRelated(setting: Filtering, relationship: Relationship, entries: Entries): Condition | null {
-  const entity = entityOf(setting.shape, relationship.target);
+  const entity = entityOf(setting.model, relationship.target);
   const ask = (filter: Condition | null, question: Question) => askRelated(setting, relationship, filter, question);
   if (relationship.kind === 'to-one') {
     const filter = prepareFilter(setting, entity, entries);

@@ -2,16 +2,16 @@
  * Invents mutations: one to three insertions, updates and deletions in one document, most of which can succeed.
  */
 
+import type { Entity } from './expected-model.ts';
 import { type Operation, writeObjectSelection } from './generate-query.ts';
 import { argumentsText, columnText, type Material, scalarOf, writeFilter } from './generate-values.ts';
 import type { Random } from './random.ts';
-import type { Entity } from './shape.ts';
 import type { Column, ForeignKey, World } from './world.ts';
 import { createWriter, nullValue, type Writer, type Written, writeList, writeObject } from './writer.ts';
 
 /** Invents a mutation; null where the role may write nothing. */
 export function generateMutation(random: Random, world: World, material: Material): Operation | null {
-  const entities = [...material.shape.entities.values()];
+  const entities = [...material.model.entities.values()];
   const choices = entities.flatMap((entity) => [
     ...(entity.canInsert
       ? [
@@ -130,7 +130,7 @@ function writeColumnValue(writer: Writer, target: Target, column: Column): Writt
 function newText(random: Random, { material, world, entity }: Target, column: Column): string {
   const reference = referenceOf(world, entity, column);
   const known =
-    reference && material.shape.entities.has(reference.to)
+    reference && material.model.entities.has(reference.to)
       ? material.texts(reference.to, reference.toColumn).filter((text) => text !== null)
       : [];
   if (known.length > 0 && random.chance(0.95)) return random.pick(known);

@@ -2,10 +2,10 @@
  * Invents queries: every kind of root field, connections with all their arguments, relationships to a depth of four.
  */
 
+import { argumentName, columnName, type Entity, type Field, lowerFirst } from './expected-model.ts';
 import { argumentsText, keyTexts, type Material, scalarOf, writeConnectionArguments } from './generate-values.ts';
 import type { Random } from './random.ts';
 import { entityOf } from './reader.ts';
-import { argumentName, columnName, type Entity, type Field, lowerFirst } from './shape.ts';
 import { columnOf, type Routine } from './world.ts';
 import { createWriter, nullValue, type Writer, type Written, writeList } from './writer.ts';
 
@@ -25,8 +25,8 @@ export function generateQuery(random: Random, material: Material): Operation {
 
 function writeRoot(writer: Writer, material: Material, key: string): string {
   const { random } = writer;
-  const entities = [...material.shape.entities.values()];
-  const routines = [...material.shape.routines];
+  const entities = [...material.model.entities.values()];
+  const routines = [...material.model.routines];
   if (entities.length === 0) return '__typename';
   const entity = random.pick(entities);
   const choice = random.int(0, 11);
@@ -39,7 +39,7 @@ function writeRoot(writer: Writer, material: Material, key: string): string {
 
 function writeNode(writer: Writer, material: Material, key: string): string {
   const { random } = writer;
-  const entities = [...material.shape.entities.values()];
+  const entities = [...material.model.entities.values()];
   const ids = entities.flatMap((entity) => material.nodeIds(entity.relation));
   const id = ids.length === 0 || random.chance(0.05) ? 'WyJhIiwgImIiLCAxXQ==' : random.pick(ids);
   const argument = writer.value({ type: 'ID', isRequired: true }, () => ({ text: JSON.stringify(id), json: id }));
@@ -85,7 +85,7 @@ function writeCall(
     return [[argumentName(routine, argument.name), writer.value(place, write)]];
   });
   if (routine.result.kind === 'value') return `${key}: ${name}${argumentsText(entries)}`;
-  const entity = entityOf(material.shape, routine.result.relation);
+  const entity = entityOf(material.model, routine.result.relation);
   if (routine.result.kind === 'row')
     return `${key}: ${name}${argumentsText(entries)} ${writeObjectSelection(writer, material, { entity, depth: 2 })}`;
   const written = writeConnection(writer, material, name, { entity, depth: 2 });
@@ -164,7 +164,7 @@ function writeField(
     field.kind === 'computed'
       ? (field.routine.result as { relation: Entity['relation'] }).relation
       : (field as { target: Entity['relation'] }).target;
-  const entity = entityOf(material.shape, target);
+  const entity = entityOf(material.model, target);
   const isSet = field.kind === 'to-many' || (field.kind === 'computed' && field.routine.result.kind === 'set');
   if (isSet) return `${alias}${writeConnection(writer, material, name, { entity, depth: depth - 1 })}`;
   return `${alias}${name} ${writeObjectSelection(writer, material, { entity, depth: depth - 1 })}`;

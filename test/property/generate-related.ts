@@ -1,9 +1,10 @@
 /**
  * Invents filters through relationships: of one related row, of some, of every and of none, and of all of them together.
  */
+
+import type { Computation, Entity, Relationship } from './expected-model.ts';
 import { type Material, writeColumnFilter, writeFilter } from './generate-values.ts';
 import { entityOf } from './reader.ts';
-import type { Computation, Entity, Relationship } from './shape.ts';
 import { computedType } from './types.ts';
 import type { Column } from './world.ts';
 import { nullValue, type Writer, type Written, writeList, writeObject, writeToken } from './writer.ts';
@@ -16,7 +17,7 @@ export function writeRelated(
   passed: number,
 ): Written {
   const { random } = writer;
-  const entity = entityOf(material.shape, target);
+  const entity = entityOf(material.model, target);
   const filter = () =>
     writer.value({ type: `${entity.base}Filter` }, () =>
       random.chance(0.08) ? writeObject([]) : writeFilter(writer, material, entity, 1, passed),

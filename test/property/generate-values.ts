@@ -3,9 +3,9 @@
  */
 import { encodeArray } from './encoded.ts';
 import type { OrderKey } from './evaluate-page.ts';
+import type { Entity, ExpectedModel } from './expected-model.ts';
 import { writeRelated } from './generate-related.ts';
 import type { Random } from './random.ts';
-import type { Entity, Shape } from './shape.ts';
 import type { Type } from './types.ts';
 import { type Column, columnOf, type Relation } from './world.ts';
 import { nullValue, type Writer, type Written, writeList, writeObject, writeScalar, writeToken } from './writer.ts';
@@ -19,7 +19,7 @@ export interface KnownCursor {
 
 /** What operations are made from. */
 export interface Material {
-  readonly shape: Shape;
+  readonly model: ExpectedModel;
   /** jsonb texts and plain texts of existing values. */
   readonly texts: (relation: Relation, column: string) => readonly (string | null)[];
   readonly nodeIds: (relation: Relation) => readonly string[];

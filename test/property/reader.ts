@@ -4,7 +4,7 @@
  */
 import type pg from 'pg';
 import { parseJson, type Value } from './canonical.ts';
-import { argumentName, type Entity, type Relationship, type Shape } from './shape.ts';
+import { argumentName, type Entity, type ExpectedModel, type Relationship } from './expected-model.ts';
 import type { Type } from './types.ts';
 import { type Column, qualified, quote, type Relation, type Role, type Routine } from './world.ts';
 
@@ -38,7 +38,7 @@ export interface Snapshot {
 }
 
 /** Reads as this role within the connection's transaction. */
-export function createSnapshot(client: pg.ClientBase, shape: Shape): Snapshot {
+export function createSnapshot(client: pg.ClientBase, model: ExpectedModel): Snapshot {
   const relations = new Map<Relation, Promise<readonly Row[]>>();
   const computed = new Map<Routine, Promise<ReadonlyMap<string, readonly Row[]>>>();
   const remember = <K, V>(map: Map<K, Promise<V>>, key: K, read: () => Promise<V>): Promise<V> => {
@@ -49,17 +49,17 @@ export function createSnapshot(client: pg.ClientBase, shape: Shape): Snapshot {
   const snapshot: Snapshot = {
     rows: (relation) =>
       remember(relations, relation, () => {
-        const reader = rowReader(entityOf(shape, relation), true);
+        const reader = rowReader(entityOf(model, relation), true);
         return readRows(client, reader, `select ${reader.list} from ${qualified(relation)} as "|row"`);
       }),
     computedRows: async (routine, row) => {
-      const all = await remember(computed, routine, () => readComputed(client, shape, routine));
+      const all = await remember(computed, routine, () => readComputed(client, model, routine));
       return all.get(keyOf(row)) ?? [];
     },
     call: (routine, given) => {
       if (routine.result.kind === 'value') throw new Error(`${routine.name} gives no rows.`);
       const { sql, values } = callOf(routine, given);
-      const reader = rowReader(entityOf(shape, routine.result.relation), true);
+      const reader = rowReader(entityOf(model, routine.result.relation), true);
       return readRows(client, reader, `select ${reader.list} from ${sql} as "|row"`, values);
     },
     callValue: async (routine, given) => {
@@ -127,9 +127,9 @@ export function rowReader(entity: Entity, isRanked: boolean): RowReader {
 }
 
 /** The entity of a relation that the role sees. */
-export function entityOf(shape: Shape, relation: Relation): Entity {
-  const entity = shape.entities.get(relation);
-  if (!entity) throw new Error(`${shape.role} does not see ${relation.name}.`);
+export function entityOf(model: ExpectedModel, relation: Relation): Entity {
+  const entity = model.entities.get(relation);
+  if (!entity) throw new Error(`${model.role} does not see ${relation.name}.`);
   return entity;
 }
 
@@ -169,13 +169,13 @@ async function readRows(
 
 async function readComputed(
   client: pg.ClientBase,
-  shape: Shape,
+  model: ExpectedModel,
   routine: Routine,
 ): Promise<ReadonlyMap<string, readonly Row[]>> {
   if (routine.result.kind === 'value' || routine.of === null)
     throw new Error(`${routine.name} gives no rows of a row.`);
   const key = routine.of.key.map((name) => `coalesce(to_jsonb("|of".${quote(name)})::text, 'null')`);
-  const reader = rowReader(entityOf(shape, routine.result.relation), true);
+  const reader = rowReader(entityOf(model, routine.result.relation), true);
   const text = `select ${key.join(', ')}, ${reader.list} from ${qualified(routine.of)} as "|of", lateral ${qualified(routine)}("|of") as "|row"`;
   const { rows } = await client.query<(string | null)[]>({ text, rowMode: 'array' });
   const found = Map.groupBy(rows, (row) => JSON.stringify(row.slice(0, key.length)));

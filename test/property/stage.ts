@@ -5,13 +5,13 @@ import pg from 'pg';
 import { startExecution, type TestExecution } from '../support/execution.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 import { encodeArray } from './encoded.ts';
+import { type ExpectedModel, expectedModelOf } from './expected-model.ts';
 import type { KnownCursor, Material } from './generate-values.ts';
 import { generateWorld } from './generate-world.ts';
 import { createOracle, type Oracle } from './oracle.ts';
 import type { Random } from './random.ts';
 import { becomeRole, createSnapshot, type Row, type Snapshot } from './reader.ts';
 import { rowStatements } from './rows.ts';
-import { type Shape, shapeOf } from './shape.ts';
 import { type Relation, type Role, roles, type World } from './world.ts';
 import { finishingStatements, tableStatements } from './world-sql.ts';
 
@@ -20,7 +20,7 @@ export const claims = { sub: 'ab' };
 
 /** What one role can be asked. */
 export interface Scene {
-  readonly shape: Shape;
+  readonly model: ExpectedModel;
   readonly snapshot: Snapshot;
   readonly material: Material;
 }
@@ -62,9 +62,9 @@ export async function createStage(database: TestDatabase, random: Random, prefix
   const openScene = async (role: Role): Promise<Scene> => {
     const reader = readers.get(role) as pg.Client;
     await becomeRole(reader, role, claims);
-    const shape = shapeOf(world, role);
-    const snapshot = createSnapshot(reader, shape);
-    return { shape, snapshot, material: await gather(shape, snapshot, cursors.get(role) ?? []) };
+    const model = expectedModelOf(world, role);
+    const snapshot = createSnapshot(reader, model);
+    return { model, snapshot, material: await gather(model, snapshot, cursors.get(role) ?? []) };
   };
   return {
     world,
@@ -138,11 +138,11 @@ async function run(client: pg.Client, statement: string): Promise<void> {
   }
 }
 
-async function gather(shape: Shape, snapshot: Snapshot, cursors: readonly KnownCursor[]): Promise<Material> {
+async function gather(model: ExpectedModel, snapshot: Snapshot, cursors: readonly KnownCursor[]): Promise<Material> {
   const rows = new Map<Relation, readonly Row[]>();
-  for (const relation of shape.entities.keys()) rows.set(relation, await snapshot.rows(relation));
+  for (const relation of model.entities.keys()) rows.set(relation, await snapshot.rows(relation));
   return {
-    shape,
+    model,
     texts: (relation, column) => (rows.get(relation) ?? []).map((row) => row.cells.get(column)?.text ?? null),
     nodeIds: (relation) =>
       (rows.get(relation) ?? []).map(({ cells }) => {

@@ -83,7 +83,7 @@ describe('a value that is read', () => {
     expect(await value(field, 3)).toEqual(expected);
   });
 
-  test('of an enum array has the names of its values in the shape that it is stored in', async () => {
+  test('of an enum array has the names of its values in the dimensions that it is stored in', async () => {
     const rows = [
       { hues: [['GRUEN', null, '2nd'], ['red', 'DARK_BLUE', 'GRUEN']], turns: ['right', 'left', null, 'AROUND', 'right'] },
       { hues: [], turns: ['AROUND', 'left'] },

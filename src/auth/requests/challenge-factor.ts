@@ -4,12 +4,12 @@
 
 import { DatabaseError } from '../../postgres/failure.ts';
 import { lockAsking } from '../accounts/lock-asking.ts';
-import { type AnswerJson, answerShape, integer, member, uuid } from '../answer-shape.ts';
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
 import { makePhoneCode, type PhoneCode, sendPhoneCode } from '../messages/send-code.ts';
+import { type AnswerJson, integer, member, serializerOf, uuid } from '../serializer.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
-import { type BodyShape, readMembers } from '../steps/members.ts';
+import { type BodyMembers, readMembers } from '../steps/members.ts';
 import { assertFactorBearer, type FactorBearer, requireFactor } from '../steps/own-factor.ts';
 import { auditUser } from '../store/audit.ts';
 import { challengeLifetimeMs, createChallenge } from '../store/factors.ts';
@@ -19,7 +19,7 @@ import { type Time, toSeconds } from '../times.ts';
 import type { Factor } from '../user.ts';
 
 /** Members of the body, which only a phone needs. */
-export const challengeBody = { channel: 'text' } as const satisfies BodyShape;
+export const challengeBody = { channel: 'text' } as const satisfies BodyMembers;
 
 interface Challenged {
   readonly id: string;
@@ -28,7 +28,7 @@ interface Challenged {
 }
 
 /** The answer. */
-export const challengeShape = answerShape<Challenged>('AuthFactorChallenge', {
+export const challengeSerializer = serializerOf<Challenged>('AuthFactorChallenge', {
   id: uuid(({ id }) => id),
   type: member({ enum: ['totp', 'phone'] }, ({ factor }) => factor.factorType),
   expires_at: integer(({ at }) => toSeconds(at + challengeLifetimeMs)),
@@ -48,7 +48,7 @@ export async function challengeFactor(
     factor.factorType === 'phone' ? parseChannel(readMembers(body, challengeBody).channel, context.config) : null;
   const asks = channel === null ? [] : (['send_sms'] as const);
   const attempt = () => transact(context, asks, (tx) => challenge(tx, asking, factor.id, channel));
-  return challengeShape.toJson(await retryAtSameInstant(attempt));
+  return challengeSerializer.toJson(await retryAtSameInstant(attempt));
 }
 
 /** @throws AuthError `mfa_totp_verify_not_enabled`, `mfa_phone_verify_not_enabled`, `mfa_webauthn_enroll_not_enabled` */

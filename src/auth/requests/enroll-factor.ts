@@ -6,12 +6,12 @@ import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { lockAsking } from '../accounts/lock-asking.ts';
 import { parsePhone } from '../addresses.ts';
-import { type AnswerJson, answerShape, member, nested, optional, text, uuid } from '../answer-shape.ts';
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
 import { qrCodeSvg, toBase32, totpUri } from '../secrets/totp.ts';
+import { type AnswerJson, member, nested, optional, serializerOf, text, uuid } from '../serializer.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
-import { type BodyShape, readMembers } from '../steps/members.ts';
+import { type BodyMembers, readMembers } from '../steps/members.ts';
 import { assertFactorBearer, assertNameFree, assertSecondFactorUsed, type FactorBearer } from '../steps/own-factor.ts';
 import { auditUser } from '../store/audit.ts';
 import { deleteAbandonedFactors, deleteFactor, insertFactor, type NewFactor } from '../store/factors.ts';
@@ -33,7 +33,7 @@ export const enrollBody = {
   friendly_name: 'text',
   issuer: 'text',
   phone: 'text',
-} as const satisfies BodyShape;
+} as const satisfies BodyMembers;
 
 /** Of an app; the secret in base32. */
 type Totp = Readonly<Record<'secret' | 'uri' | 'qrCode', string>>;
@@ -45,15 +45,15 @@ interface Enrolled {
   readonly totp: Totp | null;
 }
 
-const totpShape = answerShape<Totp>('AuthTotp', {
+const totpSerializer = serializerOf<Totp>('AuthTotp', {
   qr_code: text(({ qrCode }) => qrCode),
   secret: text(({ secret }) => secret),
   uri: text(({ uri }) => uri),
 });
-const totpMember = nested<Totp, Totp>(totpShape, (own) => own);
+const totpMember = nested<Totp, Totp>(totpSerializer, (own) => own);
 
 /** The only answer that has the secret. */
-export const enrolledShape = answerShape<Enrolled>('AuthEnrolledFactor', {
+export const enrolledSerializer = serializerOf<Enrolled>('AuthEnrolledFactor', {
   id: uuid(({ id }) => id),
   type: member({ enum: ['totp', 'phone'] }, ({ factor }) => factor.factorType),
   friendly_name: text(({ factor }) => factor.friendlyName),
@@ -72,7 +72,7 @@ export async function enrollFactor(context: AuthContext, bearer: UserBearer, bod
   const inserted = await transact(context, [], (tx) => enroll(tx, asking, request, made));
   // Drawn at last, because that takes longest: whoever has too many factors already shall not keep us busy with it.
   const totp = made === null ? null : { ...made, qrCode: await qrCodeSvg(made.uri) };
-  return enrolledShape.toJson({ ...inserted, totp });
+  return enrolledSerializer.toJson({ ...inserted, totp });
 }
 
 function check(config: AuthConfig, body: unknown): Request {

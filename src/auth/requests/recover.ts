@@ -6,7 +6,7 @@ import { parseEmail } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
 import { countUnsentEmail } from '../messages/send-token.ts';
 import type { AuthContext } from '../steps/auth-context.ts';
-import { type BodyShape, readMembers } from '../steps/members.ts';
+import { type BodyMembers, readMembers } from '../steps/members.ts';
 import { parsePkce } from '../store/flows.ts';
 import { findUserByEmail } from '../store/users.ts';
 import { mailSignIn } from './sign-in-one-time.ts';
@@ -16,7 +16,7 @@ export const recoverBody = {
   email: 'needed',
   code_challenge: 'text',
   code_challenge_method: 'text',
-} as const satisfies BodyShape;
+} as const satisfies BodyMembers;
 
 /** `POST /recover`. The answer is the same for unknown users. */
 export async function recover(context: AuthContext, body: unknown): Promise<Record<string, never>> {

@@ -8,7 +8,7 @@ import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-code.ts';
 import { countUnsentEmail, sendTokenEmail } from '../messages/send-token.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
-import { type BodyShape, readMembers } from '../steps/members.ts';
+import { type BodyMembers, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
 import { findUserByEmail, findUserByPhone, lockKnownUser } from '../store/users.ts';
@@ -47,7 +47,7 @@ export async function resend(context: AuthContext, body: unknown): Promise<Messa
 /** Members of the body. */
 export const resendBody = {
   type: types, email: 'text', phone: 'text', code_challenge: 'text', code_challenge_method: 'text',
-} as const satisfies BodyShape; // biome-ignore format: a list of members
+} as const satisfies BodyMembers; // biome-ignore format: a list of members
 
 function check({ config }: AuthContext, body: unknown): Request {
   const members = readMembers(body, resendBody);

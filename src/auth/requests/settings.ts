@@ -3,8 +3,8 @@
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { providers } from '../../config/auth/auth-provider-fields.ts';
-import { type AnswerJson, answerShape, flag, nested, text } from '../answer-shape.ts';
 import { isBrowserProvider, isProviderOn } from '../providers/provider-settings.ts';
+import { type AnswerJson, flag, nested, serializerOf, text } from '../serializer.ts';
 
 /** Names of the sign-in methods that clients look for; providers that are not spoken to are off. */
 const methods = [
@@ -22,14 +22,14 @@ const on: Partial<Record<(typeof methods)[number], (config: AuthConfig) => boole
   ),
 };
 
-const methodsShape = answerShape<AuthConfig>(
+const methodsSerializer = serializerOf<AuthConfig>(
   'AuthMethods',
   Object.fromEntries(methods.map((name) => [name, flag((config: AuthConfig) => on[name]?.(config) ?? false)])),
 );
 
 /** The answer. */
-export const settingsShape = answerShape<AuthConfig>('AuthSettings', {
-  external: nested(methodsShape, (config) => config),
+export const settingsSerializer = serializerOf<AuthConfig>('AuthSettings', {
+  external: nested(methodsSerializer, (config) => config),
   disable_signup: flag((config) => config.disable_signup),
   mailer_autoconfirm: flag((config) => config.mailer_autoconfirm),
   phone_autoconfirm: flag((config) => config.sms_autoconfirm),
@@ -41,5 +41,5 @@ export const settingsShape = answerShape<AuthConfig>('AuthSettings', {
 
 /** `GET /settings`. */
 export function publicSettings(config: AuthConfig): AnswerJson {
-  return settingsShape.toJson(config);
+  return settingsSerializer.toJson(config);
 }

@@ -6,14 +6,14 @@ import { AuthError } from '../auth-error.ts';
 import { mergeWhatFits } from '../metadata.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
 import { issueSession, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
-import { type BodyShape, readMembers } from '../steps/members.ts';
+import { type BodyMembers, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
 import { exchangeFlowCode, type Withheld } from '../store/flows.ts';
 import { reloadUser, updateUser } from '../store/users.ts';
 import { isBanned, type User } from '../user.ts';
 
 /** Members of the body. */
-export const codeBody = { auth_code: 'needed', code_verifier: 'needed' } as const satisfies BodyShape;
+export const codeBody = { auth_code: 'needed', code_verifier: 'needed' } as const satisfies BodyMembers;
 
 /** `POST /token?grant_type=pkce`. */
 export async function signInWithCode(context: AuthContext, body: unknown): Promise<SessionJson> {

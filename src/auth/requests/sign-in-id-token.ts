@@ -15,14 +15,14 @@ import { verifyIdToken } from '../providers/verify-id-token.ts';
 import { sameText } from '../secrets/one-time-code.ts';
 import { type AuthContext, nowOf, onceMore, transact } from '../steps/auth-context.ts';
 import { issueSession, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
-import { type BodyShape, readMembers } from '../steps/members.ts';
+import { type BodyMembers, readMembers } from '../steps/members.ts';
 import { toAuthError } from './authorize.ts';
 
 /** Members of the body. */
 export const idTokenBody = {
   provider: 'text', id_token: 'needed', access_token: 'text', nonce: 'text', client_id: 'text', issuer: 'text',
   link_identity: 'flag',
-} as const satisfies BodyShape; // biome-ignore format: a list of members
+} as const satisfies BodyMembers; // biome-ignore format: a list of members
 
 /** Finds out who asks to be linked. @throws AuthError */
 export type AskUser = () => Promise<{ readonly bearer: UserBearer; readonly context: AuthContext }>;

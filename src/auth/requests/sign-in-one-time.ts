@@ -4,13 +4,13 @@
  */
 
 import { parseEmail, parsePhone } from '../addresses.ts';
-import { type AnswerJson, answerShape, optional, text } from '../answer-shape.ts';
 import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-code.ts';
 import { countUnsentEmail, sendTokenEmail } from '../messages/send-token.ts';
 import type { Metadata } from '../metadata.ts';
+import { type AnswerJson, optional, serializerOf, text } from '../serializer.ts';
 import { type AuthContext, transact } from '../steps/auth-context.ts';
-import { type BodyShape, readMembers } from '../steps/members.ts';
+import { type BodyMembers, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
 import { findUserByEmail, findUserByPhone, lockKnownUser } from '../store/users.ts';
@@ -19,16 +19,18 @@ import type { User } from '../user.ts';
 import { runSignUp, type SignUpAddress } from './sign-up.ts';
 
 /** The answer: empty, or with the id of the text message. */
-export const messageShape = answerShape<string>('AuthMessage', { message_id: optional(text((id) => id || undefined)) });
+export const messageSerializer = serializerOf<string>('AuthMessage', {
+  message_id: optional(text((id) => id || undefined)),
+});
 
-/** Made by `messageShape`. */
+/** Made by `messageSerializer`. */
 export type MessageAnswer = AnswerJson;
 
 /** Members of the body. */
 export const oneTimeBody = {
   email: 'text', phone: 'text', create_user: 'flag', data: 'metadata', channel: 'text',
   code_challenge: 'text', code_challenge_method: 'text',
-} as const satisfies BodyShape; // biome-ignore format: a list of members
+} as const satisfies BodyMembers; // biome-ignore format: a list of members
 
 /** `POST /otp`. */
 export async function sendOneTimeSignIn(context: AuthContext, body: unknown): Promise<MessageAnswer> {
@@ -48,7 +50,7 @@ export async function sendOneTimeSignIn(context: AuthContext, body: unknown): Pr
 /** Members of the body. */
 export const magicLinkBody = {
   email: 'needed', data: 'metadata', code_challenge: 'text', code_challenge_method: 'text',
-} as const satisfies BodyShape; // biome-ignore format: a list of members
+} as const satisfies BodyMembers; // biome-ignore format: a list of members
 
 /** `POST /magiclink`. */
 export async function sendMagicLinkOnly(context: AuthContext, body: unknown): Promise<MessageAnswer> {
@@ -140,5 +142,5 @@ async function sendPhoneCode(
 
 /** The answer with the sender's id of a message; empty: there is none. */
 export function messageAnswer(messageId: string): MessageAnswer {
-  return messageShape.toJson(messageId);
+  return messageSerializer.toJson(messageId);
 }

@@ -8,7 +8,7 @@ import { findWeakness } from '../secrets/password-policy.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
 import { countPasswordGuess } from '../steps/guesses.ts';
 import { issueSession, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
-import { type BodyShape, readMembers } from '../steps/members.ts';
+import { type BodyMembers, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
 import { findUserByEmail, findUserByPhone, lockUser, updateUser } from '../store/users.ts';
 import { isBanned, type User } from '../user.ts';
@@ -43,7 +43,7 @@ export async function signInWithPassword(context: AuthContext, body: unknown): P
 }
 
 /** Members of the body. */
-export const passwordBody = { email: 'text', phone: 'text', password: 'needed' } as const satisfies BodyShape;
+export const passwordBody = { email: 'text', phone: 'text', password: 'needed' } as const satisfies BodyMembers;
 
 function check({ config }: AuthContext, body: unknown): Credentials {
   const { email, phone, password } = readMembers(body, passwordBody);

@@ -5,11 +5,11 @@
 import { AuthError } from '../auth-error.ts';
 import { type AuthContext, transact } from '../steps/auth-context.ts';
 import { completeSignIn, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
-import { type BodyShape, readMembers } from '../steps/members.ts';
+import { type BodyMembers, readMembers } from '../steps/members.ts';
 import { refreshSession } from '../store/refresh.ts';
 
 /** Members of the body. */
-export const refreshBody = { refresh_token: 'needed' } as const satisfies BodyShape;
+export const refreshBody = { refresh_token: 'needed' } as const satisfies BodyMembers;
 
 /** `POST /token?grant_type=refresh_token`. */
 export async function signInWithRefreshToken(context: AuthContext, body: unknown): Promise<SessionJson> {

@@ -19,7 +19,7 @@ import { assertNotTooLong } from '../secrets/passwords.ts';
 import { askBeforeUserCreated } from '../steps/ask-hook.ts';
 import { type AuthContext, nowOf, onceMore, type Transaction, transact } from '../steps/auth-context.ts';
 import { issueSession, type SessionJson, type SignedIn, sessionAnswer } from '../steps/issue-session.ts';
-import { type BodyShape, type Members, readMembers } from '../steps/members.ts';
+import { type BodyMembers, type Members, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
 import { contestEntry, noteEntry } from '../store/entries.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
@@ -59,7 +59,7 @@ export async function signUp(context: AuthContext, body: unknown): Promise<Sessi
 export const signUpBody = {
   email: 'text', phone: 'text', password: 'needed', data: 'metadata', channel: 'text',
   code_challenge: 'text', code_challenge_method: 'text',
-} as const satisfies BodyShape; // biome-ignore format: a list of members
+} as const satisfies BodyMembers; // biome-ignore format: a list of members
 
 async function checkSignUp(context: AuthContext, body: unknown): Promise<SignUpRequest> {
   const members = readMembers(body, signUpBody);
@@ -269,7 +269,7 @@ function countsAsConfirmed({ config }: AuthContext, { kind }: SignUpAddress): bo
 }
 
 /** Members of the body. */
-export const anonymousBody = { data: 'metadata' } as const satisfies BodyShape;
+export const anonymousBody = { data: 'metadata' } as const satisfies BodyMembers;
 
 /** `POST /signup` without an address. */
 export async function signUpAnonymously(context: AuthContext, body: unknown): Promise<SessionJson> {

@@ -4,10 +4,10 @@
  */
 
 import { lockAsking } from '../accounts/lock-asking.ts';
-import { type AnswerJson, answerShape, uuid } from '../answer-shape.ts';
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
 import { queueNotification } from '../messages/queue-notification.ts';
+import { type AnswerJson, serializerOf, uuid } from '../serializer.ts';
 import { type AuthContext, transact } from '../steps/auth-context.ts';
 import { assertFactorBearer, requireFactor } from '../steps/own-factor.ts';
 import { auditUser } from '../store/audit.ts';
@@ -16,7 +16,7 @@ import { lowerSessions } from '../store/sessions.ts';
 import type { Factor } from '../user.ts';
 
 /** The answer. */
-export const unenrolledShape = answerShape<Factor>('AuthUnenrolledFactor', { id: uuid(({ id }) => id) });
+export const unenrolledSerializer = serializerOf<Factor>('AuthUnenrolledFactor', { id: uuid(({ id }) => id) });
 
 /** `DELETE /factors/{id}`. */
 export async function unenrollFactor(context: AuthContext, bearer: UserBearer, factorId: string): Promise<AnswerJson> {
@@ -40,5 +40,5 @@ export async function unenrollFactor(context: AuthContext, bearer: UserBearer, f
     }
     return factor;
   });
-  return unenrolledShape.toJson(removed);
+  return unenrolledSerializer.toJson(removed);
 }

@@ -5,10 +5,10 @@
 
 import { adoptEmail, deriveEmail } from '../accounts/derive-email.ts';
 import { type Asking, assertManualLinking, assertMayLink, lockAsking } from '../accounts/lock-asking.ts';
-import { type AnswerJson, answerShape } from '../answer-shape.ts';
 import { AuthError } from '../auth-error.ts';
 import { isUuid, type UserBearer } from '../bearer.ts';
 import { queueNotification } from '../messages/queue-notification.ts';
+import { type AnswerJson, serializerOf } from '../serializer.ts';
 import type { Session } from '../session.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
 import { auditUser } from '../store/audit.ts';
@@ -19,7 +19,7 @@ import { updateUser } from '../store/users.ts';
 import type { Identity, User } from '../user.ts';
 
 /** The answer: there is nothing to tell. */
-export const unlinkedShape = answerShape<null>('AuthUnlinked', {});
+export const unlinkedSerializer = serializerOf<null>('AuthUnlinked', {});
 
 /**
  * `DELETE /user/identities/{id}`.
@@ -33,7 +33,7 @@ export async function unlinkIdentity(context: AuthContext, bearer: UserBearer, i
   if (bearer.claims.aud !== context.audience) throw new AuthError('unexpected_audience');
   // Of two requests at the same time for the last two identities the second finds one.
   await transact(context, [], async (tx) => unlink(tx, assertMayLink(await lockAsking(tx, bearer)), id));
-  return unlinkedShape.toJson(null);
+  return unlinkedSerializer.toJson(null);
 }
 
 async function unlink(tx: Transaction, asking: Asking<Session | null>, id: string): Promise<void> {

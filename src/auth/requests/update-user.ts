@@ -15,7 +15,7 @@ import { sendCode } from '../messages/send-code.ts';
 import { enterMetadata, type Metadata } from '../metadata.ts';
 import { assertStrong } from '../secrets/password-policy.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
-import { type BodyShape, readMembers } from '../steps/members.ts';
+import { type BodyMembers, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
 import { noteEntry } from '../store/entries.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
@@ -56,7 +56,7 @@ export async function updateOwnUser(context: AuthContext, bearer: UserBearer, bo
 export const updateUserBody = {
   email: 'text', phone: 'text', channel: 'text', password: 'text', current_password: 'text', nonce: 'text',
   data: 'metadata', app_metadata: 'metadata', code_challenge: 'text', code_challenge_method: 'text',
-} as const satisfies BodyShape; // biome-ignore format: a list of members
+} as const satisfies BodyMembers; // biome-ignore format: a list of members
 
 async function check(context: AuthContext, { user }: UserBearer, body: unknown): Promise<Changes> {
   const members = readMembers(body, updateUserBody);

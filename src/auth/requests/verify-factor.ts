@@ -13,7 +13,7 @@ import { factorMethods, type Session } from '../session.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
 import { countFactorAttempt, takeFactorGuess } from '../steps/guesses.ts';
 import { completeSignIn, type SessionJson, type SignedIn, sessionAnswer } from '../steps/issue-session.ts';
-import { type BodyShape, badJson, readMembers } from '../steps/members.ts';
+import { type BodyMembers, badJson, readMembers } from '../steps/members.ts';
 import { assertFactorBearer, assertSecondFactorUsed, type FactorBearer, requireFactor } from '../steps/own-factor.ts';
 import { auditUser } from '../store/audit.ts';
 import {
@@ -33,7 +33,7 @@ import type { Factor, User } from '../user.ts';
 import { assertVerifyOn } from './challenge-factor.ts';
 
 /** Members of the body. */
-export const verifyFactorBody = { challenge_id: 'needed', code: 'needed' } as const satisfies BodyShape;
+export const verifyFactorBody = { challenge_id: 'needed', code: 'needed' } as const satisfies BodyMembers;
 
 interface Answer {
   readonly asking: FactorBearer;

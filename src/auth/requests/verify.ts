@@ -6,14 +6,14 @@
 
 import { isSecureChange } from '../accounts/email-change.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
-import { type AnswerJson, answerShape, member, text } from '../answer-shape.ts';
 import { AuthError } from '../auth-error.ts';
 import { isPkceHash } from '../secrets/one-time-code.ts';
+import { type AnswerJson, member, serializerOf, text } from '../serializer.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
 import { completeVerification } from '../steps/complete-verification.ts';
 import { takeCodeGuesses } from '../steps/guesses.ts';
 import { issueSession, type SignedIn, sessionAnswer, sessionParameters } from '../steps/issue-session.ts';
-import { type BodyShape, readMembers } from '../steps/members.ts';
+import { type BodyMembers, readMembers } from '../steps/members.ts';
 import { errorParameters, withFragment, withQuery } from '../steps/redirect-target.ts';
 import {
   findVerificationType,
@@ -42,7 +42,7 @@ import type { User } from '../user.ts';
 export const otherAddressMessage = 'Confirmation link accepted. Please proceed to confirm link sent to the other email';
 
 /** The answer to that first confirmation. */
-export const otherAddressShape = answerShape<string>('AuthOtherAddress', {
+export const otherAddressSerializer = serializerOf<string>('AuthOtherAddress', {
   msg: text((message) => message),
   code: member({ const: '200' }, () => '200'),
 });
@@ -55,7 +55,7 @@ type Given =
 export async function verify(context: AuthContext, body: unknown): Promise<AnswerJson> {
   const given = check(body);
   const signedIn = await transact(context, ['custom_access_token'], (tx) => enter(tx, given));
-  return signedIn === null ? otherAddressShape.toJson(otherAddressMessage) : sessionAnswer(context, signedIn);
+  return signedIn === null ? otherAddressSerializer.toJson(otherAddressMessage) : sessionAnswer(context, signedIn);
 }
 
 async function enter(tx: Transaction, given: Given): Promise<SignedIn | null> {
@@ -71,7 +71,7 @@ const refuse = (message: string) => new AuthError('validation_failed', message);
 /** Members of the body. */
 export const verifyBody = {
   type: verificationTypes, token: 'text', token_hash: 'text', email: 'text', phone: 'text', redirect_to: 'text',
-} as const satisfies BodyShape; // biome-ignore format: a list of members
+} as const satisfies BodyMembers; // biome-ignore format: a list of members
 
 function check(body: unknown): Given {
   const members = readMembers(body, verifyBody);

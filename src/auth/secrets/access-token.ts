@@ -2,12 +2,12 @@
  * The claims of an access token, and the answer that carries one together with its refresh token.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
-import { type AnswerJson, answerShape, integer, member, nested, optional, text } from '../answer-shape.ts';
 import { weakPasswordReasons } from '../auth-error.ts';
+import { type AnswerJson, integer, member, nested, optional, serializerOf, text } from '../serializer.ts';
 import type { Session, SessionLimits } from '../session.ts';
 import { type Time, toSeconds } from '../times.ts';
 import { highestAal, type User } from '../user.ts';
-import { userShape } from '../user-json.ts';
+import { userSerializer } from '../user-json.ts';
 import type { PasswordWeakness } from './password-policy.ts';
 import type { TokenSigner } from './signing-keys.ts';
 
@@ -92,13 +92,13 @@ const weakness = {
 };
 
 /** The answer of a sign-in. */
-export const sessionShape = answerShape<SessionFacts>('AuthSession', {
+export const sessionSerializer = serializerOf<SessionFacts>('AuthSession', {
   access_token: text(({ accessToken }) => accessToken),
   token_type: member({ const: 'bearer' }, () => 'bearer'),
   expires_in: integer(({ claims, issuedAt }) => claims.exp - issuedAt),
   expires_at: integer(({ claims }) => claims.exp),
   refresh_token: text(({ refreshToken }) => refreshToken),
-  user: nested(userShape, ({ user }) => user),
+  user: nested(userSerializer, ({ user }) => user),
   provider_token: optional(text(({ extras }) => extras.providerToken || undefined)),
   provider_refresh_token: optional(text(({ extras }) => extras.providerRefreshToken || undefined)),
   weak_password: optional(member(weakness, ({ extras }) => extras.weakPassword)),
@@ -110,5 +110,5 @@ export async function toSessionJson(
   signer: TokenSigner,
   extras: SessionExtras = {},
 ): Promise<AnswerJson> {
-  return sessionShape.toJson({ ...tokens, accessToken: await signer.sign(tokens.claims), extras });
+  return sessionSerializer.toJson({ ...tokens, accessToken: await signer.sign(tokens.claims), extras });
 }

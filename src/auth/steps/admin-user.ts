@@ -9,7 +9,7 @@ import type { Metadata } from '../metadata.ts';
 import { loadUser, lockUser } from '../store/users.ts';
 import type { Time } from '../times.ts';
 import type { User } from '../user.ts';
-import { type BodyShape, readMembers } from './members.ts';
+import { type BodyMembers, readMembers } from './members.ts';
 
 /** Loads the user. @param lock Keeps the row for the transaction. @throws AuthError `validation_failed` (404), `user_not_found` */
 export async function requireUser(tx: Queryable, id: string, lock: 'lock' | 'read' = 'read'): Promise<User> {
@@ -41,7 +41,7 @@ export interface AdminUserFacts {
 export const adminUserBody = {
   id: 'text', aud: 'text', role: 'text', email: 'text', phone: 'text', password: 'text', password_hash: 'text',
   email_confirm: 'flag', phone_confirm: 'flag', user_metadata: 'metadata', app_metadata: 'metadata', ban_duration: 'text',
-} as const satisfies BodyShape; // biome-ignore format: a list of members
+} as const satisfies BodyMembers; // biome-ignore format: a list of members
 
 /** Reads and checks the body of a request about a user. @throws AuthError `bad_json`, `validation_failed` */
 export function readAdminUser(body: unknown): AdminUserFacts {

@@ -20,10 +20,10 @@ interface MemberTypes {
 type Member = keyof MemberTypes | 'needed' | readonly string[];
 
 /** The members of a body by name and type. Every one may be absent when it is read: who reads it says what is missing. */
-export type BodyShape = Readonly<Record<string, Member>>;
+export type BodyMembers = Readonly<Record<string, Member>>;
 
-/** The values of a shape; null where the member is absent. */
-export type Members<S extends BodyShape> = {
+/** The values of the members; null where the member is absent. */
+export type Members<S extends BodyMembers> = {
   readonly [K in keyof S]: (S[K] extends keyof MemberTypes ? MemberTypes[S[K]] : string) | null;
 };
 
@@ -37,9 +37,9 @@ const typeNames = { text: 'a string', flag: 'true or false', metadata: 'an objec
  * @throws AuthError `bad_json` where a member has another type, `validation_failed` where text cannot be stored or metadata are
  *   too large.
  */
-export function readMembers<const S extends BodyShape>(body: unknown, shape: S): Members<S> {
+export function readMembers<const S extends BodyMembers>(body: unknown, members: S): Members<S> {
   if (!isObject(body)) throw badJson('the body is not an object');
-  const entries = Object.entries(shape).map(([name, member]) => {
+  const entries = Object.entries(members).map(([name, member]) => {
     const type = typeOf(member);
     const value = Object.hasOwn(body, name) ? (body[name] ?? null) : null;
     if (value !== null && !hasType(value, type)) throw badJson(`member "${name}" is not ${typeNames[type]}`);
@@ -53,9 +53,9 @@ export function readMembers<const S extends BodyShape>(body: unknown, shape: S):
 }
 
 /** What the endpoints take, as a schema; texts have further rules that it does not tell. */
-export function bodySchema(shape: BodyShape): JsonSchema {
-  const properties = Object.entries(shape).map(([name, member]) => [name, memberSchema(name, member)]);
-  const required = Object.keys(shape).filter((name) => isNeeded(shape[name]!));
+export function bodySchema(members: BodyMembers): JsonSchema {
+  const properties = Object.entries(members).map(([name, member]) => [name, memberSchema(name, member)]);
+  const required = Object.keys(members).filter((name) => isNeeded(members[name]!));
   return { type: 'object', properties: Object.fromEntries(properties), ...(required.length > 0 && { required }) };
 }
 

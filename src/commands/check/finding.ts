@@ -1,5 +1,5 @@
 /**
- * What `pgreflect check` finds: one shape for every check, printed for people or as JSON for programs.
+ * What `pgreflect check` finds: one format for every check, printed for people or as JSON for programs.
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';

@@ -89,23 +89,24 @@ function coerceList(coerceItem: InputCoercer): InputCoercer {
 }
 
 /** The members of an object, in the order of the type's fields, by the keys that a client has sent. */
-interface ObjectShape {
+interface ObjectCoercers {
   readonly keys: readonly string[];
   readonly members: readonly { readonly name: string; readonly coerce: InputCoercer }[];
 }
 
 function coerceObject(type: GraphQLInputObjectType): InputCoercer {
   // Objects of a list, and requests of a client, mostly have the same keys.
-  let last: ObjectShape | null = null;
+  let last: ObjectCoercers | null = null;
   return (value, level) => {
     if (value === null) return null;
     if (typeof value !== 'object' || Array.isArray(value) || level > mostLevels) return undefined;
     const keys = Object.keys(value);
-    const shape: ObjectShape | null = last !== null && haveSameKeys(last.keys, keys) ? last : shapeOf(type, keys);
-    if (shape === null) return undefined;
-    last = shape;
+    const coercers: ObjectCoercers | null =
+      last !== null && haveSameKeys(last.keys, keys) ? last : coercersOf(type, keys);
+    if (coercers === null) return undefined;
+    last = coercers;
     const object = new PlainRecord();
-    for (const { name, coerce } of shape.members) {
+    for (const { name, coerce } of coercers.members) {
       const coerced = coerce((value as Readonly<Record<string, unknown>>)[name], level + 1);
       if (coerced === undefined) return undefined;
       object[name] = coerced;
@@ -115,7 +116,7 @@ function coerceObject(type: GraphQLInputObjectType): InputCoercer {
 }
 
 /** Null where a key is no field, or a field that is missing has a default value or must be there. */
-function shapeOf(type: GraphQLInputObjectType, keys: readonly string[]): ObjectShape | null {
+function coercersOf(type: GraphQLInputObjectType, keys: readonly string[]): ObjectCoercers | null {
   if (type.isOneOf) return null;
   const given = new Set(keys);
   const members: { name: string; coerce: InputCoercer }[] = [];

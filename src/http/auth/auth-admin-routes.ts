@@ -2,14 +2,14 @@
  * The routes of the auth service for servers that hold the service key.
  */
 import { createUser } from '../../auth/requests/admin/admin-create-user.ts';
-import { deleteAnyUser, deletedShape, deleteUserBody } from '../../auth/requests/admin/admin-delete-user.ts';
-import { listUsers, userListShape } from '../../auth/requests/admin/admin-list-users.ts';
+import { deleteAnyUser, deletedSerializer, deleteUserBody } from '../../auth/requests/admin/admin-delete-user.ts';
+import { listUsers, userListSerializer } from '../../auth/requests/admin/admin-list-users.ts';
 import { updateAnyUser } from '../../auth/requests/admin/admin-update-user.ts';
 import { auditSchema, listAudit } from '../../auth/requests/admin/audit-log.ts';
-import { generateLink, linkBody, linkShape } from '../../auth/requests/admin/generate-link.ts';
+import { generateLink, linkBody, linkSerializer } from '../../auth/requests/admin/generate-link.ts';
 import { invite, inviteBody } from '../../auth/requests/admin/invite.ts';
 import { adminUserBody, requireUser } from '../../auth/steps/admin-user.ts';
-import { toUserJson, userShape } from '../../auth/user-json.ts';
+import { toUserJson, userSerializer } from '../../auth/user-json.ts';
 import { type AuthRoutes, json, redirectQuery } from './auth-route-table.ts';
 
 const count = { type: 'integer', minimum: 1 };
@@ -25,34 +25,34 @@ export const adminRoutes: AuthRoutes = {
     caller: 'admin',
     query: redirectQuery,
     body: [inviteBody],
-    answer: userShape,
+    answer: userSerializer,
     run: ({ context, body }, admin) => json(invite(context, admin, body())),
   },
   'GET /admin/users': {
     summary: 'List the users',
     caller: 'admin',
     query: { ...pages, sort: '`created_at asc` or `created_at desc`.', filter: 'Part of the address or the name.' },
-    answer: userListShape,
+    answer: userListSerializer,
     run: ({ context, query }) => listUsers(context, query),
   },
   'POST /admin/users': {
     summary: 'Create a user',
     caller: 'admin',
     body: [adminUserBody],
-    answer: userShape,
+    answer: userSerializer,
     run: ({ context, body }, admin) => json(createUser(context, admin, body())),
   },
   'GET /admin/users/:id': {
     summary: 'Read a user',
     caller: 'admin',
-    answer: userShape,
+    answer: userSerializer,
     run: async ({ context, path }) => json(toUserJson(await requireUser(context.services.database, path('id')))),
   },
   'PUT /admin/users/:id': {
     summary: 'Update a user',
     caller: 'admin',
     body: [adminUserBody],
-    answer: userShape,
+    answer: userSerializer,
     run: ({ context, path, body }, admin) => json(updateAnyUser(context, admin, path('id'), body())),
   },
   'DELETE /admin/users/:id': {
@@ -60,7 +60,7 @@ export const adminRoutes: AuthRoutes = {
     caller: 'admin',
     body: [deleteUserBody],
     isBodyOptional: true,
-    answer: deletedShape,
+    answer: deletedSerializer,
     run: ({ context, path, optionalBody }, admin) => json(deleteAnyUser(context, admin, path('id'), optionalBody())),
   },
   'POST /admin/generate_link': {
@@ -68,7 +68,7 @@ export const adminRoutes: AuthRoutes = {
     caller: 'admin',
     query: redirectQuery,
     body: [linkBody],
-    answer: linkShape,
+    answer: linkSerializer,
     run: ({ context, body, redirects }, admin) => json(generateLink(context, admin, body(), redirects.isAllowed)),
   },
   'GET /admin/audit': {

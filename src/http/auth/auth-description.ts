@@ -1,6 +1,6 @@
 /**
- * The auth service for `/openapi.json`, from its routes, the shapes that its bodies are read by,
- * and the shapes that its answers are made by.
+ * The auth service for `/openapi.json`, from its routes, the members that its bodies are read by,
+ * and the serializers of its answers.
  */
 import { errorSchema } from '../../auth/error-response.ts';
 import { bodySchema } from '../../auth/steps/members.ts';
@@ -13,7 +13,7 @@ import type { AuthRoute } from './auth-route-table.ts';
 
 /** Operations and schemas. */
 export function describeAuth(): ApiDescription {
-  const answers = [...authRoutes.map(({ answer }) => answer), ...authDocuments.map(({ shape }) => shape)];
+  const answers = [...authRoutes.map(({ answer }) => answer), ...authDocuments.map(({ serializer }) => serializer)];
   const named = answers.flatMap((answer) => [...(answer?.named ?? [])]);
   return {
     operations: [...authRoutes.map(describeRoute), ...authDocuments.map(describeDocument)],
@@ -21,7 +21,7 @@ export function describeAuth(): ApiDescription {
   };
 }
 
-function describeDocument({ path, summary, shape }: AuthDocument): ApiOperation {
+function describeDocument({ path, summary, serializer }: AuthDocument): ApiOperation {
   return {
     method: 'get',
     path: `${authPath}${path}`,
@@ -29,7 +29,7 @@ function describeDocument({ path, summary, shape }: AuthDocument): ApiOperation 
     tag: 'Auth',
     summary: `${summary}.`,
     security: [],
-    more: { responses: response(200, shape.schema) },
+    more: { responses: response(200, serializer.schema) },
   };
 }
 

@@ -3,8 +3,8 @@
  * verified.
  */
 import type { FastifyInstance } from 'fastify';
-import { type AnswerShape, answerShape, member, text } from '../../auth/answer-shape.ts';
 import { publicKeySet } from '../../auth/secrets/signing-keys.ts';
+import { member, type Serializer, serializerOf, text } from '../../auth/serializer.ts';
 import type { Config } from '../../config/config.ts';
 import { version } from '../../shared/version.ts';
 import type { AuthParts } from '../server/parts.ts';
@@ -27,7 +27,7 @@ export interface AuthDocument {
   /** One sentence without its end. */
   readonly summary: string;
   readonly isCacheable: boolean;
-  readonly shape: AnswerShape<DocumentFacts>;
+  readonly serializer: Serializer<DocumentFacts>;
 }
 
 /** The documents. */
@@ -36,7 +36,7 @@ export const authDocuments: readonly AuthDocument[] = [
     path: '/health',
     summary: 'Check that the service is running',
     isCacheable: false,
-    shape: answerShape('AuthHealth', {
+    serializer: serializerOf('AuthHealth', {
       version: text(() => version),
       // Programs that probe for a compatible service look for this name.
       name: text(() => 'GoTrue'),
@@ -47,7 +47,7 @@ export const authDocuments: readonly AuthDocument[] = [
     path: '/.well-known/jwks.json',
     summary: 'Read the keys that verify tokens',
     isCacheable: true,
-    shape: answerShape('AuthKeys', {
+    serializer: serializerOf('AuthKeys', {
       keys: member({ type: 'array', items: { type: 'object' } }, ({ config }) => publicKeySet(config.jwtKeys).keys),
     }),
   },
@@ -55,7 +55,7 @@ export const authDocuments: readonly AuthDocument[] = [
     path: '/.well-known/openid-configuration',
     summary: 'Read the OpenID Connect configuration',
     isCacheable: true,
-    shape: answerShape('AuthOpenId', {
+    serializer: serializerOf('AuthOpenId', {
       issuer: text(({ parts }) => parts.services.issuer),
       jwks_uri: below('/.well-known/jwks.json'),
       authorization_endpoint: below('/authorize'),
@@ -70,8 +70,8 @@ export const authDocuments: readonly AuthDocument[] = [
 
 /** Adds the routes. */
 export function registerAuthDocuments(scope: FastifyInstance, config: Config, parts: AuthParts): void {
-  for (const { path, isCacheable, shape } of authDocuments) {
-    const json = JSON.stringify(shape.toJson({ config, parts }));
+  for (const { path, isCacheable, serializer } of authDocuments) {
+    const json = JSON.stringify(serializer.toJson({ config, parts }));
     scope.get(path, { exposeHeadRoute: false }, (_request, reply) => {
       if (isCacheable) reply.header('cache-control', `public, max-age=${keysMaxAgeSeconds}`);
       return reply.header('content-type', 'application/json').send(json);

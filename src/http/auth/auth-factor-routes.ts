@@ -3,17 +3,17 @@
  */
 import {
   deleteAnyFactor,
-  factorListShape,
+  factorListSchema,
   listFactors,
   updateAnyFactor,
   updateFactorBody,
 } from '../../auth/requests/admin/admin-factors.ts';
-import { challengeBody, challengeFactor, challengeShape } from '../../auth/requests/challenge-factor.ts';
-import { enrollBody, enrolledShape, enrollFactor } from '../../auth/requests/enroll-factor.ts';
-import { unenrolledShape, unenrollFactor } from '../../auth/requests/unenroll-factor.ts';
+import { challengeBody, challengeFactor, challengeSerializer } from '../../auth/requests/challenge-factor.ts';
+import { enrollBody, enrolledSerializer, enrollFactor } from '../../auth/requests/enroll-factor.ts';
+import { unenrolledSerializer, unenrollFactor } from '../../auth/requests/unenroll-factor.ts';
 import { verifyFactor, verifyFactorBody } from '../../auth/requests/verify-factor.ts';
-import { sessionShape } from '../../auth/secrets/access-token.ts';
-import { factorShape } from '../../auth/user-json.ts';
+import { sessionSerializer } from '../../auth/secrets/access-token.ts';
+import { factorSerializer } from '../../auth/user-json.ts';
 import { type AuthRequest, limitBy } from './auth-request.ts';
 import { type AuthRoutes, json } from './auth-route-table.ts';
 
@@ -23,7 +23,7 @@ export const factorRoutes: AuthRoutes = {
     summary: 'Add a second factor',
     caller: 'user',
     body: [enrollBody],
-    answer: enrolledShape,
+    answer: enrolledSerializer,
     run: ({ body }, { context, bearer }) => json(enrollFactor(context, bearer, body())),
   },
   'POST /factors/:id/challenge': {
@@ -31,7 +31,7 @@ export const factorRoutes: AuthRoutes = {
     caller: 'user',
     body: [challengeBody],
     isBodyOptional: true,
-    answer: challengeShape,
+    answer: challengeSerializer,
     limit: limitBy('factor_challenge', 'mfa_rate_limit_challenge_and_verify', 60),
     run: ({ path, optionalBody }, { context, bearer }) =>
       json(challengeFactor(context, bearer, path('id'), optionalBody())),
@@ -40,14 +40,14 @@ export const factorRoutes: AuthRoutes = {
     summary: 'Verify a second factor; raises the session to level aal2',
     caller: 'user',
     body: [verifyFactorBody],
-    answer: sessionShape,
+    answer: sessionSerializer,
     limit: limitBy('factor_verify', 'mfa_rate_limit_challenge_and_verify', 60),
     run: ({ path, body }, { context, bearer }) => json(verifyFactor(context, bearer, path('id'), body())),
   },
   'DELETE /factors/:id': {
     summary: 'Remove a second factor',
     caller: 'user',
-    answer: unenrolledShape,
+    answer: unenrolledSerializer,
     run: ({ path }, { context, bearer }) => json(unenrollFactor(context, bearer, path('id'))),
   },
 };
@@ -57,20 +57,20 @@ export const adminFactorRoutes: AuthRoutes = {
   'GET /admin/users/:id/factors': {
     summary: 'List the second factors of a user',
     caller: 'admin',
-    answer: factorListShape,
+    answer: factorListSchema,
     run: ({ context, path }) => json(listFactors(context, path('id'))),
   },
   'PUT /admin/users/:id/factors/:factor': {
     summary: 'Update a second factor of a user',
     caller: 'admin',
     body: [updateFactorBody],
-    answer: factorShape,
+    answer: factorSerializer,
     run: (request, admin) => json(updateAnyFactor(request.context, admin, factorPath(request), request.body())),
   },
   'DELETE /admin/users/:id/factors/:factor': {
     summary: 'Remove a second factor of a user',
     caller: 'admin',
-    answer: factorShape,
+    answer: factorSerializer,
     run: (request, admin) => json(deleteAnyFactor(request.context, admin, factorPath(request))),
   },
 };

@@ -1,15 +1,16 @@
 /**
  * The routes of the auth service for sign-in with a provider: to it and back.
  */
-import { answerShape, text } from '../../auth/answer-shape.ts';
+
 import { linkingQuery, signInQuery, startLinking, startSignIn } from '../../auth/requests/authorize.ts';
 import { callbackQuery, finishSignIn } from '../../auth/requests/callback.ts';
+import { serializerOf, text } from '../../auth/serializer.ts';
 import type { AuthReply } from './auth-reply.ts';
 import { type AuthRequest, limitBy, noteRefusal } from './auth-request.ts';
 import type { AuthRoutes } from './auth-route-table.ts';
 import { clearFlowCookie, hasFlowCookie, setFlowCookie } from './flow-cookie.ts';
 
-const addressShape = answerShape<string>('AuthProviderAddress', { url: text((url) => url) });
+const addressSerializer = serializerOf<string>('AuthProviderAddress', { url: text((url) => url) });
 
 /** The address that is left may have a code in it, and the one that follows a session. */
 const privately = { 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' };
@@ -42,13 +43,13 @@ export const providerRoutes: AuthRoutes = {
     caller: 'user',
     query: linkingQuery,
     redirects: [302],
-    answer: addressShape,
+    answer: addressSerializer,
     run: async ({ query }, { context, bearer }) => {
       const url = await startLinking(context, bearer, query);
       // Programs that send a token follow no redirect.
       const isWanted = query.get('skip_http_redirect') === 'true';
       return isWanted
-        ? { body: addressShape.toJson(url), headers: privately }
+        ? { body: addressSerializer.toJson(url), headers: privately }
         : { status: 302, headers: { location: url, ...privately } };
     },
   },

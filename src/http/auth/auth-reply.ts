@@ -1,5 +1,5 @@
 /**
- * Answers of the auth service: JSON and redirects, and every error in the shape that its client reads.
+ * Answers of the auth service: JSON and redirects, and every error in the format that its client reads.
  */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { AuthError } from '../../auth/auth-error.ts';

@@ -1,9 +1,10 @@
 /**
  * What a route of the auth service is: method, path, who may ask, and what it does.
  */
-import type { AnswerSchema } from '../../auth/answer-shape.ts';
+
 import type { AdminBearer } from '../../auth/bearer.ts';
-import type { BodyShape } from '../../auth/steps/members.ts';
+import type { AnswerSchema } from '../../auth/serializer.ts';
+import type { BodyMembers } from '../../auth/steps/members.ts';
 import type { JsonSchema } from '../../shared/json-schema.ts';
 import type { AuthReply } from './auth-reply.ts';
 import type { AddressLimit, AskingUser, AuthRequest } from './auth-request.ts';
@@ -35,7 +36,7 @@ type RouteFacts = Work & {
   /** Parameters of the query, each with a sentence on it. */
   readonly query?: Readonly<Record<string, string | QueryParameter>>;
   /** What the body is read by, one of several where it depends; absent: none is read. */
-  readonly body?: readonly BodyShape[];
+  readonly body?: readonly BodyMembers[];
   /** The body may be missing. */
   readonly isBodyOptional?: true;
   /** What a form of a browser may have, with a sentence on each; absent: none is read. */

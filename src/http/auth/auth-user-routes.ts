@@ -2,19 +2,18 @@
  * The routes of the auth service for applications and their users.
  */
 
-import { anyOf } from '../../auth/answer-shape.ts';
 import { AuthError, OAuthStyleError } from '../../auth/auth-error.ts';
 import type { UserBearer } from '../../auth/bearer.ts';
 import { logOut } from '../../auth/requests/log-out.ts';
 import { reauthenticate } from '../../auth/requests/reauthenticate.ts';
 import { recover, recoverBody } from '../../auth/requests/recover.ts';
 import { resend, resendBody } from '../../auth/requests/resend.ts';
-import { publicSettings, settingsShape } from '../../auth/requests/settings.ts';
+import { publicSettings, settingsSerializer } from '../../auth/requests/settings.ts';
 import { codeBody, signInWithCode } from '../../auth/requests/sign-in-code.ts';
 import { idTokenBody, signInWithIdToken } from '../../auth/requests/sign-in-id-token.ts';
 import {
   magicLinkBody,
-  messageShape,
+  messageSerializer,
   oneTimeBody,
   sendMagicLinkOnly,
   sendOneTimeSignIn,
@@ -22,15 +21,16 @@ import {
 import { passwordBody, signInWithPassword } from '../../auth/requests/sign-in-password.ts';
 import { refreshBody, signInWithRefreshToken } from '../../auth/requests/sign-in-refresh.ts';
 import { anonymousBody, signUp, signUpAnonymously, signUpBody } from '../../auth/requests/sign-up.ts';
-import { unlinkedShape, unlinkIdentity } from '../../auth/requests/unlink-identity.ts';
+import { unlinkedSerializer, unlinkIdentity } from '../../auth/requests/unlink-identity.ts';
 import { updateOwnUser, updateUserBody } from '../../auth/requests/update-user.ts';
-import { openLink, otherAddressShape, verify, verifyBody } from '../../auth/requests/verify.ts';
-import { sessionShape } from '../../auth/secrets/access-token.ts';
+import { openLink, otherAddressSerializer, verify, verifyBody } from '../../auth/requests/verify.ts';
+import { sessionSerializer } from '../../auth/secrets/access-token.ts';
+import { anyOf } from '../../auth/serializer.ts';
 import type { AuthContext } from '../../auth/steps/auth-context.ts';
-import { type BodyShape, readMembers } from '../../auth/steps/members.ts';
+import { type BodyMembers, readMembers } from '../../auth/steps/members.ts';
 import { verificationTypes } from '../../auth/steps/verification-types.ts';
 import { requestAllowance } from '../../auth/store/rate-limit.ts';
-import { toUserJson, userShape } from '../../auth/user-json.ts';
+import { toUserJson, userSerializer } from '../../auth/user-json.ts';
 import type { AuthReply } from './auth-reply.ts';
 import { type AddressLimit, type AskingUser, type AuthRequest, limitBy, noteRefusal } from './auth-request.ts';
 import { type AuthRoutes, json, redirectQuery } from './auth-route-table.ts';
@@ -47,14 +47,14 @@ const limitTokens = limitBy('token', 'rate_limit_token_refresh', fiveMinutes);
 export const userRoutes: AuthRoutes = {
   'GET /settings': {
     summary: 'Read the enabled sign-in methods',
-    answer: settingsShape,
+    answer: settingsSerializer,
     run: ({ context }) => json(publicSettings(context.config)),
   },
   'POST /signup': {
     summary: 'Sign up; anonymously without an email address or phone',
     query: redirectQuery,
     body: [signUpBody, anonymousBody],
-    answer: anyOf(sessionShape, userShape),
+    answer: anyOf(sessionSerializer, userSerializer),
     limit: limitSignUp,
     hasMinResponse: true,
     run: ({ context, body }) => json((hasAddress(body()) ? signUp : signUpAnonymously)(context, body())),
@@ -68,14 +68,14 @@ export const userRoutes: AuthRoutes = {
       },
     },
     body: [passwordBody, refreshBody, codeBody, idTokenBody],
-    answer: sessionShape,
+    answer: sessionSerializer,
     limit: (request) => (grantOf(request.query) === undefined ? null : limitTokens(request)),
     run: runToken,
   },
   'POST /verify': {
     summary: 'Verify a code or a token hash',
     body: [verifyBody],
-    answer: anyOf(sessionShape, otherAddressShape),
+    answer: anyOf(sessionSerializer, otherAddressSerializer),
     limit: limitVerify,
     run: ({ context, body }) => json(verify(context, body())),
   },
@@ -103,14 +103,14 @@ export const ownRoutes: AuthRoutes = {
   'GET /reauthenticate': {
     summary: 'Send a code to confirm a password change',
     caller: 'user',
-    answer: messageShape,
+    answer: messageSerializer,
     run: async (_request, asking) => json(reauthenticate(asking.context, assertSameAudience(asking).user)),
   },
   'GET /user': {
     summary: 'Read the current user',
     caller: 'user',
     use: 'read',
-    answer: userShape,
+    answer: userSerializer,
     run: async (_request, asking) => json(toUserJson(assertSameAudience(asking).user)),
   },
   'PUT /user': {
@@ -118,7 +118,7 @@ export const ownRoutes: AuthRoutes = {
     caller: 'user',
     query: redirectQuery,
     body: [updateUserBody],
-    answer: userShape,
+    answer: userSerializer,
     limit: limitBy('user', 'rate_limit_otp', fiveMinutes),
     run: ({ body }, { context, bearer }) => json(updateOwnUser(context, bearer, body())),
   },
@@ -141,7 +141,7 @@ export const ownRoutes: AuthRoutes = {
   'DELETE /user/identities/:id': {
     summary: 'Unlink an identity; at least one must remain',
     caller: 'user',
-    answer: unlinkedShape,
+    answer: unlinkedSerializer,
     run: ({ path }, { context, bearer }) => json(unlinkIdentity(context, bearer, path('id'))),
   },
 };
@@ -149,9 +149,9 @@ export const ownRoutes: AuthRoutes = {
 type Sending = (context: AuthContext, body: unknown) => Promise<unknown>;
 
 /** A request for a message, about which nobody may learn who has an account. */
-function sendingRoute(bucket: string, summary: string, body: BodyShape, send: Sending): AuthRoutes {
+function sendingRoute(bucket: string, summary: string, body: BodyMembers, send: Sending): AuthRoutes {
   const route: AuthRoutes[string & keyof AuthRoutes] = {
-    ...{ summary, query: redirectQuery, body: [body], answer: messageShape },
+    ...{ summary, query: redirectQuery, body: [body], answer: messageSerializer },
     ...{ limit: limitBy(bucket, 'rate_limit_otp', fiveMinutes), hasMinResponse: true },
     async run(request) {
       try {

@@ -9,7 +9,7 @@ import type { DescribedSchema } from '../../execute/describe-schema.ts';
 import type { PresentedConfig, ReadResult } from '../../management/management-api.ts';
 import { demand, type ManagementCaller, masked } from '../../management/management-caller.ts';
 import { ManagementError, type ManagementErrorCode } from '../../management/management-error.ts';
-import { emailTrial } from '../../management/templates/draft-shapes.ts';
+import { emailTrial } from '../../management/templates/draft-schemas.ts';
 import type { AuditToken } from '../../management/token-requests.ts';
 import { type JsonSchema, listOf, schemaNamed } from '../../shared/json-schema.ts';
 import { ignoredHeader, warningsHeader } from '../server/cors.ts';

@@ -15,7 +15,7 @@ import { type ManagementRoute, managementRoutes } from './management-route-table
 /** Largest body in bytes: all thirteen emails with room to spare. */
 const maxBodyBytes = 2 * 1024 * 1024;
 
-/** Adds the routes, in a scope of their own because of the shape of their errors. */
+/** Adds the routes, in a scope of their own because of the format of their errors. */
 export async function registerManagementRoutes(
   app: FastifyInstance,
   parts: ManagementParts,

@@ -19,7 +19,7 @@ import { TemplateError, type TemplatePlace } from '../../email/template/template
 import { isObject } from '../../shared/json.ts';
 import { ManagementError } from '../management-error.ts';
 import { trialMs, warningsOf } from './check-template.ts';
-import { type DescribedEmail, emailDraft, type RenderedDraft, type RenderedText } from './draft-shapes.ts';
+import { type DescribedEmail, emailDraft, type RenderedDraft, type RenderedText } from './draft-schemas.ts';
 import { sampleData } from './template-samples.ts';
 
 /** All emails, in the order of their table. @param start What is in force where nothing is stored. */

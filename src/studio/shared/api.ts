@@ -117,7 +117,7 @@ interface ErrorBody {
   readonly errors?: readonly { readonly message: string; readonly extensions?: { readonly code?: string } }[];
 }
 
-/** The APIs have error bodies of different shapes. */
+/** The APIs have error bodies of different formats. */
 function toError(status: number, value: unknown): ApiError {
   const { message, msg, code, errors } = (value ?? {}) as ErrorBody;
   const first = errors?.[0];

@@ -42,7 +42,7 @@ const { values: flags } = parseArgs({
     sockets: { type: 'string', default: '16' },
     'no-connections': { type: 'boolean', default: false },
     'no-pgbench': { type: 'boolean', default: false },
-    'no-shapes': { type: 'boolean', default: false },
+    'no-statement-reuse': { type: 'boolean', default: false },
     'write-docs': { type: 'boolean', default: false },
   },
 });
@@ -100,7 +100,7 @@ async function report(db: BenchDatabase): Promise<string> {
         names: contestantNames.filter((name) => !flags.without.includes(name)),
         withConnections: !flags['no-connections'],
         withStatements: !flags['no-pgbench'],
-        withShapes: !flags['no-shapes'],
+        withStatementReuse: !flags['no-statement-reuse'],
       })
     : null;
   const measured: Report = {

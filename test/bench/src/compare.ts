@@ -7,7 +7,7 @@ import type { BenchDatabase } from './database.ts';
 import type { TargetResult } from './measure.ts';
 import { measureStatements, type StatementResult } from './pgbench.ts';
 import { residentMib } from './processes.ts';
-import { measureShapes, type ShapesResult } from './shapes.ts';
+import { measureStatementReuse, type StatementReuse } from './statement-reuse.ts';
 import { type Contestant, type ContestantName, checkSameAnswers, startContestants } from './targets.ts';
 import { measureInTurns } from './turns.ts';
 import { measureWire, type WireResult } from './wire.ts';
@@ -20,7 +20,7 @@ export interface Comparison {
   readonly wire: readonly WireResult[];
   readonly statements: readonly StatementResult[];
   /** Null where it was not measured. */
-  readonly shapes: ShapesResult | null;
+  readonly statementReuse: StatementReuse | null;
 }
 
 /** One case under one number of connections of clients. */
@@ -49,7 +49,7 @@ export interface ComparisonOptions {
   readonly names: readonly ContestantName[];
   readonly withConnections: boolean;
   readonly withStatements: boolean;
-  readonly withShapes: boolean;
+  readonly withStatementReuse: boolean;
 }
 
 /** Connections of clients, from one that waits for each answer to many more than there are processors and connections to the database. */
@@ -78,8 +78,8 @@ export async function compare(db: BenchDatabase, options: ComparisonOptions): Pr
     }));
     const wire = await measureWire(db, options);
     const statements = options.withStatements ? await measureStatements(db, options.cases, { poolSize, seconds }) : [];
-    const shapes = options.withShapes ? await measureShapes(db, poolSize, seconds) : null;
-    return { rows, connections, memory, wire, statements, shapes };
+    const statementReuse = options.withStatementReuse ? await measureStatementReuse(db, poolSize, seconds) : null;
+    return { rows, connections, memory, wire, statements, statementReuse };
   } finally {
     for (const { target } of contestants) await target.stop();
   }

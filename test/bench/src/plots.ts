@@ -2,22 +2,22 @@
  * Two plots as SVG: what each server answers of each case, and how that grows with the connections.
  *
  * Background is transparent and every colour stands out from white and from black, so that they are readable on light and dark pages.
- * Each server has a shape of its own as well as a colour.
+ * Each server has a symbol of its own as well as a colour.
  */
 import type { Comparison } from './compare.ts';
 import type { TargetResult } from './measure.ts';
 
 /** Grey for words and axes. */
 const ink = '#747c87';
-const looks: Readonly<Record<string, { readonly colour: string; readonly shape: Shape }>> = {
-  pgreflect: { colour: '#d9480f', shape: 'disc' },
-  'pgreflect-2': { colour: '#c2780c', shape: 'ring' },
-  postgraphile: { colour: '#3b82f6', shape: 'square' },
-  baseline: { colour: '#2f9e44', shape: 'diamond' },
-  bare: { colour: '#9c6ade', shape: 'cross' },
-  http: { colour: '#868e96', shape: 'bar' },
+const looks: Readonly<Record<string, { readonly colour: string; readonly symbol: SymbolName }>> = {
+  pgreflect: { colour: '#d9480f', symbol: 'disc' },
+  'pgreflect-2': { colour: '#c2780c', symbol: 'ring' },
+  postgraphile: { colour: '#3b82f6', symbol: 'square' },
+  baseline: { colour: '#2f9e44', symbol: 'diamond' },
+  bare: { colour: '#9c6ade', symbol: 'cross' },
+  http: { colour: '#868e96', symbol: 'bar' },
 };
-type Shape = 'disc' | 'ring' | 'square' | 'diamond' | 'cross' | 'bar';
+type SymbolName = 'disc' | 'ring' | 'square' | 'diamond' | 'cross' | 'bar';
 
 const width = 860;
 
@@ -165,14 +165,14 @@ function line([x1, y1]: Point, [x2, y2]: Point, opacity: number): string {
 
 /** The server's mark, with words for whoever points at it. */
 function mark(name: string, [x, y]: Point, words: string): string {
-  const { colour, shape } = looks[name] ?? { colour: ink, shape: 'disc' };
+  const { colour, symbol } = looks[name] ?? { colour: ink, symbol: 'disc' };
   const place = { transform: `translate(${shown(x)} ${shown(y)})`, stroke: colour, 'stroke-width': '2' };
-  const fill = shape === 'ring' ? 'none' : colour;
-  return element('path', { ...place, fill, d: shapes[shape] }, [element('title', {}, [escaped(words)])]);
+  const fill = symbol === 'ring' ? 'none' : colour;
+  return element('path', { ...place, fill, d: symbols[symbol] }, [element('title', {}, [escaped(words)])]);
 }
 
 /** Around the origin. */
-const shapes: Readonly<Record<Shape, string>> = {
+const symbols: Readonly<Record<SymbolName, string>> = {
   disc: 'M-5 0a5 5 0 1 0 10 0a5 5 0 1 0 -10 0z',
   ring: 'M-5 0a5 5 0 1 0 10 0a5 5 0 1 0 -10 0z',
   square: 'M-4 -4h8v8h-8z',

@@ -15,7 +15,7 @@ import type { StatementResult } from './pgbench.ts';
 import { type PlanModeResult, printPlanModes } from './plan-modes.ts';
 import { type PlanResult, printPlans } from './plans.ts';
 import { type PoolerResult, printPooler } from './pooler.ts';
-import type { ShapesResult } from './shapes.ts';
+import type { StatementReuse } from './statement-reuse.ts';
 
 /** Where and how it was measured. */
 export interface Conditions {
@@ -61,7 +61,7 @@ export function printSections(report: Report): ReadonlyMap<string, string> {
   const here = printPlace(report);
   const sections: [string, string][] = [];
   if (comparison !== null) {
-    const { rows, connections, memory, wire, statements, shapes } = comparison;
+    const { rows, connections, memory, wire, statements, statementReuse } = comparison;
     sections.push(['bench', printSummary(report, comparison)]);
     sections.push(['goals', printGoals(comparison)]);
     sections.push(['cases', `${printConditions(report)}\n\n${printCases(rows)}`]);
@@ -69,7 +69,7 @@ export function printSections(report: Report): ReadonlyMap<string, string> {
     sections.push(['memory', `${printMemory(memory)}\n${printPauses(rows)}`]);
     sections.push(['wire', printWire(wire)]);
     if (statements.length > 0) sections.push(['statements', printStatements(statements)]);
-    if (shapes !== null) sections.push(['shapes', `${printShapes(shapes)}\n`]);
+    if (statementReuse !== null) sections.push(['statement-reuse', `${printStatementReuse(statementReuse)}\n`]);
   }
   if (auth !== null) sections.push(['auth bench', printAuth(auth)]);
   if (overload !== null) sections.push(['overload', `${here}\n\n${printOverload(overload)}`]);
@@ -249,9 +249,9 @@ function printSummary(conditions: Conditions, { rows }: Comparison): string {
   return `${printPlace(conditions)} Clients, servers and PostgreSQL share the machine.\n\n${lines.join('\n')}\n`;
 }
 
-function printShapes({ shapes, hitRate, beforeMib, afterMib, requests }: ShapesResult): string {
+function printStatementReuse({ operations, hitRate, beforeMib, afterMib, requests }: StatementReuse): string {
   return (
-    `${shapes} operations of different shapes in turn: ${(100 * hitRate).toFixed(1)} % of ${requests.toLocaleString('en')} ` +
+    `${operations} different operations in turn: ${(100 * hitRate).toFixed(1)} % of ${requests.toLocaleString('en')} ` +
     `requests found their statements prepared; memory ${beforeMib} MiB before, ${afterMib} MiB after.`
   );
 }

@@ -1,9 +1,9 @@
 /**
- * Errors as clients get them: two shapes, and nothing that is not meant for them.
+ * Errors as clients get them: two formats, and nothing that is not meant for them.
  */
 import { expect, test } from 'vitest';
 import { AuthError, OAuthStyleError } from '../../../src/auth/auth-error.ts';
-import { readsNewShape, toErrorResponse } from '../../../src/auth/error-response.ts';
+import { readsNewFormat, toErrorResponse } from '../../../src/auth/error-response.ts';
 import { DatabaseError } from '../../../src/postgres/failure.ts';
 
 test.each([
@@ -13,8 +13,8 @@ test.each([
   ['2024-13-45', false],
   ['2024-01-01', true],
   ['2030-01-01', true],
-])('a client of version %s reads the new shape: %s', (version, expected) => {
-  expect(readsNewShape(version)).toBe(expected);
+])('a client of version %s reads the new format: %s', (version, expected) => {
+  expect(readsNewFormat(version)).toBe(expected);
 });
 
 test('an old client reads the status as code and the code as error_code', () => {
@@ -37,7 +37,7 @@ test('a new client reads code and message, and the header that says so', () => {
   });
 });
 
-test('a weak password says why, in both shapes', () => {
+test('a weak password says why, in both formats', () => {
   const error = new AuthError('weak_password', 'Too short.', { weakPassword: ['length'] });
   for (const version of [undefined, '2024-01-01']) {
     expect(toErrorResponse(error, version, 'r1').body).toMatchObject({ weak_password: { reasons: ['length'] } });
@@ -59,7 +59,7 @@ test('too many requests carry the seconds to wait', () => {
   expect(toErrorResponse(error, undefined, 'r1')).toMatchObject({ status: 429, headers: { 'retry-after': '7' } });
 });
 
-test('an error in the shape of OAuth has no code', () => {
+test('an error in the format of OAuth has no code', () => {
   const response = toErrorResponse(new OAuthStyleError('invalid nonce', 'Nonces mismatch'), '2024-01-01', 'r1');
   expect(response).toMatchObject({
     status: 400,

@@ -2,12 +2,12 @@
  * The end of a user: the row with everything that belongs to it, or a row that keeps the id and nothing of the person.
  */
 
-import { type AnswerJson, answerShape } from '../../answer-shape.ts';
 import type { AdminBearer } from '../../bearer.ts';
 import { randomUuid } from '../../random.ts';
+import { type AnswerJson, serializerOf } from '../../serializer.ts';
 import { requireUser } from '../../steps/admin-user.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
-import { type BodyShape, readMembers } from '../../steps/members.ts';
+import { type BodyMembers, readMembers } from '../../steps/members.ts';
 import { auditAdmin } from '../../store/audit.ts';
 import { endFlows } from '../../store/flows.ts';
 import { clearTokens } from '../../store/one-time-tokens.ts';
@@ -19,10 +19,10 @@ import type { User } from '../../user.ts';
 const phoneLength = 15;
 
 /** Members of the body. */
-export const deleteUserBody = { should_soft_delete: 'flag' } as const satisfies BodyShape;
+export const deleteUserBody = { should_soft_delete: 'flag' } as const satisfies BodyMembers;
 
 /** The answer: there is nothing left to tell. */
-export const deletedShape = answerShape<null>('AuthDeleted', {});
+export const deletedSerializer = serializerOf<null>('AuthDeleted', {});
 
 /** `DELETE /admin/users/{id}`. */
 export async function deleteAnyUser(
@@ -39,7 +39,7 @@ export async function deleteAnyUser(
     if (!isSoft) await deleteUser(tx, user.id);
     else if (user.deletedAt === null) await forget(tx, user);
   });
-  return deletedShape.toJson(null);
+  return deletedSerializer.toJson(null);
 }
 
 async function forget(tx: Transaction, user: User): Promise<void> {

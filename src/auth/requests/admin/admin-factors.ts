@@ -3,31 +3,31 @@
  */
 
 import { parsePhone } from '../../addresses.ts';
-import { type AnswerJson, listOf } from '../../answer-shape.ts';
 import { AuthError } from '../../auth-error.ts';
 import type { AdminBearer } from '../../bearer.ts';
 import { queueAdminNotification } from '../../messages/queue-notification.ts';
+import { type AnswerJson, listOf } from '../../serializer.ts';
 import { requireUser } from '../../steps/admin-user.ts';
 import { type AuthContext, transact } from '../../steps/auth-context.ts';
-import { type BodyShape, readMembers } from '../../steps/members.ts';
+import { type BodyMembers, readMembers } from '../../steps/members.ts';
 import { assertNameFree, requireFactor } from '../../steps/own-factor.ts';
 import { auditAdmin } from '../../store/audit.ts';
 import { deleteFactor, type FactorChanges, updateFactor } from '../../store/factors.ts';
 import { lowerSessions } from '../../store/sessions.ts';
 import { reloadUser } from '../../store/users.ts';
 import type { Factor, User } from '../../user.ts';
-import { factorShape } from '../../user-json.ts';
+import { factorSerializer } from '../../user-json.ts';
 
 /** The ids in the path of a factor. */
 type FactorPath = Readonly<Record<'userId' | 'factorId', string>>;
 
 /** The answer of the list. */
-export const factorListShape = listOf(factorShape);
+export const factorListSchema = listOf(factorSerializer);
 
 /** `GET /admin/users/{id}/factors`. */
 export async function listFactors({ services }: AuthContext, userId: string): Promise<readonly AnswerJson[]> {
   const { factors } = await requireUser(services.database, userId);
-  return factors.map((factor) => factorShape.toJson(factor));
+  return factors.map((factor) => factorSerializer.toJson(factor));
 }
 
 /** `DELETE /admin/users/{id}/factors/{factor_id}`. @returns The factor as it was. */
@@ -44,12 +44,12 @@ export async function deleteAnyFactor(context: AuthContext, admin: AdminBearer, 
       const { factorType } = factor;
       await queueAdminNotification(tx, { kind: 'mfa_factor_unenrolled', user, factorType });
     }
-    return factorShape.toJson(factor);
+    return factorSerializer.toJson(factor);
   });
 }
 
 /** Members of the body. */
-export const updateFactorBody = { friendly_name: 'text', phone: 'text' } as const satisfies BodyShape;
+export const updateFactorBody = { friendly_name: 'text', phone: 'text' } as const satisfies BodyMembers;
 
 /** `PUT /admin/users/{id}/factors/{factor_id}`. @returns The factor as it now is. */
 export async function updateAnyFactor(
@@ -69,7 +69,7 @@ export async function updateAnyFactor(
     assertChangeable(user, factor, changes);
     await updateFactor(tx, factor.id, changes);
     await auditAdmin(tx, 'factor_updated', admin.role, traitsOf(user, factor));
-    return factorShape.toJson(requireFactor(await reloadUser(tx, user.id), factor.id));
+    return factorSerializer.toJson(requireFactor(await reloadUser(tx, user.id), factor.id));
   });
 }
 

@@ -2,13 +2,13 @@
  * All users, page by page, for admins.
  */
 import { loadSqlFile } from '../../../postgres/system/sql-file.ts';
-import { type AnswerJson, answerShape, nestedList, text } from '../../answer-shape.ts';
 import { AuthError } from '../../auth-error.ts';
+import { type AnswerJson, nestedList, serializerOf, text } from '../../serializer.ts';
 import type { AuthContext } from '../../steps/auth-context.ts';
 import { offsetOf, type Page, type PageAnswer, pageHeaders, parsePage } from '../../steps/page.ts';
 import { nilUuid } from '../../tools.ts';
 import type { User } from '../../user.ts';
-import { userShape } from '../../user-json.ts';
+import { userSerializer } from '../../user-json.ts';
 
 const condition = `u.instance_id = '${nilUuid}' and u.aud = $1
   and ($2::text is null or u.email like $2 or u.raw_user_meta_data ->> 'full_name' ilike $2)`;
@@ -23,8 +23,8 @@ interface Users {
 }
 
 /** The answer. */
-export const userListShape = answerShape<Users>('AuthUserList', {
-  users: nestedList(userShape, ({ users }) => users),
+export const userListSerializer = serializerOf<Users>('AuthUserList', {
+  users: nestedList(userSerializer, ({ users }) => users),
   aud: text(({ audience }) => audience),
 });
 
@@ -38,7 +38,7 @@ export async function listUsers(context: AuthContext, query: URLSearchParams): P
   const [counted] = await services.database.query(countStatement, [audience, pattern]);
   const rows = await services.database.query(statements[direction], [audience, pattern, page.size, offsetOf(page)]);
   return {
-    body: userListShape.toJson({ users: rows as unknown as User[], audience }),
+    body: userListSerializer.toJson({ users: rows as unknown as User[], audience }),
     headers: pageHeaders(`${authUrl}/admin/users`, page, counted?.total as number),
   };
 }

@@ -1,9 +1,10 @@
 /**
  * The audit log, page by page, newest first, for admins.
  */
-import { type AnswerJson, answerShape, knownTime, listOf, object, text, uuid } from '../../answer-shape.ts';
+
 import { AuthError } from '../../auth-error.ts';
 import type { Metadata } from '../../metadata.ts';
+import { type AnswerJson, knownTime, listOf, object, serializerOf, text, uuid } from '../../serializer.ts';
 import type { AuthContext } from '../../steps/auth-context.ts';
 import { offsetOf, type PageAnswer, pageHeaders, parsePage } from '../../steps/page.ts';
 import type { Time } from '../../times.ts';
@@ -32,7 +33,7 @@ interface Entry {
 }
 
 /** An entry for an answer. */
-const entryShape = answerShape<Entry>('AuthAuditEntry', {
+const entrySerializer = serializerOf<Entry>('AuthAuditEntry', {
   id: uuid(({ id }) => id),
   payload: object(({ payload }) => payload),
   created_at: knownTime((entry) => entry.created_at),
@@ -40,7 +41,7 @@ const entryShape = answerShape<Entry>('AuthAuditEntry', {
 });
 
 /** The answer. */
-export const auditSchema = listOf(entryShape);
+export const auditSchema = listOf(entrySerializer);
 
 /** `GET /admin/audit`. */
 export async function listAudit(
@@ -52,7 +53,7 @@ export async function listAudit(
   const [counted] = await services.database.query(countStatement, search);
   const rows = await services.database.query(pageStatement, [...search, page.size, offsetOf(page)]);
   return {
-    body: rows.map((row) => entryShape.toJson(row as unknown as Entry)),
+    body: rows.map((row) => entrySerializer.toJson(row as unknown as Entry)),
     headers: pageHeaders(`${authUrl}/admin/audit`, page, counted?.total as number),
   };
 }

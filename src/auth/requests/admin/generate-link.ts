@@ -4,14 +4,14 @@
 
 import { buildConfirmationUrl, type LinkKind } from '../../../email/confirmation-url.ts';
 import { parseEmail } from '../../addresses.ts';
-import { answerShape, member, text, through } from '../../answer-shape.ts';
 import { AuthError } from '../../auth-error.ts';
 import type { AdminBearer } from '../../bearer.ts';
 import { makeToken } from '../../messages/make-token.ts';
 import { enterMetadata, type Metadata } from '../../metadata.ts';
 import { assertStrong, makePassword } from '../../secrets/password-policy.ts';
+import { member, serializerOf, text, through } from '../../serializer.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
-import { type BodyShape, type Members, readMembers } from '../../steps/members.ts';
+import { type BodyMembers, type Members, readMembers } from '../../steps/members.ts';
 import { auditAdmin, auditUser } from '../../store/audit.ts';
 import type { OneTimeTokenType } from '../../store/one-time-tokens.ts';
 import { findUserByEmail, isEmailTaken, lockKnownUser, reloadUser, updateUser } from '../../store/users.ts';
@@ -40,7 +40,7 @@ interface Link {
 }
 
 /** The answer: the user, and the link with its parts. */
-export const linkShape = answerShape<Link>('AuthLink', {
+export const linkSerializer = serializerOf<Link>('AuthLink', {
   ...through(userMembers, ({ user }) => user),
   action_link: text(({ actionLink }) => actionLink),
   email_otp: text(({ code }) => code),
@@ -64,7 +64,7 @@ const passwordLength = 33;
 /** Members of the body. */
 export const linkBody = {
   type: Object.keys(rows), email: 'needed', new_email: 'text', password: 'text', data: 'metadata', redirect_to: 'text',
-} as const satisfies BodyShape; // biome-ignore format: a list of members
+} as const satisfies BodyMembers; // biome-ignore format: a list of members
 
 /**
  * `POST /admin/generate_link`.
@@ -160,5 +160,5 @@ async function link(tx: Transaction, { id }: User, request: Request): Promise<Us
   const { code, linkToken } = await makeToken(tx, { userId: id, type: token, address });
   const { redirectTo, authUrl, config } = tx;
   const actionLink = buildConfirmationUrl(kind, config, { authUrl, linkToken, redirectTo, type: linkType });
-  return linkShape.toJson({ user: await reloadUser(tx, id), actionLink, code, linkToken, type, redirectTo });
+  return linkSerializer.toJson({ user: await reloadUser(tx, id), actionLink, code, linkToken, type, redirectTo });
 }

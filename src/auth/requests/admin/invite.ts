@@ -10,7 +10,7 @@ import { sendTokens } from '../../messages/send-token.ts';
 import { enterMetadata, type Metadata } from '../../metadata.ts';
 import { randomUuid } from '../../random.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
-import { type BodyShape, readMembers } from '../../steps/members.ts';
+import { type BodyMembers, readMembers } from '../../steps/members.ts';
 import { auditAdmin } from '../../store/audit.ts';
 import { noteEntry, readEntry } from '../../store/entries.ts';
 import { emailIdentityData, insertIdentity } from '../../store/identities.ts';
@@ -19,7 +19,7 @@ import type { User } from '../../user.ts';
 import { toUserJson, type UserJson } from '../../user-json.ts';
 
 /** Members of the body. */
-export const inviteBody = { email: 'needed', data: 'metadata' } as const satisfies BodyShape;
+export const inviteBody = { email: 'needed', data: 'metadata' } as const satisfies BodyMembers;
 
 /** `POST /invite`. */
 export async function invite(context: AuthContext, { role }: AdminBearer, body: unknown): Promise<UserJson> {

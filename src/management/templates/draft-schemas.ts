@@ -1,5 +1,5 @@
 /**
- * What people see of an email before they store it, as the management API answers it: the shapes and their types.
+ * What people see of an email before they store it, as the management API answers it: the schemas and their types.
  */
 import { type EmailVariable, emailKindNames } from '../../email/email-kind.ts';
 import type { TemplateData } from '../../email/template/template.ts';

@@ -60,14 +60,14 @@ export interface Entity extends Unrelated {
 }
 
 /** Everything a role sees. */
-export interface Shape {
+export interface ExpectedModel {
   readonly role: Role;
   readonly entities: ReadonlyMap<Relation, Entity>;
   readonly routines: ReadonlyMap<string, Routine>;
 }
 
 /** Derives what a role sees. */
-export function shapeOf(world: World, role: Role): Shape {
+export function expectedModelOf(world: World, role: Role): ExpectedModel {
   const visible = world.relations.filter((relation) => isSelectValid(relation, role));
   const unrelated = visible.map((relation) => entityOf(world, relation, role, visible));
   const entities = new Map(unrelated.map((entity) => [entity.relation, relate(world, entity, unrelated)]));

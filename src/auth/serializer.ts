@@ -1,5 +1,5 @@
 /**
- * The shapes of answers: each is a list of members with how a member is read from a value, and makes both the JSON and its
+ * Serializers of answers: each is a list of members with how a member is read from a value, and makes both the JSON and its
  * schema. What is answered can therefore not be described differently.
  */
 import { type JsonSchema, schemaNamed } from '../shared/json-schema.ts';
@@ -11,7 +11,7 @@ export interface AnswerSchema {
   readonly named: ReadonlyMap<string, JsonSchema>;
 }
 
-/** A member of a shape over values of the type `T`. */
+/** A member of an answer over values of the type `T`. */
 export interface AnswerMember<T> extends AnswerSchema {
   /** It is left out where `read` returns undefined. */
   readonly isOptional: boolean;
@@ -24,13 +24,13 @@ export type AnswerMembers<T> = Readonly<Record<string, AnswerMember<T>>>;
 /** JSON-ready; undefined members are left out by `JSON.stringify`. */
 export type AnswerJson = Readonly<Record<string, unknown>>;
 
-/** The shape of an object. */
-export interface AnswerShape<T> extends AnswerSchema {
+/** Makes the JSON of values of the type `T`: an object. */
+export interface Serializer<T> extends AnswerSchema {
   toJson(value: T): AnswerJson;
 }
 
-/** Makes a shape. @param name Of its schema. */
-export function answerShape<T>(name: string, members: AnswerMembers<T>): AnswerShape<T> {
+/** Makes a serializer. @param name Of its schema. */
+export function serializerOf<T>(name: string, members: AnswerMembers<T>): Serializer<T> {
   const entries = Object.entries(members);
   const own: JsonSchema = {
     type: 'object',
@@ -55,7 +55,7 @@ export function anyOf(...answers: readonly AnswerSchema[]): AnswerSchema {
   return { schema: { anyOf: answers.map(({ schema }) => schema) }, named };
 }
 
-/** The members of another shape, read from a part of the value. */
+/** The members of another answer, read from a part of the value. */
 export function through<T, Part>(members: AnswerMembers<Part>, part: (value: T) => Part): AnswerMembers<T> {
   const entries = Object.entries(members).map(([name, member]): [string, AnswerMember<T>] => [
     name,
@@ -114,14 +114,14 @@ export function timeOrNull<T>(read: (value: T) => Time | null): AnswerMember<T> 
   return member({ ...moment, type: ['string', 'null'] }, (value) => toOptionalRfc3339(read(value)) ?? null);
 }
 
-/** An object of another shape. */
-export function nested<T, Part>(shape: AnswerShape<Part>, read: (value: T) => Part): AnswerMember<T> {
-  return { ...shape, isOptional: false, read: (value) => shape.toJson(read(value)) };
+/** An object by another serializer. */
+export function nested<T, Part>(part: Serializer<Part>, read: (value: T) => Part): AnswerMember<T> {
+  return { ...part, isOptional: false, read: (value) => part.toJson(read(value)) };
 }
 
-/** Objects of another shape. */
-export function nestedList<T, Part>(shape: AnswerShape<Part>, read: (value: T) => readonly Part[]): AnswerMember<T> {
-  return { ...listOf(shape), isOptional: false, read: (value) => read(value).map((part) => shape.toJson(part)) };
+/** Objects by another serializer. */
+export function nestedList<T, Part>(part: Serializer<Part>, read: (value: T) => readonly Part[]): AnswerMember<T> {
+  return { ...listOf(part), isOptional: false, read: (value) => read(value).map((each) => part.toJson(each)) };
 }
 
 const none: ReadonlyMap<string, JsonSchema> = new Map();
