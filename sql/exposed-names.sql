@@ -1,14 +1,14 @@
 -- Leaves the names of the namespaces to expose in the setting `pgreflect.exposed` for the rest of the transaction, in order, each once, and
 -- without `$user` and the namespaces of the system. $1: what the operator chose; null: the search path that the login role would start a
--- session with, without our own namespaces, split as PostgreSQL does: quoted names as they are, others in lower case.
+-- connection with, without our own namespaces, split as PostgreSQL does: quoted names as they are, others in lower case.
 --
--- The session's own path is used only where no `alter role` or `alter database` applies, or where the connection asks for one, because
--- those may have changed since it began. The pinned path is lifted while the session is asked, because only then PostgreSQL says
+-- The connection's own path is used only where no `alter role` or `alter database` applies, or where the connection asks for one, because
+-- those may have changed since it began. The pinned path is lifted while the connection is asked, because only then PostgreSQL says
 -- where its own path comes from. The references from one part to the one before are what makes their order.
 with lifted as materialized (
   select pg_catalog.set_config('search_path', null, true) as path
 ),
-session as materialized (
+connection as materialized (
   select s.reset_val, s.source
   from lifted l
   cross join lateral (
@@ -16,7 +16,7 @@ session as materialized (
   ) s
 ),
 pinned as materialized (
-  select s.reset_val, s.source, pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true) as path from session s
+  select s.reset_val, s.source, pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true) as path from connection s
 ),
 login as (
   select coalesce(

@@ -1,5 +1,5 @@
 /**
- * A short connection for a command: one session pool that is closed when the command is through.
+ * A short connection for a command: a pool of one connection, closed when the command ends.
  */
 import { DatabaseError } from '../postgres/failure.ts';
 import { createSystemPool, type SystemPool } from '../postgres/system/run-system.ts';

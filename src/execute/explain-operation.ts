@@ -5,7 +5,7 @@
  */
 import { coerceVariables } from '../compile/plan/document-variables.ts';
 import { bindSlots } from '../compile/plan/slot.ts';
-import { sessionReset } from '../postgres/caller/session-reset.ts';
+import { connectionReset } from '../postgres/caller/connection-reset.ts';
 import { buildSettings } from '../postgres/caller/settings.ts';
 import type { Queryable } from '../postgres/system/queryable.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
@@ -104,7 +104,7 @@ export async function explainStatements(
     tx.noteUserCode?.();
     // As a request begins: with the settings of the login, then those of the caller.
     await Promise.all([
-      ...sessionReset.plain.map(({ text }) => tx.query(text, [])),
+      ...connectionReset.plain.map(({ text }) => tx.query(text, [])),
       tx.query(opening.text.plain, opening.values),
     ]);
     const explained: ExplainedStatement[] = [];

@@ -72,11 +72,11 @@ export type DatabaseErrorFacts = Pick<DatabaseError, 'kind' | 'primary'> &
 /** Start of the text that the freshness check casts to a number, to fail on purpose (freshness-check.ts). */
 export const staleMarker = 'pgreflect:stale:';
 
-/** Start of the text that fails on purpose where the session has temporary tables (session-reset.ts). */
+/** Start of the text that fails on purpose where the connection has temporary tables (connection-reset.ts). */
 export const temporaryMarker = 'pgreflect:temporary:';
 
-/** Start of the text that fails on purpose where a user's code has changed the session for others (session-reset.ts). */
-export const sessionMarker = 'pgreflect:session:';
+/** Start of the text that fails on purpose where a user's code has changed the connection for others (connection-reset.ts). */
+export const connectionMarker = 'pgreflect:connection:';
 
 /** What is known about the moment an error of the driver arrived. */
 interface FailureContext {

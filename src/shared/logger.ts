@@ -135,7 +135,7 @@ const lines: { readonly [K in Kind]: (observation: Observation & { readonly kind
       options: '--max-connections, --max-connections-per-address',
     }),
   prepared_statements_off: () =>
-    warn('the database is behind a pooler with shared sessions; prepared statements are off', {
+    warn('the database is behind a pooler with shared connections; prepared statements are off', {
       option: '--prepared-statements=false',
     }),
   email_captured: ({ email, inboxUrl: url }) =>

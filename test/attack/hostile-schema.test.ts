@@ -150,7 +150,7 @@ describe.each([
       ])
     )[0]!.is;
 
-  test('an ordinary session of the owner runs what he has planted', async () => {
+  test('an ordinary connection of the owner runs what he has planted', async () => {
     const { default: pg } = await import('pg');
     const client = new pg.Client({ connectionString: ownerUrl });
     await client.connect();

@@ -29,7 +29,7 @@ beforeAll(async () => {
     grant select, insert, update on diary to anon, authenticated;
     grant select, insert on letter to anon;
 
-    -- Puts a statement under every name that the session knows, with as many parameters and columns. Not under those of tables whose
+    -- Puts a statement under every name that the connection knows, with as many parameters and columns. Not under those of tables whose
     -- code runs while a statement is bound or planned: PostgreSQL itself may crash where that takes the statement away.
     create function forge() returns int volatile language plpgsql as $$
     declare
@@ -166,7 +166,7 @@ test('what transactions begin with is not the last caller’s', async () => {
   expect((await gateway.ask('{ isolation }')).body.data.isolation).toBe('read committed off');
 });
 
-describe('behind a pooler, where a session is others’ as well', () => {
+describe('behind a pooler, where other clients use the connection as well', () => {
   let proxy: RecordingProxy;
   let pooled: TestGateway;
   beforeAll(async () => {

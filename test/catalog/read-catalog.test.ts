@@ -31,7 +31,7 @@ test('exposed namespaces come in the order asked for, those that exist, each onc
   expect(await namesOf(asked)).toEqual(['other', 'lib', 'auth']);
 });
 
-test("without a choice it is the login role's search path, also when it was changed after the session began", async () => {
+test("without a choice it is the login role's search path, also when it was changed after the connection began", async () => {
   const url = database.urlAs(login, 'test');
   expect(await namesOf(null, url)).toEqual(['public']);
   const pool = systemPool(url);
@@ -60,12 +60,12 @@ test("the login role's own privileges decide nothing", async () => {
   expect(buildModel(catalog, { role: login, extensions: [] }).tables.size).toBe(0);
 });
 
-test('reading leaves nothing behind and changes no setting of the session', async () => {
+test('reading leaves nothing behind and changes no setting of the connection', async () => {
   const pool = systemPool(database.url);
   await readCatalog(pool, ['lib']);
   const show = `select current_setting('search_path') as path, current_setting('transaction_read_only') as ro`;
   // Without the pins of a transaction.
-  const [row] = await pool.transaction((session) => session.query(`rollback; ${show}`));
+  const [row] = await pool.transaction((connection) => connection.query(`rollback; ${show}`));
   expect(row).toEqual({ path: '"$user", public', ro: 'off' });
 });
 

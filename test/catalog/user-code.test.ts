@@ -1,5 +1,5 @@
 /**
- * Which tables may run code that is not PostgreSQL's own, when they are read or written. Where a table may, the session is looked
+ * Which tables may run code that is not PostgreSQL's own, when they are read or written. Where a table may, the connection is looked
  * at before it serves the next request; a table that is missing here would hand statements of its owner's to other callers.
  */
 import { readFileSync } from 'node:fs';

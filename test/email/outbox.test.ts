@@ -51,7 +51,7 @@ async function look(outbox: OutboxWorker): Promise<void> {
 
 function add(outbox: OutboxWorker, to = 'to@mail.test', given = lifetimeSeconds): Promise<void> {
   const message = sampleMessage({}, { to }, 'password_changed_notification');
-  return pools[0].transaction((session) => outbox.add(session, { message, userId, lifetimeSeconds: given }));
+  return pools[0].transaction((connection) => outbox.add(connection, { message, userId, lifetimeSeconds: given }));
 }
 
 const waiting = () => database.query('select kind, attempts from pgreflect_queue.emails order by id');
@@ -62,13 +62,13 @@ test('an email is sent after the commit of what it tells of, not before, and onc
   outbox.start();
   const message = sampleMessage({}, {}, 'password_changed_notification');
   await pools[0]
-    .transaction(async (session) => {
-      await outbox.add(session, { message, userId, lifetimeSeconds });
+    .transaction(async (connection) => {
+      await outbox.add(connection, { message, userId, lifetimeSeconds });
       await look(outboxOn(pools[1]));
       expect(smtp.connections()).toBe(0);
-      return session;
+      return connection;
     })
-    .then((session) => outbox.committed(session));
+    .then((connection) => outbox.committed(connection));
   await vi.waitFor(() => expect(recipients()).toEqual(['to@mail.test']));
   await outbox.stop();
   expect(smtp.messages[0]?.parsed).toMatchObject({ subject: message.subject, messageId: message.messageId });
@@ -80,8 +80,8 @@ test('an email is sent after the commit of what it tells of, not before, and onc
 test('an email of a transaction that was undone is never sent', async () => {
   const outbox = outboxOn(pools[0]);
   const message = sampleMessage();
-  const undone = pools[0].transaction(async (session) => {
-    await outbox.add(session, { message, userId, lifetimeSeconds });
+  const undone = pools[0].transaction(async (connection) => {
+    await outbox.add(connection, { message, userId, lifetimeSeconds });
     throw new Error('undone');
   });
   await expect(undone).rejects.toThrow('undone');
@@ -251,7 +251,7 @@ test('tables of an earlier version are a warning, once, and no emails are lost w
 test('every text can wait: PostgreSQL stores what JSON can say', async () => {
   const outbox = outboxOn(pools[0]);
   const message = sampleMessage({ mailer_templates_recovery_content: 'a{{ "\\x00" }}b\0c\uD800 "ü" \\u0000' });
-  await pools[0].transaction((session) => outbox.add(session, { message, userId, lifetimeSeconds }));
+  await pools[0].transaction((connection) => outbox.add(connection, { message, userId, lifetimeSeconds }));
   await look(outbox);
   expect([smtp.messages.length, observations]).toEqual([1, []]);
 });

@@ -38,7 +38,7 @@ beforeAll(async () => {
   pool = openSystemPool(database.url, 2);
 });
 
-function askFunction(session: Queryable | null, name: string, payload: unknown = { a: 1 }) {
+function askFunction(connection: Queryable | null, name: string, payload: unknown = { a: 1 }) {
   const observations: Observation[] = [];
   const observe = (observation: Observation) => observations.push(observation);
   // Only a function that never ends meets its limit.
@@ -46,7 +46,7 @@ function askFunction(session: Queryable | null, name: string, payload: unknown =
   const limits = { function: { ...functionLimits, timeoutMs } };
   const hooks = createHooks({ database: pool, clock: systemClock, observe, limits });
   const config = layerAuthConfig({ hook_send_sms_enabled: true, hook_send_sms_uri: `pg-functions://postgres/${name}` });
-  return { answer: hooks.ask(session, { name: 'send_sms', config, payload }), observations };
+  return { answer: hooks.ask(connection, { name: 'send_sms', config, payload }), observations };
 }
 
 test('a function takes the question and returns the answer', async () => {
@@ -62,13 +62,13 @@ test('it says no as a webhook does', async () => {
 
 test('it is called once, and what it writes belongs to the transaction of the request', async () => {
   await pool
-    .transaction(async (session) => {
-      expect(await askFunction(session, 'public/note', { n: 1 }).answer).toEqual({});
+    .transaction(async (connection) => {
+      expect(await askFunction(connection, 'public/note', { n: 1 }).answer).toEqual({});
       throw new Error('undone');
     })
     .catch(() => {});
   expect(await database.query('select event from public.seen')).toEqual([]);
-  await pool.transaction((session) => askFunction(session, 'public/note', { n: 2 }).answer);
+  await pool.transaction((connection) => askFunction(connection, 'public/note', { n: 2 }).answer);
   expect(await database.query('select event from public.seen')).toEqual([{ event: { n: 2 } }]);
 });
 
@@ -81,15 +81,15 @@ const failures = [
 ] as const; // biome-ignore format: a table
 
 test.each(failures)('a function that does not answer (%s) fails alone', async (name, code, status, message, reason) => {
-  const kept = await pool.transaction(async (session) => {
-    await session.query("select pg_catalog.set_config('statement_timeout', '7s', true)", []);
-    const { answer, observations } = askFunction(session, `public/${name}`, { secret: name });
+  const kept = await pool.transaction(async (connection) => {
+    await connection.query("select pg_catalog.set_config('statement_timeout', '7s', true)", []);
+    const { answer, observations } = askFunction(connection, `public/${name}`, { secret: name });
     const error = await answer.catch((problem: unknown) => problem);
     expect(error).toMatchObject({ code, status, message: expect.stringMatching(message) });
     // What is logged with it has nothing of the question, which the function may have repeated.
     expect(inspect(error)).not.toContain('secret');
     expect(observations).toEqual([{ kind: 'hook_failed', hook: 'send_sms', reason: expect.stringMatching(reason) }]);
-    return session.query(
+    return connection.query(
       `select pg_catalog.current_setting('statement_timeout') as timeout, pg_catalog.count(*)::int as noted
       from public.seen s where s.event ->> 'secret' = $1`,
       [name],
@@ -100,9 +100,9 @@ test.each(failures)('a function that does not answer (%s) fails alone', async (n
 
 test('after an answer the time limit of the request holds again', async () => {
   const [row] = await pool.transaction(
-    async (session) => {
-      await askFunction(session, 'public/echo').answer;
-      return session.query("select pg_catalog.current_setting('statement_timeout') as timeout", []);
+    async (connection) => {
+      await askFunction(connection, 'public/echo').answer;
+      return connection.query("select pg_catalog.current_setting('statement_timeout') as timeout", []);
     },
     { settings: { statement_timeout: '3s' } },
   );
@@ -112,7 +112,7 @@ test('after an answer the time limit of the request holds again', async () => {
 test('the login of the service needs to be allowed to execute it', async () => {
   await database.query('revoke execute on function public.echo(jsonb) from public');
   const login = openSystemPool(database.urlAs('authenticator', 'test'), 1);
-  const ask = () => login.transaction((session) => askFunction(session, 'public/echo').answer);
+  const ask = () => login.transaction((connection) => askFunction(connection, 'public/echo').answer);
   await expect(ask()).rejects.toMatchObject({ status: 500 });
   await database.query('grant execute on function public.echo(jsonb) to authenticator');
   expect(await ask()).toEqual({ a: 1 });
@@ -148,10 +148,10 @@ describe('a function of somebody who could not act as the login of the service',
     );
     // A new connection has nothing in its caches that could be called in place of what is there now.
     await openSystemPool(database.url, 1)
-      .transaction((session) => {
+      .transaction((connection) => {
         const swapping: Queryable = {
           async query(text, values) {
-            const rows = await session.query(text, values);
+            const rows = await connection.query(text, values);
             if (text.includes('pg_proc')) {
               await database.query(
                 `set role ${tenant}; drop function ${tenant}.hook; reset role; ${theirs('event jsonb')}`,
@@ -172,7 +172,7 @@ describe('a function of somebody who could not act as the login of the service',
     await database.query(`create function ${tenant}.hook(event jsonb) returns jsonb language sql as $$ select event $$;
       alter function ${tenant}.hook owner to ${tenant}`);
     const login = openSystemPool(database.urlAs('authenticator', 'test'), 1);
-    const ask = () => login.transaction((session) => askFunction(session, `${tenant}/hook`).answer);
+    const ask = () => login.transaction((connection) => askFunction(connection, `${tenant}/hook`).answer);
     await database.query(`grant usage on schema ${tenant} to authenticator`);
     await expect(ask()).rejects.toMatchObject({ status: 500 });
     await database.query(`grant authenticator to ${tenant}`);
@@ -198,7 +198,7 @@ test.each(['public/a"b', 'public/a.b', 'public', 'public/a/b', 'public/a%20b', '
   },
 );
 
-test('what it leaves in the session is gone, and what follows in the transaction finds PostgreSQL’s own names', async () => {
+test('what it leaves on the connection is gone, and what follows in the transaction finds PostgreSQL’s own names', async () => {
   await database.query(`
     create table public.planted (as_user name);
     create function public.plant() returns boolean language plpgsql as
@@ -219,9 +219,9 @@ test('what it leaves in the session is gone, and what follows in the transaction
     own.query(`select pg_catalog.current_setting('app.left', true) as own from (select $1::int4) x`, [1]);
   for (let round = 0; round < 3; round += 1) {
     expect((await ask())[0]?.own ?? '').toBe('');
-    await own.transaction(async (session) => {
-      await askFunction(session, 'public/litter').answer;
-      await session.query(`select lower('A'::varchar)`, []);
+    await own.transaction(async (connection) => {
+      await askFunction(connection, 'public/litter').answer;
+      await connection.query(`select lower('A'::varchar)`, []);
     });
   }
   expect(await database.query('select * from public.planted')).toEqual([]);

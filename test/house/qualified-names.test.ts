@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { findBareNames } from '../support/qualified-names.ts';
 import { root } from './source.ts';
 
-describe('with the path of the session, every name is found that stands without its schema', () => {
+describe('with a path that is not pinned, every name is found that stands without its schema', () => {
   test.each([
     ['select lower($1)', 'function lower'],
     ['select * from unnest($1)', 'function unnest'],
@@ -61,7 +61,7 @@ describe('with the path of the session, every name is found that stands without 
     ['drop table users', 'relation users'],
     ['grant execute on function f() to public', 'function f'],
   ])('%s', (text, name) => {
-    expect(findBareNames(text, 'session')).toContain(name);
+    expect(findBareNames(text, 'unpinned')).toContain(name);
   });
 
   test('and nothing is found where all have theirs, or need none', () => {
@@ -72,7 +72,7 @@ describe('with the path of the session, every name is found that stands without 
         case when b.f is null then 'a' end, greatest(1, 2), current_user, array[1], 'auth.users'::pg_catalog.regclass,
         b.a operator(pg_catalog.=) any ($1), b.c operator(pg_catalog.~~) 'x', trim(b.c)
       from a.b join q on q.n operator(pg_catalog.=) b.a order by b.a desc limit 1`;
-    expect(findBareNames(text, 'session')).toEqual([]);
+    expect(findBareNames(text, 'unpinned')).toEqual([]);
   });
 });
 
@@ -102,7 +102,7 @@ describe('with the pinned path', () => {
 });
 
 describe('every file of sql/', () => {
-  /** Sent in the session of a caller, where nothing is pinned. */
+  /** Sent on the connection of a caller, where nothing is pinned. */
   const unpinned = new Set(['primary-position.sql']);
   /** Parts of a statement, which the code completes. */
   const fragments: Readonly<Record<string, string>> = { 'auth/refresh-state.sql': 'select ' };
@@ -111,6 +111,6 @@ describe('every file of sql/', () => {
 
   test.each(files)('%s', (file) => {
     const text = (fragments[file] ?? '') + readFileSync(join(root, 'sql', file), 'utf8');
-    expect(findBareNames(text, unpinned.has(file) ? 'session' : 'pinned')).toEqual([]);
+    expect(findBareNames(text, unpinned.has(file) ? 'unpinned' : 'pinned')).toEqual([]);
   });
 });

@@ -15,13 +15,13 @@ test('a statement is noted with the path that it ran with, and a file that sent 
   const pool = createSystemPool({ ...options, applicationName: 'pgreflect trial' });
   try {
     await pool.query('select pg_catalog.lower($1)', ['A']);
-    await pool.transaction((session) => session.query('select count(*) from pg_class', []));
+    await pool.transaction((connection) => connection.query('select count(*) from pg_class', []));
     expect(() => checkSentStatements()).toThrow('with the pinned path: relation pg_class in: select count(*)');
-    await pool.transaction(async (session) => {
-      await session.query('reset all', []);
-      await session.query('select lower($1)', ['A']);
+    await pool.transaction(async (connection) => {
+      await connection.query('reset all', []);
+      await connection.query('select lower($1)', ['A']);
     });
-    expect(() => checkSentStatements()).toThrow('with the path of the session: function lower in: select lower($1)');
+    expect(() => checkSentStatements()).toThrow('with a path that is not pinned: function lower in: select lower($1)');
     await pool.query('select lower($1)', ['A']);
     expect(() => checkSentStatements()).not.toThrow();
   } finally {

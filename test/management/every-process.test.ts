@@ -96,7 +96,7 @@ describe('a change that was answered', () => {
     const { patch } = await managedGateway(database, await addToken(database));
     const { store, pool } = processOf();
     await patch({ jwt_exp: 77 });
-    const config = await pool.transaction((session) => store.refreshIfNewer(session));
+    const config = await pool.transaction((connection) => store.refreshIfNewer(connection));
     expect(config.jwt_exp).toBe(77);
   });
 

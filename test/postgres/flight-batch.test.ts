@@ -194,7 +194,7 @@ test('what nobody waits for any more is cancelled', async () => {
   );
 });
 
-test('what a failed one leaves in the session is gone before anything is answered', async () => {
+test('what a failed one leaves on the connection is gone before anything is answered', async () => {
   const state = `select coalesce(current_setting('my.state', true), '') || (select count(*) from pg_prepared_statements
     where not name like 'pgreflect%')`;
   await makeShared(() => runAs(pool, flightOf([state])));

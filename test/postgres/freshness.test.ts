@@ -41,16 +41,16 @@ interface LoadedModel {
 /** Loads a model of two facts in the order that makes the check exact. */
 function loadModel(): Promise<LoadedModel> {
   return system.transaction(
-    async (session) => {
-      const [first] = await session.query('select pg_current_snapshot()::text as snapshot');
+    async (connection) => {
+      const [first] = await connection.query('select pg_current_snapshot()::text as snapshot');
       for (;;) {
-        const [held] = await session.query(`select count(*)::int as count from pg_locks l
+        const [held] = await connection.query(`select count(*)::int as count from pg_locks l
         where l.locktype = 'transactionid' and l.granted
           and l.transactionid in (select c.xid::xid from pgreflect.catalog_change c)`);
         if (held?.count === 0) break;
       }
       const [facts] =
-        await session.query(`select coalesce(obj_description('public.note'::regclass), '0')::int as change,
+        await connection.query(`select coalesce(obj_description('public.note'::regclass), '0')::int as change,
       has_table_privilege('anon', 'public.note', 'select') as readable, ${membershipsExpression} as memberships`);
       return { ...first, ...facts } as unknown as LoadedModel;
     },
@@ -197,7 +197,7 @@ test('under constant changes no answer is older than the last one committed befo
   await Promise.all([change(), ...fresh.map((_, asker) => ask(asker))]);
 });
 
-test('the check reads its table as the login role, whatever role a function has left in the session', async () => {
+test('the check reads its table as the login role, whatever role a function has left on the connection', async () => {
   await database.query(`create function leave_role() returns int language sql stable as
     $$ select 1 from (select set_config('role', 'service_role', false)) x $$`);
   const own = openPool(url);

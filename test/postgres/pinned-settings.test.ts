@@ -1,6 +1,6 @@
 /**
  * What our own statements depend on is pinned in each of their transactions, whatever the login, the database or an earlier user
- * of the session have set.
+ * of the connection have set.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createSystemPool, type SystemPool } from '../../src/postgres/system/run-system.ts';
@@ -55,7 +55,7 @@ afterAll(() => pool.stop());
 
 const caught = () => database.query('select what, who from trap.caught');
 
-test('the traps work for a session that is not ours', async () => {
+test('the traps work for a connection that is not ours', async () => {
   const client = createSystemPool({
     connectionString: database.url,
     size: 1,
@@ -63,7 +63,9 @@ test('the traps work for a session that is not ours', async () => {
     applicationName: 'test',
     onError: () => {},
   });
-  await client.transaction((session) => session.query(`rollback; ${bait.replaceAll('$1', "'B'")}`)).catch(() => {});
+  await client
+    .transaction((connection) => connection.query(`rollback; ${bait.replaceAll('$1', "'B'")}`))
+    .catch(() => {});
   await client.stop();
   expect((await caught()).length).toBeGreaterThan(0);
   await database.query('delete from trap.caught');
@@ -72,16 +74,16 @@ test('the traps work for a session that is not ours', async () => {
 test('a statement alone, one of a shared round trip and those of a transaction find the names of PostgreSQL', async () => {
   expect(await pool.query(bait, ['B'])).toEqual(honest);
   expect(await pool.shared.query(bait, ['B'])).toEqual(honest);
-  expect(await pool.transaction((session) => session.query(bait, ['B']))).toEqual(honest);
-  expect(await pool.transaction((session) => session.query(bait.replaceAll('$1', "'B'")))).toEqual(honest);
+  expect(await pool.transaction((connection) => connection.query(bait, ['B']))).toEqual(honest);
+  expect(await pool.transaction((connection) => connection.query(bait.replaceAll('$1', "'B'")))).toEqual(honest);
   expect(await caught()).toEqual([]);
 });
 
-test('so they do where the session has been given another path, as other programs may behind a pooler', async () => {
-  await pool.transaction((session) => session.query(`commit; set search_path = trap, pg_catalog`));
+test('so they do where the connection has been given another path, as other programs may behind a pooler', async () => {
+  await pool.transaction((connection) => connection.query(`commit; set search_path = trap, pg_catalog`));
   expect(await pool.query(bait, ['B'])).toEqual(honest);
   expect(await pool.shared.query(bait, ['B'])).toEqual(honest);
-  expect(await pool.transaction((session) => session.query(bait, ['B']))).toEqual(honest);
+  expect(await pool.transaction((connection) => connection.query(bait, ['B']))).toEqual(honest);
   expect(await caught()).toEqual([]);
 });
 

@@ -80,7 +80,7 @@ describe('our own statements', () => {
   test('return rows, of the last statement where there are several', async () => {
     const pool = open();
     expect(await pool.query('select $1::int + 1 as a, $2::text[] as b', [1, ['x']])).toEqual([{ a: 2, b: ['x'] }]);
-    const several = pool.transaction((session) => session.query('select 1 as a; select 2 as b'));
+    const several = pool.transaction((connection) => connection.query('select 1 as a; select 2 as b'));
     expect(await several).toEqual([{ b: 2 }]);
     await expect(pool.query('select 1 as a; select 2 as b')).rejects.toMatchObject({ sqlstate: '42601' });
     const [name] = await pool.query('show application_name');
@@ -90,20 +90,20 @@ describe('our own statements', () => {
 
   test('a transaction is committed whole, or undone whole for any error', async () => {
     const pool = open();
-    const result = await pool.transaction(async (session) => {
-      await session.query('insert into public.note values (1)');
-      return (await session.query('select count(*)::int as count from public.note'))[0]?.count;
+    const result = await pool.transaction(async (connection) => {
+      await connection.query('insert into public.note values (1)');
+      return (await connection.query('select count(*)::int as count from public.note'))[0]?.count;
     });
     expect(result).toBe(1);
     const ours = new Error('ours');
-    const failing = pool.transaction(async (session) => {
-      await session.query('insert into public.note values (2)');
+    const failing = pool.transaction(async (connection) => {
+      await connection.query('insert into public.note values (2)');
       throw ours;
     });
     await expect(failing).rejects.toBe(ours);
-    const refused = pool.transaction(async (session) => {
-      await session.query('insert into public.note values (3)');
-      await session.query('insert into public.note values (1)');
+    const refused = pool.transaction(async (connection) => {
+      await connection.query('insert into public.note values (3)');
+      await connection.query('insert into public.note values (1)');
     });
     await expect(refused).rejects.toMatchObject({ kind: 'statement', sqlstate: '23505', constraint: 'note_pkey' });
     expect(await pool.query('select id from public.note')).toEqual([{ id: 1 }]);
@@ -115,8 +115,8 @@ describe('our own statements', () => {
     const options = { begin: 'begin isolation level repeatable read read only', settings: { lock_timeout: '5s' } };
     const show = "select current_setting('transaction_isolation') as level, current_setting('lock_timeout') as wait";
     const asked = { level: 'repeatable read', wait: '5s' };
-    expect(await pool.transaction((session) => session.query(show), options)).toEqual([asked]);
-    expect(await pool.transaction((session) => session.query(show, []), options)).toEqual([asked]);
+    expect(await pool.transaction((connection) => connection.query(show), options)).toEqual([asked]);
+    expect(await pool.transaction((connection) => connection.query(show, []), options)).toEqual([asked]);
     expect(await pool.query(show)).toEqual([{ level: 'read committed', wait: '0' }]);
     await pool.stop();
   });

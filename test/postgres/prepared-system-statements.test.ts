@@ -18,7 +18,7 @@ async function preparedTexts(preparedStatements: boolean): Promise<readonly unkn
   const pool = createSystemPool({ ...options, preparedStatements });
   try {
     for (const value of [1, 2]) await pool.query('select $1::int as value', [value]);
-    await pool.transaction((session) => session.query('select 1; select 2'));
+    await pool.transaction((connection) => connection.query('select 1; select 2'));
     return await pool.query(
       `select s.statement from pg_catalog.pg_prepared_statements s
        where s.name <> '' and s.statement not like '%set_config%' and s.statement not like '%prepared_statements%' order by s.statement`,
@@ -53,8 +53,8 @@ test('a statement that a trigger throws away is prepared anew', async () => {
       expect(await insert()).toEqual([{ id: 1 }]);
       await pool.query('deallocate all');
     }
-    await pool.transaction(async (session) => {
-      expect(await session.query('select $1::int as value', [2])).toEqual([{ value: 2 }]);
+    await pool.transaction(async (connection) => {
+      expect(await connection.query('select $1::int as value', [2])).toEqual([{ value: 2 }]);
     });
     expect(await pool.query('select count(*)::int as rows from public.note')).toEqual([{ rows: 3 }]);
   } finally {
@@ -62,7 +62,7 @@ test('a statement that a trigger throws away is prepared anew', async () => {
   }
 });
 
-test('behind a pooler, whose sessions others use as well, nothing is prepared, with a notice', async () => {
+test('behind a pooler, whose connections others use as well, nothing is prepared, with a notice', async () => {
   const database = await createDatabase('create table note (id int)');
   const proxy = await startRecordingProxy(database.url);
   proxy.inspect(asPooler);
@@ -90,8 +90,8 @@ test('a transaction whose first statements are lost begins again', async () => {
   };
   const pool = createSystemPool({ ...options, preparedStatements: true });
   const insertTwo = () =>
-    pool.transaction((session) =>
-      Promise.all([1, 2].map((id) => session.query('insert into public.note select $1::int returning id', [id]))),
+    pool.transaction((connection) =>
+      Promise.all([1, 2].map((id) => connection.query('insert into public.note select $1::int returning id', [id]))),
     );
   try {
     await insertTwo();

@@ -29,14 +29,15 @@ test('a statement of our own waits for its answer for a while, and the next one 
     await expect(ask()).rejects.toMatchObject(lost);
     expect(await ask()).toEqual(one);
   }
-  const transaction = pool.transaction(async (session) => {
-    await session.query('select 1', []);
+  const transaction = pool.transaction(async (connection) => {
+    await connection.query('select 1', []);
     proxy.freezeOpen();
-    await session.query('select 2', []);
+    await connection.query('select 2', []);
   });
   await expect(transaction).rejects.toMatchObject(lost);
   // Its connection answers, only late.
-  const nap = (session: Queryable) => session.query('select 1 as number from (select pg_catalog.pg_sleep(0.6)) nap');
+  const nap = (connection: Queryable) =>
+    connection.query('select 1 as number from (select pg_catalog.pg_sleep(0.6)) nap');
   await expect(nap(pool)).rejects.toMatchObject(lost);
   expect(await pool.transaction(nap, { answerWithinMs: null })).toEqual(one);
 });

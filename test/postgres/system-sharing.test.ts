@@ -85,8 +85,8 @@ test('what was committed before a question is in its answer', async () => {
 test('nobody waits for ever for a round trip that is stuck', async () => {
   const lock = 'select uses from public.counter where id = $1::int for update';
   let stuck: Promise<unknown> = Promise.resolve();
-  await pool.transaction(async (session) => {
-    await session.query(lock, [9]);
+  await pool.transaction(async (connection) => {
+    await connection.query(lock, [9]);
     stuck = pool.shared.query(lock, [9]);
     await Promise.resolve();
     expect(await ask(4)).toEqual([{ share: 25 }]);

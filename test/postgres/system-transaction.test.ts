@@ -33,11 +33,11 @@ const notes = () => database.query('select id from public.note order by id');
 
 test('begin, settings and the statements that are asked for at the same time are one round trip, commit another', async () => {
   const results = await pool.transaction(
-    (session) =>
+    (connection) =>
       Promise.all([
-        session.query(insert, [1]),
-        session.query('select count(*)::int as count from public.note where id = any ($1::int[])', [['1', '2']]),
-        session.query("select pg_catalog.current_setting('lock_timeout') as wait", []),
+        connection.query(insert, [1]),
+        connection.query('select count(*)::int as count from public.note where id = any ($1::int[])', [['1', '2']]),
+        connection.query("select pg_catalog.current_setting('lock_timeout') as wait", []),
       ]),
     { settings: { lock_timeout: '5s' } },
   );
@@ -48,9 +48,9 @@ test('begin, settings and the statements that are asked for at the same time are
 
 test('after a statement that fails none of its round trip runs, and the transaction is undone', async () => {
   const asked: Promise<unknown>[] = [];
-  const failing = pool.transaction(async (session) => {
-    await session.query(insert, [1]);
-    asked.push(session.query(insert, [2]), session.query(insert, [1]), session.query(insert, [3]));
+  const failing = pool.transaction(async (connection) => {
+    await connection.query(insert, [1]);
+    asked.push(connection.query(insert, [2]), connection.query(insert, [1]), connection.query(insert, [3]));
     await Promise.all(asked);
   });
   await expect(failing).rejects.toMatchObject({ sqlstate: '23505' });
@@ -60,15 +60,15 @@ test('after a statement that fails none of its round trip runs, and the transact
 
 test('nothing runs outside a transaction whose begin is refused', async () => {
   const refused = pool.transaction(
-    async (session) => {
-      await session.query(insert, [1]).catch(() => {});
-      await session.query(insert, [2]);
+    async (connection) => {
+      await connection.query(insert, [1]).catch(() => {});
+      await connection.query(insert, [2]);
     },
     { settings: { lock_timeout: 'a while' } },
   );
   await expect(refused).rejects.toMatchObject({ sqlstate: '25P02' });
   await expect(
-    pool.transaction((session) => session.query(insert, [3]), { begin: 'begin work now' }),
+    pool.transaction((connection) => connection.query(insert, [3]), { begin: 'begin work now' }),
   ).rejects.toThrow();
   expect(await notes()).toEqual([]);
 });

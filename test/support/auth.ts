@@ -72,12 +72,12 @@ export async function testAuth(connections = 4, ...sql: readonly string[]): Prom
     tools,
     tx,
     async addUser(email, changes = {}) {
-      return pool.transaction(async (session) => {
-        const user = await insertUser(tx(session), { ...plainUser, email });
+      return pool.transaction(async (connection) => {
+        const user = await insertUser(tx(connection), { ...plainUser, email });
         const identityData = emailIdentityData(user.id, email, {});
-        await insertIdentity(tx(session), { userId: user.id, provider: 'email', providerId: user.id, identityData });
-        await updateUser(tx(session), user.id, { emailConfirmedAt: clock.now(), ...changes });
-        return (await loadUser(session, user.id))!;
+        await insertIdentity(tx(connection), { userId: user.id, provider: 'email', providerId: user.id, identityData });
+        await updateUser(tx(connection), user.id, { emailConfirmedAt: clock.now(), ...changes });
+        return (await loadUser(connection, user.id))!;
       });
     },
     signIn: (user) =>

@@ -15,8 +15,8 @@ export function checkSentStatements(): void {
   const problems: string[] = [];
   for (const statement of takeSent()) {
     const names = bareNames(statement);
-    const path = statement.path === 'pinned' ? 'pinned path' : 'path of the session';
-    if (names.length > 0) problems.push(`with the ${path}: ${names.join(', ')} in: ${statement.text.slice(0, 2000)}`);
+    const path = statement.path === 'pinned' ? 'the pinned path' : 'a path that is not pinned';
+    if (names.length > 0) problems.push(`with ${path}: ${names.join(', ')} in: ${statement.text.slice(0, 2000)}`);
   }
   if (problems.length > 0) throw new Error(`Names that others could capture:\n\n${problems.join('\n\n')}`);
 }

@@ -10,8 +10,8 @@ import { loadModule, parsePlPgSQLSync, parseSync } from 'libpg-query';
 
 await loadModule();
 
-/** The search path when a text runs: of the session, which is anybody's, or pinned. */
-export type Path = 'session' | 'pinned';
+/** The search path when a text runs: pinned, or whatever the connection has. */
+export type Path = 'unpinned' | 'pinned';
 
 type Node = Readonly<Record<string, unknown>>;
 
@@ -146,7 +146,7 @@ class Search {
     const isPinned = JSON.stringify(options).includes('"search_path"');
     const { names, setof } = (node.returnType ?? { names: [] }) as { names: readonly unknown[]; setof?: boolean };
     const returned = ['void', 'trigger', 'event_trigger'].find((type) => type === last(names)) ?? 'text';
-    this.#body(options, setof ? 'setof text' : returned, isPinned ? 'pinned' : 'session');
+    this.#body(options, setof ? 'setof text' : returned, isPinned ? 'pinned' : 'unpinned');
   }
 
   /** The body of a function or of `do`, where it is a text: its names are looked up when it runs. */
@@ -162,11 +162,11 @@ class Search {
   }
 
   #operator(name: string): void {
-    if (this.#path === 'session') this.#add(`operator ${name}`);
+    if (this.#path === 'unpinned') this.#add(`operator ${name}`);
   }
 
   #name(kind: string, names: readonly unknown[]): void {
-    if (names.length === 1 && this.#path === 'session') this.#add(`${kind} ${last(names)}`);
+    if (names.length === 1 && this.#path === 'unpinned') this.#add(`${kind} ${last(names)}`);
   }
 
   /** Something of ours, which is never in pg_catalog. */

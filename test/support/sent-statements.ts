@@ -115,7 +115,7 @@ class Session {
 
   #run(text: string): void {
     if (this.#isForeign && !isEnd.test(text)) return;
-    noteSent({ text, path: this.#isPinned ? 'pinned' : 'session' });
+    noteSent({ text, path: this.#isPinned ? 'pinned' : 'unpinned' });
     if (/^\s*begin\b/i.test(text)) this.#isInTransaction = true;
     if (isEnd.test(text)) {
       this.#isInTransaction = false;

@@ -82,7 +82,7 @@ async function runScripts(pool: SystemPool, content: Content): Promise<void> {
     from pg_catalog.pg_database d where d.datname = pg_catalog.current_database()`);
   if (row?.mark === 'pgreflect: filled') return;
   await pool.transaction(async (tx) => {
-    // The user's script, not ours: it runs with the settings of an ordinary session.
+    // The user's script, not ours: it runs with the settings of an ordinary connection.
     await tx.query('reset all');
     for (const script of content.scripts) {
       try {
@@ -93,7 +93,7 @@ async function runScripts(pool: SystemPool, content: Content): Promise<void> {
           : error;
       }
     }
-    // A dump sets an empty search path for the session.
+    // A dump sets an empty search path for the connection.
     await tx.query(`reset all; comment on database pgreflect is 'pgreflect: filled'`);
   });
 }

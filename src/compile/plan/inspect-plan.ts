@@ -63,7 +63,7 @@ function relatedTables(condition: Condition | null): readonly Table[] {
 
 /**
  * Whether an operation may run code that is not PostgreSQL's own: a routine, or what tables run when they are read or written
- * (`Table.readsUserCode`). Such code shares the session with the requests after it.
+ * (`Table.readsUserCode`). Such code shares the connection with the requests after it.
  */
 export function runsUserCode({ fields }: OperationPlan): boolean {
   return someValue(

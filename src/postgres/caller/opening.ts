@@ -8,7 +8,7 @@
 import { encodeSteps, type FlightStep } from '../wire/flight.ts';
 import type { StatementNames } from '../wire/statement-names.ts';
 import type { Caller } from './caller.ts';
-import { type SessionState, sessionReset } from './session-reset.ts';
+import { type ConnectionState, connectionReset } from './connection-reset.ts';
 import {
   buildSettings,
   characteristicsOf,
@@ -22,7 +22,7 @@ import {
 export interface Opening {
   readonly settings: SettingsStatements;
   /** Only named steps are kept. */
-  readonly steps: Map<SessionState, readonly FlightStep[]>;
+  readonly steps: Map<ConnectionState, readonly FlightStep[]>;
 }
 
 interface Kept {
@@ -63,19 +63,19 @@ function isSame(a: SettingsInput, b: Omit<SettingsInput, 'readOnly'>): boolean {
 /** Step 0 of a flight. `names` null: everything unnamed. */
 export function openingSteps(
   { settings, steps: kept }: Opening,
-  session: SessionState,
+  state: ConnectionState,
   names: StatementNames | null,
 ): readonly FlightStep[] {
-  const known = names === null ? undefined : kept.get(session);
+  const known = names === null ? undefined : kept.get(state);
   if (known !== undefined) return known;
-  const made = makeSteps(settings, session, { names, characteristics: settings.characteristics });
+  const made = makeSteps(settings, state, { names, characteristics: settings.characteristics });
   if (names === null) return made;
   const steps = encodeSteps(made);
-  kept.set(session, steps);
+  kept.set(state, steps);
   return steps;
 }
 
-/** Step 0 of a flight in a session that is others' as well, whose transactions begin as somebody has left it. */
+/** Step 0 of a flight on a connection that others use as well, whose transactions begin as somebody has left it. */
 export function sharedOpeningSteps({ settings }: Opening, defaults: TransactionDefaults): readonly FlightStep[] {
   return makeSteps(settings, 'shared', { names: null, characteristics: characteristicsOf(settings.own, defaults) });
 }
@@ -85,9 +85,9 @@ export function planningStep(names: StatementNames | null): FlightStep {
   return fixedStep(planForValues, names);
 }
 
-/** What makes a session fit for a statement. `names` null: nothing named is run, so nobody looks for what others have named. */
-function resetSteps(session: SessionState, names: StatementNames | null): readonly FlightStep[] {
-  const steps = names === null ? sessionReset[session].filter(({ isUnnamed }) => !isUnnamed) : sessionReset[session];
+/** What makes a connection fit for a statement. `names` null: nothing named is run, so nobody looks for what others have named. */
+function resetSteps(state: ConnectionState, names: StatementNames | null): readonly FlightStep[] {
+  const steps = names === null ? connectionReset[state].filter(({ isUnnamed }) => !isUnnamed) : connectionReset[state];
   return steps.map(({ text, isUnnamed }) =>
     isUnnamed ? { text, values: [], name: '', isKept: true } : fixedStep(text, names),
   );
@@ -100,10 +100,10 @@ function fixedStep(text: string, names: StatementNames | null): FlightStep {
 
 function makeSteps(
   { text, values }: SettingsStatements,
-  session: SessionState,
+  state: ConnectionState,
   { names, characteristics }: { readonly names: StatementNames | null; readonly characteristics: string | null },
 ): FlightStep[] {
-  const steps = [...resetSteps(session, names), { ...fixedStep(text[session], names), values }];
+  const steps = [...resetSteps(state, names), { ...fixedStep(text[state], names), values }];
   if (characteristics === null) return steps;
   // Before anything that reads; unnamed, because nothing has looked at the names yet. PostgreSQL warns where it is the very first.
   return ['reset role', characteristics].map((each) => fixedStep(each, null)).concat(steps);

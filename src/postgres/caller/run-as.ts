@@ -8,7 +8,13 @@
 
 import pg from 'pg';
 import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
-import { DatabaseError, type DatabaseErrorKind, sessionMarker, temporaryMarker, toDatabaseError } from '../failure.ts';
+import {
+  connectionMarker,
+  DatabaseError,
+  type DatabaseErrorKind,
+  temporaryMarker,
+  toDatabaseError,
+} from '../failure.ts';
 import type { ApiPool } from '../pool/pool.ts';
 import type { FlightCounts } from '../pool/pool-state.ts';
 import type { ApiConnection, BatchEntry, FlightHow, QueuedRequest } from '../pool/queued-request.ts';
@@ -53,7 +59,7 @@ export interface RunAsOptions {
   readonly readOnly: boolean;
   /** The steps may write: never repeated unless undone. */
   readonly mutation: boolean;
-  /** The steps may run code of a user (a function, trigger, policy, view): nothing in the session is to be trusted afterwards. */
+  /** The steps may run code of a user (a function, trigger, policy, view): trust nothing on the connection afterwards. */
   readonly runsUserCode: boolean;
   /** May be empty: then only the settings run, and with them the freshness check. */
   readonly steps: readonly Step[];
@@ -70,7 +76,7 @@ export interface RunAsOptions {
  * rows of each, for the first column of the only row null where there is no row. An error in any of them undoes all.
  *
  * One network round trip. A read is repeated once when its connection is lost. Anything is repeated where it has not run, because
- * code of a user had changed the session, and once with unnamed statements when the server does not know a named one, or it has other
+ * code of a user had changed the connection, and once with unnamed statements when the server does not know a named one, or it has other
  * columns by now: everything is undone then.
  *
  * @throws DatabaseError Every kind; for `statement`, `step` tells where.
@@ -102,7 +108,7 @@ export async function runAs(pool: ApiPool, options: RunAsOptions): Promise<reado
     }
     if (attempt.outcome.kind === 'done') return attempt.outcome.results;
     // Nothing has run, and this connection is cleaned from now on, or thrown away.
-    if (attempt.isRefusedSession) continue;
+    if (attempt.isRefusedConnection) continue;
     if (named && (lostStatement(attempt.outcome.problem, attempt.names) || hasOtherColumns(attempt.outcome.problem))) {
       named = false;
       continue;
@@ -136,8 +142,8 @@ interface Attempt {
   readonly names: readonly string[];
   /** Rows had been written when it failed or was given up. */
   readonly isCut: boolean;
-  /** Refused before the settings, because of what another request has left in the session. */
-  readonly isRefusedSession: boolean;
+  /** Refused before the settings, because of what another request has left on the connection. */
+  readonly isRefusedConnection: boolean;
 }
 
 interface AttemptOptions {
@@ -160,9 +166,9 @@ async function send(pool: ApiPool, request: Request, { named, alone }: AttemptOp
   watch.stop();
   switch (end.kind) {
     case 'answered': {
-      const { sent: names, isRefusedSession } = queued;
+      const { sent: names, isRefusedConnection } = queued;
       const isCut = queued.sink.hasBegun && (end.outcome.kind === 'failed' || watch.reason !== null);
-      return { outcome: end.outcome, cancelled: watch.reason, names, isCut, isRefusedSession };
+      return { outcome: end.outcome, cancelled: watch.reason, names, isCut, isRefusedConnection };
     }
     case 'requeued':
       return 'requeued';
@@ -188,8 +194,8 @@ class FlightRequest implements QueuedRequest {
   readonly sink: AnswerSink;
   /** Names of the statements that were sent. */
   sent: readonly string[] = [];
-  /** Refused before the settings, because of what another request has left in the session. */
-  isRefusedSession = false;
+  /** Refused before the settings, because of what another request has left on the connection. */
+  isRefusedConnection = false;
 
   constructor(
     pool: ApiPool,
@@ -220,7 +226,7 @@ class FlightRequest implements QueuedRequest {
     this.#first = first;
     if (names === null) {
       this.#main = this.#main.map((step) => ({ ...step, name: '' }));
-      // The session has not been looked at, or may be another one the next time.
+      // The connection has not been looked at, or may be another one the next time.
       this.runsUserCode = true;
     }
     this.sink.begin(MessageReader.of(connection.client.connection), how.isAlone && !options.mutation);
@@ -234,11 +240,11 @@ class FlightRequest implements QueuedRequest {
     this.sent = [...this.#first, ...this.#main].map((step) => step.name);
     if (hasOtherColumns(outcome.problem)) connection.prepared.doubtAll();
     const hasTables = says(outcome, temporaryMarker);
-    const isChanged = says(outcome, sessionMarker);
+    const isChanged = says(outcome, connectionMarker);
     if (hasTables) connection.hasTemporaryTables = true;
     // Somebody has taken our statements away, or put others beside them.
     if (isChanged || lostStatement(outcome.problem, this.sent)) connection.isSpoiled = true;
-    this.isRefusedSession = hasTables || isChanged;
+    this.isRefusedConnection = hasTables || isChanged;
   }
 }
 
@@ -259,7 +265,7 @@ function mainSteps(
   return main;
 }
 
-/** The opening refused the session, see session-reset.ts. A user's value could spell the marker in the other steps only. */
+/** The opening refused the connection, see connection-reset.ts. A user's value could spell the marker in the other steps only. */
 function says({ problem, step }: FlightOutcome & { readonly kind: 'failed' }, marker: string): boolean {
   const { code, message } = problem as { readonly code?: string; readonly message?: string };
   return step === 0 && code === '22P02' && message?.includes(marker) === true;

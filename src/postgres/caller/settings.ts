@@ -1,16 +1,16 @@
 /**
- * The statement that sets what a caller's transaction runs with, and checks the session and the model's age on the way.
+ * The statement that sets what a caller's transaction runs with, and checks the connection and the model's age on the way.
  *
  * Everything is set in every flight and for its transaction only, so nothing of one caller is left for the next and a
  * transaction pooler may sit in between. Until the caller's search path is set nothing may be looked up in the one that the
- * session has: every name is qualified, and every literal has the type that its operator takes.
+ * connection has: every name is qualified, and every literal has the type that its operator takes.
  *
  * The texts depend only on which parts are there and on how many settings a role has; names and values are parameters.
  */
 import { PublicError } from '../../shared/errors.ts';
 import type { Caller } from './caller.ts';
+import { type ConnectionState, changedCharacteristics, temporaryTables } from './connection-reset.ts';
 import { type Freshness, staleCatalog, staleMemberships } from './freshness-check.ts';
-import { changedCharacteristics, type SessionState, temporaryTables } from './session-reset.ts';
 
 /** What the settings statements need; see `RunAsOptions` for the meaning. */
 export interface SettingsInput {
@@ -46,7 +46,7 @@ const decidedHere = new Set([
 
 const isolationLevels = new Set(['serializable', 'repeatable read', 'read committed', 'read uncommitted']);
 
-/** What transactions begin with, as the server, the database and the login say, not the session. */
+/** What transactions begin with, as the server, the database and the login say, not the connection. */
 export interface TransactionDefaults {
   readonly isolation: string;
   readonly deferrable: string;
@@ -64,7 +64,7 @@ function isOn(value: string | undefined): boolean {
  * The characteristics of the transaction that a role's own settings ask for (`alter role … set default_transaction_isolation`):
  * PostgreSQL applies such settings to the transactions after the one in which they are set.
  *
- * @param defaults Of a session that is others' as well; null: the session's own are right.
+ * @param defaults Of a connection that others use as well; null: the connection's own are right.
  * @returns A statement to send before any that reads; null where there is nothing to say.
  */
 export function characteristicsOf(
@@ -85,15 +85,15 @@ export function characteristicsOf(
 
 /** The statements that set what a caller's transaction runs with. */
 export interface SettingsStatements {
-  /** By what the flight before may have left; fails with a marker of failure.ts where the session cannot be used as it is. */
-  readonly text: Readonly<Record<SessionState, string>>;
+  /** By what the flight before may have left; fails with a marker of failure.ts where the connection cannot be used as it is. */
+  readonly text: Readonly<Record<ConnectionState, string>>;
   readonly values: readonly string[];
   /**
    * Sets the caller, the search path and the limit again: between two main steps, because a function that the first one
    * called may have changed them for the rest of the transaction.
    */
   readonly again: { readonly text: string; readonly values: readonly string[] };
-  /** As `characteristicsOf`, for a session of our own. */
+  /** As `characteristicsOf`, for a connection of our own. */
   readonly characteristics: string | null;
   /** The role's own settings. */
   readonly own: ReadonlyMap<string, string>;
@@ -119,12 +119,12 @@ export function buildSettings(input: SettingsInput): SettingsStatements {
   if (freshness?.memberships != null) values.push(freshness.memberships);
   for (const setting of own) values.push(...setting);
   const check = freshness === null ? 'none' : freshness.memberships === null ? 'catalog' : 'catalog_and_memberships';
-  const parts: Omit<Parts, 'session'> = { check, readOnly, ownCount: own.length, begins: characteristics === null };
+  const parts: Omit<Parts, 'state'> = { check, readOnly, ownCount: own.length, begins: characteristics === null };
   const text = {
-    plain: settingsText({ ...parts, session: 'plain' }),
-    dirty: settingsText({ ...parts, session: 'dirty' }),
-    temporary: settingsText({ ...parts, session: 'temporary' }),
-    shared: settingsText({ ...parts, session: 'shared' }),
+    plain: settingsText({ ...parts, state: 'plain' }),
+    dirty: settingsText({ ...parts, state: 'dirty' }),
+    temporary: settingsText({ ...parts, state: 'temporary' }),
+    shared: settingsText({ ...parts, state: 'shared' }),
   };
   return { text, values, again, characteristics, own: input.settings };
 }
@@ -134,20 +134,20 @@ interface Parts {
   readonly check: 'none' | 'catalog' | 'catalog_and_memberships';
   readonly readOnly: boolean;
   readonly ownCount: number;
-  /** The transaction begins as the session's settings say. */
+  /** The transaction begins as the connection's settings say. */
   readonly begins: boolean;
-  /** `inside`: the transaction is under way, and the locks of the session may be its own. */
-  readonly session: SessionState | 'inside';
+  /** `inside`: the transaction is under way, and the locks of the connection may be its own. */
+  readonly state: ConnectionState | 'inside';
 }
 
 /** Without a role's own settings: the login role may be allowed to set what the role itself is not. */
-const bare: Parts = { check: 'none', readOnly: false, ownCount: 0, begins: false, session: 'inside' };
+const bare: Parts = { check: 'none', readOnly: false, ownCount: 0, begins: false, state: 'inside' };
 
 /** Printed once for each combination; bounded by the number of settings a role of this server has. */
 const texts = new Map<string, string>();
 
 function settingsText(parts: Parts): string {
-  const key = `${parts.check} ${parts.readOnly} ${parts.ownCount} ${parts.begins} ${parts.session}`;
+  const key = `${parts.check} ${parts.readOnly} ${parts.ownCount} ${parts.begins} ${parts.state}`;
   const known = texts.get(key);
   if (known !== undefined) return known;
   const text = printSettings(parts);
@@ -162,11 +162,11 @@ const maxArguments = 90;
  * The role is set after everything else, because `case` evaluates its condition before its result; until then the login's
  * privileges count, as the check of the catalog needs. Nothing depends on the order of the arguments.
  */
-function printSettings({ check, readOnly, ownCount, begins, session }: Parts): string {
+function printSettings({ check, readOnly, ownCount, begins, state }: Parts): string {
   const columns = [
-    ...(session === 'inside' ? [] : ['pg_catalog.pg_advisory_unlock_all()']),
-    ...(session === 'plain' || session === 'dirty' ? [temporaryTables] : []),
-    ...((session === 'dirty' || session === 'temporary') && begins ? [changedCharacteristics] : []),
+    ...(state === 'inside' ? [] : ['pg_catalog.pg_advisory_unlock_all()']),
+    ...(state === 'plain' || state === 'dirty' ? [temporaryTables] : []),
+    ...((state === 'dirty' || state === 'temporary') && begins ? [changedCharacteristics] : []),
     ...(check === 'none' ? [] : [staleCatalog]),
     ...(check === 'catalog_and_memberships' ? [staleMemberships] : []),
     "pg_catalog.set_config('request.jwt.claims', $1, true)",

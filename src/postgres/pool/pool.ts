@@ -7,8 +7,8 @@ import {
   createDriverPool,
   type DriverClient,
   type DriverPoolOptions,
-  lookAtSession,
-  type NewSession,
+  inspectConnection,
+  type OpenedConnection,
   takeConnection,
   takeKnown,
 } from '../wire/driver.ts';
@@ -20,7 +20,7 @@ import { type FlightCounts, type PoolState, poolState } from './pool-state.ts';
 import type { ApiConnection } from './queued-request.ts';
 import { StatementDurations } from './statement-durations.ts';
 
-/** Settings of a session, reported by the server when they change, that only a new session is without. */
+/** Settings whose change the server reports, and that only a new connection is without. */
 const spoiling: ReadonlySet<string> = new Set(['default_transaction_read_only', 'session_authorization']);
 
 /** What runs requests; see run-as.ts. */
@@ -41,7 +41,7 @@ export interface ApiPool {
 export type PoolEvent =
   /** A connection broke while idle or in use. */
   | { readonly kind: 'connection_lost'; readonly problem: Error }
-  /** A pooler sits between us and PostgreSQL: its sessions are others' as well, so nothing is prepared from now on. */
+  /** A pooler sits between us and PostgreSQL: other clients use its connections as well, so nothing is prepared from now on. */
   | { readonly kind: 'prepared_statements_off' };
 
 /** Size and behavior of the pool for API requests. */
@@ -63,13 +63,13 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
   const queue = new ConnectionQueue(options);
   const connections = new WeakMap<DriverClient, ApiConnection>();
   const names = new StatementNames(options.preparedStatements);
-  /** What sessions of a pooler begin with; null: there is none. Once there is one, there is one. */
-  let shared: NewSession | null = null;
+  /** What connections of a pooler begin with; null: there is none. Once there is one, there is one. */
+  let shared: OpenedConnection | null = null;
   const lookAt = async (client: DriverClient) => {
     if (shared !== null) return;
-    const session = await lookAtSession(client);
-    if (session.isDirect && names.enabled) return;
-    shared = session;
+    const opened = await inspectConnection(client);
+    if (opened.isDirect && names.enabled) return;
+    shared = opened;
     if (!names.enabled) return;
     names.disable();
     options.onEvent({ kind: 'prepared_statements_off' });
@@ -115,9 +115,9 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
   };
 }
 
-function newConnection(client: DriverClient, shared: NewSession | null, maxStatements: number): ApiConnection {
+function newConnection(client: DriverClient, shared: OpenedConnection | null, maxStatements: number): ApiConnection {
   const prepared = new PreparedStatements(maxStatements);
-  // Behind a transaction pooler the first session is not a new one.
+  // Behind a transaction pooler a new connection may get a server process that others have used.
   const state = { dirty: true, hasTemporaryTables: false, isSpoiled: false };
   const connection: ApiConnection = { client, prepared, shared, ...state };
   client.connection.on('parameterStatus', ({ parameterName }) => {

@@ -2,7 +2,7 @@
  * A request in a batch (flight-batch.ts), the connection that it gets, and how it ended.
  */
 
-import type { DriverClient, NewSession } from '../wire/driver.ts';
+import type { DriverClient, OpenedConnection } from '../wire/driver.ts';
 import type { Flight, FlightOutcome } from '../wire/flight.ts';
 import type { PreparedStatements } from '../wire/prepared-statements.ts';
 
@@ -10,13 +10,13 @@ import type { PreparedStatements } from '../wire/prepared-statements.ts';
 export interface ApiConnection {
   readonly client: DriverClient;
   readonly prepared: PreparedStatements;
-  /** The session is others' as well, behind a pooler, and these are the defaults of its transactions; null: it is ours alone. */
-  readonly shared: NewSession | null;
-  /** Code of a user may have left anything in the session: the next flight looks and cleans first. */
+  /** Other clients use the connection as well, behind a pooler, and these are the defaults of its transactions; null: it is ours alone. */
+  readonly shared: OpenedConnection | null;
+  /** Code of a user may have left anything on the connection: the next flight looks and cleans first. */
   dirty: boolean;
-  /** A user's function has made temporary tables in the session: from now on every flight cleans it first. */
+  /** A user's function has made temporary tables on the connection: from now on every flight cleans it first. */
   hasTemporaryTables: boolean;
-  /** Code of a user has changed what no statement of ours cleans up: our prepared statements, what transactions begin with, whose session it is. */
+  /** Code of a user has changed what no statement of ours cleans up: our prepared statements, what transactions begin with, the session authorization. */
   isSpoiled: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface QueuedRequest {
   readonly statement: string;
   /** Whether others may share its batch. */
   readonly shares: boolean;
-  /** Code of a user may run in it: nothing in the session is to be trusted afterwards. */
+  /** Code of a user may run in it: trust nothing on the connection afterwards. */
   readonly runsUserCode: boolean;
   /** Makes its flight, when there is a connection. */
   makeFlight(connection: ApiConnection, how: FlightHow, onEnd: (outcome: FlightOutcome) => void): Flight;

@@ -19,7 +19,7 @@ export interface Queryable {
   query(text: string, values?: readonly unknown[]): Promise<Rows>;
   /**
    * Of a transaction: says that code of a user runs in it from here on, such as a hook, or what is called while a plan is made.
-   * Nothing named is used any more, and the session is emptied before anybody else gets it.
+   * Nothing named is used any more, and the connection is reset before anybody else gets it.
    */
   noteUserCode?(): void;
 }

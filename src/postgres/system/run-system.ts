@@ -1,7 +1,7 @@
 /**
  * Runs our own statements (catalog, migrations, authentication) under the login role, on a pool of their own.
  *
- * Apart from the pool of API requests, so that state which a user's function leaves in a session is never met here, and
+ * Apart from the pool of API requests, so that state which a user's function leaves on a connection is never met here, and
  * so that a burst of requests cannot keep the catalog from being read.
  */
 
@@ -11,7 +11,7 @@ import {
   createDriverPool,
   type DriverClient,
   type DriverPoolOptions,
-  lookAtSession,
+  inspectConnection,
   takeConnection,
   takeKnown,
 } from '../wire/driver.ts';
@@ -45,7 +45,7 @@ export interface SystemPoolOptions extends DriverPoolOptions {
   readonly answerWithinMs?: number | null;
   /**
    * Statements with values are prepared once on each connection, which spares the server most of its work for the long ones.
-   * Never behind a pooler, whose sessions others use as well, and only where the texts are few and fixed.
+   * Never behind a pooler, whose connections others use as well, and only where the texts are few and fixed.
    */
   readonly preparedStatements?: boolean;
   /** There is a pooler before PostgreSQL: nothing is prepared from now on. */
@@ -88,7 +88,7 @@ export function createSystemPool(options: SystemPoolOptions): SystemPool {
     } finally {
       // A transaction left open would be the next user's.
       lost ||= client.getTransactionStatus() !== 'I';
-      if (connection.ranUserCode && !lost) lost = !(await emptySession(connection));
+      if (connection.ranUserCode && !lost) lost = !(await resetConnection(connection));
       client.release(lost);
     }
   }
@@ -118,7 +118,7 @@ export function createSystemPool(options: SystemPoolOptions): SystemPool {
 }
 
 /** After code of a user, which may have put statements of its own under the names of ours. False: it could not be emptied. */
-async function emptySession({ client, prepared }: SystemConnection): Promise<boolean> {
+async function resetConnection({ client, prepared }: SystemConnection): Promise<boolean> {
   prepared.doubtAll();
   return client.query('discard all').then(
     () => true,
@@ -132,7 +132,7 @@ async function prepareWhereDirect(
   names: StatementNames,
   { onPreparedOff }: SystemPoolOptions,
 ): Promise<void> {
-  if ((await lookAtSession(client)).isDirect || !names.enabled) return;
+  if ((await inspectConnection(client)).isDirect || !names.enabled) return;
   names.disable();
   onPreparedOff?.();
 }

@@ -1,7 +1,7 @@
 /**
  * Statements of our own on one connection: pinned settings, names for those that are prepared, values as text, errors as ours.
  *
- * Every transaction begins with the pins, in the same round trip: the session may be another program's as well (behind a pooler),
+ * Every transaction begins with the pins, in the same round trip: other programs may use the connection as well (behind a pooler),
  * and its settings are whatever an administrator has given to the login or the database.
  */
 import { afterAwake } from '../../shared/awake.ts';
@@ -21,7 +21,7 @@ export interface SystemConnection {
   readonly names: StatementNames;
   /** Longest wait for an answer, in milliseconds; null: there is no limit. */
   readonly answerWithinMs: number | null;
-  /** Code of a user has run, and may have left anything in the session. */
+  /** Code of a user has run, and may have left anything on the connection. */
   ranUserCode: boolean;
 }
 

@@ -21,7 +21,7 @@ export interface DriverConnection {
   sync(): void;
   sendCopyFail(reason: string): void;
   once(event: 'readyForQuery' | 'end', listener: () => void): void;
-  /** ParameterStatus: a setting of the session has another value since the last flight. */
+  /** ParameterStatus: a setting of the connection has another value since the last flight. */
   on(
     event: 'parameterStatus',
     listener: (status: { readonly parameterName: string; readonly parameterValue: string }) => void,

@@ -160,7 +160,7 @@ export async function takeKnown(
 }
 
 /** A connection as it is when it has been opened. */
-export interface NewSession {
+export interface OpenedConnection {
   /** It is PostgreSQL's own and not a pooler's, which hands out server processes that others use as well. */
   readonly isDirect: boolean;
   /** What transactions begin with, as the server, the database and the login say. */
@@ -190,7 +190,7 @@ export function isDirect(client: DriverClient): boolean {
  *
  * @throws DatabaseError `unavailable`.
  */
-export async function lookAtSession(client: DriverClient): Promise<NewSession> {
+export async function inspectConnection(client: DriverClient): Promise<OpenedConnection> {
   try {
     const { rows } = await client.query(look);
     const { pid, standby, isolation, deferrable, read_only: readOnly } = rows[0] ?? {};

@@ -33,17 +33,17 @@ function check(...types: OneTimeTokenType[]) {
 
 /** Opens a link as an endpoint does: present and consume in one transaction. */
 function open(tokenHash: string, ...types: OneTimeTokenType[]) {
-  return auth.pool.transaction(async (session) => {
-    const presented = await presentTokenHash(session, tokenHash, check(...types));
-    await consumeToken(auth.tx(session), presented);
+  return auth.pool.transaction(async (connection) => {
+    const presented = await presentTokenHash(connection, tokenHash, check(...types));
+    await consumeToken(auth.tx(connection), presented);
     return presented;
   });
 }
 
 function type(user: User, code: string, ...types: OneTimeTokenType[]) {
-  return auth.pool.transaction(async (session) => {
-    const presented = checkCode(await lockUser(session, user.id), { address: user.email!, code }, check(...types));
-    await consumeToken(auth.tx(session), presented);
+  return auth.pool.transaction(async (connection) => {
+    const presented = checkCode(await lockUser(connection, user.id), { address: user.email!, code }, check(...types));
+    await consumeToken(auth.tx(connection), presented);
     return presented;
   });
 }
@@ -123,8 +123,8 @@ test('a user made by hand, whose token columns are null, can be read and has no 
 test('a transaction that is rolled back leaves the token good', async () => {
   const user = await auth.addUser('again@mail.test');
   const hash = await store(user, 'recovery_token');
-  const failed = auth.pool.transaction(async (session) => {
-    await consumeToken(auth.tx(session), await presentTokenHash(session, hash, check('recovery_token')));
+  const failed = auth.pool.transaction(async (connection) => {
+    await consumeToken(auth.tx(connection), await presentTokenHash(connection, hash, check('recovery_token')));
     throw new Error('something later failed');
   });
   await expect(failed).rejects.toThrow('something later failed');
@@ -150,13 +150,13 @@ test('the first of two confirmations of an email change leaves the other link', 
   const user = await auth.addUser('change@mail.test', { emailChange: 'change@mail.test' });
   const current = await store(user, 'email_change_token_current', '111111');
   const next = await store(user, 'email_change_token_new', '222222');
-  await auth.pool.transaction(async (session) => {
+  await auth.pool.transaction(async (connection) => {
     const presented = await presentTokenHash(
-      session,
+      connection,
       current,
       check('email_change_token_current', 'email_change_token_new'),
     );
-    await consumeToken(auth.tx(session), presented, 'own');
+    await consumeToken(auth.tx(connection), presented, 'own');
   });
   await expect(open(current, 'email_change_token_current')).rejects.toMatchObject(expired);
   expect((await open(next, 'email_change_token_new')).type).toBe('email_change_token_new');

@@ -30,7 +30,7 @@ function issue(user: User, method: FlowMethod = 'magiclink') {
 }
 
 function exchange(authCode: string, codeVerifier = verifier) {
-  return auth.pool.transaction((session) => exchangeFlowCode(auth.tx(session), { authCode, codeVerifier }));
+  return auth.pool.transaction((connection) => exchangeFlowCode(auth.tx(connection), { authCode, codeVerifier }));
 }
 
 test('a code and its verifier give the user and the way of proof, once', async () => {
@@ -55,18 +55,18 @@ test('whoever ends the flows of a user at the same moment is not in the way of a
   const code = await issue(user);
   const client = { userAgent: null, ip: null };
   const signIn = () =>
-    auth.pool.transaction(async (session) => {
-      await exchangeFlowCode(auth.tx(session), { authCode: code, codeVerifier: verifier });
-      await createSession(auth.tx(session), { userId: user.id, method: 'magiclink', client });
+    auth.pool.transaction(async (connection) => {
+      await exchangeFlowCode(auth.tx(connection), { authCode: code, codeVerifier: verifier });
+      await createSession(auth.tx(connection), { userId: user.id, method: 'magiclink', client });
     });
   const waits = `select pg_catalog.count(*)::int4 as count from pg_catalog.pg_stat_activity a
     where a.datname = pg_catalog.current_database() and a.wait_event_type = 'Lock'`;
   let exchanging: Promise<unknown> = Promise.resolve();
-  await auth.pool.transaction(async (session) => {
-    await lockUser(session, user.id);
+  await auth.pool.transaction(async (connection) => {
+    await lockUser(connection, user.id);
     exchanging = signIn().catch((error: unknown) => error);
     await vi.waitFor(async () => expect(await auth.database.query(waits)).toEqual([{ count: 1 }]));
-    await endFlows(auth.tx(session), user.id);
+    await endFlows(auth.tx(connection), user.id);
   });
   expect(await exchanging).toMatchObject({ code: 'flow_state_not_found' });
 });

@@ -1,8 +1,8 @@
 /**
- * What keeps the session that one caller leaves from the next one: statements that reset it, and expressions that fail on purpose
+ * What keeps what one caller leaves on a connection from the next one: statements that reset it, and expressions that fail on purpose
  * where it cannot be used as it is.
  */
-import { sessionMarker, temporaryMarker } from '../failure.ts';
+import { connectionMarker, temporaryMarker } from '../failure.ts';
 
 /**
  * Sent first in every flight, about 5 us. Where no function of a user can have run there is nothing to reset; this is what keeps
@@ -12,11 +12,11 @@ const always: readonly string[] = ['reset role', 'reset all'];
 
 /**
  * Fails on purpose where somebody has prepared a statement by SQL: it may stand under a name of ours, and would run as the login
- * or as the next caller. Sent unnamed, because no SQL reaches the unnamed statement of a session, before any named one is run.
+ * or as the next caller. Sent unnamed, because no SQL reaches the unnamed statement of a connection, before any named one is run.
  * It reads the list of all prepared statements, about 4 us for each of them.
  */
 const foreignStatements = `select pg_catalog.num_nulls((
-  select ('${sessionMarker}'::pg_catalog.text operator(pg_catalog.||) p.name)::pg_catalog.int4
+  select ('${connectionMarker}'::pg_catalog.text operator(pg_catalog.||) p.name)::pg_catalog.int4
   from pg_catalog.pg_prepared_statement() p where p.from_sql limit 1))`;
 
 interface ResetStep {
@@ -29,7 +29,7 @@ const named = (text: string): ResetStep => ({ text, isUnnamed: false });
 
 /**
  * The parts of `discard all` but for the prepared statements, which are ours, and for what costs less elsewhere: advisory locks, which
- * the settings statement releases in every flight, temporary tables, which it finds, and the session's own authorization, whose
+ * the settings statement releases in every flight, temporary tables, which it finds, and the session authorization, whose
  * change the server reports (pool.ts).
  */
 const afterUserCode: readonly ResetStep[] = [
@@ -38,13 +38,13 @@ const afterUserCode: readonly ResetStep[] = [
 ];
 
 /**
- * What the flight before may have left in a session: nothing, because it ran no code of a user; anything; or temporary
- * tables as well. `shared`: the session is others' as well, behind a pooler.
+ * What the flight before may have left on a connection: nothing, because it ran no code of a user; anything; or temporary
+ * tables as well. `shared`: other clients use it as well, behind a pooler.
  */
-export type SessionState = 'plain' | 'dirty' | 'temporary' | 'shared';
+export type ConnectionState = 'plain' | 'dirty' | 'temporary' | 'shared';
 
 /** Sent first in a flight, by what the one before may have left. */
-export const sessionReset: Readonly<Record<SessionState, readonly ResetStep[]>> = {
+export const connectionReset: Readonly<Record<ConnectionState, readonly ResetStep[]>> = {
   plain: always.map(named),
   dirty: afterUserCode,
   temporary: [...afterUserCode, named('discard temp')],
@@ -53,7 +53,7 @@ export const sessionReset: Readonly<Record<SessionState, readonly ResetStep[]>> 
 };
 
 /**
- * Fails on purpose where the session has a namespace for temporary tables, made by a user's function: in a query too, of
+ * Fails on purpose where the connection has a namespace for temporary tables, made by a user's function: in a query too, of
  * a policy or a view, so nobody can know in advance. Names of tables are looked up there first, by every function that
  * has no search path of its own, and what is in it is the last caller's.
  */
@@ -61,11 +61,11 @@ export const temporaryTables = `case when pg_catalog.pg_my_temp_schema() operato
          then ('${temporaryMarker}'::pg_catalog.text operator(pg_catalog.||) pg_catalog.pg_my_temp_schema()::pg_catalog.text)::pg_catalog.int4 end`;
 
 /**
- * Fails on purpose where a function has changed, for the session, what transactions begin with: this one has begun so. The
+ * Fails on purpose where a function has changed, for the connection, what transactions begin with: this one has begun so. The
  * settings have been reset by now. That transactions are read-only is reported by the server (pool.ts).
  */
 export const changedCharacteristics = `case when pg_catalog.current_setting('transaction_isolation')
            operator(pg_catalog.<>) pg_catalog.current_setting('default_transaction_isolation')
            or pg_catalog.current_setting('transaction_deferrable')
            operator(pg_catalog.<>) pg_catalog.current_setting('default_transaction_deferrable')
-         then ('${sessionMarker}'::pg_catalog.text operator(pg_catalog.||) pg_catalog.current_setting('transaction_isolation'))::pg_catalog.int4 end`;
+         then ('${connectionMarker}'::pg_catalog.text operator(pg_catalog.||) pg_catalog.current_setting('transaction_isolation'))::pg_catalog.int4 end`;

@@ -1,5 +1,5 @@
 /**
- * What a user's function leaves behind in a session is gone before the next request on that connection.
+ * What a user's function leaves behind on a connection is gone before the next request on it.
  */
 import { beforeAll, expect, test } from 'vitest';
 import { runAs } from '../../src/postgres/caller/run-as.ts';
@@ -68,7 +68,7 @@ test('after a query whose function changes settings or the role', async () => {
   expect(await runAs(pool, flightOf([before]))).toEqual(['anon|']);
 });
 
-test('a session that a superuser’s login has given to another user is ended', async () => {
+test('a connection that a superuser’s login has given to another user is ended', async () => {
   const pool = openPool(database.url);
   const give = `select set_config('session_authorization', 'service_role', false)`;
   expect(await runAs(pool, flightOf([give], { mutation: true }))).toEqual(['service_role']);

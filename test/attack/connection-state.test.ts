@@ -1,5 +1,5 @@
 /**
- * Functions that try to keep a role, or to leave something in the session: the next root field and the next caller on the
+ * Functions that try to keep a role, or to leave something on the connection: the next root field and the next caller on the
  * same connection find nothing of it.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { createDatabase, fixture, type TestDatabase } from '../support/postgres.
 
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await createDatabase(fixture('attack-sessions.sql'));
+  database = await createDatabase(fixture('attack-connection-state.sql'));
   gateway = await testGateway(database, { poolSize: 1, schemaPollMs: 600_000 }, afterAll);
 });
 
@@ -35,7 +35,7 @@ async function backends(): Promise<readonly number[]> {
   return (await database.query<{ pid: number }>(sql)).map(({ pid }) => pid);
 }
 
-describe('what a function leaves in the session is not there for the next caller, whether it was called by', () => {
+describe('what a function leaves on the connection is not there for the next caller, whether it was called by', () => {
   const doors = {
     'a mutation': 'mutation { litter }',
     'a query function that calls it': '{ litterQuietly }',
